@@ -1,0 +1,64 @@
+// swift-tools-version: 6.0
+// Targets and who may import whom: docs/architecture.md; Tests/Checks enforces it.
+import PackageDescription
+
+let package = Package(
+    name: "tallycam",
+    products: [.executable(name: "tallycam", targets: ["tallycam"])],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-collections", from: "1.1.0")
+    ],
+    targets: [
+        // Core: pure; no Glibc, no Foundation, no C module, no clock.
+        .target(name: "Media"),
+        .target(name: "Bitstream", dependencies: ["Media"]),
+        .target(name: "RTMP", dependencies: ["Bitstream", "Media"]),
+        .target(
+            name: "StreamQuality",
+            dependencies: ["Media", .product(name: "DequeModule", package: "swift-collections")]),
+        .target(name: "StreamFile", dependencies: ["Media"]),
+        .target(name: "ApplianceLogic", dependencies: ["StreamQuality", "StreamFile", "Media"]),
+
+        // Ports and rim.
+        .target(name: "DevicePorts", dependencies: ["Media"]),
+        .target(name: "LinuxIO", dependencies: ["CLinux", "Media"]),
+        .target(
+            name: "SoftwareEncoding",
+            dependencies: ["DevicePorts", "Bitstream", "Media", "COpenH264", "CLibYUV"]),
+        .target(
+            name: "AudioCapture",
+            dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CFDKAAC"]),
+        .target(name: "Transport", dependencies: ["DevicePorts", "LinuxIO", "Media", "CMbedTLS"]),
+        .target(name: "SyntheticSources", dependencies: ["DevicePorts", "LinuxIO", "Media"]),
+        .target(name: "JSONText", dependencies: ["StreamFile", "CRapidJSON"]),
+        .executableTarget(
+            name: "tallycam",
+            dependencies: [
+                "Media", "Bitstream", "RTMP", "StreamQuality", "StreamFile", "ApplianceLogic", "DevicePorts",
+                "LinuxIO", "SoftwareEncoding", "AudioCapture", "Transport", "SyntheticSources", "JSONText",
+            ]),
+
+        // C shims: they surface what Swift cannot import and hold no logic.
+        .target(name: "CLinux"),
+        .target(name: "COpenH264", linkerSettings: [.linkedLibrary("openh264"), .linkedLibrary("stdc++")]),
+        .target(
+            name: "CLibYUV",
+            linkerSettings: [.linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("stdc++")]),
+        .target(name: "CFDKAAC", linkerSettings: [.linkedLibrary("fdk-aac"), .linkedLibrary("m")]),
+        .target(name: "CMbedTLS", linkerSettings: [.linkedLibrary("mbedtls"), .linkedLibrary("mbedx509"), .linkedLibrary("mbedcrypto")]),
+        .target(name: "CRapidJSON", linkerSettings: [.linkedLibrary("stdc++")]),
+
+        .testTarget(name: "MediaTests", dependencies: ["Media"]),
+        .testTarget(name: "BitstreamTests", dependencies: ["Bitstream"]),
+        .testTarget(name: "RTMPTests", dependencies: ["RTMP"]),
+        .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality"]),
+        .testTarget(name: "StreamFileTests", dependencies: ["StreamFile", "JSONText", "Transport"]),
+        .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO"]),
+        .testTarget(name: "TransportTests", dependencies: ["Transport"]),
+        .testTarget(name: "SoftwareEncodingTests", dependencies: ["SoftwareEncoding", "Bitstream"]),
+        .testTarget(name: "AudioCaptureTests", dependencies: ["AudioCapture"]),
+        .testTarget(name: "SyntheticSourcesTests", dependencies: ["SyntheticSources"]),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)

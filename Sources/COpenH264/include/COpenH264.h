@@ -1,0 +1,7 @@
+// OpenH264's C interface: the encoder is a table of functions behind a pointer.
+#ifndef COPENH264_H
+#define COPENH264_H
+#include <wels/codec_api.h>
+#include <wels/codec_app_def.h>
+#include <wels/codec_ver.h>
+#endif

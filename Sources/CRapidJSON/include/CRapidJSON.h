@@ -1,0 +1,3 @@
+#ifndef CRAPIDJSON_H
+#define CRAPIDJSON_H
+#endif

@@ -1,0 +1,31 @@
+import Media
+
+/// Interleaved signed 16-bit samples and when the first of them was taken.
+public struct AudioBlock: Sendable {
+    public var samples: [Int16]
+    public var captureTime: MediaTimestamp
+
+    public init(samples: [Int16], captureTime: MediaTimestamp) {
+        self.samples = samples
+        self.captureTime = captureTime
+    }
+}
+
+public struct AudioFormat: Hashable, Sendable {
+    public let sampleRate: Int
+    public let channelCount: Int
+
+    public init(sampleRate: Int, channelCount: Int) {
+        self.sampleRate = sampleRate
+        self.channelCount = channelCount
+    }
+}
+
+/// Gives audio, one block at a time, on the thread that asks.
+public protocol AudioSource: AnyObject {
+    var format: AudioFormat { get }
+
+    /// Waits for and returns the next block of at most `frameCount` frames (one sample per channel).
+    /// - Returns: `nil` when the source has ended.
+    func nextBlock(frameCount: Int) throws -> AudioBlock?
+}

@@ -1,0 +1,30 @@
+import Media
+
+/// Gives raw pictures, one at a time, on the thread that asks.
+public protocol VideoSource: AnyObject {
+    /// The layout of every picture that the source gives.
+    var layout: FrameLayout { get }
+    var frameRate: FrameRate { get }
+
+    /// Waits for the next picture, at most until `deadline` (CLOCK_MONOTONIC).
+    /// - Returns: `nil` when the source has ended.
+    /// - Throws: the source's typed error; no more pictures come after it.
+    func nextFrame() throws -> CapturedFrame?
+}
+
+/// Turns raw pictures into H.264. Used from one thread, the encoder thread.
+public protocol VideoEncoder: AnyObject {
+    /// Takes the frame and gives it back (releases it) when its samples were read.
+    /// - Returns: the packets that came out, in decode order: none when the encoder
+    ///   skipped the picture, a `videoHeader` first whenever it is new.
+    func encode(_ frame: consuming CapturedFrame) throws -> [EncodedPacket]
+
+    /// Makes the next picture a key frame.
+    func requestKeyFrame()
+
+    /// Changes the target while running; the connection and the headers stay.
+    func setBitrate(_ bitrate: Bitrate) throws
+
+    /// Pictures that went in and, by the encoder's own decision, never came out.
+    var skippedFrameCount: Int { get }
+}
