@@ -114,7 +114,9 @@ extension RTMPURL {
             guard halves.count == 2 else { continue }
             secrets.append(String(halves[1]))
             for pair in halves[1].split(separator: "&") {
-                if let value = pair.split(separator: "=", maxSplits: 1).dropFirst().first { secrets.append(String(value)) }
+                if let value = pair.split(separator: "=", maxSplits: 1).dropFirst().first {
+                    secrets.append(String(value))
+                }
             }
         }
         if let credentials { secrets.append(credentials.password) }
