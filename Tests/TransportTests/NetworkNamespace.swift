@@ -1,5 +1,6 @@
 import Glibc
 import LinuxIO
+import Media
 import Synchronization
 
 struct SupportFailure: Error { let what: String }
@@ -87,6 +88,23 @@ final class ChildProcess {
             if seen.suffix(text.utf8.count).elementsEqual(text.utf8) { return }
         }
         throw SupportFailure(what: "\"\(text)\" did not come, but: \(String(decoding: seen, as: UTF8.self))")
+    }
+
+    /// Reads so many bytes of what the program prints; calls `meanwhile` whenever there is nothing.
+    func readOutput(_ count: Int, meanwhile: () throws -> Void) throws -> ArraySlice<UInt8> {
+        var received: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 65_536)
+        while received.count < count {
+            var entries = [PollEntry(output)]
+            if try poll(&entries, until: MonotonicClock.now() + .milliseconds(20)) == 0 {
+                try meanwhile()
+                continue
+            }
+            let size = read(output, &block, min(block.count, count - received.count))
+            guard size > 0 else { break }
+            received += block[..<size]
+        }
+        return received[...]
     }
 
     /// Writes a line to the program's standard input.
