@@ -6,8 +6,12 @@ import LinuxIO
 /// Certificates made for one test run: an authority and servers that it vouches for, each with its own flaw.
 final class TestCertificates: Sendable {
     let directory: String
-    /// Shared by all tests of the process; the directory stays until its end.
-    static let shared = Result { try TestCertificates() }
+    /// Shared by all tests of the process, and removed at its end.
+    static let shared: Result<TestCertificates, any Error> = Result {
+        let certificates = try TestCertificates()
+        atexit { try? shell("rm -r \(TestCertificates.shared.get().directory)") }
+        return certificates
+    }
 
     var authority: String { directory + "/ca.crt" }
 
