@@ -38,7 +38,9 @@ public final class LinkMonitor {
                     events += table.messageReceived(message)
                 }
             } else if count < 0, errno == ENOBUFS {
-                // More came than the socket holds, and some of it is lost: look at everything afresh.
+                // More came than the socket holds, and the end of it is lost: look at everything afresh.
+                // What is still in the socket is older than that and must not be read after it.
+                discardQueue(&buffer)
                 let fresh = try Self.dump()
                 events += fresh.changes(since: table)
                 table = fresh
@@ -52,6 +54,10 @@ public final class LinkMonitor {
 }
 
 extension LinkMonitor {
+    private func discardQueue(_ buffer: inout [UInt8]) {
+        while recv(socket.rawValue, &buffer, buffer.count, 0) > 0 || errno == ENOBUFS || errno == EINTR {}
+    }
+
     /// Larger than the kernel's largest message of a dump (32 KiB).
     private static let bufferSize = 65_536
 
