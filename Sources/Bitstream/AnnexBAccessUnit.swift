@@ -1,0 +1,58 @@
+/// One access unit as an encoder gives it (H.264 annex B), taken apart for FLV and MP4:
+/// parameter sets on one side, everything else behind lengths on the other.
+public struct AnnexBAccessUnit: Sendable {
+    /// What decodes the stream from here on, when the unit carries both an SPS and a PPS of it.
+    public let parameterSets: AVCDecoderConfigurationRecord?
+    /// The NAL units, each behind its length in 4 bytes, big endian (ISO 14496-15 section 5.3.4.2);
+    /// without parameter sets and access unit delimiters. Empty when nothing is left.
+    public let payload: [UInt8]
+    /// False when an encoder gave parameter sets alone, as some do in place of a picture they skipped.
+    public let containsPicture: Bool
+    /// Whether decoding can begin here: the picture is an IDR picture.
+    public let isKeyFrame: Bool
+
+    /// Copies what it keeps; `bytes` may be reused afterwards.
+    public init(_ bytes: UnsafeRawBufferPointer) {
+        var sequenceSets: [[UInt8]] = []
+        var pictureSets: [[UInt8]] = []
+        var kept: [Range<Int>] = []
+        var keptByteCount = 0
+        var containsPicture = false
+        var isKeyFrame = false
+        for unit in AnnexB.nalUnits(in: bytes) {
+            let type = NALUnitType(firstByte: bytes[unit.lowerBound])
+            switch type {
+            case .sequenceParameterSet: sequenceSets.append([UInt8](bytes[unit]))
+            case .pictureParameterSet: pictureSets.append([UInt8](bytes[unit]))
+            case .accessUnitDelimiter: break
+            default:
+                kept.append(unit)
+                keptByteCount += 4 + unit.count
+                containsPicture = containsPicture || type.isPicture
+                isKeyFrame = isKeyFrame || type == .idrSlice
+            }
+        }
+        parameterSets = try? AVCDecoderConfigurationRecord(
+            sequenceParameterSets: sequenceSets, pictureParameterSets: pictureSets)
+        payload = Self.lengthPrefixed(kept, of: bytes, byteCount: keptByteCount)
+        self.containsPicture = containsPicture
+        self.isKeyFrame = isKeyFrame
+    }
+
+    private static func lengthPrefixed(
+        _ units: [Range<Int>], of bytes: UnsafeRawBufferPointer, byteCount: Int
+    ) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, initializedCount in
+            let target = UnsafeMutableRawBufferPointer(buffer)
+            var offset = 0
+            for unit in units {
+                let length = UInt32(truncatingIfNeeded: unit.count)
+                target.storeBytes(of: length.bigEndian, toByteOffset: offset, as: UInt32.self)
+                UnsafeMutableRawBufferPointer(rebasing: target[(offset + 4)...])
+                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[unit]))
+                offset += 4 + unit.count
+            }
+            initializedCount = byteCount
+        }
+    }
+}

@@ -1,0 +1,22 @@
+/// What is wrong with bytes that should hold one of this module's structures.
+public enum BitstreamError: Error, Hashable, Sendable {
+    /// The bytes end inside `structure`; `needed` more would be read at the point where they end.
+    case truncated(structure: String, needed: Int)
+    /// `field` of `structure` holds a value that the format forbids.
+    case invalid(structure: String, field: String, value: Int)
+    /// The bytes are well formed, but use a part of the format that is not handled here.
+    case unsupported(structure: String, feature: String)
+}
+
+extension BitstreamError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .truncated(let structure, let needed):
+            "\(structure) is cut off: at least \(needed) more \(needed == 1 ? "byte is" : "bytes are") needed"
+        case .invalid(let structure, let field, let value):
+            "\(structure) is damaged: \(field) is \(value), which is not allowed"
+        case .unsupported(let structure, let feature):
+            "\(structure) uses \(feature), which is not supported"
+        }
+    }
+}

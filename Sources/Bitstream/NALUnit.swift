@@ -1,0 +1,61 @@
+/// The type of a NAL unit: the low 5 bits of its first byte (H.264 table 7-1).
+public struct NALUnitType: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) { self.rawValue = rawValue & 0x1F }
+
+    /// - Parameter firstByte: the first byte of the NAL unit, behind its start code or length.
+    public init(firstByte: UInt8) { self.init(rawValue: firstByte) }
+
+    public static let nonIDRSlice = NALUnitType(rawValue: 1)
+    public static let idrSlice = NALUnitType(rawValue: 5)
+    public static let supplementalEnhancementInformation = NALUnitType(rawValue: 6)
+    public static let sequenceParameterSet = NALUnitType(rawValue: 7)
+    public static let pictureParameterSet = NALUnitType(rawValue: 8)
+    public static let accessUnitDelimiter = NALUnitType(rawValue: 9)
+    public static let endOfSequence = NALUnitType(rawValue: 10)
+    public static let endOfStream = NALUnitType(rawValue: 11)
+    public static let fillerData = NALUnitType(rawValue: 12)
+
+    /// Whether it carries (a part of) a coded picture: slices 1 and 5 and the data partitions 2 to 4.
+    public var isPicture: Bool { (1...5).contains(rawValue) }
+}
+
+/// The byte stream format, where start codes part the NAL units (H.264 annex B).
+public enum AnnexB {
+    /// Gives the range of each NAL unit in `bytes`, without its start code and without the zero
+    /// bytes that may follow it (annex B.1). Empty units are left out. What comes before the first
+    /// start code belongs to no unit.
+    public static func nalUnits(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
+        var units: [Range<Int>] = []
+        var begin: Int?
+        var index = 0
+        while let code = nextStartCode(in: bytes, from: index) {
+            if let begin { append(begin..<code, of: bytes, to: &units) }
+            begin = code + 3
+            index = code + 3
+        }
+        if let begin { append(begin..<bytes.count, of: bytes, to: &units) }
+        return units
+    }
+
+    /// The offset of the next 00 00 01 at or after `from`.
+    private static func nextStartCode(in bytes: UnsafeRawBufferPointer, from: Int) -> Int? {
+        var index = from + 2
+        while index < bytes.count {
+            switch bytes[index] {
+            case 0: index += 1
+            case 1 where bytes[index - 1] == 0 && bytes[index - 2] == 0: return index - 2
+            // No start code has this byte at its first, second or third place.
+            default: index += 3
+            }
+        }
+        return nil
+    }
+
+    private static func append(_ range: Range<Int>, of bytes: UnsafeRawBufferPointer, to units: inout [Range<Int>]) {
+        var end = range.upperBound
+        while end > range.lowerBound, bytes[end - 1] == 0 { end -= 1 }
+        if end > range.lowerBound { units.append(range.lowerBound..<end) }
+    }
+}

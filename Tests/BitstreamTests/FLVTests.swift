@@ -1,0 +1,190 @@
+import Bitstream
+import Media
+import Testing
+
+@Suite struct FLVHeaderTests {
+    @Test func videoHeadersAreWrittenAsTheFormatSays() {
+        #expect(FLVVideoHeader(frameType: .keyFrame, packetType: .sequenceHeader).bytes == [0x17, 0, 0, 0, 0])
+        #expect(FLVVideoHeader(frameType: .keyFrame, packetType: .nalUnits).bytes == [0x17, 1, 0, 0, 0])
+        #expect(
+            FLVVideoHeader(frameType: .interFrame, packetType: .nalUnits, compositionTime: -2).bytes
+                == [0x27, 1, 0xFF, 0xFF, 0xFE])
+        #expect(FLVAudioHeader(packetType: .sequenceHeader).bytes == [0xAF, 0])
+        #expect(FLVAudioHeader(packetType: .raw).bytes == [0xAF, 1])
+    }
+
+    @Test func everyFirstByteParsesToTheSameBytesOrThrows() {
+        for first in UInt8.min...UInt8.max {
+            let body: [UInt8] = [first, 1, 0x80, 0, 1, 99]
+            if let header = try? FLVVideoHeader(parsing: body) {
+                #expect(header.bytes == Array(body.prefix(header.byteCount)))
+            }
+            if let header = try? FLVAudioHeader(parsing: body) {
+                #expect(header.bytes == Array(body.prefix(header.byteCount)))
+            }
+        }
+        #expect((try? FLVVideoHeader(parsing: [0x27, 1, 0x80, 0, 1]))?.compositionTime == -0x7F_FFFF)
+    }
+
+    @Test func refusesWhatIsCutOrUnknown() {
+        #expect(throws: BitstreamError.truncated(structure: "FLV video tag", needed: 1)) {
+            try FLVVideoHeader(parsing: [])
+        }
+        #expect(throws: BitstreamError.truncated(structure: "FLV video tag", needed: 2)) {
+            try FLVVideoHeader(parsing: [0x17, 1, 0])
+        }
+        #expect(throws: BitstreamError.unsupported(structure: "FLV video tag", feature: "the enhanced header")) {
+            try FLVVideoHeader(parsing: [0x90, 0x68, 0x76, 0x63, 0x31])
+        }
+        #expect(throws: BitstreamError.invalid(structure: "FLV audio tag", field: "AACPacketType", value: 2)) {
+            try FLVAudioHeader(parsing: [0xAF, 2])
+        }
+    }
+}
+
+@Suite struct FLVPacketTests {
+    private let base = MediaTimestamp(milliseconds: 5_000)
+
+    @Test(arguments: [
+        EncodedPacket(kind: .videoHeader, decodeTime: .init(milliseconds: 5_000), payload: [1, 2]),
+        EncodedPacket(kind: .video(isKeyFrame: true), decodeTime: .init(milliseconds: 5_033), payload: [3]),
+        EncodedPacket(
+            kind: .video(isKeyFrame: false), decodeTime: .init(milliseconds: 5_067),
+            compositionOffset: .milliseconds(-40), payload: []),
+        EncodedPacket(kind: .audioHeader, decodeTime: .init(milliseconds: 5_000), payload: [0x12, 0x10]),
+        EncodedPacket(kind: .audio, decodeTime: .init(milliseconds: 9_000), payload: [4, 5]),
+    ])
+    func aPacketSurvivesTheWayThroughATag(packet: EncodedPacket) throws {
+        let tag = FLVTag(packet, base: base)
+        let back = try #require(try tag.packet(base: base))
+        #expect(back.kind == packet.kind)
+        #expect(back.decodeTime == packet.decodeTime)
+        #expect(back.compositionOffset == packet.compositionOffset)
+        #expect(back.payload == packet.payload)
+        #expect(tag.isKeyFrame == (packet.kind == .video(isKeyFrame: true)))
+        #expect(tag.isSequenceHeader == (packet.kind == .videoHeader || packet.kind == .audioHeader))
+    }
+
+    @Test func timestampsRoundWrapAndNeverGoBelowZero() {
+        func timestamp(_ nanoseconds: Int64) -> UInt32 {
+            EncodedPacket(kind: .audio, decodeTime: base + .nanoseconds(nanoseconds), payload: []).flvTimestamp(
+                base: base)
+        }
+        #expect(timestamp(33_333_333) == 33)
+        #expect(timestamp(66_666_666) == 67)
+        #expect(timestamp(-1_000_000) == 0)
+        #expect(timestamp((1 << 32) * 1_000_000) == 0)
+        #expect(timestamp((1 << 32 - 1) * 1_000_000) == .max)
+    }
+
+    @Test func scriptAndForeignCodecsAreNoPackets() throws {
+        #expect(try FLVTag(kind: .script, timestamp: 0, body: [2]).packet(base: base) == nil)
+        #expect(try FLVTag(kind: .video, timestamp: 0, body: [0x22, 1]).packet(base: base) == nil)
+        #expect(try FLVTag(kind: .audio, timestamp: 0, body: [0x2F, 1]).packet(base: base) == nil)
+        #expect(try FLVTag(kind: .video, timestamp: 0, body: [0x17, 2, 0, 0, 0]).packet(base: base) == nil)
+        #expect(throws: BitstreamError.self) { try FLVTag(kind: .video, timestamp: 0, body: []).packet(base: base) }
+    }
+}
+
+@Suite struct FLVReaderTests {
+    private let tags = [
+        FLVTag(kind: .script, timestamp: 0, body: [2, 0, 1, 0x61]),
+        FLVTag(kind: .video, timestamp: 0, body: [0x17, 0, 0, 0, 0, 9]),
+        FLVTag(kind: .audio, timestamp: 0x0102_0304, body: []),
+        FLVTag(kind: .video, timestamp: .max, body: [UInt8](repeating: 7, count: 300)),
+    ]
+
+    private func file() throws -> [UInt8] {
+        try FLVWriter.header(hasAudio: true, hasVideo: true) + tags.flatMap { try FLVWriter.bytes(of: $0) }
+    }
+
+    private func readAll(_ reader: inout FLVReader) throws -> [FLVTag] {
+        var tags: [FLVTag] = []
+        while let tag = try reader.nextTag() { tags.append(tag) }
+        return tags
+    }
+
+    @Test func aTagIsWrittenAsTheFormatSays() throws {
+        #expect(
+            try FLVWriter.bytes(of: FLVTag(kind: .audio, timestamp: 0x0102_0304, body: [0xAF, 1]))
+                == [8, 0, 0, 2, 2, 3, 4, 1, 0, 0, 0, 0xAF, 1, 0, 0, 0, 13])
+        #expect(FLVWriter.header(hasAudio: false, hasVideo: true).prefix(5) == [0x46, 0x4C, 0x56, 1, 1])
+    }
+
+    @Test func readsWhatWasWrittenSplitAtEveryByte() throws {
+        let bytes = try file()
+        for split in 0...bytes.count {
+            var reader = FLVReader()
+            reader.append(Array(bytes[..<split]))
+            var read = try readAll(&reader)
+            reader.append(Array(bytes[split...]))
+            read += try readAll(&reader)
+            #expect(read == tags)
+            try reader.inputEnded()
+        }
+        var reader = FLVReader()
+        var read: [FLVTag] = []
+        for byte in bytes {
+            reader.append([byte])
+            read += try readAll(&reader)
+        }
+        #expect(read == tags)
+    }
+
+    @Test func wrongPreviousTagSizesAreTolerated() throws {
+        var bytes = FLVWriter.header(hasAudio: true, hasVideo: true)
+        for tag in tags {
+            bytes += try FLVWriter.bytes(of: tag)
+            bytes.replaceSubrange((bytes.count - 4)..., with: [0xDE, 0xAD, 0xBE, 0xEF])
+        }
+        var reader = FLVReader()
+        reader.append(bytes)
+        #expect(try readAll(&reader) == tags)
+    }
+
+    @Test func theLastTagComesWithoutItsPreviousTagSize() throws {
+        let bytes = try file()
+        for missing in 0...4 {
+            var reader = FLVReader()
+            reader.append(Array(bytes.dropLast(missing)))
+            #expect(try readAll(&reader) == tags)
+            try reader.inputEnded()
+        }
+    }
+
+    @Test func anEndInsideATagIsSaid() throws {
+        var reader = FLVReader()
+        #expect(throws: BitstreamError.truncated(structure: "FLV header", needed: 9)) { try reader.inputEnded() }
+        reader.append(Array(try file().dropLast(10)))
+        #expect(try readAll(&reader) == Array(tags.dropLast()))
+        #expect(throws: BitstreamError.truncated(structure: "FLV tag", needed: 6)) { try reader.inputEnded() }
+    }
+
+    @Test func aLongerHeaderIsPassedOver() throws {
+        var reader = FLVReader()
+        let header: [UInt8] = [0x46, 0x4C, 0x56, 1, 5, 0, 0, 0, 11, 99, 99, 0, 0, 0, 0]
+        reader.append(header + (try FLVWriter.bytes(of: tags[0])))
+        #expect(try readAll(&reader) == [tags[0]])
+    }
+
+    @Test(
+        arguments: [
+            ([0x46, 0x4C, 0x57], BitstreamError.invalid(structure: "FLV header", field: "signature", value: 0x57)),
+            ([0x46, 0x4C, 0x56, 2, 5, 0, 0, 0, 9], .invalid(structure: "FLV header", field: "version", value: 2)),
+            ([0x46, 0x4C, 0x56, 1, 5, 0, 0, 0, 8], .invalid(structure: "FLV header", field: "DataOffset", value: 8)),
+            (
+                [0x46, 0x4C, 0x56, 1, 5, 0, 0, 0, 9, 0, 0, 0, 0, 7],
+                .invalid(structure: "FLV tag", field: "TagType", value: 7)
+            ),
+            (
+                [0x46, 0x4C, 0x56, 1, 5, 0, 0, 0, 9, 0, 0, 0, 0, 0x29],
+                .unsupported(structure: "FLV tag", feature: "encryption")
+            ),
+        ] as [([UInt8], BitstreamError)])
+    func refusesWhatIsNoFLVAndStaysSo(bytes: [UInt8], expected: BitstreamError) {
+        var reader = FLVReader()
+        reader.append(bytes)
+        for _ in 0..<2 { #expect(throws: expected) { try reader.nextTag() } }
+        #expect(throws: expected) { try reader.inputEnded() }
+    }
+}
