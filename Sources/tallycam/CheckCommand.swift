@@ -9,7 +9,7 @@ func runCheck(_ arguments: [String]) throws -> ExitStatus {
     let path = parsed.operands[0]
     let (stream, warnings) = try readStreamDescription(path)
     for warning in warnings { print("\(path):\(warning)") }
-    print("\(path): good; it publishes to \(stream.target)")
+    print("\(path): good; it publishes to \(stream.destination)")
     return .success
 }
 
@@ -22,15 +22,26 @@ func readStreamDescription(_ path: String) throws -> (StreamDescription, warning
     } catch {
         throw CommandFailure.usage("\(path): cannot be read: \(error.reason)")
     }
-    let decoded: Decoded<StreamDescription>
+    let json: JSONValue
     do {
-        decoded = StreamDescription.decode(try JSONValue(parsing: bytes))
-    } catch let error as JSONTextError {
+        json = try JSONValue(parsing: bytes)
+    } catch {
         throw CommandFailure.usage("\(path):\(error)")
     }
+    let decoded = StreamDescription.decode(json)
     guard let stream = decoded.value, decoded.errors.isEmpty else {
         let lines = decoded.faults.map { "\(path):\($0)" }
         throw CommandFailure.usage(lines.joined(separator: "\ntallycam: "))
     }
     return (stream, decoded.warnings)
+}
+
+extension StreamDescription {
+    /// Where it publishes, for people: without key, stream name and query.
+    var destination: String {
+        switch form {
+        case .pili(let stream): "rtmp://\(stream.publishHost)/\(stream.hub)/***"
+        case .plain(let stream): "\(stream.publishURL)"
+        }
+    }
 }

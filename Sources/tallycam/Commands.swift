@@ -4,10 +4,10 @@ import LinuxIO
 let version = "0.1.0"
 
 /// One of the program's commands.
-private struct Command {
+private struct Command: Sendable {
     let name: String
     let summary: String
-    let run: ([String]) throws -> ExitStatus
+    let run: @Sendable ([String]) throws -> ExitStatus
 }
 
 private let commands = [

@@ -13,17 +13,12 @@ final class Console: Sendable {
         case json, text
     }
 
-    private struct State: ~Copyable {
-        var writer = JSONLineWriter()
-        /// Lines of the live view now on the screen.
-        var view: [String] = []
-    }
-
     let begin: MediaTimestamp
     /// Whether people look at standard error on a terminal that can move its cursor.
     let hasTerminal: Bool
     private let eventStyle: EventStyle
-    private let state = Mutex(State())
+    /// Lines of the live view now on the screen. Holding it is the right to write.
+    private let view = Mutex<[String]>([])
 
     init(eventStyle: EventStyle) {
         self.eventStyle = eventStyle
@@ -33,37 +28,39 @@ final class Console: Sendable {
 
     func emit(_ event: Event) {
         let seconds = (MonotonicClock.now() - begin).inSeconds
-        state.withLock { state in
-            eraseView(&state)
-            if eventStyle == .json { write(jsonLine(event, at: seconds, &state.writer), to: STDOUT_FILENO) }
+        let line = eventStyle == .json ? jsonLine(event, at: seconds) : []
+        view.withLock { view in
+            erase(view)
+            write(line, to: STDOUT_FILENO)
             let people = eventStyle == .json || event.isFailure ? STDERR_FILENO : STDOUT_FILENO
             write(Array("\(stamp(seconds)) \(event.text)\n".utf8), to: people)
-            drawView(&state)
+            draw(view)
         }
     }
 
     /// A line for people: warnings and progress that are no event.
     func log(_ text: String) {
         let seconds = (MonotonicClock.now() - begin).inSeconds
-        state.withLock { state in
-            eraseView(&state)
+        view.withLock { view in
+            erase(view)
             write(Array("\(stamp(seconds)) \(text)\n".utf8), to: STDERR_FILENO)
-            drawView(&state)
+            draw(view)
         }
     }
 
     /// Replaces the live view; no lines remove it. Does nothing without a terminal.
-    func show(view: [String]) {
+    func show(view lines: [String]) {
         guard hasTerminal else { return }
-        state.withLock { state in
-            eraseView(&state)
-            state.view = view
-            drawView(&state)
+        view.withLock { view in
+            erase(view)
+            view = lines
+            draw(view)
         }
     }
 
-    private func jsonLine(_ event: Event, at seconds: Double, _ writer: inout JSONLineWriter) -> [UInt8] {
-        writer.line { object in
+    private func jsonLine(_ event: Event, at seconds: Double) -> [UInt8] {
+        var writer = JSONLineWriter()
+        return writer.line { object in
             object.write("t", (seconds * 1e6).rounded() / 1e6)
             object.write("code", event.code)
             object.write("name", event.name)
@@ -81,15 +78,15 @@ final class Console: Sendable {
 
     private func stamp(_ seconds: Double) -> String { fixed(seconds, width: 8, decimals: 3) }
 
-    private func eraseView(_ state: inout State) {
-        guard !state.view.isEmpty else { return }
+    private func erase(_ view: [String]) {
+        guard !view.isEmpty else { return }
         // Up to the view's first line, and clear from there to the screen's end.
-        write(Array("\u{1B}[\(state.view.count)A\r\u{1B}[J".utf8), to: STDERR_FILENO)
+        write(Array("\u{1B}[\(view.count)A\r\u{1B}[J".utf8), to: STDERR_FILENO)
     }
 
-    private func drawView(_ state: inout State) {
-        guard !state.view.isEmpty else { return }
-        write(Array((state.view.joined(separator: "\n") + "\n").utf8), to: STDERR_FILENO)
+    private func draw(_ view: [String]) {
+        guard !view.isEmpty else { return }
+        write(Array((view.joined(separator: "\n") + "\n").utf8), to: STDERR_FILENO)
     }
 }
 
