@@ -11,9 +11,9 @@ public struct NamedThread: ~Copyable, Sendable {
     /// - Parameters:
     ///   - name: cut to 15 bytes, the kernel's limit.
     ///   - stackSize: in bytes, whole pages. Memory is used only as the stack grows.
-    ///   - body: what the thread does. It inherits the signal mask of the thread that starts it.
+    ///   - body: what the thread does; what it captures belongs to the new thread from then on. It inherits the signal mask of the thread that starts it.
     public init(
-        _ name: String, stackSize: Int = 512 * 1024, _ body: @escaping @Sendable () -> Void
+        _ name: String, stackSize: Int = 512 * 1024, _ body: sending @escaping () -> Void
     ) throws(SystemCallError) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -42,11 +42,12 @@ public struct NamedThread: ~Copyable, Sendable {
     }
 }
 
-private final class ThreadStart: Sendable {
+/// Goes to the new thread as a raw pointer; the starting thread keeps nothing of it.
+private final class ThreadStart {
     let name: String
-    let body: @Sendable () -> Void
+    let body: () -> Void
 
-    init(name: String, body: @escaping @Sendable () -> Void) {
+    init(name: String, body: @escaping () -> Void) {
         self.name = name
         self.body = body
     }

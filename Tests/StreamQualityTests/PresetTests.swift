@@ -28,8 +28,7 @@ import Testing
     }
 
     @Test func anUnknownNameIsAnsweredWithTheKnownOnes() {
-        let error = #expect(throws: QualityError.unknownVideoQuality("Medium4")) { try VideoQuality(named: "Medium4") }
-        _ = error
+        #expect(throws: QualityError.unknownVideoQuality("Medium4")) { try VideoQuality(named: "Medium4") }
         let text = QualityError.unknownVideoQuality("Medium4").description
         #expect(text.contains("\"Medium4\"") && text.contains("Low1, Low2") && text.contains("High3"))
     }

@@ -1,0 +1,59 @@
+import LinuxIO
+import Media
+import StreamQuality
+import Synchronization
+
+/// The send buffer between the encoder and audio threads, which append, and the
+/// network thread, which takes.
+final class MediaQueue: Sendable {
+    /// Signalled when there is something to take, or when the last packet was appended.
+    let wakeup: EventFD
+    private let state: Mutex<State>
+
+    private struct State {
+        var buffer: SendBuffer
+        /// The stream's time zero; nothing is taken in before it is set.
+        var begin: MediaTimestamp?
+        /// Tracks that still append.
+        var openTracks: Int
+    }
+
+    init(limits: SendBufferLimits, tracks: Int) throws {
+        wakeup = try EventFD()
+        state = Mutex(State(buffer: SendBuffer(limits: limits), openTracks: tracks))
+    }
+
+    /// From here on media is taken in; what was captured before `time` is not part of the stream.
+    func mediaBegan(at time: MediaTimestamp) { state.withLock { $0.begin = time } }
+
+    func append(_ packets: [EncodedPacket]) -> [SendBufferEvent] {
+        let now = MonotonicClock.now()
+        let events: [SendBufferEvent] = state.withLock { state in
+            guard let begin = state.begin else { return [] }
+            return packets.flatMap { packet in
+                packet.decodeTime < begin ? [] : state.buffer.append(packet, now: now)
+            }
+        }
+        wakeup.signal()
+        return events
+    }
+
+    /// One track's last packet was appended.
+    func trackEnded() {
+        state.withLock { $0.openTracks -= 1 }
+        wakeup.signal()
+    }
+
+    func take() -> EncodedPacket? { state.withLock { $0.buffer.takeNext() } }
+
+    /// Whether everything was appended and taken.
+    var isFinished: Bool { state.withLock { $0.openTracks <= 0 && $0.buffer.waitingByteCount == 0 } }
+
+    /// Media waiting here and in the kernel's queue.
+    var duration: Duration { state.withLock { $0.buffer.duration } }
+
+    func kernelQueueMeasured(unsentBytes: Int) -> [SendBufferEvent] {
+        let now = MonotonicClock.now()
+        return state.withLock { $0.buffer.kernelQueueMeasured(unsentBytes: unsentBytes, now: now) }
+    }
+}

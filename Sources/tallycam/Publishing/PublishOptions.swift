@@ -1,0 +1,149 @@
+import LinuxIO
+import Media
+import RTMP
+import StreamFile
+import StreamQuality
+import SyntheticSources
+import Transport
+
+/// What `tallycam publish` was asked for, checked.
+struct PublishOptions {
+    enum EncoderChoice: String {
+        /// The best that the machine has.
+        case auto
+        case openh264
+    }
+
+    enum Pace: String {
+        /// As the file's timestamps say.
+        case realtime
+        /// As fast as the connection takes it.
+        case fast
+    }
+
+    var url: RTMPURL
+    var video: VideoSourceDescription
+    var audio: AudioSourceDescription
+    var quality: VideoQuality
+    var audioQuality: AudioQuality
+    var dimension: VideoDimension
+    var encoder: EncoderChoice
+    var duration: Duration?
+    var flvPath: String?
+    var pace: Pace
+    /// What is odd but no fault, for the log.
+    var warnings: [String] = []
+
+    static let usage = "tallycam publish (--url URL | --stream stream.json) [OPTION...]"
+
+    static let options = [
+        CommandLineOption("url", takes: "URL", help: "where to: rtmp://HOST[:PORT]/APPLICATION/STREAM"),
+        CommandLineOption("stream", takes: "FILE", help: "where to: a stream.json"),
+        CommandLineOption(
+            "video", takes: "SOURCE",
+            help: """
+                synthetic (default), none, or
+                raw:PATH,format=i420|nv12,size=WxH,fps=N
+                PATH - is standard input. A file is paced by its fps,
+                a pipe by its writer.
+                """),
+        CommandLineOption(
+            "audio", takes: "SOURCE", help: "tone (default), silence, none, or raw:PATH,rate=N,channels=N (S16LE)"),
+        CommandLineOption(
+            "quality", takes: "NAME",
+            help: "\(VideoQuality.allCases.map(\.name).joined(separator: " "))\n(default \(VideoQuality.standard.name))"),
+        CommandLineOption(
+            "audio-quality", takes: "NAME",
+            help: "\(AudioQuality.presets.map(\.name).joined(separator: " ")) (default \(AudioQuality.standard.name))"),
+        CommandLineOption(
+            "dimension", takes: "WxH",
+            help: "picture size (default \(VideoDimension.standard.size));\n"
+                + "others than the presets are rounded to 16"),
+        CommandLineOption("encoder", takes: "NAME", help: "auto (default) or openh264"),
+        CommandLineOption("duration", takes: "SECONDS", help: "end after so much media"),
+        CommandLineOption("from-flv", takes: "FILE", help: "publish an already encoded file; nothing is encoded"),
+        CommandLineOption("pace", takes: "PACE", help: "of --from-flv: realtime (default) or fast"),
+        CommandLineOption(
+            "events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
+    ]
+
+    init(_ arguments: CommandLineArguments) throws {
+        (url, warnings) = try Self.destination(arguments)
+        video = try Self.value(arguments["video"] ?? "synthetic") { try VideoSourceDescription(parsing: $0) }
+        audio = try Self.value(arguments["audio"] ?? "tone") { try AudioSourceDescription(parsing: $0) }
+        quality = try Self.value(arguments["quality"] ?? VideoQuality.standard.name) { try VideoQuality(named: $0) }
+        audioQuality = try Self.value(arguments["audio-quality"] ?? AudioQuality.standard.name) {
+            try AudioQuality(named: $0)
+        }
+        dimension = try Self.value(arguments["dimension"] ?? "\(VideoDimension.standard.size)") {
+            try VideoDimension(parsing: $0)
+        }
+        encoder = try Self.choice(arguments, "encoder", default: .auto, "auto or openh264")
+        pace = try Self.choice(arguments, "pace", default: .realtime, "realtime or fast")
+        duration = try arguments["duration"].map(Self.duration)
+        flvPath = arguments["from-flv"]
+        try checkCombination(arguments)
+    }
+
+    private func checkCombination(_ arguments: CommandLineArguments) throws {
+        if flvPath != nil, let extra = ["video", "audio", "quality", "audio-quality", "dimension", "encoder"]
+            .first(where: arguments.contains)
+        {
+            throw CommandFailure.usage("--\(extra) does not go with --from-flv: the file is already encoded")
+        }
+        if flvPath == nil, arguments.contains("pace") {
+            throw CommandFailure.usage("--pace goes with --from-flv only")
+        }
+        if video == .none, audio == .none, flvPath == nil {
+            throw CommandFailure.usage("--video none and --audio none leave nothing to publish")
+        }
+    }
+
+    private static func destination(_ arguments: CommandLineArguments) throws -> (RTMPURL, warnings: [String]) {
+        switch (arguments["url"], arguments["stream"]) {
+        case (let text?, nil): return (try value(text) { try RTMPURL(parsing: $0) }, [])
+        case (nil, let path?):
+            let (stream, faults) = try readStreamDescription(path)
+            return (try signedURL(stream), faults.map { "\(path):\($0)" })
+        case (nil, nil): throw CommandFailure.usage("where to? give --url or --stream; see tallycam publish --help")
+        case (_?, _?): throw CommandFailure.usage("--url and --stream exclude each other")
+        }
+    }
+
+    private static func signedURL(_ stream: StreamDescription) throws -> RTMPURL {
+        var nonces = NonceSequence(savedText: nil)
+        let url = try stream.publishURL(unixSeconds: WallClock.secondsSince1970(), nonces: &nonces) { key, message in
+            HMACSHA1.authenticationCode(for: message, key: key)
+        }
+        let credentials = url.user.map { Credentials(user: $0, password: url.password?.revealed ?? "") }
+        return RTMPURL(
+            scheme: url.scheme == .rtmps ? .rtmps : .rtmp, host: url.host.name, port: UInt16(exactly: url.port),
+            application: url.app.revealed, streamName: url.streamName.revealed, credentials: credentials)
+    }
+
+    /// Turns a module's own error about a command line value into a usage failure.
+    private static func value<Value>(_ text: String, _ parse: (String) throws -> Value) throws -> Value {
+        do {
+            return try parse(text)
+        } catch {
+            throw CommandFailure.usage("\(error)")
+        }
+    }
+
+    private static func choice<Choice: RawRepresentable<String>>(
+        _ arguments: CommandLineArguments, _ name: String, default standard: Choice, _ possible: String
+    ) throws -> Choice {
+        guard let text = arguments[name] else { return standard }
+        guard let choice = Choice(rawValue: text) else {
+            throw CommandFailure.usage("--\(name) is \(possible), not \"\(text)\"")
+        }
+        return choice
+    }
+
+    private static func duration(_ text: String) throws -> Duration {
+        guard let seconds = Double(text), seconds > 0, seconds <= 31_536_000 else {
+            throw CommandFailure.usage("--duration is a number of seconds above 0, not \"\(text)\"")
+        }
+        return .nanoseconds(Int64(seconds * 1e9))
+    }
+}

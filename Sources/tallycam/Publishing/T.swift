@@ -1,1 +1,0 @@
-func runPublish(_ arguments: [String]) throws -> ExitStatus { .success }
