@@ -129,6 +129,7 @@ def test_a_folder_for_a_stream_file(children, tmp_path):
         ("[" * 100_000, "1:"),
         ('{"url": "\xff\xfe"}', "1:"),
     ],
+    ids=["empty", "open object", "value missing", "trailing text", "open array", "no object", "deep", "no UTF-8"],
 )
 def test_a_malformed_stream_file(children, tmp_path, text, place):
     path = tmp_path / "stream.json"
