@@ -22,6 +22,9 @@ def last_event(path, name):
 
 
 def main():
+    if sys.argv[1:] in (["--help"], ["-h"]):
+        print(__doc__.strip())
+        return
     sent = last_event(sys.argv[1], "ended")
     received = last_event(sys.argv[2], "publisherEnded")
     decoder_errors = sys.argv[3].strip()

@@ -87,21 +87,24 @@ extension PiliStream {
                 .suspicious, "id", at: id.position,
                 "names another hub or title than \"hub\" and \"title\", which are used")
         }
-        guard let hubName = hub?.value ?? fromID?.hub, let titleName = title?.value ?? fromID?.title else { return nil }
-        let hubIsValid = Self.isName(hubName, lengths: 1...100)
-        if !hubIsValid {
+        // Each is checked for itself: a fault in one must not hide a fault in the other.
+        let hubName = hub?.value ?? fromID?.hub
+        let hubIsValid = hubName.map { Self.isName($0, lengths: 1...100) } ?? false
+        if hubName != nil, !hubIsValid {
             reader.report(
                 .invalidValue, hub == nil ? "id" : "hub", at: (hub ?? id)?.position,
                 "the hub may hold letters, digits, hyphens and underscores only", example: #""hub": "my-hub""#)
         }
-        let titleIsValid = Self.isName(titleName, lengths: 4...100)
-        if !titleIsValid {
+        let titleName = title?.value ?? fromID?.title
+        let titleIsValid = titleName.map { Self.isName($0, lengths: 4...100) } ?? false
+        if titleName != nil, !titleIsValid {
             reader.report(
                 .invalidValue, title == nil ? "id" : "title", at: (title ?? id)?.position,
                 "the title must have 4 to 100 letters, digits, hyphens and underscores",
                 example: #""title": "front-door""#)
         }
-        return hubIsValid && titleIsValid ? (hubName, titleName) : nil
+        guard let hubName, let titleName, hubIsValid, titleIsValid else { return nil }
+        return (hubName, titleName)
     }
 
     private static func readSecurity(_ reader: inout ObjectReader) -> Security? {

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -14,16 +15,23 @@ class Unfinished(Exception):
 class Process:
     """One child. Standard output and standard error go to NAME.out and NAME.err."""
 
-    def __init__(self, name: str, argv: list, directory: Path, stdin=subprocess.DEVNULL, env=None):
+    def __init__(self, name: str, argv: list, directory: Path, stdin=subprocess.DEVNULL, env=None, piped=False):
         self.name = name
         self.argv = [str(word) for word in argv]
         self.out_path = directory / f"{name}.out"
         self.err_path = directory / f"{name}.err"
         with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
             self.child = subprocess.Popen(
-                self.argv, stdin=stdin, stdout=out, stderr=err, cwd=directory,
+                self.argv, stdin=stdin, stdout=subprocess.PIPE if piped else out, stderr=err, cwd=directory,
                 env=None if env is None else {**os.environ, **env},
             )  # fmt: skip
+        if stdin not in (subprocess.DEVNULL, subprocess.PIPE):
+            stdin.close()  # the child has it; a second holder would hide the reader's end from the writer
+
+    @property
+    def pipe(self):
+        """What the child writes, when it was started with `piped`."""
+        return self.child.stdout
 
     @property
     def stdout(self) -> str:
@@ -79,10 +87,12 @@ class Children:
     def __init__(self, directory: Path):
         self.directory = directory
         self.all: list[Process] = []
+        self.lock = threading.Lock()
 
     def start(self, name: str, argv: list, **options) -> Process:
-        process = Process(self._free_name(name), argv, self.directory, **options)
-        self.all.append(process)
+        with self.lock:
+            process = Process(self._free_name(name), argv, self.directory, **options)
+            self.all.append(process)
         return process
 
     def run(self, name: str, argv: list, timeout: float = 30, **options) -> Process:

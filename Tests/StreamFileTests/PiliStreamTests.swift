@@ -189,6 +189,12 @@ struct PiliStreamTests {
             ])
     }
 
+    @Test func aFaultInTheHubHidesNoneInTheTitle() throws {
+        let faults = try decoded(#"{"hub": 7, "title": "abc", "publishKey": "k", "hosts": {"publish": {"rtmp": "h"}}}"#)
+            .faults
+        #expect(faults.map(\.keyPath) == ["hub", "title"])
+    }
+
     @Test func whatIsMissingIsNamed() throws {
         let faults = try decoded("{\n  \"title\": \"door-1\", \"publishKey\": null, \"hosts\": {\"publish\": {}}}")
             .faults
