@@ -28,7 +28,7 @@ let package = Package(
         .target(
             name: "AudioCapture",
             dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CFDKAAC"]),
-        .target(name: "Transport", dependencies: ["DevicePorts", "LinuxIO", "Media", "CMbedTLS"]),
+        .target(name: "Transport", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLinux", "CMbedTLS"]),
         .target(name: "SyntheticSources", dependencies: ["DevicePorts", "LinuxIO", "Media"]),
         .target(name: "JSONText", dependencies: ["StreamFile", "CRapidJSON"]),
         .executableTarget(
