@@ -31,6 +31,10 @@ struct ObjectReader {
     /// Whether the key is there with a value other than `null`.
     func has(_ name: String) -> Bool { member(name) != nil }
 
+    func isText(_ name: String) -> Bool {
+        if case .string = member(name)?.content { true } else { false }
+    }
+
     /// Marks keys as known although nothing here reads them.
     mutating func accept(_ names: String...) { accept(names: names) }
     mutating func accept(names: [String]) { knownNames += names }
@@ -42,6 +46,19 @@ struct ObjectReader {
             return nil
         }
         return Located(value: text, position: value.position)
+    }
+
+    /// A name as devices and cameras have them: 1...255 bytes without control characters.
+    mutating func name(_ name: String, required: Bool = false, example: String) -> String? {
+        guard let text = text(name, required: required, example: example) else { return nil }
+        let bytes = text.value.utf8
+        guard (1...255).contains(bytes.count), !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            report(
+                .invalidValue, name, at: text.position, "must have 1 to 255 bytes and no control characters",
+                example: example)
+            return nil
+        }
+        return text.value
     }
 
     mutating func flag(_ name: String, example: String) -> Located<Bool>? {
@@ -109,21 +126,17 @@ struct ObjectReader {
         return text.value
     }
 
-    /// The texts of a list.
-    mutating func texts(_ name: String, example: String) -> [Located<String>]? {
-        guard let value = value(name, required: false, example: example) else { return nil }
-        guard case .array(let elements) = value.content else {
-            report(.wrongType, name, at: value, "must be a list in square brackets, is \(value.kind)", example: example)
-            return nil
-        }
-        return elements.enumerated().compactMap { index, element in
+    /// The texts of a list, each with its key for messages: `names[2]`.
+    mutating func texts(_ name: String, example: String) -> [(key: String, text: Located<String>)]? {
+        elements(name, example: example)?.enumerated().compactMap { index, element in
+            let key = "\(name)[\(index)]"
             guard case .string(let text) = element.content else {
                 report(
-                    .wrongType, "\(name)[\(index)]", at: element,
-                    "must be text in double quotes, is \(element.kind)", example: example)
+                    .wrongType, key, at: element, "must be text in double quotes, is \(element.kind)",
+                    example: example)
                 return nil
             }
-            return Located(value: text, position: element.position)
+            return (key, Located(value: text, position: element.position))
         }
     }
 
@@ -143,18 +156,22 @@ struct ObjectReader {
     mutating func objects<Result>(
         _ name: String, example: String, _ read: (inout ObjectReader) -> Result?
     ) -> [Result]? {
-        guard let value = value(name, required: false, example: example) else { return nil }
-        guard case .array(let elements) = value.content else {
-            report(.wrongType, name, at: value, "must be a list in square brackets, is \(value.kind)", example: example)
-            return nil
-        }
-        return elements.enumerated().compactMap { index, element in
+        elements(name, example: example)?.enumerated().compactMap { index, element in
             let path = keyPath("\(name)[\(index)]")
             guard var reader = ObjectReader(element, path: path, example: example, faults: &faults) else { return nil }
             let result = read(&reader)
             faults += reader.finished()
             return result
         }
+    }
+
+    private mutating func elements(_ name: String, example: String) -> [JSONValue]? {
+        guard let value = value(name, required: false, example: example) else { return nil }
+        guard case .array(let elements) = value.content else {
+            report(.wrongType, name, at: value, "must be a list in square brackets, is \(value.kind)", example: example)
+            return nil
+        }
+        return elements
     }
 
     /// Adds a fault about a key of this object, at its value or, for an absent one, at the object.
