@@ -11,7 +11,8 @@ public struct NamedThread: ~Copyable, Sendable {
     /// - Parameters:
     ///   - name: cut to 15 bytes, the kernel's limit.
     ///   - stackSize: in bytes, whole pages. Memory is used only as the stack grows.
-    ///   - body: what the thread does; what it captures belongs to the new thread from then on. It inherits the signal mask of the thread that starts it.
+    ///   - body: what the thread does; what it captures belongs to the new thread from then on.
+    ///     It inherits the signal mask of the thread that starts it.
     public init(
         _ name: String, stackSize: Int = 512 * 1024, _ body: sending @escaping () -> Void
     ) throws(SystemCallError) {

@@ -18,17 +18,18 @@ public protocol ByteStream: AnyObject {
     /// The peer's address, for messages.
     var peer: String { get }
 
-    /// What to wait for on `fileDescriptor` before the next `read` or `write`.
+    /// What to wait for on `fileDescriptor` before the next `read` or `write`. Writable also when the
+    /// stream itself has bytes to pass on; either call does that.
     /// - Parameter hasBytesToWrite: whether the caller has something to send.
     func pollEvents(hasBytesToWrite: Bool) -> PollEvents
 
-    /// Takes as much of the slices, in order, as there is room for. No slice is kept.
-    /// A stream that has taken bytes but not passed them on (`pollEvents` asks for
-    /// writable although nothing is to be written) goes on with them, also for no slices at all.
+    /// Takes what there is room for of the slices, in order. It may take less at a time than
+    /// there is room for: go on until it takes nothing. No slice is kept.
     /// - Returns: bytes taken; 0 when there is no room now.
     func write(_ slices: UnsafeBufferPointer<UnsafeRawBufferPointer>) throws(TransportError) -> Int
 
-    /// Reads what is there, at most as much as the buffer holds.
+    /// Reads what is there, at most as much as the buffer holds. After a full buffer read on
+    /// before polling: there may be more that no descriptor tells of.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransportError) -> ReadResult
 
     /// Bytes that were taken by `write` and wait for their turn on the wire (SIOCOUTQNSD):

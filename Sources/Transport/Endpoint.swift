@@ -12,10 +12,10 @@ public struct Endpoint: Hashable, Sendable {
     /// Reads `HOST:PORT`; an IPv6 address stands in brackets: `[::1]:1935`.
     /// - Parameter defaultPort: taken when there is no `:PORT`; `nil` requires one.
     public init(parsing text: String, defaultPort: UInt16? = nil) throws(EndpointError) {
+        guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7f || "/?#@".utf8.contains($0) })
+        else { throw .invalidHost(Self.withoutSecrets(text)) }
         let (host, portText) = try Self.split(text)
-        guard !host.contains(where: { $0.isWhitespace || "/?#@[]".contains($0) }) else {
-            throw .invalidHost(text)
-        }
+        guard !host.contains(where: { "[]".contains($0) }) else { throw .invalidHost(text) }
         if let portText {
             guard portText.utf8.allSatisfy({ (48...57).contains($0) }), let port = UInt16(portText) else {
                 throw .invalidPort(portText, in: text)
@@ -25,6 +25,13 @@ public struct Endpoint: Hashable, Sendable {
             guard let defaultPort else { throw .missingPort(text) }
             self.init(host: host, port: defaultPort)
         }
+    }
+
+    /// What may be shown of a text that is no `HOST:PORT`: a URL's path and user hold secrets.
+    private static func withoutSecrets(_ text: String) -> String {
+        guard !text.contains("@") else { return "…" }
+        let shown = text.prefix { !"/?#".contains($0) }
+        return shown.count == text.count ? text : shown + "…"
     }
 
     private static func split(_ text: String) throws(EndpointError) -> (host: String, port: String?) {

@@ -10,7 +10,8 @@ public struct TCPSettings: Hashable, Sendable {
     public var sendBufferByteCount: Int = 256 * 1024
     /// TCP_NOTSENT_LOWAT: the socket takes more only while fewer bytes than this are unsent.
     public var unsentLowWaterByteCount: Int = 16 * 1024
-    /// TCP_USER_TIMEOUT: the peer is dead when nothing of what was sent is acknowledged for so long.
+    /// TCP_USER_TIMEOUT: the peer is dead when it acknowledges nothing of what was sent, or has
+    /// room for nothing (a window of zero), for so long.
     public var userTimeout: Duration = .seconds(5)
 
     public init() {}

@@ -4,8 +4,8 @@ import LinuxIO
 
 /// TLS over a TCP connection, non-blocking. Used from one thread.
 ///
-/// A reader goes on until `wouldBlock` before it polls: a record that has arrived may
-/// hold more bytes than one `read` took, and those make no descriptor readable.
+/// A reader goes on while a `read` fills its buffer: the rest of a record that has
+/// arrived is in this object, and makes no descriptor readable.
 public final class TLSConnection: ByteStream {
     public let peer: String
     private let endpoint: Endpoint
@@ -97,6 +97,7 @@ public final class TLSConnection: ByteStream {
         guard isOpen else { throw .cancelled }
         guard let bytes = buffer.baseAddress, !buffer.isEmpty else { return .wouldBlock }
         waitsForWritable = false
+        _ = try sendPendingRecord()
         while true {
             let result = mbedtls_ssl_read(session, bytes.assumingMemoryBound(to: UInt8.self), buffer.count)
             switch result {
@@ -114,6 +115,7 @@ public final class TLSConnection: ByteStream {
 
     public func close() {
         guard isOpen else { return }
+        _ = try? sendPendingRecord()
         // So that the server need not take the end for an attack. Lost when the socket has no room, which is allowed.
         mbedtls_ssl_close_notify(session)
         isOpen = false

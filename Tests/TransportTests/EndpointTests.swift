@@ -32,11 +32,19 @@ import Transport
         ("[::1", .missingBracket("[::1")),
         ("[::1]1935", .invalidHost("[::1]1935")),
         ("a b:1", .invalidHost("a b:1")),
-        ("rtmp://a:1", .missingBracket("rtmp://a:1")),
-        ("a/b:1", .invalidHost("a/b:1")),
+        ("a[b:1", .invalidHost("a[b:1")),
+        ("a\0b:1", .invalidHost("a\0b:1")),
     ])
     func refuses(text: String, error: EndpointError) {
         #expect(throws: error) { try Endpoint(parsing: text) }
         #expect(error.description.contains("\"\(text)\""))
+    }
+
+    @Test(arguments: [
+        ("rtmp://a:1/live/secret", "rtmp:…"), ("a:1/live?key=secret", "a:1…"), ("user:secret@a:1", "…"),
+        ("a:1?secret", "a:1…"),
+    ])
+    func showsNothingSecret(text: String, shown: String) {
+        #expect(throws: EndpointError.invalidHost(shown)) { try Endpoint(parsing: text) }
     }
 }

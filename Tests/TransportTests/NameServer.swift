@@ -35,13 +35,14 @@ final class NameServer {
         let stop = try EventFD()
         self.stop = stop
         let socket = descriptor.release()
-        _ = try NamedThread("name server") {
+        let serve: @Sendable () -> Void = {
             let owner = OwnedFileDescriptor(adopting: socket)
             var entries = [PollEntry(socket), PollEntry(stop.fileDescriptor)]
             while (try? poll(&entries, until: nil)) != nil, entries[1].ready.isEmpty {
                 Self.answer(owner.rawValue, reply)
             }
         }
+        _ = try NamedThread("name server", serve)
     }
 
     deinit { stop.signal() }

@@ -149,6 +149,23 @@ func waitUntilReadable(_ stream: any ByteStream) throws {
         #expect(try receive(1, from: server) == [])
     }
 
+    @Test func countsAPeerThatTakesNothingAsDead() throws {
+        var settings = TCPSettings()
+        settings.userTimeout = .milliseconds(500)
+        let (client, server) = try connectedPair(settings: settings)
+        defer { server.close() }
+        let block = [UInt8](repeating: 9, count: 32 * 1024)
+        let error = TransportError.timedOut(peer: client.peer, .transfer)
+        #expect(throws: error) {
+            while true {
+                var entries = [PollEntry(client.fileDescriptor, .writable)]
+                try poll(&entries, until: nil)
+                _ = try client.write(block)
+            }
+        }
+        #expect(error.description.hasSuffix("no longer answers: nothing that was sent arrives"))
+    }
+
     @Test func noticesADeadPeer() throws {
         let error = try inNetworkNamespace { () -> TransportError? in
             var settings = TCPSettings()
