@@ -10,6 +10,9 @@ public protocol VideoSource: AnyObject {
     /// - Returns: `nil` when the source has ended or was told to stop.
     /// - Throws: the source's typed error; no more pictures come after it.
     func nextFrame() throws -> CapturedFrame?
+
+    /// How the source ended by itself, for people; `nil` before that, and after a stop.
+    var endingNote: String? { get }
 }
 
 /// Turns raw pictures into H.264. Used from one thread, the encoder thread.

@@ -57,7 +57,7 @@ final class FilePublisher {
             let security: TransportSecurity =
                 url.scheme == .rtmps ? .tls(try TLSContext(authorityFile: options.destination.authorityFile)) : .none
             return try Connector.connect(to: Endpoint(host: url.host, port: url.port), security: security)
-        } catch let error as TransportError {
+        } catch {
             throw CommandFailure(.connection, code: error.code ?? 0, "\(error)")
         }
     }
@@ -73,7 +73,7 @@ final class FilePublisher {
         var tag: FLVTag? = next
         while let current = tag {
             let due = options.pace == .realtime ? clock.due(current.timestamp) : nil
-            if let duration = options.duration, clock.offset(current.timestamp) >= duration { break }
+            if let duration = options.media.duration, clock.offset(current.timestamp) >= duration { break }
             if try !waitUntilSendable(connection, due: due) { break }
             if try handle(connection.send(connection.chunk(current)), on: connection) { return }
             tally.add(current)

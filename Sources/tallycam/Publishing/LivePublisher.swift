@@ -23,6 +23,8 @@ final class LivePublisher {
     private var session: StreamSession
     private var connections: [ConnectionID: Connection] = [:]
     private var statusReporter: StatusReporter
+    /// The one being done stays in front until it is.
+    private var pendingActions: [StreamSession.Action] = []
     private var sessionTimer: MediaTimestamp?
     /// RTMP's time zero: when the first server took the stream.
     private var timeZero: MediaTimestamp?
@@ -39,8 +41,10 @@ final class LivePublisher {
         // Without netlink (a sandbox) a lost link is noticed by TCP, seconds later.
         links = try? LinkMonitor()
         stopTracks = try EventFD()
-        tracks = try MediaTracks(options: options, stop: stopTracks, console: console)
-        queue = try MediaQueue(limits: .standard, tracks: tracks.count)
+        queue = try MediaQueue(limits: .standard, tracks: options.media.trackCount)
+        tracks = try MediaTracks(
+            options: options.media, stop: stopTracks, queue: queue, counters: counters,
+            keyFrameRequested: keyFrameRequested, reports: trackReports, console: console)
         var settings = StreamSessionSettings()
         settings.statusInterval = options.statusInterval
         settings.reconnect.limit = options.reconnectLimit
@@ -92,8 +96,12 @@ final class LivePublisher {
 
 // What the session wants done.
 extension LivePublisher {
+    /// Does the actions in their order. What one of them makes the session want is done after the rest.
     private func perform(_ actions: [StreamSession.Action]) {
-        for action in actions {
+        let isOutermost = pendingActions.isEmpty
+        pendingActions += actions
+        guard isOutermost else { return }
+        while let action = pendingActions.first {
             switch action {
             case .openConnection(let id, let target): open(id, target)
             case .beginMedia(let id): beginMedia(on: id)
@@ -108,6 +116,7 @@ extension LivePublisher {
             case .completeStart: break
             case .completeStop: isOver = true
             }
+            pendingActions.removeFirst()
         }
     }
 
@@ -136,14 +145,7 @@ extension LivePublisher {
         timeZero = now
         queue.mediaBegan(at: now)
         connections[id]?.commands.send(.beginMedia(timeZero: now))
-        do {
-            try tracks.start(
-                until: options.duration.map { now + $0 }, queue: queue, counters: counters,
-                keyFrameRequested: keyFrameRequested, reports: trackReports)
-        } catch {
-            failure = failure ?? CommandFailure(.system, "\(error)")
-            stop()
-        }
+        tracks.start(until: options.media.duration.map { now + $0 })
     }
 
     private func emit(_ event: StreamEvent) {
@@ -179,13 +181,19 @@ extension LivePublisher {
         switch report {
         case .ended(let track, let note):
             queue.trackEnded()
-            guard let note else { return }
-            console.emit(Event("sourceEnded", text: note, ["track": .text(track.rawValue)]))
+            // Sound alone is no use when the picture has ended.
+            if track == .video { stopTracks.signal() }
+            if let note { sourceEnded(track, note) }
+        case .note(let track, let note): sourceEnded(track, note)
         case .buffer(let events): bufferReported(events)
         case .failed(let cause):
             failure = failure ?? cause
             stop()
         }
+    }
+
+    private func sourceEnded(_ track: TrackReport.Track, _ note: String) {
+        console.emit(Event("sourceEnded", text: note, ["track": .text(track.rawValue)]))
     }
 
     private func bufferReported(_ events: [SendBufferEvent]) {

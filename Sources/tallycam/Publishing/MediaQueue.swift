@@ -31,7 +31,7 @@ final class MediaQueue: Sendable {
         let events: [SendBufferEvent] = state.withLock { state in
             guard let begin = state.begin else { return [] }
             return packets.flatMap { packet in
-                packet.isHeader || packet.decodeTime >= begin ? state.buffer.append(packet, now: now) : []
+                packet.kind.isHeader || packet.decodeTime >= begin ? state.buffer.append(packet, now: now) : []
             }
         }
         wakeup.signal()

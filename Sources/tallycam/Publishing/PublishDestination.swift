@@ -79,7 +79,7 @@ extension RTMPURL {
     init(_ url: PublishURL) {
         self.init(
             scheme: url.scheme == .rtmps ? .rtmps : .rtmp, host: url.host.name, port: UInt16(exactly: url.port),
-            application: url.app.revealed, streamName: url.streamName.revealed,
+            application: url.application.revealed, streamName: url.streamName.revealed,
             credentials: url.user.map { Credentials(user: $0, password: url.password?.revealed ?? "") })
     }
 }

@@ -5,13 +5,27 @@ import RTMP
 import StreamQuality
 import SyntheticSources
 
-/// What `tallycam publish` was asked for, checked.
-struct PublishOptions {
-    enum EncoderChoice: String {
+/// What is to be captured, and how it is to be encoded.
+struct MediaOptions: Sendable {
+    enum EncoderChoice: String, Sendable {
         /// The best that the machine has.
         case auto
         case openh264
     }
+
+    var video: VideoSourceDescription
+    var audio: AudioSourceDescription
+    var quality: VideoQuality
+    var audioQuality: AudioQuality
+    var dimension: VideoDimension
+    var encoder: EncoderChoice
+    var duration: Duration?
+
+    var trackCount: Int { (video == .none ? 0 : 1) + (audio == .none ? 0 : 1) }
+}
+
+/// What `tallycam publish` was asked for, checked.
+struct PublishOptions {
 
     enum Pace: String {
         /// As the file's timestamps say.
@@ -21,13 +35,7 @@ struct PublishOptions {
     }
 
     var destination: PublishDestination
-    var video: VideoSourceDescription
-    var audio: AudioSourceDescription
-    var quality: VideoQuality
-    var audioQuality: AudioQuality
-    var dimension: VideoDimension
-    var encoder: EncoderChoice
-    var duration: Duration?
+    var media: MediaOptions
     var statusInterval: Duration
     var reconnectLimit: ReconnectPolicy.Limit
     var flvPath: String?
@@ -78,18 +86,19 @@ struct PublishOptions {
 
     init(_ arguments: CommandLineArguments) throws {
         (destination, warnings) = try Self.destination(arguments)
-        video = try Self.value(arguments["video"] ?? "synthetic") { try VideoSourceDescription(parsing: $0) }
-        audio = try Self.value(arguments["audio"] ?? "tone") { try AudioSourceDescription(parsing: $0) }
-        quality = try Self.value(arguments["quality"] ?? VideoQuality.standard.name) { try VideoQuality(named: $0) }
-        audioQuality = try Self.value(arguments["audio-quality"] ?? AudioQuality.standard.name) {
-            try AudioQuality(named: $0)
-        }
-        dimension = try Self.value(arguments["dimension"] ?? "\(VideoDimension.standard.size)") {
-            try VideoDimension(parsing: $0)
-        }
-        encoder = try Self.choice(arguments, "encoder", default: .auto, "auto or openh264")
+        media = try MediaOptions(
+            video: Self.value(arguments["video"] ?? "synthetic") { try VideoSourceDescription(parsing: $0) },
+            audio: Self.value(arguments["audio"] ?? "tone") { try AudioSourceDescription(parsing: $0) },
+            quality: Self.value(arguments["quality"] ?? VideoQuality.standard.name) { try VideoQuality(named: $0) },
+            audioQuality: Self.value(arguments["audio-quality"] ?? AudioQuality.standard.name) {
+                try AudioQuality(named: $0)
+            },
+            dimension: Self.value(arguments["dimension"] ?? "\(VideoDimension.standard.size)") {
+                try VideoDimension(parsing: $0)
+            },
+            encoder: Self.choice(arguments, "encoder", default: .auto, "auto or openh264"),
+            duration: arguments["duration"].map(Self.duration))
         pace = try Self.choice(arguments, "pace", default: .realtime, "realtime or fast")
-        duration = try arguments["duration"].map(Self.duration)
         statusInterval = try Self.statusInterval(arguments["status-interval"])
         reconnectLimit = try Self.reconnectLimit(arguments["reconnect"])
         flvPath = arguments["from-flv"]
@@ -105,7 +114,7 @@ struct PublishOptions {
         if flvPath == nil, arguments.contains("pace") {
             throw CommandFailure.usage("--pace goes with --from-flv only")
         }
-        if video == .none, audio == .none, flvPath == nil {
+        if media.video == .none, media.audio == .none, flvPath == nil {
             throw CommandFailure.usage("--video none and --audio none leave nothing to publish")
         }
     }

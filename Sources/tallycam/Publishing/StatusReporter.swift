@@ -25,12 +25,12 @@ struct StatusReporter {
 
     init(options: PublishOptions, now: MediaTimestamp) {
         target = options.destination.label
-        let hasVideo = options.video != .none
-        quality = hasVideo ? options.quality.name : "audio \(options.audioQuality.name)"
-        size = hasVideo ? options.dimension.size : nil
-        framesPerSecond = hasVideo ? options.quality.frameRate.framesPerSecond : 0
-        let video = hasVideo ? options.quality.bitrate.bitsPerSecond : 0
-        let audio = options.audio == .none ? 0 : options.audioQuality.bitrate.bitsPerSecond
+        let hasVideo = options.media.video != .none
+        quality = hasVideo ? options.media.quality.name : "audio \(options.media.audioQuality.name)"
+        size = hasVideo ? options.media.dimension.size : nil
+        framesPerSecond = hasVideo ? options.media.quality.frameRate.framesPerSecond : 0
+        let video = hasVideo ? options.media.quality.bitrate.bitsPerSecond : 0
+        let audio = options.media.audio == .none ? 0 : options.media.audioQuality.bitrate.bitsPerSecond
         targetBitrate = Bitrate(bitsPerSecond: video + audio)
         lastStatus = Sample(time: now, counters: PublishCounters())
         recent = [lastStatus]

@@ -1,10 +1,11 @@
 import DevicePorts
 import LinuxIO
 import Media
+import SoftwareEncoding
 import StreamQuality
 import Synchronization
 
-/// Source and encoder: the work of the encoder thread.
+/// Source and encoder: the work of the video thread.
 final class VideoPipeline {
     private let source: any VideoSource
     private let encoder: any VideoEncoder
@@ -12,25 +13,35 @@ final class VideoPipeline {
     private let queue: MediaQueue
     private let counters: SharedCounters
     private let keyFrameRequested: Flag
-    private let bufferEvents: ([SendBufferEvent]) -> Void
+    private let reports: Mailbox<TrackReport>
     private var lastMillisecond = Int64.min
 
     init(
-        source: any VideoSource, encoder: any VideoEncoder, pacer: FramePacer,
-        queue: MediaQueue, counters: SharedCounters, keyFrameRequested: Flag,
-        bufferEvents: @escaping ([SendBufferEvent]) -> Void
+        track: VideoTrack, queue: MediaQueue, counters: SharedCounters, keyFrameRequested: Flag,
+        reports: Mailbox<TrackReport>
     ) {
-        self.source = source
-        self.encoder = encoder
-        self.pacer = pacer
+        source = track.source
+        encoder = track.encoder
+        pacer = track.pacer
         self.queue = queue
         self.counters = counters
         self.keyFrameRequested = keyFrameRequested
-        self.bufferEvents = bufferEvents
+        self.reports = reports
     }
 
-    /// Encodes until the source ends, or a picture is later than `end`.
-    func run(until end: MediaTimestamp?) throws {
+    /// Encodes until the source ends, or a picture is later than `end`, and reports how it ended.
+    func run(until end: MediaTimestamp?) {
+        do {
+            try encodeAll(until: end)
+            reports.send(.ended(.video, note: source.endingNote))
+        } catch let error as VideoEncodingError {
+            reports.send(.failed(CommandFailure(.media, code: -1303, "\(error)")))
+        } catch {
+            reports.send(.failed(CommandFailure(.media, code: -1301, "\(error)")))
+        }
+    }
+
+    private func encodeAll(until end: MediaTimestamp?) throws {
         while let frame = try source.nextFrame() {
             if let end, frame.captureTime >= end { return }
             guard pacer.frameCaptured(at: frame.captureTime) else { continue }
@@ -40,7 +51,8 @@ final class VideoPipeline {
                 $0.capturedFrames += 1
                 $0.skippedFrames = encoder.skippedFrameCount
             }
-            bufferEvents(queue.append(packets.map(spread)))
+            let events = queue.append(packets.map(spread))
+            if !events.isEmpty { reports.send(.buffer(events)) }
         }
     }
 

@@ -8,6 +8,8 @@ extension EncodedPacket.Kind {
         case .audioHeader, .audio: false
         }
     }
+
+    var isHeader: Bool { self == .videoHeader || self == .audioHeader }
 }
 
 extension Event {
