@@ -93,9 +93,10 @@ struct ChunkedMessageTests {
         arguments: [UInt32(0), 0xFF_FFFE, 0xFF_FFFF, 0xFFFF_FFFF], [128, 4096, 65_536])
     func sameAsWriter(timestamp: UInt32, chunkSize: Int) {
         let prefix = MessagePrefix.video(isKeyFrame: false, isSequenceHeader: false, compositionTime: 0)
+        let pattern = (0..<3 * chunkSize + 1).map { UInt8(truncatingIfNeeded: $0 % 251) }
         for chunks in 0...3 {
-            for difference in -7...7 where chunks * chunkSize + difference >= 0 {
-                let payload = (0..<chunks * chunkSize + difference).map { UInt8(truncatingIfNeeded: $0 % 251) }
+            for difference in [-6, -5, -4, -1, 0, 1] where chunks * chunkSize + difference >= 0 {
+                let payload = Array(pattern[..<(chunks * chunkSize + difference)])
                 let message = Self.message(timestamp: timestamp, prefix: prefix, payload: payload, chunkSize: chunkSize)
                 var expected: [UInt8] = []
                 ChunkWriter(chunkSize: chunkSize).append(
@@ -148,14 +149,15 @@ struct ChunkedMessageTests {
     }
 
     @Test("What no message can carry is cut off, in header and bytes alike")
-    func tooLong() throws {
-        let payload = [UInt8](repeating: 1, count: 0x100_0005)
+    func tooLong() {
         let message = Self.message(
-            timestamp: 0, prefix: .audio(isSequenceHeader: false), payload: payload, chunkSize: 65_536)
-        var reader = ChunkReader(limits: .init(messageByteCount: 0xFF_FFFF, bufferedByteCount: 0xFF_FFFF))
-        reader.chunkSize = 65_536
-        let read = try reader.messages(in: message.wireBytes())
-        #expect(read.map(\.payload.count) == [0xFF_FFFF])
+            timestamp: 0, prefix: .audio(isSequenceHeader: false), payload: [UInt8](repeating: 1, count: 0x100_0005),
+            chunkSize: 65_536)
+        message.withSlices(from: 0) { slices in
+            #expect(slices.first.map { Array($0) } == bytes("06 000000 FFFFFF 09 01000000 AF01"))
+        }
+        #expect(message.byteCount == 12 + 0xFF_FFFF + 255)
+        message.withSlices(from: message.byteCount - 1) { #expect($0.map(\.count) == [1]) }
     }
 }
 

@@ -35,6 +35,26 @@ struct InMemoryTests {
         #expect(pair.publisherActions.last == .stopped)
         #expect(pair.receiverActions.last == .ended)
     }
+
+    @Test(
+        "Timestamps arrive right across every border, in messages of several chunks",
+        arguments: [UInt32(1) << 24, 1 << 31, 0])
+    func borders(border: UInt32) throws {
+        var pair = try SessionPair(portion: 1000) { publish, _ in
+            publish.chunkSize = 4096
+            publish.firstTimestamp = border &- 66
+        }
+        pair.open()
+        for index in 0..<6 {
+            pair.publish(
+                EncodedPacket(
+                    kind: .video(isKeyFrame: false), decodeTime: MediaTimestamp(milliseconds: Int64(index) * 33),
+                    payload: [UInt8](repeating: UInt8(index), count: 10_000)))
+        }
+        let tags = pair.tags.filter { $0.kind == .video }
+        #expect(tags.map { $0.timestamp &- border } == [0xFFFF_FFBE, 0xFFFF_FFDF, 0, 33, 66, 99])
+        #expect(tags.map(\.body.count) == Array(repeating: 10_005, count: 6))
+    }
 }
 
 /// A publisher and a receiver whose bytes reach each other in portions.
