@@ -30,11 +30,18 @@ public struct PublishConfiguration: Sendable {
     public var timeLimits: TimeLimits
     /// The RTMP timestamp of the first picture or sound, in milliseconds.
     public var firstTimestamp: UInt32
+    /// Whether the server may ask for another connection: it is told so (`capsEx`), and
+    /// `.reconnectRequested` is acted upon.
+    public var acceptsReconnectRequest: Bool
+    /// MD5, for servers that ask for a password; without it, or without credentials in the URL, publishing
+    /// to such a server fails.
+    public var md5: (@Sendable ([UInt8]) -> [UInt8])?
 
     public init(
         url: RTMPURL, encoderName: String, randomBytes: [UInt8], metadata: StreamMetadata?,
         chunkSize: Int = 65_536, acknowledgementWindow: UInt32 = 100_000, timeLimits: TimeLimits = TimeLimits(),
-        firstTimestamp: UInt32 = 0
+        firstTimestamp: UInt32 = 0, acceptsReconnectRequest: Bool = false,
+        md5: (@Sendable ([UInt8]) -> [UInt8])? = nil
     ) {
         self.url = url
         self.encoderName = encoderName
@@ -44,6 +51,8 @@ public struct PublishConfiguration: Sendable {
         self.acknowledgementWindow = acknowledgementWindow
         self.timeLimits = timeLimits
         self.firstTimestamp = firstTimestamp
+        self.acceptsReconnectRequest = acceptsReconnectRequest
+        self.md5 = md5
     }
 
     private static func clamped(_ chunkSize: Int) -> Int { min(max(chunkSize, 4096), 65_536) }

@@ -14,16 +14,12 @@ extension PublishSession {
     mutating func continueHandshake(
         _ bytes: UnsafeRawBufferPointer, _ offset: inout Int, _ now: MediaTimestamp
     ) throws(PublishError) {
-        guard case .handshaking(var handshake) = state else { return }
         do {
             outgoing += try handshake.bytesReceived(bytes, from: &offset)
         } catch {
             throw .handshakeFailed(version: error.version)
         }
-        guard handshake.isComplete else {
-            state = .handshaking(handshake)
-            return
-        }
+        guard handshake.isComplete else { return }
         send(.setChunkSize(UInt32(configuration.chunkSize)))
         writer.chunkSize = configuration.chunkSize
         send(Command("connect", transactionID: Transaction.connect, object: .object(connectProperties)))
@@ -31,8 +27,11 @@ extension PublishSession {
     }
 
     private var connectProperties: [AMF0Property] {
-        let url = configuration.url
-        return [
+        var url = configuration.url
+        if !authentication.query.isEmpty {
+            url.application += (url.application.contains("?") ? "&" : "?") + authentication.query
+        }
+        var properties = [
             AMF0Property("app", .string(url.application)),
             AMF0Property("type", .string("nonprivate")),
             // Some servers let only publishers in that name themselves so.
@@ -40,6 +39,10 @@ extension PublishSession {
             AMF0Property("swfUrl", .string(url.tcURL)),
             AMF0Property("tcUrl", .string(url.tcURL)),
         ]
+        // Enhanced RTMP v2, "Enhancing NetConnection connect": bit 0 is reconnecting, which is all of it
+        // that is done here. A list of codecs is for those beyond the legacy ones, which are not sent.
+        if configuration.acceptsReconnectRequest { properties.append(AMF0Property("capsEx", .number(1))) }
+        return properties
     }
 
     private mutating func wait(for state: State, _ now: MediaTimestamp) {
@@ -80,7 +83,9 @@ extension PublishSession {
     }
 
     private mutating func announceWindow(_ window: UInt32) {
-        guard window > 0, window != announcedWindow else { return }
+        // Two sides with tiny windows would acknowledge each other's acknowledgements for ever.
+        let window = max(window, Self.smallestWindow)
+        guard window != announcedWindow else { return }
         announcedWindow = window
         send(.windowAcknowledgementSize(window))
     }
@@ -110,7 +115,7 @@ extension PublishSession {
             actions.append(.acknowledged(byteCount: acknowledgements.acknowledged))
         case .windowAcknowledgementSize(let size): received.window = size
         case .setPeerBandwidth(let size, _):
-            // The answer that section 5.4.5 asks for; the smaller window stays, for news more often.
+            // The answer that section 5.4.5 asks for; the smaller window counts, for news more often.
             announceWindow(min(size, configuration.acknowledgementWindow))
         case .userControl(.pingRequest(let timestamp)):
             guard remainingPingAnswers > 0 else { return }
@@ -135,9 +140,13 @@ extension PublishSession {
 
     private mutating func resultReceived(_ command: Command, _ now: MediaTimestamp) throws(PublishError) {
         switch state {
-        case .connecting where command.transactionID == Transaction.connect:
+        case .connecting:
             let status = StatusInformation(command)
-            guard status.level != "error" else { throw connectError(status) }
+            // Not every server repeats the number right; the words are as good.
+            guard command.transactionID == Transaction.connect || status.code == "NetConnection.Connect.Success" else {
+                return
+            }
+            guard status.level != "error" else { return try connectRefused(status) }
             connectAnswered(now)
         case .creatingStream where command.transactionID == Transaction.createStream:
             guard let number = command.arguments.first?.numberValue, let streamID = UInt32(exactly: number) else {
@@ -148,10 +157,10 @@ extension PublishSession {
         }
     }
 
-    private func errorReceived(_ command: Command) throws(PublishError) {
+    private mutating func errorReceived(_ command: Command) throws(PublishError) {
         let status = StatusInformation(command)
         switch (state, command.transactionID) {
-        case (.connecting, _): throw connectError(status)
+        case (.connecting, _): try connectRefused(status)
         case (.creatingStream, Transaction.createStream):
             throw .streamNotCreated(description: redacted(status.description))
         case (.requestingPublish, Transaction.publish): throw publishError(status)
@@ -164,13 +173,18 @@ extension PublishSession {
         switch status.code {
         case "NetStream.Publish.Start":
             if case .requestingPublish = state { publishAccepted() }
+        case "NetConnection.Connect.ReconnectRequest":
+            guard case .publishing = state, configuration.acceptsReconnectRequest,
+                let target = configuration.url.reconnectTarget(tcURL: status.tcURL)
+            else { return }
+            actions.append(.reconnectRequested(target))
         case "NetConnection.Connect.Closed", "NetConnection.Connect.AppShutdown",
             "NetConnection.Connect.IdleTimeOut", "NetStream.Unpublish.Success":
             throw .closedByServer(code: status.code)
         default:
             guard status.level == "error" || Self.refusals.contains(status.code) else { return }
             switch state {
-            case .connecting: throw connectError(status)
+            case .connecting: try connectRefused(status)
             case .creatingStream, .requestingPublish: throw publishError(status)
             default: throw streamError(status)
             }
@@ -183,6 +197,19 @@ extension PublishSession {
         "NetStream.Publish.Rejected", "NetStream.Publish.Failed", "NetStream.Failed",
         "NetConnection.Connect.Rejected", "NetConnection.Connect.InvalidApp", "NetConnection.Connect.Failed",
     ]
+
+    /// A refusal, or the question for a password.
+    private mutating func connectRefused(_ status: StatusInformation) throws(PublishError) {
+        switch authentication.connectRefused(status.description) {
+        case .notAsked: throw connectError(status)
+        case .refused(.credentialsRefused(let text)): throw .credentialsRefused(description: redacted(text))
+        case .refused(let error): throw error
+        case .tryAgain:
+            end()
+            state = .awaitingReopening
+            actions.append(.reopenConnection)
+        }
+    }
 
     private func connectError(_ status: StatusInformation) -> PublishError {
         let text = redacted(status.description)

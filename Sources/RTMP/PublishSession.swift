@@ -8,6 +8,9 @@ import Media
 /// 3. after `.publishingStarted`: `chunk(_:)` for each packet, the result written whole,
 /// 4. `stopRequested()` at the end; or `.failed` ends it.
 ///
+/// A server that asks for a password wants a new connection for each of its questions:
+/// `.reopenConnection` says when.
+///
 /// Bytes of `.send` go out in the order they come, between whole media messages, never inside one.
 /// Every connection is a fresh state: `connectionOpened` may be called again for the next one.
 public struct PublishSession: Sendable {
@@ -17,6 +20,11 @@ public struct PublishSession: Sendable {
         case publishingStarted
         /// The server has received so many bytes of this connection. Never goes back.
         case acknowledged(byteCount: UInt64)
+        /// Close the connection, open another one to the same host, and call `connectionOpened(now:)` again.
+        case reopenConnection
+        /// The server will soon end this connection: open a second session to the URL, go on here up to
+        /// a key frame, continue there. Comes only where the configuration accepts it.
+        case reconnectRequested(RTMPURL)
         /// It is over: close the connection.
         case failed(PublishError)
         /// What was to be said at the end is in the `.send` before: write that, then close.
@@ -25,16 +33,19 @@ public struct PublishSession: Sendable {
 
     enum State {
         case idle
-        case handshaking(ClientHandshake)
+        case handshaking
         case connecting
         case creatingStream
         case requestingPublish
         case publishing
+        case awaitingReopening
         case ended
     }
 
     public let configuration: PublishConfiguration
     var state = State.idle
+    var handshake: ClientHandshake
+    var authentication: Authentication
     var reader = ChunkReader()
     var writer = ChunkWriter()
     var received = ReceivedByteCounter()
@@ -52,7 +63,15 @@ public struct PublishSession: Sendable {
 
     public init(configuration: PublishConfiguration) {
         self.configuration = configuration
+        handshake = ClientHandshake(randomBytes: configuration.randomBytes)
+        authentication = Self.authentication(configuration)
         chunker = Self.chunker(configuration, streamID: 0)
+    }
+
+    static func authentication(_ configuration: PublishConfiguration) -> Authentication {
+        Authentication(
+            credentials: configuration.url.credentials, application: configuration.url.application,
+            randomBytes: configuration.randomBytes[...], digest: configuration.md5)
     }
 
     static func chunker(_ configuration: PublishConfiguration, streamID: UInt32) -> MediaChunker {
@@ -73,7 +92,12 @@ public struct PublishSession: Sendable {
 extension PublishSession {
     /// The connection stands; begins with nothing kept from an earlier one.
     public mutating func connectionOpened(now: MediaTimestamp) -> [Action] {
-        let handshake = ClientHandshake(randomBytes: configuration.randomBytes)
+        if case .awaitingReopening = state {
+            // The answer to the server's question is all that is kept.
+        } else {
+            authentication = Self.authentication(configuration)
+        }
+        handshake = ClientHandshake(randomBytes: configuration.randomBytes)
         reader = ChunkReader()
         writer = ChunkWriter()
         received = ReceivedByteCounter()
@@ -81,7 +105,7 @@ extension PublishSession {
         sentByteCount = 0
         announcedWindow = 0
         chunker = Self.chunker(configuration, streamID: 0)
-        state = .handshaking(handshake)
+        state = .handshaking
         deadline = now + configuration.timeLimits.handshake
         outgoing = handshake.firstBytes
         return takeActions()
@@ -122,7 +146,7 @@ extension PublishSession {
                 Command("FCUnpublish", transactionID: 6, arguments: [.string(configuration.url.streamName)]))
             send(
                 Command("deleteStream", transactionID: 7, arguments: [.number(Double(chunker.streamID))]))
-        case .idle, .handshaking, .connecting, .creatingStream: break
+        case .idle, .handshaking, .connecting, .creatingStream, .awaitingReopening: break
         }
         end()
         actions.append(.stopped)
@@ -168,11 +192,13 @@ extension PublishSession {
 extension PublishSession {
     /// No server asks so often; a flood of pings shall not become a flood of answers.
     static let pingAnswersPerPortion = 8
+    /// In bytes, for the window that the server is told.
+    static let smallestWindow: UInt32 = 4096
 
     /// What is going on, or `nil` outside a connection.
     var step: PublishStep? {
         switch state {
-        case .idle, .ended: nil
+        case .idle, .awaitingReopening, .ended: nil
         case .handshaking: .handshake
         case .connecting: .connect
         case .creatingStream: .createStream

@@ -81,8 +81,9 @@ struct URLParts {
         guard !text.isEmpty else { throw .missingHost }
         guard text.first == "[" else {
             let pieces = text.split(separator: ":", omittingEmptySubsequences: false)
+            guard pieces.count <= 2 else { throw .invalidHost }
             guard !pieces[0].isEmpty else { throw .missingHost }
-            guard pieces.count <= 2, isHostName(pieces[0]) else { throw .invalidHost }
+            guard isHostName(pieces[0]) else { throw .invalidHost }
             return (String(pieces[0]), pieces.count == 2 ? try port(pieces[1]) : nil)
         }
         guard let close = text.firstIndex(of: "]") else { throw .invalidHost }

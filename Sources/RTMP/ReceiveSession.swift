@@ -19,7 +19,7 @@ public struct ReceiveSession: Sendable {
     }
 
     enum State {
-        case handshaking(ServerHandshake)
+        case handshaking
         /// Commands are exchanged; nobody publishes.
         case open
         case publishing(streamID: UInt32)
@@ -27,7 +27,8 @@ public struct ReceiveSession: Sendable {
     }
 
     public let configuration: ReceiveConfiguration
-    var state: State
+    var state = State.handshaking
+    private var handshake: ServerHandshake
     var reader: ChunkReader
     var writer = ChunkWriter()
     var received = ReceivedByteCounter()
@@ -41,7 +42,7 @@ public struct ReceiveSession: Sendable {
 
     public init(configuration: ReceiveConfiguration) {
         self.configuration = configuration
-        state = .handshaking(ServerHandshake(randomBytes: configuration.randomBytes))
+        handshake = ServerHandshake(randomBytes: configuration.randomBytes)
         reader = ChunkReader(limits: configuration.limits)
         received.window = configuration.acknowledgementWindow
     }
@@ -54,7 +55,7 @@ public struct ReceiveSession: Sendable {
         if let sequenceNumber = received.bytesReceived(bytes.count) { send(.acknowledgement(sequenceNumber)) }
         var offset = 0
         do throws(ReceiveError) {
-            if case .handshaking(let handshake) = state { try continueHandshake(handshake, bytes, &offset) }
+            if case .handshaking = state { try continueHandshake(bytes, &offset) }
             while !hasEnded, let message = try nextMessage(bytes, &offset) { try messageReceived(message) }
         } catch {
             actions.append(.failed(error))
@@ -70,16 +71,51 @@ public struct ReceiveSession: Sendable {
         return []
     }
 
+    /// Asks the publisher for a sign of life; its answer needs no attention.
+    public mutating func pingRequested(timestamp: UInt32) -> [Action] {
+        guard isOpen else { return [] }
+        send(.userControl(.pingRequest(timestamp: timestamp)))
+        return takeActions()
+    }
+
+    /// The publisher shall hear of a fault of its stream. The stream goes on as far as it is up to this side.
+    public mutating func streamErrorRequested(code: String, description: String) -> [Action] {
+        guard case .publishing(let streamID) = state else { return [] }
+        sendStatus(level: "error", code: code, description: description, streamID: streamID)
+        return takeActions()
+    }
+
+    /// The publisher shall go on over another connection (Enhanced RTMP v2, "Reconnect Request").
+    /// - Parameter tcURL: where to, absolute or relative; `nil`: to the same place.
+    public mutating func reconnectRequested(tcURL: String?) -> [Action] {
+        guard isOpen else { return [] }
+        var properties = [
+            AMF0Property("level", .string("status")),
+            AMF0Property("code", .string("NetConnection.Connect.ReconnectRequest")),
+            AMF0Property("description", .string("The server is about to go away.")),
+        ]
+        if let tcURL { properties.append(AMF0Property("tcUrl", .string(tcURL))) }
+        send(Command("onStatus", transactionID: 0, arguments: [.object(properties)]))
+        return takeActions()
+    }
+
+    /// Whether messages can go to the publisher.
+    private var isOpen: Bool {
+        switch state {
+        case .open, .publishing: true
+        case .handshaking, .ended: false
+        }
+    }
+
     private mutating func continueHandshake(
-        _ handshake: ServerHandshake, _ bytes: UnsafeRawBufferPointer, _ offset: inout Int
+        _ bytes: UnsafeRawBufferPointer, _ offset: inout Int
     ) throws(ReceiveError) {
-        var handshake = handshake
         do {
             outgoing += try handshake.bytesReceived(bytes, from: &offset)
         } catch {
             throw .handshakeFailed(version: error.version)
         }
-        state = handshake.isComplete ? .open : .handshaking(handshake)
+        if handshake.isComplete { state = .open }
     }
 
     private mutating func nextMessage(

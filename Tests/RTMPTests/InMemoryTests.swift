@@ -35,6 +35,26 @@ struct InMemoryTests {
         #expect(pair.publisherActions.last == .stopped)
         #expect(pair.receiverActions.last == .ended)
     }
+
+    @Test(
+        "Timestamps arrive right across every border, in messages of several chunks",
+        arguments: [UInt32(1) << 24, 1 << 31, 0])
+    func borders(border: UInt32) throws {
+        var pair = try SessionPair(portion: 1000) { publish, _ in
+            publish.chunkSize = 4096
+            publish.firstTimestamp = border &- 66
+        }
+        pair.open()
+        for index in 0..<6 {
+            pair.publish(
+                EncodedPacket(
+                    kind: .video(isKeyFrame: false), decodeTime: MediaTimestamp(milliseconds: Int64(index) * 33),
+                    payload: [UInt8](repeating: UInt8(index), count: 10_000)))
+        }
+        let tags = pair.tags.filter { $0.kind == .video }
+        #expect(tags.map { $0.timestamp &- border } == [0xFFFF_FFBE, 0xFFFF_FFDF, 0, 33, 66, 99])
+        #expect(tags.map(\.body.count) == Array(repeating: 10_005, count: 6))
+    }
 }
 
 /// A publisher and a receiver whose bytes reach each other in portions.
@@ -42,6 +62,8 @@ struct SessionPair {
     var publisher: PublishSession
     var receiver: ReceiveSession
     let portion: Int
+    private var toReceiver: ArraySlice<UInt8> = []
+    private var toPublisher: ArraySlice<UInt8> = []
     var publisherActions: [PublishSession.Action] = []
     var receiverActions: [ReceiveSession.Action] = []
 
@@ -61,7 +83,11 @@ struct SessionPair {
 
     mutating func open() { deliver(publisher.connectionOpened(now: .zero)) }
     mutating func stop() { deliver(publisher.stopRequested()) }
-    mutating func publish(_ packet: EncodedPacket) { deliverToReceiver(publisher.chunk(packet).wireBytes()) }
+
+    mutating func publish(_ packet: EncodedPacket) {
+        toReceiver += publisher.chunk(packet).wireBytes()
+        carry()
+    }
 
     var tags: [FLVTag] { receiverActions.compactMap { if case .media(let tag) = $0 { tag } else { nil } } }
     var metadata: [AMF0Property]? {
@@ -69,21 +95,37 @@ struct SessionPair {
     }
 
     mutating func deliver(_ actions: [PublishSession.Action]) {
-        publisherActions += actions.withoutSends
-        deliverToReceiver(actions.sentBytes)
+        publisherSaid(actions)
+        carry()
     }
 
     mutating func deliver(_ actions: [ReceiveSession.Action]) {
+        receiverSaid(actions)
+        carry()
+    }
+
+    /// Carries bytes both ways, portion by portion and in their order, until nothing is on its way.
+    private mutating func carry() {
+        while !toReceiver.isEmpty || !toPublisher.isEmpty {
+            receiverSaid(receiver.bytesReceived(Self.take(portion, from: &toReceiver)))
+            publisherSaid(publisher.bytesReceived(Self.take(portion, from: &toPublisher)))
+        }
+    }
+
+    private static func take(_ count: Int, from bytes: inout ArraySlice<UInt8>) -> [UInt8] {
+        let part = bytes.prefix(count)
+        bytes = bytes.dropFirst(count)
+        return Array(part)
+    }
+
+    private mutating func publisherSaid(_ actions: [PublishSession.Action]) {
+        publisherActions += actions.withoutSends
+        toReceiver += actions.sentBytes
+    }
+
+    private mutating func receiverSaid(_ actions: [ReceiveSession.Action]) {
         receiverActions += actions.withoutSends
-        deliverToPublisher(actions.sentBytes)
-    }
-
-    mutating func deliverToReceiver(_ bytes: [UInt8]) {
-        for part in bytes.portions(of: portion) { deliver(receiver.bytesReceived(part)) }
-    }
-
-    mutating func deliverToPublisher(_ bytes: [UInt8]) {
-        for part in bytes.portions(of: portion) { deliver(publisher.bytesReceived(part)) }
+        toPublisher += actions.sentBytes
     }
 }
 

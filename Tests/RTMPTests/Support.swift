@@ -17,6 +17,14 @@ func bytes(_ hex: String) -> [UInt8] {
     return result
 }
 
+/// Bytes as tests write them down: hexadecimal text, or an array or a part of one.
+protocol WirePart { var wireBytes: [UInt8] { get } }
+extension String: WirePart { var wireBytes: [UInt8] { bytes(self) } }
+extension [UInt8]: WirePart { var wireBytes: [UInt8] { self } }
+extension ArraySlice<UInt8>: WirePart { var wireBytes: [UInt8] { Array(self) } }
+
+func wire(_ parts: any WirePart...) -> [UInt8] { parts.flatMap { $0.wireBytes } }
+
 /// A number generator whose sequence is the same in every run (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
     var state: UInt64
