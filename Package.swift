@@ -55,6 +55,7 @@ let package = Package(
         .testTarget(name: "RTMPTests", dependencies: ["RTMP"]),
         .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality"]),
         .testTarget(name: "StreamFileTests", dependencies: ["StreamFile", "JSONText", "Transport"]),
+        .testTarget(name: "ApplianceLogicTests", dependencies: ["ApplianceLogic"]),
         .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO"]),
         .testTarget(name: "TransportTests", dependencies: ["Transport"]),
         .testTarget(name: "SoftwareEncodingTests", dependencies: ["SoftwareEncoding", "Bitstream"]),

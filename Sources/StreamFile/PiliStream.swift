@@ -38,7 +38,7 @@ extension PiliStream {
             guard unixSeconds >= Self.earliestCredibleClock else { throw .clockNotSet(unixSeconds: unixSeconds) }
             query = signed("?expire=\(unixSeconds &+ lifetime.components.seconds)", with: key, hmacSHA1)
         }
-        return PublishURL(scheme: .rtmp, host: publishHost, app: hub, streamName: title + query)
+        return PublishURL(scheme: .rtmp, host: publishHost, application: hub, streamName: title + query)
     }
 
     /// The token signs path and query, and joins the query. Its padding is not percent-encoded.

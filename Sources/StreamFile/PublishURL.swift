@@ -18,7 +18,7 @@ public struct PublishURL: Hashable, Sendable {
     public let scheme: Scheme
     public let host: NetworkHost
     /// The application, with its instance and query if the URL has them; no slash at either end.
-    public let app: Secret
+    public let application: Secret
     /// The name to publish under; a query, as in `title?nonce=...&token=...`, stays in it.
     public let streamName: Secret
     /// From `rtmp://user:password@host/`, percent-decoded, for servers that ask for it.
@@ -27,16 +27,13 @@ public struct PublishURL: Hashable, Sendable {
 
     public var port: Int { host.port ?? scheme.defaultPort }
 
-    /// What `connect` calls tcUrl: scheme, host and application, the port only where the URL has one.
-    public var tcURL: Secret { Secret("\(scheme.rawValue)://\(host)/\(app.revealed)") }
-
     init(
-        scheme: Scheme, host: NetworkHost, app: String, streamName: String, user: String? = nil,
+        scheme: Scheme, host: NetworkHost, application: String, streamName: String, user: String? = nil,
         password: String? = nil
     ) {
         self.scheme = scheme
         self.host = host
-        self.app = Secret(app)
+        self.application = Secret(application)
         self.streamName = Secret(streamName)
         self.user = user
         self.password = password.map(Secret.init)
@@ -46,8 +43,9 @@ public struct PublishURL: Hashable, Sendable {
 extension PublishURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The URL without user, password, stream name and queries: `rtmp://host/app/...`
     public var description: String {
-        let app = app.revealed.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
-        return "\(scheme.rawValue)://\(host)/\(app)/..."
+        let path =
+            application.revealed.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
+        return "\(scheme.rawValue)://\(host)/\(path)/..."
     }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: [:]) }
@@ -85,8 +83,8 @@ extension PublishURLError: CustomStringConvertible {
 }
 
 extension PublishURL {
-    /// Takes a URL apart. Without a key the last part of the path is the stream name, of more than three
-    /// parts all from the third on; with a key the whole path is the application and the key is the name.
+    /// Takes a URL apart. Without a key the last part of the path is the stream name, with its query;
+    /// with a key the whole path and query are the application and the key is the name.
     public init(parsing text: String, key: Secret? = nil) throws(PublishURLError) {
         guard !text.isEmpty else { throw .empty }
         if let offset = Array(text.utf8).firstIndex(where: { !$0.isVisibleASCII }) {
@@ -100,9 +98,9 @@ extension PublishURL {
         let host: NetworkHost
         do { host = try NetworkHost(parsing: String(hostText)) } catch { throw .badHost(error) }
         let userInfo = at.map { authority[..<$0].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false) }
-        let (app, name) = try Self.split(path: rest[authorityEnd...], key: key)
+        let (application, name) = try Self.split(path: rest[authorityEnd...], key: key)
         self.init(
-            scheme: scheme, host: host, app: app, streamName: name,
+            scheme: scheme, host: host, application: application, streamName: name,
             user: userInfo?.first.map { percentDecoded($0) },
             password: userInfo.flatMap { $0.count > 1 ? percentDecoded($0[1]) : nil })
     }
@@ -118,18 +116,17 @@ extension PublishURL {
         return (scheme, text.dropFirst(end + mark.count))
     }
 
-    /// Two parts of a path are application and name; of three or more, two are the application and its
-    /// instance, as librtmp and ffmpeg split it. A query belongs to the name.
     private static func split(path: Substring, key: Secret?) throws(PublishURLError) -> (String, String) {
         let query = path.firstIndex(of: "?").map { path[$0...] } ?? ""
         let parts = path.prefix { $0 != "?" }.split(separator: "/")
-        guard !parts.isEmpty else { throw .noApplication }
+        guard let last = parts.last else { throw .noApplication }
         if let key { return (parts.joined(separator: "/") + query, key.revealed) }
-        guard parts.count > 1 else { throw .noStreamName }
-        let appCount = parts.count == 2 ? 1 : 2
-        return (
-            parts[..<appCount].joined(separator: "/"), parts[appCount...].joined(separator: "/") + query
-        )
+        if parts.count > 1 { return (parts.dropLast().joined(separator: "/"), "\(last)\(query)") }
+        // rtmp://host/app?vhost=name/stream: the query belongs to the application.
+        guard let slash = query.lastIndex(of: "/"), query.index(after: slash) < query.endIndex else {
+            throw .noStreamName
+        }
+        return ("\(last)\(query[..<slash])", String(query[query.index(after: slash)...]))
     }
 }
 

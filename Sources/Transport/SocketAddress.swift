@@ -62,6 +62,16 @@ public struct SocketAddress: Sendable {
     public var host: String { text.host }
     public var port: UInt16 { UInt16(text.port) ?? 0 }
 
+    /// The address alone, 4 or 16 bytes.
+    var bytes: [UInt8] {
+        withUnsafeBytes(of: storage) { raw in
+            switch family {
+            case .ipv4: Array(raw[4..<8])
+            case .ipv6: Array(raw[8..<24])
+            }
+        }
+    }
+
     private var text: (host: String, port: String) {
         // A zone's name behind an IPv6 address is at most 16 bytes long.
         var host = [CChar](repeating: 0, count: 80)

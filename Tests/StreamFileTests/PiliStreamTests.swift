@@ -1,6 +1,7 @@
 import JSONText
 import StreamFile
 import Testing
+import Transport
 
 /// A stream file as the service hands it out.
 func piliText(
@@ -67,12 +68,20 @@ struct PiliStreamTests {
         for security in [nil, "\"dynamic\"", "null"] {
             let url = try url(piliText(hub: hub, title: title, key: key, security: security), clock: nonce)
             #expect(url.streamName.revealed == "\(title)?nonce=\(nonce)&token=\(token)")
-            #expect(url.app.revealed == hub)
-            #expect(url.tcURL.revealed == "rtmp://pub.example/\(hub)")
+            #expect(url.application.revealed == hub)
             #expect(url.host.name == "pub.example")
             #expect(url.port == 1935)
             #expect(url.scheme == .rtmp)
         }
+    }
+
+    @Test func theProductSignsAsTheReferenceDoes() throws {
+        let stream = try #require(try decoded(piliText()).value)
+        var nonces = NonceSequence(savedText: nil)
+        let url = try stream.publishURL(unixSeconds: 1_584_522_520, nonces: &nonces) { key, message in
+            HMACSHA1.authenticationCode(for: message, key: key)
+        }
+        #expect(url.streamName.revealed == "teststreamtitle?nonce=1584522520&token=FRXUKRv8oSvex8m0Lkb19G1f2Zo=")
     }
 
     @Test func expiringSecuritySignsTheTime() throws {
@@ -137,7 +146,6 @@ struct PiliStreamTests {
         let text = piliText().replacingFirst("pub.example", with: "pub.example:19350")
         let url = try url(text, clock: 1)
         #expect(url.port == 19350)
-        #expect(url.tcURL.revealed == "rtmp://pub.example:19350/testhub")
     }
 
     @Test func aDisabledStreamIsRefused() throws {
@@ -210,7 +218,7 @@ struct PiliStreamTests {
         var nonces = NonceSequence(savedText: nil)
         let url = try stream.publishURL(unixSeconds: 1, nonces: &nonces, hmacSHA1: ReferenceHMAC.sha1)
         let token = url.streamName.revealed.suffix(20)
-        for value in [stream, url, result, stream.form, url.tcURL, url.streamName] as [Any] {
+        for value in [stream, url, result, stream.form, url.application, url.streamName] as [Any] {
             var dumped = ""
             dump(value, to: &dumped)
             for text in [dumped, "\(value)", String(reflecting: value)] {

@@ -7,7 +7,8 @@ struct PlainStreamTests {
         arguments: [
             ("rtmp://127.0.0.1:1935/live/x", nil, "rtmp://127.0.0.1:1935", "live", "x", 1935),
             ("RTMP://h/app/inst/name", nil, "rtmp://h", "app/inst", "name", 1935),
-            ("rtmp://h/app/inst/na/me", nil, "rtmp://h", "app/inst", "na/me", 1935),
+            ("rtmp://h/app/inst/na/me", nil, "rtmp://h", "app/inst/na", "me", 1935),
+            ("rtmp://h/app?vhost=v/name", nil, "rtmp://h", "app?vhost=v", "name", 1935),
             ("rtmp://h/app/name?a=b/c&d=e", nil, "rtmp://h", "app", "name?a=b/c&d=e", 1935),
             ("rtmp://h//app//name/", nil, "rtmp://h", "app", "name", 1935),
             ("rtmps://[::1]/app/name", nil, "rtmps://[::1]", "app", "name", 443),
@@ -21,9 +22,8 @@ struct PlainStreamTests {
     func aURLIsTakenApart(text: String, key: String?, server: String, app: String, name: String, port: Int) throws {
         let url = try PublishURL(parsing: text, key: key.map(Secret.init))
         #expect("\(url.scheme.rawValue)://\(url.host)" == server)
-        #expect(url.app.revealed == app)
+        #expect(url.application.revealed == app)
         #expect(url.streamName.revealed == name)
-        #expect(url.tcURL.revealed == "\(server)/\(app)")
         #expect(url.port == port)
     }
 

@@ -246,7 +246,7 @@ import Testing
     @Test func aStuckKernelQueueDoesNotAskForAKeyFrameWithEachPicture() {
         var buffer = SendBuffer()
         var script = MediaScript(keyFrameInterval: 1_000)
-        _ = fill(&buffer, from: &script, until: 2.96)
+        _ = fill(&buffer, from: &script, until: 3)
         _ = takeAll(&buffer)
         var requests = 0
         for _ in 0..<100 {

@@ -1,3 +1,4 @@
+import ApplianceLogic
 import Bitstream
 import Glibc
 import LinuxIO
@@ -33,17 +34,13 @@ final class FilePublisher {
     func run() throws -> ExitStatus {
         // Before the server is bothered: is it an FLV file at all, and has it a tag?
         guard var next = try nextTag() else { throw CommandFailure(.media, "\(path): the file holds no tags") }
-        console.emit(Event("connecting", text: "connecting to \(options.url)", ["target": .text("\(options.url)")]))
-        let stream: any ByteStream
-        do {
-            stream = try Connector.connect(to: Endpoint(host: options.url.host, port: options.url.port))
-        } catch {
-            throw CommandFailure(.connection, code: error.code ?? 0, "\(error)")
-        }
+        console.log("publishing to \(options.destination.label)")
+        let url = try options.destination.connectionURL()
+        let stream = try connect(url)
         defer { stream.close() }
-        console.emit(Event("connected", code: 1001, text: "connected to \(stream.peer)", ["peer": .text(stream.peer)]))
+        console.emit(Event(.connected(server: stream.peer), destination: options.destination.label))
         let configuration = PublishConfiguration(
-            url: options.url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
+            url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
             metadata: nil)
         let connection = PublishConnection(stream: stream, configuration: configuration)
         do {
@@ -55,13 +52,23 @@ final class FilePublisher {
         return .success
     }
 
+    private func connect(_ url: RTMPURL) throws -> any ByteStream {
+        do {
+            let security: TransportSecurity =
+                url.scheme == .rtmps ? .tls(try TLSContext(authorityFile: options.destination.authorityFile)) : .none
+            return try Connector.connect(to: Endpoint(host: url.host, port: url.port), security: security)
+        } catch let error as TransportError {
+            throw CommandFailure(.connection, code: error.code ?? 0, "\(error)")
+        }
+    }
+
     private func publish(_ next: inout FLVTag, on connection: PublishConnection) throws {
         var occurrences = try connection.open()
         while !connection.isPublishing {
             if try handle(occurrences, on: connection) || checkSignals() { return }
             occurrences = try wait(for: connection, until: connection.nextDeadline)
         }
-        console.emit(Event("publishing", code: 1002, text: "live at \(options.url)", ["target": .text("\(options.url)")]))
+        console.emit(Event(.publishing, destination: options.destination.label))
         let clock = PlaybackClock(begin: MonotonicClock.now(), firstTimestamp: next.timestamp)
         var tag: FLVTag? = next
         while let current = tag {

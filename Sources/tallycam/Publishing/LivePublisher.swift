@@ -1,3 +1,4 @@
+import ApplianceLogic
 import DevicePorts
 import Glibc
 import LinuxIO
@@ -6,21 +7,27 @@ import RTMP
 import StreamQuality
 import Transport
 
-/// Publishes live media: owns the threads and, on the main thread, what the stream is doing.
+/// Publishes live media. Runs `StreamSession` on the main thread: events in, its actions done.
 final class LivePublisher {
     private let options: PublishOptions
     private let console: Console
     private let signals: SignalFD
-    private let reports: Mailbox<NetworkReport>
+    private let reports: Mailbox<ConnectionReport>
     private let trackReports: Mailbox<TrackReport>
-    private let stop: EventFD
+    private let links: LinkMonitor?
+    private let stopTracks: EventFD
     private let queue: MediaQueue
     private let counters = SharedCounters()
     private let keyFrameRequested = Flag()
+    private let tracks: MediaTracks
+    private var session: StreamSession
+    private var connections: [ConnectionID: Connection] = [:]
     private var statusReporter: StatusReporter
-    private var tracks: MediaTracks
-    private var state = "connecting"
-    private var begin: MediaTimestamp?
+    private var sessionTimer: MediaTimestamp?
+    /// RTMP's time zero: when the first server took the stream.
+    private var timeZero: MediaTimestamp?
+    private var deliveredAtLinkLoss = 0
+    private var isOver = false
     private var failure: CommandFailure?
 
     init(options: PublishOptions, console: Console) throws {
@@ -29,24 +36,25 @@ final class LivePublisher {
         signals = try SignalFD([SIGINT, SIGTERM])
         reports = try Mailbox()
         trackReports = try Mailbox()
-        stop = try EventFD()
-        tracks = try MediaTracks(options: options, stop: stop, console: console)
-        queue = try MediaQueue(limits: SendBufferLimits(), tracks: tracks.count)
+        // Without netlink (a sandbox) a lost link is noticed by TCP, seconds later.
+        links = try? LinkMonitor()
+        stopTracks = try EventFD()
+        tracks = try MediaTracks(options: options, stop: stopTracks, console: console)
+        queue = try MediaQueue(limits: .standard, tracks: tracks.count)
+        var settings = StreamSessionSettings()
+        settings.statusInterval = options.statusInterval
+        settings.reconnect.limit = options.reconnectLimit
+        session = StreamSession(settings: settings, seed: UInt64(bitPattern: MonotonicClock.now().nanoseconds))
         statusReporter = StatusReporter(options: options, now: MonotonicClock.now())
     }
 
     func run() throws -> ExitStatus {
-        console.emit(
-            Event(
-                "connecting", text: "connecting to \(options.url)",
-                ["target": .text("\(options.url)"), "state": .text("connecting")]))
-        let configuration = PublishConfiguration(
-            url: options.url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
-            metadata: tracks.metadata)
-        let network = try startNetwork(configuration)
-        while try step() {}
-        stop.signal()
-        network.join()
+        console.log("publishing to \(options.destination.label)")
+        perform(session.startRequested(now: MonotonicClock.now()))
+        while !isOver { try step() }
+        stopTracks.signal()
+        for connection in connections.values { connection.commands.send(.abort) }
+        for connection in connections.values { connection.thread.join() }
         tracks.join()
         console.show(view: [])
         if let failure { throw failure }
@@ -54,73 +62,129 @@ final class LivePublisher {
         return .success
     }
 
-    private func startNetwork(_ configuration: PublishConfiguration) throws -> NamedThread {
-        let (queue, counters, reports, stop) = (queue, counters, reports, stop)
-        return try NamedThread("network") {
-            NetworkThread(
-                configuration: configuration, queue: queue, counters: counters, reports: reports, stop: stop
-            ).run()
-        }
-    }
-
     /// Waits for the next thing to do and does it.
-    /// - Returns: false when the stream is over.
-    private func step() throws -> Bool {
+    private func step() throws {
         var entries = [
             PollEntry(signals.fileDescriptor), PollEntry(reports.wakeup.fileDescriptor),
-            PollEntry(trackReports.wakeup.fileDescriptor),
+            PollEntry(trackReports.wakeup.fileDescriptor), PollEntry(links?.fileDescriptor ?? -1),
         ]
-        try poll(&entries, until: statusReporter.nextTime(withView: console.hasTerminal))
+        let deadlines = [sessionTimer, console.hasTerminal ? statusReporter.nextViewTime : nil]
+        try poll(&entries, until: deadlines.compactMap { $0 }.min())
         while let signal = signals.next() {
             console.log(signal == SIGINT ? "interrupted: ending the stream" : "terminated: ending the stream")
-            state = "ending"
-            stop.signal()
+            stop()
         }
         for report in trackReports.takeAll() { trackReported(report) }
-        var goesOn = true
-        for report in reports.takeAll() where try !networkReported(report) { goesOn = false }
-        reportStatus()
-        return goesOn
-    }
-
-    private func networkReported(_ report: NetworkReport) throws -> Bool {
-        switch report {
-        case .connected(let peer):
-            console.emit(
-                Event("connected", code: 1001, text: "connected to \(peer)", ["peer": .text(peer)]))
-        case .publishingStarted(let begin):
-            self.begin = begin
-            state = "live"
-            console.emit(
-                Event(
-                    "publishing", code: 1002, text: "live at \(options.url)",
-                    ["state": .text("connected"), "target": .text("\(options.url)")]))
-            try startTracks(from: begin)
-        case .buffer(let events): bufferReported(events)
-        case .stopped: return false
-        case .failed(let failure):
-            self.failure = self.failure ?? failure
-            return false
+        for report in reports.takeAll() { connectionReported(report) }
+        if entries[3].ready.contains(.readable) { linksChanged() }
+        if let time = sessionTimer, MonotonicClock.now() >= time {
+            sessionTimer = nil
+            perform(session.timerFired(now: MonotonicClock.now()))
         }
-        return true
+        showView()
     }
 
-    private func startTracks(from begin: MediaTimestamp) throws {
-        let end = options.duration.map { begin + $0 }
-        try tracks.start(
-            until: end, queue: queue, counters: counters, keyFrameRequested: keyFrameRequested, reports: trackReports)
+    private func stop() {
+        stopTracks.signal()
+        perform(session.stopRequested(now: MonotonicClock.now()))
+    }
+}
+
+// What the session wants done.
+extension LivePublisher {
+    private func perform(_ actions: [StreamSession.Action]) {
+        for action in actions {
+            switch action {
+            case .openConnection(let id, let target): open(id, target)
+            case .beginMedia(let id): beginMedia(on: id)
+            case .closeConnection(let id): connections[id]?.commands.send(.close)
+            case .abortConnection(let id): connections[id]?.commands.send(.abort)
+            case .requestKeyFrame: keyFrameRequested.raise()
+            case .setTimer(let time): sessionTimer = time
+            case .reportStatus: reportStatus()
+            case .emit(let event): emit(event)
+            case .completeStart(.failed(let cause)):
+                failure = failure ?? CommandFailure(.connection, code: cause.code, cause.text)
+            case .completeStart: break
+            case .completeStop: isOver = true
+            }
+        }
+    }
+
+    private func open(_ id: ConnectionID, _ target: StreamSession.Target) {
+        do {
+            let configuration = PublishConfiguration(
+                url: try options.destination.connectionURL(), encoderName: "Tallycam/\(version)",
+                randomBytes: try randomBytes(count: 1528), metadata: tracks.metadata)
+            connections[id] = try Connection(
+                id: id, configuration: configuration, authorityFile: options.destination.authorityFile, queue: queue,
+                counters: counters, reports: reports)
+        } catch {
+            let message = (error as? CommandFailure)?.message ?? "\(error)"
+            let cause = ConnectionFailure(code: EventCode.socketFailed.rawValue, text: message, isPermanent: true)
+            perform(session.connectionFailed(id, cause, now: MonotonicClock.now()))
+        }
+    }
+
+    private func beginMedia(on id: ConnectionID) {
+        let now = MonotonicClock.now()
+        if let timeZero {
+            bufferReported(queue.connectionOpened())
+            connections[id]?.commands.send(.beginMedia(timeZero: timeZero))
+            return
+        }
+        timeZero = now
+        queue.mediaBegan(at: now)
+        connections[id]?.commands.send(.beginMedia(timeZero: now))
+        do {
+            try tracks.start(
+                until: options.duration.map { now + $0 }, queue: queue, counters: counters,
+                keyFrameRequested: keyFrameRequested, reports: trackReports)
+        } catch {
+            failure = failure ?? CommandFailure(.system, "\(error)")
+            stop()
+        }
+    }
+
+    private func emit(_ event: StreamEvent) {
+        console.emit(Event(event, destination: options.destination.label))
+        if case .failed(let code, let reason) = event {
+            failure = CommandFailure(.connection, code: code.rawValue, reason)
+            isOver = true
+        }
+    }
+}
+
+// What happens.
+extension LivePublisher {
+    private func connectionReported(_ report: ConnectionReport) {
+        let now = MonotonicClock.now()
+        let id = report.id
+        switch report.content {
+        case .connected(let server): perform(session.serverConnected(id, server: server, now: now))
+        case .publishing: perform(session.publishingBegan(id, now: now))
+        case .failed(let cause):
+            connections.removeValue(forKey: id)?.thread.join()
+            perform(session.connectionFailed(id, cause, now: now))
+        case .closed:
+            connections.removeValue(forKey: id)?.thread.join()
+            perform(session.connectionClosed(id, now: now))
+        case .drained: perform(session.stopRequested(now: now))
+        case .keyFrameReached: perform(session.keyFrameReached(now: now))
+        case .buffer(let events): bufferReported(events)
+        }
     }
 
     private func trackReported(_ report: TrackReport) {
         switch report {
         case .ended(let track, let note):
             queue.trackEnded()
-            if let note { console.emit(Event("sourceEnded", text: note, ["track": .text(track)])) }
-        case .warning(let text): console.log("warning: \(text)")
+            guard let note else { return }
+            console.emit(Event("sourceEnded", text: note, ["track": .text(track.rawValue)]))
         case .buffer(let events): bufferReported(events)
-        case .failed(let failure):
-            self.failure = self.failure ?? failure
-            stop.signal()
+        case .failed(let cause):
+            failure = failure ?? cause
+            stop()
         }
     }
 
@@ -134,36 +198,89 @@ final class LivePublisher {
                 }
             }
             if case .keyFrameNeeded = event { keyFrameRequested.raise() }
-            for event in Event.ofSendBuffer(event, since: begin) { console.emit(event) }
+            for event in Event.ofSendBuffer(event, since: timeZero) { console.emit(event) }
         }
     }
 
+    private func linksChanged() {
+        guard let links, let events = try? links.takeEvents() else { return }
+        let now = MonotonicClock.now()
+        for event in events {
+            switch event {
+            case .linkDown:
+                deliveredAtLinkLoss = queue.delivery.byteCount
+                perform(session.linkWentDown(now: now))
+            case .linkUp:
+                let delivery = queue.delivery
+                let isStalled = !delivery.isComplete && delivery.byteCount == deliveredAtLinkLoss
+                perform(session.linkCameUp(isTransferStalled: isStalled, now: now))
+            default: break
+            }
+        }
+    }
+}
+
+// What is told.
+extension LivePublisher {
     private func reportStatus() {
         let now = MonotonicClock.now()
-        statusReporter.measure(counters.snapshot, buffered: queue.duration, now: now)
-        if begin != nil, let status = statusReporter.dueStatus(now: now, encoder: tracks.encoderName) {
-            console.emit(status)
-        }
-        if console.hasTerminal, let view = statusReporter.dueView(state: state, since: begin, now: now) {
-            console.show(view: view)
-        }
+        console.emit(
+            statusReporter.status(
+                counters.snapshot, buffered: queue.duration, state: session.state, encoder: tracks.encoderName, now: now))
+    }
+
+    private func showView() {
+        guard console.hasTerminal else { return }
+        let view = statusReporter.dueView(
+            counters.snapshot, buffered: queue.duration, state: session.state, since: timeZero,
+            now: MonotonicClock.now())
+        if let view { console.show(view: view) }
     }
 
     private func emitEnd() {
         let sent = counters.snapshot
         let seconds = tracks.audioSeconds(units: sent.sentAudioUnits)
-        let elapsed = begin.map { (MonotonicClock.now() - $0).inSeconds } ?? 0
         console.emit(
             Event(
                 "ended",
                 text: "ended: \(sent.sentFrames) pictures and \(fixed(seconds, decimals: 1)) s of audio sent, "
                     + "\(sent.skippedFrames) pictures skipped by the encoder, \(sent.droppedFrames) dropped",
                 [
-                    "state": .text("disconnected"), "seconds": .number(elapsed),
                     "videoFrames": .integer(sent.sentFrames), "videoSkipped": .integer(sent.skippedFrames),
                     "videoDropped": .integer(sent.droppedFrames), "videoBytes": .integer(sent.sentVideoBytes),
                     "audioUnits": .integer(sent.sentAudioUnits), "audioBytes": .integer(sent.sentAudioBytes),
                     "audioSeconds": .number(seconds),
                 ]))
     }
+}
+
+/// A connection's thread and the way to speak to it.
+private final class Connection {
+    let commands: Mailbox<ConnectionCommand>
+    let thread: JoinableThread
+
+    init(
+        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, queue: MediaQueue,
+        counters: SharedCounters, reports: Mailbox<ConnectionReport>
+    ) throws {
+        let commands = try Mailbox<ConnectionCommand>()
+        self.commands = commands
+        thread = JoinableThread(
+            try NamedThread("network") {
+                ConnectionThread(
+                    id: id, configuration: configuration, authorityFile: authorityFile, queue: queue,
+                    counters: counters, commands: commands, reports: reports
+                ).run()
+            })
+    }
+}
+
+/// A thread that is kept where values that cannot be copied do not fit.
+final class JoinableThread {
+    private var thread: NamedThread?
+
+    init(_ thread: consuming NamedThread) { self.thread = consume thread }
+
+    /// Waits for its end, once.
+    func join() { thread.take()?.join() }
 }

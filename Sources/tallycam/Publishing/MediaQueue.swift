@@ -4,7 +4,7 @@ import StreamQuality
 import Synchronization
 
 /// The send buffer between the encoder and audio threads, which append, and the
-/// network thread, which takes.
+/// thread of the present connection, which takes.
 final class MediaQueue: Sendable {
     /// Signalled when there is something to take, or when the last packet was appended.
     let wakeup: EventFD
@@ -46,14 +46,30 @@ final class MediaQueue: Sendable {
 
     func take() -> EncodedPacket? { state.withLock { $0.buffer.takeNext() } }
 
+    /// Whether the next packet to be taken is a key frame.
+    var isKeyFrameNext: Bool { state.withLock { $0.buffer.isKeyFrameNext } }
+
     /// Whether everything was appended and taken.
     var isFinished: Bool { state.withLock { $0.openTracks <= 0 && $0.buffer.waitingByteCount == 0 } }
 
     /// Media waiting here and in the kernel's queue.
     var duration: Duration { state.withLock { $0.buffer.duration } }
 
-    func kernelQueueMeasured(unsentBytes: Int) -> [SendBufferEvent] {
+    /// Bytes that reached the receiver, and whether there are more on their way or waiting.
+    var delivery: (byteCount: Int, isComplete: Bool) {
+        state.withLock { ($0.buffer.deliveredByteCount, $0.buffer.undeliveredByteCount == 0) }
+    }
+
+    /// A new connection takes over after a loss: headers go first, then a key frame.
+    func connectionOpened() -> [SendBufferEvent] {
         let now = MonotonicClock.now()
-        return state.withLock { $0.buffer.kernelQueueMeasured(unsentBytes: unsentBytes, now: now) }
+        return state.withLock { $0.buffer.connectionOpened(now: now) }
+    }
+
+    func kernelQueueMeasured(unsentBytes: Int, unacknowledgedBytes: Int) -> [SendBufferEvent] {
+        let now = MonotonicClock.now()
+        return state.withLock {
+            $0.buffer.kernelQueueMeasured(unsentBytes: unsentBytes, unacknowledgedBytes: unacknowledgedBytes, now: now)
+        }
     }
 }

@@ -38,6 +38,7 @@ final class PublishConnection {
     var nextDeadline: MediaTimestamp? { session.nextDeadline }
     var isPublishing: Bool { session.isPublishing }
     var unsentByteCount: Int { stream.unsentByteCount }
+    var unacknowledgedByteCount: Int { stream.unacknowledgedByteCount }
     /// Whether the next media message can be handed over.
     var isIdle: Bool { message == nil && control.isEmpty }
     var pollEvents: PollEvents { stream.pollEvents(hasBytesToWrite: !isIdle) }

@@ -1,10 +1,9 @@
+import ApplianceLogic
 import LinuxIO
 import Media
 import RTMP
-import StreamFile
 import StreamQuality
 import SyntheticSources
-import Transport
 
 /// What `tallycam publish` was asked for, checked.
 struct PublishOptions {
@@ -21,7 +20,7 @@ struct PublishOptions {
         case fast
     }
 
-    var url: RTMPURL
+    var destination: PublishDestination
     var video: VideoSourceDescription
     var audio: AudioSourceDescription
     var quality: VideoQuality
@@ -29,6 +28,8 @@ struct PublishOptions {
     var dimension: VideoDimension
     var encoder: EncoderChoice
     var duration: Duration?
+    var statusInterval: Duration
+    var reconnectLimit: ReconnectPolicy.Limit
     var flvPath: String?
     var pace: Pace
     /// What is odd but no fault, for the log.
@@ -37,7 +38,12 @@ struct PublishOptions {
     static let usage = "tallycam publish (--url URL | --stream stream.json) [OPTION...]"
 
     static let options = [
-        CommandLineOption("url", takes: "URL", help: "where to: rtmp://HOST[:PORT]/APPLICATION/STREAM"),
+        CommandLineOption(
+            "url", takes: "URL",
+            help: """
+                where to: rtmp://HOST[:PORT]/APPLICATION/STREAM, or rtmps://
+                (other users see command lines; $TALLYCAM_URL is private)
+                """),
         CommandLineOption("stream", takes: "FILE", help: "where to: a stream.json"),
         CommandLineOption(
             "video", takes: "SOURCE",
@@ -61,6 +67,9 @@ struct PublishOptions {
                 + "others than the presets are rounded to 16"),
         CommandLineOption("encoder", takes: "NAME", help: "auto (default) or openh264"),
         CommandLineOption("duration", takes: "SECONDS", help: "end after so much media"),
+        CommandLineOption(
+            "reconnect", takes: "N", help: "attempts after a failure: a number (default 3) or endless"),
+        CommandLineOption("status-interval", takes: "SECONDS", help: "between status reports, 1 to 30 (default 3)"),
         CommandLineOption("from-flv", takes: "FILE", help: "publish an already encoded file; nothing is encoded"),
         CommandLineOption("pace", takes: "PACE", help: "of --from-flv: realtime (default) or fast"),
         CommandLineOption(
@@ -68,7 +77,7 @@ struct PublishOptions {
     ]
 
     init(_ arguments: CommandLineArguments) throws {
-        (url, warnings) = try Self.destination(arguments)
+        (destination, warnings) = try Self.destination(arguments)
         video = try Self.value(arguments["video"] ?? "synthetic") { try VideoSourceDescription(parsing: $0) }
         audio = try Self.value(arguments["audio"] ?? "tone") { try AudioSourceDescription(parsing: $0) }
         quality = try Self.value(arguments["quality"] ?? VideoQuality.standard.name) { try VideoQuality(named: $0) }
@@ -81,6 +90,8 @@ struct PublishOptions {
         encoder = try Self.choice(arguments, "encoder", default: .auto, "auto or openh264")
         pace = try Self.choice(arguments, "pace", default: .realtime, "realtime or fast")
         duration = try arguments["duration"].map(Self.duration)
+        statusInterval = try Self.statusInterval(arguments["status-interval"])
+        reconnectLimit = try Self.reconnectLimit(arguments["reconnect"])
         flvPath = arguments["from-flv"]
         try checkCombination(arguments)
     }
@@ -99,26 +110,20 @@ struct PublishOptions {
         }
     }
 
-    private static func destination(_ arguments: CommandLineArguments) throws -> (RTMPURL, warnings: [String]) {
-        switch (arguments["url"], arguments["stream"]) {
-        case (let text?, nil): return (try value(text) { try RTMPURL(parsing: $0) }, [])
-        case (nil, let path?):
+    private static func destination(
+        _ arguments: CommandLineArguments
+    ) throws -> (PublishDestination, warnings: [String]) {
+        switch (arguments["url"] ?? environment("TALLYCAM_URL"), arguments["stream"]) {
+        case (_, let path?):
+            guard arguments["url"] == nil else { throw CommandFailure.usage("--url and --stream exclude each other") }
             let (stream, faults) = try readStreamDescription(path)
-            return (try signedURL(stream), faults.map { "\(path):\($0)" })
+            return (
+                PublishDestination(stream, stateDirectory: PublishDestination.standardStateDirectory),
+                faults.map { "\(path):\($0)" }
+            )
+        case (let text?, nil): return (PublishDestination(url: try value(text) { try RTMPURL(parsing: $0) }), [])
         case (nil, nil): throw CommandFailure.usage("where to? give --url or --stream; see tallycam publish --help")
-        case (_?, _?): throw CommandFailure.usage("--url and --stream exclude each other")
         }
-    }
-
-    private static func signedURL(_ stream: StreamDescription) throws -> RTMPURL {
-        var nonces = NonceSequence(savedText: nil)
-        let url = try stream.publishURL(unixSeconds: WallClock.secondsSince1970(), nonces: &nonces) { key, message in
-            HMACSHA1.authenticationCode(for: message, key: key)
-        }
-        let credentials = url.user.map { Credentials(user: $0, password: url.password?.revealed ?? "") }
-        return RTMPURL(
-            scheme: url.scheme == .rtmps ? .rtmps : .rtmp, host: url.host.name, port: UInt16(exactly: url.port),
-            application: url.app.revealed, streamName: url.streamName.revealed, credentials: credentials)
     }
 
     /// Turns a module's own error about a command line value into a usage failure.
@@ -138,6 +143,26 @@ struct PublishOptions {
             throw CommandFailure.usage("--\(name) is \(possible), not \"\(text)\"")
         }
         return choice
+    }
+
+    private static func statusInterval(_ text: String?) throws -> Duration {
+        guard let text else { return .seconds(3) }
+        guard let seconds = Int(text), (1...30).contains(seconds) else {
+            throw CommandFailure.usage("--status-interval is a whole number of seconds, 1 to 30, not \"\(text)\"")
+        }
+        return .seconds(seconds)
+    }
+
+    private static func reconnectLimit(_ text: String?) throws -> ReconnectPolicy.Limit {
+        switch text {
+        case nil: return .attempts(3)
+        case "endless": return .endless
+        case let text?:
+            guard let attempts = Int(text), (0...1000).contains(attempts) else {
+                throw CommandFailure.usage("--reconnect is a number of attempts or endless, not \"\(text)\"")
+            }
+            return .attempts(attempts)
+        }
     }
 
     private static func duration(_ text: String) throws -> Duration {

@@ -1,10 +1,10 @@
-import Media
-import LinuxIO
+import ApplianceLogic
 import Glibc
+import LinuxIO
+import Media
 
-/// Turns the counters into a status every 3 s (facts of the stream's contract) and a live view four times a second.
+/// Turns the counters into rates, for status reports and for a live view four times a second.
 struct StatusReporter {
-    private static let statusInterval = Duration.seconds(3)
     private static let viewInterval = Duration.milliseconds(250)
     /// What the view's rates are averaged over.
     private static let viewWindow = Duration.seconds(2)
@@ -19,15 +19,12 @@ struct StatusReporter {
     private let size: PictureSize?
     private let framesPerSecond: Int
     private let targetBitrate: Bitrate
-    private var current: Sample
     private var lastStatus: Sample
     private var recent: [Sample]
-    private var nextStatus: MediaTimestamp
-    private var nextView: MediaTimestamp
-    private var buffered = Duration.zero
+    private(set) var nextViewTime: MediaTimestamp
 
     init(options: PublishOptions, now: MediaTimestamp) {
-        target = "\(options.url)"
+        target = options.destination.label
         let hasVideo = options.video != .none
         quality = hasVideo ? options.quality.name : "audio \(options.audioQuality.name)"
         size = hasVideo ? options.dimension.size : nil
@@ -35,53 +32,50 @@ struct StatusReporter {
         let video = hasVideo ? options.quality.bitrate.bitsPerSecond : 0
         let audio = options.audio == .none ? 0 : options.audioQuality.bitrate.bitsPerSecond
         targetBitrate = Bitrate(bitsPerSecond: video + audio)
-        current = Sample(time: now, counters: PublishCounters())
-        lastStatus = current
-        recent = [current]
-        nextStatus = now + Self.statusInterval
-        nextView = now
+        lastStatus = Sample(time: now, counters: PublishCounters())
+        recent = [lastStatus]
+        nextViewTime = now
     }
 
-    func nextTime(withView: Bool) -> MediaTimestamp { withView ? min(nextStatus, nextView) : nextStatus }
-
-    mutating func measure(_ counters: PublishCounters, buffered: Duration, now: MediaTimestamp) {
-        current = Sample(time: now, counters: counters)
-        self.buffered = buffered
-    }
-
-    mutating func dueStatus(now: MediaTimestamp, encoder: String?) -> Event? {
-        guard now >= nextStatus else { return nil }
-        while nextStatus <= now { nextStatus += Self.statusInterval }
+    /// What went out since the report before.
+    mutating func status(
+        _ counters: PublishCounters, buffered: Duration, state: StreamState, encoder: String?, now: MediaTimestamp
+    ) -> Event {
+        let current = Sample(time: now, counters: counters)
         let rates = Rates(from: lastStatus, to: current)
         lastStatus = current
-        let counters = current.counters
         return Event(
-            "status",
+            EventCode.status.name, code: EventCode.status.rawValue,
             text: "\(fixed(rates.videoFramesPerSecond, decimals: 1)) fps, "
                 + "\(fixed(rates.total.kilobitsPerSecond, decimals: 0)) kbit/s, "
                 + "\(fixed(buffered.inSeconds, decimals: 2)) s buffered, \(counters.sentFrames) pictures sent, "
                 + "\(counters.skippedFrames) skipped, \(counters.droppedFrames) dropped",
             [
-                "state": .text("connected"), "quality": .text(quality), "encoder": .text(encoder ?? "none"),
-                "videoFps": .number(rates.videoFramesPerSecond), "audioFps": .number(rates.audioUnitsPerSecond),
+                "state": .text(state.rawValue), "quality": .text(quality), "encoder": .text(encoder ?? "none"),
+                "videoFramesPerSecond": .number(rates.videoFramesPerSecond), "audioFramesPerSecond": .number(rates.audioUnitsPerSecond),
                 "bitsPerSecond": .integer(rates.total.bitsPerSecond), "bufferedSeconds": .number(buffered.inSeconds),
                 "videoFrames": .integer(counters.sentFrames), "videoSkipped": .integer(counters.skippedFrames),
                 "videoDropped": .integer(counters.droppedFrames),
             ])
     }
 
-    mutating func dueView(state: String, since begin: MediaTimestamp?, now: MediaTimestamp) -> [String]? {
-        guard now >= nextView else { return nil }
-        while nextView <= now { nextView += Self.viewInterval }
+    /// The view's lines, when it is time to draw it again.
+    mutating func dueView(
+        _ counters: PublishCounters, buffered: Duration, state: StreamState, since begin: MediaTimestamp?,
+        now: MediaTimestamp
+    ) -> [String]? {
+        guard now >= nextViewTime else { return nil }
+        nextViewTime = now + Self.viewInterval
+        let current = Sample(time: now, counters: counters)
         recent.append(current)
         recent.removeAll { now - $0.time > Self.viewWindow }
         let rates = Rates(from: recent.first ?? current, to: current)
         let snapshot = LiveView.Snapshot(
-            state: state, target: target, elapsed: begin.map { now - $0 } ?? .zero, quality: quality, size: size,
+            state: state == .connected ? "live" : state.rawValue, target: target, elapsed: begin.map { now - $0 } ?? .zero, quality: quality, size: size,
             framesPerSecond: rates.videoFramesPerSecond, targetFramesPerSecond: framesPerSecond, bitrate: rates.total,
             targetBitrate: targetBitrate, buffered: buffered, bufferLimit: .seconds(3),
-            videoFrames: current.counters.sentFrames, skippedFrames: current.counters.skippedFrames,
-            droppedFrames: current.counters.droppedFrames)
+            videoFrames: counters.sentFrames, skippedFrames: counters.skippedFrames,
+            droppedFrames: counters.droppedFrames)
         return LiveView.lines(snapshot, columns: TerminalSize(of: STDERR_FILENO)?.columns ?? 80)
     }
 

@@ -14,10 +14,14 @@ struct Event: Sendable {
     let fields: [(name: String, value: Value)]
 
     init(_ name: String, code: Int = 0, text: String, _ fields: KeyValuePairs<String, Value> = [:]) {
+        self.init(name, code: code, text: text, fields: fields.map { ($0.key, $0.value) })
+    }
+
+    init(_ name: String, code: Int, text: String, fields: [(name: String, value: Value)]) {
         self.code = code
         self.name = name
         self.text = text
-        self.fields = fields.map { ($0.key, $0.value) }
+        self.fields = fields
     }
 
     var isFailure: Bool { code < 0 }
