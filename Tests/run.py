@@ -112,6 +112,8 @@ def run_pytest(folder: str, selection: str | None) -> Count:
     status = subprocess.run(
         words + (["-k", selection] if selection else []), cwd=CHECKOUT, stdin=subprocess.DEVNULL
     ).returncode
+    if status == 0:
+        shutil.rmtree(REPORTS / "files", ignore_errors=True)
     return judged(count_report(report) if report.exists() else Count(), status)
 
 

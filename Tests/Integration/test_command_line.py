@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from tallycam import TALLYCAM, Receiver, events, start_publisher
+from tallycam import CHECKOUT, TALLYCAM, Receiver, events, start_publisher
 
 OPTIONS = {
     "publish": [
@@ -71,6 +71,28 @@ def test_every_event_is_an_object_with_time_code_and_name(stream, who):
         assert re.fullmatch(r"[a-z][A-Za-z]*", event["name"])
     times = [event["t"] for event in events(process)]
     assert times == sorted(times)
+
+
+def documented_events(command: str) -> dict[str, tuple[str, set[str]]]:
+    """Code and fields of every event in docs/events.md."""
+    text = (CHECKOUT / "docs/events.md").read_text()
+    section = text.partition(f"## tallycam {command}\n")[2].partition("\n## ")[0]
+    found = {}
+    for code, names, fields in re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|", section, re.MULTILINE):
+        for name in re.findall(r"`(\w+)`", names):
+            found[name] = (code, set(re.findall(r"`(\w+)`", fields)))
+    return found
+
+
+@pytest.mark.parametrize("who, command", enumerate(["publish", "receive"]))
+def test_events_are_as_documented(stream, who, command):
+    documented = documented_events(command)
+    seen = {event["name"] for event in events(stream[who])}
+    assert seen and seen <= set(documented)
+    for event in events(stream[who]):
+        code, fields = documented[event["name"]]
+        assert str(event["code"]) == code
+        assert set(event) - {"t", "code", "name"} == fields, event["name"]
 
 
 def test_a_stream_says_how_it_goes(stream):

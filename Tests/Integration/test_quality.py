@@ -61,6 +61,8 @@ def streams(module_children, rich_clip):
         assert stream.publisher.wait(SECONDS + 15) == 0, stream.publisher.report()
         stream.sent = last_event(stream.publisher, "ended")
         stream.recording = Recording(stream.server.recording(name))
+    for raw in (soft, vga, nv12):
+        raw.unlink()
     return running
 
 

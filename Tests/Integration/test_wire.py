@@ -3,14 +3,15 @@
 import flv
 import pytest
 from rtmp_wire import COMMAND, DATA, SET_CHUNK_SIZE, Tap
+from servers import NginxRTMP
 from tallycam import start_publisher
 
 
-@pytest.fixture
-def said(nginx, children):
+@pytest.fixture(scope="module")
+def said(module_children):
     """The messages of a stream of two seconds, in order."""
-    tap = Tap(nginx.port)
-    publisher = start_publisher(children, tap.url("x"), quality="High1", dimension="640x360", duration=2)
+    tap = Tap(NginxRTMP(module_children).port)
+    publisher = start_publisher(module_children, tap.url("x"), quality="High1", dimension="640x360", duration=2)
     assert publisher.wait(10) == 0, publisher.report()
     assert tap.ended["client"].wait(1)
     return tap.messages()
