@@ -28,7 +28,7 @@ let package = Package(
         .target(
             name: "AudioCapture",
             dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CFDKAAC"]),
-        .target(name: "Transport", dependencies: ["DevicePorts", "LinuxIO", "Media", "CMbedTLS"]),
+        .target(name: "Transport", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLinux", "CMbedTLS"]),
         .target(name: "SyntheticSources", dependencies: ["DevicePorts", "LinuxIO", "Media"]),
         .target(name: "JSONText", dependencies: ["StreamFile", "CRapidJSON"]),
         .executableTarget(
@@ -55,6 +55,7 @@ let package = Package(
         .testTarget(name: "RTMPTests", dependencies: ["RTMP"]),
         .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality"]),
         .testTarget(name: "StreamFileTests", dependencies: ["StreamFile", "JSONText", "Transport"]),
+        .testTarget(name: "ApplianceLogicTests", dependencies: ["ApplianceLogic"]),
         .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO"]),
         .testTarget(name: "TransportTests", dependencies: ["Transport"]),
         .testTarget(name: "SoftwareEncodingTests", dependencies: ["SoftwareEncoding", "Bitstream"]),

@@ -131,6 +131,12 @@ public struct SendBuffer: Sendable {
 
     // MARK: Out
 
+    /// Whether `takeNext` would give a key frame.
+    public var isKeyFrameNext: Bool {
+        guard let video = waiting.video.first, video.packet.isKeyFrame else { return false }
+        return waiting.audio.first.map { video.order < $0.order } ?? true
+    }
+
     /// Takes the next packet to be sent. It counts as unsent until the kernel's queue says otherwise.
     public mutating func takeNext() -> EncodedPacket? {
         let track: Track

@@ -1,0 +1,151 @@
+/// One message cut into chunks, ready to be written: headers made, the payload untouched and
+/// shared with where it came from.
+///
+/// On the wire: first chunk header and FLV prefix, then payload; where the message is longer
+/// than a chunk, a continuation header every `chunkSize` bytes. All continuation headers of
+/// one message are the same bytes, so there is nothing to allocate.
+public struct ChunkedMessage: Sendable {
+    /// The first chunk's header and the bytes that go before the payload, at most 32 together.
+    private var head: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    private var headByteCount = 0
+    /// A type 3 header with the extended timestamp if there is one, at most 5 bytes.
+    private var continuation: UInt64 = 0
+    private let continuationByteCount: Int
+    /// Payload bytes in the first chunk and in each later one.
+    private let firstChunkByteCount: Int
+    private let chunkSize: Int
+    private let payloadByteCount: Int
+    public let payload: [UInt8]
+    /// All bytes that go out.
+    public let byteCount: Int
+
+    /// The most slices that `withSlices` hands out at once: the kernel takes up to 1024, and
+    /// these few fit on the stack.
+    public static let maximumSliceCount = 64
+
+    /// - Parameter prefix: up to 16 bytes of the message before the payload.
+    /// - Parameter payload: what goes beyond a message's 2^24-1 bytes is cut off.
+    init(
+        type: MessageType, timestamp: UInt32, streamID: UInt32, chunkStreamID: UInt8, prefix: MessagePrefix,
+        payload: [UInt8], chunkSize: Int
+    ) {
+        let isExtended = timestamp >= 0xFF_FFFF
+        let length = UInt32(truncatingIfNeeded: min(prefix.byteCount + payload.count, 0xFF_FFFF))
+        let chunkSize = max(chunkSize, 128)
+        // Basic header, timestamp, length and type are the first eight bytes, in network order.
+        let first =
+            UInt64(chunkStreamID) << 56 | UInt64(isExtended ? 0xFF_FFFF : timestamp) << 32
+            | UInt64(length) << 8 | UInt64(type.rawValue)
+        var count = 12
+        var storage: (UInt64, UInt64, UInt64, UInt64) = (first.bigEndian, 0, 0, 0)
+        withUnsafeMutableBytes(of: &storage) { bytes in
+            bytes.storeBytes(of: streamID.littleEndian, toByteOffset: 8, as: UInt32.self)
+            if isExtended {
+                bytes.storeBytes(of: timestamp.bigEndian, toByteOffset: 12, as: UInt32.self)
+                count = 16
+            }
+            bytes.storeBytes(of: prefix.bytes.0, toByteOffset: count, as: UInt64.self)
+            if prefix.byteCount > 8 { bytes.storeBytes(of: prefix.bytes.1, toByteOffset: count + 8, as: UInt64.self) }
+        }
+        head = storage
+        headByteCount = count + prefix.byteCount
+        let repeated = isExtended ? UInt64(timestamp) << 24 : 0
+        continuation = (UInt64(0xC0 | chunkStreamID) << 56 | repeated).bigEndian
+        continuationByteCount = isExtended ? 5 : 1
+        self.chunkSize = chunkSize
+        self.payload = payload
+        payloadByteCount = Int(length) - prefix.byteCount
+        firstChunkByteCount = min(payloadByteCount, chunkSize - prefix.byteCount)
+        let rest = payloadByteCount - firstChunkByteCount
+        let laterChunks = rest == 0 ? 0 : (rest + chunkSize - 1) / chunkSize
+        byteCount = headByteCount + payloadByteCount + laterChunks * continuationByteCount
+    }
+
+    /// Gives the bytes from `byteOffset` on as slices in the order of the wire, for `writev`.
+    /// At most `maximumSliceCount` of them: a message of very many chunks takes several calls,
+    /// as a partial write does. Beyond the end there are no slices.
+    public func withSlices<Result>(
+        from byteOffset: Int, _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) throws -> Result
+    ) rethrows -> Result {
+        try payload.withUnsafeBytes { payloadBytes in
+            try withUnsafeBytes(of: head) { headBytes in
+                try withUnsafeBytes(of: continuation) { continuationBytes in
+                    try withUnsafeTemporaryAllocation(
+                        of: UnsafeRawBufferPointer.self, capacity: Self.maximumSliceCount
+                    ) { slices in
+                        let count = fill(
+                            slices, from: max(0, byteOffset),
+                            head: UnsafeRawBufferPointer(rebasing: headBytes[..<headByteCount]),
+                            continuation: UnsafeRawBufferPointer(rebasing: continuationBytes[..<continuationByteCount]),
+                            payload: payloadBytes)
+                        return try body(UnsafeBufferPointer(rebasing: slices[..<count]))
+                    }
+                }
+            }
+        }
+    }
+
+    private func fill(
+        _ slices: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>, from byteOffset: Int,
+        head: UnsafeRawBufferPointer, continuation: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer
+    ) -> Int {
+        var count = 0
+        var toSkip = byteOffset
+        func add(_ bytes: UnsafeRawBufferPointer) {
+            if toSkip >= bytes.count {
+                toSkip -= bytes.count
+            } else if count < slices.count {
+                slices.initializeElement(at: count, to: UnsafeRawBufferPointer(rebasing: bytes[toSkip...]))
+                toSkip = 0
+                count += 1
+            }
+        }
+        add(head)
+        add(UnsafeRawBufferPointer(rebasing: payload[..<firstChunkByteCount]))
+        var position = firstChunkByteCount
+        let end = payloadByteCount
+        guard position < end else { return count }
+        // Whole chunks that were written before are stepped over at once.
+        let skipped = min(toSkip / (chunkSize + continuationByteCount), (end - position) / chunkSize)
+        position += skipped * chunkSize
+        toSkip -= skipped * (chunkSize + continuationByteCount)
+        while position < end, count < slices.count {
+            let next = min(position + chunkSize, end)
+            add(continuation)
+            add(UnsafeRawBufferPointer(rebasing: payload[position..<next]))
+            position = next
+        }
+        return count
+    }
+}
+
+/// Bytes of a message that go before its payload and are not part of it in memory.
+struct MessagePrefix {
+    /// In memory order, the first byte at the lowest address.
+    let bytes: (UInt64, UInt64)
+    let byteCount: Int
+
+    static let none = MessagePrefix(bytes: (0, 0), byteCount: 0)
+
+    /// An FLV video tag header: frame type and codec, AVC packet type, composition time
+    /// (FLV 10.1 annex E.4.3.1).
+    static func video(isKeyFrame: Bool, isSequenceHeader: Bool, compositionTime: Int32) -> MessagePrefix {
+        let first: UInt64 = isKeyFrame ? 0x17 : 0x27
+        let time = UInt64(UInt32(bitPattern: compositionTime) & 0xFF_FFFF)
+        let bytes = first << 56 | (isSequenceHeader ? 0 : 1) << 48 | time << 24
+        return MessagePrefix(bytes: (bytes.bigEndian, 0), byteCount: 5)
+    }
+
+    /// An FLV audio tag header for AAC, whose flags are fixed (annex E.4.2.1).
+    static func audio(isSequenceHeader: Bool) -> MessagePrefix {
+        let bytes: UInt64 = 0xAF << 56 | (isSequenceHeader ? 0 : 1) << 48
+        return MessagePrefix(bytes: (bytes.bigEndian, 0), byteCount: 2)
+    }
+
+    /// `@setDataFrame` as an AMF0 string, 16 bytes: marker, length 13, text.
+    static let setDataFrame: MessagePrefix = {
+        let bytes = StreamMetadata.setDataFrame
+        func word(_ slice: ArraySlice<UInt8>) -> UInt64 { slice.reduce(0) { $0 << 8 | UInt64($1) }.bigEndian }
+        return MessagePrefix(bytes: (word(bytes[..<8]), word(bytes[8...])), byteCount: bytes.count)
+    }()
+}

@@ -1,0 +1,101 @@
+/// What a publish session waits for.
+public enum PublishStep: String, Sendable {
+    case handshake
+    case connect
+    case createStream
+    case publish
+    /// Nothing: media flows.
+    case media
+}
+
+/// Why publishing ended or could not begin. Texts from the server are kept without secrets
+/// and control characters, cut at 200 characters.
+public enum PublishError: Error, Equatable, Sendable {
+    /// The server's first byte was not 3: no RTMP there, or an encrypted kind of it.
+    case handshakeFailed(version: UInt8)
+    case timedOut(waitingFor: PublishStep)
+    case connectRejected(code: String, description: String)
+    case invalidApplication(String, description: String)
+    /// The server wants a user and a password, and none were given.
+    case credentialsMissing
+    case credentialsRefused(description: String)
+    case streamNotCreated(description: String)
+    /// Somebody publishes under this name already, or the server knows no such name.
+    case badName(description: String)
+    case publishDenied(code: String, description: String)
+    /// The server reports a fault of the running stream.
+    case streamFailed(code: String, description: String)
+    /// The server said that it ends the connection or the stream.
+    case closedByServer(code: String)
+    /// The connection ended without a word.
+    case connectionLost(during: PublishStep)
+    case invalidChunks(ChunkError)
+    case invalidCommand(AMF0Error)
+}
+
+extension PublishError {
+    /// The event list's number, -1004...-1015.
+    public var code: Int {
+        switch self {
+        case .handshakeFailed: -1004
+        case .connectRejected, .credentialsMissing, .credentialsRefused: -1005
+        case .closedByServer: -1007
+        case .badName, .publishDenied: -1008
+        case .invalidApplication: -1011
+        case .invalidChunks, .invalidCommand: -1012
+        case .connectionLost: -1013
+        case .streamNotCreated, .streamFailed: -1014
+        case .timedOut: -1015
+        }
+    }
+
+    /// Whether the same attempt may succeed later without a change of settings.
+    ///
+    /// A name in use counts: after a loss of the network the server may still hold the old connection.
+    public var mayPassByItself: Bool {
+        switch self {
+        case .credentialsMissing, .credentialsRefused, .invalidApplication: false
+        case .connectRejected, .publishDenied, .handshakeFailed, .timedOut, .streamNotCreated, .badName, .streamFailed,
+            .closedByServer, .connectionLost, .invalidChunks, .invalidCommand:
+            true
+        }
+    }
+}
+
+extension PublishError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .handshakeFailed(let version):
+            "the server answered the handshake with version \(version) instead of 3; check host, port and rtmp/rtmps"
+        case .timedOut(let step): "the server did not answer to \(step.rawValue) in time; it may be overloaded"
+        case .connectRejected(let code, let text): "the server rejected the connection" + Self.quote(code, text)
+        case .invalidApplication(let application, let text):
+            "the server has no application \"\(application)\"" + Self.quote("", text) + "; check the URL"
+        case .credentialsMissing: "the server asks for user and password; write them into the URL or the stream file"
+        case .credentialsRefused(let text): "the server refused user or password" + Self.quote("", text)
+        case .streamNotCreated(let text): "the server created no stream" + Self.quote("", text)
+        case .badName(let text):
+            "the server refused the stream name" + Self.quote("", text)
+                + "; it may be in use by another publisher, or wrong"
+        case .publishDenied(let code, let text):
+            "the server denied publishing" + Self.quote(code, text) + "; check the stream key"
+        case .streamFailed(let code, let text): "the server reports a stream error" + Self.quote(code, text)
+        case .closedByServer(let code): "the server ended the connection" + Self.quote(code, "")
+        case .connectionLost(.connect):
+            "the server closed the connection instead of answering to connect; check the application in the URL"
+        case .connectionLost(.media): "the connection to the server was lost"
+        case .connectionLost(let step): "the server closed the connection during \(step.rawValue)"
+        case .invalidChunks(let error): "the server sent what is no RTMP: \(error)"
+        case .invalidCommand(let error): "the server sent a damaged command: \(error)"
+        }
+    }
+
+    private static func quote(_ code: String, _ text: String) -> String {
+        switch (code.isEmpty, text.isEmpty) {
+        case (true, true): ""
+        case (false, true): " (\(code))"
+        case (true, false): ": \(text)"
+        case (false, false): " (\(code): \(text))"
+        }
+    }
+}

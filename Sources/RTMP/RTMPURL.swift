@@ -1,0 +1,149 @@
+/// Why a text is no RTMP URL. None of the cases carries text from behind the host: that may be secret.
+public enum RTMPURLError: Error, Equatable, Sendable {
+    case unknownScheme(String)
+    case missingHost
+    case invalidHost
+    case invalidPort
+    case missingApplication
+    case missingStreamName
+    /// White space or a control character, at a byte of the text.
+    case forbiddenCharacter(at: Int)
+}
+
+extension RTMPURLError: CustomStringConvertible {
+    public var description: String {
+        let reason =
+            switch self {
+            case .unknownScheme(""): "it does not begin with rtmp:// or rtmps://"
+            case .unknownScheme(let scheme): "its scheme is \(scheme), not rtmp or rtmps"
+            case .missingHost: "the host is missing"
+            case .invalidHost: "the host is no name and no address (an IPv6 address needs brackets)"
+            case .invalidPort: "the port is no number in 1...65535"
+            case .missingApplication: "the application is missing behind the host"
+            case .missingStreamName: "the stream name is missing behind the application"
+            case .forbiddenCharacter(let position): "byte \(position) is white space or a control character"
+            }
+        return "no RTMP URL: \(reason); write rtmp://HOST[:PORT]/APPLICATION/STREAM"
+    }
+}
+
+/// A user's name and password for a server that asks for them.
+public struct Credentials: Hashable, Sendable {
+    public var user: String
+    public var password: String
+
+    public init(user: String, password: String) {
+        self.user = user
+        self.password = password
+    }
+}
+
+/// Where to publish: `rtmp://[user:password@]host[:port]/application/stream[?query]`.
+///
+/// The last path component is the stream name, and the query stays with it; all
+/// components before are the application. Nothing is percent-decoded but user
+/// and password: servers take the text as it is written.
+///
+/// The stream name is a secret, as are query and credentials; none of them is in any description.
+public struct RTMPURL: Hashable, Sendable {
+    public enum Scheme: String, Sendable {
+        case rtmp
+        /// RTMP over TLS.
+        case rtmps
+
+        public var defaultPort: UInt16 { self == .rtmp ? 1935 : 443 }
+    }
+
+    public var scheme: Scheme
+    /// A name or an address; IPv6 without brackets.
+    public var host: String
+    public var port: UInt16
+    /// One or more path components, without a slash at either end.
+    public var application: String
+    /// The stream name with its query: what `publish` carries.
+    public var streamName: String
+    public var credentials: Credentials?
+
+    public init(
+        scheme: Scheme, host: String, port: UInt16? = nil, application: String, streamName: String,
+        credentials: Credentials? = nil
+    ) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port ?? scheme.defaultPort
+        self.application = application
+        self.streamName = streamName
+        self.credentials = credentials
+    }
+
+    /// `rtmp://host[:port]`, without default port.
+    var origin: String {
+        let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+        return "\(scheme.rawValue)://\(host)" + (port == scheme.defaultPort ? "" : ":\(port)")
+    }
+
+    /// What `connect` names as `tcUrl`: the URL without credentials and stream.
+    public var tcURL: String { "\(origin)/\(application)" }
+}
+
+extension RTMPURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// For people and logs: stream name, query and credentials are left out.
+    public var description: String {
+        let application = application.prefix { $0 != "?" }
+        return "\(origin)/\(application)\(application.count == self.application.count ? "" : "?***")/***"
+    }
+
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["url": description]) }
+}
+
+extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "***" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension RTMPURL {
+    /// `text` with everything secret of this URL replaced, for words that a server said and that may repeat it.
+    /// Control characters become blanks, and at most 200 characters are kept.
+    func redacted(_ text: String) -> String {
+        var secrets = [streamName]
+        for part in [streamName, application] {
+            let halves = part.split(separator: "?", maxSplits: 1)
+            if part == streamName, let name = halves.first { secrets.append(String(name)) }
+            guard halves.count == 2 else { continue }
+            secrets.append(String(halves[1]))
+            for pair in halves[1].split(separator: "&") {
+                if let value = pair.split(separator: "=", maxSplits: 1).dropFirst().first {
+                    secrets.append(String(value))
+                }
+            }
+        }
+        if let credentials { secrets.append(credentials.password) }
+        var result = Array(text.utf8)
+        // Very short values would blot out ordinary words; they protect nothing either.
+        for secret in secrets.sorted(by: { $0.utf8.count > $1.utf8.count }) where secret.utf8.count >= 4 {
+            result.replaceOccurrences(of: Array(secret.utf8), with: Array("***".utf8))
+        }
+        let clean = result.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: " ") : $0 }
+        return String(String(decoding: clean, as: UTF8.self).prefix(200))
+    }
+}
+
+extension [UInt8] {
+    mutating func replaceOccurrences(of pattern: [UInt8], with replacement: [UInt8]) {
+        guard !pattern.isEmpty, count >= pattern.count else { return }
+        var result: [UInt8] = []
+        var position = 0
+        while position < count {
+            if count - position >= pattern.count, self[position..<position + pattern.count].elementsEqual(pattern) {
+                result += replacement
+                position += pattern.count
+            } else {
+                result.append(self[position])
+                position += 1
+            }
+        }
+        self = result
+    }
+}

@@ -1,0 +1,57 @@
+/// How a receiving session behaves.
+public struct ReceiveConfiguration: Sendable {
+    /// What the publisher hears to `connect` or `publish`.
+    public enum Answer: Equatable, Sendable {
+        case accept
+        /// A refusal with this code (`NetConnection.Connect.Rejected`, `NetStream.Publish.BadName`, ...).
+        case refuse(code: String, description: String)
+        /// None at all.
+        case silence
+    }
+
+    /// 1528 bytes for the handshake.
+    public var randomBytes: [UInt8]
+    /// The most payload bytes of an outgoing chunk, from 1 on.
+    public var chunkSize: Int
+    /// After how many bytes the publisher shall acknowledge.
+    public var announcedWindow: UInt32
+    /// After how many bytes acknowledgements are sent where the publisher names no window; zero: never any.
+    public var acknowledgementWindow: UInt32
+    public var limits: ChunkReader.Limits
+    public var connectAnswer: Answer
+    public var publishAnswer: Answer
+
+    public init(
+        randomBytes: [UInt8], chunkSize: Int = 4096, announcedWindow: UInt32 = 2_500_000,
+        acknowledgementWindow: UInt32 = 2_500_000,
+        limits: ChunkReader.Limits = ChunkReader.Limits(
+            messageByteCount: 0xFF_FFFF, chunkStreamCount: 64, bufferedByteCount: 32 << 20),
+        connectAnswer: Answer = .accept, publishAnswer: Answer = .accept
+    ) {
+        self.randomBytes = randomBytes
+        self.chunkSize = min(max(chunkSize, 1), 0xFF_FFFF)
+        self.announcedWindow = announcedWindow
+        self.acknowledgementWindow = acknowledgementWindow
+        self.limits = limits
+        self.connectAnswer = connectAnswer
+        self.publishAnswer = publishAnswer
+    }
+}
+
+/// Why a receiving session broke off.
+public enum ReceiveError: Error, Equatable, Sendable {
+    case handshakeFailed(version: UInt8)
+    case invalidChunks(ChunkError)
+    case invalidCommand(AMF0Error)
+}
+
+extension ReceiveError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .handshakeFailed(let version):
+            "the publisher began with version \(version) instead of 3; it speaks no RTMP"
+        case .invalidChunks(let error): "the publisher sent what is no RTMP: \(error)"
+        case .invalidCommand(let error): "the publisher sent a damaged command: \(error)"
+        }
+    }
+}
