@@ -12,6 +12,8 @@ enum ControlConstants {
     static let stallTime = Duration.seconds(1)
     /// One reduction is given so long to show before the next.
     static let reductionInterval = Duration.milliseconds(700)
+    /// A link that goes down slowly is followed in steps, not at each measurement.
+    static let yieldInterval = Duration.seconds(2)
     static let discardInterval = Duration.seconds(2)
     /// Below this, video needs the bits more than audio does; above the second, audio gets them back.
     static let videoBeforeLowAudio = Bitrate(kilobitsPerSecond: 320)
@@ -19,15 +21,13 @@ enum ControlConstants {
     /// Growth while the link's limit is not known, and near to it.
     static let fastGrowth = 1.5
     static let cautiousGrowth = 1.12
-    /// A link that delivers so much more than the estimate is not the link that was estimated.
-    static let exceeding = 1.1
     /// A group of pictures and a little more: so long, a delay may be one key frame's.
     static let groupTime = Duration.milliseconds(2_200)
     static let fastProbeTime = Duration.milliseconds(1_200)
     /// A raise that lasted so long was right.
     static let provingTime = Duration.seconds(10)
     /// An encoder that gives less than this of what it is told proves nothing about the link.
-    static let verifyingShare = 0.7
+    static let verifyingShare = 0.55
 }
 
 /// The delays that the controller acts on, as they follow from the buffer's limits.

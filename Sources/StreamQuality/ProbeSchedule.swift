@@ -35,7 +35,7 @@ struct ProbeSchedule: Sendable {
     /// The raise has held.
     mutating func succeeded() {
         wait = max(wait / 2, Self.firstWait)
-        hintFactor = Self.smallestHint
+        if isHinted { hintFactor = Self.smallestHint }
     }
 
     /// The raise was too much.

@@ -33,6 +33,7 @@ public struct QualityController: Sendable {
     /// Set while the encoder leaves out too many pictures, until the bit rate is higher than then.
     var frameRateCap: (rate: FrameRate, until: Bitrate)?
     var discardedAt: MediaTimestamp?
+    var yieldedAt: MediaTimestamp?
     /// The last raise, until it is known whether it was right.
     var raisedAt: MediaTimestamp?
 
@@ -44,6 +45,9 @@ public struct QualityController: Sendable {
 
     /// What the link was last seen to carry, all media together; `nil` while it was never full.
     public var linkEstimate: Bitrate? { link.capacity }
+
+    /// Whether nothing comes through although something waits.
+    public var isLinkStalled: Bool { if case .stalled = state { true } else { false } }
 
     private static func startingPoint(_ settings: QualitySettings) -> OperatingPoint {
         let point = OperatingPoint(

@@ -47,6 +47,7 @@ extension QualityController {
         let now = measurement.now
         noteFailure(now: now)
         let capacity = link.busyRate ?? link.deliveredRate(over: .milliseconds(500)) ?? total(of: operatingPoint)
+        link.guessed(capacity)
         var backlog = measurement.undeliveredBytes
         let discards = shouldDiscard(measurement, capacity: capacity)
         if discards { backlog -= measurement.waitingBytes }
@@ -67,10 +68,12 @@ extension QualityController {
 
     /// Goes a little below what the link carries, as it has been just full.
     private mutating func yield(_ reason: QualityChangeReason, now: MediaTimestamp) -> [QualityAction] {
+        if let yieldedAt, now - yieldedAt < ControlConstants.yieldInterval { return [] }
         guard let capacity = link.busyRate, capacity * ControlConstants.share < total(of: operatingPoint) * 0.97 else {
             return []
         }
         noteFailure(now: now)
+        yieldedAt = now
         state = .steady(lowSince: nil)
         return move(to: point(forTotal: capacity * ControlConstants.share), reason, now: now)
     }
@@ -164,6 +167,8 @@ extension QualityController {
             target = max(current * ControlConstants.cautiousGrowth, capacity * ControlConstants.share)
             isCautious = true
         }
+        // Audio alone has no steps between.
+        if operatingPoint.videoQuality == nil { target = largestTotal }
         state = .probing(Probe(startedAt: now, isCautious: isCautious))
         raisedAt = now
         return move(to: point(forTotal: target), .probing, now: now)
@@ -182,22 +187,23 @@ extension QualityController {
             let actions = yield(.probeFailed, now: now)
             if !actions.isEmpty { return actions }
         }
-        guard elapsed >= (probe.isCautious ? ControlConstants.groupTime * 2 : ControlConstants.fastProbeTime) else {
-            return []
-        }
+        guard elapsed >= timeNeeded(for: probe) else { return [] }
         guard isSendingEnough, link.excessDelay < limits.low else {
             // Nothing was shown either way; the wait begins again.
             state = .steady(lowSince: nil)
             return []
         }
-        if let capacity = link.capacity, let delivered = link.deliveredRate(over: ControlConstants.groupTime),
-            delivered > capacity * ControlConstants.exceeding
-        {
-            link.capacityExceeded()
-        }
         // One success after the other: the next step follows soon, and at once where the limit is not known.
         state = .steady(lowSince: now - schedule.waited(isLimitKnown: link.capacity != nil))
         return []
+    }
+
+    /// Near the link's limit a small excess takes long to show; but where not even a key frame had to wait the limit
+    /// is not near.
+    private func timeNeeded(for probe: Probe) -> Duration {
+        guard probe.isCautious else { return link.stretched(ControlConstants.fastProbeTime) }
+        let isFarFromLimit = link.mostExcessDelay(over: ControlConstants.groupTime) < limits.congested / 6
+        return ControlConstants.groupTime * (isFarFromLimit ? 1 : 2)
     }
 
     // MARK: The encoder
