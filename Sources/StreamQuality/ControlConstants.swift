@@ -13,7 +13,7 @@ enum ControlConstants {
     /// One reduction is given so long to show before the next.
     static let reductionInterval = Duration.milliseconds(700)
     /// A link that goes down slowly is followed in steps, not at each measurement.
-    static let yieldInterval = Duration.seconds(2)
+    static let easingInterval = Duration.seconds(2)
     static let discardInterval = Duration.seconds(2)
     /// Below this, video needs the bits more than audio does; above the second, audio gets them back.
     static let videoBeforeLowAudio = Bitrate(kilobitsPerSecond: 320)

@@ -90,10 +90,13 @@ struct LinkEstimator: Sendable {
     /// How much later than on an idle link media arrives.
     var excessDelay: Duration { (samples.last?.delay ?? .zero) - baseDelay }
 
-    /// The least (or the most) excess delay in the last while; `nil` when it was not measured that long.
+    /// The least excess delay in the last while; `nil` when it was not measured that long.
     func leastExcessDelay(over window: Duration) -> Duration? {
-        recent(window).map(\.delay).min().map { $0 - baseDelay }
+        guard let first = samples.first, let last = samples.last, last.time - first.time >= window else { return nil }
+        return recent(window).map(\.delay).min().map { $0 - baseDelay }
     }
+
+    /// The most excess delay in the last while.
     func mostExcessDelay(over window: Duration) -> Duration { (recent(window).map(\.delay).max() ?? .zero) - baseDelay }
 
     /// How long nothing has come through although something waits.
@@ -120,8 +123,8 @@ struct LinkEstimator: Sendable {
         return Self.rate(bytes: last[keyPath: count] - first[keyPath: count], in: last.time - first.time)
     }
 
-    /// The most that came through in any tenth of a second, or turns' time, of the last while: no proof of what the link carries,
-    /// but a hint that it is more than the last estimate.
+    /// The most that came through in any tenth of a second, or turns' time, of the last while: no proof of what the
+    /// link carries, but a hint that it is more than the last estimate.
     func burstRate(over window: Duration) -> Bitrate {
         let recent = recent(window)
         var best = Bitrate(bitsPerSecond: 0)

@@ -33,7 +33,7 @@ public struct QualityController: Sendable {
     /// Set while the encoder leaves out too many pictures, until the bit rate is higher than then.
     var frameRateCap: (rate: FrameRate, until: Bitrate)?
     var discardedAt: MediaTimestamp?
-    var yieldedAt: MediaTimestamp?
+    var easedAt: MediaTimestamp?
     /// The last raise, until it is known whether it was right.
     var raisedAt: MediaTimestamp?
 
@@ -58,7 +58,7 @@ public struct QualityController: Sendable {
 
     // MARK: Events
 
-    /// Ten times a second while media is sent.
+    /// Ten times a second while media is sent, each time after `SendBuffer.kernelQueueMeasured`.
     public mutating func measured(_ measurement: StreamMeasurement) -> [QualityAction] {
         link.measured(measurement)
         guard settings.isAutomatic else { return [] }

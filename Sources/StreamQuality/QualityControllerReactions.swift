@@ -67,13 +67,13 @@ extension QualityController {
     }
 
     /// Goes a little below what the link carries, as it has been just full.
-    private mutating func yield(_ reason: QualityChangeReason, now: MediaTimestamp) -> [QualityAction] {
-        if let yieldedAt, now - yieldedAt < ControlConstants.yieldInterval { return [] }
+    private mutating func easeOff(_ reason: QualityChangeReason, now: MediaTimestamp) -> [QualityAction] {
+        if let easedAt, now - easedAt < ControlConstants.easingInterval { return [] }
         guard let capacity = link.busyRate, capacity * ControlConstants.share < total(of: operatingPoint) * 0.97 else {
             return []
         }
         noteFailure(now: now)
-        yieldedAt = now
+        easedAt = now
         state = .steady(lowSince: nil)
         return move(to: point(forTotal: capacity * ControlConstants.share), reason, now: now)
     }
@@ -117,9 +117,12 @@ extension QualityController {
         link.reset()
         link.measured(measurement)
         state = .draining(reducedAt: now)
-        guard measurement.deliveryDelay > limits.congested else { return [] }
+        let report = QualityAction.reportChange(
+            QualityChange(from: operatingPoint, to: operatingPoint, reason: .resumed, linkEstimate: nil))
+        guard measurement.deliveryDelay > limits.congested else { return [report] }
+        // What waits is old; the first thing that people see again is to be now.
         discardedAt = now
-        return [.discardWaitingVideo, .requestKeyFrame]
+        return [.discardWaitingVideo, .requestKeyFrame, report]
     }
 
     // MARK: Up
@@ -128,7 +131,7 @@ extension QualityController {
         let now = measurement.now
         if isOverloaded { return reduce(measurement, .linkCarriesLess) }
         if isFull {
-            let actions = yield(.linkCarriesLess, now: now)
+            let actions = easeOff(.linkCarriesLess, now: now)
             if !actions.isEmpty { return actions }
         }
         if let raisedAt, now - raisedAt >= ControlConstants.provingTime {
@@ -184,7 +187,7 @@ extension QualityController {
         }
         let elapsed = now - probe.startedAt
         if isFull, elapsed > ControlConstants.groupTime {
-            let actions = yield(.probeFailed, now: now)
+            let actions = easeOff(.probeFailed, now: now)
             if !actions.isEmpty { return actions }
         }
         guard elapsed >= timeNeeded(for: probe) else { return [] }

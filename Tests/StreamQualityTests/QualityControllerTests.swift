@@ -101,6 +101,7 @@ extension [QualityAction] {
         let actions = script.play(0.2, link: 5_000)
         #expect(actions.contains(.discardWaitingVideo))
         #expect(actions.contains(.requestKeyFrame))
+        #expect(actions.reasons == [.resumed])
         #expect(!script.controller.isLinkStalled)
     }
 
@@ -167,6 +168,29 @@ extension [QualityAction] {
         #expect(script.controller.linkEstimate != nil)
         _ = script.controller.connectionOpened(now: script.now)
         #expect(script.controller.linkEstimate == nil)
+    }
+
+    @Test func wildMeasurementsDoNotTrap() {
+        var random = SeededGenerator(seed: 7)
+        var script = Script()
+        var seconds = 0.0
+        for _ in 0..<5_000 {
+            seconds += Double.random(in: -1...3, using: &random)
+            var measurement = StreamMeasurement(
+                now: MediaScript.time(seconds), buffer: SendBuffer(),
+                encodedVideoBytes: Int.random(in: -1_000_000_000...1_000_000_000, using: &random),
+                encodedPictures: Int.random(in: -1_000...1_000, using: &random),
+                skippedPictures: Int.random(in: -1_000...1_000, using: &random))
+            measurement.appendedBytes = Int.random(in: 0...1_000_000_000_000, using: &random)
+            measurement.deliveredBytes = Int.random(in: 0...1_000_000_000_000, using: &random)
+            measurement.undeliveredBytes = Int.random(in: 0...1_000_000_000, using: &random)
+            measurement.waitingBytes = Int.random(in: 0...1_000_000_000, using: &random)
+            measurement.deliveryDelay = .seconds(Double.random(in: -5...100, using: &random))
+            _ = script.controller.measured(measurement)
+            let range = script.controller.settings.bitrateRange
+            #expect(script.controller.operatingPoint.videoBitrate >= range.minimum)
+            #expect(script.controller.operatingPoint.videoBitrate <= range.maximum)
+        }
     }
 
     @Test func rangesArePutInOrder() {
