@@ -7,8 +7,8 @@ import Transport
 
 /// What a connection's thread is told.
 enum ConnectionCommand: Sendable {
-    /// Send the queue's media from now on; `time` is RTMP's time zero.
-    case beginMedia(timeZero: MediaTimestamp)
+    /// Send the queue's media from now on, behind these sequence headers; `timeZero` is RTMP's.
+    case beginMedia(timeZero: MediaTimestamp, headers: [EncodedPacket])
     /// Send up to the next key frame, and report when it is reached.
     case holdAtKeyFrame
     /// Send what waits if the network takes it soon, then say goodbye.
@@ -27,6 +27,7 @@ struct ConnectionReport: Sendable {
         /// Everything was sent, and the tracks have ended.
         case drained
         case keyFrameReached
+        case reconnectRequested(RTMPURL)
         case buffer([SendBufferEvent])
     }
 
@@ -48,6 +49,8 @@ final class ConnectionThread {
     private let reports: Mailbox<ConnectionReport>
 
     private var sendsMedia = false
+    /// To be sent before anything from the queue.
+    private var headers: ArraySlice<EncodedPacket> = []
     private var holdsAtKeyFrame = false
     private var hasReportedDrained = false
     private var drainDeadline: MediaTimestamp?
@@ -86,17 +89,21 @@ final class ConnectionThread {
     }
 
     private func publish() throws {
+        let stream = try connect()
+        report(.connected(server: stream.peer))
+        let connection = PublishConnection(stream: stream, configuration: configuration)
+        defer { connection.close() }
+        if try handle(connection.open(), on: connection) { return }
+        while try serve(connection) {}
+    }
+
+    private func connect() throws -> any ByteStream {
         let url = configuration.url
         let security: TransportSecurity =
             url.scheme == .rtmps ? .tls(try TLSContext(authorityFile: authorityFile)) : .none
-        // Before the connection stands the only command is to end it.
-        let stream = try Connector.connect(
+        // Before media flows the only command is to end it.
+        return try Connector.connect(
             to: Endpoint(host: url.host, port: url.port), security: security, cancellation: commands.wakeup)
-        defer { stream.close() }
-        report(.connected(server: stream.peer))
-        let connection = PublishConnection(stream: stream, configuration: configuration)
-        if try handle(connection.open(), on: connection) { return }
-        while try serve(connection) {}
     }
 
     /// One turn of the loop.
@@ -120,8 +127,10 @@ final class ConnectionThread {
     /// - Returns: false when the connection is over.
     private func perform(_ command: ConnectionCommand, on connection: PublishConnection) throws -> Bool {
         switch command {
-        case .beginMedia(let timeZero):
+        case .beginMedia(let timeZero, let headers):
             connection.mediaBegan(at: timeZero)
+            self.headers = headers[...]
+            holdsAtKeyFrame = false
             sendsMedia = true
         case .holdAtKeyFrame: holdsAtKeyFrame = true
         case .close: drainDeadline = MonotonicClock.now() + Self.drainLimit
@@ -132,6 +141,10 @@ final class ConnectionThread {
 
     private func sendQueued(_ connection: PublishConnection) throws {
         while connection.isIdle {
+            if let header = headers.popFirst() {
+                _ = try handle(connection.send(header), on: connection)
+                continue
+            }
             if holdsAtKeyFrame, queue.isKeyFrameNext {
                 sendsMedia = false
                 report(.keyFrameReached)
@@ -167,6 +180,8 @@ final class ConnectionThread {
             switch occurrence {
             case .publishingStarted: report(.publishing)
             case .acknowledged: break
+            case .reopeningWanted: return try handle(connection.reopen(on: connect()), on: connection)
+            case .reconnectRequested(let url): report(.reconnectRequested(url))
             case .stopped: return true
             case .failed(let error): throw ConnectionFailure(error, peer: connection.peer)
             }

@@ -13,6 +13,7 @@ final class FilePublisher {
     private let console: Console
     private let signals: SignalFD
     private let file: OwnedFileDescriptor
+    private let url: RTMPURL
     private var reader = FLVReader()
     private var block = [UInt8](repeating: 0, count: 65_536)
     private var tally = MediaTally()
@@ -23,6 +24,7 @@ final class FilePublisher {
         self.path = path
         self.options = options
         self.console = console
+        url = try options.destination.connectionURL()
         signals = try SignalFD([SIGINT, SIGTERM])
         do {
             file = try OwnedFileDescriptor(opening: path, flags: O_RDONLY)
@@ -35,14 +37,13 @@ final class FilePublisher {
         // Before the server is bothered: is it an FLV file at all, and has it a tag?
         guard var next = try nextTag() else { throw CommandFailure(.media, "\(path): the file holds no tags") }
         console.log("publishing to \(options.destination.label)")
-        let url = try options.destination.connectionURL()
-        let stream = try connect(url)
-        defer { stream.close() }
+        let stream = try connect()
         console.emit(Event(.connected(server: stream.peer), destination: options.destination.label))
         let configuration = PublishConfiguration(
             url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
-            metadata: nil)
+            metadata: nil, md5: { MD5.digest(of: $0) })
         let connection = PublishConnection(stream: stream, configuration: configuration)
+        defer { connection.close() }
         do {
             try publish(&next, on: connection)
         } catch let error as TransportError {
@@ -52,7 +53,7 @@ final class FilePublisher {
         return .success
     }
 
-    private func connect(_ url: RTMPURL) throws -> any ByteStream {
+    private func connect() throws -> any ByteStream {
         do {
             let security: TransportSecurity =
                 url.scheme == .rtmps ? .tls(try TLSContext(authorityFile: options.destination.authorityFile)) : .none
@@ -119,7 +120,8 @@ final class FilePublisher {
     private func handle(_ occurrences: [PublishConnection.Occurrence], on connection: PublishConnection) throws -> Bool {
         for occurrence in occurrences {
             switch occurrence {
-            case .publishingStarted, .acknowledged: break
+            case .publishingStarted, .acknowledged, .reconnectRequested: break
+            case .reopeningWanted: return try handle(connection.reopen(on: connect()), on: connection)
             case .stopped: return true
             case .failed(let error):
                 throw CommandFailure(.connection, code: error.code, "\(connection.peer): \(error)")

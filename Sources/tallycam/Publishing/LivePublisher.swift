@@ -22,6 +22,10 @@ final class LivePublisher {
     private let tracks: MediaTracks
     private var session: StreamSession
     private var connections: [ConnectionID: Connection] = [:]
+    /// The one that media goes to.
+    private var mediaConnection: ConnectionID?
+    /// Where the server asked the stream to move.
+    private var requestedURL: RTMPURL?
     private var statusReporter: StatusReporter
     /// The one being done stays in front until it is.
     private var pendingActions: [StreamSession.Action] = []
@@ -122,9 +126,16 @@ extension LivePublisher {
 
     private func open(_ id: ConnectionID, _ target: StreamSession.Target) {
         do {
+            var url = try options.destination.connectionURL()
+            if case .requested = target, let requestedURL {
+                // The stream name keeps its own, fresh signature.
+                let streamName = url.streamName
+                url = requestedURL
+                url.streamName = streamName
+            }
             let configuration = PublishConfiguration(
-                url: try options.destination.connectionURL(), encoderName: "Tallycam/\(version)",
-                randomBytes: try randomBytes(count: 1528), metadata: tracks.metadata)
+                url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
+                metadata: tracks.metadata, acceptsReconnectRequest: true, md5: { MD5.digest(of: $0) })
             connections[id] = try Connection(
                 id: id, configuration: configuration, authorityFile: options.destination.authorityFile, queue: queue,
                 counters: counters, reports: reports)
@@ -136,16 +147,27 @@ extension LivePublisher {
     }
 
     private func beginMedia(on id: ConnectionID) {
-        let now = MonotonicClock.now()
+        let isHandover = mediaConnection.map { connections[$0] != nil } ?? false
+        mediaConnection = id
         if let timeZero {
-            bufferReported(queue.connectionOpened())
-            connections[id]?.commands.send(.beginMedia(timeZero: timeZero))
+            // After a loss the queue begins anew; a server that only wanted to move misses nothing.
+            if !isHandover { bufferReported(queue.connectionOpened()) }
+            connections[id]?.commands.send(
+                .beginMedia(timeZero: timeZero, headers: isHandover ? queue.headers : []))
             return
         }
+        let now = MonotonicClock.now()
         timeZero = now
         queue.mediaBegan(at: now)
-        connections[id]?.commands.send(.beginMedia(timeZero: now))
+        connections[id]?.commands.send(.beginMedia(timeZero: now, headers: []))
         tracks.start(until: options.media.duration.map { now + $0 })
+    }
+
+    /// The connection stands still at a key frame. If nothing else took over meanwhile, it goes on.
+    private func keyFrameReached(on id: ConnectionID) {
+        perform(session.keyFrameReached(now: MonotonicClock.now()))
+        guard mediaConnection == id, let timeZero else { return }
+        connections[id]?.commands.send(.beginMedia(timeZero: timeZero, headers: []))
     }
 
     private func emit(_ event: StreamEvent) {
@@ -164,7 +186,11 @@ extension LivePublisher {
         let id = report.id
         switch report.content {
         case .connected(let server): perform(session.serverConnected(id, server: server, now: now))
-        case .publishing: perform(session.publishingBegan(id, now: now))
+        case .publishing:
+            perform(session.publishingBegan(id, now: now))
+            if let mediaConnection, mediaConnection != id {
+                connections[mediaConnection]?.commands.send(.holdAtKeyFrame)
+            }
         case .failed(let cause):
             connections.removeValue(forKey: id)?.thread.join()
             perform(session.connectionFailed(id, cause, now: now))
@@ -172,7 +198,10 @@ extension LivePublisher {
             connections.removeValue(forKey: id)?.thread.join()
             perform(session.connectionClosed(id, now: now))
         case .drained: perform(session.stopRequested(now: now))
-        case .keyFrameReached: perform(session.keyFrameReached(now: now))
+        case .keyFrameReached: keyFrameReached(on: id)
+        case .reconnectRequested(let url):
+            requestedURL = url
+            perform(session.reconnectRequested(id, tcURL: url.tcURL, now: now))
         case .buffer(let events): bufferReported(events)
         }
     }

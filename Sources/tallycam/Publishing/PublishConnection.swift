@@ -11,12 +11,16 @@ final class PublishConnection {
     enum Occurrence {
         case publishingStarted
         case acknowledged(byteCount: UInt64)
+        /// The server wants another connection before it answers (a password's challenge): `reopen` on it.
+        case reopeningWanted
+        /// The server asks the stream to move.
+        case reconnectRequested(RTMPURL)
         /// The goodbye is written: close.
         case stopped
         case failed(PublishError)
     }
 
-    private let stream: any ByteStream
+    private var stream: any ByteStream
     private var session: PublishSession
     /// A media message that is not wholly written, and how much of it is.
     private var message: ChunkedMessage?
@@ -46,6 +50,16 @@ final class PublishConnection {
     func open() throws -> [Occurrence] {
         perform(session.connectionOpened(now: MonotonicClock.now()))
         return try flush()
+    }
+
+    /// Goes on with the session on a new stream; the old one is closed.
+    func reopen(on stream: any ByteStream) throws -> [Occurrence] {
+        self.stream.close()
+        self.stream = stream
+        message = nil
+        control.removeAll()
+        controlOffset = 0
+        return try open()
     }
 
     /// Reads what is there, writes what fits, and looks at the clock.
@@ -105,6 +119,8 @@ final class PublishConnection {
             case .send(let bytes): control += bytes
             case .publishingStarted: occurrences.append(.publishingStarted)
             case .acknowledged(let byteCount): occurrences.append(.acknowledged(byteCount: byteCount))
+            case .reopenConnection: occurrences.append(.reopeningWanted)
+            case .reconnectRequested(let url): occurrences.append(.reconnectRequested(url))
             case .failed(let error): occurrences.append(.failed(error))
             case .stopped: isStopping = true
             }
