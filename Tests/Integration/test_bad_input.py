@@ -88,7 +88,9 @@ def test_a_wrong_command_line(children, words, parts):
      "99999999999999999999x99999999999999999999", "640.5x480", "banana", ""],
 )  # fmt: skip
 def test_an_impossible_size(children, dimension):
-    fails(children, publish(dimension=dimension), USAGE, f'{dimension}', "dimension", "640x480")
+    # A number that no integer holds is not repeated digit by digit.
+    shown = dimension if len(dimension) < 30 else "impossible"
+    fails(children, publish(dimension=dimension), USAGE, shown, "dimension", "640x480")
 
 
 @pytest.mark.parametrize(
@@ -205,14 +207,15 @@ def test_a_stream_name_that_is_taken(nginx, children):
     first = start_publisher(children, nginx.url("x"), quality="Low1")
     first.wait_until(lambda: last_event(first, "publishing"), 5, "first publisher")
     process = fails(children, publish(nginx.url("x"), quality="Low1"), CONNECTION, f"127.0.0.1:{nginx.port}")
-    assert "BadName" in process.stderr or "already" in process.stderr
+    assert last_event(process, "failed")["code"] == -1008
+    assert "lready publishing" in process.stderr
     assert first.interrupt_and_wait() == 0
 
 
 def test_a_server_that_speaks_no_rtmp(children):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        publisher = start_publisher(children, f"rtmp://127.0.0.1:{port}/live/x")
+        publisher = start_publisher(children, f"rtmp://127.0.0.1:{port}/live/x", reconnect=0)
         client, _ = server.accept()
         client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 200)
         publisher.wait(10)
