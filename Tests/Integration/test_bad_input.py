@@ -274,6 +274,12 @@ def test_a_pipe_shorter_than_a_picture(children, nginx):
     assert_failure(publisher, MEDIA, "standard input", "115200")
 
 
+def test_a_sample_rate_that_does_not_go_with_the_bitrate(children, nginx, tmp_path):
+    path = tmp_path / "x.pcm"
+    path.write_bytes(bytes(64_000))
+    fails(children, publish(nginx.url("x"), audio=f"raw:{path},rate=16000,channels=1"), MEDIA, "16000", "96000")
+
+
 def test_a_source_that_ends_ends_the_stream(children, nginx, tmp_path):
     """The end of a file is no failure: what was in it has been published."""
     path = tmp_path / "one-second.yuv"
