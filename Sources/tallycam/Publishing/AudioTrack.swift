@@ -13,7 +13,9 @@ struct AudioTrack {
     let metadata: StreamMetadata.Audio
 
     init?(options: MediaOptions, stop: EventFD) throws {
-        guard let source = try options.audio.open(sampleRate: options.audioQuality.sampleRate, stop: stop) else { return nil }
+        guard let source = try options.audio.open(sampleRate: options.audioQuality.sampleRate, stop: stop) else {
+            return nil
+        }
         self.source = source
         do {
             encoder = try AACEncoder(format: source.format, bitrate: options.audioQuality.bitrate)

@@ -263,7 +263,8 @@ extension LivePublisher {
         let now = MonotonicClock.now()
         console.emit(
             statusReporter.status(
-                counters.snapshot, buffered: queue.duration, state: session.state, encoder: tracks.encoderName, now: now))
+                counters.snapshot, buffered: queue.duration, state: session.state, encoder: tracks.encoderName, now: now
+            ))
     }
 
     private func showView() {

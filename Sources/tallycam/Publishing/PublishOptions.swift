@@ -65,7 +65,8 @@ struct PublishOptions {
             "audio", takes: "SOURCE", help: "tone (default), silence, none, or raw:PATH,rate=N,channels=N (S16LE)"),
         CommandLineOption(
             "quality", takes: "NAME",
-            help: "\(VideoQuality.allCases.map(\.name).joined(separator: " "))\n(default \(VideoQuality.standard.name))"),
+            help: "\(VideoQuality.allCases.map(\.name).joined(separator: " "))\n(default \(VideoQuality.standard.name))"
+        ),
         CommandLineOption(
             "audio-quality", takes: "NAME",
             help: "\(AudioQuality.presets.map(\.name).joined(separator: " ")) (default \(AudioQuality.standard.name))"),
@@ -106,8 +107,9 @@ struct PublishOptions {
     }
 
     private func checkCombination(_ arguments: CommandLineArguments) throws {
-        if flvPath != nil, let extra = ["video", "audio", "quality", "audio-quality", "dimension", "encoder"]
-            .first(where: arguments.contains)
+        if flvPath != nil,
+            let extra = ["video", "audio", "quality", "audio-quality", "dimension", "encoder"]
+                .first(where: arguments.contains)
         {
             throw CommandFailure.usage("--\(extra) does not go with --from-flv: the file is already encoded")
         }

@@ -14,7 +14,9 @@ struct VideoTrack {
     let pacer: FramePacer
 
     init?(options: MediaOptions, stop: EventFD, console: Console) throws {
-        guard let source = try options.video.open(size: options.dimension.size, frameRate: options.quality.frameRate, stop: stop)
+        guard
+            let source = try options.video.open(
+                size: options.dimension.size, frameRate: options.quality.frameRate, stop: stop)
         else { return nil }
         let size = options.dimension.size
         if options.dimension.isRounded {
@@ -25,8 +27,9 @@ struct VideoTrack {
         }
         let frameRate = min(options.quality.frameRate, source.frameRate)
         if frameRate < options.quality.frameRate {
-            console.log("warning: the source gives \(frameRate.framesPerSecond) fps, \(options.quality.name) has "
-                + "\(options.quality.frameRate.framesPerSecond)")
+            console.log(
+                "warning: the source gives \(frameRate.framesPerSecond) fps, \(options.quality.name) has "
+                    + "\(options.quality.frameRate.framesPerSecond)")
         }
         let configuration = VideoEncoderConfiguration(
             size: size, frameRate: frameRate, bitrate: options.quality.bitrate, profile: options.quality.profile,
