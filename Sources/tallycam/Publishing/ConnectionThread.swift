@@ -39,6 +39,8 @@ struct ConnectionReport: Sendable {
 final class ConnectionThread {
     /// How long what waits may take to be sent when the stream ends.
     private static let drainLimit = Duration.milliseconds(500)
+    /// How long the goodbye may take after that.
+    private static let goodbyeLimit = Duration.milliseconds(250)
 
     private let id: ConnectionID
     private let configuration: PublishConfiguration
@@ -171,7 +173,7 @@ final class ConnectionThread {
         saidGoodbye = true
         self.drainDeadline = nil
         sendsMedia = false
-        return try handle(connection.stop(), on: connection)
+        return try handle(connection.stop(within: Self.goodbyeLimit), on: connection)
     }
 
     /// - Returns: whether the connection is over.

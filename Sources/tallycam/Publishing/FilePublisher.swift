@@ -106,13 +106,17 @@ final class FilePublisher {
     }
 
     private func sayGoodbye(on connection: PublishConnection) throws {
-        let deadline = MonotonicClock.now() + .seconds(5)
+        // A person who interrupts does not want to wait; a file that was read to its end wants to arrive.
+        let limit = isEnding ? Duration.milliseconds(400) : .seconds(5)
+        let deadline = MonotonicClock.now() + limit
         while !connection.isIdle, MonotonicClock.now() < deadline {
             _ = try handle(wait(for: connection, until: deadline), on: connection)
         }
-        var isStopped = try handle(connection.stop(), on: connection)
-        while !isStopped, MonotonicClock.now() < deadline {
-            isStopped = try handle(wait(for: connection, until: deadline), on: connection)
+        var isStopped = try handle(connection.stop(within: limit), on: connection)
+        while !isStopped {
+            let wasEnding = isEnding
+            if checkSignals(), !wasEnding { return }
+            isStopped = try handle(wait(for: connection, until: connection.nextDeadline), on: connection)
         }
     }
 

@@ -132,7 +132,13 @@ struct PublishOptions {
                 PublishDestination(stream, stateDirectory: PublishDestination.standardStateDirectory),
                 faults.map { "\(path):\($0)" }
             )
-        case (let text?, nil): return (PublishDestination(url: try value(text) { try RTMPURL(parsing: $0) }), [])
+        case (let text?, nil):
+            do {
+                return (PublishDestination(url: try RTMPURL(parsing: text)), [])
+            } catch {
+                let place = arguments["url"] == nil ? "$TALLYCAM_URL" : "--url"
+                throw CommandFailure.usage("\(place): \(error)")
+            }
         case (nil, nil): throw CommandFailure.usage("where to? give --url or --stream; see tallycam publish --help")
         }
     }

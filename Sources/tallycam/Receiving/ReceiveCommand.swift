@@ -27,7 +27,7 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
     do {
         return try Receiver(endpoint: endpoint, recordPath: parsed["record"], console: console).run()
     } catch let failure as CommandFailure {
-        console.emit(Event("failed", code: failure.code, text: "failed: \(failure.message)"))
+        console.emit(.failed(failure))
         throw failure
     }
 }

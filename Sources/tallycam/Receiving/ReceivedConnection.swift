@@ -22,6 +22,7 @@ final class ReceivedConnection {
     private var session: ReceiveSession
     private var outgoing: [UInt8] = []
     private var closesWhenWritten = false
+    private var peerReadsNoMore = false
     private var receiveBuffer = [UInt8](repeating: 0, count: 65_536)
 
     init(stream: TCPConnection, configuration: ReceiveConfiguration) {
@@ -38,11 +39,11 @@ final class ReceivedConnection {
         var occurrences: [Occurrence] = []
         do {
             try read(into: &occurrences)
-            try flush()
         } catch {
             failure = "\(error)"
             finish(&occurrences)
         }
+        if !isOver { answer() }
         return occurrences
     }
 
@@ -83,12 +84,18 @@ final class ReceivedConnection {
         }
     }
 
-    private func flush() throws(TransportError) {
-        while !outgoing.isEmpty {
-            let written = try stream.write(outgoing)
-            if written == 0 { return }
-            outgoing.removeFirst(written)
+    private func answer() {
+        while !outgoing.isEmpty, !peerReadsNoMore {
+            do {
+                let written = try stream.write(outgoing)
+                if written == 0 { return }
+                outgoing.removeFirst(written)
+            } catch {
+                // A publisher that is gone has left what it sent before: reading goes on to the end of that.
+                peerReadsNoMore = true
+            }
         }
+        if peerReadsNoMore { outgoing.removeAll() }
         if closesWhenWritten {
             isOver = true
             stream.close()
