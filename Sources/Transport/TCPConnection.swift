@@ -91,6 +91,13 @@ public final class TCPConnection: ByteStream {
         fileDescriptor = -1
         descriptor = nil
     }
+
+    public func abort() {
+        guard fileDescriptor >= 0 else { return }
+        var atOnce = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(fileDescriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
+        close()
+    }
 }
 
 extension OwnedFileDescriptor {
