@@ -309,7 +309,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 def start_without_names(children, *options):
     return children.start("publish", [
-        "unshare", "--net", "--mount", "sh", "-c", SILENT_NAME_SERVER, "sh", children.directory / "resolv.conf",
+        "unshare", "--net", "--mount", "--propagation", "unchanged", "sh", "-c", SILENT_NAME_SERVER, "sh", children.directory / "resolv.conf",
         TALLYCAM, "publish", "--url", "rtmp://nowhere.example/live/x", "--events", "json", *options,
     ])  # fmt: skip
 

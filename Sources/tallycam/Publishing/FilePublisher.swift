@@ -8,6 +8,8 @@ import Transport
 
 /// Publishes an encoded FLV file as it is. One thread; holds one tag and one block of the file at a time.
 final class FilePublisher {
+    private static let stopLimit = Duration.milliseconds(600)
+
     private let path: String
     private let options: PublishOptions
     private let console: Console
@@ -37,7 +39,10 @@ final class FilePublisher {
         // Before the server is bothered: is it an FLV file at all, and has it a tag?
         guard var next = try nextTag() else { throw CommandFailure(.media, "\(path): the file holds no tags") }
         console.log("publishing to \(options.destination.label)")
-        let stream = try connect()
+        guard let stream = try connect() else {
+            emitEnd()
+            return .success
+        }
         console.emit(Event(.connected(server: stream.peer), destination: options.destination.label))
         let configuration = PublishConfiguration(
             url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
@@ -53,11 +58,17 @@ final class FilePublisher {
         return .success
     }
 
-    private func connect() throws -> any ByteStream {
+    /// - Returns: `nil` when a signal came first.
+    private func connect() throws -> (any ByteStream)? {
         do {
             let security: TransportSecurity =
                 url.scheme == .rtmps ? .tls(try TLSContext(authorityFile: options.destination.authorityFile)) : .none
-            return try Connector.connect(to: Endpoint(host: url.host, port: url.port), security: security)
+            return try Connector.connect(
+                to: Endpoint(host: url.host, port: url.port), security: security,
+                cancellation: signals.fileDescriptor)
+        } catch .cancelled {
+            _ = checkSignals()
+            return nil
         } catch {
             throw CommandFailure(.connection, code: error.code ?? 0, "\(error)")
         }
@@ -106,14 +117,20 @@ final class FilePublisher {
     }
 
     private func sayGoodbye(on connection: PublishConnection) throws {
-        let deadline = MonotonicClock.now() + .seconds(5)
-        while !connection.isIdle, MonotonicClock.now() < deadline {
+        var deadline = MonotonicClock.now() + .seconds(5)
+        func isInTime() -> Bool {
+            // A person who ends it does not wait for a server that takes nothing.
+            if checkSignals() { deadline = min(deadline, MonotonicClock.now() + Self.stopLimit) }
+            return MonotonicClock.now() < deadline
+        }
+        while !connection.isIdle, isInTime() {
             _ = try handle(wait(for: connection, until: deadline), on: connection)
         }
         var isStopped = try handle(connection.stop(), on: connection)
-        while !isStopped, MonotonicClock.now() < deadline {
+        while !isStopped, isInTime() {
             isStopped = try handle(wait(for: connection, until: deadline), on: connection)
         }
+        if !isStopped { connection.abort() }
     }
 
     /// - Returns: whether the connection is over.
@@ -121,7 +138,9 @@ final class FilePublisher {
         for occurrence in occurrences {
             switch occurrence {
             case .publishingStarted, .acknowledged, .reconnectRequested: break
-            case .reopeningWanted: return try handle(connection.reopen(on: connect()), on: connection)
+            case .reopeningWanted:
+                guard let stream = try connect() else { return true }
+                return try handle(connection.reopen(on: stream), on: connection)
             case .stopped: return true
             case .failed(let error):
                 throw CommandFailure(.connection, code: error.code, "\(connection.peer): \(error)")

@@ -29,6 +29,7 @@ final class PublishConnection {
     private var control: [UInt8] = []
     private var controlOffset = 0
     private var occurrences: [Occurrence] = []
+    private var writtenByteCount = 0
     private var isStopping = false
     private var receiveBuffer = [UInt8](repeating: 0, count: 16_384)
 
@@ -43,6 +44,8 @@ final class PublishConnection {
     var isPublishing: Bool { session.isPublishing }
     var unsentByteCount: Int { stream.unsentByteCount }
     var unacknowledgedByteCount: Int { stream.unacknowledgedByteCount }
+    /// Bytes that the server's machine has taken, about: encryption adds some that are not counted.
+    var deliveredByteCount: Int { writtenByteCount - stream.unacknowledgedByteCount }
     /// Whether the next media message can be handed over.
     var isIdle: Bool { message == nil && control.isEmpty }
     var pollEvents: PollEvents { stream.pollEvents(hasBytesToWrite: !isIdle) }
@@ -95,6 +98,9 @@ final class PublishConnection {
 
     func close() { stream.close() }
 
+    /// Throws away what is not sent, and lets the server know that the connection is dead.
+    func abort() { stream.abort() }
+
     private func read() throws {
         while true {
             switch try stream.read(into: &receiveBuffer) {
@@ -145,6 +151,7 @@ final class PublishConnection {
             let written = try chunked.withSlices(from: messageOffset) { try stream.write($0) }
             if written == 0 { return }
             messageOffset += written
+            writtenByteCount += written
         }
         message = nil
     }
@@ -158,6 +165,7 @@ final class PublishConnection {
             }
             if written == 0 { return }
             controlOffset += written
+            writtenByteCount += written
         }
         control.removeAll(keepingCapacity: true)
         controlOffset = 0
