@@ -96,6 +96,13 @@ public final class TCPConnection: ByteStream {
         fileDescriptor = -1
         descriptor = nil
     }
+
+    public func abort() {
+        guard fileDescriptor >= 0 else { return }
+        var atOnce = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(fileDescriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
+        close()
+    }
 }
 
 extension OwnedFileDescriptor {
@@ -113,7 +120,13 @@ extension OwnedFileDescriptor {
         try setOption(SOL_SOCKET, SO_SNDBUF, settings.sendBufferByteCount, "SO_SNDBUF")
         try setOption(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, settings.unsentLowWaterByteCount, "TCP_NOTSENT_LOWAT")
         try setOption(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Int(timeout), "TCP_USER_TIMEOUT")
+        // After an outage the stream goes on within a second. Kernels before 6.15 do not know the option,
+        // and double the time between two repetitions without an end.
+        try? setOption(Int32(IPPROTO_TCP), Self.longestRepetitionOption, 1000, "TCP_RTO_MAX_MS")
     }
+
+    /// TCP_RTO_MAX_MS of linux/tcp.h; the C library's header does not have it yet.
+    private static var longestRepetitionOption: Int32 { 44 }
 
     borrowing func setOption(_ level: Int32, _ option: Int32, _ value: Int, _ name: String) throws(SystemCallError) {
         var value = Int32(clamping: value)

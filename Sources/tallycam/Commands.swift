@@ -20,6 +20,8 @@ private let commands = [
 /// Runs the command that the arguments name, and says what went wrong in one line.
 func run(_ arguments: [String]) -> ExitStatus {
     ProcessSettings.ignoreBrokenPipeSignal()
+    // Stream names and keys are in memory.
+    ProcessSettings.disableCoreDumps()
     do {
         return try dispatch(arguments)
     } catch let failure as CommandFailure {

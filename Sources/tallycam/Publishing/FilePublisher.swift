@@ -37,7 +37,10 @@ final class FilePublisher {
         // Before the server is bothered: is it an FLV file at all, and has it a tag?
         guard var next = try nextTag() else { throw CommandFailure(.media, "\(path): the file holds no tags") }
         console.log("publishing to \(options.destination.label)")
-        let stream = try connect()
+        guard let stream = try connect() else {
+            emitEnd()
+            return .success
+        }
         console.emit(Event(.connected(server: stream.peer), destination: options.destination.label))
         let configuration = PublishConfiguration(
             url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
@@ -53,11 +56,17 @@ final class FilePublisher {
         return .success
     }
 
-    private func connect() throws -> any ByteStream {
+    /// - Returns: `nil` when a signal came first.
+    private func connect() throws -> (any ByteStream)? {
         do {
             let security: TransportSecurity =
                 url.scheme == .rtmps ? .tls(try TLSContext(authorityFile: options.destination.authorityFile)) : .none
-            return try Connector.connect(to: Endpoint(host: url.host, port: url.port), security: security)
+            return try Connector.connect(
+                to: Endpoint(host: url.host, port: url.port), security: security,
+                cancellation: signals.fileDescriptor)
+        } catch .cancelled {
+            _ = checkSignals()
+            return nil
         } catch {
             throw CommandFailure(.connection, code: error.code ?? 0, "\(error)")
         }
@@ -126,7 +135,9 @@ final class FilePublisher {
         for occurrence in occurrences {
             switch occurrence {
             case .publishingStarted, .acknowledged, .reconnectRequested: break
-            case .reopeningWanted: return try handle(connection.reopen(on: connect()), on: connection)
+            case .reopeningWanted:
+                guard let stream = try connect() else { return true }
+                return try handle(connection.reopen(on: stream), on: connection)
             case .stopped: return true
             case .failed(let error):
                 throw CommandFailure(.connection, code: error.code, "\(connection.peer): \(error)")

@@ -29,6 +29,7 @@ final class PublishConnection {
     private var control: [UInt8] = []
     private var controlOffset = 0
     private var occurrences: [Occurrence] = []
+    private var writtenByteCount = 0
     private var isStopping = false
     /// Until when the goodbye may take; `nil` before it.
     private var goodbyeDeadline: MediaTimestamp?
@@ -47,6 +48,8 @@ final class PublishConnection {
     var isPublishing: Bool { session.isPublishing }
     var unsentByteCount: Int { stream.unsentByteCount }
     var unacknowledgedByteCount: Int { stream.unacknowledgedByteCount }
+    /// Bytes that the server's machine has taken, about: encryption adds some that are not counted.
+    var deliveredByteCount: Int { writtenByteCount - stream.unacknowledgedByteCount }
     /// Whether the next media message can be handed over.
     var isIdle: Bool { message == nil && control.isEmpty }
     var pollEvents: PollEvents { stream.pollEvents(hasBytesToWrite: !isIdle) }
@@ -116,6 +119,9 @@ final class PublishConnection {
 
     func close() { stream.close() }
 
+    /// Throws away what is not sent, and lets the server know that the connection is dead.
+    func abort() { stream.abort() }
+
     private func read() throws {
         while true {
             switch try stream.read(into: &receiveBuffer) {
@@ -167,6 +173,7 @@ final class PublishConnection {
             let written = try chunked.withSlices(from: messageOffset) { try stream.write($0) }
             if written == 0 { return }
             messageOffset += written
+            writtenByteCount += written
         }
         message = nil
     }
@@ -180,6 +187,7 @@ final class PublishConnection {
             }
             if written == 0 { return }
             controlOffset += written
+            writtenByteCount += written
         }
         control.removeAll(keepingCapacity: true)
         controlOffset = 0
