@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +84,9 @@ static void wait_for(int descriptor, const char *text) {
         ssize_t count = read(descriptor, answer + length, sizeof answer - length);
         if (count <= 0) fail(text);
         length += (size_t)count;
+        // The server holds its next short answer back until this one is acknowledged.
+        int on = 1;
+        setsockopt(descriptor, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
     }
 }
 
@@ -92,7 +96,7 @@ static int open_stream(const char *address, const char *port, const char *applic
     inet_pton(AF_INET, address, &server.sin_addr);
     if (connect(descriptor, (struct sockaddr *)&server, sizeof server) < 0) fail("connect");
     int on = 1;
-    setsockopt(descriptor, IPPROTO_TCP, 1 /* TCP_NODELAY */, &on, sizeof on);
+    setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 
     static uint8_t handshake[1 + 2 * 1536] = {3};
     send_all(descriptor, handshake, 1 + 1536);

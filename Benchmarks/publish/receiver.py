@@ -1,10 +1,9 @@
-"""What every sender publishes to: nginx with its RTMP module; and a relay before it that
-notes when the first media message came by."""
+"""What every sender publishes to: nginx with its RTMP module; and how it is
+seen when the first media message goes there."""
 
-import select
 import socket
+import struct
 import subprocess
-import threading
 import time
 from pathlib import Path
 
@@ -56,43 +55,58 @@ class Nginx:
         self.process.wait()
 
 
-class FirstMediaRelay:
-    """Passes one connection on to the server, and notes when the first audio or video message begins."""
+class FirstMediaWatch:
+    """Watches loopback for the first audio or video message on its way to the server. It only
+    listens: a relay would answer the server sooner or later than the sender does."""
+
+    SO_TIMESTAMPNS = 35
+    OUTGOING = 4  # PACKET_OUTGOING; on loopback each packet is seen twice
 
     def __init__(self, server_port: int):
         self.server_port = server_port
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        # CLOCK_MONOTONIC, in seconds.
-        self.first_media: float | None = None
-        self.found = threading.Event()
-        self.thread = threading.Thread(target=self._run, daemon=True)
-        self.thread.start()
+        self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0800))
+        self.socket.bind(("lo", 0x0800))
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
+        self.socket.setsockopt(socket.SOL_SOCKET, self.SO_TIMESTAMPNS, 1)
 
-    def close(self) -> None:
-        self.listener.close()
-        self.thread.join(5)
+    def __enter__(self) -> "FirstMediaWatch":
+        return self
 
-    def _run(self) -> None:
-        client, _ = self.listener.accept()
-        server = socket.create_connection(("127.0.0.1", self.server_port))
-        for end in (client, server):
-            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    def __exit__(self, *_) -> None:
+        self.socket.close()
+
+    def wait(self, limit: float) -> float | None:
+        """When the message was sent, on CLOCK_MONOTONIC in seconds; `None` after `limit` seconds without one."""
+        deadline = time.monotonic() + limit
         chunks = MediaFinder()
-        with client, server:
-            while True:
-                for end in select.select([client, server], [], [])[0]:
-                    try:
-                        data = end.recv(1 << 18)
-                        now = time.monotonic()
-                        (server if end is client else client).sendall(data)
-                    except OSError:
-                        return
-                    if not data:
-                        return
-                    if end is client and self.first_media is None and chunks.has_media(data):
-                        self.first_media = now
-                        self.found.set()
+        next_sequence = None
+        while (rest := deadline - time.monotonic()) > 0:
+            self.socket.settimeout(rest)
+            try:
+                packet, ancillary, _, address = self.socket.recvmsg(1 << 17, 64)
+            except TimeoutError:
+                return None
+            segment = tcp_payload(packet, self.server_port)
+            if address[2] == self.OUTGOING or segment is None:
+                continue
+            sequence, payload = segment
+            next_sequence = sequence if next_sequence is None else next_sequence
+            payload = payload[(next_sequence - sequence) % (1 << 32) :]  # what was sent again
+            next_sequence = (next_sequence + len(payload)) % (1 << 32)
+            if chunks.has_media(payload):
+                seconds, nanoseconds = struct.unpack("qq", ancillary[0][2])
+                return seconds + nanoseconds / 1e9 - (time.time() - time.monotonic())
+        return None
+
+
+def tcp_payload(packet: bytes, port: int) -> tuple[int, bytes] | None:
+    """Sequence number and payload of an IPv4 packet to the port; `None` for others and for empty ones."""
+    header = (packet[0] & 15) * 4
+    if packet[9] != socket.IPPROTO_TCP or int.from_bytes(packet[header + 2 : header + 4], "big") != port:
+        return None
+    end = int.from_bytes(packet[2:4], "big") or len(packet)
+    payload = packet[header + (packet[header + 12] >> 4) * 4 : end]
+    return (int.from_bytes(packet[header + 4 : header + 8], "big"), payload) if payload else None
 
 
 class MediaFinder:

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import senders
-from receiver import FirstMediaRelay, Nginx
+from receiver import FirstMediaWatch, Nginx
 from senders import Destination, Sender
 
 HERE = Path(__file__).parent
@@ -50,6 +50,10 @@ def make_source(seconds: int) -> Path:
     )  # fmt: skip
 
 
+def repeat(clip: Path, count: int, name: str) -> Path:
+    return make_clip(name, "-stream_loop", str(count - 1), "-i", str(clip), "-c", "copy") if count > 1 else clip
+
+
 def compile_program(name: str) -> Path:
     program = OUT / name
     subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", program, HERE / f"{name}.c"], check=True)
@@ -64,12 +68,12 @@ class Bench:
         self.results: dict[str, dict[str, float]] = {sender.name: {} for sender in participants}
         self.stream_count = 0
 
-    def start(self, sender: Sender, clip: Path, realtime: bool, port: int = 0, wrapper: list[str] | None = None):
+    def start(self, sender: Sender, clip: Path, realtime: bool, wrapper: list[str] | None = None):
         """Starts a sender under `measure`; `finish` gives what it used."""
         self.stream_count += 1
         report = OUT / f"run-{self.stream_count}.json"
         report.unlink(missing_ok=True)
-        to = Destination(port or self.nginx.port, f"s{self.stream_count}")
+        to = Destination(self.nginx.port, f"s{self.stream_count}")
         command = [str(self.measure), str(report), *(wrapper or []), *sender.command(clip, to, realtime)]
         log = open(OUT / f"log-{sender.name.replace(' ', '-')}.txt", "w")
         with log:
@@ -93,29 +97,28 @@ class Bench:
             result["cpu_per_minute"] = (usage["user"] + usage["system"]) * 60 / seconds
             result["peak"] = usage["peak"] / 1e6
 
-    def instructions(self, clip: Path, seconds: float) -> None:
+    def instructions(self, clip: Path) -> None:
         for sender in self.participants:
             name = sender.name.replace(" ", "-")
             profile, log = OUT / f"callgrind-{name}.out", OUT / f"callgrind-{name}.txt"
             wrapper = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", f"--log-file={log}"]
             self.finish(sender, self.start(sender, clip, realtime=False, wrapper=wrapper))
             collected = re.search(r"Collected : (\d+)", log.read_text())
-            self.results[sender.name]["instructions"] = int(collected[1]) / 1e6 * 60 / seconds
+            self.results[sender.name]["instructions"] = int(collected[1]) / 1e6
 
     def start_times(self, clip: Path, count: int) -> None:
         """The median; the senders take turns, so that a busy moment does not hit one of them only."""
         times: dict[str, list[float]] = {sender.name: [] for sender in self.participants}
         for _ in range(count):
             for sender in self.participants:
-                relay = FirstMediaRelay(self.nginx.port)
-                run = self.start(sender, clip, realtime=True, port=relay.port)
-                relay.found.wait(20)
+                with FirstMediaWatch(self.nginx.port) as watch:
+                    run = self.start(sender, clip, realtime=True)
+                    first_media = watch.wait(20)
                 run[0].terminate()
                 usage = self.finish(sender, run, may_be_killed=True)
-                relay.close()
-                if relay.first_media is None:
+                if first_media is None:
                     raise SystemExit(f"bench-publish: {sender.name} sent no media")
-                times[sender.name].append(relay.first_media - usage["begin"])
+                times[sender.name].append(first_media - usage["begin"])
         for name, values in times.items():
             self.results[name]["start"] = statistics.median(values)
 
@@ -159,7 +162,8 @@ def main() -> None:
         senders.limit(compile_program("limit")), senders.tallycam(CHECKOUT / "out/x86_64/tallycam"), *peers
     ]
     clip = make_source(seconds)
-    long_clip = make_clip(f"long-{seconds}.flv", "-stream_loop", str(loops - 1), "-i", str(clip), "-c", "copy")
+    minute = repeat(clip, 60 // seconds, f"minute-{seconds}.flv")
+    long_clip = repeat(clip, loops, f"long-{seconds}.flv")
     begin = time.monotonic()
     with Nginx(OUT) as nginx:
         bench = Bench(nginx, participants)
@@ -167,7 +171,7 @@ def main() -> None:
             "start times": lambda: bench.start_times(clip, starts),
             "real-time pace": lambda: bench.realtime(clip, seconds),
             "as fast as it goes": lambda: bench.fast(long_clip, repetitions),
-            "instructions": lambda: bench.instructions(clip, seconds),
+            "instructions": lambda: bench.instructions(minute),
         }.items():
             print(f"bench-publish: {step} ({time.monotonic() - begin:.0f} s)", flush=True)
             work()
