@@ -64,9 +64,11 @@ public struct ChunkedMessage: Sendable {
     /// Gives the bytes from `byteOffset` on as slices in the order of the wire, for `writev`.
     /// At most `maximumSliceCount` of them: a message of very many chunks takes several calls,
     /// as a partial write does. Beyond the end there are no slices.
-    public func withSlices<Result>(
-        from byteOffset: Int, _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) throws -> Result
-    ) rethrows -> Result {
+    /// - Parameter body: returns how many bytes it has written. (Were it generic, every call from
+    ///   another module would cost several times as much.)
+    public func withSlices(
+        from byteOffset: Int, _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) throws -> Int
+    ) rethrows -> Int {
         try payload.withUnsafeBytes { payloadBytes in
             try withUnsafeBytes(of: head) { headBytes in
                 try withUnsafeBytes(of: continuation) { continuationBytes in
@@ -89,6 +91,12 @@ public struct ChunkedMessage: Sendable {
         _ slices: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>, from byteOffset: Int,
         head: UnsafeRawBufferPointer, continuation: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer
     ) -> Int {
+        // Nearly every message is one chunk, and is written whole at the first try.
+        if byteOffset == 0, firstChunkByteCount == payloadByteCount, payloadByteCount > 0 {
+            slices.initializeElement(at: 0, to: head)
+            slices.initializeElement(at: 1, to: UnsafeRawBufferPointer(rebasing: payload[..<payloadByteCount]))
+            return 2
+        }
         var count = 0
         var toSkip = byteOffset
         func add(_ bytes: UnsafeRawBufferPointer) {
