@@ -1,2 +1,45 @@
-.PHONY: all
-all:
+# Everything is built and tested inside the build root (scripts/build-root),
+# which is made on first use. Targets: make help.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+sources := $(shell find Sources Package.swift -type f -not -name '.*') scripts/build $(wildcard scripts/build-root.d/*)
+x86_64 := out/x86_64/tallycam
+aarch64 := out/aarch64/tallycam
+
+.PHONY: help
+help:
+	@echo 'make build    out/x86_64/tallycam and out/aarch64/tallycam, both fully static'
+	@echo 'make demo     15 s of live streaming on this machine, no hardware needed'
+	@echo 'make test     unit, check and integration tests; ends with "N passed, N failed"'
+	@echo 'make lint     swift-format and shellcheck'
+	@echo 'make format   let swift-format rewrite the sources'
+	@echo 'make clean    remove build outputs (the build root stays in its cache)'
+
+.PHONY: build
+build: $(x86_64) $(aarch64)
+	@scripts/build --sizes
+
+out/%/tallycam: $(sources)
+	@scripts/build $*
+
+.PHONY: demo
+demo: $(x86_64)
+	@scripts/demo
+
+.PHONY: test
+test: build
+	@scripts/test
+
+.PHONY: lint
+lint:
+	@scripts/in-build-root swift format lint --strict --recursive Package.swift Sources Tests
+	@scripts/in-build-root shellcheck --external-sources .ci/run $$(grep -lE '^#!.*(bash|sh)$$' scripts/*)
+
+.PHONY: format
+format:
+	@scripts/in-build-root swift format format --in-place --recursive Package.swift Sources Tests
+
+.PHONY: clean
+clean:
+	rm -rf .build* out

@@ -1,1 +1,42 @@
-// Anchors the target: it has headers only.
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <nss.h>
+#include <string.h>
+
+const char *clinux_error_text(int number) { return strerrordesc_np(number); }
+
+const char *clinux_error_name(int number) { return strerrorname_np(number); }
+
+int clinux_ppoll(struct pollfd *entries, nfds_t count, const struct timespec *timeout) {
+    return ppoll(entries, count, timeout, NULL);
+}
+
+int clinux_accept4(int socket, struct sockaddr *address, socklen_t *length, int flags) {
+    return accept4(socket, address, length, flags);
+}
+
+int clinux_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }
+
+void clinux_getopt_restart(void) {
+    optind = 0;
+    opterr = 0;
+}
+
+struct clinux_getopt_step clinux_getopt_long(
+    int count, char **arguments, const char *short_options, const struct option *long_options) {
+    struct clinux_getopt_step step;
+    step.value = getopt_long(count, arguments, short_options, long_options, NULL);
+    step.option = optopt;
+    step.next = optind;
+    step.argument = optarg;
+    return step;
+}
+
+int clinux_set_dumpable(int dumpable) { return prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0); }
+
+int clinux_configure_lookup(const char *database, const char *sources) {
+    return __nss_configure_lookup(database, sources);
+}
+
+const char *clinux_lookup_error_text(int number) { return gai_strerror(number); }

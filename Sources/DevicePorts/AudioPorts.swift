@@ -28,4 +28,7 @@ public protocol AudioSource: AnyObject {
     /// Waits for and returns the next block of at most `frameCount` frames (one sample per channel).
     /// - Returns: `nil` when the source has ended.
     func nextBlock(frameCount: Int) throws -> AudioBlock?
+
+    /// How the source ended by itself, for people; `nil` before that, and after a stop.
+    var endingNote: String? { get }
 }

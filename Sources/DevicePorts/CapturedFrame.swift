@@ -67,12 +67,16 @@ public struct CapturedFrame: ~Copyable, Sendable {
     }
 
     /// Gives the picture's bytes, `layout.byteCount` of them, for the time of the call.
-    public borrowing func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    public borrowing func withBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
         try memory.withBytes(body)
     }
 }
 
 /// The memory behind a raw picture, owned by a source's pool.
 public protocol FrameMemory: AnyObject, Sendable {
-    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result
+    func withBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value
 }

@@ -6,10 +6,13 @@ public protocol VideoSource: AnyObject {
     var layout: FrameLayout { get }
     var frameRate: FrameRate { get }
 
-    /// Waits for the next picture, at most until `deadline` (CLOCK_MONOTONIC).
-    /// - Returns: `nil` when the source has ended.
+    /// Waits for the next picture. Whoever made the source can end the wait from another thread.
+    /// - Returns: `nil` when the source has ended or was told to stop.
     /// - Throws: the source's typed error; no more pictures come after it.
     func nextFrame() throws -> CapturedFrame?
+
+    /// How the source ended by itself, for people; `nil` before that, and after a stop.
+    var endingNote: String? { get }
 }
 
 /// Turns raw pictures into H.264. Used from one thread, the encoder thread.
@@ -24,6 +27,10 @@ public protocol VideoEncoder: AnyObject {
 
     /// Changes the target while running; the connection and the headers stay.
     func setBitrate(_ bitrate: Bitrate) throws
+
+    /// Changes how many pictures come in per second, and how many of them lie from one key frame
+    /// to the next; the connection and the headers stay.
+    func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws
 
     /// Pictures that went in and, by the encoder's own decision, never came out.
     var skippedFrameCount: Int { get }

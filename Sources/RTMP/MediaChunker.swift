@@ -23,6 +23,9 @@ struct MediaChunker: Sendable {
         self.firstTimestamp = firstTimestamp
     }
 
+    /// Sets time zero, which the first packet sets otherwise.
+    mutating func mediaBegan(at time: MediaTimestamp) { base = time }
+
     mutating func chunk(_ packet: EncodedPacket) -> ChunkedMessage {
         switch packet.kind {
         case .video(let isKeyFrame):

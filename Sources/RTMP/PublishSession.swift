@@ -163,6 +163,9 @@ extension PublishSession {
 
 // Media, the hot path. Only between `.publishingStarted` and the end.
 extension PublishSession {
+    /// Sets the time that becomes timestamp zero. Without it that is the decode time of the first packet.
+    public mutating func mediaBegan(at time: MediaTimestamp) { chunker.mediaBegan(at: time) }
+
     /// Cuts a packet into chunks, with FLV's media header before its payload. No byte is copied.
     public mutating func chunk(_ packet: EncodedPacket) -> ChunkedMessage {
         let message = chunker.chunk(packet)

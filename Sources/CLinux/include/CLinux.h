@@ -1,14 +1,59 @@
-// What Swift cannot import from Linux's headers: function-like macros and
-// variadic calls. No logic.
+// What Swift cannot import from Linux's headers: function-like macros,
+// variadic calls, and globals that a call returns its results in. No logic.
 #ifndef CLINUX_H
 #define CLINUX_H
 #include <errno.h>
 #include <getopt.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <linux/sockios.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
+#include <time.h>
+
+// strerrordesc_np and strerrorname_np; NULL for a number that names no error.
+const char *clinux_error_text(int number);
+const char *clinux_error_name(int number);
+
+// ppoll, with the signal mask left alone.
+int clinux_ppoll(struct pollfd *entries, nfds_t count, const struct timespec *timeout);
+
+// accept4, for the same reason as ppoll: it is declared under _GNU_SOURCE only.
+int clinux_accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
+
+// pthread_setname_np for the calling thread; at most 15 bytes.
+int clinux_name_thread(const char *name);
+
+// getopt_long with the globals that it reports in.
+struct clinux_getopt_step {
+    int value;          // what getopt_long returned
+    int option;         // optopt
+    int next;           // optind
+    const char *argument;  // optarg
+};
+struct clinux_getopt_step clinux_getopt_long(
+    int count, char **arguments, const char *short_options, const struct option *long_options);
+// Makes the next clinux_getopt_long start a new list, and keeps it from printing.
+void clinux_getopt_restart(void);
+
+// prctl(PR_SET_DUMPABLE).
+int clinux_set_dumpable(int dumpable);
+
+// __nss_configure_lookup: which sources a database (say "hosts") is looked up in.
+int clinux_configure_lookup(const char *database, const char *sources);
+
+// gai_strerror.
+const char *clinux_lookup_error_text(int number);
 #endif

@@ -1,0 +1,297 @@
+import Media
+
+/// What the device as a whole is doing, for LED, console and status.
+public enum ApplianceState: Hashable, Sendable {
+    case boot
+    /// Reading new configuration.
+    case updating
+    /// Nothing can be streamed, or the last stream ended by it.
+    case fault(ApplianceFault)
+    case ready
+    case connecting
+    case live
+    /// Live with the quality lowered.
+    case degraded
+    case reconnecting
+    case stopping
+    case shutdown
+
+    /// For events and status.
+    public var name: String {
+        switch self {
+        case .boot: "boot"
+        case .updating: "updating"
+        case .fault(.network): "no network"
+        case .fault: "fault"
+        case .ready: "ready"
+        case .connecting: "connecting"
+        case .live: "live"
+        case .degraded: "degraded"
+        case .reconnecting: "reconnecting"
+        case .stopping: "stopping"
+        case .shutdown: "shutdown"
+        }
+    }
+
+    public var pattern: LEDPattern {
+        switch self {
+        case .boot: .slow
+        case .updating: .shortShortLong
+        case .fault(let fault): .count(fault.blinkCount)
+        case .ready: .heartbeat
+        case .connecting: .fast
+        case .live: .steady
+        case .degraded: .gaps
+        case .reconnecting: .shortShortShortLong
+        case .stopping, .shutdown: .verySlow
+        }
+    }
+}
+
+/// Decides what the device does: when it streams, what it shows, when it powers off.
+///
+/// It keeps facts (network, faults, the stream's state) and what the person wants, and derives the
+/// rest, so that events may come in any order.
+public struct Appliance: Sendable {
+    public enum PowerOff: Hashable, Sendable {
+        case halt
+        case reboot
+    }
+
+    public enum Action: Hashable, Sendable {
+        case startStream
+        case stopStream
+        /// End the stream in order and begin anew with the new settings.
+        case restartStream
+        /// Read all files again and report `configurationLoaded`.
+        case loadConfiguration
+        /// The state and with it the LED's rhythm.
+        case show(ApplianceState)
+        case setFlashLED(isLit: Bool)
+        /// Write down what must survive and end the machine; nothing comes after it.
+        case powerOff(PowerOff)
+        /// A start was asked for and cannot be.
+        case refuseStart(ApplianceFault)
+        /// Call `timerFired` then; replaces the timer before, `nil` ends it.
+        case setTimer(MediaTimestamp?)
+    }
+
+    public enum FlashLEDMode: Sendable {
+        case off
+        case on
+        case whileLive
+    }
+
+    /// What the files say that matters here.
+    public struct Configuration: Sendable {
+        /// Which of the files are at fault: streamFile, settings, board.
+        public var faults: Set<ApplianceFault>
+        public var startsAtBoot: Bool
+        public var flashLED: FlashLEDMode
+        /// A stream that is live has to begin anew to follow the change.
+        public var needsRestart: Bool
+
+        public init(
+            faults: Set<ApplianceFault> = [], startsAtBoot: Bool = false, flashLED: FlashLEDMode = .off,
+            needsRestart: Bool = false
+        ) {
+            self.faults = faults
+            self.startsAtBoot = startsAtBoot
+            self.flashLED = flashLED
+            self.needsRestart = needsRestart
+        }
+    }
+
+    /// A stream stops within a second; a power-off waits no longer than this for it.
+    private static let shutdownLimit: Duration = .seconds(2)
+    private static let fileFaults: Set<ApplianceFault> = [.streamFile, .settings, .board]
+
+    public private(set) var state = ApplianceState.boot
+    /// Everything that is wrong now, most severe kinds first.
+    public var faults: [ApplianceFault] { currentFaults.sorted() }
+
+    private var currentFaults: Set<ApplianceFault> = []
+    private var isLoaded = false
+    private var isLoading = false
+    /// The files changed again while they were being read.
+    private var isLoadStale = false
+    private var wantsStream = false
+    private var flashLEDMode = FlashLEDMode.off
+    private var isFlashLit = false
+    private var stream = StreamState.unknown
+    private var isDegraded = false
+    private var powerOff: (kind: PowerOff, deadline: MediaTimestamp)?
+    private var isPoweredOff = false
+
+    public init() {}
+
+    // MARK: What people ask for
+
+    public mutating func shortPressed(now: MediaTimestamp) -> [Action] {
+        wantsStream ? stopRequested(now: now) : startRequested(now: now)
+    }
+
+    public mutating func longPressed(now: MediaTimestamp) -> [Action] { powerOffRequested(.halt, now: now) }
+
+    public mutating func startRequested(now: MediaTimestamp) -> [Action] {
+        guard powerOff == nil, !wantsStream else { return [] }
+        if let fault = preventingFault { return [.refuseStart(fault)] }
+        wantsStream = true
+        // The person has seen it and tries again.
+        currentFaults.remove(.server)
+        return (isLoaded ? [.startStream] : []) + updated()
+    }
+
+    public mutating func stopRequested(now: MediaTimestamp) -> [Action] {
+        guard powerOff == nil, wantsStream else { return [] }
+        wantsStream = false
+        return (isLoaded ? [.stopStream] : []) + updated()
+    }
+
+    public mutating func powerOffRequested(_ kind: PowerOff, now: MediaTimestamp) -> [Action] {
+        guard powerOff == nil else { return [] }
+        wantsStream = false
+        powerOff = (kind, now + Self.shutdownLimit)
+        guard streamIsRunning else { return updated() + finishedPowerOff() }
+        return [.stopStream] + updated() + [.setTimer(now + Self.shutdownLimit)]
+    }
+
+    // MARK: What happens
+
+    /// The files were read, at boot or after `loadConfiguration`.
+    public mutating func configurationLoaded(_ configuration: Configuration, now: MediaTimestamp) -> [Action] {
+        currentFaults = currentFaults.subtracting(Self.fileFaults)
+            .union(configuration.faults.intersection(Self.fileFaults))
+        // Whatever the server disliked may be what was changed.
+        if configuration.needsRestart { currentFaults.remove(.server) }
+        flashLEDMode = configuration.flashLED
+        let isFirst = !isLoaded
+        isLoaded = true
+        isLoading = isLoadStale
+        var actions: [Action] = isLoadStale ? [.loadConfiguration] : []
+        isLoadStale = false
+        guard powerOff == nil else { return updated() }
+        if isFirst {
+            wantsStream = wantsStream || configuration.startsAtBoot
+            actions += beginningIfWanted()
+        } else if wantsStream {
+            if !streamIsRunning {
+                actions += beginningIfWanted()
+            } else if currentFaults.contains(.streamFile) {
+                // There is nowhere to send to any more; the wish stays for when the file is right.
+                actions.append(.stopStream)
+            } else if stream == .disconnecting {
+                // Stopped by a fault that is gone already; the start follows the end.
+                actions.append(.startStream)
+            } else if configuration.needsRestart {
+                actions.append(.restartStream)
+            }
+        }
+        return actions + updated()
+    }
+
+    /// A file on the boot partition changed.
+    public mutating func configurationChanged(now: MediaTimestamp) -> [Action] {
+        guard powerOff == nil, isLoaded else { return [] }
+        guard !isLoading else {
+            isLoadStale = true
+            return []
+        }
+        isLoading = true
+        return [.loadConfiguration] + updated()
+    }
+
+    public mutating func networkChanged(isUp: Bool, now: MediaTimestamp) -> [Action] {
+        isUp ? faultCleared(.network, now: now) : faultRaised(.network, now: now)
+    }
+
+    public mutating func faultRaised(_ fault: ApplianceFault, now: MediaTimestamp) -> [Action] {
+        currentFaults.insert(fault)
+        return updated()
+    }
+
+    /// Heals by itself: a stream that is wanted begins.
+    public mutating func faultCleared(_ fault: ApplianceFault, now: MediaTimestamp) -> [Action] {
+        guard currentFaults.remove(fault) != nil else { return [] }
+        return (fault.preventsStreaming ? beginningIfWanted() : []) + updated()
+    }
+
+    public mutating func streamStateChanged(to next: StreamState, now: MediaTimestamp) -> [Action] {
+        stream = next
+        if next != .connected { isDegraded = false }
+        if next == .connected { currentFaults.remove(.server) }
+        if next == .error {
+            wantsStream = false
+            currentFaults.insert(.server)
+        }
+        let actions = updated()
+        return powerOff != nil && !streamIsRunning ? actions + finishedPowerOff() : actions
+    }
+
+    public mutating func qualityChanged(isLowered: Bool, now: MediaTimestamp) -> [Action] {
+        isDegraded = isLowered && stream == .connected
+        return updated()
+    }
+
+    public mutating func timerFired(now: MediaTimestamp) -> [Action] {
+        guard let powerOff, powerOff.deadline <= now else { return [] }
+        return finishedPowerOff()
+    }
+
+    // MARK: Derived
+
+    private var streamIsRunning: Bool {
+        switch stream {
+        case .connecting, .connected, .reconnecting, .disconnecting: true
+        case .unknown, .disconnected, .error: false
+        }
+    }
+
+    private var preventingFault: ApplianceFault? { faults.first(where: \.preventsStreaming) }
+
+    private mutating func beginningIfWanted() -> [Action] {
+        wantsStream && isLoaded && preventingFault == nil && !streamIsRunning ? [.startStream] : []
+    }
+
+    private mutating func finishedPowerOff() -> [Action] {
+        guard let powerOff, !isPoweredOff else { return [] }
+        isPoweredOff = true
+        return [.setTimer(nil), .powerOff(powerOff.kind)]
+    }
+
+    /// Shows what has changed.
+    private mutating func updated() -> [Action] {
+        var actions: [Action] = []
+        let next = derivedState
+        if next != state {
+            state = next
+            actions.append(.show(next))
+        }
+        let flash =
+            switch flashLEDMode {
+            case .off: false
+            case .on: powerOff == nil
+            case .whileLive: stream == .connected && powerOff == nil
+            }
+        if flash != isFlashLit {
+            isFlashLit = flash
+            actions.append(.setFlashLED(isLit: flash))
+        }
+        return actions
+    }
+
+    /// What is live is shown as live whatever else is wrong: that is what a tally light is for.
+    private var derivedState: ApplianceState {
+        if powerOff != nil { return .shutdown }
+        switch stream {
+        case .connected: return isDegraded ? .degraded : .live
+        case .disconnecting: return .stopping
+        case .reconnecting: return .reconnecting
+        case .connecting: return currentFaults.contains(.network) ? .fault(.network) : .connecting
+        case .unknown, .disconnected, .error: break
+        }
+        if !isLoaded { return .boot }
+        if isLoading { return .updating }
+        return faults.first.map { .fault($0) } ?? .ready
+    }
+}

@@ -1,0 +1,44 @@
+/// The kinds of things that can be wrong with the device, as the LED counts them out.
+public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
+    /// `stream.json` is missing or wrong.
+    case streamFile = 2
+    /// `device.json` or `network.json` is wrong; defaults are used.
+    case settings = 3
+    case camera = 4
+    case microphone = 5
+    /// No network.
+    case network = 6
+    /// The server refused the stream, or was given up.
+    case server = 7
+    case encoder = 8
+    /// `board.json`, GPIO lines, the card: what the image or the hardware got wrong.
+    case board = 9
+
+    /// How often the LED blinks in a row. Nothing blinks once: single blinks are other rhythms.
+    public var blinkCount: Int { rawValue }
+
+    /// Whether nothing can be streamed while it lasts. Without a network a start is still taken: the
+    /// network may come.
+    public var preventsStreaming: Bool {
+        switch self {
+        case .streamFile, .camera, .encoder: true
+        case .settings, .microphone, .network, .server, .board: false
+        }
+    }
+
+    /// One line for people.
+    public var meaning: String {
+        switch self {
+        case .streamFile: "stream.json is missing or wrong"
+        case .settings: "device.json or network.json is wrong"
+        case .camera: "no camera"
+        case .microphone: "no microphone"
+        case .network: "no network"
+        case .server: "the server refused the stream or cannot be reached"
+        case .encoder: "no video encoder works"
+        case .board: "the board's description or hardware is at fault"
+        }
+    }
+
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}

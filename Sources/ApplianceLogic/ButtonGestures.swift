@@ -1,0 +1,110 @@
+import Media
+
+/// Tells presses of one button apart: short, long, and far too long.
+///
+/// An edge is answered at once, and the contact may then bounce for `debounce` without being looked at.
+/// Who is no longer down by then was no finger but a disturbance on the wire. A button that is down when the device starts is not
+/// pressed by anybody who means it: it counts from its release on.
+public struct ButtonGestures: Sendable {
+    public enum Action: Hashable, Sendable {
+        /// Down: let the person see that it was noticed.
+        case acknowledgePress
+        /// Held for `longPress`: let the person see that releasing now powers off.
+        case acknowledgeLongPress
+        /// It was none: a disturbance, or held so long that nobody means it. Releasing does nothing.
+        case forgetPress
+        case shortPress
+        case longPress
+        /// Call `timerFired` then; replaces the timer before, `nil` ends it.
+        case setTimer(MediaTimestamp?)
+    }
+
+    /// Contacts of push buttons bounce for a few milliseconds, bad ones for 20.
+    public static let debounce: Duration = .milliseconds(30)
+    public static let longPress: Duration = .seconds(3)
+    /// What lies on the button, or a button that is stuck, must not power the device off.
+    public static let forgottenPress: Duration = .seconds(10)
+
+    private enum State {
+        case up
+        /// Down since before it could be meant, or for too long.
+        case ignored
+        case down(since: MediaTimestamp)
+        case longDown(since: MediaTimestamp)
+    }
+
+    private var state: State
+    /// The line's last level, bounces included.
+    private var level: Bool
+    private var settledAt: MediaTimestamp?
+
+    /// - Parameter isPressed: what the line says at the start.
+    public init(isPressed: Bool) {
+        level = isPressed
+        state = isPressed ? .ignored : .up
+    }
+
+    /// The line changed. Times must not fall.
+    public mutating func levelChanged(isPressed: Bool, now: MediaTimestamp) -> [Action] {
+        level = isPressed
+        if let settledAt, now < settledAt { return [] }
+        return followed(now: now) + [.setTimer(nextDeadline)]
+    }
+
+    public mutating func timerFired(now: MediaTimestamp) -> [Action] {
+        var actions: [Action] = []
+        if let settledAt, settledAt <= now {
+            self.settledAt = nil
+            if case .down(let since) = state, !level, settledAt - since <= Self.debounce {
+                state = .up
+                actions.append(.forgetPress)
+            }
+            actions += followed(now: now)
+        }
+        switch state {
+        case .down(let since) where now - since >= Self.longPress:
+            state = .longDown(since: since)
+            actions.append(.acknowledgeLongPress)
+        case .longDown(let since) where now - since >= Self.forgottenPress:
+            state = .ignored
+            actions.append(.forgetPress)
+        default: break
+        }
+        return actions + [.setTimer(nextDeadline)]
+    }
+
+    /// Brings the state in line with the level.
+    private mutating func followed(now: MediaTimestamp) -> [Action] {
+        switch (state, level) {
+        case (.up, true):
+            state = .down(since: now)
+            settledAt = now + Self.debounce
+            return [.acknowledgePress]
+        case (.down(let since), false): return released(held: now - since, now: now)
+        case (.longDown(let since), false): return released(held: now - since, now: now)
+        case (.ignored, false):
+            state = .up
+            settledAt = now + Self.debounce
+            return []
+        case (.up, false), (.down, true), (.longDown, true), (.ignored, true): return []
+        }
+    }
+
+    /// The time held decides, also where a busy program let the timers come late.
+    private mutating func released(held: Duration, now: MediaTimestamp) -> [Action] {
+        state = .up
+        settledAt = now + Self.debounce
+        if held >= Self.forgottenPress { return [.forgetPress] }
+        return [held >= Self.longPress ? .longPress : .shortPress]
+    }
+
+    private var nextDeadline: MediaTimestamp? {
+        let gesture: MediaTimestamp? =
+            switch state {
+            case .up, .ignored: nil
+            case .down(let since): since + Self.longPress
+            case .longDown(let since): since + Self.forgottenPress
+            }
+        return [settledAt, gesture].compactMap { $0 }.min()
+    }
+}

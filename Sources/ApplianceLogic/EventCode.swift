@@ -1,0 +1,123 @@
+/// The numbers that events and errors carry, so that scripts can rely on them.
+///
+/// 1xxx to 3xxx tell what happens while a stream lives, negative ones why something ended. The 2xxx
+/// are Tallycam's own; all others are those of the systems that it replaces, the unused ones included
+/// so that nobody gives them another meaning.
+public enum EventCode: Int, CaseIterable, Sendable {
+    case connected = 1001
+    case publishing = 1002
+    case uplinkTooSlow = 1101
+    case reconnecting = 1102
+    case softwareEncoderInUse = 1103
+    case encoderRestarted = 1104
+
+    case stateChanged = 2001
+    case status = 2002
+    case serverChanged = 2003
+    case serverChangeFailed = 2004
+
+    case retryAfterLookup = 3001
+    case retryAfterConnect = 3002
+    case retryAfterHandshake = 3003
+    case retryAfterClose = 3004
+
+    case lookupUnreachable = -1000
+    case connectFailed = -1001
+    case socksFailed = -1002
+    case socketFailed = -1003
+    case handshakeFailed = -1004
+    case connectRejected = -1005
+    case sendFailed = -1006
+    case closedByServer = -1007
+    case netStreamFailed = -1008
+    case playFailed = -1009
+    case playbackFailed = -1010
+    case invalidApplication = -1011
+    case invalidProtocol = -1012
+    case closedByPeer = -1013
+    case streamFailed = -1014
+    case timedOut = -1015
+
+    case tlsFailed = -1200
+    case tlsUnavailable = -1201
+
+    case lookupFailed = -1300
+    case cameraUnavailable = -1301
+    case microphoneUnavailable = -1302
+    case videoEncodingFailed = -1303
+    case audioEncodingFailed = -1304
+    case unsupportedResolution = -1305
+    case unsupportedSampleRate = -1306
+    case recoveriesFailed = -1307
+
+    case reconnectFailed = -1400
+    case audioInterrupted = -1500
+    case captureRestartFailed = -1501
+}
+
+extension EventCode {
+    /// The event's name in the event list, the same as in code.
+    public var name: String { "\(self)" }
+
+    /// Reserved by the systems that Tallycam replaces; never sent.
+    public var isUnused: Bool {
+        switch self {
+        case .socksFailed, .playFailed, .playbackFailed: true
+        default: false
+        }
+    }
+
+    /// One line for people.
+    public var meaning: String {
+        switch self {
+        case .connected: "connected to the server"
+        case .publishing: "handshake done, publishing begins"
+        case .uplinkTooSlow: "the uplink is too slow"
+        case .reconnecting: "disconnected, reconnecting"
+        case .softwareEncoderInUse: "the hardware encoder failed, the software encoder is in use"
+        case .encoderRestarted: "the encoder failed and was restarted"
+        case .stateChanged: "the stream's state changed"
+        case .status: "what is being sent"
+        case .serverChanged: "moved to another server at its wish"
+        case .serverChangeFailed: "could not move to another server, staying"
+        case .retryAfterLookup: "the host name was not found, trying again"
+        case .retryAfterConnect: "no connection to the server, trying again"
+        case .retryAfterHandshake: "the server did not let the stream begin, trying again"
+        case .retryAfterClose: "the connection ended, trying again"
+        default: errorMeaning
+        }
+    }
+
+    private var errorMeaning: String {
+        switch self {
+        case .lookupUnreachable: "the name server cannot be reached"
+        case .connectFailed: "the server cannot be connected to"
+        case .socksFailed, .playFailed, .playbackFailed: "not used"
+        case .socketFailed: "no socket could be made"
+        case .handshakeFailed: "the RTMP handshake failed"
+        case .connectRejected: "the server rejected the RTMP connection"
+        case .sendFailed: "sending failed"
+        case .closedByServer: "the server closed the stream"
+        case .netStreamFailed: "the server does not take a stream of this name"
+        case .invalidApplication: "the server has no such application"
+        case .invalidProtocol: "the server sent what is not RTMP"
+        case .closedByPeer: "the connection was cut"
+        case .streamFailed: "the server reports a fault of the stream"
+        case .timedOut: "no answer in time"
+        case .tlsFailed: "TLS failed"
+        case .tlsUnavailable: "TLS cannot be used"
+        case .lookupFailed: "the host name was not found"
+        case .cameraUnavailable: "the camera could not be opened"
+        case .microphoneUnavailable: "the microphone could not be opened"
+        case .videoEncodingFailed: "video encoding failed"
+        case .audioEncodingFailed: "audio encoding failed"
+        case .unsupportedResolution: "the picture size is not supported"
+        case .unsupportedSampleRate: "the sample rate is not supported"
+        case .recoveriesFailed: "disconnected, and every attempt to recover failed"
+        case .reconnectFailed: "reconnecting failed for good"
+        case .audioInterrupted: "audio was interrupted and could not restart"
+        case .captureRestartFailed: "capture was interrupted and could not restart"
+        default: ""
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Media
+
+/// A rhythm of one LED: light and dark in turn, beginning with light.
+///
+/// The rhythms differ in what can be seen without colour: steady, even and slow, even and fast,
+/// short flashes in the dark, short gaps in the light, and counts.
+public struct LEDPattern: Hashable, Sendable {
+    /// Light, dark, light, dark, ...; one single step means steady.
+    public let steps: [Duration]
+    /// Whether it begins with light.
+    public let beginsLit: Bool
+
+    private init(_ milliseconds: [Int], beginsLit: Bool = true) {
+        steps = milliseconds.map { .milliseconds($0) }
+        self.beginsLit = beginsLit
+    }
+
+    public static let off = LEDPattern([], beginsLit: false)
+    /// Live.
+    public static let steady = LEDPattern([])
+    /// Boot: even and slow.
+    public static let slow = LEDPattern([500, 500])
+    /// Connecting: even and fast.
+    public static let fast = LEDPattern([125, 125])
+    /// Ready: a short flash now and then.
+    public static let heartbeat = LEDPattern([80, 2920])
+    /// Live with the quality lowered: light with short gaps.
+    public static let gaps = LEDPattern([900, 100])
+    /// Reconnecting: three short, one long.
+    public static let shortShortShortLong = LEDPattern([100, 100, 100, 100, 100, 100, 700, 300])
+    /// Stopping and shutting down: long light, long dark.
+    public static let verySlow = LEDPattern([1500, 500])
+    /// Reading new configuration: two short, one long.
+    public static let shortShortLong = LEDPattern([100, 100, 100, 100, 500, 300])
+
+    /// So many blinks, then a pause that is long enough to begin counting anew.
+    public static func count(_ number: Int) -> LEDPattern {
+        let blinks = Array(repeating: [250, 250], count: max(number, 1)).flatMap { $0 }
+        return LEDPattern(blinks.dropLast() + [1500])
+    }
+
+    /// The time of one round; zero for a steady one.
+    public var period: Duration { steps.reduce(.zero, +) }
+
+    /// Whether it is lit `offset` after its begin, and when after its begin that changes next.
+    func phase(at offset: Duration) -> (isLit: Bool, nextChange: Duration?) {
+        guard period > .zero, offset >= .zero else { return (beginsLit, nil) }
+        let rounds = offset.wholeNanoseconds / period.wholeNanoseconds
+        var end = Duration.nanoseconds(rounds * period.wholeNanoseconds)
+        for (index, step) in steps.enumerated() {
+            end += step
+            if offset < end { return (index % 2 == 0 ? beginsLit : !beginsLit, end) }
+        }
+        return (beginsLit, nil)
+    }
+}
+
+/// Drives one LED: a rhythm that lasts, and short answers to the button over it.
+public struct LEDSequencer: Sendable {
+    public enum Action: Hashable, Sendable {
+        case setLED(isLit: Bool)
+        /// Call `timerFired` then; replaces the timer before, `nil` ends it.
+        case setTimer(MediaTimestamp?)
+    }
+
+    /// A flash that answers the button.
+    public enum Answer: Sendable {
+        /// The press was noticed: the LED turns over for a moment.
+        case press
+        /// The long press was reached: three quick blinks.
+        case longPress
+    }
+
+    private var pattern = LEDPattern.off
+    private var patternBegin = MediaTimestamp.zero
+    private var answer: (blinks: [Bool], begin: MediaTimestamp)?
+    private var isLit: Bool?
+    private static let answerStep: Duration = .milliseconds(100)
+
+    public init() {}
+
+    /// From now on this rhythm, from its begin; the one that is shown already goes on undisturbed.
+    public mutating func patternChanged(to pattern: LEDPattern, now: MediaTimestamp) -> [Action] {
+        guard pattern != self.pattern || isLit == nil else { return [] }
+        self.pattern = pattern
+        patternBegin = now
+        return shown(now: now)
+    }
+
+    public mutating func answerWanted(_ answer: Answer, now: MediaTimestamp) -> [Action] {
+        switch answer {
+        case .press: self.answer = ([!(isLit ?? false)], now)
+        case .longPress: self.answer = ([false, true, false, true, false, true], now)
+        }
+        return shown(now: now)
+    }
+
+    public mutating func timerFired(now: MediaTimestamp) -> [Action] { shown(now: now) }
+
+    private mutating func shown(now: MediaTimestamp) -> [Action] {
+        let (lit, next) = wanted(now: now)
+        defer { isLit = lit }
+        return (lit == isLit ? [] : [.setLED(isLit: lit)]) + [.setTimer(next)]
+    }
+
+    private mutating func wanted(now: MediaTimestamp) -> (isLit: Bool, next: MediaTimestamp?) {
+        if let answer {
+            let step = Int((now - answer.begin).wholeNanoseconds / Self.answerStep.wholeNanoseconds)
+            if answer.blinks.indices.contains(step) {
+                return (answer.blinks[step], answer.begin + Self.answerStep * (step + 1))
+            }
+            self.answer = nil
+        }
+        let phase = pattern.phase(at: now - patternBegin)
+        return (phase.isLit, phase.nextChange.map { patternBegin + $0 })
+    }
+}

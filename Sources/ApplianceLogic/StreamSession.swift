@@ -1,0 +1,334 @@
+import Media
+
+/// One of the connections that a session has had opened. Never used twice.
+public struct ConnectionID: Hashable, Sendable {
+    let number: Int
+
+    init(number: Int) { self.number = number }
+}
+
+extension ConnectionID: CustomStringConvertible {
+    public var description: String { "connection \(number)" }
+}
+
+/// Decides when a stream connects, reconnects, moves and ends. It owns no socket and reads no clock.
+///
+/// Its runner performs the actions in their order and reports what becomes of each connection. What
+/// it reports about a connection that the session has closed, aborted or heard failing does not matter.
+///
+/// ```
+/// unknown ──start──▶ connecting ──publishing──▶ connected ──stop──▶ disconnecting ──▶ disconnected
+///                        │  ▲ retry               │    ▲                                  │
+///                        ▼  └──┘             lost ▼    │ publishing                 start │
+///                      error ◀──given up── reconnecting ┘ ▲ retry       connecting ◀──────┘
+///                                               └─────────┘
+/// ```
+public struct StreamSession: Sendable {
+    public enum Target: Hashable, Sendable {
+        /// What the stream's description says, signed afresh.
+        case described
+        /// Where the server asked to move (Enhanced RTMP v2, ReconnectRequest): its tcUrl, absolute or
+        /// relative; the same server when `nil`.
+        case requested(tcURL: String?)
+    }
+
+    public enum StartResult: Hashable, Sendable {
+        case publishing
+        case failed(ConnectionFailure)
+        /// Stopped before it was up.
+        case cancelled
+        /// It was running already; nothing has changed.
+        case alreadyRunning
+    }
+
+    public enum Action: Hashable, Sendable {
+        /// Look up, connect, do the handshake and publish; report `serverConnected`, then
+        /// `publishingBegan`, or `connectionFailed`.
+        case openConnection(ConnectionID, Target)
+        /// Send media here from now on: metadata and sequence headers first, then from the next key frame.
+        case beginMedia(ConnectionID)
+        /// Say goodbye as RTMP asks, then report `connectionClosed`.
+        case closeConnection(ConnectionID)
+        /// Drop it at once, whatever it is doing, without a farewell and without waiting.
+        case abortConnection(ConnectionID)
+        case requestKeyFrame
+        /// Call `timerFired` then; replaces the timer before, `nil` ends it.
+        case setTimer(MediaTimestamp?)
+        /// Measure, and emit `StreamEvent.status`.
+        case reportStatus
+        case emit(StreamEvent)
+        /// The answer to a start.
+        case completeStart(StartResult)
+        /// The answer to every stop so far.
+        case completeStop
+    }
+
+    enum Phase {
+        /// Not running: never started, ended, or failed.
+        case idle
+        case opening(Attempt)
+        /// Until the next attempt.
+        case waiting(until: MediaTimestamp)
+        case publishing(Publication)
+        case closing(Closing)
+    }
+
+    struct Attempt {
+        let id: ConnectionID
+        let deadline: MediaTimestamp
+        var isConnected = false
+    }
+
+    struct Publication {
+        let id: ConnectionID
+        let since: MediaTimestamp
+        var nextStatus: MediaTimestamp
+        var successor: Successor?
+    }
+
+    /// The connection to the server that the present one asked to move to.
+    struct Successor {
+        let id: ConnectionID
+        /// For publishing, then for a key frame.
+        var deadline: MediaTimestamp
+        var isConnected = false
+        var isPublishing = false
+    }
+
+    struct Closing {
+        let id: ConnectionID
+        let deadline: MediaTimestamp
+        var startsAgain: Bool
+    }
+
+    public let settings: StreamSessionSettings
+    public internal(set) var state: StreamState = .unknown
+
+    var phase: Phase = .idle
+    /// Said goodbye to after a move; each is aborted at its deadline.
+    var retiring: [(id: ConnectionID, deadline: MediaTimestamp)] = []
+    var lastConnectionNumber = 0
+    /// Whether the stream was up since its start: losses then are reconnected.
+    var hasPublished = false
+    /// Attempts that count against the limit.
+    var countedRetries = 0
+    /// Failures in a row, for the delay.
+    var backoffStep = 0
+    var linkIsDown = false
+    var isStartPending = false
+    var isStopPending = false
+    var random: JitterGenerator
+    var output: [Action] = []
+    private var timer: MediaTimestamp?
+
+    /// - Parameter seed: any random number; different for each device.
+    public init(settings: StreamSessionSettings = StreamSessionSettings(), seed: UInt64) {
+        self.settings = settings
+        random = JitterGenerator(state: seed)
+    }
+
+    // MARK: What the owner asks for
+
+    public mutating func startRequested(now: MediaTimestamp) -> [Action] {
+        switch phase {
+        case .idle: begin(now: now)
+        case .opening, .waiting, .publishing: output.append(.completeStart(.alreadyRunning))
+        case .closing(var closing):
+            closing.startsAgain = true
+            isStartPending = true
+            phase = .closing(closing)
+        }
+        return performed()
+    }
+
+    /// Answered by `completeStop` within `settings.stopLimit`, whatever the network does.
+    public mutating func stopRequested(now: MediaTimestamp) -> [Action] {
+        isStopPending = true
+        switch phase {
+        case .idle: completeStop()
+        case .opening(let attempt):
+            output.append(.abortConnection(attempt.id))
+            finishStop()
+        case .waiting: finishStop()
+        case .publishing(let publication): close(publication, startsAgain: false, now: now)
+        case .closing(var closing):
+            closing.startsAgain = false
+            phase = .closing(closing)
+            completeStart(.cancelled)
+        }
+        return performed()
+    }
+
+    /// Ends the stream in order if it is up and begins anew; the signature, all counters and delays are fresh.
+    public mutating func restartRequested(now: MediaTimestamp) -> [Action] {
+        switch phase {
+        case .idle, .waiting: begin(now: now)
+        case .opening(let attempt):
+            output.append(.abortConnection(attempt.id))
+            begin(now: now)
+        case .publishing(let publication):
+            isStartPending = true
+            close(publication, startsAgain: true, now: now)
+        case .closing(var closing):
+            closing.startsAgain = true
+            isStartPending = true
+            phase = .closing(closing)
+        }
+        return performed()
+    }
+
+    // MARK: What becomes of connections
+
+    /// Connected, and secured where TLS is used. `server` is its address, for people.
+    public mutating func serverConnected(_ id: ConnectionID, server: String, now: MediaTimestamp) -> [Action] {
+        switch phase {
+        case .opening(var attempt) where attempt.id == id && !attempt.isConnected:
+            attempt.isConnected = true
+            phase = .opening(attempt)
+            output.append(.emit(.connected(server: server)))
+        case .publishing(var publication) where publication.successor?.id == id:
+            guard publication.successor?.isConnected == false else { break }
+            publication.successor?.isConnected = true
+            phase = .publishing(publication)
+            output.append(.emit(.connected(server: server)))
+        default: break
+        }
+        return performed()
+    }
+
+    /// The server has accepted the stream.
+    public mutating func publishingBegan(_ id: ConnectionID, now: MediaTimestamp) -> [Action] {
+        switch phase {
+        case .opening(let attempt) where attempt.id == id: publish(on: id, now: now)
+        case .publishing(var publication) where publication.successor?.id == id:
+            guard publication.successor?.isPublishing == false else { break }
+            publication.successor?.isConnected = true
+            publication.successor?.isPublishing = true
+            publication.successor?.deadline = now + Self.keyFrameLimit
+            phase = .publishing(publication)
+            output.append(.requestKeyFrame)
+        default: break
+        }
+        return performed()
+    }
+
+    /// The connection is gone; there is nothing left of it to close.
+    public mutating func connectionFailed(
+        _ id: ConnectionID, _ failure: ConnectionFailure, now: MediaTimestamp
+    ) -> [Action] {
+        retiring.removeAll { $0.id == id }
+        switch phase {
+        case .opening(let attempt) where attempt.id == id:
+            attemptFailed(failure, stage: attempt.isConnected ? .handshake : Self.stage(of: failure), now: now)
+        case .publishing(let publication) where publication.id == id: lost(publication, failure, now: now)
+        case .publishing(let publication) where publication.successor?.id == id:
+            stayed(publication, because: failure)
+        case .closing(let closing) where closing.id == id: closed(closing, now: now)
+        default: break
+        }
+        return performed()
+    }
+
+    /// The farewell of `closeConnection` is done.
+    public mutating func connectionClosed(_ id: ConnectionID, now: MediaTimestamp) -> [Action] {
+        retiring.removeAll { $0.id == id }
+        if case .closing(let closing) = phase, closing.id == id { closed(closing, now: now) }
+        return performed()
+    }
+
+    /// The server on connection `id` wishes the stream to move. Heeded once at a time, and never at the cost of
+    /// the connection that works.
+    public mutating func reconnectRequested(_ id: ConnectionID, tcURL: String?, now: MediaTimestamp) -> [Action] {
+        guard case .publishing(var publication) = phase, publication.id == id, publication.successor == nil else {
+            return performed()
+        }
+        let successor = nextConnection()
+        publication.successor = Successor(id: successor, deadline: now + settings.attemptLimit)
+        phase = .publishing(publication)
+        output.append(.openConnection(successor, .requested(tcURL: tcURL)))
+        return performed()
+    }
+
+    /// The next packet to be sent is a key frame. Call it before that packet goes anywhere.
+    public mutating func keyFrameReached(now: MediaTimestamp) -> [Action] {
+        if case .publishing(let publication) = phase, let successor = publication.successor, successor.isPublishing {
+            settle(publication, now: now)
+            output += [.beginMedia(successor.id), .closeConnection(publication.id), .emit(.serverChanged)]
+            retiring.append((publication.id, now + settings.stopLimit))
+            phase = .publishing(
+                Publication(id: successor.id, since: now, nextStatus: publication.nextStatus, successor: nil))
+        }
+        return performed()
+    }
+
+    // MARK: What happens around
+
+    public mutating func linkWentDown(now: MediaTimestamp) -> [Action] {
+        linkIsDown = true
+        return performed()
+    }
+
+    /// - Parameter isTransferStalled: nothing has been acknowledged since the link went down although bytes are
+    ///   waiting. TCP would find out by its doubling timers, seconds later; other links' comings and
+    ///   goings leave a running transfer alone.
+    public mutating func linkCameUp(isTransferStalled: Bool, now: MediaTimestamp) -> [Action] {
+        let wasDown = linkIsDown
+        linkIsDown = false
+        switch phase {
+        case .waiting:
+            backoffStep = 0
+            attempt(now: now)
+        case .opening(let attempt) where wasDown && !attempt.isConnected:
+            // Its packets were lost with the link; waiting for their repetition costs seconds.
+            output.append(.abortConnection(attempt.id))
+            backoffStep = 0
+            self.attempt(now: now)
+        case .publishing(let publication) where wasDown && isTransferStalled:
+            settle(publication, now: now)
+            output.append(.abortConnection(publication.id))
+            if let successor = publication.successor { output.append(.abortConnection(successor.id)) }
+            backoffStep = 0
+            enter(.reconnecting)
+            output.append(.emit(.reconnecting(attempt: countedRetries + 1, limit: limit, delay: .zero)))
+            attempt(now: now)
+        case .idle, .opening, .publishing, .closing: break
+        }
+        return performed()
+    }
+
+    /// The time of `setTimer` has come. Coming early or twice does no harm.
+    public mutating func timerFired(now: MediaTimestamp) -> [Action] {
+        timer = nil
+        for connection in retiring where connection.deadline <= now { output.append(.abortConnection(connection.id)) }
+        retiring.removeAll { $0.deadline <= now }
+        switch phase {
+        case .idle: break
+        case .opening(let attempt):
+            guard attempt.deadline <= now else { break }
+            output.append(.abortConnection(attempt.id))
+            let stage: StreamEvent.RetryStage = attempt.isConnected ? .handshake : .connect
+            attemptFailed(Self.timeout(settings.attemptLimit), stage: stage, now: now)
+        case .waiting(let until):
+            guard until <= now else { break }
+            if attemptsCount { countedRetries += 1 }
+            attempt(now: now)
+        case .publishing(let publication): publishingTimerFired(publication, now: now)
+        case .closing(let closing):
+            guard closing.deadline <= now else { break }
+            output.append(.abortConnection(closing.id))
+            closed(closing, now: now)
+        }
+        return performed()
+    }
+
+    /// The actions collected, with the timer brought up to date.
+    private mutating func performed() -> [Action] {
+        let next = nextDeadline
+        if next != timer {
+            timer = next
+            output.append(.setTimer(next))
+        }
+        defer { output = [] }
+        return output
+    }
+}

@@ -1,0 +1,77 @@
+import Media
+
+/// When and how often a lost connection is tried again.
+public struct ReconnectPolicy: Hashable, Sendable {
+    public enum Limit: Hashable, Sendable {
+        /// Attempts after a loss or a failed start. After a loss those made while the link is known to be
+        /// down do not count.
+        case attempts(Int)
+        case endless
+    }
+
+    /// What follows a failure that only a change of settings can cure: wrong credentials, no such application.
+    public enum PermanentFailures: Hashable, Sendable {
+        /// End the stream if it never ran since the start; after that such a failure more likely
+        /// means a server that is just coming up, and is retried like any other.
+        case endBeforeFirstPublishing
+        case endAlways
+        case retry
+    }
+
+    public var limit: Limit
+    public var permanentFailures: PermanentFailures
+    /// Before the first attempt; doubles with each one up to `longestDelay`.
+    public var firstDelay: Duration
+    public var longestDelay: Duration
+    /// Each delay is shortened by a random part of up to this fraction, 0...1, so that
+    /// a thousand cameras do not come back in one moment.
+    public var jitter: Double
+    /// A connection that lived so long has proved itself: counting and delays begin anew.
+    public var stableAfter: Duration
+
+    public init(
+        limit: Limit = .attempts(3), permanentFailures: PermanentFailures = .endBeforeFirstPublishing,
+        firstDelay: Duration = .milliseconds(500), longestDelay: Duration = .seconds(8), jitter: Double = 0.25,
+        stableAfter: Duration = .seconds(5)
+    ) {
+        self.limit = limit
+        self.permanentFailures = permanentFailures
+        self.firstDelay = firstDelay
+        self.longestDelay = max(longestDelay, firstDelay)
+        self.jitter = min(max(jitter, 0), 1)
+        self.stableAfter = stableAfter
+    }
+
+    /// - Parameters:
+    ///   - step: failures in a row before this one.
+    ///   - random: 0..<1.
+    func delay(step: Int, random: Double) -> Duration {
+        let doubled = (0..<min(step, 30)).reduce(firstDelay) { delay, _ in min(delay * 2, longestDelay) }
+        return doubled * (1 - jitter * random)
+    }
+}
+
+public struct StreamSessionSettings: Hashable, Sendable {
+    public var reconnect: ReconnectPolicy
+    /// The time between status reports, 1...30 s.
+    public var statusInterval: Duration {
+        didSet { statusInterval = Self.clamped(statusInterval) }
+    }
+    /// How long one attempt may take from lookup to publishing. The layers below have limits for each
+    /// of their steps; this one bounds their sum.
+    public var attemptLimit: Duration
+    /// How long the end of a stream may take; then the connection is cut. Stop returns within this.
+    public var stopLimit: Duration
+
+    public init(
+        reconnect: ReconnectPolicy = ReconnectPolicy(), statusInterval: Duration = .seconds(3),
+        attemptLimit: Duration = .seconds(30), stopLimit: Duration = .milliseconds(800)
+    ) {
+        self.reconnect = reconnect
+        self.statusInterval = Self.clamped(statusInterval)
+        self.attemptLimit = attemptLimit
+        self.stopLimit = stopLimit
+    }
+
+    private static func clamped(_ interval: Duration) -> Duration { min(max(interval, .seconds(1)), .seconds(30)) }
+}

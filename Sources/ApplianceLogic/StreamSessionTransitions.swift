@@ -1,0 +1,215 @@
+import Media
+
+/// A small generator (SplitMix64) for delays; nothing secret comes from it.
+struct JitterGenerator: Sendable {
+    var state: UInt64
+
+    /// 0..<1.
+    mutating func next() -> Double {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return Double((mixed ^ mixed >> 31) >> 11) / Double(1 << 53)
+    }
+}
+
+extension StreamSession {
+    /// How long the encoder may take to give a key frame for a move; it was asked for one.
+    static let keyFrameLimit: Duration = .seconds(5)
+
+    /// How many retries there are; `nil` for no end.
+    var limit: Int? {
+        if case .attempts(let count) = settings.reconnect.limit { count } else { nil }
+    }
+
+    var nextDeadline: MediaTimestamp? {
+        var deadlines = retiring.map(\.deadline)
+        switch phase {
+        case .idle: break
+        case .opening(let attempt): deadlines.append(attempt.deadline)
+        case .waiting(let until): deadlines.append(until)
+        case .publishing(let publication):
+            deadlines.append(publication.nextStatus)
+            if let successor = publication.successor { deadlines.append(successor.deadline) }
+        case .closing(let closing): deadlines.append(closing.deadline)
+        }
+        return deadlines.min()
+    }
+
+    // MARK: Beginning
+
+    mutating func begin(now: MediaTimestamp) {
+        hasPublished = false
+        countedRetries = 0
+        backoffStep = 0
+        isStartPending = true
+        enter(.connecting)
+        attempt(now: now)
+    }
+
+    mutating func attempt(now: MediaTimestamp) {
+        let id = nextConnection()
+        phase = .opening(Attempt(id: id, deadline: now + settings.attemptLimit))
+        output.append(.openConnection(id, .described))
+    }
+
+    mutating func nextConnection() -> ConnectionID {
+        lastConnectionNumber += 1
+        return ConnectionID(number: lastConnectionNumber)
+    }
+
+    mutating func publish(on id: ConnectionID, now: MediaTimestamp) {
+        hasPublished = true
+        phase = .publishing(Publication(id: id, since: now, nextStatus: now + settings.statusInterval))
+        output += [.beginMedia(id), .requestKeyFrame, .emit(.publishing)]
+        enter(.connected)
+        completeStart(.publishing)
+    }
+
+    // MARK: Failing
+
+    mutating func attemptFailed(_ failure: ConnectionFailure, stage: StreamEvent.RetryStage, now: MediaTimestamp) {
+        let endsAtOnce =
+            switch settings.reconnect.permanentFailures {
+            case .endBeforeFirstPublishing: failure.isPermanent && !hasPublished
+            case .endAlways: failure.isPermanent
+            case .retry: false
+            }
+        if endsAtOnce {
+            end(hasPublished ? .reconnectFailed : EventCode(rawValue: failure.code) ?? .connectFailed, failure)
+        } else {
+            retry(after: failure, stage: stage, now: now)
+        }
+    }
+
+    mutating func lost(_ publication: Publication, _ failure: ConnectionFailure, now: MediaTimestamp) {
+        settle(publication, now: now)
+        guard let successor = publication.successor else {
+            retry(after: failure, stage: .close, now: now)
+            return
+        }
+        // The connection that was to take over is the best reconnection there is.
+        output.append(.emit(.retry(failure, .close)))
+        output.append(.emit(.reconnecting(attempt: countedRetries + 1, limit: limit, delay: .zero)))
+        enter(.reconnecting)
+        if successor.isPublishing {
+            publish(on: successor.id, now: now)
+        } else {
+            phase = .opening(
+                Attempt(id: successor.id, deadline: successor.deadline, isConnected: successor.isConnected))
+        }
+    }
+
+    /// A connection that proved itself lets counting begin anew.
+    mutating func settle(_ publication: Publication, now: MediaTimestamp) {
+        guard now - publication.since >= settings.reconnect.stableAfter else { return }
+        countedRetries = 0
+        backoffStep = 0
+    }
+
+    /// Whether an attempt uses up one of the limit. A stream that ran and lost its link waits for it
+    /// as long as it takes.
+    var attemptsCount: Bool { !(linkIsDown && hasPublished) }
+
+    mutating func retry(after failure: ConnectionFailure, stage: StreamEvent.RetryStage, now: MediaTimestamp) {
+        if let limit, countedRetries >= limit, attemptsCount {
+            let ownCode = EventCode(rawValue: failure.code) ?? .connectFailed
+            end(hasPublished && limit > 0 ? .recoveriesFailed : ownCode, failure)
+            return
+        }
+        let delay = settings.reconnect.delay(step: backoffStep, random: random.next())
+        backoffStep += 1
+        output.append(.emit(.retry(failure, stage)))
+        output.append(.emit(.reconnecting(attempt: countedRetries + 1, limit: limit, delay: delay)))
+        if hasPublished { enter(.reconnecting) }
+        phase = .waiting(until: now + delay)
+    }
+
+    mutating func end(_ code: EventCode, _ failure: ConnectionFailure) {
+        phase = .idle
+        output.append(.emit(.failed(code, reason: failure.text)))
+        enter(.error)
+        completeStart(.failed(failure))
+    }
+
+    /// At which stage a failure without a connection happened.
+    static func stage(of failure: ConnectionFailure) -> StreamEvent.RetryStage {
+        switch EventCode(rawValue: failure.code) {
+        case .lookupUnreachable, .lookupFailed: .lookup
+        case .tlsFailed, .tlsUnavailable, .handshakeFailed: .handshake
+        default: .connect
+        }
+    }
+
+    static func timeout(_ limit: Duration) -> ConnectionFailure {
+        ConnectionFailure(
+            code: EventCode.timedOut.rawValue, text: "the server did not take the stream within \(limit)")
+    }
+
+    // MARK: Publishing
+
+    mutating func publishingTimerFired(_ publication: Publication, now: MediaTimestamp) {
+        var publication = publication
+        if publication.nextStatus <= now {
+            output.append(.reportStatus)
+            // After a pause of the whole program the missed reports are left out.
+            publication.nextStatus = max(publication.nextStatus + settings.statusInterval, now)
+            if publication.nextStatus == now { publication.nextStatus = now + settings.statusInterval }
+            phase = .publishing(publication)
+        }
+        guard let successor = publication.successor, successor.deadline <= now else { return }
+        output.append(.abortConnection(successor.id))
+        stayed(publication, because: Self.timeout(successor.isPublishing ? Self.keyFrameLimit : settings.attemptLimit))
+    }
+
+    /// The move did not come about; the connection that works goes on.
+    mutating func stayed(_ publication: Publication, because failure: ConnectionFailure) {
+        var publication = publication
+        publication.successor = nil
+        phase = .publishing(publication)
+        output.append(.emit(.serverChangeFailed(failure)))
+    }
+
+    // MARK: Ending
+
+    mutating func close(_ publication: Publication, startsAgain: Bool, now: MediaTimestamp) {
+        if let successor = publication.successor { output.append(.abortConnection(successor.id)) }
+        output.append(.closeConnection(publication.id))
+        phase = .closing(
+            Closing(id: publication.id, deadline: now + settings.stopLimit, startsAgain: startsAgain))
+        enter(.disconnecting)
+    }
+
+    mutating func closed(_ closing: Closing, now: MediaTimestamp) {
+        finishStop(keepingStart: closing.startsAgain)
+        if closing.startsAgain { begin(now: now) }
+    }
+
+    mutating func finishStop(keepingStart: Bool = false) {
+        for connection in retiring { output.append(.abortConnection(connection.id)) }
+        retiring = []
+        phase = .idle
+        if !keepingStart { completeStart(.cancelled) }
+        enter(.disconnected)
+        completeStop()
+    }
+
+    mutating func completeStop() {
+        guard isStopPending else { return }
+        isStopPending = false
+        output.append(.completeStop)
+    }
+
+    mutating func completeStart(_ result: StartResult) {
+        guard isStartPending else { return }
+        isStartPending = false
+        output.append(.completeStart(result))
+    }
+
+    mutating func enter(_ next: StreamState) {
+        guard next != state else { return }
+        state = next
+        output.append(.emit(.stateChanged(next)))
+    }
+}

@@ -1,0 +1,32 @@
+import DevicePorts
+import Media
+
+/// Why the audio encoder cannot go on.
+public enum AudioEncodingError: Error, Hashable, Sendable {
+    /// A sample rate that AAC has no place for here, or more than two channels.
+    case unsupportedFormat(AudioFormat)
+    /// The encoder has no bitrate near this one for the format. `nearest` is what it would take.
+    case unsupportedBitrate(Bitrate, format: AudioFormat, nearest: Bitrate)
+    /// A block whose samples do not make whole frames (one sample per channel).
+    case brokenBlock(sampleCount: Int, channelCount: Int)
+    /// A call of the library failed; `status` is its AACENC_ERROR.
+    case libraryFailed(call: String, status: UInt32)
+}
+
+extension AudioEncodingError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unsupportedFormat(let format):
+            "AAC takes 1 or 2 channels at "
+                + AACEncoder.sampleRates.map { "\($0)" }.joined(separator: ", ")
+                + " Hz, not \(format.channelCount) at \(format.sampleRate) Hz"
+        case .unsupportedBitrate(let bitrate, let format, let nearest):
+            "AAC at \(format.sampleRate) Hz with \(format.channelCount) channels does not do "
+                + "\(bitrate.bitsPerSecond) bit/s; the nearest is \(nearest.bitsPerSecond) bit/s"
+        case .brokenBlock(let sampleCount, let channelCount):
+            "an audio block of \(sampleCount) samples does not divide into \(channelCount) channels"
+        case .libraryFailed(let call, let status):
+            "fdk-aac's \(call) failed with status 0x" + String(status, radix: 16)
+        }
+    }
+}

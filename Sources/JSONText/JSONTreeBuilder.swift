@@ -1,0 +1,147 @@
+import CRapidJSON
+import StreamFile
+
+/// Makes a tree out of the reader's events, and lines and columns out of its offsets.
+final class JSONTreeBuilder {
+    private struct Frame {
+        let isObject: Bool
+        let position: TextPosition
+        var elements: [JSONValue] = []
+        var members: [JSONValue.Member] = []
+        var pendingKey: (name: String, position: TextPosition)?
+    }
+
+    private(set) var root: JSONValue?
+    private(set) var isTooDeep = false
+    private let text: ArraySlice<UInt8>
+    private let depthLimit: Int
+    private var frames: [Frame] = []
+    private var tracker: PositionTracker
+
+    init(text: ArraySlice<UInt8>, depthLimit: Int) {
+        self.text = text
+        self.depthLimit = depthLimit
+        tracker = PositionTracker(text: text)
+    }
+
+    func position(at offset: Int) -> TextPosition {
+        var fresh = PositionTracker(text: text)
+        return fresh.position(at: offset)
+    }
+
+    /// - Returns: whether the reader shall go on.
+    func received(_ event: CRapidJSONEvent) -> Bool {
+        let position = tracker.startOfToken(endingAt: Int(event.offset))
+        switch event.kind {
+        case CRapidJSONEventStartObject, CRapidJSONEventStartArray:
+            tracker.passed(upTo: Int(event.offset) + 1)
+            guard frames.count < depthLimit else {
+                isTooDeep = true
+                return false
+            }
+            frames.append(Frame(isObject: event.kind == CRapidJSONEventStartObject, position: position))
+        case CRapidJSONEventEndObject, CRapidJSONEventEndArray:
+            tracker.passed(upTo: Int(event.offset) + 1)
+            guard let frame = frames.popLast() else { return false }
+            let content: JSONValue.Content = frame.isObject ? .object(frame.members) : .array(frame.elements)
+            add(JSONValue(content, at: frame.position))
+        case CRapidJSONEventKey:
+            tracker.passed(upTo: Int(event.offset))
+            guard !frames.isEmpty else { return false }
+            frames[frames.count - 1].pendingKey = (string(of: event), position)
+        default:
+            tracker.passed(upTo: Int(event.offset))
+            add(JSONValue(content(of: event), at: position))
+        }
+        return true
+    }
+
+    private func add(_ value: JSONValue) {
+        guard !frames.isEmpty else {
+            root = value
+            return
+        }
+        let top = frames.count - 1
+        if let key = frames[top].pendingKey {
+            frames[top].members.append(
+                JSONValue.Member(name: key.name, namePosition: key.position, value: value))
+            frames[top].pendingKey = nil
+        } else {
+            frames[top].elements.append(value)
+        }
+    }
+
+    private func content(of event: CRapidJSONEvent) -> JSONValue.Content {
+        switch event.kind {
+        case CRapidJSONEventBool: .bool(event.boolean)
+        case CRapidJSONEventInteger: .integer(event.integer)
+        case CRapidJSONEventUnsigned:
+            Int64(exactly: event.unsigned_integer).map { .integer($0) } ?? .number(Double(event.unsigned_integer))
+        case CRapidJSONEventDouble: .number(event.number)
+        case CRapidJSONEventString: .string(string(of: event))
+        default: .null
+        }
+    }
+
+    /// A lone surrogate, which only an escape can make, becomes U+FFFD.
+    private func string(of event: CRapidJSONEvent) -> String {
+        String(decoding: UnsafeRawBufferPointer(start: event.text, count: Int(event.length)), as: UTF8.self)
+    }
+}
+
+/// Turns rising byte offsets into lines and columns, looking at each byte once.
+struct PositionTracker {
+    private let text: ArraySlice<UInt8>
+    private var index: Int
+    private var line = 1
+    private var column = 1
+
+    init(text: ArraySlice<UInt8>) {
+        self.text = text
+        index = text.startIndex
+    }
+
+    mutating func position(at offset: Int) -> TextPosition {
+        passed(upTo: offset)
+        return TextPosition(line: line, column: column)
+    }
+
+    /// The reader reports tokens by their end; each begins at the first byte behind the one before
+    /// that is neither white space nor a comma nor a colon.
+    mutating func startOfToken(endingAt offset: Int) -> TextPosition {
+        while index < text.endIndex, index - text.startIndex < offset, isSeparator(text[index]) { step() }
+        return TextPosition(line: line, column: column)
+    }
+
+    mutating func passed(upTo offset: Int) {
+        while index < text.endIndex, index - text.startIndex < offset { step() }
+    }
+
+    private func isSeparator(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ","), UInt8(ascii: ":"): true
+        default: false
+        }
+    }
+
+    private mutating func step() {
+        let byte = text[index]
+        index += 1
+        switch byte {
+        case 0x0A:
+            newLine()
+        case 0x0D:
+            // The LF of a CR LF makes the line.
+            if index >= text.endIndex || text[index] != 0x0A { newLine() }
+        case 0x80...0xBF:
+            break
+        default:
+            column += 1
+        }
+    }
+
+    private mutating func newLine() {
+        line += 1
+        column = 1
+    }
+}

@@ -1,0 +1,31 @@
+import Glibc
+import Media
+
+/// CLOCK_MONOTONIC: the clock of every `now:` parameter and of capture times.
+public enum MonotonicClock {
+    public static func now() -> MediaTimestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return MediaTimestamp(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
+    }
+
+    /// Sleeps until the clock shows `time`; returns at once when that is past.
+    public static func sleep(until time: MediaTimestamp) {
+        var deadline = timespec(nanoseconds: time.nanoseconds)
+        while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, nil) == EINTR {}
+    }
+}
+
+/// The time of day. It may be wrong (a board without a real-time clock starts in 1970) and may jump.
+public enum WallClock {
+    /// Whole seconds since 1970-01-01 00:00:00 UTC.
+    public static func secondsSince1970() -> Int64 { Int64(time(nil)) }
+}
+
+extension timespec {
+    /// A span or a point in time; less than zero becomes zero.
+    init(nanoseconds: Int64) {
+        let clamped = max(0, nanoseconds)
+        self.init(tv_sec: Int(clamped / 1_000_000_000), tv_nsec: Int(clamped % 1_000_000_000))
+    }
+}

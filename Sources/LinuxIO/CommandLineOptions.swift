@@ -1,0 +1,180 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// One option of a command.
+public struct CommandLineOption: Sendable {
+    /// Without the dashes: `url` for `--url`.
+    public let name: String
+    /// Without the dash: `u` for `-u`. An ASCII letter or digit.
+    public let shortName: Character?
+    /// What the option takes, as the help shows it (`URL`); `nil` when it takes nothing.
+    public let valuePlaceholder: String?
+    /// May have several lines.
+    public let help: String
+
+    public init(_ name: String, short shortName: Character? = nil, takes valuePlaceholder: String? = nil, help: String)
+    {
+        self.name = name
+        self.shortName = shortName
+        self.valuePlaceholder = valuePlaceholder
+        self.help = help
+    }
+}
+
+/// A command line that does not fit the options.
+public enum CommandLineError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// As typed, with its dashes. A shortened name that fits several options is unknown too.
+    case unknownOption(String)
+    case missingValue(option: String, placeholder: String)
+    case unexpectedValue(option: String)
+
+    public var description: String {
+        switch self {
+        case .unknownOption(let option): "unknown option \(option)"
+        case .missingValue(let option, let placeholder): "\(option) needs a value: \(option) \(placeholder)"
+        case .unexpectedValue(let option): "\(option) takes no value"
+        }
+    }
+}
+
+/// What was on a command line.
+public struct CommandLineArguments: Sendable {
+    fileprivate var occurrences: [(name: String, value: String?)] = []
+    /// What is no option and no option's value, in order.
+    public fileprivate(set) var operands: [String] = []
+
+    /// Whether the option is there. By its long name, however it was typed.
+    public func contains(_ name: String) -> Bool { occurrences.contains { $0.name == name } }
+    /// The option's value; the last one when it was given several times.
+    public subscript(_ name: String) -> String? { occurrences.last { $0.name == name }?.value }
+    /// All values of an option that may be given several times, in order.
+    public func values(of name: String) -> [String] {
+        occurrences.compactMap { $0.name == name ? $0.value : nil }
+    }
+}
+
+/// The options of a command, read by glibc's getopt_long: `--name value`,
+/// `--name=value`, names shortened as far as they stay unique, `-x value`,
+/// `-xvalue`, options and operands in any order, `--` before operands that begin
+/// with a dash.
+public struct CommandLineOptions: Sendable {
+    public let options: [CommandLineOption]
+
+    public init(_ options: [CommandLineOption]) { self.options = options }
+
+    /// - Parameter arguments: without the program's and the command's name.
+    public func parse(_ arguments: [String]) throws(CommandLineError) -> CommandLineArguments {
+        switch getoptLock.withLock({ _ in Result { () throws(CommandLineError) in try parseAlone(arguments) } }) {
+        case .success(let parsed): return parsed
+        case .failure(let error): throw error
+        }
+    }
+
+    /// The options as a table for people: one line or more each.
+    public var helpText: String {
+        let column = 28
+        var text = ""
+        for option in options {
+            var usage = option.shortName.map { "  -\($0), --" } ?? "      --"
+            usage += option.name + (option.valuePlaceholder.map { " \($0)" } ?? "")
+            let lines = option.help.split(separator: "\n", omittingEmptySubsequences: false)
+            if usage.count + 2 > column {
+                text += usage + "\n"
+                usage = ""
+            }
+            for line in lines {
+                text += usage + String(repeating: " ", count: column - usage.count) + line + "\n"
+                usage = ""
+            }
+        }
+        return text
+    }
+}
+
+// getopt_long reports in global variables: one parse at a time.
+private let getoptLock = Mutex(())
+
+extension CommandLineOptions {
+    /// What getopt_long returns for the first long option; short ones return their character.
+    private static let firstLongValue: Int32 = 256
+
+    private func parseAlone(_ arguments: [String]) throws(CommandLineError) -> CommandLineArguments {
+        let strings = CStringArray(["tallycam"] + arguments)
+        let names = CStringArray(options.map(\.name))
+        // The colon in front: a missing value is told from an unknown option, and nothing is printed.
+        let shortOptions = options.reduce(":") { text, option in
+            text + (option.shortName.map { "\($0)\(option.valuePlaceholder == nil ? "" : ":")" } ?? "")
+        }
+        var table: [option] = []
+        for (index, declared) in options.enumerated() {
+            let takesValue = declared.valuePlaceholder == nil ? no_argument : required_argument
+            table.append(
+                option(
+                    name: names.pointers[index], has_arg: takesValue, flag: nil,
+                    val: Self.firstLongValue + Int32(index)))
+        }
+        table.append(option())
+
+        var parsed = CommandLineArguments()
+        clinux_getopt_restart()
+        while true {
+            let step = clinux_getopt_long(Int32(strings.count), &strings.pointers, shortOptions, table)
+            if step.value == -1 {
+                // getopt_long has moved the operands behind the options.
+                parsed.operands = strings.strings(from: Int(step.next))
+                return parsed
+            }
+            let declared = try declaredOption(step, typed: strings[Int(step.next) - 1] ?? "")
+            parsed.occurrences.append((declared.name, step.argument.map { String(cString: $0) }))
+        }
+    }
+
+    /// The option that getopt_long has found, or what is wrong.
+    private func declaredOption(
+        _ step: clinux_getopt_step, typed: String
+    ) throws(CommandLineError) -> CommandLineOption {
+        if step.value == Int32(UInt8(ascii: ":")), let found = declaredOption(for: step.option) {
+            throw .missingValue(option: "--\(found.name)", placeholder: found.valuePlaceholder ?? "")
+        }
+        if step.value == Int32(UInt8(ascii: "?")) {
+            if step.option >= Self.firstLongValue, let found = declaredOption(for: step.option) {
+                throw .unexpectedValue(option: "--\(found.name)")
+            }
+            throw .unknownOption(
+                step.option > 0 && step.option < 128 ? "-\(Character(UnicodeScalar(UInt8(step.option))))" : typed)
+        }
+        guard let found = declaredOption(for: step.value) else { throw .unknownOption(typed) }
+        return found
+    }
+
+    private func declaredOption(for value: Int32) -> CommandLineOption? {
+        let index = Int(value) - Int(Self.firstLongValue)
+        if options.indices.contains(index) { return options[index] }
+        return options.first { $0.shortName?.asciiValue.map(Int32.init) == value }
+    }
+}
+
+/// Strings as C has them, for as long as the object lives.
+private final class CStringArray {
+    var pointers: [UnsafeMutablePointer<CChar>?]
+    let count: Int
+    private let owned: [UnsafeMutablePointer<CChar>?]
+
+    init(_ strings: [String]) {
+        owned = strings.map { strdup($0) }
+        count = strings.count
+        pointers = owned + [nil]
+    }
+
+    deinit { owned.forEach { free($0) } }
+
+    subscript(index: Int) -> String? {
+        guard pointers.indices.contains(index) else { return nil }
+        return pointers[index].map { String(cString: $0) }
+    }
+
+    func strings(from first: Int) -> [String] {
+        (first..<max(first, count)).compactMap { self[$0] }
+    }
+}

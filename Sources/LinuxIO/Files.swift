@@ -1,0 +1,56 @@
+import Glibc
+import Synchronization
+
+/// Reads a whole file: a regular one, a FIFO to its end, or one of /proc and /sys.
+/// - Throws: `EFBIG` when it holds more than `limit` bytes.
+public func readFile(_ path: String, limit: Int) throws(SystemCallError) -> [UInt8] {
+    do throws(SystemCallError) {
+        return try OwnedFileDescriptor(opening: path, flags: O_RDONLY).readAll(limit: limit)
+    } catch {
+        throw error.about(path)
+    }
+}
+
+/// Replaces a file's contents, or makes the file. A reader, and the next start
+/// after a power cut, see the old contents or the new, never a part.
+/// - Parameter permissions: of the new file; ignored where the file system has none.
+public func replaceFile(
+    _ path: String, with contents: [UInt8], permissions: mode_t = 0o644
+) throws(SystemCallError) {
+    let separator = path.lastIndex(of: "/")
+    let directory = separator.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let name = separator.map { String(path[path.index(after: $0)...]) } ?? path
+    let number = temporaryFileNumber.add(1, ordering: .relaxed).newValue
+    let temporary = "\(directory)/.\(name).\(getpid()).\(number).tmp"
+    do throws(SystemCallError) {
+        // Left over from a process that had the same number before a power cut, if it is there.
+        unlink(temporary)
+        let file = try OwnedFileDescriptor(
+            opening: temporary, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: permissions)
+        try file.writeAll(contents)
+        guard fsync(file.rawValue) == 0 else { throw SystemCallError("fsync") }
+        try file.close()
+        guard rename(temporary, path) == 0 else { throw SystemCallError("rename") }
+    } catch {
+        unlink(temporary)
+        throw error.about(path)
+    }
+    try synchronizeDirectory(directory)
+}
+
+private let temporaryFileNumber = Atomic<UInt32>(0)
+
+/// Makes a rename last through a power cut.
+private func synchronizeDirectory(_ path: String) throws(SystemCallError) {
+    let directory = try OwnedFileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY)
+    // File systems that cannot do this (FAT among them, on some kernels) say EINVAL.
+    guard fsync(directory.rawValue) == 0 || errno == EINVAL else { throw SystemCallError("fsync", subject: path) }
+}
+
+extension SystemCallError {
+    /// The same error with the path in front of what the call itself knew.
+    fileprivate func about(_ path: String) -> SystemCallError {
+        guard let subject, subject != path else { return SystemCallError(call, number: number, subject: path) }
+        return SystemCallError(call, number: number, subject: "\(path) (\(subject))")
+    }
+}

@@ -1,0 +1,63 @@
+import CLinux
+import Glibc
+
+/// A POSIX thread with a name that `ps -L` and `top -H` show.
+///
+/// Its owner either joins it or drops it; a dropped thread runs on by itself.
+public struct NamedThread: ~Copyable, Sendable {
+    private let thread: pthread_t
+
+    /// Starts the thread.
+    /// - Parameters:
+    ///   - name: cut to 15 bytes, the kernel's limit.
+    ///   - stackSize: in bytes, whole pages. Memory is used only as the stack grows.
+    ///   - body: what the thread does; what it captures belongs to the new thread from then on.
+    ///     It inherits the signal mask of the thread that starts it.
+    public init(
+        _ name: String, stackSize: Int = 512 * 1024, _ body: sending @escaping () -> Void
+    ) throws(SystemCallError) {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        var number = pthread_attr_setstacksize(&attributes, stackSize)
+        guard number == 0 else {
+            throw SystemCallError("pthread_attr_setstacksize", number: number, subject: "\(stackSize) bytes")
+        }
+        let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
+        var thread = pthread_t()
+        number = pthread_create(&thread, &attributes, runThread, start.toOpaque())
+        guard number == 0 else {
+            start.release()
+            throw SystemCallError("pthread_create", number: number, subject: "thread \(name)")
+        }
+        self.thread = thread
+    }
+
+    deinit { pthread_detach(thread) }
+
+    /// Waits until the thread has ended.
+    public consuming func join() {
+        let thread = thread
+        discard self
+        pthread_join(thread, nil)
+    }
+}
+
+/// Goes to the new thread as a raw pointer; the starting thread keeps nothing of it.
+private final class ThreadStart {
+    let name: String
+    let body: () -> Void
+
+    init(name: String, body: @escaping () -> Void) {
+        self.name = name
+        self.body = body
+    }
+}
+
+private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let context else { return nil }
+    let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
+    clinux_name_thread(String(decoding: start.name.utf8.prefix(15), as: UTF8.self))
+    start.body()
+    return nil
+}

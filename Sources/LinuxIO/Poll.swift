@@ -1,0 +1,59 @@
+import CLinux
+import Glibc
+import Media
+
+/// What a descriptor is, or shall be, ready for (poll(2)).
+public struct PollEvents: OptionSet, Hashable, Sendable {
+    public let rawValue: Int16
+    public init(rawValue: Int16) { self.rawValue = rawValue }
+
+    public static let readable = PollEvents(rawValue: Int16(POLLIN))
+    public static let writable = PollEvents(rawValue: Int16(POLLOUT))
+    /// POLLPRI: a V4L2 event, a sysfs attribute that changed.
+    public static let priority = PollEvents(rawValue: Int16(POLLPRI))
+    /// An error is pending. Reported without being asked for.
+    public static let error = PollEvents(rawValue: Int16(POLLERR))
+    /// The other side is gone. Reported without being asked for.
+    public static let hangUp = PollEvents(rawValue: Int16(POLLHUP))
+    /// The number is no open descriptor. Reported without being asked for.
+    public static let invalid = PollEvents(rawValue: Int16(POLLNVAL))
+}
+
+/// One descriptor to wait for.
+public struct PollEntry: Sendable {
+    // The only stored property: an array of entries is, in memory, the array that ppoll takes.
+    private var entry: pollfd
+
+    /// - Parameter fileDescriptor: a negative number is passed over.
+    public init(_ fileDescriptor: Int32, _ interest: PollEvents = .readable) {
+        entry = pollfd(fd: fileDescriptor, events: interest.rawValue, revents: 0)
+    }
+
+    public var fileDescriptor: Int32 { entry.fd }
+    public var interest: PollEvents {
+        get { PollEvents(rawValue: entry.events) }
+        set { entry.events = newValue.rawValue }
+    }
+    /// What `poll` found.
+    public var ready: PollEvents { PollEvents(rawValue: entry.revents) }
+}
+
+/// Waits until a descriptor is ready or the clock shows `deadline`.
+/// - Parameters:
+///   - entries: what to wait for; gets the findings.
+///   - deadline: on CLOCK_MONOTONIC; `nil` waits for ever.
+/// - Returns: how many entries are ready, 0 when the deadline came first.
+@discardableResult
+public func poll(_ entries: inout [PollEntry], until deadline: MediaTimestamp?) throws(SystemCallError) -> Int {
+    while true {
+        let count = entries.withUnsafeMutableBufferPointer { buffer in
+            buffer.withMemoryRebound(to: pollfd.self) { raw -> Int32 in
+                guard let deadline else { return clinux_ppoll(raw.baseAddress, nfds_t(raw.count), nil) }
+                var timeout = timespec(nanoseconds: (deadline - MonotonicClock.now()).wholeNanoseconds)
+                return clinux_ppoll(raw.baseAddress, nfds_t(raw.count), &timeout)
+            }
+        }
+        if count >= 0 { return Int(count) }
+        guard errno == EINTR else { throw SystemCallError("ppoll") }
+    }
+}

@@ -1,0 +1,57 @@
+import CLinux
+import Glibc
+import Media
+
+/// Settings of the whole process, to be made at its start.
+public enum ProcessSettings {
+    /// A write to a closed pipe or socket fails with EPIPE instead of ending the process.
+    public static func ignoreBrokenPipeSignal() { signal(SIGPIPE, SIG_IGN) }
+
+    /// No core dump, and no tracing by other processes of the same user: memory holds secrets.
+    public static func disableCoreDumps() {
+        var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+        clinux_set_dumpable(0)
+    }
+}
+
+/// What the process has used since its start (getrusage(2)).
+public struct ResourceUsage: Sendable {
+    public let userTime: Duration
+    public let systemTime: Duration
+    /// The largest resident set so far, in bytes.
+    public let peakResidentByteCount: Int
+
+    public static func current() -> ResourceUsage {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        return ResourceUsage(
+            userTime: .init(usage.ru_utime), systemTime: .init(usage.ru_stime),
+            peakResidentByteCount: usage.ru_maxrss &* 1024)
+    }
+
+    public var cpuTime: Duration { userTime + systemTime }
+}
+
+extension Duration {
+    fileprivate init(_ time: timeval) {
+        self = .seconds(Int64(time.tv_sec)) + .microseconds(Int64(time.tv_usec))
+    }
+}
+
+/// Width and height of a terminal in characters.
+public struct TerminalSize: Hashable, Sendable {
+    public let columns: Int
+    public let rows: Int
+
+    /// The size of the terminal behind a descriptor; `nil` when it is none or does not know (a bare serial line).
+    public init?(of fileDescriptor: Int32) {
+        var size = winsize()
+        guard ioctl(fileDescriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
+        columns = Int(size.ws_col)
+        rows = Int(size.ws_row)
+    }
+}
+
+/// Whether a descriptor is a terminal.
+public func isTerminal(_ fileDescriptor: Int32) -> Bool { isatty(fileDescriptor) == 1 }

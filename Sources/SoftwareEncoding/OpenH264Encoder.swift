@@ -1,0 +1,149 @@
+import Bitstream
+import COpenH264
+import DevicePorts
+import Media
+
+/// H.264 in software, by OpenH264. Pictures of another size or format are scaled
+/// and converted on the way in.
+public final class OpenH264Encoder: VideoEncoder {
+    public private(set) var configuration: VideoEncoderConfiguration
+    public private(set) var skippedFrameCount = 0
+
+    private let session: OpenH264Session
+    private var header: AVCDecoderConfigurationRecord?
+    private var scaler: PictureScaler?
+    private var keyFrameSchedule = KeyFrameSchedule()
+    private var firstCaptureTime: MediaTimestamp?
+
+    /// - Parameter threadCount: more than one cuts every picture into as many slices, each encoded on
+    ///   its own thread; it costs a little quality.
+    public init(configuration: VideoEncoderConfiguration, threadCount: Int = 1) throws(VideoEncodingError) {
+        let size = configuration.size
+        guard size.width % 2 == 0, size.height % 2 == 0, (16...3840).contains(size.width),
+            (16...2160).contains(size.height)
+        else { throw .unsupportedSize(size) }
+        try Self.check(configuration)
+        self.configuration = configuration
+        session = try OpenH264Session()
+        try session.initialize(
+            session.defaultParameters().configured(for: configuration, threadCount: threadCount))
+        try verifyParameterSets()
+    }
+
+    private static func check(_ configuration: VideoEncoderConfiguration) throws(VideoEncodingError) {
+        guard configuration.frameRate.framesPerSecond <= 60 else {
+            throw .unsupportedFrameRate(configuration.frameRate)
+        }
+        let bitrate = configuration.bitrate
+        guard bitrate.bitsPerSecond >= 1000,
+            configuration.level.carries(configuration.size, at: configuration.frameRate, bitrate: bitrate)
+        else {
+            throw .levelExceeded(
+                configuration.level, size: configuration.size, frameRate: configuration.frameRate, bitrate: bitrate)
+        }
+    }
+
+    /// The library raises profile_idc and level_idc by rules of its own; a stream
+    /// that is not what was asked for is refused before it begins.
+    private func verifyParameterSets() throws(VideoEncodingError) {
+        let written = try session.parameterSets().withUnsafeBytes { AnnexBAccessUnit($0).parameterSets }
+        guard let written else {
+            throw .libraryFailed(call: "EncodeParameterSets", status: 0, reason: "no readable SPS and PPS")
+        }
+        guard written.profile == configuration.profile.rawValue else {
+            throw .unexpectedParameterSet(
+                field: "profile_idc", asked: configuration.profile.rawValue, written: written.profile)
+        }
+        guard written.level == configuration.level.rawValue else {
+            throw .unexpectedParameterSet(
+                field: "level_idc", asked: configuration.level.rawValue, written: written.level)
+        }
+    }
+
+    public func encode(_ frame: consuming CapturedFrame) throws(VideoEncodingError) -> [EncodedPacket] {
+        let time = frame.captureTime
+        let isKeyFrame = keyFrameSchedule.frameArrived(at: time, configuration: configuration)
+        if isKeyFrame { try makeNextPictureKey(true) }
+        let layout = frame.layout
+        let scaler = try scaler(for: layout)
+        let encoded = try frame.withBytes { bytes throws(VideoEncodingError) in
+            try scaler.scale(bytes) { bytes, layout throws(VideoEncodingError) in
+                try session.encode(picture(bytes, layout, at: time))
+            }
+        }
+        if isKeyFrame { try makeNextPictureKey(false) }
+        guard let encoded else {
+            skippedFrameCount += 1
+            return []
+        }
+        return packets(encoded.withUnsafeBytes { AnnexBAccessUnit($0) }, at: time)
+    }
+
+    /// An interval of one picture makes the next one IDR, zero none. The library's ForceIntraFrame
+    /// would do it too, but forgets how full its rate control's buffer is.
+    private func makeNextPictureKey(_ isKey: Bool) throws(VideoEncodingError) {
+        try session.setOption(ENCODER_OPTION_IDR_INTERVAL, named: "IDR_INTERVAL", to: Int32(isKey ? 1 : 0))
+    }
+
+    private func scaler(for layout: FrameLayout) throws(VideoEncodingError) -> PictureScaler {
+        if let scaler, scaler.source == layout { return scaler }
+        let scaler = try PictureScaler(from: layout, to: configuration.size)
+        self.scaler = scaler
+        return scaler
+    }
+
+    private func picture(
+        _ bytes: UnsafeRawBufferPointer, _ layout: FrameLayout, at time: MediaTimestamp
+    ) -> SSourcePicture {
+        var picture = SSourcePicture()
+        let base = UnsafeMutablePointer(mutating: bytes.bindMemory(to: UInt8.self).baseAddress)
+        picture.iColorFormat = Int32(videoFormatI420.rawValue)
+        picture.iPicWidth = Int32(layout.size.width)
+        picture.iPicHeight = Int32(layout.size.height)
+        picture.pData.0 = base.map { $0 + layout.planes[0].offset }
+        picture.pData.1 = base.map { $0 + layout.planes[1].offset }
+        picture.pData.2 = base.map { $0 + layout.planes[2].offset }
+        picture.iStride.0 = Int32(layout.planes[0].stride)
+        picture.iStride.1 = Int32(layout.planes[1].stride)
+        picture.iStride.2 = Int32(layout.planes[2].stride)
+        // Milliseconds, for rate control only; zero would mean unknown.
+        let first = firstCaptureTime ?? time
+        firstCaptureTime = first
+        picture.uiTimeStamp = max(0, (time - first).wholeNanoseconds / 1_000_000) + 1
+        return picture
+    }
+
+    private func packets(_ unit: AnnexBAccessUnit, at time: MediaTimestamp) -> [EncodedPacket] {
+        var packets: [EncodedPacket] = []
+        if let sets = unit.parameterSets, sets != header {
+            header = sets
+            packets.append(EncodedPacket(kind: .videoHeader, decodeTime: time, payload: sets.bytes))
+        }
+        if unit.containsPicture {
+            packets.append(
+                EncodedPacket(kind: .video(isKeyFrame: unit.isKeyFrame), decodeTime: time, payload: unit.payload))
+        }
+        return packets
+    }
+
+    public func requestKeyFrame() { keyFrameSchedule.keyFrameRequested() }
+
+    public func setBitrate(_ bitrate: Bitrate) throws(VideoEncodingError) {
+        var changed = configuration
+        changed.bitrate = bitrate
+        try Self.check(changed)
+        let info = SBitrateInfo(iLayer: SPATIAL_LAYER_0, iBitrate: Int32(bitrate.bitsPerSecond))
+        try session.setOption(ENCODER_OPTION_BITRATE, named: "BITRATE", to: info)
+        configuration = changed
+    }
+
+    public func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws(VideoEncodingError) {
+        var changed = configuration
+        changed.frameRate = frameRate
+        changed.keyFrameInterval = keyFrameInterval
+        try Self.check(changed)
+        try session.setOption(
+            ENCODER_OPTION_FRAME_RATE, named: "FRAME_RATE", to: Float(frameRate.framesPerSecond))
+        configuration = changed
+    }
+}

@@ -1,0 +1,127 @@
+import CLibYUV
+import DevicePorts
+import Media
+
+/// Brings raw pictures of one layout to I420 of another size with libyuv, aspect
+/// kept, in one step into one buffer that is used again for every picture.
+///
+/// I420 that has the size already is passed through untouched.
+public final class PictureScaler {
+    public let source: FrameLayout
+    public let target: FrameLayout
+    public let fit: PictureFit
+    /// Whether pictures pass as they are.
+    public let isIdentity: Bool
+
+    private var output: [UInt8]
+    /// NV12 that is scaled: its chroma in the target's size, still interleaved.
+    private var interleavedChroma: [UInt8]
+
+    /// - Parameters:
+    ///   - source: sides from 1 to 16,384.
+    ///   - targetSize: even sides from 2 to 16,384.
+    public init(from source: FrameLayout, to targetSize: PictureSize) throws(VideoEncodingError) {
+        let sides = 1...16_384
+        guard sides.contains(source.size.width), sides.contains(source.size.height) else {
+            throw .unsupportedSize(source.size)
+        }
+        guard sides.contains(targetSize.width), sides.contains(targetSize.height),
+            targetSize.width % 2 == 0, targetSize.height % 2 == 0
+        else { throw .unsupportedSize(targetSize) }
+        self.source = source
+        target = FrameLayout(packed: .i420, size: targetSize)
+        fit = PictureFit(source.size, into: targetSize)
+        isIdentity = source.format == .i420 && source.size == targetSize
+        output = isIdentity ? [] : Self.black(target)
+        let scalesChromaPairs = source.format == .nv12 && source.size != fit.size
+        interleavedChroma = scalesChromaPairs ? [UInt8](repeating: 0, count: fit.size.width * fit.size.height / 2) : []
+    }
+
+    /// Studio-range black. The bars keep it: only the picture's own place is written again.
+    private static func black(_ layout: FrameLayout) -> [UInt8] {
+        let luma = layout.size.width * layout.size.height
+        return [UInt8](unsafeUninitializedCapacity: layout.byteCount) { buffer, count in
+            buffer[..<luma].initialize(repeating: 16)
+            buffer[luma...].initialize(repeating: 128)
+            count = layout.byteCount
+        }
+    }
+
+    /// Gives the picture in the target's layout for the time of the call, together with that layout.
+    /// - Parameter bytes: the picture in the source's layout.
+    public func scale<Value>(
+        _ bytes: UnsafeRawBufferPointer,
+        _ body: (UnsafeRawBufferPointer, FrameLayout) throws(VideoEncodingError) -> Value
+    ) throws(VideoEncodingError) -> Value {
+        guard bytes.count >= source.byteCount, let base = bytes.bindMemory(to: UInt8.self).baseAddress else {
+            throw .incompleteFrame(source, byteCount: bytes.count)
+        }
+        if isIdentity { return try body(bytes, source) }
+        let status = output.withUnsafeMutableBufferPointer { buffer -> Int32 in
+            guard let target = buffer.baseAddress else { return -1 }
+            switch source.format {
+            case .i420: return scaleI420(base, to: target)
+            case .nv12: return fit.size == source.size ? splitNV12(base, to: target) : scaleNV12(base, to: target)
+            }
+        }
+        guard status == 0 else { throw .libraryFailed(call: "libyuv scale", status: Int(status), reason: nil) }
+        return try output.withUnsafeBytes { bytes in
+            Result { () throws(VideoEncodingError) in try body(bytes, target) }
+        }.get()
+    }
+
+    /// The corner of the picture's place in one plane of the target.
+    private func corner(ofPlane plane: Int, in target: UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8> {
+        let layout = self.target.planes[plane]
+        let divisor = plane == 0 ? 1 : 2
+        return target + layout.offset + fit.top / divisor * layout.stride + fit.left / divisor
+    }
+
+    private func stride(_ layout: FrameLayout, _ plane: Int) -> Int32 { Int32(layout.planes[plane].stride) }
+
+    private func scaleI420(_ base: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) -> Int32 {
+        I420Scale(
+            base + source.planes[0].offset, stride(source, 0),
+            base + source.planes[1].offset, stride(source, 1),
+            base + source.planes[2].offset, stride(source, 2),
+            Int32(source.size.width), Int32(source.size.height),
+            corner(ofPlane: 0, in: target), stride(self.target, 0),
+            corner(ofPlane: 1, in: target), stride(self.target, 1),
+            corner(ofPlane: 2, in: target), stride(self.target, 2),
+            Int32(fit.size.width), Int32(fit.size.height), kFilterBox)
+    }
+
+    private func splitNV12(_ base: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) -> Int32 {
+        NV12ToI420(
+            base + source.planes[0].offset, stride(source, 0),
+            base + source.planes[1].offset, stride(source, 1),
+            corner(ofPlane: 0, in: target), stride(self.target, 0),
+            corner(ofPlane: 1, in: target), stride(self.target, 1),
+            corner(ofPlane: 2, in: target), stride(self.target, 2),
+            Int32(source.size.width), Int32(source.size.height))
+    }
+
+    /// Luma goes straight to its place; chroma is scaled as pairs and then split,
+    /// the smaller of the two sizes being the one that is touched twice.
+    private func scaleNV12(_ base: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) -> Int32 {
+        let status = ScalePlane(
+            base + source.planes[0].offset, stride(source, 0),
+            Int32(source.size.width), Int32(source.size.height),
+            corner(ofPlane: 0, in: target), stride(self.target, 0),
+            Int32(fit.size.width), Int32(fit.size.height), kFilterBox)
+        guard status == 0 else { return status }
+        let width = Int32(fit.size.width / 2)
+        let height = Int32(fit.size.height / 2)
+        return interleavedChroma.withUnsafeMutableBufferPointer { pairs -> Int32 in
+            let status = UVScale(
+                base + source.planes[1].offset, stride(source, 1),
+                Int32((source.size.width + 1) / 2), Int32((source.size.height + 1) / 2),
+                pairs.baseAddress, 2 * width, width, height, kFilterBox)
+            guard status == 0 else { return status }
+            SplitUVPlane(
+                pairs.baseAddress, 2 * width, corner(ofPlane: 1, in: target), stride(self.target, 1),
+                corner(ofPlane: 2, in: target), stride(self.target, 2), width, height)
+            return 0
+        }
+    }
+}

@@ -1,0 +1,82 @@
+/// What `board.json` says: facts about the hardware, made with the image and not a person's to choose.
+public struct BoardDescription: Hashable, Sendable {
+    /// One line of a GPIO chip, found by its name.
+    public struct Line: Hashable, Sendable {
+        /// `nil` to search all chips for the name.
+        public let chip: String?
+        public let name: String
+        /// Pressed, or lit, at low level.
+        public let isActiveLow: Bool
+    }
+
+    public enum Encoder: String, CaseIterable, Sendable {
+        /// The hardware's where it has one, else OpenH264.
+        case auto
+        case v4l2
+        case openh264
+    }
+
+    public var name: String
+    public var button: Line?
+    public var statusLED: Line?
+    public var flashLED: Line?
+    public var encoder = Encoder.auto
+    /// The name of the lens driver's subdevice; `nil` for a fixed lens.
+    public var lens: String?
+    /// An ALSA device name.
+    public var microphone: String?
+    public var watchdog: String?
+    /// The serial port that has the console.
+    public var console: String?
+}
+
+extension BoardDescription {
+    public static func decode(_ json: JSONValue) -> Decoded<BoardDescription> {
+        json.decode(example: #"{"name": "Raspberry Pi 4", "button": {"line": "GPIO17", "activeLow": true}}"#) {
+            reader in
+            let name = reader.name("name", required: true, example: #""name": "Raspberry Pi 4""#)
+            var board = BoardDescription(name: name ?? "")
+            board.button = readLine("button", &reader)
+            board.statusLED = readLine("statusLED", &reader)
+            board.flashLED = readLine("flashLED", &reader)
+            refuseSharedLines(board, &reader)
+            let encoder = reader.choice(
+                "encoder", of: Encoder.allCases.map(\.rawValue), example: #""encoder": "auto""#)
+            board.encoder = encoder.flatMap(Encoder.init) ?? .auto
+            board.lens = reader.name("lens", example: #""lens": "dw9807 10-000c""#)
+            board.microphone = reader.name("microphone", example: #""microphone": "hw:CARD=seeed2micvoicec""#)
+            board.watchdog = readDevice("watchdog", example: #""watchdog": "/dev/watchdog""#, &reader)
+            board.console = readDevice("console", example: #""console": "/dev/ttyAMA0""#, &reader)
+            return board
+        }
+    }
+
+    private static func readLine(_ key: String, _ reader: inout ObjectReader) -> Line? {
+        reader.object(key, example: "\"\(key)\": {\"line\": \"GPIO17\", \"activeLow\": true}") { line in
+            let chip = line.name("chip", example: #""chip": "pinctrl-bcm2835""#)
+            let name = line.name("line", required: true, example: #""line": "GPIO17""#)
+            let isActiveLow = line.flag("activeLow", example: #""activeLow": true"#)?.value ?? false
+            return name.map { Line(chip: chip, name: $0, isActiveLow: isActiveLow) }
+        }
+    }
+
+    private static func readDevice(_ key: String, example: String, _ reader: inout ObjectReader) -> String? {
+        guard let path = reader.name(key, example: example) else { return nil }
+        guard path.hasPrefix("/dev/") else {
+            reader.report(.invalidValue, key, "must be a device file below /dev", example: example)
+            return nil
+        }
+        return path
+    }
+
+    private static func refuseSharedLines(_ board: BoardDescription, _ reader: inout ObjectReader) {
+        let uses = [("button", board.button), ("statusLED", board.statusLED), ("flashLED", board.flashLED)]
+        for (index, use) in uses.enumerated() {
+            guard let line = use.1 else { continue }
+            let earlier = uses[..<index].first { $0.1?.name == line.name && $0.1?.chip == line.chip }
+            if let earlier {
+                reader.report(.invalidValue, use.0, "uses the same line as \"\(earlier.0)\"; give it its own")
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+import Media
+
+/// What `device.json` says: a person's choices. Every key may be absent; then its default holds, so
+/// that an empty object is a good file.
+public struct DeviceDescription: Hashable, Sendable {
+    public enum AudioSource: String, CaseIterable, Sendable {
+        /// The microphone where there is one, else silence.
+        case auto
+        case microphone
+        case silence
+        /// No audio track.
+        case none
+    }
+
+    public enum FlashLED: String, CaseIterable, Sendable {
+        case off
+        case on
+        /// On while live.
+        case live
+    }
+
+    public enum Orientation: Int, CaseIterable, Sendable {
+        case upright = 0
+        case clockwise90 = 90
+        case upsideDown = 180
+        case clockwise270 = 270
+    }
+
+    /// "auto", "synthetic", or a camera's own name.
+    public var camera = "auto"
+    /// As the command line takes it: "640x480", "720p".
+    public var dimension = "640x480"
+    public var orientation = Orientation.upright
+    public var mirrored = false
+    /// Names of video qualities; the stream begins with `startQuality` and stays within the other two.
+    public var startQuality = "Medium1"
+    public var lowestQuality = "Low1"
+    public var highestQuality = "Medium3"
+    public var audioSource = AudioSource.auto
+    public var audioQuality = "High2"
+    /// `nil` for no end.
+    public var reconnectAttempts: Int?
+    /// Seconds of media that may wait, 1...5.
+    public var bufferDuration = 3.0
+    /// Fractions of `bufferDuration`, 0...1; high at least 0.1 above low.
+    public var bufferLowThreshold = 0.2
+    public var bufferHighThreshold = 0.8
+    public var statusInterval: Duration = .seconds(3)
+    public var console = true
+    public var startAtBoot = false
+    public var flashLED = FlashLED.off
+
+    public init() {}
+}
+
+/// The names that other modules give a meaning to, for checking a file that uses them.
+public struct DeviceVocabulary: Sendable {
+    /// Lowest first.
+    public var videoQualities: [String]
+    public var audioQualities: [String]
+    /// What is wrong with a picture dimension; `nil` when nothing is.
+    public var problemWithDimension: @Sendable (String) -> String?
+
+    public init(
+        videoQualities: [String], audioQualities: [String],
+        problemWithDimension: @escaping @Sendable (String) -> String?
+    ) {
+        self.videoQualities = videoQualities
+        self.audioQualities = audioQualities
+        self.problemWithDimension = problemWithDimension
+    }
+}
+
+extension DeviceDescription {
+    public static func decode(_ json: JSONValue, vocabulary: DeviceVocabulary) -> Decoded<DeviceDescription> {
+        json.decode(example: #"{"dimension": "640x480", "startAtBoot": true}"#) { reader in
+            var device = DeviceDescription()
+            device.readPicture(&reader, vocabulary)
+            device.readQuality(&reader, vocabulary)
+            device.readAudio(&reader, vocabulary)
+            device.readBuffer(&reader)
+            device.readBehaviour(&reader)
+            return device
+        }
+    }
+
+    private mutating func readPicture(_ reader: inout ObjectReader, _ vocabulary: DeviceVocabulary) {
+        if let name = reader.name("camera", example: #""camera": "auto""#) { camera = name }
+        let example = #""dimension": "640x480""#
+        if let text = reader.text("dimension", example: example) {
+            if let problem = vocabulary.problemWithDimension(text.value) {
+                reader.report(.invalidValue, "dimension", at: text.position, problem, example: example)
+            }
+            dimension = text.value
+        }
+        if let degrees = reader.integer("orientation", in: 0...270, unit: "degrees", example: #""orientation": 180"#) {
+            if let known = Orientation(rawValue: degrees.value) {
+                orientation = known
+            } else {
+                reader.report(
+                    .invalidValue, "orientation", at: degrees.position, "must be 0, 90, 180 or 270",
+                    example: #""orientation": 180"#)
+            }
+        }
+        if let flag = reader.flag("mirrored", example: #""mirrored": true"#) { mirrored = flag.value }
+    }
+
+    private mutating func readQuality(_ reader: inout ObjectReader, _ vocabulary: DeviceVocabulary) {
+        let words = vocabulary.videoQualities
+        let example = #""quality": {"lowest": "Low1", "start": "Medium1", "highest": "Medium3"}"#
+        let given: (lowest: String?, start: String?, highest: String?)? = reader.object("quality", example: example) {
+            quality in
+            (
+                quality.choice("lowest", of: words, example: #""lowest": "Low1""#),
+                quality.choice("start", of: words, example: #""start": "Medium1""#),
+                quality.choice("highest", of: words, example: #""highest": "Medium3""#)
+            )
+        }
+        guard let given else { return }
+        func rank(_ name: String) -> Int { words.firstIndex(of: name) ?? 0 }
+        startQuality = given.start ?? startQuality
+        // A start outside of the default range widens it; only what was written can contradict.
+        lowestQuality = given.lowest ?? (rank(lowestQuality) <= rank(startQuality) ? lowestQuality : startQuality)
+        highestQuality = given.highest ?? (rank(highestQuality) >= rank(startQuality) ? highestQuality : startQuality)
+        if given.start == nil {
+            let bounds = (rank(lowestQuality), rank(highestQuality))
+            if rank(startQuality) < bounds.0 { startQuality = lowestQuality }
+            if rank(startQuality) > bounds.1 { startQuality = highestQuality }
+        }
+        guard rank(lowestQuality) <= rank(startQuality), rank(startQuality) <= rank(highestQuality) else {
+            reader.report(
+                .invalidValue, "quality", "\"start\" must not be below \"lowest\" nor above \"highest\"",
+                example: example)
+            return
+        }
+    }
+
+    private mutating func readAudio(_ reader: inout ObjectReader, _ vocabulary: DeviceVocabulary) {
+        let example = #""audio": {"source": "microphone", "quality": "High2"}"#
+        let given: (source: String?, quality: String?)? = reader.object("audio", example: example) { audio in
+            (
+                audio.choice("source", of: AudioSource.allCases.map(\.rawValue), example: #""source": "microphone""#),
+                audio.choice("quality", of: vocabulary.audioQualities, example: #""quality": "High2""#)
+            )
+        }
+        audioSource = given?.source.flatMap(AudioSource.init) ?? audioSource
+        audioQuality = given?.quality ?? audioQuality
+    }
+
+    private mutating func readBuffer(_ reader: inout ObjectReader) {
+        let example = #""buffer": {"seconds": 3, "lowThreshold": 0.2, "highThreshold": 0.8}"#
+        let given: (seconds: Double?, low: Double?, high: Double?)? = reader.object("buffer", example: example) {
+            buffer in
+            (
+                buffer.number("seconds", in: 1...5, unit: "seconds", example: #""seconds": 3"#)?.value,
+                buffer.number("lowThreshold", in: 0...1, example: #""lowThreshold": 0.2"#)?.value,
+                buffer.number("highThreshold", in: 0...1, example: #""highThreshold": 0.8"#)?.value
+            )
+        }
+        bufferDuration = given?.seconds ?? bufferDuration
+        bufferLowThreshold = given?.low ?? bufferLowThreshold
+        bufferHighThreshold = given?.high ?? bufferHighThreshold
+        // 0.8 - 0.7 is a little less than 0.1 in binary.
+        if bufferHighThreshold - bufferLowThreshold < 0.1 - 1e-9 {
+            reader.report(
+                .invalidValue, "buffer", "\"highThreshold\" must be at least 0.1 above \"lowThreshold\"",
+                example: example)
+        }
+    }
+
+    private mutating func readBehaviour(_ reader: inout ObjectReader) {
+        if reader.isText("reconnectAttempts") {
+            _ = reader.choice("reconnectAttempts", of: ["endless"], example: #""reconnectAttempts": "endless""#)
+        } else {
+            reconnectAttempts =
+                reader.integer("reconnectAttempts", in: 0...1000, example: #""reconnectAttempts": 3"#)?.value
+        }
+        let interval = reader.integer("statusInterval", in: 1...30, unit: "seconds", example: #""statusInterval": 3"#)
+        statusInterval = interval.map { .seconds($0.value) } ?? statusInterval
+        console = reader.flag("console", example: #""console": false"#)?.value ?? console
+        startAtBoot = reader.flag("startAtBoot", example: #""startAtBoot": true"#)?.value ?? startAtBoot
+        let flash = reader.choice(
+            "flashLED", of: FlashLED.allCases.map(\.rawValue), example: #""flashLED": "live""#)
+        flashLED = flash.flatMap(FlashLED.init) ?? flashLED
+    }
+}

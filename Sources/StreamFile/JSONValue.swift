@@ -1,0 +1,108 @@
+/// A JSON value (RFC 8259) that knows where in its file it begins.
+///
+/// It prints as its kind and place, never as its content, which may be a secret.
+public struct JSONValue: Sendable {
+    public enum Content: Sendable {
+        case null
+        case bool(Bool)
+        /// A number without fraction and exponent that fits.
+        case integer(Int64)
+        /// Any other number; always finite.
+        case number(Double)
+        case string(String)
+        case array([JSONValue])
+        /// In the order of the file, with duplicates.
+        case object([Member])
+    }
+
+    public struct Member: Sendable {
+        public let name: String
+        public let namePosition: TextPosition
+        public let value: JSONValue
+
+        public init(name: String, namePosition: TextPosition, value: JSONValue) {
+            self.name = name
+            self.namePosition = namePosition
+            self.value = value
+        }
+    }
+
+    public let content: Content
+    public let position: TextPosition
+
+    public init(_ content: Content, at position: TextPosition = .start) {
+        self.content = content
+        self.position = position
+    }
+
+    /// The members of an object; `nil` for every other kind.
+    public var members: [Member]? {
+        if case .object(let members) = content { members } else { nil }
+    }
+
+    /// The first member of that name, when this is an object that has one.
+    public subscript(name: String) -> JSONValue? {
+        members?.first { $0.name == name }?.value
+    }
+
+    /// What it is, in the words of messages: "text", "a number".
+    public var kind: String {
+        switch content {
+        case .null: "null"
+        case .bool: "true or false"
+        case .integer, .number: "a number"
+        case .string: "text"
+        case .array: "a list"
+        case .object: "an object"
+        }
+    }
+}
+
+extension JSONValue {
+    /// A name that an object holds twice.
+    public struct DuplicateMember: Hashable, Sendable {
+        /// The dotted path of names from the root; list elements as `[0]`.
+        public let path: String
+        public let position: TextPosition
+        public let firstPosition: TextPosition
+    }
+
+    /// Every second and later use of a name within one object, anywhere in the tree, in the order of the file.
+    public var duplicateMembers: [DuplicateMember] { duplicateMembers(below: "") }
+
+    private func duplicateMembers(below path: String) -> [DuplicateMember] {
+        switch content {
+        case .null, .bool, .integer, .number, .string:
+            return []
+        case .array(let elements):
+            return elements.enumerated().flatMap { index, element in
+                element.duplicateMembers(below: "\(path)[\(index)]")
+            }
+        case .object(let members):
+            var firstPositions: [String: TextPosition] = [:]
+            var duplicates: [DuplicateMember] = []
+            for member in members {
+                let memberPath = path.isEmpty ? member.name : "\(path).\(member.name)"
+                if let first = firstPositions[member.name] {
+                    duplicates.append(
+                        DuplicateMember(path: memberPath, position: member.namePosition, firstPosition: first))
+                } else {
+                    firstPositions[member.name] = member.namePosition
+                }
+                duplicates += member.value.duplicateMembers(below: memberPath)
+            }
+            return duplicates
+        }
+    }
+}
+
+extension JSONValue: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "\(kind) at \(position)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension JSONValue.Member: CustomStringConvertible, CustomDebugStringConvertible {
+    public var description: String { "\(name): \(value)" }
+    public var debugDescription: String { description }
+}

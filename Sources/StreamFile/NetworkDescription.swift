@@ -1,0 +1,111 @@
+/// What `network.json` says: how the device gets onto a network. Wired networks are always tried, by DHCP.
+public struct NetworkDescription: Hashable, Sendable {
+    public struct WiFi: Hashable, Sendable {
+        /// 1...32 bytes (IEEE 802.11 section 9.4.2.2).
+        public let ssid: String
+        /// A passphrase of 8...63 characters or a key of 64 hexadecimal digits; `nil` for an open network.
+        public let password: Secret?
+        /// The network does not send its name; it has to be asked for.
+        public let isHidden: Bool
+    }
+
+    /// The device's name in the local network, where it is found as `name.local`.
+    public var hostName = "tallycam"
+    /// Two letters (ISO 3166-1); without it a regulatory domain that is allowed everywhere is used.
+    public var country: String?
+    /// In the order of preference.
+    public var wifi: [WiFi] = []
+    public var timeServers: [NetworkHost] = []
+
+    public init() {}
+}
+
+extension NetworkDescription {
+    private static let wifiExample = #""wifi": [{"ssid": "Studio", "password": "the network's password"}]"#
+
+    public static func decode(_ json: JSONValue) -> Decoded<NetworkDescription> {
+        json.decode(example: "{\(wifiExample)}") { reader in
+            var network = NetworkDescription()
+            network.readHostName(&reader)
+            network.readCountry(&reader)
+            network.wifi = reader.objects("wifi", example: wifiExample) { WiFi(reading: &$0) } ?? []
+            if !network.wifi.isEmpty, network.country == nil, !reader.has("country") {
+                reader.report(
+                    .suspicious, "country", "is missing; some channels stay unused", example: #""country": "DE""#)
+            }
+            network.readTimeServers(&reader)
+            return network
+        }
+    }
+
+    private mutating func readHostName(_ reader: inout ObjectReader) {
+        let example = #""hostName": "camera-2""#
+        guard let name = reader.text("hostName", example: example) else { return }
+        let isLabel =
+            (1...63).contains(name.value.utf8.count) && !name.value.hasPrefix("-") && !name.value.hasSuffix("-")
+            && name.value.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "-") }
+        if isLabel {
+            hostName = name.value
+        } else {
+            reader.report(
+                .invalidValue, "hostName", at: name.position,
+                "must be 1 to 63 letters, digits and hyphens, with no hyphen at either end", example: example)
+        }
+    }
+
+    private mutating func readCountry(_ reader: inout ObjectReader) {
+        let example = #""country": "DE""#
+        guard let text = reader.text("country", example: example) else { return }
+        if text.value.utf8.count == 2, text.value.utf8.allSatisfy(\.isASCIILetter) {
+            country = text.value.uppercased()
+        } else {
+            reader.report(
+                .invalidValue, "country", at: text.position, "must be a country's two letters", example: example)
+        }
+    }
+
+    private mutating func readTimeServers(_ reader: inout ObjectReader) {
+        let example = #""timeServers": ["pool.ntp.org"]"#
+        for (key, text) in reader.texts("timeServers", example: example) ?? [] {
+            do {
+                timeServers.append(try NetworkHost(parsing: text.value))
+            } catch {
+                reader.report(.invalidValue, key, at: text.position, error.problem, example: example)
+            }
+        }
+    }
+}
+
+extension NetworkDescription.WiFi {
+    init?(reading reader: inout ObjectReader) {
+        let ssid = reader.text("ssid", required: true, example: #""ssid": "Studio""#)
+        let passwordIsGiven = reader.has("password")
+        let password = Self.readPassword(&reader)
+        let isHidden = reader.flag("hidden", example: #""hidden": true"#)?.value ?? false
+        guard let ssid else { return nil }
+        guard (1...32).contains(ssid.value.utf8.count), !ssid.value.utf8.contains(where: { $0 < 0x20 }) else {
+            reader.report(
+                .invalidValue, "ssid", at: ssid.position, "must have 1 to 32 bytes and no control characters",
+                example: #""ssid": "Studio""#)
+            return nil
+        }
+        guard !passwordIsGiven || password != nil else { return nil }
+        self.init(ssid: ssid.value, password: password, isHidden: isHidden)
+    }
+
+    /// WPA's passphrase or pre-shared key (IEEE 802.11 annex J.4).
+    private static func readPassword(_ reader: inout ObjectReader) -> Secret? {
+        let example = #""password": "the network's password""#
+        guard let text = reader.text("password", example: example) else { return nil }
+        let bytes = text.value.utf8
+        let isPassphrase = (8...63).contains(bytes.count) && bytes.allSatisfy { (0x20...0x7E).contains($0) }
+        guard isPassphrase || (bytes.count == 64 && bytes.allSatisfy(\.isASCIIHexDigit)) else {
+            reader.report(
+                .invalidValue, "password", at: text.position,
+                "must be 8 to 63 ASCII characters, or 64 hexadecimal digits; leave the key out for an open network",
+                example: example)
+            return nil
+        }
+        return Secret(text.value)
+    }
+}

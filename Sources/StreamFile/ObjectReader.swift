@@ -1,0 +1,251 @@
+/// A value together with where it stands.
+struct Located<Value> {
+    let value: Value
+    let position: TextPosition
+}
+
+/// Reads one JSON object key by key and collects everything that is wrong with it, instead of
+/// stopping at the first fault. `null` counts as absent.
+struct ObjectReader {
+    /// Dotted path of this object; empty for the root.
+    let path: String
+    let position: TextPosition
+    private(set) var faults: [DescriptionFault] = []
+    private let members: [JSONValue.Member]
+    private var knownNames: [String] = []
+
+    /// - Returns: `nil` and a fault when `value` is no object.
+    init?(_ value: JSONValue, path: String, example: String, faults: inout [DescriptionFault]) {
+        guard let members = value.members else {
+            faults.append(
+                DescriptionFault(
+                    kind: .wrongType, keyPath: path, position: value.position,
+                    problem: "must be an object in curly brackets, is \(value.kind)", example: example))
+            return nil
+        }
+        self.path = path
+        self.members = members
+        position = value.position
+    }
+
+    /// Whether the key is there with a value other than `null`.
+    func has(_ name: String) -> Bool { member(name) != nil }
+
+    func isText(_ name: String) -> Bool {
+        if case .string = member(name)?.content { true } else { false }
+    }
+
+    /// Marks keys as known although nothing here reads them.
+    mutating func accept(_ names: String...) { accept(names: names) }
+    mutating func accept(names: [String]) { knownNames += names }
+
+    mutating func text(_ name: String, required: Bool = false, example: String) -> Located<String>? {
+        guard let value = value(name, required: required, example: example) else { return nil }
+        guard case .string(let text) = value.content else {
+            report(.wrongType, name, at: value, "must be text in double quotes, is \(value.kind)", example: example)
+            return nil
+        }
+        return Located(value: text, position: value.position)
+    }
+
+    /// A name as devices and cameras have them: 1...255 bytes without control characters.
+    mutating func name(_ name: String, required: Bool = false, example: String) -> String? {
+        guard let text = text(name, required: required, example: example) else { return nil }
+        let bytes = text.value.utf8
+        guard (1...255).contains(bytes.count), !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            report(
+                .invalidValue, name, at: text.position, "must have 1 to 255 bytes and no control characters",
+                example: example)
+            return nil
+        }
+        return text.value
+    }
+
+    mutating func flag(_ name: String, example: String) -> Located<Bool>? {
+        guard let value = value(name, required: false, example: example) else { return nil }
+        guard case .bool(let flag) = value.content else {
+            report(
+                .wrongType, name, at: value, "must be true or false without quotes, is \(value.kind)",
+                example: example)
+            return nil
+        }
+        return Located(value: flag, position: value.position)
+    }
+
+    /// A whole number within `range`, named with `unit` in messages ("" for a plain count).
+    mutating func integer(
+        _ name: String, in range: ClosedRange<Int>, unit: String = "", required: Bool = false, example: String
+    ) -> Located<Int>? {
+        guard let value = value(name, required: required, example: example) else { return nil }
+        let span = "a whole number from \(range.lowerBound) to \(range.upperBound)\(unit.isEmpty ? "" : " \(unit)")"
+        switch value.content {
+        case .integer(let number):
+            guard let exact = Int(exactly: number), range.contains(exact) else {
+                report(.invalidValue, name, at: value, "must be \(span), is \(number)", example: example)
+                return nil
+            }
+            return Located(value: exact, position: value.position)
+        case .number:
+            report(.invalidValue, name, at: value, "must be \(span)", example: example)
+        default:
+            report(.wrongType, name, at: value, "must be \(span), is \(value.kind)", example: example)
+        }
+        return nil
+    }
+
+    /// A number within `range`, whole or not.
+    mutating func number(
+        _ name: String, in range: ClosedRange<Double>, unit: String = "", example: String
+    ) -> Located<Double>? {
+        guard let value = value(name, required: false, example: example) else { return nil }
+        let span = "a number from \(range.lowerBound) to \(range.upperBound)\(unit.isEmpty ? "" : " \(unit)")"
+        let number: Double
+        switch value.content {
+        case .integer(let whole): number = Double(whole)
+        case .number(let fraction): number = fraction
+        default:
+            report(.wrongType, name, at: value, "must be \(span), is \(value.kind)", example: example)
+            return nil
+        }
+        guard range.contains(number) else {
+            report(.invalidValue, name, at: value, "must be \(span), is \(number)", example: example)
+            return nil
+        }
+        return Located(value: number, position: value.position)
+    }
+
+    /// One of a few words.
+    mutating func choice(_ name: String, of words: [String], required: Bool = false, example: String) -> String? {
+        guard let text = text(name, required: required, example: example) else { return nil }
+        guard words.contains(text.value) else {
+            let list = words.map { "\"\($0)\"" }.joined(separator: ", ")
+            let meant = NameSuggestion.nearest(to: text.value, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
+            report(.invalidValue, name, at: text.position, "must be one of \(list)\(meant)", example: example)
+            return nil
+        }
+        return text.value
+    }
+
+    /// The texts of a list, each with its key for messages: `names[2]`.
+    mutating func texts(_ name: String, example: String) -> [(key: String, text: Located<String>)]? {
+        elements(name, example: example)?.enumerated().compactMap { index, element in
+            let key = "\(name)[\(index)]"
+            guard case .string(let text) = element.content else {
+                report(
+                    .wrongType, key, at: element, "must be text in double quotes, is \(element.kind)",
+                    example: example)
+                return nil
+            }
+            return (key, Located(value: text, position: element.position))
+        }
+    }
+
+    /// An object below this one; its faults join this one's.
+    mutating func object<Result>(
+        _ name: String, required: Bool = false, example: String, _ read: (inout ObjectReader) -> Result?
+    ) -> Result? {
+        guard let value = value(name, required: required, example: example),
+            var reader = ObjectReader(value, path: keyPath(name), example: example, faults: &faults)
+        else { return nil }
+        let result = read(&reader)
+        faults += reader.finished()
+        return result
+    }
+
+    /// The objects of a list; each one's faults join this one's.
+    mutating func objects<Result>(
+        _ name: String, example: String, _ read: (inout ObjectReader) -> Result?
+    ) -> [Result]? {
+        elements(name, example: example)?.enumerated().compactMap { index, element in
+            let path = keyPath("\(name)[\(index)]")
+            guard var reader = ObjectReader(element, path: path, example: example, faults: &faults) else { return nil }
+            let result = read(&reader)
+            faults += reader.finished()
+            return result
+        }
+    }
+
+    private mutating func elements(_ name: String, example: String) -> [JSONValue]? {
+        guard let value = value(name, required: false, example: example) else { return nil }
+        guard case .array(let elements) = value.content else {
+            report(.wrongType, name, at: value, "must be a list in square brackets, is \(value.kind)", example: example)
+            return nil
+        }
+        return elements
+    }
+
+    /// Adds a fault about a key of this object, at its value or, for an absent one, at the object.
+    mutating func report(
+        _ kind: DescriptionFault.Kind, _ name: String, at position: TextPosition? = nil, _ problem: String,
+        example: String? = nil
+    ) {
+        faults.append(
+            DescriptionFault(
+                kind: kind, keyPath: keyPath(name), position: position ?? member(name)?.position ?? self.position,
+                problem: problem, example: example))
+    }
+
+    /// Every fault, the unknown keys included. Call once, when all keys have been read.
+    func finished() -> [DescriptionFault] {
+        // Each costs a search; garbage may hold thousands.
+        let namedUnknownKeys = 20
+        let unknown = members.filter { !knownNames.contains($0.name) }
+        var all = faults
+        for member in unknown.prefix(namedUnknownKeys) {
+            let meant = NameSuggestion.nearest(to: member.name, among: knownNames)
+            all.append(
+                DescriptionFault(
+                    kind: .unknownKey, keyPath: keyPath(member.name), position: member.namePosition,
+                    problem: "is not known and ignored" + (meant.map { "; did you mean \"\($0)\"?" } ?? "")))
+        }
+        if unknown.count > namedUnknownKeys {
+            all.append(
+                DescriptionFault(
+                    kind: .unknownKey, keyPath: path, position: unknown[namedUnknownKeys].namePosition,
+                    problem: "\(unknown.count - namedUnknownKeys) more unknown keys from here on are ignored"))
+        }
+        return all
+    }
+
+    private mutating func report(
+        _ kind: DescriptionFault.Kind, _ name: String, at value: JSONValue, _ problem: String, example: String
+    ) {
+        report(kind, name, at: value.position, problem, example: example)
+    }
+
+    private mutating func value(_ name: String, required: Bool, example: String) -> JSONValue? {
+        knownNames.append(name)
+        if let value = member(name) { return value }
+        if required {
+            let null = members.first { $0.name == name }
+            report(.missing, name, at: null?.value.position, "is missing", example: example)
+        }
+        return nil
+    }
+
+    private func member(_ name: String) -> JSONValue? {
+        guard let value = members.first(where: { $0.name == name })?.value else { return nil }
+        if case .null = value.content { return nil }
+        return value
+    }
+
+    private func keyPath(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
+}
+
+extension JSONValue {
+    /// Decodes a whole file: `read` takes the root object; duplicates anywhere are errors.
+    func decode<Value>(
+        example: String, _ read: (inout ObjectReader) -> Value?
+    ) -> Decoded<Value> {
+        var faults = duplicateMembers.map {
+            DescriptionFault(
+                kind: .duplicate, keyPath: $0.path, position: $0.position,
+                problem: "is given twice, first at \($0.firstPosition); keep one")
+        }
+        guard var reader = ObjectReader(self, path: "", example: example, faults: &faults) else {
+            return Decoded(nil, faults: faults)
+        }
+        let value = read(&reader)
+        return Decoded(value, faults: faults + reader.finished())
+    }
+}

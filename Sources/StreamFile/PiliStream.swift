@@ -1,0 +1,157 @@
+/// A stream of the Pili service: the publishing half of its stream object.
+public struct PiliStream: Hashable, Sendable {
+    public enum Security: Hashable, Sendable {
+        /// The bare URL.
+        case none
+        /// `?key=` with the key itself.
+        case `static`(key: Secret)
+        /// `?nonce=&token=`, signed afresh for every connection. The default.
+        case dynamic(key: Secret)
+        /// `?expire=&token=`, valid for `lifetime` from the moment of signing.
+        case expiring(key: Secret, lifetime: Duration)
+    }
+
+    /// In the hub's name space; 4...100 letters, digits, hyphens and underscores.
+    public let title: String
+    public let hub: String
+    public let publishHost: NetworkHost
+    public let security: Security
+}
+
+/// HMAC-SHA1 (RFC 2104) of a message: 20 bytes.
+public typealias HMACSHA1Function = (_ key: [UInt8], _ message: [UInt8]) -> [UInt8]
+
+extension PiliStream {
+    /// A clock before 2020 has not been set: the product is younger.
+    private static let earliestCredibleClock: Int64 = 1_577_836_800
+
+    func publishURL(
+        unixSeconds: Int64, nonces: inout NonceSequence, hmacSHA1: HMACSHA1Function
+    ) throws(PublishURLError) -> PublishURL {
+        let query: String
+        switch security {
+        case .none: query = ""
+        case .static(let key): query = "?key=\(key.revealed)"
+        case .dynamic(let key):
+            query = signed("?nonce=\(nonces.next(unixSeconds: unixSeconds))", with: key, hmacSHA1)
+        case .expiring(let key, let lifetime):
+            guard unixSeconds >= Self.earliestCredibleClock else { throw .clockNotSet(unixSeconds: unixSeconds) }
+            query = signed("?expire=\(unixSeconds &+ lifetime.components.seconds)", with: key, hmacSHA1)
+        }
+        return PublishURL(scheme: .rtmp, host: publishHost, application: hub, streamName: title + query)
+    }
+
+    /// The token signs path and query, and joins the query. Its padding is not percent-encoded.
+    private func signed(_ query: String, with key: Secret, _ hmacSHA1: HMACSHA1Function) -> String {
+        let message = "/\(hub)/\(title)\(query)"
+        let token = Base64URL.encode(hmacSHA1(Array(key.revealed.utf8), Array(message.utf8)))
+        return "\(query)&token=\(token)"
+    }
+}
+
+extension PiliStream {
+    static let keyNames = ["id", "title", "hub", "publishKey", "publishSecurity", "publishLifetime", "hosts"]
+
+    init?(reading reader: inout ObjectReader) {
+        // The service's own bookkeeping; nothing here needs it.
+        reader.accept("createdAt", "updatedAt", "disabledTill", "profiles")
+        let identity = Self.readIdentity(&reader)
+        let security = Self.readSecurity(&reader)
+        let host = reader.object(
+            "hosts", required: true, example: #""hosts": {"publish": {"rtmp": "publish.example.com"}}"#
+        ) {
+            hosts -> NetworkHost? in
+            hosts.accept("play", "live", "playback")
+            return hosts.object("publish", required: true, example: #""publish": {"rtmp": "publish.example.com"}"#) {
+                Self.readHost(&$0)
+            }
+        }
+        guard let identity, let security, let host else { return nil }
+        self.init(title: identity.title, hub: identity.hub, publishHost: host, security: security)
+    }
+
+    /// Hub and title, or what `id` (`zone.hub.title`) says where one of them is absent.
+    private static func readIdentity(_ reader: inout ObjectReader) -> (hub: String, title: String)? {
+        let id = reader.text("id", example: #""id": "z1.my-hub.front-door""#)
+        let parts = id?.value.split(separator: ".", omittingEmptySubsequences: false).map(String.init) ?? []
+        let fromID = parts.count == 3 ? (hub: parts[1], title: parts[2]) : nil
+        if let id, fromID == nil {
+            reader.report(
+                .suspicious, "id", at: id.position, "should be zone, hub and title with dots between",
+                example: #""id": "z1.my-hub.front-door""#)
+        }
+        let hub = reader.text("hub", required: fromID == nil, example: #""hub": "my-hub""#)
+        let title = reader.text("title", required: fromID == nil, example: #""title": "front-door""#)
+        if let id, let fromID, let hub, let title, fromID != (hub.value, title.value) {
+            reader.report(
+                .suspicious, "id", at: id.position,
+                "names another hub or title than \"hub\" and \"title\", which are used")
+        }
+        // Each is checked for itself: a fault in one must not hide a fault in the other.
+        let hubName = hub?.value ?? fromID?.hub
+        let hubIsValid = hubName.map { Self.isName($0, lengths: 1...100) } ?? false
+        if hubName != nil, !hubIsValid {
+            reader.report(
+                .invalidValue, hub == nil ? "id" : "hub", at: (hub ?? id)?.position,
+                "the hub may hold letters, digits, hyphens and underscores only", example: #""hub": "my-hub""#)
+        }
+        let titleName = title?.value ?? fromID?.title
+        let titleIsValid = titleName.map { Self.isName($0, lengths: 4...100) } ?? false
+        if titleName != nil, !titleIsValid {
+            reader.report(
+                .invalidValue, title == nil ? "id" : "title", at: (title ?? id)?.position,
+                "the title must have 4 to 100 letters, digits, hyphens and underscores",
+                example: #""title": "front-door""#)
+        }
+        guard let hubName, let titleName, hubIsValid, titleIsValid else { return nil }
+        return (hubName, titleName)
+    }
+
+    private static func readSecurity(_ reader: inout ObjectReader) -> Security? {
+        let words = ["dynamic", "static", "expiring", "none"]
+        let example = #""publishSecurity": "dynamic""#
+        let isGiven = reader.has("publishSecurity")
+        let word = reader.choice("publishSecurity", of: words, example: example)
+        let keyExample = #""publishKey": "the key from the service's console""#
+        let key = reader.text("publishKey", required: word != "none", example: keyExample)
+        let lifetime = reader.integer(
+            "publishLifetime", in: 10...604_800, unit: "seconds", example: #""publishLifetime": 3600"#)
+        if lifetime != nil, word != "expiring" {
+            reader.report(
+                .suspicious, "publishLifetime", "has a meaning only with \"publishSecurity\": \"expiring\"")
+        }
+        if word == "none" { return Security.none }
+        guard let key else { return nil }
+        guard !key.value.isEmpty, key.value.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            reader.report(
+                .invalidValue, "publishKey", at: key.position,
+                key.value.isEmpty ? "is empty" : "holds a space or control character", example: keyExample)
+            return nil
+        }
+        let secret = Secret(key.value)
+        switch word {
+        case "static": return .static(key: secret)
+        case "expiring": return .expiring(key: secret, lifetime: .seconds(lifetime?.value ?? 3600))
+        case "dynamic": return .dynamic(key: secret)
+        default: return isGiven ? nil : .dynamic(key: secret)
+        }
+    }
+
+    private static func readHost(_ reader: inout ObjectReader) -> NetworkHost? {
+        let example = #""rtmp": "publish.example.com""#
+        guard let text = reader.text("rtmp", required: true, example: example) else { return nil }
+        do {
+            return try NetworkHost(parsing: text.value)
+        } catch {
+            reader.report(.invalidValue, "rtmp", at: text.position, error.problem, example: example)
+            return nil
+        }
+    }
+
+    private static func isName(_ text: String, lengths: ClosedRange<Int>) -> Bool {
+        lengths.contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+            }
+    }
+}

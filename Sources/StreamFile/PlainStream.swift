@@ -1,0 +1,52 @@
+/// A stream of any RTMP service: its server URL, and its stream key unless that is part of the URL.
+public struct PlainStream: Hashable, Sendable {
+    public let publishURL: PublishURL
+    /// A PEM file of the certificates to trust instead of the system's; a relative path is meant from
+    /// the stream file's directory.
+    public let caFile: String?
+}
+
+extension PlainStream {
+    static let keyNames = ["url", "key", "caFile"]
+
+    private static let urlExample = #""url": "rtmps://live.example.com/app""#
+
+    init?(reading reader: inout ObjectReader) {
+        let urlText = reader.text("url", required: true, example: Self.urlExample)
+        let keyIsGiven = reader.has("key")
+        let key = Self.readKey(&reader)
+        let caFile = reader.text("caFile", example: #""caFile": "ca.pem""#)
+        if let caFile, caFile.value.isEmpty || caFile.value.utf8.contains(0) {
+            reader.report(
+                .invalidValue, "caFile", at: caFile.position, "must be a file name", example: #""caFile": "ca.pem""#)
+        }
+        guard let urlText, !keyIsGiven || key != nil else { return nil }
+        let url: PublishURL
+        do { url = try PublishURL(parsing: urlText.value, key: key) } catch {
+            reader.report(.invalidValue, "url", at: urlText.position, error.description, example: Self.urlExample)
+            return nil
+        }
+        let platform = PlatformProfile(host: url.host)
+        if platform.requiresTLS, url.scheme != .rtmps {
+            reader.report(
+                .invalidValue, "url", at: urlText.position, "\(platform.name) takes RTMPS only; begin it with rtmps://",
+                example: Self.urlExample)
+        }
+        if caFile != nil, url.scheme != .rtmps {
+            reader.report(.suspicious, "caFile", at: caFile?.position, "has a meaning only for an rtmps:// URL")
+        }
+        self.init(publishURL: url, caFile: caFile?.value)
+    }
+
+    private static func readKey(_ reader: inout ObjectReader) -> Secret? {
+        let example = #""key": "the stream key from the service's page""#
+        guard let key = reader.text("key", example: example) else { return nil }
+        guard !key.value.isEmpty, key.value.utf8.allSatisfy(\.isVisibleASCII) else {
+            reader.report(
+                .invalidValue, "key", at: key.position,
+                key.value.isEmpty ? "is empty" : "holds a space or a character beyond ASCII", example: example)
+            return nil
+        }
+        return Secret(key.value)
+    }
+}

@@ -1,0 +1,55 @@
+/// What a live service asks of a stream, so that a refusal can be foreseen instead of suffered.
+public struct PlatformProfile: Hashable, Sendable {
+    public let name: String
+    /// The distance of key frames that the service asks for.
+    public let keyFrameInterval: Duration
+    /// The longest distance that it takes.
+    public let longestKeyFrameInterval: Duration
+    /// A stream without an audio track is refused or never shown; silence will do.
+    public let requiresAudio: Bool
+    /// The picture's size may change while streaming.
+    public let allowsSizeChange: Bool
+    /// Plain RTMP is refused.
+    public let requiresTLS: Bool
+    /// How long one broadcast may last; `nil` when no limit is known.
+    public let longestBroadcast: Duration?
+
+    /// Two seconds between key frames suit every service that is not known by name.
+    public static let `default` = PlatformProfile(
+        name: "default", keyFrameInterval: .seconds(2), longestKeyFrameInterval: .seconds(10), requiresAudio: false,
+        allowsSizeChange: true, requiresTLS: false, longestBroadcast: nil)
+    public static let pili = PlatformProfile(
+        name: "Pili", keyFrameInterval: .seconds(2), longestKeyFrameInterval: .seconds(10), requiresAudio: false,
+        allowsSizeChange: true, requiresTLS: false, longestBroadcast: nil)
+    public static let youTube = PlatformProfile(
+        name: "YouTube", keyFrameInterval: .seconds(2), longestKeyFrameInterval: .seconds(4), requiresAudio: true,
+        allowsSizeChange: false, requiresTLS: false, longestBroadcast: nil)
+    public static let twitch = PlatformProfile(
+        name: "Twitch", keyFrameInterval: .seconds(2), longestKeyFrameInterval: .seconds(2), requiresAudio: false,
+        allowsSizeChange: false, requiresTLS: false, longestBroadcast: .seconds(48 * 3600))
+    public static let facebook = PlatformProfile(
+        name: "Facebook", keyFrameInterval: .seconds(2), longestKeyFrameInterval: .seconds(2), requiresAudio: true,
+        allowsSizeChange: false, requiresTLS: true, longestBroadcast: .seconds(8 * 3600))
+
+    /// The profile for a plain URL's host. A Pili stream is known by its file, mostly not by its host.
+    public init(host: NetworkHost) {
+        let domains: [(String, PlatformProfile)] = [
+            ("youtube.com", .youTube), ("twitch.tv", .twitch), ("live-video.net", .twitch), ("facebook.com", .facebook),
+        ]
+        let known = domains.first { host.isWithin($0.0) }?.1
+        self = known ?? (host.name.lowercased().hasPrefix("pili-publish.") ? .pili : .default)
+    }
+
+    private init(
+        name: String, keyFrameInterval: Duration, longestKeyFrameInterval: Duration, requiresAudio: Bool,
+        allowsSizeChange: Bool, requiresTLS: Bool, longestBroadcast: Duration?
+    ) {
+        self.name = name
+        self.keyFrameInterval = keyFrameInterval
+        self.longestKeyFrameInterval = longestKeyFrameInterval
+        self.requiresAudio = requiresAudio
+        self.allowsSizeChange = allowsSizeChange
+        self.requiresTLS = requiresTLS
+        self.longestBroadcast = longestBroadcast
+    }
+}

@@ -1,0 +1,71 @@
+/// What `stream.json` says: where to publish, in one of two forms.
+public struct StreamDescription: Hashable, Sendable {
+    public enum Form: Hashable, Sendable {
+        case pili(PiliStream)
+        case plain(PlainStream)
+    }
+
+    public let form: Form
+
+    /// What the service asks of a stream.
+    public var platform: PlatformProfile {
+        switch form {
+        case .pili: .pili
+        case .plain(let stream): PlatformProfile(host: stream.publishURL.host)
+        }
+    }
+
+    /// See `PlainStream.caFile`.
+    public var caFile: String? {
+        if case .plain(let stream) = form { stream.caFile } else { nil }
+    }
+
+    /// The URL for one connection; call it again for the next one, since a signature serves once.
+    ///
+    /// Where a nonce is used, save `nonces.unsavedText` before connecting.
+    /// - Parameter unixSeconds: what the clock says, in seconds since 1970.
+    public func publishURL(
+        unixSeconds: Int64, nonces: inout NonceSequence, hmacSHA1: HMACSHA1Function
+    ) throws(PublishURLError) -> PublishURL {
+        switch form {
+        case .pili(let stream):
+            try stream.publishURL(unixSeconds: unixSeconds, nonces: &nonces, hmacSHA1: hmacSHA1)
+        case .plain(let stream): stream.publishURL
+        }
+    }
+}
+
+extension StreamDescription {
+    private static let example = #"{"url": "rtmp://live.example.com/app", "key": "the stream key"}"#
+
+    /// Checks the whole file and tells everything that is wrong with it.
+    public static func decode(_ json: JSONValue) -> Decoded<StreamDescription> {
+        json.decode(example: example) { reader in
+            if let disabled = reader.flag("disabled", example: #""disabled": false"#), disabled.value {
+                reader.report(
+                    .disabled, "disabled", at: disabled.position,
+                    "the stream is disabled, nothing will be published; enable it at the service or set false",
+                    example: #""disabled": false"#)
+            }
+            let plainNames = PlainStream.keyNames.filter { reader.has($0) }
+            let piliNames = PiliStream.keyNames.filter { reader.has($0) }
+            switch (plainNames.first, piliNames.first) {
+            case (nil, nil):
+                reader.report(
+                    .missing, "", "says nothing about where to publish: give \"url\", or the service's stream object",
+                    example: example)
+                return nil
+            case (_?, let piliName?) where reader.has("url"):
+                reader.accept(names: PiliStream.keyNames)
+                reader.report(
+                    .invalidValue, piliName, "does not go together with \"url\"; keep one form of stream description")
+                _ = PlainStream(reading: &reader)
+                return nil
+            case (_?, nil):
+                return PlainStream(reading: &reader).map { StreamDescription(form: .plain($0)) }
+            case (_, _?):
+                return PiliStream(reading: &reader).map { StreamDescription(form: .pili($0)) }
+            }
+        }
+    }
+}

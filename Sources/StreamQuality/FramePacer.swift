@@ -1,0 +1,34 @@
+import Media
+
+/// Chooses, from a source that is faster than the quality asks for, the pictures
+/// nearest to an even grid of the wanted rate.
+public struct FramePacer: Sendable {
+    private let wanted: FrameRate
+    private let takesAll: Bool
+    private var origin: MediaTimestamp?
+    /// The next place of the grid to fill.
+    private var nextIndex = 0
+
+    /// A source that is not faster than wanted loses no picture, however unevenly its pictures come.
+    public init(source: FrameRate, wanted: FrameRate) {
+        self.wanted = wanted
+        takesAll = source <= wanted
+    }
+
+    /// - Returns: whether the picture is to be encoded.
+    public mutating func frameCaptured(at time: MediaTimestamp) -> Bool {
+        guard !takesAll else { return true }
+        guard let origin else {
+            self.origin = time
+            nextIndex = 1
+            return true
+        }
+        let half = wanted.frameDuration / 2
+        guard time + half >= origin + wanted.offset(ofFrame: nextIndex) else { return false }
+        // After a gap the grid goes on at the place nearest to this picture.
+        let elapsed = max(0, (time + half - origin).wholeNanoseconds)
+        let place = elapsed.multipliedReportingOverflow(by: Int64(wanted.framesPerSecond)).partialValue / 1_000_000_000
+        nextIndex = max(nextIndex, Int(place)) + 1
+        return true
+    }
+}

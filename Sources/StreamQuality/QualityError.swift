@@ -1,0 +1,48 @@
+import Media
+
+/// A quality, dimension or limit that cannot be used, and what can be instead.
+public enum QualityError: Error, Hashable, Sendable {
+    case unknownVideoQuality(String)
+    case unknownAudioQuality(String)
+    case unsupportedSampleRate(String)
+    case unknownDimension(String)
+    /// Smaller than one macroblock, or larger than H.264 level 5.1 carries.
+    case impossibleSize(PictureSize)
+    /// A picture that level 5.1 carries, but not so many of them in a second.
+    case tooManyPictures(size: PictureSize, frameRate: FrameRate, bitrate: Bitrate)
+}
+
+extension QualityError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unknownVideoQuality(let name):
+            "video quality \"\(name)\" is unknown; use one of \(Self.list(VideoQuality.allCases.map(\.name)))"
+        case .unknownAudioQuality(let name):
+            """
+            audio quality "\(name)" is unknown; use one of \(Self.list(AudioQuality.presets.map(\.name))), \
+            with a sample rate if it is not to be 44100, as in High2@48000
+            """
+        case .unsupportedSampleRate(let rate):
+            """
+            audio sample rate "\(rate)" is not supported; use one of \
+            \(Self.list(AudioQuality.sampleRates.map { String($0) })) (Hz)
+            """
+        case .unknownDimension(let text):
+            "dimension \"\(text)\" is neither WIDTHxHEIGHT nor a name; use a size such as 640x480, or one of \(Self.presets)"
+        case .impossibleSize(let size):
+            """
+            dimension \(size) is impossible: each side must be at least 16 pixels, and H.264 level 5.1 ends at \
+            36864 macroblocks (as in 4096x2304) and 8688 pixels a side; use one of \(Self.presets), or a size between
+            """
+        case .tooManyPictures(let size, let frameRate, let bitrate):
+            """
+            \(size) at \(frameRate.framesPerSecond) pictures and \(bitrate.bitsPerSecond / 1000) kbit a second is more \
+            than H.264 level 5.1 carries; use a smaller dimension, \(Self.presets) for example, or a lower quality
+            """
+        }
+    }
+
+    private static var presets: String { list(VideoDimension.presets.map(\.size.description)) }
+
+    private static func list(_ names: [String]) -> String { names.joined(separator: ", ") }
+}

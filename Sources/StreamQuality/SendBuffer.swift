@@ -1,0 +1,287 @@
+import DequeModule
+import Media
+
+/// Encoded media on its way to the network, measured in seconds.
+///
+/// The duration counts what waits here and what the kernel holds unsent, as time, by the packets' own timestamps;
+/// the longer of the two tracks counts. When more comes than may wait, pictures are dropped up to the newest key
+/// frame that waits, or all of them when none does: so always the whole rest of a group of pictures, and never a
+/// picture that a sent one refers to. Audio goes last, and oldest first. Sequence headers are never dropped.
+///
+/// Each packet costs constant time, taken over its life. Memory is bounded by `SendBufferLimits`: at most
+/// `maxDuration` of video waits, a quarter of a second more of audio, and at most `maxByteCount` bytes.
+public struct SendBuffer: Sendable {
+    private struct Item {
+        let packet: EncodedPacket
+        /// The time that it takes: from its predecessor's decode time to its own; none for a header.
+        let span: Duration
+        /// Rises with every packet: the order in which the two tracks go out.
+        let order: Int
+    }
+
+    public let limits: SendBufferLimits
+
+    private var waiting = PerTrack<Deque<Item>>(video: [], audio: [])
+    private var waitingSpan = PerTrack(video: Duration.zero, audio: .zero)
+    private var newestTime = PerTrack<MediaTimestamp?>(video: nil, audio: nil)
+    private var headers = PerTrack<EncodedPacket?>(video: nil, audio: nil)
+    /// The order of each key frame that waits.
+    private var keyFrames: Deque<Int> = []
+    private var nextOrder = 0
+    private var unsent = ByteLedger()
+    private var unacknowledged = ByteLedger()
+
+    /// Pictures are refused up to the next key frame, which was last asked for at `requestedAt`.
+    private var isAwaitingKeyFrame = true
+    private var requestedAt: MediaTimestamp?
+    private var alarms: SendBufferAlarms
+
+    /// Bytes of the packets that wait here; the kernel's not counted.
+    public private(set) var waitingByteCount = 0
+    private var handedOutByteCount = 0
+    private var largestDelivery = 0
+
+    /// RTMP's chunk headers and FLV's media header add about so much to each packet.
+    static let overheadPerPacket = 14
+    /// A key frame that did not come is asked for again after this long: encoders may skip the picture.
+    private static let keyFrameRetry = Duration.seconds(1)
+    /// One packet never counts for more, whatever a source's timestamps do.
+    private static let longestSpan = Duration.seconds(1)
+    private static let audioGrace = Duration.milliseconds(250)
+
+    public init(limits: SendBufferLimits = .standard) {
+        self.limits = limits
+        alarms = SendBufferAlarms(limits: limits)
+    }
+
+    // MARK: What it holds
+
+    /// Media waiting here and unsent in the kernel.
+    public var duration: Duration { max(span(.video, with: unsent), span(.audio, with: unsent)) }
+
+    /// The same with what was sent and not yet acknowledged: how late the receiver is, without the way there.
+    public var deliveryDelay: Duration {
+        max(span(.video, with: unacknowledged), span(.audio, with: unacknowledged))
+    }
+
+    /// Bytes waiting here and unsent in the kernel.
+    public var byteCount: Int { waitingByteCount + unsent.byteCount }
+
+    /// Bytes waiting here and handed out without being acknowledged yet.
+    public var undeliveredByteCount: Int { waitingByteCount + unacknowledged.byteCount }
+
+    /// Bytes that reached the receiver since the buffer was made. Never falls.
+    public var deliveredByteCount: Int { largestDelivery }
+
+    private func span(_ track: Track, with ledger: ByteLedger) -> Duration { waitingSpan[track] + ledger.span[track] }
+
+    // MARK: In
+
+    /// Takes a packet that the encoder gave. Video and audio come each in the order of their decode times.
+    public mutating func append(_ packet: EncodedPacket, now: MediaTimestamp) -> [SendBufferEvent] {
+        var events: [SendBufferEvent] = []
+        if packet.isHeader {
+            headers[packet.track] = packet
+            enqueue(packet)
+            return events
+        }
+        if packet.isVideo, isAwaitingKeyFrame {
+            guard packet.isKeyFrame else {
+                newestTime.video = packet.decodeTime
+                events.append(.droppedItems([packet.dropped(.awaitingKeyFrame)]))
+                if isRetryDue(now) { requestKeyFrame(now, &events) }
+                return events
+            }
+            isAwaitingKeyFrame = false
+        }
+        enqueue(packet)
+        alarms.durationMeasured(duration, byteCount: byteCount, &events)
+        makeRoom(now, &events)
+        return events
+    }
+
+    private mutating func enqueue(_ packet: EncodedPacket) {
+        let track = packet.track
+        let item = Item(packet: packet, span: span(of: packet), order: nextOrder)
+        if !packet.isHeader { newestTime[track] = packet.decodeTime }
+        if packet.isKeyFrame { keyFrames.append(nextOrder) }
+        nextOrder += 1
+        waiting[track].append(item)
+        waitingByteCount += packet.wireByteCount
+        waitingSpan[track] += item.span
+    }
+
+    private func span(of packet: EncodedPacket) -> Duration {
+        guard !packet.isHeader, let newest = newestTime[packet.track] else { return .zero }
+        return min(max(.zero, packet.decodeTime - newest), Self.longestSpan)
+    }
+
+    private func isRetryDue(_ now: MediaTimestamp) -> Bool {
+        requestedAt.map { now - $0 >= Self.keyFrameRetry } ?? true
+    }
+
+    private mutating func requestKeyFrame(_ now: MediaTimestamp, _ events: inout [SendBufferEvent]) {
+        requestedAt = now
+        events.append(.keyFrameNeeded)
+    }
+
+    // MARK: Out
+
+    /// Whether `takeNext` would give a key frame.
+    public var isKeyFrameNext: Bool {
+        guard let video = waiting.video.first, video.packet.isKeyFrame else { return false }
+        return waiting.audio.first.map { video.order < $0.order } ?? true
+    }
+
+    /// Takes the next packet to be sent. It counts as unsent until the kernel's queue says otherwise.
+    public mutating func takeNext() -> EncodedPacket? {
+        let track: Track
+        switch (waiting.video.first, waiting.audio.first) {
+        case (nil, nil): return nil
+        case (_?, nil): track = .video
+        case (nil, _?): track = .audio
+        case (let video?, let audio?): track = video.order < audio.order ? .video : .audio
+        }
+        let item = removeFirst(track)
+        let byteCount = item.packet.wireByteCount
+        unsent.append(byteCount: byteCount, track: track, span: item.span)
+        unacknowledged.append(byteCount: byteCount, track: track, span: item.span)
+        handedOutByteCount += byteCount
+        return item.packet
+    }
+
+    private mutating func removeFirst(_ track: Track) -> Item {
+        let item = waiting[track].removeFirst()
+        if item.packet.isKeyFrame { keyFrames.removeFirst() }
+        waitingByteCount -= item.packet.wireByteCount
+        waitingSpan[track] -= item.span
+        return item
+    }
+
+    /// Tells what is left of the packets that were handed out.
+    /// - Parameters:
+    ///   - unsentBytes: what the transport and the kernel hold and have not sent (SIOCOUTQNSD).
+    ///   - unacknowledgedBytes: the same and what was sent without being acknowledged (SIOCOUTQ);
+    ///     `nil` when it is not known.
+    public mutating func kernelQueueMeasured(
+        unsentBytes: Int, unacknowledgedBytes: Int? = nil, now: MediaTimestamp
+    ) -> [SendBufferEvent] {
+        unsent.trim(to: unsentBytes)
+        unacknowledged.trim(to: max(unsentBytes, unacknowledgedBytes ?? 0))
+        let onTheWay = min(max(0, max(unsentBytes, unacknowledgedBytes ?? 0)), unacknowledged.byteCount)
+        largestDelivery = max(largestDelivery, handedOutByteCount - onTheWay)
+        var events: [SendBufferEvent] = []
+        let wasFull = alarms.isFull
+        alarms.durationMeasured(duration, byteCount: byteCount, &events)
+        // While full, a key frame would have been dropped again; now there is room for one.
+        if isAwaitingKeyFrame, wasFull, !alarms.isFull { requestKeyFrame(now, &events) }
+        return events
+    }
+
+    // MARK: Drops
+
+    /// Audio goes last: while both tracks grow alike, video reaches its limit first and makes way.
+    private var audioLimit: Duration { limits.maxDuration + (newestTime.video == nil ? .zero : Self.audioGrace) }
+    private var isVideoOverfull: Bool { span(.video, with: unsent) > limits.maxDuration || isTooLarge }
+    private var isAudioOverfull: Bool { span(.audio, with: unsent) > audioLimit || isTooLarge }
+    private var isTooLarge: Bool { byteCount > SendBufferLimits.maxByteCount }
+
+    private mutating func makeRoom(_ now: MediaTimestamp, _ events: inout [SendBufferEvent]) {
+        guard isVideoOverfull || isAudioOverfull else { return }
+        // As long as it stays full, each key frame would go the way of the last one: then there is no hurry.
+        let isUrgent = !alarms.isFull || isRetryDue(now)
+        alarms.overfilled(&events)
+        var dropped: [DroppedItem] = []
+        while isVideoOverfull, dropVideo(upTo: newestUsableKeyFrame, .bufferFull, into: &dropped) {}
+        drop(.audio, .bufferFull, into: &dropped) { buffer, _ in buffer.isAudioOverfull }
+        report(dropped, isUrgent: isUrgent, now, &events)
+    }
+
+    /// Drops every picture that waits, so that the next one sent is a new key frame, which is asked for.
+    /// Audio stays.
+    public mutating func discardWaitingVideo(now: MediaTimestamp) -> [SendBufferEvent] {
+        var events: [SendBufferEvent] = []
+        var dropped: [DroppedItem] = []
+        _ = dropVideo(upTo: nil, .discarded, into: &dropped)
+        report(dropped, isUrgent: true, now, &events)
+        return events
+    }
+
+    /// Begins anew on a connection that has just been opened: what waited for the old one is dropped, the latest
+    /// sequence headers go first, and the first picture is a key frame.
+    public mutating func connectionOpened(now: MediaTimestamp) -> [SendBufferEvent] {
+        var events: [SendBufferEvent] = []
+        var dropped: [DroppedItem] = []
+        drop(.video, .newConnection, into: &dropped) { _, _ in true }
+        drop(.audio, .newConnection, into: &dropped) { _, _ in true }
+        waiting = PerTrack(video: [], audio: [])
+        waitingByteCount = 0
+        newestTime = PerTrack(video: nil, audio: nil)
+        // What the old connection still held is lost and counts neither as waiting nor as delivered.
+        unsent = ByteLedger()
+        unacknowledged = ByteLedger()
+        handedOutByteCount = deliveredByteCount
+        for header in [headers.video, headers.audio] {
+            if let header { enqueue(header) }
+        }
+        isAwaitingKeyFrame = true
+        if !dropped.isEmpty { events.append(.droppedItems(dropped)) }
+        requestKeyFrame(now, &events)
+        alarms.durationMeasured(duration, byteCount: byteCount, &events)
+        return events
+    }
+
+    /// The newest key frame that waits with something to drop before it; `nil` when all pictures must go.
+    private var newestUsableKeyFrame: Int? {
+        guard let newest = keyFrames.last else { return nil }
+        let first = waiting.video.first { !$0.packet.isHeader }
+        return first?.order == newest ? nil : newest
+    }
+
+    /// Drops the pictures before the key frame with this order, or all.
+    /// - Returns: whether any was dropped.
+    private mutating func dropVideo(
+        upTo keyFrame: Int?, _ reason: DroppedItem.Reason, into dropped: inout [DroppedItem]
+    ) -> Bool {
+        let before = dropped.count
+        drop(.video, reason, into: &dropped) { _, item in item.order < keyFrame ?? .max }
+        guard dropped.count > before else { return false }
+        if keyFrame == nil { isAwaitingKeyFrame = true }
+        return true
+    }
+
+    /// Drops the track's packets from the front, as long as they should go. Headers among them stay, in front.
+    private mutating func drop(
+        _ track: Track, _ reason: DroppedItem.Reason, into dropped: inout [DroppedItem],
+        while shouldGo: (borrowing Self, Item) -> Bool
+    ) {
+        var kept: [Item] = []
+        while let first = waiting[track].first, shouldGo(self, first) {
+            let item = removeFirst(track)
+            if item.packet.isHeader { kept.append(item) } else { dropped.append(item.packet.dropped(reason)) }
+        }
+        for item in kept.reversed() {
+            waiting[track].prepend(item)
+            waitingByteCount += item.packet.wireByteCount
+        }
+    }
+
+    private mutating func report(
+        _ dropped: [DroppedItem], isUrgent: Bool, _ now: MediaTimestamp, _ events: inout [SendBufferEvent]
+    ) {
+        if !dropped.isEmpty { events.append(.droppedItems(dropped)) }
+        if isUrgent, isAwaitingKeyFrame, dropped.contains(where: { $0.kind != .audio }) {
+            requestKeyFrame(now, &events)
+        }
+        alarms.durationMeasured(duration, byteCount: byteCount, &events)
+    }
+}
+
+extension EncodedPacket {
+    /// About what it takes on the wire.
+    fileprivate var wireByteCount: Int { payload.count + SendBuffer.overheadPerPacket }
+
+    fileprivate func dropped(_ reason: DroppedItem.Reason) -> DroppedItem {
+        DroppedItem(kind: kind, decodeTime: decodeTime, byteCount: payload.count, reason: reason)
+    }
+}

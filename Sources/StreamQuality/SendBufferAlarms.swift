@@ -1,0 +1,61 @@
+import Media
+
+/// Turns the buffer's duration into events, each with hysteresis: one crossing, one event.
+struct SendBufferAlarms: Sendable {
+    private let limits: SendBufferLimits
+    private var isAboveHigh = false
+    private var isBelowLow = true
+    private var isEmpty = true
+    /// Whether the buffer has been full and not come down since.
+    private(set) var isFull = false
+    private var toldDuration = Duration.zero
+
+    /// How far the duration must come back, as a fraction of the longest, before a crossing counts again: half of
+    /// the least distance between the thresholds, so that the two bands never overlap.
+    private static let hysteresis = 0.05
+    private static let durationStep = Duration.milliseconds(100)
+
+    init(limits: SendBufferLimits) { self.limits = limits }
+
+    mutating func durationMeasured(_ duration: Duration, byteCount: Int, _ events: inout [SendBufferEvent]) {
+        checkHigh(duration, &events)
+        checkLow(duration, byteCount: byteCount, &events)
+        let moved = duration - toldDuration
+        if moved >= Self.durationStep || moved <= .zero - Self.durationStep {
+            toldDuration = duration
+            events.append(.durationChanged(duration))
+        }
+    }
+
+    private mutating func checkHigh(_ duration: Duration, _ events: inout [SendBufferEvent]) {
+        if duration >= limits.duration(limits.highThreshold) {
+            if !isAboveHigh { events.append(.roseAboveHigh) }
+            isAboveHigh = true
+        } else if duration < limits.duration(limits.highThreshold - Self.hysteresis) {
+            isAboveHigh = false
+            isFull = false
+        }
+    }
+
+    private mutating func checkLow(_ duration: Duration, byteCount: Int, _ events: inout [SendBufferEvent]) {
+        if duration >= limits.duration(limits.lowThreshold + Self.hysteresis) {
+            isBelowLow = false
+            isEmpty = false
+            return
+        }
+        if duration < limits.duration(limits.lowThreshold), !isBelowLow {
+            isBelowLow = true
+            events.append(.fellBelowLow)
+        }
+        if byteCount == 0, !isEmpty {
+            isEmpty = true
+            events.append(.empty)
+        }
+    }
+
+    /// More came than may wait.
+    mutating func overfilled(_ events: inout [SendBufferEvent]) {
+        if !isFull { events.append(.full) }
+        isFull = true
+    }
+}

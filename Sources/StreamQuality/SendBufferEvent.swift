@@ -1,0 +1,46 @@
+import Media
+
+/// A packet that will never be sent.
+public struct DroppedItem: Hashable, Sendable {
+    public enum Reason: String, Sendable {
+        /// More came than `SendBufferLimits` allow.
+        case bufferFull
+        /// A picture it refers to was dropped before.
+        case awaitingKeyFrame
+        /// The controller chose to jump to the live picture.
+        case discarded
+        /// It waited for a connection that is gone.
+        case newConnection
+    }
+
+    public let kind: EncodedPacket.Kind
+    public let decodeTime: MediaTimestamp
+    /// Bytes of its payload.
+    public let byteCount: Int
+    public let reason: Reason
+
+    public init(kind: EncodedPacket.Kind, decodeTime: MediaTimestamp, byteCount: Int, reason: Reason) {
+        self.kind = kind
+        self.decodeTime = decodeTime
+        self.byteCount = byteCount
+        self.reason = reason
+    }
+}
+
+/// What happened in a `SendBuffer`. Each crossing is told once.
+public enum SendBufferEvent: Hashable, Sendable {
+    /// Nothing waits any more, here or in the kernel. Told again only after media piled up in between.
+    case empty
+    /// More came than may wait.
+    case full
+    /// Packets that were dropped, one by one, oldest first.
+    case droppedItems([DroppedItem])
+    /// The duration reached the high threshold.
+    case roseAboveHigh
+    /// The duration fell below the low threshold.
+    case fellBelowLow
+    /// The duration moved by a tenth of a second or more since it was last told.
+    case durationChanged(Duration)
+    /// No picture goes out before the next key frame: ask the encoder for one now.
+    case keyFrameNeeded
+}

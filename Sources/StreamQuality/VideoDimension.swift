@@ -1,0 +1,84 @@
+import Media
+
+/// The size of the pictures of a stream: a preset, or the person's own, rounded to whole macroblocks.
+public struct VideoDimension: Hashable, Sendable {
+    /// The size that is encoded. Presets keep theirs: H.264 cropping covers what is no multiple of 16.
+    public let size: PictureSize
+    /// The size that was asked for.
+    public let requestedSize: PictureSize
+
+    /// Whether the size was rounded and the person should hear of it.
+    public var isRounded: Bool { size != requestedSize }
+
+    private init(preset width: Int, _ height: Int) {
+        size = PictureSize(width: width, height: height)
+        requestedSize = size
+    }
+
+    /// 16:9, smallest first.
+    public static let widePresets = [
+        VideoDimension(preset: 416, 234), VideoDimension(preset: 480, 270), VideoDimension(preset: 640, 360),
+        VideoDimension(preset: 960, 540), VideoDimension(preset: 1280, 720), VideoDimension(preset: 1920, 1080),
+    ]
+    /// 4:3, smallest first. The contract's 1920x1140 is taken as it stands, beside the 1920x1440 that it surely meant.
+    public static let narrowPresets = [
+        VideoDimension(preset: 400, 300), VideoDimension(preset: 480, 360), standard,
+        VideoDimension(preset: 960, 720), VideoDimension(preset: 1280, 960), VideoDimension(preset: 1920, 1140),
+        VideoDimension(preset: 1920, 1440),
+    ]
+    public static let presets = widePresets + narrowPresets
+    /// What a stream has when nobody chose: 640x480.
+    public static let standard = VideoDimension(preset: 640, 480)
+
+    /// A preset's size as it is; any other rounded to the nearest multiple of 16 on each side, halves up.
+    /// - Throws: `impossibleSize` below 16 pixels on a side, or when H.264 level 5.1 does not carry one picture of it.
+    public init(_ requested: PictureSize) throws(QualityError) {
+        if let preset = Self.presets.first(where: { $0.size == requested }) {
+            self = preset
+            return
+        }
+        let longestSide = 8_688
+        guard (16...longestSide).contains(requested.width), (16...longestSide).contains(requested.height) else {
+            throw .impossibleSize(requested)
+        }
+        let rounded = PictureSize(width: (requested.width + 8) / 16 * 16, height: (requested.height + 8) / 16 * 16)
+        let slowest = FrameRate(framesPerSecond: 1)
+        guard H264Level.level5_1.carries(rounded, at: slowest, bitrate: Bitrate(bitsPerSecond: 0)) else {
+            throw .impossibleSize(requested)
+        }
+        size = rounded
+        requestedSize = requested
+    }
+
+    /// - Parameter text: "640x480"; or a preset by its height: "720p" (16:9 where both shapes have it), "16:9-720p",
+    ///   "4:3-720p".
+    /// - Throws: `unknownDimension`, `impossibleSize`.
+    public init(parsing text: String) throws(QualityError) {
+        let lowercased = text.lowercased()
+        if let preset = Self.preset(named: lowercased) {
+            self = preset
+            return
+        }
+        let sides = lowercased.split(separator: "x", omittingEmptySubsequences: false)
+        guard sides.count == 2, let width = Self.number(sides[0]), let height = Self.number(sides[1]) else {
+            throw .unknownDimension(text)
+        }
+        try self.init(PictureSize(width: width, height: height))
+    }
+
+    private static func preset(named name: String) -> VideoDimension? {
+        let candidates: [(prefix: String, presets: [VideoDimension])] = [
+            ("16:9-", widePresets), ("4:3-", narrowPresets), ("", presets),
+        ]
+        for (prefix, presets) in candidates {
+            if let preset = presets.first(where: { "\(prefix)\($0.size.height)p" == name }) { return preset }
+        }
+        return nil
+    }
+
+    private static func number(_ digits: Substring) -> Int? {
+        guard !digits.isEmpty, digits.allSatisfy({ ("0"..."9").contains($0) }) else { return nil }
+        // What does not fit an Int is a size all the same, an impossible one.
+        return Int(digits) ?? .max
+    }
+}

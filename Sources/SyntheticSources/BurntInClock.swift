@@ -1,0 +1,103 @@
+import DevicePorts
+import Media
+
+/// Frame number and time as a strip of black and white blocks along a picture's lower
+/// edge. It survives scaling and strong compression: a block is read at its middle, and
+/// a checksum tells damage.
+///
+/// 40 blocks in each of 3 rows, from the left and from above: 8 of sync, 32 of frame number,
+/// 40 of milliseconds, 16 of checksum, 24 unused; white is one, the highest bit first.
+public enum BurntInClock {
+    static let columns = 40
+    static let rows = 3
+    private static let sync: UInt64 = 0b1010_0110
+
+    /// What a strip says.
+    public struct Reading: Hashable, Sendable {
+        public let frameNumber: UInt32
+        /// Of the drawing machine's CLOCK_MONOTONIC, in whole milliseconds.
+        public let time: MediaTimestamp
+    }
+
+    /// The strip's height for pictures of a size: square blocks.
+    static func height(in size: PictureSize) -> Int { rows * blockHeight(in: size) }
+
+    private static func blockHeight(in size: PictureSize) -> Int { max(2, min(size.width / columns, size.height / 12)) }
+
+    /// Draws into the luma plane, whose chroma should be grey there.
+    static func draw(
+        frameNumber: UInt32, time: MediaTimestamp, luma: UnsafeMutableRawBufferPointer, stride: Int, size: PictureSize
+    ) {
+        let bits = Self.bits(frameNumber, UInt64(max(0, time.nanoseconds / 1_000_000)))
+        let blockHeight = blockHeight(in: size)
+        let top = size.height - rows * blockHeight
+        for row in 0..<rows {
+            for column in 0..<columns {
+                let begin = column * size.width / columns
+                let end = (column + 1) * size.width / columns
+                let level: UInt8 = bits[row * columns + column] ? 235 : 16
+                for line in 0..<blockHeight {
+                    let offset = (top + row * blockHeight + line) * stride
+                    luma[offset + begin..<offset + end].initializeAll(to: level)
+                }
+            }
+        }
+    }
+
+    /// Reads a strip.
+    /// - Parameters:
+    ///   - luma: at least `stride` x height bytes.
+    ///   - size: the picture's, which may have been scaled.
+    /// - Returns: `nil` when there is no strip or it is damaged.
+    public static func read(luma: UnsafeRawBufferPointer, stride: Int, size: PictureSize) -> Reading? {
+        let blockHeight = blockHeight(in: size)
+        let top = size.height - rows * blockHeight
+        guard size.width >= 2 * columns, top >= 0, stride >= size.width, luma.count >= stride * size.height else {
+            return nil
+        }
+        var bits: [Bool] = []
+        for row in 0..<rows {
+            for column in 0..<columns {
+                let x = (2 * column + 1) * size.width / (2 * columns)
+                let y = top + row * blockHeight + blockHeight / 2
+                bits.append(luma[y * stride + x] >= 128)
+            }
+        }
+        let frameNumber = number(bits[8..<40])
+        let milliseconds = number(bits[40..<80])
+        guard number(bits[0..<8]) == sync, number(bits[80..<96]) == checksum(frameNumber, milliseconds) else {
+            return nil
+        }
+        return Reading(
+            frameNumber: UInt32(frameNumber), time: MediaTimestamp(milliseconds: Int64(milliseconds)))
+    }
+
+    private static func bits(_ frameNumber: UInt32, _ milliseconds: UInt64) -> [Bool] {
+        let time = milliseconds & 0xFF_FFFF_FFFF
+        func bits(of value: UInt64, _ count: Int) -> [Bool] { (0..<count).reversed().map { value >> $0 & 1 == 1 } }
+        return bits(of: sync, 8) + bits(of: UInt64(frameNumber), 32) + bits(of: time, 40)
+            + bits(of: checksum(UInt64(frameNumber), time), 16) + bits(of: 0, 24)
+    }
+
+    private static func number(_ bits: ArraySlice<Bool>) -> UInt64 { bits.reduce(0) { $0 << 1 | ($1 ? 1 : 0) } }
+
+    /// CRC-16/CCITT-FALSE over the nine bytes of number and time.
+    private static func checksum(_ frameNumber: UInt64, _ milliseconds: UInt64) -> UInt64 {
+        var remainder: UInt16 = 0xFFFF
+        let bytes =
+            (0..<4).reversed().map { UInt8(truncatingIfNeeded: frameNumber >> (8 * UInt64($0))) }
+            + (0..<5).reversed().map { UInt8(truncatingIfNeeded: milliseconds >> (8 * UInt64($0))) }
+        for byte in bytes {
+            remainder ^= UInt16(byte) << 8
+            for _ in 0..<8 { remainder = remainder & 0x8000 != 0 ? remainder << 1 ^ 0x1021 : remainder << 1 }
+        }
+        return UInt64(remainder)
+    }
+}
+
+extension Slice<UnsafeMutableRawBufferPointer> {
+    /// Sets every byte.
+    func initializeAll(to value: UInt8) {
+        UnsafeMutableRawBufferPointer(rebasing: self).initializeMemory(as: UInt8.self, repeating: value)
+    }
+}

@@ -1,0 +1,42 @@
+import DevicePorts
+import Synchronization
+
+/// The memory of one picture. It is free when nobody but its pool holds it.
+final class PooledFrame: FrameMemory {
+    private let samples: Mutex<[UInt8]>
+
+    init(byteCount: Int) { samples = Mutex([UInt8](repeating: 0, count: byteCount)) }
+
+    func withBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        // Neither Mutex nor Array hands a typed result through; a buffer of one does.
+        var results: [Result<Value, Failure>] = []
+        samples.withLock { samples in
+            samples.withUnsafeBytes { bytes in
+                results.append(Result(catching: { () throws(Failure) in try body(bytes) }))
+            }
+        }
+        return try results[0].get()
+    }
+
+    /// For the source, before it lends the picture.
+    func withMutableBytes(_ body: (UnsafeMutableRawBufferPointer) -> Void) {
+        samples.withLock { samples in samples.withUnsafeMutableBytes { body($0) } }
+    }
+}
+
+/// Pictures' memory, used again and again: no allocation once as many exist as are lent at one time.
+struct FramePool {
+    private let byteCount: Int
+    private var frames: [PooledFrame] = []
+
+    init(byteCount: Int) { self.byteCount = byteCount }
+
+    mutating func take() -> PooledFrame {
+        for index in frames.indices where isKnownUniquelyReferenced(&frames[index]) { return frames[index] }
+        let frame = PooledFrame(byteCount: byteCount)
+        frames.append(frame)
+        return frame
+    }
+}

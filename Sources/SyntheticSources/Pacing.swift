@@ -1,0 +1,50 @@
+import LinuxIO
+import Media
+
+/// Waits on the clock until it is time or somebody says stop.
+struct Pacing {
+    private let stop: EventFD
+
+    /// - Parameter stop: once signalled, every wait ends at once. It is not drained.
+    init(stop: EventFD) { self.stop = stop }
+
+    /// - Returns: false when the source shall end.
+    func wait(until time: MediaTimestamp) throws(SystemCallError) -> Bool {
+        var entries = [PollEntry(stop.fileDescriptor)]
+        return try poll(&entries, until: time) == 0
+    }
+
+    /// Waits until the descriptor can be read.
+    /// - Returns: false when the source shall end.
+    func waitUntilReadable(_ fileDescriptor: Int32) throws(SystemCallError) -> Bool {
+        var entries = [PollEntry(stop.fileDescriptor), PollEntry(fileDescriptor)]
+        try poll(&entries, until: nil)
+        return entries[0].ready.isEmpty
+    }
+
+    var isStopped: Bool {
+        var entries = [PollEntry(stop.fileDescriptor)]
+        return (try? poll(&entries, until: .zero)) != 0
+    }
+}
+
+/// The times at which the items of a steady source are due.
+struct Schedule {
+    let begin: MediaTimestamp
+    let rate: FrameRate
+    private(set) var index = 0
+
+    init(begin: MediaTimestamp, rate: FrameRate) {
+        self.begin = begin
+        self.rate = rate
+    }
+
+    var due: MediaTimestamp { begin + rate.offset(ofFrame: index) }
+
+    mutating func advance() { index += 1 }
+
+    /// Leaves out what is late by more than a whole item, as a camera does when nobody takes its pictures.
+    mutating func skipMissed(now: MediaTimestamp) {
+        while due + rate.frameDuration < now { index += 1 }
+    }
+}

@@ -1,0 +1,88 @@
+import Media
+
+/// The planes of an I420 picture that is drawn on. Coordinates beyond the picture are cut off.
+struct PatternCanvas {
+    let bytes: UnsafeMutableRawBufferPointer
+    let size: PictureSize
+
+    private var chromaWidth: Int { (size.width + 1) / 2 }
+    private var chromaHeight: Int { (size.height + 1) / 2 }
+
+    /// Fills a rectangle with one colour (BT.601, limited range).
+    func fill(x: Int, y: Int, width: Int, height: Int, colour: (y: UInt8, u: UInt8, v: UInt8)) {
+        fill(0, size.width, size.height, x, y, width, height, colour.y)
+        let luma = size.width * size.height
+        let (left, top) = (x / 2, y / 2)
+        let (right, bottom) = ((x + width + 1) / 2, (y + height + 1) / 2)
+        fill(luma, chromaWidth, chromaHeight, left, top, right - left, bottom - top, colour.u)
+        fill(
+            luma + chromaWidth * chromaHeight, chromaWidth, chromaHeight, left, top, right - left, bottom - top,
+            colour.v)
+    }
+
+    private func fill(
+        _ offset: Int, _ stride: Int, _ rows: Int, _ x: Int, _ y: Int, _ width: Int, _ height: Int, _ value: UInt8
+    ) {
+        let (left, right) = (max(0, x), min(stride, x + width))
+        guard left < right else { return }
+        for row in max(0, y)..<max(0, y, min(rows, y + height)) {
+            let begin = offset + row * stride
+            bytes[begin + left..<begin + right].initializeAll(to: value)
+        }
+    }
+
+    /// Copies a grey sprite into the luma plane.
+    func draw(sprite: [UInt8], side: Int, x: Int, y: Int) {
+        let (left, right) = (max(0, x), min(size.width, x + side))
+        guard left < right else { return }
+        for row in max(0, y)..<max(0, y, min(size.height, y + side)) {
+            let from = (row - y) * side + left - x
+            let to = row * size.width
+            sprite.withUnsafeBytes {
+                bytes[to + left..<to + right].copyAll(
+                    from: UnsafeRawBufferPointer(rebasing: $0[from..<from + right - left]))
+            }
+        }
+    }
+
+    /// Writes digits, dots and colons as white on black, each in 5x7 dots of `scale` pixels.
+    func write(_ text: String, x: Int, y: Int, scale: Int) {
+        let advance = 6 * scale
+        fill(
+            x: x - scale, y: y - scale, width: text.utf8.count * advance + scale, height: 9 * scale,
+            colour: (16, 128, 128))
+        for (place, character) in text.utf8.enumerated() {
+            for (row, bits) in DigitFont.rows(of: character).enumerated() {
+                for column in 0..<5 where bits >> (4 - column) & 1 == 1 {
+                    fill(
+                        0, size.width, size.height, x + place * advance + column * scale, y + row * scale, scale, scale,
+                        235)
+                }
+            }
+        }
+    }
+}
+
+extension Slice<UnsafeMutableRawBufferPointer> {
+    fileprivate func copyAll(from source: UnsafeRawBufferPointer) {
+        UnsafeMutableRawBufferPointer(rebasing: self).copyMemory(from: source)
+    }
+}
+
+/// A font of what a clock and a counter need: 5 dots in each of 7 rows, the left one in bit 4.
+enum DigitFont {
+    static func rows(of character: UInt8) -> [UInt8] {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digits[Int(character - UInt8(ascii: "0"))]
+        case UInt8(ascii: ":"): [0, 4, 4, 0, 4, 4, 0]
+        case UInt8(ascii: "."): [0, 0, 0, 0, 0, 4, 4]
+        default: []
+        }
+    }
+
+    private static let digits: [[UInt8]] = [
+        [14, 17, 19, 21, 25, 17, 14], [4, 12, 4, 4, 4, 4, 14], [14, 17, 1, 2, 4, 8, 31], [31, 2, 4, 2, 1, 17, 14],
+        [2, 6, 10, 18, 31, 2, 2], [31, 16, 30, 1, 1, 17, 14], [6, 8, 16, 30, 17, 17, 14], [31, 1, 2, 4, 8, 8, 8],
+        [14, 17, 17, 14, 17, 17, 14], [14, 17, 17, 15, 1, 2, 12],
+    ]
+}

@@ -1,0 +1,60 @@
+import DevicePorts
+import LinuxIO
+import Media
+
+/// Interleaved signed 16-bit samples, little endian, from a file, paced by its rate, or from a pipe, paced by
+/// its writer.
+public final class RawAudioInput: AudioSource {
+    public let format: AudioFormat
+    public private(set) var endingNote: String?
+    private let input: RawInput
+    private let pacing: Pacing
+    private var block: [UInt8] = []
+    private var begin: MediaTimestamp?
+    private var frameCount = 0
+    private var hasEnded = false
+
+    public init(path: String, format: AudioFormat, stop: EventFD) throws(SourceError) {
+        self.format = format
+        pacing = Pacing(stop: stop)
+        input = try RawInput(path: path, stop: stop)
+        if let byteCount = input.byteCount, byteCount < bytesPerFrame {
+            throw .tooShort(path: input.path, byteCount: byteCount, needed: bytesPerFrame)
+        }
+    }
+
+    private var bytesPerFrame: Int { 2 * format.channelCount }
+
+    public func nextBlock(frameCount wanted: Int) throws -> AudioBlock? {
+        guard !hasEnded else { return nil }
+        if block.count != wanted * bytesPerFrame { block = [UInt8](repeating: 0, count: wanted * bytesPerFrame) }
+        var count = block.count
+        var arrival = MonotonicClock.now()
+        switch try block.withUnsafeMutableBytes({ try input.read(into: $0) }) {
+        case .stopped: return nil
+        case .whole(let time): arrival = time
+        case .ended(let byteCount):
+            hasEnded = true
+            count = byteCount / bytesPerFrame * bytesPerFrame
+            endingNote = "\(input.path) ended after \(frameCount + count / bytesPerFrame) samples"
+            if count == 0 { return nil }
+        }
+        let time = input.isRegularFile ? scheduledTime(arrival) : arrival
+        frameCount += count / bytesPerFrame
+        // A file's block is there when its last sample would have been taken.
+        if input.isRegularFile, try !pacing.wait(until: scheduledTime(arrival)) { return nil }
+        return AudioBlock(samples: samples(count), captureTime: time)
+    }
+
+    private func scheduledTime(_ arrival: MediaTimestamp) -> MediaTimestamp {
+        let begin = begin ?? arrival
+        self.begin = begin
+        return begin + .nanoseconds(Int64(frameCount) &* 1_000_000_000 / Int64(format.sampleRate))
+    }
+
+    private func samples(_ byteCount: Int) -> [Int16] {
+        block.withUnsafeBytes { bytes in
+            (0..<byteCount / 2).map { Int16(littleEndian: bytes.loadUnaligned(fromByteOffset: 2 * $0, as: Int16.self)) }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Glibc
+import LinuxIO
+import Media
+
+/// A file or pipe of equally long items (pictures, blocks of samples).
+final class RawInput {
+    enum Read {
+        /// The buffer is full; the time is when its first byte was there.
+        case whole(at: MediaTimestamp)
+        /// The input ended with so many bytes of an item.
+        case ended(byteCount: Int)
+        case stopped
+    }
+
+    let path: String
+    /// A regular file waits for the reader; a pipe does not.
+    let isRegularFile: Bool
+    private let file: OwnedFileDescriptor
+    private let pacing: Pacing
+
+    /// - Parameter path: `-` is standard input.
+    init(path: String, stop: EventFD) throws(SourceError) {
+        self.path = path == "-" ? "standard input" : path
+        pacing = Pacing(stop: stop)
+        do {
+            // Without O_NONBLOCK, opening a FIFO would wait for its writer where no stop could end it.
+            file =
+                path == "-"
+                ? OwnedFileDescriptor(adopting: dup(STDIN_FILENO))
+                : try OwnedFileDescriptor(opening: path, flags: O_RDONLY | O_NONBLOCK)
+        } catch {
+            throw .cannotRead(path: self.path, error)
+        }
+        var status = stat()
+        guard fstat(file.rawValue, &status) == 0 else {
+            throw .cannotRead(path: self.path, SystemCallError("fstat"))
+        }
+        guard status.st_mode & S_IFMT != S_IFDIR else {
+            throw .cannotRead(path: self.path, SystemCallError("read", number: EISDIR))
+        }
+        isRegularFile = status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// Bytes of a regular file; `nil` for a pipe.
+    var byteCount: Int? {
+        var status = stat()
+        guard isRegularFile, fstat(file.rawValue, &status) == 0 else { return nil }
+        return Int(status.st_size)
+    }
+
+    /// Fills the buffer, waiting for the writer as long as it takes.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Read {
+        var filled = 0
+        var arrival = MediaTimestamp.zero
+        do {
+            while filled < buffer.count {
+                guard try pacing.waitUntilReadable(file.rawValue) else { return .stopped }
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+                guard let count = try file.readIfReady(into: rest) else { continue }
+                if count == 0 { return .ended(byteCount: filled) }
+                if filled == 0 { arrival = MonotonicClock.now() }
+                filled += count
+            }
+        } catch {
+            throw .cannotRead(path: path, error)
+        }
+        return .whole(at: arrival)
+    }
+}

@@ -1,0 +1,59 @@
+import DevicePorts
+import LinuxIO
+import Media
+
+/// Raw pictures from a file, paced by its fps, or from a pipe, paced by its writer. The
+/// arrival of a picture's first byte is its capture time then.
+public final class RawVideoInput: VideoSource {
+    public let layout: FrameLayout
+    public let frameRate: FrameRate
+    public private(set) var endingNote: String?
+    private let input: RawInput
+    private let pacing: Pacing
+    private var pool: FramePool
+    private var schedule: Schedule?
+    private var frameCount = 0
+
+    public init(
+        path: String, format: PixelFormat, size: PictureSize, frameRate: FrameRate, stop: EventFD
+    ) throws(SourceError) {
+        layout = FrameLayout(packed: format, size: size)
+        self.frameRate = frameRate
+        pacing = Pacing(stop: stop)
+        pool = FramePool(byteCount: layout.byteCount)
+        input = try RawInput(path: path, stop: stop)
+        if let byteCount = input.byteCount, byteCount < layout.byteCount {
+            throw .tooShort(path: input.path, byteCount: byteCount, needed: layout.byteCount)
+        }
+    }
+
+    public func nextFrame() throws -> CapturedFrame? {
+        let frame = pool.take()
+        var result = Result<RawInput.Read, SourceError>.success(.stopped)
+        frame.withMutableBytes { bytes in
+            result = Result(catching: { () throws(SourceError) in try input.read(into: bytes) })
+        }
+        switch try result.get() {
+        case .stopped: return nil
+        case .ended(let byteCount):
+            guard frameCount > 0 else {
+                throw SourceError.tooShort(path: input.path, byteCount: byteCount, needed: layout.byteCount)
+            }
+            endingNote =
+                "\(input.path) ended after \(frameCount) pictures"
+                + (byteCount > 0 ? "; \(byteCount) of \(layout.byteCount) bytes of another one are left out" : "")
+            return nil
+        case .whole(let arrival):
+            frameCount += 1
+            guard input.isRegularFile else {
+                return CapturedFrame(layout: layout, captureTime: arrival, memory: frame)
+            }
+            var schedule = schedule ?? Schedule(begin: arrival, rate: frameRate)
+            let due = schedule.due
+            schedule.advance()
+            self.schedule = schedule
+            guard try pacing.wait(until: due) else { return nil }
+            return CapturedFrame(layout: layout, captureTime: due, memory: frame)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import DevicePorts
+import LinuxIO
+import Media
+
+/// A moving picture with a running clock and a frame counter: colour bars, a ball of rings that
+/// swings across them, digits for people, and `BurntInClock`'s strip for programs. I420.
+///
+/// Paced by CLOCK_MONOTONIC: picture N is due N / fps after the first, whoever takes it. Pictures that
+/// nobody took in time are left out and leave a gap in the counter, as a camera's would.
+public final class TestPattern: VideoSource {
+    public let layout: FrameLayout
+    public let frameRate: FrameRate
+    public let endingNote: String? = nil
+    private let pacing: Pacing
+    private let background: [UInt8]
+    private let ball: [UInt8]
+    private let ballSide: Int
+    private var pool: FramePool
+    private var schedule: Schedule?
+
+    public init(size: PictureSize, frameRate: FrameRate, stop: EventFD) {
+        layout = FrameLayout(packed: .i420, size: size)
+        self.frameRate = frameRate
+        pacing = Pacing(stop: stop)
+        pool = FramePool(byteCount: layout.byteCount)
+        background = Self.background(layout)
+        ballSide = max(8, size.height / 3)
+        ball = Self.rings(side: ballSide)
+    }
+
+    public func nextFrame() throws -> CapturedFrame? {
+        var schedule = schedule ?? Schedule(begin: MonotonicClock.now(), rate: frameRate)
+        schedule.skipMissed(now: MonotonicClock.now())
+        guard try pacing.wait(until: schedule.due) else { return nil }
+        let frame = pool.take()
+        frame.withMutableBytes { draw(into: $0, frame: schedule.index, at: schedule.due, since: schedule.begin) }
+        defer {
+            schedule.advance()
+            self.schedule = schedule
+        }
+        return CapturedFrame(layout: layout, captureTime: schedule.due, memory: frame)
+    }
+
+    private func draw(
+        into bytes: UnsafeMutableRawBufferPointer, frame: Int, at time: MediaTimestamp, since begin: MediaTimestamp
+    ) {
+        let size = layout.size
+        bytes.copyBytes(from: background)
+        let canvas = PatternCanvas(bytes: bytes, size: size)
+        let elapsed = Int((time - begin).wholeNanoseconds / 1_000_000)
+        let strip = BurntInClock.height(in: size)
+        canvas.draw(
+            sprite: ball, side: ballSide, x: Self.swing(elapsed, period: 5000, range: size.width - ballSide),
+            y: Self.swing(elapsed, period: 3100, range: max(0, size.height - strip - ballSide)))
+        let scale = max(1, size.height / 60)
+        canvas.write(Self.clock(elapsed), x: 2 * scale, y: 2 * scale, scale: scale)
+        canvas.write(Self.padded(frame, to: 6), x: 2 * scale, y: 12 * scale, scale: scale)
+        BurntInClock.draw(
+            frameNumber: UInt32(truncatingIfNeeded: frame), time: time, luma: bytes, stride: size.width, size: size)
+    }
+
+    /// Back and forth between 0 and `range`, evenly.
+    private static func swing(_ milliseconds: Int, period: Int, range: Int) -> Int {
+        let phase = milliseconds % period * 2
+        return (phase < period ? phase : 2 * period - phase) * range / period
+    }
+
+    /// `MM:SS.mmm`
+    private static func clock(_ milliseconds: Int) -> String {
+        let seconds = milliseconds / 1000
+        return
+            "\(padded(seconds / 60 % 100, to: 2)):\(padded(seconds % 60, to: 2)).\(padded(milliseconds % 1000, to: 3))"
+    }
+
+    private static func padded(_ number: Int, to width: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, width - text.count)) + text
+    }
+
+    /// Eight bars of 75 % colour (BT.601) above a ramp from black to white, grey chroma under the strip.
+    private static func background(_ layout: FrameLayout) -> [UInt8] {
+        let size = layout.size
+        let colours: [(UInt8, UInt8, UInt8)] = [
+            (180, 128, 128), (162, 44, 142), (131, 156, 44), (112, 72, 58), (84, 184, 198), (65, 100, 212),
+            (35, 212, 114), (16, 128, 128),
+        ]
+        let strip = BurntInClock.height(in: size)
+        let rampTop = max(0, size.height - strip - size.height / 8)
+        var bytes = [UInt8](repeating: 128, count: layout.byteCount)
+        bytes.withUnsafeMutableBytes { bytes in
+            let canvas = PatternCanvas(bytes: bytes, size: size)
+            for (index, colour) in colours.enumerated() {
+                let left = index * size.width / colours.count
+                let right = (index + 1) * size.width / colours.count
+                canvas.fill(
+                    x: left, y: 0, width: right - left, height: rampTop, colour: (y: colour.0, u: colour.1, v: colour.2)
+                )
+            }
+            for x in stride(from: 0, to: size.width, by: 2) {
+                let level = UInt8(16 + x * 219 / size.width)
+                canvas.fill(x: x, y: rampTop, width: 2, height: size.height - rampTop, colour: (level, 128, 128))
+            }
+        }
+        return bytes
+    }
+
+    /// Rings around a middle, fine at the rim: detail that costs bits when it moves.
+    private static func rings(side: Int) -> [UInt8] {
+        (0..<side * side).map { index in
+            let (x, y) = (2 * (index % side) - side, 2 * (index / side) - side)
+            let phase = (x * x + y * y) * 24 / (side * side) % 4
+            return [60, 120, 200, 120][phase]
+        }
+    }
+}

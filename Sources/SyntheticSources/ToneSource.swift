@@ -1,0 +1,83 @@
+import DevicePorts
+import Glibc
+import LinuxIO
+import Media
+
+/// A quiet sine tone (440 Hz, -20 dBFS) with a higher beep at the begin of each second, in stereo, paced by the clock.
+public final class ToneSource: AudioSource {
+    public let format: AudioFormat
+    public let endingNote: String? = nil
+    private let pacing: Pacing
+    /// One second of it, which is then repeated: both frequencies fit in a whole number of times.
+    private let second: [Int16]
+    private var clock: SampleClock
+
+    public init(sampleRate: Int, stop: EventFD) {
+        format = AudioFormat(sampleRate: sampleRate, channelCount: 2)
+        pacing = Pacing(stop: stop)
+        clock = SampleClock(sampleRate: sampleRate)
+        let beepEnd = sampleRate / 10
+        second = (0..<sampleRate).flatMap { index -> [Int16] in
+            let frequency = index < beepEnd ? 1000.0 : 440.0
+            let sample = 0.1 * sin(2 * .pi * frequency * Double(index) / Double(sampleRate))
+            return Array(repeating: Int16(sample * 32767), count: 2)
+        }
+    }
+
+    public func nextBlock(frameCount: Int) throws -> AudioBlock? {
+        let (first, time) = clock.take(frameCount)
+        guard try pacing.wait(until: clock.now) else { return nil }
+        var samples: [Int16] = []
+        samples.reserveCapacity(2 * frameCount)
+        var position = 2 * (first % format.sampleRate)
+        while samples.count < 2 * frameCount {
+            let count = min(second.count - position, 2 * frameCount - samples.count)
+            samples += second[position..<position + count]
+            position = 0
+        }
+        return AudioBlock(samples: samples, captureTime: time)
+    }
+}
+
+/// Digital silence, paced by the clock.
+public final class SilenceSource: AudioSource {
+    public let format: AudioFormat
+    public let endingNote: String? = nil
+    private let pacing: Pacing
+    private var clock: SampleClock
+
+    public init(format: AudioFormat, stop: EventFD) {
+        self.format = format
+        pacing = Pacing(stop: stop)
+        clock = SampleClock(sampleRate: format.sampleRate)
+    }
+
+    public func nextBlock(frameCount: Int) throws -> AudioBlock? {
+        let (_, time) = clock.take(frameCount)
+        guard try pacing.wait(until: clock.now) else { return nil }
+        let samples = [Int16](repeating: 0, count: frameCount * format.channelCount)
+        return AudioBlock(samples: samples, captureTime: time)
+    }
+}
+
+/// Counts samples from the first one's time; no rounding adds up.
+struct SampleClock {
+    private let sampleRate: Int
+    private var begin: MediaTimestamp?
+    private var frameCount = 0
+
+    init(sampleRate: Int) { self.sampleRate = sampleRate }
+
+    /// When the last sample taken would have been captured.
+    var now: MediaTimestamp {
+        (begin ?? .zero) + .nanoseconds(Int64(frameCount) &* 1_000_000_000 / Int64(sampleRate))
+    }
+
+    /// - Returns: the first frame's number and its time.
+    mutating func take(_ count: Int) -> (first: Int, time: MediaTimestamp) {
+        if begin == nil { begin = MonotonicClock.now() }
+        let first = (frameCount, now)
+        frameCount += count
+        return first
+    }
+}

@@ -1,0 +1,218 @@
+import LinuxIO
+import Media
+
+/// How long each step to a connection may take.
+public struct ConnectionLimits: Hashable, Sendable {
+    public var lookup: Duration = .seconds(5)
+    /// From the first attempt on, for all addresses together.
+    public var connect: Duration = .seconds(5)
+    public var tlsHandshake: Duration = .seconds(5)
+
+    public init() {}
+}
+
+/// Whether the stream is encrypted.
+public enum TransportSecurity {
+    case none
+    case tls(TLSContext)
+}
+
+/// Makes one connection: looks the name up, tries its addresses, shakes hands for TLS.
+/// Never waits: the caller polls `pollEntries` until `deadline` and calls
+/// `advance`. Dropping it ends everything at once. Used from one thread.
+public final class Connector {
+    private enum Phase {
+        case connecting
+        case tlsHandshake(TLSConnection)
+        case finished
+    }
+
+    private let endpoint: Endpoint
+    private let security: TransportSecurity
+    private let limits: ConnectionLimits
+    private let settings: TCPSettings
+    private var phase = Phase.connecting
+    /// When looking up has taken too long.
+    private let lookupLimit: MediaTimestamp
+    /// When connecting, and then shaking hands, has taken too long; `nil` before the first attempt.
+    private var limit: MediaTimestamp?
+
+    private var lookup: NameLookup?
+    private var lookupFailures: [String] = []
+    private var order: HappyEyeballs<SocketAddress>
+    private var attempts: [ConnectionAttempt] = []
+    private var failedAttempts: [TransportError.FailedAttempt] = []
+
+    public init(
+        to endpoint: Endpoint, security: TransportSecurity = .none, limits: ConnectionLimits = ConnectionLimits(),
+        settings: TCPSettings = TCPSettings(), now: MediaTimestamp
+    ) throws(TransportError) {
+        self.endpoint = endpoint
+        self.security = security
+        self.limits = limits
+        self.settings = settings
+        lookupLimit = now + limits.lookup
+        if let address = SocketAddress(numericHost: endpoint.host, port: endpoint.port) {
+            order = HappyEyeballs(lookingUp: [address.family])
+            try perform(order.lookupAnswered(address.family, with: [address], now: now), now: now)
+        } else {
+            order = HappyEyeballs()
+            lookup = try NameLookup(endpoint)
+        }
+    }
+
+    /// What to wait for before the next `advance`.
+    public var pollEntries: [PollEntry] {
+        switch phase {
+        case .connecting:
+            (lookup.map { [PollEntry($0.fileDescriptor)] } ?? [])
+                + attempts.map { PollEntry($0.fileDescriptor, .writable) }
+        case .tlsHandshake(let connection):
+            [PollEntry(connection.fileDescriptor, connection.pollEvents(hasBytesToWrite: false))]
+        case .finished: []
+        }
+    }
+
+    /// When `advance` is to be called even if nothing became ready.
+    public var deadline: MediaTimestamp {
+        var times = [limit]
+        if case .connecting = phase { times += [order.nextTime, lookup == nil ? nil : lookupLimit] }
+        return times.compactMap { $0 }.min() ?? lookupLimit
+    }
+
+    /// Goes on as far as possible without waiting.
+    /// - Returns: the connected stream, once; `nil` while it is not there yet.
+    public func advance(now: MediaTimestamp) throws(TransportError) -> (any ByteStream)? {
+        do throws(TransportError) {
+            switch phase {
+            case .connecting: return try advanceConnecting(now: now)
+            case .tlsHandshake(let connection): return try advanceHandshake(connection, now: now)
+            case .finished: return nil
+            }
+        } catch {
+            finish()
+            throw error
+        }
+    }
+
+    /// Connects, waiting for it.
+    /// - Parameter cancellation: once signalled, the call ends with `cancelled` at once. It is not drained.
+    public static func connect(
+        to endpoint: Endpoint, security: TransportSecurity = .none, limits: ConnectionLimits = ConnectionLimits(),
+        settings: TCPSettings = TCPSettings(), cancellation: EventFD? = nil
+    ) throws(TransportError) -> any ByteStream {
+        let connector = try Connector(
+            to: endpoint, security: security, limits: limits, settings: settings, now: MonotonicClock.now())
+        while true {
+            if let stream = try connector.advance(now: MonotonicClock.now()) { return stream }
+            var entries = connector.pollEntries + [PollEntry(cancellation?.fileDescriptor ?? -1)]
+            do {
+                try poll(&entries, until: connector.deadline)
+            } catch {
+                throw .socketFailed(error)
+            }
+            if entries.last?.ready.contains(.readable) == true { throw .cancelled }
+        }
+    }
+
+    private func finish() {
+        phase = .finished
+        lookup = nil
+        attempts = []
+    }
+}
+
+extension Connector {
+    private func advanceConnecting(now: MediaTimestamp) throws(TransportError) -> (any ByteStream)? {
+        for answer in lookup?.takeAnswers() ?? [] { try take(answer, now: now) }
+        for attempt in attempts {
+            switch attempt.outcome() {
+            case .pending: continue
+            case .connected:
+                guard let connection = try attempt.takeConnection(settings: settings) else { continue }
+                return try connected(connection, now: now)
+            case .failed(let error):
+                attempts.removeAll { $0 === attempt }
+                try perform(attemptFailed(attempt.address, error, now: now), now: now)
+            }
+        }
+        if lookup != nil, now >= lookupLimit {
+            lookup = nil
+            try perform(order.lookupTimeEnded(now: now), now: now)
+        }
+        if let limit, now >= limit { throw connectTimeFailure }
+        try perform(order.timePassed(now: now), now: now)
+        return nil
+    }
+
+    private func take(_ answer: NameLookup.Answer, now: MediaTimestamp) throws(TransportError) {
+        var addresses: [SocketAddress] = []
+        switch answer.result {
+        case .success(let found): addresses = found
+        case .failure(let failure): lookupFailures.append(failure.reason)
+        }
+        try perform(order.lookupAnswered(answer.family, with: addresses, now: now), now: now)
+    }
+
+    private func attemptFailed(
+        _ address: SocketAddress, _ error: SystemCallError, now: MediaTimestamp
+    ) -> [HappyEyeballs<SocketAddress>.Action] {
+        failedAttempts.append(.init(address: "\(address)", reason: error.reason))
+        return order.attemptFailed(now: now)
+    }
+
+    private func perform(
+        _ actions: [HappyEyeballs<SocketAddress>.Action], now: MediaTimestamp
+    ) throws(TransportError) {
+        var actions = actions
+        while !actions.isEmpty {
+            switch actions.removeFirst() {
+            case .giveUp: throw failure
+            case .connect(let address):
+                limit = limit ?? now + limits.connect
+                do {
+                    attempts.append(try ConnectionAttempt(to: address, settings: settings))
+                } catch {
+                    actions += attemptFailed(address, error, now: now)
+                }
+            }
+        }
+    }
+
+    /// Why there is no connection, when all that could be tried has failed.
+    private var failure: TransportError {
+        if !failedAttempts.isEmpty { return .connectFailed(endpoint, attempts: failedAttempts) }
+        guard let reason = lookupFailures.last else { return .timedOut(peer: endpoint.description, .lookup) }
+        return .nameLookupFailed(endpoint, reason: reason)
+    }
+
+    private var connectTimeFailure: TransportError {
+        if failedAttempts.isEmpty { return .timedOut(peer: endpoint.description, .connect) }
+        let silent = attempts.map { TransportError.FailedAttempt(address: "\($0.address)", reason: "no answer") }
+        return .connectFailed(endpoint, attempts: failedAttempts + silent)
+    }
+
+    private func connected(_ connection: TCPConnection, now: MediaTimestamp) throws(TransportError) -> (any ByteStream)?
+    {
+        finish()
+        switch security {
+        case .none: return connection
+        case .tls(let context):
+            let secured = try TLSConnection(over: connection, to: endpoint, context: context)
+            phase = .tlsHandshake(secured)
+            limit = now + limits.tlsHandshake
+            return try advanceHandshake(secured, now: now)
+        }
+    }
+
+    private func advanceHandshake(
+        _ connection: TLSConnection, now: MediaTimestamp
+    ) throws(TransportError) -> (any ByteStream)? {
+        if try connection.advanceHandshake() {
+            phase = .finished
+            return connection
+        }
+        guard let limit, now < limit else { throw .timedOut(peer: endpoint.description, .tlsHandshake) }
+        return nil
+    }
+}

@@ -1,0 +1,42 @@
+import CLinux
+import CMbedTLS
+import Glibc
+import LinuxIO
+
+/// HMAC-SHA-1 (RFC 2104), which signs publish URLs.
+public enum HMACSHA1 {
+    /// - Returns: 20 bytes.
+    public static func authenticationCode(for message: [UInt8], key: [UInt8]) -> [UInt8] {
+        var code = [UInt8](repeating: 0, count: 20)
+        mbedtls_md_hmac(
+            mbedtls_md_info_from_type(MBEDTLS_MD_SHA1), key, key.count, message, message.count, &code)
+        return code
+    }
+}
+
+/// MD5 (RFC 1321), which two publisher authentications of RTMP are built on. Not for anything new.
+public enum MD5 {
+    /// - Returns: 16 bytes.
+    public static func digest(of message: [UInt8]) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 16)
+        mbedtls_md(mbedtls_md_info_from_type(MBEDTLS_MD_MD5), message, message.count, &digest)
+        return digest
+    }
+}
+
+/// Random bytes from the kernel (getrandom(2)), fit for cryptography. Waits for the
+/// kernel's first entropy, which can take seconds right after a board's start.
+public func randomBytes(count: Int) throws(SystemCallError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var filled = 0
+    while filled < count {
+        let result = bytes.withUnsafeMutableBytes { buffer in
+            retryingInterrupted {
+                getrandom(buffer.baseAddress.map { $0 + filled }, buffer.count - filled, 0)
+            }
+        }
+        guard result > 0 else { throw SystemCallError("getrandom") }
+        filled += result
+    }
+    return bytes
+}

@@ -1,0 +1,126 @@
+import CLinux
+import Glibc
+import LinuxIO
+
+/// Reports links that go down and come up, new addresses, and the default route, from
+/// the kernel's routing socket (rtnetlink(7)). Used from one thread.
+public final class LinkMonitor {
+    private let socket: OwnedFileDescriptor
+    private var table = LinkTable()
+
+    public init() throws(SystemCallError) {
+        // The monitor listens before the dump is taken: nothing falls between.
+        socket = try Self.openSocket(groups: Self.groups)
+        try socket.setNonBlocking()
+        table = try Self.dump()
+    }
+
+    /// Readable when `takeEvents` may have something.
+    public var fileDescriptor: Int32 { socket.rawValue }
+
+    /// Whether there is a way to the rest of the network. Servers on the own subnet need none.
+    public var hasDefaultRoute: Bool { table.hasDefaultRoute }
+
+    /// The names of the links that are up, without loopback.
+    public var linksUp: Set<String> { table.linksUp }
+
+    /// The name of the link that a connection goes through, by its `localAddress`.
+    public func link(holding address: SocketAddress) -> String? { table.link(holding: address.bytes) }
+
+    /// What has happened since the last call; never waits.
+    public func takeEvents() throws(SystemCallError) -> [LinkEvent] {
+        var events: [LinkEvent] = []
+        var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
+        while true {
+            let count = retryingInterrupted { recv(socket.rawValue, &buffer, buffer.count, 0) }
+            if count > 0 {
+                for message in RouteMessage.messages(in: buffer[..<count]) {
+                    events += table.messageReceived(message)
+                }
+            } else if count < 0, errno == ENOBUFS {
+                // More came than the socket holds, and the end of it is lost: look at everything afresh.
+                // What is still in the socket is older than that and must not be read after it.
+                discardQueue(&buffer)
+                let fresh = try Self.dump()
+                events += fresh.changes(since: table)
+                table = fresh
+            } else if count == 0 || errno == EAGAIN {
+                return events
+            } else {
+                throw SystemCallError("recv", subject: "netlink")
+            }
+        }
+    }
+}
+
+extension LinkMonitor {
+    private func discardQueue(_ buffer: inout [UInt8]) {
+        while recv(socket.rawValue, &buffer, buffer.count, 0) > 0 || errno == ENOBUFS || errno == EINTR {}
+    }
+
+    /// Larger than the kernel's largest message of a dump (32 KiB).
+    private static let bufferSize = 65_536
+
+    /// RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR and so on, as bits.
+    private static let groups = UInt32(
+        RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_IFADDR | RTMGRP_IPV6_ROUTE)
+
+    private static func openSocket(groups: UInt32) throws(SystemCallError) -> OwnedFileDescriptor {
+        let type = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let number = Glibc.socket(AF_NETLINK, type, NETLINK_ROUTE)
+        guard number >= 0 else { throw SystemCallError("socket", subject: "netlink") }
+        let descriptor = OwnedFileDescriptor(adopting: number)
+        var address = sockaddr_nl()
+        address.nl_family = sa_family_t(AF_NETLINK)
+        address.nl_groups = groups
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor.rawValue, $0, socklen_t(MemoryLayout<sockaddr_nl>.size))
+            }
+        }
+        guard result == 0 else { throw SystemCallError("bind", subject: "netlink") }
+        return descriptor
+    }
+
+    /// The network as it is now.
+    private static func dump() throws(SystemCallError) -> LinkTable {
+        let socket = try openSocket(groups: 0)
+        var table = LinkTable()
+        for request in [RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE] {
+            try sendDumpRequest(UInt16(request), through: socket)
+            try readDump(from: socket, into: &table)
+        }
+        return table
+    }
+
+    private static func sendDumpRequest(
+        _ type: UInt16, through socket: borrowing OwnedFileDescriptor
+    ) throws(SystemCallError) {
+        // A header and a struct rtgenmsg, whose family 0 means all.
+        var request = nlmsghdr()
+        request.nlmsg_len = UInt32(MemoryLayout<nlmsghdr>.size + 4)
+        request.nlmsg_type = type
+        request.nlmsg_flags = UInt16(NLM_F_REQUEST | NLM_F_DUMP)
+        let bytes = withUnsafeBytes(of: &request) { Array($0) } + [0, 0, 0, 0]
+        guard send(socket.rawValue, bytes, bytes.count, 0) == bytes.count else {
+            throw SystemCallError("send", subject: "netlink")
+        }
+    }
+
+    private static func readDump(
+        from socket: borrowing OwnedFileDescriptor, into table: inout LinkTable
+    ) throws(SystemCallError) {
+        var buffer = [UInt8](repeating: 0, count: bufferSize)
+        while true {
+            let count = retryingInterrupted { recv(socket.rawValue, &buffer, buffer.count, 0) }
+            guard count > 0 else { throw SystemCallError("recv", subject: "netlink") }
+            for message in RouteMessage.messages(in: buffer[..<count]) {
+                switch message {
+                case .done: return
+                case .failed(let number): throw SystemCallError("recv", number: number, subject: "netlink")
+                default: _ = table.messageReceived(message)
+                }
+            }
+        }
+    }
+}

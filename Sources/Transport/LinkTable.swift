@@ -1,0 +1,73 @@
+/// What happened to the network, by the links' names. Loopback is left out.
+public enum LinkEvent: Hashable, Sendable {
+    /// The link has a carrier.
+    case linkUp(String)
+    /// The link has lost its carrier, was switched off or unplugged.
+    case linkDown(String)
+    /// The link has an address that can be used.
+    case addressAdded(String)
+    /// There is a way to the rest of the network.
+    case defaultRouteFound
+    case defaultRouteLost
+}
+
+/// The network as the kernel has told it, and what in it has changed.
+struct LinkTable {
+    private var links: [Int32: RouteMessage.Link] = [:]
+    private var addresses: Set<RouteMessage.Address> = []
+    private var routes: Set<RouteMessage.DefaultRoute> = []
+
+    /// Whether a default route leads through a link that is up.
+    var hasDefaultRoute: Bool {
+        routes.contains { route in route.link == 0 || links[route.link]?.isUp == true }
+    }
+
+    /// The names of the links that are up, without loopback.
+    var linksUp: Set<String> { Set(links.values.filter { $0.isUp && !$0.isLoopback }.map(\.name)) }
+
+    /// The name of the link that has the address; `nil` when none has.
+    func link(holding address: [UInt8]) -> String? {
+        addresses.first { $0.bytes == address }.flatMap { links[$0.link]?.name }
+    }
+
+    mutating func messageReceived(_ message: RouteMessage) -> [LinkEvent] {
+        let before = self
+        apply(message)
+        return changes(since: before)
+    }
+
+    /// The events that lead from another table to this one.
+    func changes(since before: LinkTable) -> [LinkEvent] {
+        var events: [LinkEvent] = []
+        events += before.linksUp.subtracting(linksUp).sorted().map { .linkDown($0) }
+        if before.hasDefaultRoute, !hasDefaultRoute { events.append(.defaultRouteLost) }
+        events += linksUp.subtracting(before.linksUp).sorted().map { .linkUp($0) }
+        let reached = Set(addresses.subtracting(before.addresses).map(\.link))
+        events += reached.compactMap { links[$0] }.filter { !$0.isLoopback }.map(\.name).sorted()
+            .map { .addressAdded($0) }
+        if !before.hasDefaultRoute, hasDefaultRoute { events.append(.defaultRouteFound) }
+        return events
+    }
+
+    private mutating func apply(_ message: RouteMessage) {
+        switch message {
+        case .linkChanged(let link):
+            links[link.index] = link
+            // The kernel does not report the IPv4 routes that a link takes along when it is switched off.
+            if !link.isEnabled { forgetRoutes(of: link.index) }
+        case .linkRemoved(let index):
+            links[index] = nil
+            addresses = addresses.filter { $0.link != index }
+            forgetRoutes(of: index)
+        case .addressAdded(let address): addresses.insert(address)
+        case .addressRemoved(let address): addresses.remove(address)
+        case .routeAdded(let route): routes.insert(route)
+        case .routeRemoved(let route): routes.remove(route)
+        case .done, .failed: break
+        }
+    }
+
+    private mutating func forgetRoutes(of link: Int32) {
+        routes = routes.filter { $0.link != link }
+    }
+}

@@ -1,0 +1,146 @@
+import CLinux
+import Glibc
+import LinuxIO
+import Media
+
+/// How a TCP connection is set up for live media: a short queue, no delay, a quick verdict on a dead peer.
+public struct TCPSettings: Hashable, Sendable {
+    /// SO_SNDBUF: the most that the kernel holds, under way and unsent, in bytes (the
+    /// kernel doubles it for its own bookkeeping). It bounds the rate to this per round trip.
+    public var sendBufferByteCount: Int = 256 * 1024
+    /// TCP_NOTSENT_LOWAT: the socket takes more only while fewer bytes than this are unsent.
+    public var unsentLowWaterByteCount: Int = 16 * 1024
+    /// TCP_USER_TIMEOUT: the peer is dead when it acknowledges nothing of what was sent, or has
+    /// room for nothing (a window of zero), for so long.
+    public var userTimeout: Duration = .seconds(5)
+
+    public init() {}
+}
+
+/// A connected, non-blocking TCP socket. Used from one thread.
+public final class TCPConnection: ByteStream {
+    public let peer: String
+    public private(set) var fileDescriptor: Int32
+    private var descriptor: OwnedFileDescriptor?
+
+    /// Takes a connected socket and sets it up.
+    init(connected descriptor: consuming OwnedFileDescriptor, peer: String, settings: TCPSettings)
+        throws(TransportError)
+    {
+        do {
+            try descriptor.apply(settings)
+            try descriptor.setNonBlocking()
+        } catch {
+            throw .socketFailed(error)
+        }
+        self.peer = peer
+        fileDescriptor = descriptor.rawValue
+        self.descriptor = consume descriptor
+    }
+
+    /// This end's address; `nil` when closed.
+    public var localAddress: SocketAddress? {
+        SocketAddress.receive { address, length in getsockname(fileDescriptor, address, length) }.address
+    }
+
+    public func pollEvents(hasBytesToWrite: Bool) -> PollEvents {
+        hasBytesToWrite ? [.readable, .writable] : .readable
+    }
+
+    /// At most so many slices go into one call; more wait for the next.
+    private static let maximumSliceCount = 64
+
+    public func write(_ slices: UnsafeBufferPointer<UnsafeRawBufferPointer>) throws(TransportError) -> Int {
+        guard fileDescriptor >= 0 else { throw .cancelled }
+        let sliceCount = min(slices.count, Self.maximumSliceCount)
+        let count = withUnsafeTemporaryAllocation(of: iovec.self, capacity: max(1, sliceCount)) { vectors -> Int in
+            for index in 0..<sliceCount {
+                vectors[index] = iovec(
+                    iov_base: UnsafeMutableRawPointer(mutating: slices[index].baseAddress), iov_len: slices[index].count
+                )
+            }
+            var message = msghdr()
+            message.msg_iov = vectors.baseAddress
+            message.msg_iovlen = sliceCount
+            return retryingInterrupted { sendmsg(fileDescriptor, &message, Int32(MSG_NOSIGNAL)) }
+        }
+        if count >= 0 { return count }
+        if errno == EAGAIN || errno == ENOBUFS { return 0 }
+        throw .sending(SystemCallError("sendmsg"), to: peer)
+    }
+
+    public func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransportError) -> ReadResult {
+        guard fileDescriptor >= 0 else { throw .cancelled }
+        guard !buffer.isEmpty else { return .wouldBlock }
+        let count = retryingInterrupted { recv(fileDescriptor, buffer.baseAddress, buffer.count, 0) }
+        if count > 0 { return .bytes(count) }
+        if count == 0 { return .closed }
+        if errno == EAGAIN { return .wouldBlock }
+        throw .receiving(SystemCallError("recv"), from: peer)
+    }
+
+    public var unsentByteCount: Int { queuedByteCount(UInt(SIOCOUTQNSD)) }
+    public var unacknowledgedByteCount: Int { queuedByteCount(UInt(SIOCOUTQ)) }
+
+    private func queuedByteCount(_ request: UInt) -> Int {
+        var count: Int32 = 0
+        return ioctl(fileDescriptor, request, &count) == 0 ? Int(count) : 0
+    }
+
+    public func close() {
+        fileDescriptor = -1
+        descriptor = nil
+    }
+}
+
+extension OwnedFileDescriptor {
+    /// Makes a TCP socket, non-blocking and close-on-exec.
+    init(streamSocketFor family: SocketAddress.Family) throws(SystemCallError) {
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let descriptor = socket(family.rawValue, type, Int32(IPPROTO_TCP))
+        guard descriptor >= 0 else { throw SystemCallError("socket", subject: "\(family)") }
+        self.init(adopting: descriptor)
+    }
+
+    borrowing func apply(_ settings: TCPSettings) throws(SystemCallError) {
+        let timeout = settings.userTimeout.wholeNanoseconds / 1_000_000
+        try setOption(Int32(IPPROTO_TCP), TCP_NODELAY, 1, "TCP_NODELAY")
+        try setOption(SOL_SOCKET, SO_SNDBUF, settings.sendBufferByteCount, "SO_SNDBUF")
+        try setOption(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, settings.unsentLowWaterByteCount, "TCP_NOTSENT_LOWAT")
+        try setOption(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Int(timeout), "TCP_USER_TIMEOUT")
+    }
+
+    borrowing func setOption(_ level: Int32, _ option: Int32, _ value: Int, _ name: String) throws(SystemCallError) {
+        var value = Int32(clamping: value)
+        guard setsockopt(rawValue, level, option, &value, socklen_t(MemoryLayout<Int32>.size)) == 0 else {
+            throw SystemCallError("setsockopt", subject: name)
+        }
+    }
+}
+
+/// Repeats a call that a signal has interrupted.
+func retryingInterrupted<Count: SignedInteger>(_ call: () -> Count) -> Count {
+    var result: Count
+    repeat { result = call() } while result < 0 && errno == EINTR
+    return result
+}
+
+extension TransportError {
+    static func sending(_ error: SystemCallError, to peer: String) -> TransportError {
+        broken(error, peer: peer) ?? .sendFailed(peer: peer, error)
+    }
+
+    static func receiving(_ error: SystemCallError, from peer: String) -> TransportError {
+        broken(error, peer: peer) ?? .receiveFailed(peer: peer, error)
+    }
+
+    /// The errors that mean a lost connection, whichever call they come out of.
+    private static func broken(_ error: SystemCallError, peer: String) -> TransportError? {
+        switch error.number {
+        case ETIMEDOUT: .timedOut(peer: peer, .transfer)
+        case ECONNRESET, EPIPE, ECONNABORTED, EHOSTUNREACH, ENETUNREACH, ENETDOWN, ENOTCONN:
+            .closedByPeer(peer: peer, error)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,230 @@
+import CMbedTLS
+import Glibc
+import LinuxIO
+
+/// TLS over a TCP connection, non-blocking. Used from one thread.
+///
+/// A reader goes on while a `read` fills its buffer: the rest of a record that has
+/// arrived is in this object, and makes no descriptor readable.
+public final class TLSConnection: ByteStream {
+    public let peer: String
+    private let endpoint: Endpoint
+    private let tcp: TCPConnection
+    // Both outlive the session, which refers to them.
+    private let context: TLSContext
+    private let verdict = CertificateVerdict()
+    private let session: UnsafeMutablePointer<mbedtls_ssl_context>
+    /// What the socket said when a TLS call ended with "the socket failed".
+    fileprivate var socketFailure: TransportError?
+    /// Plain bytes of the record that is being sent. A record that did not fit into the socket is offered again
+    /// from here, byte by byte the same, as mbedtls_ssl_write wants it.
+    private var record: [UInt8] = []
+    private var recordIsPending = false
+    private var waitsForWritable = false
+    private var isOpen = true
+    private let isNumericHost: Bool
+
+    /// Begins a connection; `advanceHandshake` follows.
+    init(over tcp: TCPConnection, to endpoint: Endpoint, context: TLSContext) throws(TransportError) {
+        self.tcp = tcp
+        self.endpoint = endpoint
+        self.context = context
+        peer = tcp.peer
+        isNumericHost = SocketAddress(numericHost: endpoint.host, port: endpoint.port) != nil
+        session = .allocate(capacity: 1)
+        mbedtls_ssl_init(session)
+        record.reserveCapacity(Self.maximumRecordSize)
+        var result = mbedtls_ssl_setup(session, context.configuration)
+        // Server Name Indication is for names only (RFC 6066 section 3); an address is checked after the handshake.
+        if result == 0 { result = mbedtls_ssl_set_hostname(session, isNumericHost ? nil : endpoint.host) }
+        guard result == 0 else { throw .tlsUnavailable(reason: describeTLSError(result)) }
+        let owner = Unmanaged.passUnretained(self).toOpaque()
+        mbedtls_ssl_set_bio(session, owner, sendThroughSocket, receiveThroughSocket, nil)
+        mbedtls_ssl_set_verify(session, noteCertificate, Unmanaged.passUnretained(verdict).toOpaque())
+    }
+
+    deinit {
+        mbedtls_ssl_free(session)
+        session.deallocate()
+    }
+
+    /// The most that one record carries (RFC 8446 section 5.1).
+    private static let maximumRecordSize = 16_384
+
+    /// `TLSv1.2` or `TLSv1.3`, after the handshake.
+    public var version: String { mbedtls_ssl_get_version(session).map { String(cString: $0) } ?? "?" }
+    public var fileDescriptor: Int32 { isOpen ? tcp.fileDescriptor : -1 }
+    public var unsentByteCount: Int { tcp.unsentByteCount + (isOpen && recordIsPending ? record.count : 0) }
+    public var unacknowledgedByteCount: Int {
+        tcp.unacknowledgedByteCount + (isOpen && recordIsPending ? record.count : 0)
+    }
+
+    public func pollEvents(hasBytesToWrite: Bool) -> PollEvents {
+        tcp.pollEvents(hasBytesToWrite: hasBytesToWrite || recordIsPending || waitsForWritable)
+    }
+
+    /// Goes on with the handshake as far as possible without waiting.
+    /// - Returns: whether it is done.
+    func advanceHandshake() throws(TransportError) -> Bool {
+        let result = mbedtls_ssl_handshake(session)
+        switch result {
+        case 0:
+            try checkNumericHost()
+            waitsForWritable = false
+            return true
+        case MBEDTLS_ERR_SSL_WANT_READ: waitsForWritable = false
+        case MBEDTLS_ERR_SSL_WANT_WRITE: waitsForWritable = true
+        default:
+            if let socketFailure { throw socketFailure }
+            throw .tlsFailed(endpoint, handshakeFailure(result))
+        }
+        return false
+    }
+
+    public func write(_ slices: UnsafeBufferPointer<UnsafeRawBufferPointer>) throws(TransportError) -> Int {
+        guard isOpen else { throw .cancelled }
+        guard try sendPendingRecord() else { return 0 }
+        fillRecord(from: slices)
+        guard !record.isEmpty else { return 0 }
+        // The bytes are taken whether or not the socket has room for all of them.
+        let taken = record.count
+        recordIsPending = true
+        _ = try sendPendingRecord()
+        return taken
+    }
+
+    public func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransportError) -> ReadResult {
+        guard isOpen else { throw .cancelled }
+        guard let bytes = buffer.baseAddress, !buffer.isEmpty else { return .wouldBlock }
+        waitsForWritable = false
+        _ = try sendPendingRecord()
+        while true {
+            let result = mbedtls_ssl_read(session, bytes.assumingMemoryBound(to: UInt8.self), buffer.count)
+            switch result {
+            case 1...: return .bytes(Int(result))
+            case MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET: continue
+            case MBEDTLS_ERR_SSL_WANT_READ: return .wouldBlock
+            case MBEDTLS_ERR_SSL_WANT_WRITE:
+                waitsForWritable = true
+                return .wouldBlock
+            case 0, MBEDTLS_ERR_SSL_PEER_CLOSE_NOTIFY, MBEDTLS_ERR_SSL_CONN_EOF: return .closed
+            default: throw transferFailure(result)
+            }
+        }
+    }
+
+    public func close() {
+        guard isOpen else { return }
+        _ = try? sendPendingRecord()
+        // So that the server need not take the end for an attack. Lost when the socket has no room, which is allowed.
+        mbedtls_ssl_close_notify(session)
+        isOpen = false
+        tcp.close()
+    }
+}
+
+extension TLSConnection {
+    /// - Returns: whether no record is pending any more.
+    private func sendPendingRecord() throws(TransportError) -> Bool {
+        guard recordIsPending else { return true }
+        let result = mbedtls_ssl_write(session, record, record.count)
+        switch result {
+        case MBEDTLS_ERR_SSL_WANT_READ, MBEDTLS_ERR_SSL_WANT_WRITE: return false
+        case 0...:
+            // The server may have asked for smaller records: what is over goes into the next.
+            record.removeFirst(Int(result))
+            recordIsPending = !record.isEmpty
+            return try sendPendingRecord()
+        default: throw transferFailure(result)
+        }
+    }
+
+    private func fillRecord(from slices: UnsafeBufferPointer<UnsafeRawBufferPointer>) {
+        record.removeAll(keepingCapacity: true)
+        for slice in slices {
+            record.append(contentsOf: slice.prefix(Self.maximumRecordSize - record.count))
+        }
+    }
+
+    private func transferFailure(_ result: Int32) -> TransportError {
+        socketFailure ?? .tlsFailed(endpoint, .protocolViolation(reason: describeTLSError(result)))
+    }
+
+    private func handshakeFailure(_ result: Int32) -> TLSFailure {
+        if let failure = verdict.failure(expectedHost: endpoint.host) { return failure }
+        switch result {
+        case MBEDTLS_ERR_SSL_CONN_EOF: return .handshake(reason: "the server closed the connection")
+        case MBEDTLS_ERR_SSL_INVALID_RECORD, MBEDTLS_ERR_SSL_BAD_PROTOCOL_VERSION, MBEDTLS_ERR_SSL_UNEXPECTED_MESSAGE:
+            return .handshake(reason: "the server does not speak TLS 1.2 or 1.3 (\(describeTLSError(result)))")
+        default: return .handshake(reason: describeTLSError(result))
+        }
+    }
+
+    /// Checks the chain once more with the address as the expected name.
+    private func checkNumericHost() throws(TransportError) {
+        guard isNumericHost else { return }
+        let host = String(endpoint.host.prefix { $0 != "%" })
+        var flags: UInt32 = 0
+        guard let chain = mbedtls_ssl_get_peer_cert(session) else {
+            throw .tlsFailed(endpoint, .certificateUnacceptable(reason: "there is none"))
+        }
+        let result = mbedtls_x509_crt_verify(
+            UnsafeMutablePointer(mutating: chain), context.authorities, nil, host, &flags, nil, nil)
+        guard result != 0 || flags != 0 else { return }
+        verdict.add(flags: flags)
+        throw .tlsFailed(endpoint, handshakeFailure(result))
+    }
+}
+
+private func noteCertificate(
+    _ verdict: UnsafeMutableRawPointer?, _ certificate: UnsafeMutablePointer<mbedtls_x509_crt>?, _ depth: Int32,
+    _ flags: UnsafeMutablePointer<UInt32>?
+) -> Int32 {
+    guard let verdict, let certificate, let flags else { return MBEDTLS_ERR_X509_FATAL_ERROR }
+    Unmanaged<CertificateVerdict>.fromOpaque(verdict).takeUnretainedValue()
+        .certificateChecked(certificate.pointee, depth: depth, flags: flags.pointee)
+    return 0
+}
+
+private func sendThroughSocket(
+    _ owner: UnsafeMutableRawPointer?, _ bytes: UnsafePointer<UInt8>?, _ count: Int
+) -> Int32 {
+    guard let owner else { return MBEDTLS_ERR_NET_INVALID_CONTEXT }
+    return Unmanaged<TLSConnection>.fromOpaque(owner).takeUnretainedValue()
+        .send(UnsafeRawBufferPointer(start: bytes, count: count))
+}
+
+private func receiveThroughSocket(
+    _ owner: UnsafeMutableRawPointer?, _ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int
+) -> Int32 {
+    guard let owner else { return MBEDTLS_ERR_NET_INVALID_CONTEXT }
+    return Unmanaged<TLSConnection>.fromOpaque(owner).takeUnretainedValue()
+        .receive(into: UnsafeMutableRawBufferPointer(start: bytes, count: count))
+}
+
+extension TLSConnection {
+    fileprivate func send(_ bytes: UnsafeRawBufferPointer) -> Int32 {
+        do {
+            let count = try withUnsafePointer(to: bytes) { slice in
+                Result { () throws(TransportError) in try tcp.write(UnsafeBufferPointer(start: slice, count: 1)) }
+            }.get()
+            return count == 0 ? MBEDTLS_ERR_SSL_WANT_WRITE : Int32(clamping: count)
+        } catch {
+            socketFailure = error
+            return MBEDTLS_ERR_NET_SEND_FAILED
+        }
+    }
+
+    fileprivate func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int32 {
+        do {
+            switch try tcp.read(into: buffer) {
+            case .bytes(let count): return Int32(clamping: count)
+            case .wouldBlock: return MBEDTLS_ERR_SSL_WANT_READ
+            case .closed: return 0
+            }
+        } catch {
+            socketFailure = error
+            return MBEDTLS_ERR_NET_RECV_FAILED
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import CMbedTLS
+import Glibc
+import LinuxIO
+
+/// What all TLS connections share: the trusted authorities and the settings. Loading
+/// the system's authorities takes milliseconds and some hundred kilobytes, so make it once.
+/// Used from one thread.
+public final class TLSContext {
+    let configuration: UnsafeMutablePointer<mbedtls_ssl_config>
+    let authorities: UnsafeMutablePointer<mbedtls_x509_crt>
+    /// The file that the authorities came from.
+    public let authorityFile: String
+
+    /// Where systems keep their bundle of authorities, in PEM.
+    static let systemAuthorityFiles = [
+        "/etc/ssl/certs/ca-certificates.crt",  // Debian, Buildroot, Arch
+        "/etc/pki/tls/certs/ca-bundle.crt",  // Fedora
+        "/etc/ssl/ca-bundle.pem",  // openSUSE
+        "/etc/ssl/cert.pem",  // Alpine
+    ]
+
+    /// - Parameter authorityFile: certificates to trust, in PEM, in place of the system's.
+    /// - Throws: `tlsUnavailable` when there are none to trust.
+    public init(authorityFile: String? = nil) throws(TransportError) {
+        guard Self.cryptographyStatus == PSA_SUCCESS else {
+            throw .tlsUnavailable(reason: "the cryptography library did not start (\(Self.cryptographyStatus))")
+        }
+        let (path, bundle) = try Self.readAuthorities(authorityFile)
+        self.authorityFile = path
+        authorities = .allocate(capacity: 1)
+        configuration = .allocate(capacity: 1)
+        mbedtls_x509_crt_init(authorities)
+        mbedtls_ssl_config_init(configuration)
+        try parseAuthorities(bundle)
+        try configure()
+    }
+
+    deinit {
+        mbedtls_ssl_config_free(configuration)
+        mbedtls_x509_crt_free(authorities)
+        configuration.deallocate()
+        authorities.deallocate()
+    }
+
+    /// Mbed TLS does TLS 1.3, and its random numbers, through PSA, which starts once for the process.
+    private static let cryptographyStatus = psa_crypto_init()
+
+    /// Real bundles have 200 to 300 kB.
+    private static let authorityFileLimit = 4 << 20
+
+    private static func readAuthorities(_ path: String?) throws(TransportError) -> (path: String, bundle: [UInt8]) {
+        for candidate in path.map({ [$0] }) ?? systemAuthorityFiles {
+            do {
+                return (candidate, try readFile(candidate, limit: authorityFileLimit))
+            } catch {
+                if path == nil, error.number == ENOENT { continue }
+                throw .tlsUnavailable(reason: "the CA file cannot be read: \(error)")
+            }
+        }
+        throw .tlsUnavailable(
+            reason: "no CA certificates to trust; install the system's in \(systemAuthorityFiles[0]) or name a CA file")
+    }
+
+    private func parseAuthorities(_ bundle: [UInt8]) throws(TransportError) {
+        // PEM is parsed as a C string. A positive result counts the certificates that
+        // were passed over, which is no fault in a bundle of a hundred.
+        let text = bundle + [0]
+        let result = mbedtls_x509_crt_parse(authorities, text, text.count)
+        guard result >= 0, authorities.pointee.version != 0 else {
+            throw .tlsUnavailable(reason: "\(authorityFile) holds no certificate in PEM (\(describeTLSError(result)))")
+        }
+    }
+
+    private func configure() throws(TransportError) {
+        let result = mbedtls_ssl_config_defaults(
+            configuration, MBEDTLS_SSL_IS_CLIENT, MBEDTLS_SSL_TRANSPORT_STREAM, MBEDTLS_SSL_PRESET_DEFAULT)
+        guard result == 0 else { throw .tlsUnavailable(reason: describeTLSError(result)) }
+        mbedtls_ssl_conf_authmode(configuration, MBEDTLS_SSL_VERIFY_REQUIRED)
+        mbedtls_ssl_conf_ca_chain(configuration, authorities, nil)
+        mbedtls_ssl_conf_rng(configuration, cmbedtls_random, nil)
+        mbedtls_ssl_conf_min_tls_version(configuration, MBEDTLS_SSL_VERSION_TLS1_2)
+        mbedtls_ssl_conf_max_tls_version(configuration, MBEDTLS_SSL_VERSION_TLS1_3)
+    }
+}
+
+/// An error of Mbed TLS in its own words.
+func describeTLSError(_ number: Int32) -> String {
+    var text = [CChar](repeating: 0, count: 160)
+    mbedtls_strerror(number, &text, text.count)
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}

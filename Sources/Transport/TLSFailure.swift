@@ -1,0 +1,41 @@
+/// Why a TLS connection was refused. Each case has its own remedy.
+public enum TLSFailure: Error, Hashable, Sendable {
+    /// - `until`: when the certificate ended, `now`: the board's time; both UTC.
+    case certificateExpired(until: String, now: String)
+    /// - `from`: when the certificate begins, `now`: the board's time; both UTC.
+    case certificateNotYetValid(from: String, now: String)
+    /// The certificate is for other hosts, `names`.
+    case wrongHost(expected: String, names: [String])
+    case selfSigned(subject: String)
+    case unknownAuthority(issuer: String)
+    case certificateRevoked
+    /// A weak key, a forbidden use and the like.
+    case certificateUnacceptable(reason: String)
+    /// The other side speaks no TLS, or none in common with us.
+    case handshake(reason: String)
+    /// A record that was changed or cut on the way.
+    case protocolViolation(reason: String)
+}
+
+extension TLSFailure: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .certificateExpired(let until, let now):
+            "the server's certificate ended at \(until); the board's clock says \(now), check it if that is wrong"
+        case .certificateNotYetValid(let from, let now):
+            "the server's certificate begins at \(from), but the board's clock says \(now): "
+                + "the clock is probably wrong, set it"
+        case .wrongHost(let expected, let names):
+            "the server's certificate is not for \(expected)"
+                + (names.isEmpty ? "" : " but for " + names.joined(separator: ", "))
+        case .selfSigned(let subject):
+            "the server's certificate (\(subject)) is self-signed; to trust it give it as the CA file"
+        case .unknownAuthority(let issuer):
+            "the server's certificate comes from an authority that is not trusted (\(issuer)); give its CA file"
+        case .certificateRevoked: "the server's certificate was revoked"
+        case .certificateUnacceptable(let reason): "the server's certificate cannot be accepted: \(reason)"
+        case .handshake(let reason): "no agreement with the server: \(reason)"
+        case .protocolViolation(let reason): "the connection is damaged: \(reason)"
+        }
+    }
+}

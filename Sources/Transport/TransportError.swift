@@ -1,0 +1,83 @@
+import LinuxIO
+
+/// What can go wrong between here and the server. The texts name host and port and
+/// never a path: paths hold secrets.
+public enum TransportError: Error, Hashable, Sendable {
+    /// What was under way when time ran out.
+    public enum Phase: String, Hashable, Sendable {
+        case lookup = "looking up the host name"
+        case connect = "connecting"
+        case tlsHandshake = "the TLS handshake"
+        case transfer = "sending"
+    }
+
+    case nameLookupFailed(Endpoint, reason: String)
+    /// No address could be connected to; one reason for each, in the order of the attempts.
+    case connectFailed(Endpoint, attempts: [FailedAttempt])
+    /// The socket could not be made or set up: a fault of this machine.
+    case socketFailed(SystemCallError)
+    case sendFailed(peer: String, SystemCallError)
+    case receiveFailed(peer: String, SystemCallError)
+    /// The server ended the connection in order.
+    case closedByServer(peer: String)
+    /// The connection was cut: reset, or the way to the peer is gone.
+    case closedByPeer(peer: String, SystemCallError)
+    case timedOut(peer: String, Phase)
+    case tlsFailed(Endpoint, TLSFailure)
+    /// TLS cannot be used at all: no CA certificates, no random numbers.
+    case tlsUnavailable(reason: String)
+    /// Stopped from this side. No fault.
+    case cancelled
+
+    /// One address that did not answer.
+    public struct FailedAttempt: Hashable, Sendable, CustomStringConvertible {
+        public let address: String
+        public let reason: String
+
+        public init(address: String, reason: String) {
+            self.address = address
+            self.reason = reason
+        }
+
+        public var description: String { "\(address) (\(reason))" }
+    }
+
+    /// The number in the product's list of error codes; `nil` for `cancelled`.
+    public var code: Int? {
+        switch self {
+        case .nameLookupFailed: -1000
+        case .connectFailed: -1001
+        case .socketFailed: -1003
+        case .sendFailed: -1006
+        case .closedByServer: -1007
+        case .closedByPeer, .receiveFailed: -1013
+        case .timedOut: -1015
+        case .tlsFailed: -1200
+        case .tlsUnavailable: -1201
+        case .cancelled: nil
+        }
+    }
+}
+
+extension TransportError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .nameLookupFailed(let endpoint, let reason):
+            "\(endpoint.host) was not found: \(reason); check the name and the board's name server"
+        case .connectFailed(let endpoint, let attempts) where attempts.isEmpty:
+            "\(endpoint.host) has no address to connect to"
+        case .connectFailed(let endpoint, let attempts):
+            "could not connect to \(endpoint): " + attempts.map(\.description).joined(separator: ", ")
+        case .socketFailed(let error): "could not set up a socket: \(error)"
+        case .sendFailed(let peer, let error): "sending to \(peer) failed: \(error.reason)"
+        case .receiveFailed(let peer, let error): "receiving from \(peer) failed: \(error.reason)"
+        case .closedByServer(let peer): "\(peer) closed the connection"
+        case .closedByPeer(let peer, let error): "the connection to \(peer) was cut: \(error.reason)"
+        case .timedOut(let peer, .transfer): "\(peer) no longer answers: nothing that was sent arrives"
+        case .timedOut(let peer, let phase): "\(peer): \(phase.rawValue) took too long"
+        case .tlsFailed(let endpoint, let failure): "TLS with \(endpoint) failed: \(failure)"
+        case .tlsUnavailable(let reason): "TLS cannot be used: \(reason)"
+        case .cancelled: "stopped"
+        }
+    }
+}

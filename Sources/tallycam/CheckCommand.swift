@@ -1,0 +1,47 @@
+import JSONText
+import LinuxIO
+import StreamFile
+
+/// `tallycam check`: every fault of a stream description, with its place.
+func runCheck(_ arguments: [String]) throws -> ExitStatus {
+    let usage = "tallycam check stream.json"
+    guard let parsed = try parseOptions(arguments, [], usage: usage, operands: 1...1) else { return .success }
+    let path = parsed.operands[0]
+    let (stream, warnings) = try readStreamDescription(path)
+    for warning in warnings { print("\(path):\(warning)") }
+    print("\(path): good; it publishes to \(stream.destination)")
+    return .success
+}
+
+/// Reads `stream.json`.
+/// - Throws: `CommandFailure` whose message names every fault on a line of its own.
+func readStreamDescription(_ path: String) throws -> (StreamDescription, warnings: [DescriptionFault]) {
+    let bytes: [UInt8]
+    do {
+        bytes = try readFile(path, limit: 1 << 20)
+    } catch {
+        throw CommandFailure.usage("\(path): cannot be read: \(error.reason)")
+    }
+    let json: JSONValue
+    do {
+        json = try JSONValue(parsing: bytes)
+    } catch {
+        throw CommandFailure.usage("\(path):\(error)")
+    }
+    let decoded = StreamDescription.decode(json)
+    guard let stream = decoded.value, decoded.errors.isEmpty else {
+        let lines = decoded.faults.map { "\(path):\($0)" }
+        throw CommandFailure.usage(lines.joined(separator: "\ntallycam: "))
+    }
+    return (stream, decoded.warnings)
+}
+
+extension StreamDescription {
+    /// Where it publishes, for people: without key, stream name and query.
+    var destination: String {
+        switch form {
+        case .pili(let stream): "rtmp://\(stream.publishHost)/\(stream.hub)/***"
+        case .plain(let stream): "\(stream.publishURL)"
+        }
+    }
+}

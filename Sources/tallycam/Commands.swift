@@ -1,0 +1,97 @@
+import Glibc
+import LinuxIO
+
+let version = "0.1.0"
+
+/// One of the program's commands.
+private struct Command: Sendable {
+    let name: String
+    let summary: String
+    let run: @Sendable ([String]) throws -> ExitStatus
+}
+
+private let commands = [
+    Command(
+        name: "publish", summary: "stream live video and audio, or an FLV file, to an RTMP server", run: runPublish),
+    Command(name: "receive", summary: "take streams as an RTMP server does, count and record them", run: runReceive),
+    Command(name: "check", summary: "name every fault of a stream.json", run: runCheck),
+]
+
+/// Runs the command that the arguments name, and says what went wrong in one line.
+func run(_ arguments: [String]) -> ExitStatus {
+    ProcessSettings.ignoreBrokenPipeSignal()
+    do {
+        return try dispatch(arguments)
+    } catch let failure as CommandFailure {
+        write(Array("tallycam: \(failure.message)\n".utf8), to: STDERR_FILENO)
+        return failure.status
+    } catch {
+        write(Array("tallycam: \(error)\n".utf8), to: STDERR_FILENO)
+        return .system
+    }
+}
+
+private func dispatch(_ arguments: [String]) throws -> ExitStatus {
+    switch arguments.first {
+    case nil: throw CommandFailure.usage("which command? try tallycam --help")
+    case "--help", "-h", "help": print(helpText, terminator: "")
+    case "--version", "-V": print("tallycam \(version)")
+    case let name?:
+        guard let command = commands.first(where: { $0.name == name }) else {
+            throw CommandFailure.usage("unknown command \"\(name)\"; try tallycam --help")
+        }
+        return try command.run(Array(arguments.dropFirst()))
+    }
+    return .success
+}
+
+private var helpText: String {
+    var text = "Usage: tallycam COMMAND [OPTION...]\n\nLive streaming from a camera board.\n\n"
+    for command in commands {
+        text += "  \(command.name)" + String(repeating: " ", count: 10 - command.name.count) + command.summary + "\n"
+    }
+    return text + """
+
+        tallycam COMMAND --help describes a command; tallycam --version prints the version.
+
+        Exit status: 0 success; 2 wrong command line or description file; 3 server not
+        reached, refused or lost; 4 source or encoder failed; 5 recording failed; 6 the
+        system refused.
+
+        """
+}
+
+/// Parses a command's options and answers `--help`.
+/// - Returns: `nil` when the help was asked for and printed.
+func parseOptions(
+    _ arguments: [String], _ options: [CommandLineOption], usage: String, operands: ClosedRange<Int> = 0...0,
+    notes: String = ""
+) throws -> CommandLineArguments? {
+    let options = CommandLineOptions(options + [CommandLineOption("help", short: "h", help: "show this")])
+    let parsed: CommandLineArguments
+    do {
+        parsed = try options.parse(arguments)
+    } catch {
+        throw CommandFailure.usage("\(error); usage: \(usage)")
+    }
+    if parsed.contains("help") {
+        print("Usage: \(usage)\n\n\(options.helpText)\(notes)", terminator: "")
+        return nil
+    }
+    if parsed.operands.count > operands.upperBound {
+        throw CommandFailure.usage("\"\(parsed.operands[operands.upperBound])\" is too much; usage: \(usage)")
+    }
+    if parsed.operands.count < operands.lowerBound {
+        throw CommandFailure.usage("something is missing; usage: \(usage)")
+    }
+    return parsed
+}
+
+/// The style that `--events` asks for; text when it is not there.
+func eventStyle(_ arguments: CommandLineArguments) throws -> Console.EventStyle {
+    guard let name = arguments["events"] else { return .text }
+    guard let style = Console.EventStyle(rawValue: name) else {
+        throw CommandFailure.usage("--events is json or text, not \"\(name)\"")
+    }
+    return style
+}

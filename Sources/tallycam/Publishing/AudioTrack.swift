@@ -1,0 +1,29 @@
+import AudioCapture
+import DevicePorts
+import LinuxIO
+import Media
+import RTMP
+import StreamQuality
+import SyntheticSources
+
+/// The sound's source and encoder, opened and fitted to each other.
+struct AudioTrack {
+    let source: any AudioSource
+    let encoder: AACEncoder
+    let metadata: StreamMetadata.Audio
+
+    init?(options: MediaOptions, stop: EventFD) throws {
+        guard let source = try options.audio.open(sampleRate: options.audioQuality.sampleRate, stop: stop) else {
+            return nil
+        }
+        self.source = source
+        do {
+            encoder = try AACEncoder(format: source.format, bitrate: options.audioQuality.bitrate)
+        } catch {
+            throw CommandFailure(.media, code: -1306, "\(error)")
+        }
+        metadata = StreamMetadata.Audio(
+            bitrate: options.audioQuality.bitrate, sampleRate: source.format.sampleRate,
+            channelCount: source.format.channelCount)
+    }
+}

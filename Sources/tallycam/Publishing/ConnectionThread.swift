@@ -1,0 +1,207 @@
+import ApplianceLogic
+import LinuxIO
+import Media
+import RTMP
+import StreamQuality
+import Transport
+
+/// What a connection's thread is told.
+enum ConnectionCommand: Sendable {
+    /// Send the queue's media from now on, behind these sequence headers; `timeZero` is RTMP's.
+    case beginMedia(timeZero: MediaTimestamp, headers: [EncodedPacket])
+    /// Send up to the next key frame, and report when it is reached.
+    case holdAtKeyFrame
+    /// Send what waits if the network takes it soon, then say goodbye.
+    case close
+    /// End at once.
+    case abort
+}
+
+/// What a connection's thread tells the main thread.
+struct ConnectionReport: Sendable {
+    enum Content: Sendable {
+        case connected(server: String)
+        case publishing
+        case failed(ConnectionFailure)
+        case closed
+        /// Everything was sent, and the tracks have ended.
+        case drained
+        case keyFrameReached
+        case reconnectRequested(RTMPURL)
+        case buffer([SendBufferEvent])
+    }
+
+    let id: ConnectionID
+    let content: Content
+}
+
+/// Connects, publishes, and sends what the queue holds: the work of one connection's thread.
+final class ConnectionThread {
+    /// How long what waits may take to be sent when the stream ends.
+    private static let drainLimit = Duration.milliseconds(500)
+
+    private let id: ConnectionID
+    private let configuration: PublishConfiguration
+    private let authorityFile: String?
+    private let queue: MediaQueue
+    private let counters: SharedCounters
+    private let commands: Mailbox<ConnectionCommand>
+    private let reports: Mailbox<ConnectionReport>
+
+    private var sendsMedia = false
+    /// To be sent before anything from the queue.
+    private var headers: ArraySlice<EncodedPacket> = []
+    private var holdsAtKeyFrame = false
+    private var hasReportedDrained = false
+    private var drainDeadline: MediaTimestamp?
+    private var saidGoodbye = false
+
+    init(
+        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, queue: MediaQueue,
+        counters: SharedCounters, commands: Mailbox<ConnectionCommand>, reports: Mailbox<ConnectionReport>
+    ) {
+        self.id = id
+        self.configuration = configuration
+        self.authorityFile = authorityFile
+        self.queue = queue
+        self.counters = counters
+        self.commands = commands
+        self.reports = reports
+    }
+
+    func run() {
+        do {
+            try publish()
+            report(.closed)
+        } catch TransportError.cancelled {
+            report(.closed)
+        } catch let error as TransportError {
+            report(.failed(ConnectionFailure(error)))
+        } catch let failure as ConnectionFailure {
+            report(.failed(failure))
+        } catch {
+            report(.failed(ConnectionFailure(code: EventCode.socketFailed.rawValue, text: "\(error)")))
+        }
+    }
+
+    private func report(_ content: ConnectionReport.Content) {
+        reports.send(ConnectionReport(id: id, content: content))
+    }
+
+    private func publish() throws {
+        let stream = try connect()
+        report(.connected(server: stream.peer))
+        let connection = PublishConnection(stream: stream, configuration: configuration)
+        defer { connection.close() }
+        if try handle(connection.open(), on: connection) { return }
+        while try serve(connection) {}
+    }
+
+    private func connect() throws -> any ByteStream {
+        let url = configuration.url
+        let security: TransportSecurity =
+            url.scheme == .rtmps ? .tls(try TLSContext(authorityFile: authorityFile)) : .none
+        // Before media flows the only command is to end it.
+        return try Connector.connect(
+            to: Endpoint(host: url.host, port: url.port), security: security, cancellation: commands.wakeup)
+    }
+
+    /// One turn of the loop.
+    /// - Returns: false when the connection is over.
+    private func serve(_ connection: PublishConnection) throws -> Bool {
+        if sendsMedia { try sendQueued(connection) }
+        if try sayGoodbyeIfDue(connection) { return false }
+        var entries = [
+            PollEntry(connection.fileDescriptor, connection.pollEvents),
+            PollEntry(sendsMedia && connection.isIdle ? queue.wakeup.fileDescriptor : -1),
+            PollEntry(commands.wakeup.fileDescriptor),
+        ]
+        try poll(&entries, until: earliest(connection.nextDeadline, drainDeadline))
+        if entries[1].ready.contains(.readable) { queue.wakeup.drain() }
+        if entries[2].ready.contains(.readable) {
+            for command in commands.takeAll() where try !perform(command, on: connection) { return false }
+        }
+        return try !handle(connection.service(ready: entries[0].ready), on: connection)
+    }
+
+    /// - Returns: false when the connection is over.
+    private func perform(_ command: ConnectionCommand, on connection: PublishConnection) throws -> Bool {
+        switch command {
+        case .beginMedia(let timeZero, let headers):
+            connection.mediaBegan(at: timeZero)
+            self.headers = headers[...]
+            holdsAtKeyFrame = false
+            sendsMedia = true
+        case .holdAtKeyFrame: holdsAtKeyFrame = true
+        case .close: drainDeadline = MonotonicClock.now() + Self.drainLimit
+        case .abort: return false
+        }
+        return true
+    }
+
+    private func sendQueued(_ connection: PublishConnection) throws {
+        while connection.isIdle {
+            if let header = headers.popFirst() {
+                _ = try handle(connection.send(header), on: connection)
+                continue
+            }
+            if holdsAtKeyFrame, queue.isKeyFrameNext {
+                sendsMedia = false
+                report(.keyFrameReached)
+                break
+            }
+            guard let packet = queue.take() else { break }
+            counters.update { $0.packetSent(packet) }
+            _ = try handle(connection.send(packet), on: connection)
+        }
+        let events = queue.kernelQueueMeasured(
+            unsentBytes: connection.unsentByteCount, unacknowledgedBytes: connection.unacknowledgedByteCount)
+        if !events.isEmpty { report(.buffer(events)) }
+        if connection.isIdle, queue.isFinished, !hasReportedDrained {
+            hasReportedDrained = true
+            report(.drained)
+        }
+    }
+
+    /// - Returns: whether the connection is over.
+    private func sayGoodbyeIfDue(_ connection: PublishConnection) throws -> Bool {
+        guard let drainDeadline, !saidGoodbye else { return false }
+        let isDrained = connection.isIdle && (!sendsMedia || queue.isFinished)
+        guard isDrained || MonotonicClock.now() >= drainDeadline else { return false }
+        saidGoodbye = true
+        self.drainDeadline = nil
+        sendsMedia = false
+        return try handle(connection.stop(), on: connection)
+    }
+
+    /// - Returns: whether the connection is over.
+    private func handle(_ occurrences: [PublishConnection.Occurrence], on connection: PublishConnection) throws -> Bool
+    {
+        for occurrence in occurrences {
+            switch occurrence {
+            case .publishingStarted: report(.publishing)
+            case .acknowledged: break
+            case .reopeningWanted: return try handle(connection.reopen(on: connect()), on: connection)
+            case .reconnectRequested(let url): report(.reconnectRequested(url))
+            case .stopped: return true
+            case .failed(let error): throw ConnectionFailure(error, peer: connection.peer)
+            }
+        }
+        return false
+    }
+
+    private func earliest(_ first: MediaTimestamp?, _ second: MediaTimestamp?) -> MediaTimestamp? {
+        guard let first, let second else { return first ?? second }
+        return min(first, second)
+    }
+}
+
+extension ConnectionFailure {
+    init(_ error: TransportError) {
+        self.init(code: error.code ?? EventCode.socketFailed.rawValue, text: "\(error)")
+    }
+
+    init(_ error: PublishError, peer: String) {
+        self.init(code: error.code, text: "\(peer): \(error)", isPermanent: !error.mayPassByItself)
+    }
+}

@@ -1,0 +1,183 @@
+import ApplianceLogic
+import Bitstream
+import Glibc
+import LinuxIO
+import Media
+import RTMP
+import Transport
+
+/// Publishes an encoded FLV file as it is. One thread; holds one tag and one block of the file at a time.
+final class FilePublisher {
+    private let path: String
+    private let options: PublishOptions
+    private let console: Console
+    private let signals: SignalFD
+    private let file: OwnedFileDescriptor
+    private let url: RTMPURL
+    private var reader = FLVReader()
+    private var block = [UInt8](repeating: 0, count: 65_536)
+    private var tally = MediaTally()
+    /// Whether the stream is on its way to its end, and why it ends early if it does.
+    private var isEnding = false
+
+    init(path: String, options: PublishOptions, console: Console) throws {
+        self.path = path
+        self.options = options
+        self.console = console
+        url = try options.destination.connectionURL()
+        signals = try SignalFD([SIGINT, SIGTERM])
+        do {
+            file = try OwnedFileDescriptor(opening: path, flags: O_RDONLY)
+        } catch {
+            throw CommandFailure(.media, "\(path): cannot be read: \(error.reason)")
+        }
+    }
+
+    func run() throws -> ExitStatus {
+        // Before the server is bothered: is it an FLV file at all, and has it a tag?
+        guard var next = try nextTag() else { throw CommandFailure(.media, "\(path): the file holds no tags") }
+        console.log("publishing to \(options.destination.label)")
+        let stream = try connect()
+        console.emit(Event(.connected(server: stream.peer), destination: options.destination.label))
+        let configuration = PublishConfiguration(
+            url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
+            metadata: nil, md5: { MD5.digest(of: $0) })
+        let connection = PublishConnection(stream: stream, configuration: configuration)
+        defer { connection.close() }
+        do {
+            try publish(&next, on: connection)
+        } catch let error as TransportError {
+            throw CommandFailure(.connection, code: error.code ?? 0, "\(error)")
+        }
+        emitEnd()
+        return .success
+    }
+
+    private func connect() throws -> any ByteStream {
+        do {
+            let security: TransportSecurity =
+                url.scheme == .rtmps ? .tls(try TLSContext(authorityFile: options.destination.authorityFile)) : .none
+            return try Connector.connect(to: Endpoint(host: url.host, port: url.port), security: security)
+        } catch {
+            throw CommandFailure(.connection, code: error.code ?? 0, "\(error)")
+        }
+    }
+
+    private func publish(_ next: inout FLVTag, on connection: PublishConnection) throws {
+        var occurrences = try connection.open()
+        while !connection.isPublishing {
+            if try handle(occurrences, on: connection) || checkSignals() { return }
+            occurrences = try wait(for: connection, until: connection.nextDeadline)
+        }
+        console.emit(Event(.publishing, destination: options.destination.label))
+        let clock = PlaybackClock(begin: MonotonicClock.now(), firstTimestamp: next.timestamp)
+        var tag: FLVTag? = next
+        while let current = tag {
+            let due = options.pace == .realtime ? clock.due(current.timestamp) : nil
+            if let duration = options.media.duration, clock.offset(current.timestamp) >= duration { break }
+            if try !waitUntilSendable(connection, due: due) { break }
+            if try handle(connection.send(connection.chunk(current)), on: connection) { return }
+            tally.add(current)
+            tag = try nextTag()
+        }
+        try sayGoodbye(on: connection)
+    }
+
+    /// Waits until the tag is due and the one before is written.
+    /// - Returns: false when the stream is to end.
+    private func waitUntilSendable(_ connection: PublishConnection, due: MediaTimestamp?) throws -> Bool {
+        while !connection.isIdle || due.map({ MonotonicClock.now() < $0 }) ?? false {
+            if checkSignals() { return false }
+            // With everything written only the server's words and the clock matter.
+            let deadline = connection.isIdle ? due : connection.nextDeadline
+            if try handle(wait(for: connection, until: deadline), on: connection) { return false }
+        }
+        return true
+    }
+
+    private func wait(
+        for connection: PublishConnection, until deadline: MediaTimestamp?
+    ) throws -> [PublishConnection.Occurrence] {
+        var entries = [
+            PollEntry(connection.fileDescriptor, connection.pollEvents), PollEntry(signals.fileDescriptor),
+        ]
+        if try poll(&entries, until: deadline) == 0 && connection.nextDeadline == nil { return [] }
+        return try connection.service(ready: entries[0].ready)
+    }
+
+    private func sayGoodbye(on connection: PublishConnection) throws {
+        let deadline = MonotonicClock.now() + .seconds(5)
+        while !connection.isIdle, MonotonicClock.now() < deadline {
+            _ = try handle(wait(for: connection, until: deadline), on: connection)
+        }
+        var isStopped = try handle(connection.stop(), on: connection)
+        while !isStopped, MonotonicClock.now() < deadline {
+            isStopped = try handle(wait(for: connection, until: deadline), on: connection)
+        }
+    }
+
+    /// - Returns: whether the connection is over.
+    private func handle(_ occurrences: [PublishConnection.Occurrence], on connection: PublishConnection) throws -> Bool
+    {
+        for occurrence in occurrences {
+            switch occurrence {
+            case .publishingStarted, .acknowledged, .reconnectRequested: break
+            case .reopeningWanted: return try handle(connection.reopen(on: connect()), on: connection)
+            case .stopped: return true
+            case .failed(let error):
+                throw CommandFailure(.connection, code: error.code, "\(connection.peer): \(error)")
+            }
+        }
+        return false
+    }
+
+    private func checkSignals() -> Bool {
+        while signals.next() != nil { isEnding = true }
+        return isEnding
+    }
+
+    private func nextTag() throws -> FLVTag? {
+        do {
+            while true {
+                if let tag = try reader.nextTag() { return tag }
+                let count = try block.withUnsafeMutableBytes { try file.read(into: $0) }
+                if count == 0 {
+                    try reader.inputEnded()
+                    return nil
+                }
+                block.withUnsafeBytes { reader.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+            }
+        } catch let error as BitstreamError {
+            throw CommandFailure(.media, "\(path): \(error)")
+        } catch let error as SystemCallError {
+            throw CommandFailure(.media, "\(path): \(error)")
+        }
+    }
+
+    private func emitEnd() {
+        console.emit(
+            Event(
+                "ended",
+                text: "ended: \(tally.video.count) pictures and "
+                    + "\(fixed(tally.audioDuration.inSeconds, decimals: 1)) s of audio sent",
+                [
+                    "videoFrames": .integer(tally.video.count), "videoBytes": .integer(tally.video.byteCount),
+                    "videoSkipped": .integer(0), "videoDropped": .integer(0),
+                    "audioUnits": .integer(tally.audio.count), "audioBytes": .integer(tally.audio.byteCount),
+                    "audioSeconds": .number(tally.audioDuration.inSeconds),
+                ]))
+    }
+}
+
+/// When a tag is due, by the file's timestamps.
+private struct PlaybackClock {
+    let begin: MediaTimestamp
+    let firstTimestamp: UInt32
+
+    /// Timestamps wrap at 2^32 ms; ones before the first count as the first.
+    func offset(_ timestamp: UInt32) -> Duration {
+        .milliseconds(max(0, Int64(Int32(bitPattern: timestamp &- firstTimestamp))))
+    }
+
+    func due(_ timestamp: UInt32) -> MediaTimestamp { begin + offset(timestamp) }
+}

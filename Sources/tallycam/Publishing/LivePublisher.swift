@@ -1,0 +1,324 @@
+import ApplianceLogic
+import DevicePorts
+import Glibc
+import LinuxIO
+import Media
+import RTMP
+import StreamQuality
+import Transport
+
+/// Publishes live media. Runs `StreamSession` on the main thread: events in, its actions done.
+final class LivePublisher {
+    private let options: PublishOptions
+    private let console: Console
+    private let signals: SignalFD
+    private let reports: Mailbox<ConnectionReport>
+    private let trackReports: Mailbox<TrackReport>
+    private let links: LinkMonitor?
+    private let stopTracks: EventFD
+    private let queue: MediaQueue
+    private let counters = SharedCounters()
+    private let keyFrameRequested = Flag()
+    private let tracks: MediaTracks
+    private var session: StreamSession
+    private var connections: [ConnectionID: Connection] = [:]
+    /// The one that media goes to.
+    private var mediaConnection: ConnectionID?
+    /// Where the server asked the stream to move.
+    private var requestedURL: RTMPURL?
+    private var statusReporter: StatusReporter
+    /// The one being done stays in front until it is.
+    private var pendingActions: [StreamSession.Action] = []
+    private var sessionTimer: MediaTimestamp?
+    /// RTMP's time zero: when the first server took the stream.
+    private var timeZero: MediaTimestamp?
+    private var deliveredAtLinkLoss = 0
+    private var isOver = false
+    private var failure: CommandFailure?
+
+    init(options: PublishOptions, console: Console) throws {
+        self.options = options
+        self.console = console
+        signals = try SignalFD([SIGINT, SIGTERM])
+        reports = try Mailbox()
+        trackReports = try Mailbox()
+        // Without netlink (a sandbox) a lost link is noticed by TCP, seconds later.
+        links = try? LinkMonitor()
+        stopTracks = try EventFD()
+        queue = try MediaQueue(limits: .standard, tracks: options.media.trackCount)
+        tracks = try MediaTracks(
+            options: options.media, stop: stopTracks, queue: queue, counters: counters,
+            keyFrameRequested: keyFrameRequested, reports: trackReports, console: console)
+        var settings = StreamSessionSettings()
+        settings.statusInterval = options.statusInterval
+        settings.reconnect.limit = options.reconnectLimit
+        session = StreamSession(settings: settings, seed: UInt64(bitPattern: MonotonicClock.now().nanoseconds))
+        statusReporter = StatusReporter(options: options, now: MonotonicClock.now())
+    }
+
+    func run() throws -> ExitStatus {
+        console.log("publishing to \(options.destination.label)")
+        perform(session.startRequested(now: MonotonicClock.now()))
+        while !isOver { try step() }
+        stopTracks.signal()
+        for connection in connections.values { connection.commands.send(.abort) }
+        for connection in connections.values { connection.thread.join() }
+        tracks.join()
+        console.show(view: [])
+        if let failure { throw failure }
+        emitEnd()
+        return .success
+    }
+
+    /// Waits for the next thing to do and does it.
+    private func step() throws {
+        var entries = [
+            PollEntry(signals.fileDescriptor), PollEntry(reports.wakeup.fileDescriptor),
+            PollEntry(trackReports.wakeup.fileDescriptor), PollEntry(links?.fileDescriptor ?? -1),
+        ]
+        let deadlines = [sessionTimer, console.hasTerminal ? statusReporter.nextViewTime : nil]
+        try poll(&entries, until: deadlines.compactMap { $0 }.min())
+        while let signal = signals.next() {
+            console.log(signal == SIGINT ? "interrupted: ending the stream" : "terminated: ending the stream")
+            stop()
+        }
+        for report in trackReports.takeAll() { trackReported(report) }
+        for report in reports.takeAll() { connectionReported(report) }
+        if entries[3].ready.contains(.readable) { linksChanged() }
+        if let time = sessionTimer, MonotonicClock.now() >= time {
+            sessionTimer = nil
+            perform(session.timerFired(now: MonotonicClock.now()))
+        }
+        showView()
+    }
+
+    private func stop() {
+        stopTracks.signal()
+        perform(session.stopRequested(now: MonotonicClock.now()))
+    }
+}
+
+// What the session wants done.
+extension LivePublisher {
+    /// Does the actions in their order. What one of them makes the session want is done after the rest.
+    private func perform(_ actions: [StreamSession.Action]) {
+        let isOutermost = pendingActions.isEmpty
+        pendingActions += actions
+        guard isOutermost else { return }
+        while let action = pendingActions.first {
+            switch action {
+            case .openConnection(let id, let target): open(id, target)
+            case .beginMedia(let id): beginMedia(on: id)
+            case .closeConnection(let id): connections[id]?.commands.send(.close)
+            case .abortConnection(let id): connections[id]?.commands.send(.abort)
+            case .requestKeyFrame: keyFrameRequested.raise()
+            case .setTimer(let time): sessionTimer = time
+            case .reportStatus: reportStatus()
+            case .emit(let event): emit(event)
+            case .completeStart(.failed(let cause)):
+                failure = failure ?? CommandFailure(.connection, code: cause.code, cause.text)
+            case .completeStart: break
+            case .completeStop: isOver = true
+            }
+            pendingActions.removeFirst()
+        }
+    }
+
+    private func open(_ id: ConnectionID, _ target: StreamSession.Target) {
+        do {
+            var url = try options.destination.connectionURL()
+            if case .requested = target, let requestedURL {
+                // The stream name keeps its own, fresh signature.
+                let streamName = url.streamName
+                url = requestedURL
+                url.streamName = streamName
+            }
+            let configuration = PublishConfiguration(
+                url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
+                metadata: tracks.metadata, acceptsReconnectRequest: true, md5: { MD5.digest(of: $0) })
+            connections[id] = try Connection(
+                id: id, configuration: configuration, authorityFile: options.destination.authorityFile, queue: queue,
+                counters: counters, reports: reports)
+        } catch {
+            let message = (error as? CommandFailure)?.message ?? "\(error)"
+            let cause = ConnectionFailure(code: EventCode.socketFailed.rawValue, text: message, isPermanent: true)
+            perform(session.connectionFailed(id, cause, now: MonotonicClock.now()))
+        }
+    }
+
+    private func beginMedia(on id: ConnectionID) {
+        let isHandover = mediaConnection.map { connections[$0] != nil } ?? false
+        mediaConnection = id
+        if let timeZero {
+            // After a loss the queue begins anew; a server that only wanted to move misses nothing.
+            if !isHandover { bufferReported(queue.connectionOpened()) }
+            connections[id]?.commands.send(
+                .beginMedia(timeZero: timeZero, headers: isHandover ? queue.headers : []))
+            return
+        }
+        let now = MonotonicClock.now()
+        timeZero = now
+        queue.mediaBegan(at: now)
+        connections[id]?.commands.send(.beginMedia(timeZero: now, headers: []))
+        tracks.start(until: options.media.duration.map { now + $0 })
+    }
+
+    /// The connection stands still at a key frame. If nothing else took over meanwhile, it goes on.
+    private func keyFrameReached(on id: ConnectionID) {
+        perform(session.keyFrameReached(now: MonotonicClock.now()))
+        guard mediaConnection == id, let timeZero else { return }
+        connections[id]?.commands.send(.beginMedia(timeZero: timeZero, headers: []))
+    }
+
+    private func emit(_ event: StreamEvent) {
+        console.emit(Event(event, destination: options.destination.label))
+        if case .failed(let code, let reason) = event {
+            failure = CommandFailure(.connection, code: code.rawValue, reason)
+            isOver = true
+        }
+    }
+}
+
+// What happens.
+extension LivePublisher {
+    private func connectionReported(_ report: ConnectionReport) {
+        let now = MonotonicClock.now()
+        let id = report.id
+        switch report.content {
+        case .connected(let server): perform(session.serverConnected(id, server: server, now: now))
+        case .publishing:
+            perform(session.publishingBegan(id, now: now))
+            if let mediaConnection, mediaConnection != id {
+                connections[mediaConnection]?.commands.send(.holdAtKeyFrame)
+            }
+        case .failed(let cause):
+            connections.removeValue(forKey: id)?.thread.join()
+            perform(session.connectionFailed(id, cause, now: now))
+        case .closed:
+            connections.removeValue(forKey: id)?.thread.join()
+            perform(session.connectionClosed(id, now: now))
+        case .drained: perform(session.stopRequested(now: now))
+        case .keyFrameReached: keyFrameReached(on: id)
+        case .reconnectRequested(let url):
+            requestedURL = url
+            perform(session.reconnectRequested(id, tcURL: url.tcURL, now: now))
+        case .buffer(let events): bufferReported(events)
+        }
+    }
+
+    private func trackReported(_ report: TrackReport) {
+        switch report {
+        case .ended(let track, let note):
+            queue.trackEnded()
+            // Sound alone is no use when the picture has ended.
+            if track == .video { stopTracks.signal() }
+            if let note { sourceEnded(track, note) }
+        case .note(let track, let note): sourceEnded(track, note)
+        case .buffer(let events): bufferReported(events)
+        case .failed(let cause):
+            failure = failure ?? cause
+            stop()
+        }
+    }
+
+    private func sourceEnded(_ track: TrackReport.Track, _ note: String) {
+        console.emit(Event("sourceEnded", text: note, ["track": .text(track.rawValue)]))
+    }
+
+    private func bufferReported(_ events: [SendBufferEvent]) {
+        for event in events {
+            if case .droppedItems(let items) = event {
+                let frames = items.count { $0.kind.isVideo }
+                counters.update {
+                    $0.droppedFrames += frames
+                    $0.droppedAudioUnits += items.count - frames
+                }
+            }
+            if case .keyFrameNeeded = event { keyFrameRequested.raise() }
+            for event in Event.ofSendBuffer(event, since: timeZero) { console.emit(event) }
+        }
+    }
+
+    private func linksChanged() {
+        guard let links, let events = try? links.takeEvents() else { return }
+        let now = MonotonicClock.now()
+        for event in events {
+            switch event {
+            case .linkDown:
+                deliveredAtLinkLoss = queue.delivery.byteCount
+                perform(session.linkWentDown(now: now))
+            case .linkUp:
+                let delivery = queue.delivery
+                let isStalled = !delivery.isComplete && delivery.byteCount == deliveredAtLinkLoss
+                perform(session.linkCameUp(isTransferStalled: isStalled, now: now))
+            default: break
+            }
+        }
+    }
+}
+
+// What is told.
+extension LivePublisher {
+    private func reportStatus() {
+        let now = MonotonicClock.now()
+        console.emit(
+            statusReporter.status(
+                counters.snapshot, buffered: queue.duration, state: session.state, encoder: tracks.encoderName, now: now
+            ))
+    }
+
+    private func showView() {
+        guard console.hasTerminal else { return }
+        let view = statusReporter.dueView(
+            counters.snapshot, buffered: queue.duration, state: session.state, since: timeZero,
+            now: MonotonicClock.now())
+        if let view { console.show(view: view) }
+    }
+
+    private func emitEnd() {
+        let sent = counters.snapshot
+        let seconds = tracks.audioSeconds(units: sent.sentAudioUnits)
+        console.emit(
+            Event(
+                "ended",
+                text: "ended: \(sent.sentFrames) pictures and \(fixed(seconds, decimals: 1)) s of audio sent, "
+                    + "\(sent.skippedFrames) pictures skipped by the encoder, \(sent.droppedFrames) dropped",
+                [
+                    "videoFrames": .integer(sent.sentFrames), "videoSkipped": .integer(sent.skippedFrames),
+                    "videoDropped": .integer(sent.droppedFrames), "videoBytes": .integer(sent.sentVideoBytes),
+                    "audioUnits": .integer(sent.sentAudioUnits), "audioBytes": .integer(sent.sentAudioBytes),
+                    "audioSeconds": .number(seconds),
+                ]))
+    }
+}
+
+/// A connection's thread and the way to speak to it.
+private final class Connection {
+    let commands: Mailbox<ConnectionCommand>
+    let thread: JoinableThread
+
+    init(
+        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, queue: MediaQueue,
+        counters: SharedCounters, reports: Mailbox<ConnectionReport>
+    ) throws {
+        let commands = try Mailbox<ConnectionCommand>()
+        self.commands = commands
+        thread = JoinableThread(
+            try NamedThread("network") {
+                ConnectionThread(
+                    id: id, configuration: configuration, authorityFile: authorityFile, queue: queue,
+                    counters: counters, commands: commands, reports: reports
+                ).run()
+            })
+    }
+}
+
+/// A thread that is kept where values that cannot be copied do not fit.
+final class JoinableThread {
+    private var thread: NamedThread?
+
+    init(_ thread: consuming NamedThread) { self.thread = consume thread }
+
+    /// Waits for its end, once.
+    func join() { thread.take()?.join() }
+}

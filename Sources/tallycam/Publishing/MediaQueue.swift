@@ -1,0 +1,81 @@
+import LinuxIO
+import Media
+import StreamQuality
+import Synchronization
+
+/// The send buffer between the encoder and audio threads, which append, and the
+/// thread of the present connection, which takes.
+final class MediaQueue: Sendable {
+    /// Signalled when there is something to take, or when the last packet was appended.
+    let wakeup: EventFD
+    private let state: Mutex<State>
+
+    private struct State {
+        var buffer: SendBuffer
+        /// The stream's time zero; nothing is taken in before it is set.
+        var begin: MediaTimestamp?
+        /// Tracks that still append.
+        var openTracks: Int
+        /// The latest of each track.
+        var headers: [EncodedPacket.Kind: EncodedPacket] = [:]
+    }
+
+    init(limits: SendBufferLimits, tracks: Int) throws {
+        wakeup = try EventFD()
+        state = Mutex(State(buffer: SendBuffer(limits: limits), openTracks: tracks))
+    }
+
+    /// From here on media is taken in; what was captured before `time` is not part of the stream.
+    func mediaBegan(at time: MediaTimestamp) { state.withLock { $0.begin = time } }
+
+    func append(_ packets: [EncodedPacket]) -> [SendBufferEvent] {
+        let now = MonotonicClock.now()
+        let events: [SendBufferEvent] = state.withLock { state in
+            for packet in packets where packet.kind.isHeader { state.headers[packet.kind] = packet }
+            guard let begin = state.begin else { return [] }
+            return packets.flatMap { packet in
+                packet.kind.isHeader || packet.decodeTime >= begin ? state.buffer.append(packet, now: now) : []
+            }
+        }
+        wakeup.signal()
+        return events
+    }
+
+    /// One track's last packet was appended.
+    func trackEnded() {
+        state.withLock { $0.openTracks -= 1 }
+        wakeup.signal()
+    }
+
+    func take() -> EncodedPacket? { state.withLock { $0.buffer.takeNext() } }
+
+    /// The sequence headers that decode what comes next.
+    var headers: [EncodedPacket] { state.withLock { Array($0.headers.values) } }
+
+    /// Whether the next packet to be taken is a key frame.
+    var isKeyFrameNext: Bool { state.withLock { $0.buffer.isKeyFrameNext } }
+
+    /// Whether everything was appended and taken.
+    var isFinished: Bool { state.withLock { $0.openTracks <= 0 && $0.buffer.waitingByteCount == 0 } }
+
+    /// Media waiting here and in the kernel's queue.
+    var duration: Duration { state.withLock { $0.buffer.duration } }
+
+    /// Bytes that reached the receiver, and whether there are more on their way or waiting.
+    var delivery: (byteCount: Int, isComplete: Bool) {
+        state.withLock { ($0.buffer.deliveredByteCount, $0.buffer.undeliveredByteCount == 0) }
+    }
+
+    /// A new connection takes over after a loss: headers go first, then a key frame.
+    func connectionOpened() -> [SendBufferEvent] {
+        let now = MonotonicClock.now()
+        return state.withLock { $0.buffer.connectionOpened(now: now) }
+    }
+
+    func kernelQueueMeasured(unsentBytes: Int, unacknowledgedBytes: Int) -> [SendBufferEvent] {
+        let now = MonotonicClock.now()
+        return state.withLock {
+            $0.buffer.kernelQueueMeasured(unsentBytes: unsentBytes, unacknowledgedBytes: unacknowledgedBytes, now: now)
+        }
+    }
+}

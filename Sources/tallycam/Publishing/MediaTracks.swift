@@ -1,0 +1,112 @@
+import AudioCapture
+import LinuxIO
+import Media
+import RTMP
+import StreamQuality
+import Synchronization
+
+/// What the encoder and audio threads tell the main thread.
+enum TrackReport: Sendable {
+    enum Track: String, Sendable {
+        case video, audio
+    }
+
+    /// The track's last packet is in the queue. A note when the source ended by itself.
+    case ended(Track, note: String?)
+    /// Something about the source that people and scripts should know.
+    case note(Track, String)
+    case buffer([SendBufferEvent])
+    case failed(CommandFailure)
+}
+
+/// Sources and encoders of a stream, opened before the server is bothered, and the threads they run on.
+final class MediaTracks {
+    let metadata: StreamMetadata
+    let encoderName: String?
+    private let gate: StartGate
+    private var threads: [JoinableThread] = []
+
+    /// - Parameter stop: once signalled, every source ends at once. It is not drained.
+    init(
+        options: MediaOptions, stop: EventFD, queue: MediaQueue, counters: SharedCounters, keyFrameRequested: Flag,
+        reports: Mailbox<TrackReport>, console: Console
+    ) throws {
+        let gate = try StartGate(stop: stop)
+        self.gate = gate
+        // Both are opened before a thread is started: a failure here leaves nothing behind.
+        let video = try VideoTrack(options: options, stop: stop, console: console)
+        let audio = try AudioTrack(options: options, stop: stop)
+        metadata = StreamMetadata(video: video?.metadata, audio: audio?.metadata)
+        let hasVideo = video != nil
+        encoderName = hasVideo ? "openh264" : nil
+        if let video {
+            let pipeline = VideoPipeline(
+                track: video, queue: queue, counters: counters, keyFrameRequested: keyFrameRequested, reports: reports)
+            threads.append(try Self.thread(running: pipeline, behind: gate, reports: reports))
+        }
+        if let audio {
+            let pipeline = AudioPipeline(
+                track: audio, fillsWithSilence: hasVideo, stop: stop, queue: queue, reports: reports)
+            threads.append(try Self.thread(running: pipeline, behind: gate, reports: reports))
+        }
+    }
+
+    private static func thread(
+        running pipeline: sending VideoPipeline, behind gate: StartGate, reports: Mailbox<TrackReport>
+    ) throws -> JoinableThread {
+        JoinableThread(
+            try NamedThread("video") {
+                guard gate.waitForStart() else { return reports.send(.ended(.video, note: nil)) }
+                pipeline.run(until: gate.end)
+            })
+    }
+
+    private static func thread(
+        running pipeline: sending AudioPipeline, behind gate: StartGate, reports: Mailbox<TrackReport>
+    ) throws -> JoinableThread {
+        JoinableThread(
+            try NamedThread("audio") {
+                guard gate.waitForStart() else { return reports.send(.ended(.audio, note: nil)) }
+                pipeline.run(until: gate.end)
+            })
+    }
+
+    /// How much sound so many packets hold.
+    func audioSeconds(units: Int) -> Double {
+        guard let audio = metadata.audio else { return 0 }
+        return Double(units * AACEncoder.framesPerPacket) / Double(audio.sampleRate)
+    }
+
+    /// Lets the sources begin, all at one moment.
+    func start(until end: MediaTimestamp?) { gate.open(until: end) }
+
+    /// Waits for the threads' end. The stop must have been signalled.
+    func join() { for thread in threads { thread.join() } }
+}
+
+/// Holds the tracks' threads until the server has taken the stream.
+final class StartGate: Sendable {
+    private let isOpen: EventFD
+    private let stop: EventFD
+    private let endTime = Mutex<MediaTimestamp?>(nil)
+
+    init(stop: EventFD) throws(SystemCallError) {
+        isOpen = try EventFD()
+        self.stop = stop
+    }
+
+    /// When media ends, if it was said; known once the gate is open.
+    var end: MediaTimestamp? { endTime.withLock { $0 } }
+
+    func open(until end: MediaTimestamp?) {
+        endTime.withLock { $0 = end }
+        isOpen.signal()
+    }
+
+    /// - Returns: false when the stream was stopped instead.
+    func waitForStart() -> Bool {
+        var entries = [PollEntry(isOpen.fileDescriptor), PollEntry(stop.fileDescriptor)]
+        guard (try? poll(&entries, until: nil)) != nil else { return false }
+        return entries[1].ready.isEmpty
+    }
+}

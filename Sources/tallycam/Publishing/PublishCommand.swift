@@ -1,0 +1,21 @@
+import LinuxIO
+
+/// `tallycam publish`.
+func runPublish(_ arguments: [String]) throws -> ExitStatus {
+    guard let parsed = try parseOptions(arguments, PublishOptions.options, usage: PublishOptions.usage) else {
+        return .success
+    }
+    let options = try PublishOptions(parsed)
+    let console = Console(eventStyle: try eventStyle(parsed))
+    for warning in options.warnings { console.log("warning: \(warning)") }
+    do {
+        if let path = options.flvPath {
+            return try FilePublisher(path: path, options: options, console: console).run()
+        }
+        return try LivePublisher(options: options, console: console).run()
+    } catch let failure as CommandFailure {
+        console.show(view: [])
+        console.emit(Event("failed", code: failure.code, text: "failed: \(failure.message)"))
+        throw failure
+    }
+}

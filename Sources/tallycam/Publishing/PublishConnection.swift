@@ -1,0 +1,165 @@
+import Bitstream
+import LinuxIO
+import Media
+import RTMP
+import Transport
+
+/// One RTMP connection of a publisher: the stream of bytes, the session on it, and
+/// what is half written. Used from one thread, the network thread.
+final class PublishConnection {
+    /// What the owner of the connection has to know.
+    enum Occurrence {
+        case publishingStarted
+        case acknowledged(byteCount: UInt64)
+        /// The server wants another connection before it answers (a password's challenge): `reopen` on it.
+        case reopeningWanted
+        /// The server asks the stream to move.
+        case reconnectRequested(RTMPURL)
+        /// The goodbye is written: close.
+        case stopped
+        case failed(PublishError)
+    }
+
+    private var stream: any ByteStream
+    private var session: PublishSession
+    /// A media message that is not wholly written, and how much of it is.
+    private var message: ChunkedMessage?
+    private var messageOffset = 0
+    /// Commands and control messages; they go out between media messages.
+    private var control: [UInt8] = []
+    private var controlOffset = 0
+    private var occurrences: [Occurrence] = []
+    private var isStopping = false
+    private var receiveBuffer = [UInt8](repeating: 0, count: 16_384)
+
+    init(stream: any ByteStream, configuration: PublishConfiguration) {
+        self.stream = stream
+        session = PublishSession(configuration: configuration)
+    }
+
+    var fileDescriptor: Int32 { stream.fileDescriptor }
+    var peer: String { stream.peer }
+    var nextDeadline: MediaTimestamp? { session.nextDeadline }
+    var isPublishing: Bool { session.isPublishing }
+    var unsentByteCount: Int { stream.unsentByteCount }
+    var unacknowledgedByteCount: Int { stream.unacknowledgedByteCount }
+    /// Whether the next media message can be handed over.
+    var isIdle: Bool { message == nil && control.isEmpty }
+    var pollEvents: PollEvents { stream.pollEvents(hasBytesToWrite: !isIdle) }
+
+    func open() throws -> [Occurrence] {
+        perform(session.connectionOpened(now: MonotonicClock.now()))
+        return try flush()
+    }
+
+    /// Goes on with the session on a new stream; the old one is closed.
+    func reopen(on stream: any ByteStream) throws -> [Occurrence] {
+        self.stream.close()
+        self.stream = stream
+        message = nil
+        control.removeAll()
+        controlOffset = 0
+        return try open()
+    }
+
+    /// Reads what is there, writes what fits, and looks at the clock.
+    func service(ready: PollEvents) throws -> [Occurrence] {
+        if !ready.isEmpty { try read() }
+        if let deadline = session.nextDeadline, MonotonicClock.now() >= deadline {
+            perform(session.timePassed(now: MonotonicClock.now()))
+        }
+        return try flush()
+    }
+
+    /// The media's time zero; without it, the first packet's time is.
+    func mediaBegan(at time: MediaTimestamp) { session.mediaBegan(at: time) }
+
+    /// Sends a packet. To be called only while `isIdle`.
+    func send(_ packet: EncodedPacket) throws -> [Occurrence] { try send(session.chunk(packet)) }
+
+    /// Sends an FLV tag with its own timestamp. To be called only while `isIdle`.
+    func send(_ chunked: ChunkedMessage) throws -> [Occurrence] {
+        message = chunked
+        messageOffset = 0
+        return try flush()
+    }
+
+    /// Makes a message of an FLV tag, without sending it.
+    func chunk(_ tag: FLVTag) -> ChunkedMessage { session.chunk(tag) }
+
+    /// Says goodbye; `.stopped` follows when it is written.
+    func stop() throws -> [Occurrence] {
+        perform(session.stopRequested())
+        return try flush()
+    }
+
+    func close() { stream.close() }
+
+    private func read() throws {
+        while true {
+            switch try stream.read(into: &receiveBuffer) {
+            case .wouldBlock: return
+            case .closed:
+                perform(session.connectionClosed())
+                return
+            case .bytes(let count):
+                let actions = receiveBuffer.withUnsafeBytes { bytes in
+                    session.bytesReceived(
+                        UnsafeRawBufferPointer(rebasing: bytes[..<min(count, bytes.count)]), now: MonotonicClock.now())
+                }
+                perform(actions)
+                if count < receiveBuffer.count { return }
+            }
+        }
+    }
+
+    private func perform(_ actions: [PublishSession.Action]) {
+        for action in actions {
+            switch action {
+            case .send(let bytes): control += bytes
+            case .publishingStarted: occurrences.append(.publishingStarted)
+            case .acknowledged(let byteCount): occurrences.append(.acknowledged(byteCount: byteCount))
+            case .reopenConnection: occurrences.append(.reopeningWanted)
+            case .reconnectRequested(let url): occurrences.append(.reconnectRequested(url))
+            case .failed(let error): occurrences.append(.failed(error))
+            case .stopped: isStopping = true
+            }
+        }
+    }
+
+    /// Writes until everything is written or nothing more fits: first the message begun, then control.
+    private func flush() throws -> [Occurrence] {
+        try flushMessage()
+        if message == nil { try flushControl() }
+        if isStopping && isIdle {
+            isStopping = false
+            occurrences.append(.stopped)
+        }
+        defer { occurrences.removeAll(keepingCapacity: true) }
+        return occurrences
+    }
+
+    private func flushMessage() throws {
+        guard let chunked = message else { return }
+        while messageOffset < chunked.byteCount {
+            let written = try chunked.withSlices(from: messageOffset) { try stream.write($0) }
+            if written == 0 { return }
+            messageOffset += written
+        }
+        message = nil
+    }
+
+    private func flushControl() throws {
+        while controlOffset < control.count {
+            let written = try control.withUnsafeBytes { bytes in
+                try withUnsafePointer(to: UnsafeRawBufferPointer(rebasing: bytes[controlOffset...])) {
+                    try stream.write(UnsafeBufferPointer(start: $0, count: 1))
+                }
+            }
+            if written == 0 { return }
+            controlOffset += written
+        }
+        control.removeAll(keepingCapacity: true)
+        controlOffset = 0
+    }
+}

@@ -1,0 +1,86 @@
+import Glibc
+import LinuxIO
+import RTMP
+import StreamFile
+import Transport
+
+/// Where a stream goes. Every connection gets a URL of its own: a signature serves once.
+final class PublishDestination {
+    private enum Kind {
+        case url(RTMPURL)
+        case described(StreamDescription, noncePath: String?)
+    }
+
+    private let kind: Kind
+    /// For messages; without stream name and query.
+    let label: String
+
+    init(url: RTMPURL) {
+        kind = .url(url)
+        label = "\(url)"
+    }
+
+    /// - Parameter stateDirectory: where the last nonce is kept, so that it never goes back.
+    init(_ stream: StreamDescription, stateDirectory: String) {
+        label = stream.destination
+        if case .pili(let pili) = stream.form {
+            let name = "\(pili.hub).\(pili.title)".map { $0.isLetter || $0.isNumber || "._-".contains($0) ? $0 : "_" }
+            kind = .described(stream, noncePath: "\(stateDirectory)/nonce-\(String(name))")
+        } else {
+            kind = .described(stream, noncePath: nil)
+        }
+    }
+
+    var authorityFile: String? {
+        if case .described(let stream, _) = kind { stream.caFile } else { nil }
+    }
+
+    /// The URL for one connection. Saves the nonce before it is used.
+    func connectionURL() throws -> RTMPURL {
+        switch kind {
+        case .url(let url): return url
+        case .described(let stream, let noncePath):
+            var nonces = NonceSequence(savedText: noncePath.flatMap { try? readFile($0, limit: 4096) })
+            let signed = try stream.publishURL(unixSeconds: WallClock.secondsSince1970(), nonces: &nonces) {
+                HMACSHA1.authenticationCode(for: $1, key: $0)
+            }
+            if let noncePath, let text = nonces.unsavedText {
+                try save(text, to: noncePath)
+                nonces.saved()
+            }
+            return RTMPURL(signed)
+        }
+    }
+
+    private func save(_ text: String, to path: String) throws {
+        var directory = ""
+        for component in path.split(separator: "/").dropLast() {
+            directory += "/\(component)"
+            mkdir(directory, 0o700)
+        }
+        do {
+            try replaceFile(path, with: Array(text.utf8), permissions: 0o600)
+        } catch {
+            throw CommandFailure(
+                .system,
+                "the last nonce cannot be saved: \(error); the server would refuse the next start. "
+                    + "Set TALLYCAM_STATE_DIR to a directory that can be written")
+        }
+    }
+
+    /// `$TALLYCAM_STATE_DIR`, else where the XDG base directory specification says.
+    static var standardStateDirectory: String {
+        if let directory = environment("TALLYCAM_STATE_DIR"), !directory.isEmpty { return directory }
+        if let directory = environment("XDG_STATE_HOME"), !directory.isEmpty { return "\(directory)/tallycam" }
+        return "\(environment("HOME") ?? "/var/lib")/.local/state/tallycam"
+    }
+}
+
+extension RTMPURL {
+    init(_ url: PublishURL) {
+        self.init(
+            scheme: url.scheme == .rtmps ? .rtmps : .rtmp, host: url.host.name, port: UInt16(exactly: url.port),
+            application: url.application.revealed, streamName: url.streamName.revealed,
+            credentials: url.user.map { Credentials(user: $0, password: url.password?.revealed ?? "") })
+    }
+}

@@ -1,0 +1,185 @@
+import ApplianceLogic
+import LinuxIO
+import Media
+import RTMP
+import StreamQuality
+import SyntheticSources
+
+/// What is to be captured, and how it is to be encoded.
+struct MediaOptions: Sendable {
+    enum EncoderChoice: String, Sendable {
+        /// The best that the machine has.
+        case auto
+        case openh264
+    }
+
+    var video: VideoSourceDescription
+    var audio: AudioSourceDescription
+    var quality: VideoQuality
+    var audioQuality: AudioQuality
+    var dimension: VideoDimension
+    var encoder: EncoderChoice
+    var duration: Duration?
+
+    var trackCount: Int { (video == .none ? 0 : 1) + (audio == .none ? 0 : 1) }
+}
+
+/// What `tallycam publish` was asked for, checked.
+struct PublishOptions {
+
+    enum Pace: String {
+        /// As the file's timestamps say.
+        case realtime
+        /// As fast as the connection takes it.
+        case fast
+    }
+
+    var destination: PublishDestination
+    var media: MediaOptions
+    var statusInterval: Duration
+    var reconnectLimit: ReconnectPolicy.Limit
+    var flvPath: String?
+    var pace: Pace
+    /// What is odd but no fault, for the log.
+    var warnings: [String] = []
+
+    static let usage = "tallycam publish (--url URL | --stream stream.json) [OPTION...]"
+
+    static let options = [
+        CommandLineOption(
+            "url", takes: "URL",
+            help: """
+                where to: rtmp://HOST[:PORT]/APPLICATION/STREAM, or rtmps://
+                (other users see command lines; $TALLYCAM_URL is private)
+                """),
+        CommandLineOption("stream", takes: "FILE", help: "where to: a stream.json"),
+        CommandLineOption(
+            "video", takes: "SOURCE",
+            help: """
+                synthetic (default), none, or
+                raw:PATH,format=i420|nv12,size=WxH,fps=N
+                PATH - is standard input. A file is paced by its fps,
+                a pipe by its writer.
+                """),
+        CommandLineOption(
+            "audio", takes: "SOURCE", help: "tone (default), silence, none, or raw:PATH,rate=N,channels=N (S16LE)"),
+        CommandLineOption(
+            "quality", takes: "NAME",
+            help: "\(VideoQuality.allCases.map(\.name).joined(separator: " "))\n(default \(VideoQuality.standard.name))"
+        ),
+        CommandLineOption(
+            "audio-quality", takes: "NAME",
+            help: "\(AudioQuality.presets.map(\.name).joined(separator: " ")) (default \(AudioQuality.standard.name))"),
+        CommandLineOption(
+            "dimension", takes: "WxH",
+            help: "picture size (default \(VideoDimension.standard.size));\n"
+                + "others than the presets are rounded to 16"),
+        CommandLineOption("encoder", takes: "NAME", help: "auto (default) or openh264"),
+        CommandLineOption("duration", takes: "SECONDS", help: "end after so much media"),
+        CommandLineOption(
+            "reconnect", takes: "N", help: "attempts after a failure: a number (default 3) or endless"),
+        CommandLineOption("status-interval", takes: "SECONDS", help: "between status reports, 1 to 30 (default 3)"),
+        CommandLineOption("from-flv", takes: "FILE", help: "publish an already encoded file; nothing is encoded"),
+        CommandLineOption("pace", takes: "PACE", help: "of --from-flv: realtime (default) or fast"),
+        CommandLineOption(
+            "events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
+    ]
+
+    init(_ arguments: CommandLineArguments) throws {
+        (destination, warnings) = try Self.destination(arguments)
+        media = try MediaOptions(
+            video: Self.value(arguments["video"] ?? "synthetic") { try VideoSourceDescription(parsing: $0) },
+            audio: Self.value(arguments["audio"] ?? "tone") { try AudioSourceDescription(parsing: $0) },
+            quality: Self.value(arguments["quality"] ?? VideoQuality.standard.name) { try VideoQuality(named: $0) },
+            audioQuality: Self.value(arguments["audio-quality"] ?? AudioQuality.standard.name) {
+                try AudioQuality(named: $0)
+            },
+            dimension: Self.value(arguments["dimension"] ?? "\(VideoDimension.standard.size)") {
+                try VideoDimension(parsing: $0)
+            },
+            encoder: Self.choice(arguments, "encoder", default: .auto, "auto or openh264"),
+            duration: arguments["duration"].map(Self.duration))
+        pace = try Self.choice(arguments, "pace", default: .realtime, "realtime or fast")
+        statusInterval = try Self.statusInterval(arguments["status-interval"])
+        reconnectLimit = try Self.reconnectLimit(arguments["reconnect"])
+        flvPath = arguments["from-flv"]
+        try checkCombination(arguments)
+    }
+
+    private func checkCombination(_ arguments: CommandLineArguments) throws {
+        if flvPath != nil,
+            let extra = ["video", "audio", "quality", "audio-quality", "dimension", "encoder"]
+                .first(where: arguments.contains)
+        {
+            throw CommandFailure.usage("--\(extra) does not go with --from-flv: the file is already encoded")
+        }
+        if flvPath == nil, arguments.contains("pace") {
+            throw CommandFailure.usage("--pace goes with --from-flv only")
+        }
+        if media.video == .none, media.audio == .none, flvPath == nil {
+            throw CommandFailure.usage("--video none and --audio none leave nothing to publish")
+        }
+    }
+
+    private static func destination(
+        _ arguments: CommandLineArguments
+    ) throws -> (PublishDestination, warnings: [String]) {
+        switch (arguments["url"] ?? environment("TALLYCAM_URL"), arguments["stream"]) {
+        case (_, let path?):
+            guard arguments["url"] == nil else { throw CommandFailure.usage("--url and --stream exclude each other") }
+            let (stream, faults) = try readStreamDescription(path)
+            return (
+                PublishDestination(stream, stateDirectory: PublishDestination.standardStateDirectory),
+                faults.map { "\(path):\($0)" }
+            )
+        case (let text?, nil): return (PublishDestination(url: try value(text) { try RTMPURL(parsing: $0) }), [])
+        case (nil, nil): throw CommandFailure.usage("where to? give --url or --stream; see tallycam publish --help")
+        }
+    }
+
+    /// Turns a module's own error about a command line value into a usage failure.
+    private static func value<Value>(_ text: String, _ parse: (String) throws -> Value) throws -> Value {
+        do {
+            return try parse(text)
+        } catch {
+            throw CommandFailure.usage("\(error)")
+        }
+    }
+
+    private static func choice<Choice: RawRepresentable<String>>(
+        _ arguments: CommandLineArguments, _ name: String, default standard: Choice, _ possible: String
+    ) throws -> Choice {
+        guard let text = arguments[name] else { return standard }
+        guard let choice = Choice(rawValue: text) else {
+            throw CommandFailure.usage("--\(name) is \(possible), not \"\(text)\"")
+        }
+        return choice
+    }
+
+    private static func statusInterval(_ text: String?) throws -> Duration {
+        guard let text else { return .seconds(3) }
+        guard let seconds = Int(text), (1...30).contains(seconds) else {
+            throw CommandFailure.usage("--status-interval is a whole number of seconds, 1 to 30, not \"\(text)\"")
+        }
+        return .seconds(seconds)
+    }
+
+    private static func reconnectLimit(_ text: String?) throws -> ReconnectPolicy.Limit {
+        switch text {
+        case nil: return .attempts(3)
+        case "endless": return .endless
+        case let text?:
+            guard let attempts = Int(text), (0...1000).contains(attempts) else {
+                throw CommandFailure.usage("--reconnect is a number of attempts or endless, not \"\(text)\"")
+            }
+            return .attempts(attempts)
+        }
+    }
+
+    private static func duration(_ text: String) throws -> Duration {
+        guard let seconds = Double(text), seconds > 0, seconds <= 31_536_000 else {
+            throw CommandFailure.usage("--duration is a number of seconds above 0, not \"\(text)\"")
+        }
+        return .nanoseconds(Int64(seconds * 1e9))
+    }
+}

@@ -1,0 +1,70 @@
+import Bitstream
+import Media
+
+/// Counts what a publisher has sent: the numbers that say whether anything is missing.
+struct MediaTally {
+    /// One track's part of it.
+    struct Track {
+        private(set) var count = 0
+        private(set) var byteCount = 0
+        private(set) var firstTimestamp: UInt32?
+        private(set) var lastTimestamp: UInt32 = 0
+        /// Milliseconds between two neighbours, the most seen.
+        private(set) var largestGap = 0
+        /// Timestamps that were not larger than the one before.
+        private(set) var disorderCount = 0
+
+        mutating func add(timestamp: UInt32, byteCount: Int) {
+            if firstTimestamp == nil {
+                firstTimestamp = timestamp
+            } else {
+                // Serial arithmetic: timestamps wrap at 2^32.
+                let step = Int(Int32(bitPattern: timestamp &- lastTimestamp))
+                if step <= 0 { disorderCount += 1 }
+                largestGap = max(largestGap, step)
+            }
+            lastTimestamp = timestamp
+            count += 1
+            self.byteCount += byteCount
+        }
+
+        /// From the first item's timestamp to the last one's.
+        var span: Duration {
+            .milliseconds(firstTimestamp.map { Int64(lastTimestamp &- $0) } ?? 0)
+        }
+    }
+
+    private(set) var video = Track()
+    private(set) var audio = Track()
+    private(set) var keyFrameCount = 0
+    private var audioConfig: AudioSpecificConfig?
+
+    mutating func add(_ tag: FLVTag) {
+        guard !tag.isSequenceHeader else {
+            if tag.kind == .audio { audioConfig = try? AudioSpecificConfig(parsing: Array(tag.body.dropFirst(2))) }
+            return
+        }
+        switch tag.kind {
+        case .video:
+            // The end-of-sequence marker has a header and no picture.
+            guard tag.body.count > 5 else { return }
+            video.add(timestamp: tag.timestamp, byteCount: tag.body.count)
+            if tag.isKeyFrame { keyFrameCount += 1 }
+        case .audio: audio.add(timestamp: tag.timestamp, byteCount: tag.body.count)
+        case .script: break
+        }
+    }
+
+    /// AAC units hold 1024 samples per channel each.
+    var audioDuration: Duration {
+        guard let config = audioConfig, config.sampleRate > 0 else { return audio.span }
+        return .nanoseconds(Int64(audio.count) * 1024 * 1_000_000_000 / Int64(config.sampleRate))
+    }
+
+    /// Over the track's own time, one item's time added for the last one.
+    func kilobitsPerSecond(_ track: Track) -> Double {
+        guard track.count > 1 else { return 0 }
+        let seconds = track.span.inSeconds * Double(track.count) / Double(track.count - 1)
+        return seconds > 0 ? Double(track.byteCount) * 8 / seconds / 1000 : 0
+    }
+}

@@ -1,0 +1,148 @@
+import Bitstream
+import Glibc
+import LinuxIO
+import Media
+import RTMP
+import Transport
+
+/// `tallycam receive`.
+func runReceive(_ arguments: [String]) throws -> ExitStatus {
+    let options = [
+        CommandLineOption("listen", takes: "HOST:PORT", help: "where to listen; port 0 takes any free one"),
+        CommandLineOption(
+            "record", takes: "FILE.flv", help: "write what is published; a second stream goes to FILE-2.flv"),
+        CommandLineOption(
+            "events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
+    ]
+    let usage = "tallycam receive --listen HOST:PORT [OPTION...]"
+    guard let parsed = try parseOptions(arguments, options, usage: usage) else { return .success }
+    guard let address = parsed["listen"] else { throw CommandFailure.usage("--listen is missing; usage: \(usage)") }
+    let endpoint: Endpoint
+    do {
+        endpoint = try Endpoint(parsing: address)
+    } catch {
+        throw CommandFailure.usage("--listen: \(error)")
+    }
+    let console = Console(eventStyle: try eventStyle(parsed))
+    do {
+        return try Receiver(endpoint: endpoint, recordPath: parsed["record"], console: console).run()
+    } catch let failure as CommandFailure {
+        console.emit(Event("failed", code: failure.code, text: "failed: \(failure.message)"))
+        throw failure
+    }
+}
+
+/// Takes publishers until a signal comes. One thread.
+final class Receiver {
+    private let console: Console
+    private let signals: SignalFD
+    private let listener: TCPListener
+    private let recordPath: String?
+    private var recordingCount = 0
+    private var connections: [ReceivedConnection] = []
+
+    init(endpoint: Endpoint, recordPath: String?, console: Console) throws {
+        self.console = console
+        self.recordPath = recordPath
+        signals = try SignalFD([SIGINT, SIGTERM])
+        do {
+            listener = try TCPListener(endpoint)
+        } catch {
+            throw CommandFailure(.connection, code: error.code ?? 0, "\(error)")
+        }
+        // A recording that cannot be written is known now, not when the first publisher comes.
+        if let recordPath { _ = try FLVRecording(path: recordPath) }
+    }
+
+    func run() throws -> ExitStatus {
+        let address = "\(listener.localAddress)"
+        console.emit(Event("listening", text: "listening on \(address)", ["address": .text(address)]))
+        while signals.next() == nil {
+            var entries = [PollEntry(signals.fileDescriptor), PollEntry(listener.fileDescriptor)]
+            entries += connections.map(\.pollEntry)
+            try poll(&entries, until: nil)
+            for (connection, entry) in zip(connections, entries.dropFirst(2)) where !entry.ready.isEmpty {
+                try handle(connection.service(), on: connection)
+            }
+            connections.removeAll { $0.isOver }
+            if entries[1].ready.contains(.readable) { try accept() }
+        }
+        for connection in connections { try handle(connection.close(), on: connection) }
+        return .success
+    }
+
+    private func accept() throws {
+        while let stream = try listener.accept() {
+            let configuration = ReceiveConfiguration(randomBytes: try randomBytes(count: 1528))
+            connections.append(ReceivedConnection(stream: stream, configuration: configuration))
+            console.emit(
+                Event("accepted", text: "connection from \(stream.peer)", ["peer": .text(stream.peer)]))
+        }
+    }
+
+    private func handle(_ occurrences: [ReceivedConnection.Occurrence], on connection: ReceivedConnection) throws {
+        for occurrence in occurrences {
+            switch occurrence {
+            case .publishStarted(let application, _): try publishStarted(application, on: connection)
+            case .media(let tag):
+                connection.tally.add(tag)
+                try connection.recording?.append(tag)
+            case .ended: publishEnded(on: connection)
+            }
+        }
+        if connection.isOver, let failure = connection.failure {
+            console.log("\(connection.stream.peer): \(failure)")
+        }
+    }
+
+    private func publishStarted(_ application: String, on connection: ReceivedConnection) throws {
+        connection.tally = MediaTally()
+        // The stream name is the publisher's secret.
+        let label = application.prefix { $0 != "?" } + "/***"
+        connection.streamLabel = String(label)
+        var fields = "to \(label)"
+        if let recordPath {
+            recordingCount += 1
+            let path = Self.numbered(recordPath, recordingCount)
+            connection.recording = try FLVRecording(path: path)
+            fields += ", recording to \(path)"
+        }
+        console.emit(
+            Event(
+                "publisherStarted", text: "\(connection.stream.peer) publishes \(fields)",
+                ["peer": .text(connection.stream.peer), "application": .text(String(label))]))
+    }
+
+    private func publishEnded(on connection: ReceivedConnection) {
+        let tally = connection.tally
+        let video = tally.kilobitsPerSecond(tally.video)
+        let audio = tally.kilobitsPerSecond(tally.audio)
+        connection.recording = nil
+        connection.streamLabel = nil
+        console.emit(
+            Event(
+                "publisherEnded",
+                text: "\(connection.stream.peer) ended: \(tally.video.count) pictures "
+                    + "(\(tally.keyFrameCount) key frames, \(fixed(video, decimals: 0)) kbit/s), "
+                    + "\(fixed(tally.audioDuration.inSeconds, decimals: 1)) s of audio",
+                [
+                    "peer": .text(connection.stream.peer), "videoFrames": .integer(tally.video.count),
+                    "keyFrames": .integer(tally.keyFrameCount), "videoSeconds": .number(tally.video.span.inSeconds),
+                    "videoBytes": .integer(tally.video.byteCount), "videoKbps": .number(video),
+                    "largestVideoGap": .number(Double(tally.video.largestGap) / 1000),
+                    "audioUnits": .integer(tally.audio.count),
+                    "audioSeconds": .number(tally.audioDuration.inSeconds),
+                    "audioBytes": .integer(tally.audio.byteCount), "audioKbps": .number(audio),
+                    "largestAudioGap": .number(Double(tally.audio.largestGap) / 1000),
+                    "disordered": .integer(tally.video.disorderCount + tally.audio.disorderCount),
+                ]))
+    }
+
+    /// `FILE.flv`, then `FILE-2.flv` and so on.
+    private static func numbered(_ path: String, _ number: Int) -> String {
+        guard number > 1 else { return path }
+        let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "\(path)-\(number)" }
+        return path.prefix(path.count - name[dot...].count) + "-\(number)" + name[dot...]
+    }
+}

@@ -1,0 +1,121 @@
+import Glibc
+import JSONText
+import LinuxIO
+import Media
+import Synchronization
+
+/// Standard output and standard error: events, the human log, and the live view below them.
+///
+/// Events go to standard output, as JSON lines or as text. With JSON there, people
+/// read the same events as text on standard error. Failures always reach standard error.
+final class Console: Sendable {
+    enum EventStyle: String, Sendable {
+        case json, text
+    }
+
+    let begin: MediaTimestamp
+    /// Whether people look at standard error on a terminal that can move its cursor.
+    let hasTerminal: Bool
+    private let eventStyle: EventStyle
+    /// Lines of the live view now on the screen. Holding it is the right to write.
+    private let view = Mutex<[String]>([])
+
+    init(eventStyle: EventStyle) {
+        self.eventStyle = eventStyle
+        begin = MonotonicClock.now()
+        hasTerminal = isTerminal(STDERR_FILENO) && !["", "dumb"].contains(environment("TERM") ?? "")
+    }
+
+    func emit(_ event: Event) {
+        let seconds = (MonotonicClock.now() - begin).inSeconds
+        let line = eventStyle == .json ? jsonLine(event, at: seconds) : []
+        view.withLock { view in
+            erase(view)
+            write(line, to: STDOUT_FILENO)
+            let people = eventStyle == .json || event.isFailure ? STDERR_FILENO : STDOUT_FILENO
+            write(Array("\(stamp(seconds)) \(event.text)\n".utf8), to: people)
+            draw(view)
+        }
+    }
+
+    /// A line for people: warnings and progress that are no event.
+    func log(_ text: String) {
+        let seconds = (MonotonicClock.now() - begin).inSeconds
+        view.withLock { view in
+            erase(view)
+            write(Array("\(stamp(seconds)) \(text)\n".utf8), to: STDERR_FILENO)
+            draw(view)
+        }
+    }
+
+    /// Replaces the live view; no lines remove it. Does nothing without a terminal.
+    func show(view lines: [String]) {
+        guard hasTerminal else { return }
+        view.withLock { view in
+            erase(view)
+            view = lines
+            draw(view)
+        }
+    }
+
+    private func jsonLine(_ event: Event, at seconds: Double) -> [UInt8] {
+        var writer = JSONLineWriter()
+        return writer.line { object in
+            object.write("t", (seconds * 1e6).rounded() / 1e6)
+            object.write("code", event.code)
+            object.write("name", event.name)
+            for (name, value) in event.fields {
+                switch value {
+                case .integer(let value): object.write(name, value)
+                case .number(let value): object.write(name, (value * 1e4).rounded() / 1e4)
+                case .text(let value): object.write(name, value)
+                case .flag(let value): object.write(name, value)
+                }
+            }
+            if event.isFailure { object.write("message", event.text) }
+        }
+    }
+
+    private func stamp(_ seconds: Double) -> String { fixed(seconds, width: 8, decimals: 3) }
+
+    private func erase(_ view: [String]) {
+        guard !view.isEmpty else { return }
+        // Up to the view's first line, and clear from there to the screen's end.
+        write(Array("\u{1B}[\(view.count)A\r\u{1B}[J".utf8), to: STDERR_FILENO)
+    }
+
+    private func draw(_ view: [String]) {
+        guard !view.isEmpty else { return }
+        write(Array((view.joined(separator: "\n") + "\n").utf8), to: STDERR_FILENO)
+    }
+}
+
+/// Writes what can be written: when nobody reads any more, there is nobody to tell.
+func write(_ bytes: [UInt8], to descriptor: Int32) {
+    bytes.withUnsafeBytes { bytes in
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
+
+func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+/// A number with a fixed count of decimals, padded to `width` in front.
+func fixed(_ value: Double, width: Int = 0, decimals: Int) -> String {
+    guard value.isFinite, abs(value) < 1e12 else { return "-" }
+    var scale = 1
+    for _ in 0..<decimals { scale *= 10 }
+    let scaled = Int((abs(value) * Double(scale)).rounded())
+    var text = String(scaled / scale)
+    if decimals > 0 {
+        let fraction = String(scaled % scale)
+        text += "." + String(repeating: "0", count: decimals - fraction.count) + fraction
+    }
+    if value < 0 && scaled > 0 { text = "-" + text }
+    return String(repeating: " ", count: max(0, width - text.count)) + text
+}

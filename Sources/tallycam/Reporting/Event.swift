@@ -1,0 +1,28 @@
+/// Something that happened, for people (`text`) and for scripts (the rest).
+struct Event: Sendable {
+    enum Value: Sendable {
+        case integer(Int)
+        case number(Double)
+        case text(String)
+        case flag(Bool)
+    }
+
+    /// The number in docs/events.md; 0 when the event has none.
+    let code: Int
+    let name: String
+    let text: String
+    let fields: [(name: String, value: Value)]
+
+    init(_ name: String, code: Int = 0, text: String, _ fields: KeyValuePairs<String, Value> = [:]) {
+        self.init(name, code: code, text: text, fields: fields.map { ($0.key, $0.value) })
+    }
+
+    init(_ name: String, code: Int, text: String, fields: [(name: String, value: Value)]) {
+        self.code = code
+        self.name = name
+        self.text = text
+        self.fields = fields
+    }
+
+    var isFailure: Bool { code < 0 }
+}

@@ -1,0 +1,47 @@
+import Media
+import StreamQuality
+
+extension EncodedPacket.Kind {
+    var isVideo: Bool {
+        switch self {
+        case .videoHeader, .video: true
+        case .audioHeader, .audio: false
+        }
+    }
+
+    var isHeader: Bool { self == .videoHeader || self == .audioHeader }
+}
+
+extension Event {
+    /// What the send buffer said, as the event list has it; drops come one by one.
+    /// - Parameter begin: the stream's time zero, from which packets' times are counted.
+    static func ofSendBuffer(_ event: SendBufferEvent, since begin: MediaTimestamp?) -> [Event] {
+        switch event {
+        case .empty: [Event("bufferEmpty", text: "the send buffer is empty")]
+        case .full: [Event("bufferFull", code: 1101, text: "the uplink is too slow: the send buffer is full")]
+        case .roseAboveHigh: [Event("bufferHigh", text: "the send buffer rose above its high threshold")]
+        case .fellBelowLow: [Event("bufferLow", text: "the send buffer fell below its low threshold")]
+        case .durationChanged(let duration):
+            [
+                Event(
+                    "bufferDuration", text: "\(fixed(duration.inSeconds, decimals: 1)) s are buffered",
+                    ["seconds": .number(duration.inSeconds)])
+            ]
+        case .droppedItems(let items): items.map { dropped($0, since: begin) }
+        case .keyFrameNeeded: []
+        }
+    }
+
+    private static func dropped(_ item: DroppedItem, since begin: MediaTimestamp?) -> Event {
+        let time = begin.map { (item.decodeTime - $0).inSeconds } ?? 0
+        let kind = item.kind.isVideo ? "picture" : "audio"
+        return Event(
+            "dropped",
+            text:
+                "dropped: \(kind) of \(fixed(time, decimals: 3)) s, \(item.byteCount) bytes (\(item.reason.rawValue))",
+            [
+                "kind": .text(kind), "time": .number(time), "bytes": .integer(item.byteCount),
+                "reason": .text(item.reason.rawValue),
+            ])
+    }
+}

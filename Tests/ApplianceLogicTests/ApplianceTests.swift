@@ -1,0 +1,214 @@
+import ApplianceLogic
+import Media
+import Testing
+
+@Suite("Appliance")
+struct ApplianceTests {
+    typealias Configuration = Appliance.Configuration
+
+    private let now = MediaTimestamp.zero
+
+    private func ready(_ configuration: Configuration = Configuration()) -> Appliance {
+        var appliance = Appliance()
+        _ = appliance.configurationLoaded(configuration, now: now)
+        return appliance
+    }
+
+    private func live(_ configuration: Configuration = Configuration()) -> Appliance {
+        var appliance = ready(configuration)
+        _ = appliance.shortPressed(now: now)
+        _ = appliance.streamStateChanged(to: .connecting, now: now)
+        _ = appliance.streamStateChanged(to: .connected, now: now)
+        return appliance
+    }
+
+    @Test func bootPressLivePress() {
+        var appliance = Appliance()
+        #expect(appliance.state == .boot)
+        #expect(appliance.configurationLoaded(Configuration(), now: now) == [.show(.ready)])
+        #expect(appliance.shortPressed(now: now) == [.startStream])
+        #expect(appliance.streamStateChanged(to: .connecting, now: now) == [.show(.connecting)])
+        #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.live)])
+        #expect(appliance.qualityChanged(isLowered: true, now: now) == [.show(.degraded)])
+        #expect(appliance.qualityChanged(isLowered: false, now: now) == [.show(.live)])
+        #expect(appliance.streamStateChanged(to: .reconnecting, now: now) == [.show(.reconnecting)])
+        #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.live)])
+        #expect(appliance.shortPressed(now: now) == [.stopStream])
+        #expect(appliance.streamStateChanged(to: .disconnecting, now: now) == [.show(.stopping)])
+        #expect(appliance.streamStateChanged(to: .disconnected, now: now) == [.show(.ready)])
+    }
+
+    @Test func pressesAreHonouredInOrder() {
+        var appliance = ready()
+        #expect(appliance.shortPressed(now: now) == [.startStream])
+        #expect(appliance.shortPressed(now: now) == [.stopStream])
+        #expect(appliance.shortPressed(now: now) == [.startStream])
+        _ = appliance.streamStateChanged(to: .connecting, now: now)
+        #expect(appliance.shortPressed(now: now) == [.stopStream])
+        _ = appliance.streamStateChanged(to: .disconnecting, now: now)
+        #expect(appliance.shortPressed(now: now) == [.startStream])
+    }
+
+    @Test func aPressDuringBootIsKept() {
+        var appliance = Appliance()
+        #expect(appliance.shortPressed(now: now) == [])
+        #expect(appliance.configurationLoaded(Configuration(), now: now) == [.startStream, .show(.ready)])
+        var undone = Appliance()
+        _ = undone.shortPressed(now: now)
+        #expect(undone.shortPressed(now: now) == [])
+        #expect(undone.configurationLoaded(Configuration(), now: now) == [.show(.ready)])
+    }
+
+    @Test func startAtBootNeedsNoPress() {
+        var appliance = Appliance()
+        #expect(
+            appliance.configurationLoaded(Configuration(startsAtBoot: true), now: now) == [.startStream, .show(.ready)])
+        // Only at boot.
+        var stopped = live(Configuration(startsAtBoot: true))
+        _ = stopped.stopRequested(now: now)
+        _ = stopped.streamStateChanged(to: .disconnected, now: now)
+        #expect(stopped.configurationLoaded(Configuration(startsAtBoot: true), now: now) == [])
+    }
+
+    // MARK: Faults
+
+    @Test func aWrongStreamFileRefusesAndHeals() {
+        var appliance = ready(Configuration(faults: [.streamFile]))
+        #expect(appliance.state == .fault(.streamFile))
+        #expect(appliance.shortPressed(now: now) == [.refuseStart(.streamFile)])
+        #expect(appliance.configurationChanged(now: now) == [.loadConfiguration, .show(.updating)])
+        #expect(appliance.configurationLoaded(Configuration(needsRestart: true), now: now) == [.show(.ready)])
+        #expect(appliance.shortPressed(now: now) == [.startStream])
+    }
+
+    @Test func aStreamThatIsWantedBeginsWhenTheFaultIsGone() {
+        var appliance = ready(Configuration(faults: [.streamFile], startsAtBoot: true))
+        #expect(appliance.state == .fault(.streamFile))
+        _ = appliance.configurationChanged(now: now)
+        #expect(appliance.configurationLoaded(Configuration(), now: now) == [.startStream, .show(.ready)])
+        var withoutCamera = Appliance()
+        _ = withoutCamera.faultRaised(.camera, now: now)
+        #expect(
+            withoutCamera.configurationLoaded(Configuration(startsAtBoot: true), now: now) == [.show(.fault(.camera))])
+        #expect(withoutCamera.faultCleared(.camera, now: now) == [.startStream, .show(.ready)])
+    }
+
+    @Test func lesserFaultsAreShownAndDoNotPrevent() {
+        for fault in [ApplianceFault.settings, .board] {
+            var appliance = ready(Configuration(faults: [fault]))
+            #expect(appliance.state == .fault(fault))
+            #expect(appliance.shortPressed(now: now) == [.startStream])
+        }
+        var silent = ready()
+        #expect(silent.faultRaised(.microphone, now: now) == [.show(.fault(.microphone))])
+        #expect(silent.shortPressed(now: now) == [.startStream])
+    }
+
+    @Test func whatIsLiveIsShownAsLive() {
+        var appliance = live()
+        #expect(appliance.faultRaised(.microphone, now: now) == [])
+        #expect(appliance.networkChanged(isUp: false, now: now) == [])
+        #expect(appliance.state == .live)
+        #expect(appliance.faults == [.microphone, .network])
+    }
+
+    @Test func theFirstFaultIsShownFirst() {
+        var appliance = ready(Configuration(faults: [.settings]))
+        _ = appliance.faultRaised(.streamFile, now: now)
+        #expect(appliance.state == .fault(.streamFile))
+        #expect(appliance.faults == [.streamFile, .settings])
+    }
+
+    @Test func withoutANetworkAStartWaitsForIt() {
+        var appliance = ready()
+        #expect(appliance.networkChanged(isUp: false, now: now) == [.show(.fault(.network))])
+        #expect(appliance.state.name == "no network")
+        #expect(appliance.shortPressed(now: now) == [.startStream])
+        #expect(appliance.streamStateChanged(to: .connecting, now: now) == [])
+        #expect(appliance.networkChanged(isUp: true, now: now) == [.show(.connecting)])
+    }
+
+    @Test func aRefusedStreamIsShownUntilItIsTriedAgain() {
+        var appliance = live()
+        #expect(appliance.streamStateChanged(to: .error, now: now) == [.show(.fault(.server))])
+        #expect(appliance.shortPressed(now: now) == [.startStream, .show(.ready)])
+    }
+
+    // MARK: Configuration
+
+    @Test func aChangeWhileLiveBeginsTheStreamAnew() {
+        var appliance = live()
+        #expect(appliance.configurationChanged(now: now) == [.loadConfiguration])
+        #expect(appliance.configurationLoaded(Configuration(needsRestart: true), now: now) == [.restartStream])
+        #expect(appliance.configurationLoaded(Configuration(), now: now) == [])
+    }
+
+    @Test func aStreamFileThatBreaksEndsTheStreamUntilItIsRight() {
+        var appliance = live()
+        #expect(appliance.configurationLoaded(Configuration(faults: [.streamFile]), now: now) == [.stopStream])
+        _ = appliance.streamStateChanged(to: .disconnected, now: now)
+        #expect(appliance.state == .fault(.streamFile))
+        #expect(appliance.configurationLoaded(Configuration(), now: now) == [.startStream, .show(.ready)])
+    }
+
+    @Test func aStreamFileThatIsRightAgainBeforeTheEndStartsAfterIt() {
+        var appliance = live()
+        _ = appliance.configurationLoaded(Configuration(faults: [.streamFile]), now: now)
+        _ = appliance.streamStateChanged(to: .disconnecting, now: now)
+        #expect(appliance.configurationLoaded(Configuration(needsRestart: true), now: now) == [.startStream])
+    }
+
+    @Test func filesThatChangeWhileTheyAreReadAreReadAgain() {
+        var appliance = ready()
+        #expect(appliance.configurationChanged(now: now) == [.loadConfiguration, .show(.updating)])
+        #expect(appliance.configurationChanged(now: now) == [])
+        #expect(appliance.configurationLoaded(Configuration(), now: now) == [.loadConfiguration])
+        #expect(appliance.configurationLoaded(Configuration(), now: now) == [.show(.ready)])
+    }
+
+    // MARK: Flash LED
+
+    @Test func theFlashLEDFollowsItsMode() {
+        var appliance = ready(Configuration(flashLED: .whileLive))
+        _ = appliance.shortPressed(now: now)
+        #expect(
+            appliance.streamStateChanged(to: .connected, now: now) == [.show(.live), .setFlashLED(isLit: true)])
+        #expect(
+            appliance.streamStateChanged(to: .reconnecting, now: now)
+                == [.show(.reconnecting), .setFlashLED(isLit: false)])
+        var lamp = Appliance()
+        #expect(
+            lamp.configurationLoaded(Configuration(flashLED: .on), now: now)
+                == [.show(.ready), .setFlashLED(isLit: true)])
+        #expect(lamp.longPressed(now: now).contains(.setFlashLED(isLit: false)))
+    }
+
+    // MARK: Power
+
+    @Test func aLongPressEndsTheStreamFirst() {
+        var appliance = live()
+        #expect(
+            appliance.longPressed(now: now) == [.stopStream, .show(.shutdown), .setTimer(now + .seconds(2))])
+        #expect(appliance.shortPressed(now: now) == [])
+        #expect(appliance.longPressed(now: now) == [])
+        #expect(appliance.streamStateChanged(to: .disconnecting, now: now) == [])
+        #expect(
+            appliance.streamStateChanged(to: .disconnected, now: now) == [.setTimer(nil), .powerOff(.halt)])
+        #expect(appliance.timerFired(now: now + .seconds(3)) == [])
+    }
+
+    @Test func aStreamThatDoesNotEndDoesNotHoldThePower() {
+        var appliance = live()
+        _ = appliance.powerOffRequested(.reboot, now: now)
+        #expect(appliance.timerFired(now: now + .seconds(1)) == [])
+        #expect(appliance.timerFired(now: now + .seconds(2)) == [.setTimer(nil), .powerOff(.reboot)])
+        #expect(appliance.streamStateChanged(to: .disconnected, now: now) == [])
+    }
+
+    @Test func withoutAStreamThePowerGoesAtOnce() {
+        var appliance = ready()
+        #expect(appliance.longPressed(now: now) == [.show(.shutdown), .setTimer(nil), .powerOff(.halt)])
+        var booting = Appliance()
+        #expect(booting.longPressed(now: now).contains(.powerOff(.halt)))
+    }
+}

@@ -1,0 +1,106 @@
+"""Who may import whom: the core is pure, and the rim's targets do not know each other."""
+
+import json
+import subprocess
+
+import pytest
+from swift_source import CHECKOUT, SOURCES, SwiftFile, swift_files, targets
+
+CORE = {
+    "Media": set(),
+    "Bitstream": {"Media"},
+    "RTMP": {"Bitstream", "Media"},
+    "StreamQuality": {"Media"},
+    "StreamFile": {"Media"},
+    "ApplianceLogic": {"StreamQuality", "StreamFile", "Media"},
+}
+# What a core target may have besides: pure Swift packages.
+CORE_PACKAGES = {"StreamQuality": {"DequeModule"}}
+# The rim's targets and the C modules that each of them wraps.
+RIM = {
+    "LinuxIO": {"CLinux"},
+    "SoftwareEncoding": {"COpenH264", "CLibYUV"},
+    "AudioCapture": {"CALSA", "CFDKAAC", "CResampler"},
+    "Transport": {"CLinux", "CMbedTLS"},
+    "SyntheticSources": set(),
+    "JSONText": {"CRapidJSON"},
+    "CameraCapture": {"CLibcamera"},
+    "V4L2Devices": {"CLinux"},
+    "BoardIO": {"CGPIOD"},
+}
+SYSTEM = {"Glibc", "Synchronization"}
+NOWHERE = {"Foundation", "FoundationEssentials", "FoundationNetworking", "FoundationXML", "Dispatch"}
+
+
+def allowed_imports(target: str) -> set[str]:
+    if target in CORE:
+        return CORE[target] | CORE_PACKAGES.get(target, set())
+    if target == "DevicePorts":
+        return {"Media"}
+    if target in RIM:
+        return set(CORE) | {"DevicePorts", "LinuxIO"} | RIM[target] | SYSTEM
+    if target == "tallycam":
+        return set(CORE) | set(RIM) | {"DevicePorts"} | SYSTEM
+    raise KeyError(f"the target {target} is not in the table of Tests/Checks/test_imports.py")
+
+
+def forbidden_imports(target: str, file: SwiftFile) -> set[str]:
+    return (file.imports() - allowed_imports(target) - {target}) | (file.imports() & NOWHERE)
+
+
+@pytest.mark.parametrize("target", targets())
+def test_a_target_imports_only_what_the_design_allows(target):
+    faults = [
+        f"{file.name} imports {name}"
+        for file in swift_files(SOURCES / target)
+        for name in sorted(forbidden_imports(target, file))
+    ]
+    assert not faults, "\n".join(faults)
+
+
+def test_the_manifest_links_only_what_the_design_allows():
+    dump = subprocess.run(
+        ["swift", "package", "dump-package"], cwd=CHECKOUT, capture_output=True, text=True, check=True, timeout=120
+    )
+    faults = []
+    for target in json.loads(dump.stdout)["targets"]:
+        if target["type"] == "test" or target["name"] not in targets():
+            continue
+        allowed = allowed_imports(target["name"])
+        for dependency in target["dependencies"]:
+            name = next(iter(dependency.values()))[0]
+            if name not in allowed:
+                faults.append(f"{target['name']} depends on {name}")
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize(
+    "target, line",
+    [
+        ("RTMP", "import Glibc"),
+        ("RTMP", "import StreamQuality"),
+        ("Media", "import Bitstream"),
+        ("Bitstream", "@_implementationOnly import Foundation"),
+        ("StreamFile", "public import struct FoundationEssentials.Data"),
+        ("StreamQuality", "import COpenH264"),
+        ("ApplianceLogic", "import Dispatch"),
+        ("DevicePorts", "import LinuxIO"),
+        ("SoftwareEncoding", "import AudioCapture"),
+        ("SyntheticSources", "@preconcurrency import Transport"),
+        ("Transport", "import COpenH264"),
+        ("LinuxIO", "import Foundation"),
+        ("tallycam", "import class Foundation.FileManager"),
+    ],
+)
+def test_the_rule_sees_a_forbidden_import(target, line):
+    assert forbidden_imports(target, SwiftFile(SOURCES / "x.swift", f"import Media\n{line}\n"))
+
+
+def test_the_rule_ignores_comments_and_strings():
+    text = '// import Foundation\n/* import Glibc */\nlet x = """\nimport Dispatch\n"""\n'
+    assert not forbidden_imports("Media", SwiftFile(SOURCES / "x.swift", text))
+
+
+def test_a_new_target_must_be_put_in_the_table():
+    with pytest.raises(KeyError):
+        allowed_imports("SomethingNew")

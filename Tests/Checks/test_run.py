@@ -1,0 +1,51 @@
+"""The counting behind the closing line of scripts/test."""
+
+import importlib.util
+
+import pytest
+from swift_source import CHECKOUT
+
+spec = importlib.util.spec_from_file_location("run", CHECKOUT / "Tests/run.py")
+run = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(run)
+
+REPORT = """<?xml version="1.0" encoding="UTF-8"?>
+<testsuites><testsuite name="TestResults" errors="0" tests="3" failures="1" skipped="1" time="0.1">
+<testcase classname="A" name="one()" time="0.1" />
+<testcase classname="A" name="off()" time="0.1"><skipped>why</skipped></testcase>
+<testcase classname="A" name="bad()" time="0.1"><failure message="no" /></testcase>
+<testcase classname="A" name="broken()" time="0.1"><error message="no" /></testcase>
+</testsuite></testsuites>
+"""
+
+CRASHED = """Test Suite 'All tests' passed at 2026-01-01 00:00:00.000
+\t Executed 0 tests, with 0 failures (0 unexpected) in 0.0 (0.0) seconds
+◇ Test run started.
+✔ Test one() passed after 0.001 seconds.
+✔ Test "two words" passed after 0.001 seconds.
+✘ Test three() recorded an issue at t.swift:5:51: Expectation failed
+✘ Test three() failed after 0.001 seconds with 1 issue.
+✘ Test off() skipped: "why"
+error: Exited with unexpected signal code 4
+"""
+
+
+def test_skipped_failed_and_broken_tests_have_not_passed(tmp_path):
+    (tmp_path / "x.xml").write_text(REPORT)
+    assert run.count_report(tmp_path / "x.xml") == run.Count(1, 3)
+
+
+def test_a_crash_is_a_failure_of_its_own():
+    assert run.count_log(CRASHED) == run.Count(2, 3)
+
+
+def test_a_failed_build_is_a_failure():
+    assert run.judged(run.count_log("x.swift:1:1: error: no\nerror: fatalError\n"), 1) == run.Count(0, 1)
+
+
+@pytest.mark.parametrize(
+    "count, status, judged",
+    [((5, 0), 0, (5, 0)), ((5, 1), 1, (5, 1)), ((5, 0), 1, (5, 1)), ((0, 0), 0, (0, 1)), ((0, 0), 1, (0, 1))],
+)
+def test_a_stage_that_fails_without_a_failed_test_counts(count, status, judged):
+    assert run.judged(run.Count(*count), status) == run.Count(*judged)

@@ -1,0 +1,110 @@
+"""Formatters and linters, and that the papers tell the truth about commands."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from swift_source import CHECKOUT
+
+BUILT = {"out", "__pycache__"}
+
+
+def project_files(*roots: str) -> list[str]:
+    """Files of the project below the given folders; what is built or cached is left out."""
+    found = []
+    for root in roots:
+        for folder, folders, files in os.walk(CHECKOUT / root):
+            folders[:] = [name for name in folders if not name.startswith((".build", ".git")) and name not in BUILT]
+            found += [str((Path(folder) / name).relative_to(CHECKOUT)) for name in files]
+    return sorted(found)
+
+
+def shell_scripts() -> list[str]:
+    found = []
+    for name in project_files("scripts", ".ci", "Tests", "board", "Benchmarks"):
+        with open(CHECKOUT / name, "rb") as file:
+            if re.match(rb"#!.*\b(ba|da)?sh\b", file.readline()):
+                found.append(name)
+    return found
+
+
+def run(*words: str, **options) -> subprocess.CompletedProcess:
+    return subprocess.run(words, cwd=CHECKOUT, capture_output=True, text=True, timeout=300, **options)
+
+
+def test_swift_format_has_nothing_to_say():
+    result = run("swift", "format", "lint", "--strict", "--recursive", "Package.swift", "Sources", "Tests")
+    assert result.returncode == 0 and not result.stderr, result.stdout + result.stderr
+
+
+def test_swift_format_sees_a_fault(tmp_path):
+    (tmp_path / "x.swift").write_text("let a = b!;\n")
+    result = run("swift", "format", "lint", "--strict", "--configuration", ".swift-format", str(tmp_path / "x.swift"))
+    assert result.returncode != 0 and "NeverForceUnwrap" in result.stderr
+
+
+def test_shellcheck_has_nothing_to_say():
+    scripts = shell_scripts()
+    assert "scripts/build-root" in scripts and ".ci/run" in scripts
+    result = run("shellcheck", "--external-sources", *scripts)
+    assert result.returncode == 0, result.stdout
+
+
+def test_shellcheck_sees_a_fault():
+    result = run("shellcheck", "-", input="#!/bin/bash\nrm -rf $1/*\n")
+    assert result.returncode != 0
+
+
+@pytest.mark.parametrize("script", [name for name in project_files("scripts") if name.count("/") == 1])
+def test_every_script_explains_itself(script):
+    result = run(f"./{script}", "--help")
+    assert result.returncode == 0, result.stderr
+    assert "sage:" in result.stdout
+
+
+def make_targets() -> set[str]:
+    return set(re.findall(r"^([a-z][\w-]*):", (CHECKOUT / "Makefile").read_text(), re.MULTILINE))
+
+
+def unknown_commands(text: str) -> list[str]:
+    """`make` targets, scripts and tallycam subcommands in the text that do not exist."""
+    faults = [f"make {name}" for name in re.findall(r"\bmake ([a-z][\w-]*)", code_spans(text)) if name not in make_targets()]
+    faults += [name for name in re.findall(r"\bscripts/[\w-]+(?:\.py)?", text) if not (CHECKOUT / name).exists()]
+    faults += [
+        f"tallycam {name}"
+        for name in re.findall(r"(?:^|[`/ ])tallycam ([a-z][\w-]*)", code_spans(text), re.MULTILINE)
+        if run("out/x86_64/tallycam", name, "--help").returncode != 0
+    ]
+    return faults
+
+
+def code_spans(text: str) -> str:
+    """What the text sets as code."""
+    blocks = re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    spans = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
+    return "\n".join(blocks + spans)
+
+
+def broken_links(name: str, text: str) -> list[str]:
+    folder = (CHECKOUT / name).parent
+    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text)
+    return [link for link in links if "://" not in link and not (folder / link).exists()]
+
+
+@pytest.mark.parametrize("paper", [name for name in project_files(".") if name.endswith(".md")])
+def test_commands_and_links_in_the_papers_exist(paper):
+    text = (CHECKOUT / paper).read_text()
+    assert unknown_commands(text) == []
+    assert broken_links(paper, text) == []
+
+
+def test_there_is_a_readme():
+    assert (CHECKOUT / "README.md").is_file()
+
+
+def test_a_wrong_command_in_a_paper_is_seen():
+    text = "Run `make nothing`, or `scripts/nothing`, then\n```sh\nout/x86_64/tallycam nothing --fast\n```\n"
+    assert len(unknown_commands(text)) == 3
+    assert broken_links("README.md", "See [here](docs/nothing.md#a).") == ["docs/nothing.md"]

@@ -1,0 +1,82 @@
+"""What ffmpeg's decoders say about a file, and clips to publish."""
+
+import subprocess
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Decoded:
+    pictures: int
+    audio_frames: int
+    complaints: str
+
+
+def decode(path: Path) -> Decoded:
+    """Decodes the whole file and says how many pictures and audio frames came out.
+
+    Everything that a decoder or demuxer at level `error` has to say is in `complaints`.
+    """
+    run = subprocess.run(
+        ["ffmpeg", "-v", "error", "-xerror", "-err_detect", "explode", "-copyts", "-i", str(path),
+         "-map", "0:v?", "-map", "0:a?", "-fps_mode", "passthrough", "-enc_time_base:v", "demux",
+         "-f", "framecrc", "-"],
+        capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    kinds, counts = {}, Counter()
+    for line in run.stdout.splitlines():
+        if line.startswith("#media_type"):
+            index, kind = line.removeprefix("#media_type ").split(": ")
+            kinds[index] = kind
+        elif not line.startswith("#"):
+            counts[kinds[line.split(",")[0].strip()]] += 1
+    complaints = run.stderr.strip()
+    if run.returncode != 0:
+        complaints += f"\nffmpeg ended with status {run.returncode}"
+    return Decoded(counts["video"], counts["audio"], complaints.strip())
+
+
+def run_ffmpeg(*arguments) -> None:
+    subprocess.run(
+        ["ffmpeg", "-v", "error", "-y", *map(str, arguments)],
+        check=True, timeout=120, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+# A soft texture that moves smoothly, sensor noise, and a sharp moving picture in front of it:
+# enough for 2 Mbit/s, and not so much that an encoder has to skip all the time.
+RICH_SCENE = (
+    "nullsrc=s=96x54:d=1:r=1,geq=lum='random(1)*255':cb='96+random(2)*64':cr='96+random(3)*64',"
+    "scale=1920x1080:flags=bicubic,format=yuv420p,loop=-1:1,fps=30,setpts=N/30/TB,"
+    "crop=1280:720:x='320+300*sin(t*0.3)':y='180+170*sin(t*0.24)',noise=alls=2:allf=t[texture];"
+    "testsrc2=s=640x360:r=30[pattern];"
+    "[texture][pattern]overlay=x='320+200*sin(t*0.3)':y=180,format=yuv420p"
+)
+
+
+def make_rich_clip(path: Path, seconds: int = 22) -> Path:
+    run_ffmpeg(
+        "-filter_complex", RICH_SCENE, "-t", seconds,
+        "-c:v", "libx264", "-preset", "ultrafast", "-qp", 18, "-bf", 0, "-g", 60, path,
+    )  # fmt: skip
+    return path
+
+
+def make_raw(clip: Path, path: Path, width: int, height: int, fps: int, seconds: float, format="yuv420p") -> Path:
+    """Raw pictures, decoded and scaled from a clip."""
+    run_ffmpeg(
+        "-i", clip, "-t", seconds, "-vf", f"fps={fps},scale={width}:{height}",
+        "-pix_fmt", format, "-f", "rawvideo", path,
+    )  # fmt: skip
+    return path
+
+
+def make_encoded_flv(path: Path, seconds: int = 4) -> Path:
+    run_ffmpeg(
+        "-f", "lavfi", "-i", f"testsrc2=s=640x360:r=30:d={seconds}",
+        "-f", "lavfi", "-i", f"sine=440:r=44100:d={seconds}",
+        "-c:v", "libx264", "-preset", "ultrafast", "-bf", 0, "-g", 60, "-pix_fmt", "yuv420p",
+        "-c:a", "aac", "-b:a", "128k", "-ac", 2, path,
+    )  # fmt: skip
+    return path

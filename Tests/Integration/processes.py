@@ -1,0 +1,120 @@
+"""Child processes whose output is kept and that never outlive their test."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+
+class Unfinished(Exception):
+    """Something did not happen in its time; says what was waited for and what the process said last."""
+
+
+class Process:
+    """One child. Standard output and standard error go to NAME.out and NAME.err."""
+
+    def __init__(self, name: str, argv: list, directory: Path, stdin=subprocess.DEVNULL, env=None, piped=False):
+        self.name = name
+        self.argv = [str(word) for word in argv]
+        self.out_path = directory / f"{name}.out"
+        self.err_path = directory / f"{name}.err"
+        with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
+            self.child = subprocess.Popen(
+                self.argv, stdin=stdin, stdout=subprocess.PIPE if piped else out, stderr=err, cwd=directory,
+                env=None if env is None else {**os.environ, **env},
+            )  # fmt: skip
+        if stdin not in (subprocess.DEVNULL, subprocess.PIPE):
+            stdin.close()  # the child has it; a second holder would hide the reader's end from the writer
+
+    @property
+    def pipe(self):
+        """What the child writes, when it was started with `piped`."""
+        return self.child.stdout
+
+    @property
+    def stdout(self) -> str:
+        return self.out_path.read_text(errors="replace")
+
+    @property
+    def stderr(self) -> str:
+        return self.err_path.read_text(errors="replace")
+
+    @property
+    def running(self) -> bool:
+        return self.child.poll() is None
+
+    def send(self, signal_number: int) -> None:
+        if self.running:
+            self.child.send_signal(signal_number)
+
+    def wait(self, timeout: float) -> int:
+        """The exit status; negative is the signal that ended it."""
+        try:
+            return self.child.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise Unfinished(f"did not end within {timeout} s\n{self.report()}") from None
+
+    def wait_until(self, condition, timeout: float, what: str) -> None:
+        deadline = time.monotonic() + timeout
+        while not condition():
+            if not self.running and not condition():
+                raise Unfinished(f"ended before {what}\n{self.report()}")
+            if time.monotonic() > deadline:
+                raise Unfinished(f"no {what} within {timeout} s\n{self.report()}")
+            time.sleep(0.02)
+
+    def interrupt_and_wait(self, timeout: float = 5, signal_number: int = signal.SIGINT) -> int:
+        self.send(signal_number)
+        return self.wait(timeout)
+
+    def kill(self) -> None:
+        if self.running:
+            self.child.kill()
+        self.child.wait()
+
+    def report(self) -> str:
+        tail = "\n".join(f"  {line}" for line in self.stderr.splitlines()[-15:])
+        last = "\n".join(f"  {line}" for line in self.stdout.splitlines()[-8:])
+        return f"{self.name}: {' '.join(self.argv)}\n status {self.child.returncode}\n stderr:\n{tail}\n stdout:\n{last}"
+
+
+class Children:
+    """The processes of one test or fixture; all of them are ended when it is over."""
+
+    def __init__(self, directory: Path):
+        self.directory = directory
+        self.all: list[Process] = []
+        self.lock = threading.Lock()
+
+    def start(self, name: str, argv: list, **options) -> Process:
+        with self.lock:
+            process = Process(self._free_name(name), argv, self.directory, **options)
+            self.all.append(process)
+        return process
+
+    def run(self, name: str, argv: list, timeout: float = 30, **options) -> Process:
+        """Starts it and waits for its end, whatever its status."""
+        process = self.start(name, argv, **options)
+        process.wait(timeout)
+        return process
+
+    def _free_name(self, name: str) -> str:
+        taken = {process.name for process in self.all}
+        candidates = [name] + [f"{name}-{number}" for number in range(2, len(taken) + 3)]
+        return next(candidate for candidate in candidates if candidate not in taken)
+
+    def end_all(self) -> None:
+        for process in self.all:
+            process.send(signal.SIGTERM)
+        deadline = time.monotonic() + 2
+        for process in self.all:
+            try:
+                process.child.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+    def report(self) -> str:
+        return "\n".join(process.report() for process in self.all)

@@ -1,0 +1,72 @@
+"""A received stream, measured."""
+
+from functools import cached_property
+from pathlib import Path
+
+import flv
+import media
+from rtmp_wire import decode_amf
+
+
+class Recording:
+    def __init__(self, path: Path):
+        self.path = path
+        self.tags = flv.read_tags(path)
+
+    @cached_property
+    def pictures(self) -> list[flv.Tag]:
+        return [tag for tag in self.tags if tag.is_picture]
+
+    @cached_property
+    def sounds(self) -> list[flv.Tag]:
+        return [tag for tag in self.tags if tag.is_sound]
+
+    @cached_property
+    def decoded(self) -> media.Decoded:
+        return media.decode(self.path)
+
+    @cached_property
+    def sps(self) -> flv.SequenceParameterSet:
+        headers = [tag for tag in self.tags if tag.is_video_header]
+        assert headers, f"{self.path} has no AVC sequence header"
+        return flv.sps_of_header(headers[0])
+
+    @cached_property
+    def metadata(self) -> dict:
+        for tag in self.tags:
+            if tag.kind == flv.SCRIPT:
+                values = decode_amf(tag.body)
+                return values[values.index("onMetaData") + 1]
+        return {}
+
+    @property
+    def key_times(self) -> list[int]:
+        return [tag.timestamp for tag in self.pictures if tag.is_key_picture]
+
+    def disorder(self) -> list[str]:
+        """Neighbours of one track whose timestamps do not rise."""
+        return [
+            f"{kind} at {after.timestamp} ms follows {before.timestamp} ms"
+            for kind, track in (("picture", self.pictures), ("sound", self.sounds))
+            for before, after in zip(track, track[1:])
+            if after.timestamp <= before.timestamp
+        ]
+
+    def video_kbps(self, seconds: float) -> float:
+        # Five bytes of each body are FLV's.
+        return sum(len(tag.body) - 5 for tag in self.pictures) * 8 / seconds / 1000
+
+    def audio_kbps(self) -> float:
+        rate = self.metadata.get("audiosamplerate", 44100)
+        return sum(len(tag.body) - 2 for tag in self.sounds) * 8 / (len(self.sounds) * 1024 / rate) / 1000
+
+
+def assert_whole(recording: Recording, sent: dict) -> None:
+    """The stream decodes without a complaint and holds what the publisher says it sent."""
+    assert recording.decoded.complaints == ""
+    assert abs(len(recording.pictures) - sent["videoFrames"]) <= 1
+    assert recording.decoded.pictures == len(recording.pictures)
+    assert recording.decoded.audio_frames == len(recording.sounds)
+    assert recording.disorder() == []
+    if recording.pictures:
+        assert recording.pictures[0].is_key_picture

@@ -1,0 +1,107 @@
+"""RTMP servers for one test: nginx with its RTMP module, ffmpeg, and the product itself."""
+
+import socket
+import time
+from pathlib import Path
+
+from processes import Children, Process, Unfinished
+
+NGINX_CONFIGURATION = """
+load_module /usr/lib/nginx/modules/ngx_rtmp_module.so;
+daemon off; master_process off; user root;
+pid {directory}/nginx.pid;
+error_log {directory}/nginx.log info;
+events {{ worker_connections 256; }}
+rtmp {{
+  server {{
+    listen 127.0.0.1:{port};
+    chunk_size 4096;
+    application live {{
+      live on; sync 0; wait_key off; wait_video off;
+      record all; record_path {directory}/recordings; record_unique off; record_suffix .flv;
+    }}
+  }}
+}}
+"""
+
+
+def free_port() -> int:
+    """A TCP port on loopback that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for_listener(process: Process, port: int, timeout: float = 10) -> None:
+    """Waits until the port is listened on, without connecting: some servers take one client only."""
+    process.wait_until(lambda: is_listening(port), timeout, f"listener on port {port}")
+
+
+def is_listening(port: int) -> bool:
+    entry = f":{port:04X} "
+    lines = Path("/proc/net/tcp").read_text().splitlines()
+    return any(entry in line and line.split()[3] == "0A" for line in lines)
+
+
+class NginxRTMP:
+    """nginx, recording each stream of the application `live` into an FLV of its own."""
+
+    def __init__(self, children: Children):
+        self.port = free_port()
+        self.directory = children.directory
+        self.recordings = children.directory / "recordings"
+        self.recordings.mkdir(exist_ok=True)
+        configuration = children.directory / "nginx.conf"
+        configuration.write_text(NGINX_CONFIGURATION.format(directory=self.directory, port=self.port))
+        self.process = children.start("nginx", ["nginx", "-p", self.directory, "-c", configuration])
+        wait_for_listener(self.process, self.port)
+
+    def url(self, name: str) -> str:
+        return f"rtmp://127.0.0.1:{self.port}/live/{name}"
+
+    def recording(self, name: str, timeout: float = 5) -> Path:
+        """The recording of a stream that has ended: nginx closes the file a moment later."""
+        path = self.recordings / f"{name}.flv"
+        deadline = time.monotonic() + timeout
+        while not (path.exists() and not self._holds_open(path)):
+            if time.monotonic() > deadline:
+                raise Unfinished(f"nginx did not finish {path}\n{self.log[-2000:]}")
+            time.sleep(0.05)
+        return path
+
+    def _holds_open(self, path: Path) -> bool:
+        descriptors = Path(f"/proc/{self.process.child.pid}/fd")
+        for descriptor in descriptors.iterdir():
+            try:
+                if descriptor.readlink() == path:
+                    return True
+            except FileNotFoundError:
+                continue
+        return False
+
+    @property
+    def log(self) -> str:
+        path = self.directory / "nginx.log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+
+class FFmpegListener:
+    """`ffmpeg -listen 1`, recording its one client by copy."""
+
+    def __init__(self, children: Children):
+        self.port = free_port()
+        self.path = children.directory / f"ffmpeg-listen-{self.port}.flv"
+        self.process = children.start("ffmpeg-listen", [
+            "ffmpeg", "-v", "error", "-listen", "1", "-i", self.url("x"),
+            "-c", "copy", "-copyts", self.path,
+        ])  # fmt: skip
+        wait_for_listener(self.process, self.port)
+
+    def url(self, name: str) -> str:
+        return f"rtmp://127.0.0.1:{self.port}/live/{name}"
+
+    def recording(self, name: str = "x", timeout: float = 10) -> Path:
+        status = self.process.wait(timeout)
+        if status != 0:
+            raise Unfinished(f"ffmpeg did not take the stream\n{self.process.report()}")
+        return self.path

@@ -1,0 +1,69 @@
+"""The product's command line as the tests see it."""
+
+import json
+from pathlib import Path
+
+from processes import Children, Process
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+TALLYCAM = CHECKOUT / "out/x86_64/tallycam"
+TALLYCAM_ARM64 = CHECKOUT / "out/aarch64/tallycam"
+
+
+def events(process: Process) -> list[dict]:
+    """The events that a command has printed so far with `--events json`."""
+    lines = process.stdout.split("\n")[:-1]
+    return [json.loads(line) for line in lines]
+
+
+def last_event(process: Process, name: str) -> dict | None:
+    found = [event for event in events(process) if event["name"] == name]
+    return found[-1] if found else None
+
+
+def wait_for_event(process: Process, name: str, timeout: float = 10) -> dict:
+    process.wait_until(lambda: last_event(process, name) is not None, timeout, f"event '{name}'")
+    return last_event(process, name)
+
+
+def publish_arguments(url: str, **options) -> list:
+    """`publish` with its options; `audio_quality="High1"` becomes `--audio-quality High1`."""
+    options = {"video": "synthetic", "audio": "tone", "events": "json", **options}
+    words = ["publish", "--url", url]
+    for name, value in options.items():
+        if value is not None:
+            words += [f"--{name.replace('_', '-')}", value]
+    return words
+
+
+def start_publisher(children: Children, url: str, name: str = "publish", stdin=None, **options) -> Process:
+    extra = {} if stdin is None else {"stdin": stdin}
+    return children.start(name, [TALLYCAM, *publish_arguments(url, **options)], **extra)
+
+
+class Receiver:
+    """`tallycam receive`, recording what one publisher sends."""
+
+    def __init__(self, children: Children, name: str = "receive"):
+        self.path = children.directory / f"{name}.flv"
+        self.process = children.start(name, [
+            TALLYCAM, "receive", "--listen", "127.0.0.1:0", "--record", self.path, "--events", "json",
+        ])  # fmt: skip
+        self.address = wait_for_event(self.process, "listening")["address"]
+
+    @property
+    def port(self) -> int:
+        return int(self.address.rpartition(":")[2])
+
+    def url(self, name: str = "x") -> str:
+        return f"rtmp://{self.address}/live/{name}"
+
+    def summary(self, timeout: float = 10) -> dict:
+        """What arrived, once the publisher has gone."""
+        return wait_for_event(self.process, "publisherEnded", timeout)
+
+    def recording(self, name: str = "x", timeout: float = 10) -> Path:
+        self.summary(timeout)
+        status = self.process.interrupt_and_wait()
+        assert status == 0, self.process.report()
+        return self.path

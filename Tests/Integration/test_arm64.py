@@ -1,0 +1,28 @@
+"""The board's program, under emulation, to the same server."""
+
+from recording import Recording, assert_whole
+from tallycam import TALLYCAM_ARM64, last_event, publish_arguments
+
+SECONDS = 5
+
+
+def test_the_arm64_program_publishes(nginx, children):
+    publisher = children.start("publish-arm64", [
+        "qemu-aarch64", TALLYCAM_ARM64,
+        *publish_arguments(nginx.url("arm"), quality="Low3", dimension="320x240", duration=SECONDS),
+    ])  # fmt: skip
+    assert publisher.wait(SECONDS + 20) == 0, publisher.report()
+    sent = last_event(publisher, "ended")
+    recording = Recording(nginx.recording("arm"))
+    assert_whole(recording, sent)
+    assert (recording.sps.width, recording.sps.height) == (320, 240)
+    assert abs(sent["videoFrames"] + sent["videoSkipped"] - SECONDS * 15) <= 2
+    assert abs(recording.pictures[0].timestamp - recording.sounds[0].timestamp) < 100
+    assert recording.sounds[-1].timestamp > (SECONDS - 0.5) * 1000
+
+
+def test_the_arm64_program_checks_a_stream_file(children, tmp_path):
+    (tmp_path / "stream.json").write_text("{")
+    check = children.run("check-arm64", ["qemu-aarch64", TALLYCAM_ARM64, "check", tmp_path / "stream.json"])
+    assert check.child.returncode == 2
+    assert "stream.json:1:" in check.stderr

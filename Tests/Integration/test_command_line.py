@@ -1,0 +1,147 @@
+"""The command line contract: help, version, events."""
+
+import json
+import re
+
+import pytest
+from tallycam import CHECKOUT, TALLYCAM, Receiver, events, start_publisher
+
+OPTIONS = {
+    "publish": [
+        "--url", "--stream", "--video", "--audio", "--quality", "--audio-quality", "--dimension", "--encoder",
+        "--duration", "--events", "--from-flv", "--pace",
+    ],
+    "receive": ["--listen", "--record", "--events"],
+    "check": ["stream.json"],
+}  # fmt: skip
+CODES = {0, 1001, 1002, 1101, 1102, 1103, 1104, 3001, 3002, 3003, 3004}
+
+
+@pytest.mark.parametrize("command", OPTIONS)
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help_tells_every_option(children, command, flag):
+    run = children.run("help", [TALLYCAM, command, flag])
+    assert run.child.returncode == 0 and run.stderr == ""
+    assert run.stdout.startswith(f"Usage: tallycam {command}")
+    for option in OPTIONS[command]:
+        assert option in run.stdout
+
+
+def test_help_tells_every_command_and_exit_status(children):
+    run = children.run("help", [TALLYCAM, "--help"])
+    assert run.child.returncode == 0 and run.stderr == ""
+    for word in [*OPTIONS, "--version", "Exit status"]:
+        assert word in run.stdout
+
+
+def test_help_names_all_qualities(children):
+    text = children.run("help", [TALLYCAM, "publish", "--help"]).stdout
+    for name in ("Low1", "Low2", "Low3", "Medium1", "Medium2", "Medium3", "High1", "High2", "High3"):
+        assert name in text
+    for word in ("synthetic", "raw:", "i420", "nv12", "tone", "silence", "none", "openh264", "realtime", "fast"):
+        assert word in text
+
+
+def test_version(children):
+    run = children.run("version", [TALLYCAM, "--version"])
+    assert run.child.returncode == 0 and run.stderr == ""
+    assert re.fullmatch(r"tallycam \d+\.\d+\.\d+\S*\n", run.stdout)
+
+
+@pytest.fixture(scope="module")
+def stream(module_children):
+    """A stream of seven seconds: two status events."""
+    receiver = Receiver(module_children)
+    publisher = start_publisher(module_children, receiver.url(), quality="Low2", duration=7)
+    assert publisher.wait(20) == 0, publisher.report()
+    receiver.recording()
+    return publisher, receiver.process
+
+
+@pytest.mark.parametrize("who", [0, 1], ids=["publish", "receive"])
+def test_every_event_is_an_object_with_time_code_and_name(stream, who):
+    process = stream[who]
+    lines = process.stdout.splitlines()
+    assert process.stdout.endswith("\n") and len(lines) >= 3
+    for line in lines:
+        event = json.loads(line)
+        assert isinstance(event, dict)
+        assert isinstance(event["t"], (int, float)) and event["t"] >= 0
+        assert event["code"] in CODES
+        assert re.fullmatch(r"[a-z][A-Za-z]*", event["name"])
+    times = [event["t"] for event in events(process)]
+    assert times == sorted(times)
+
+
+def documented_events(command: str) -> dict[str, tuple[str, set[str]]]:
+    """Code and fields of every event in docs/events.md."""
+    text = (CHECKOUT / "docs/events.md").read_text()
+    section = text.partition(f"## tallycam {command}\n")[2].partition("\n## ")[0]
+    found = {}
+    for code, names, fields in re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|", section, re.MULTILINE):
+        for name in re.findall(r"`(\w+)`", names):
+            found[name] = (code, set(re.findall(r"`(\w+)`", fields)))
+    return found
+
+
+@pytest.mark.parametrize("who, command", enumerate(["publish", "receive"]))
+def test_events_are_as_documented(stream, who, command):
+    documented = documented_events(command)
+    seen = {event["name"] for event in events(stream[who])}
+    assert seen and seen <= set(documented)
+    for event in events(stream[who]):
+        code, fields = documented[event["name"]]
+        assert str(event["code"]) == code
+        assert set(event) - {"t", "code", "name"} == fields, event["name"]
+
+
+def test_a_stream_says_how_it_goes(stream):
+    publisher, _ = stream
+    found = [(event["name"], event["code"]) for event in events(publisher)]
+    assert found[:3] == [("connecting", 0), ("connected", 1001), ("publishing", 1002)]
+    assert found[-1] == ("ended", 0)
+
+
+def test_a_status_comes_every_three_seconds(stream):
+    publisher, _ = stream
+    status = [event for event in events(publisher) if event["name"] == "status"]
+    assert [round(event["t"] / 3, 1) for event in status] == [1, 2]
+    last = status[-1]
+    assert abs(last["videoFps"] - 15) <= 1
+    assert abs(last["audioFps"] - 44100 / 1024) <= 3
+    assert 200_000 < last["bitsPerSecond"] < 600_000
+
+
+def test_publisher_and_receiver_agree(stream):
+    publisher, receiver = stream
+    sent = events(publisher)[-1]
+    received = [event for event in events(receiver) if event["name"] == "publisherEnded"][-1]
+    assert sent["videoFrames"] == received["videoFrames"]
+    assert sent["audioUnits"] == received["audioUnits"]
+    assert abs(sent["audioSeconds"] - received["audioSeconds"]) < 0.001
+    assert received["disordered"] == 0
+    assert received["largestVideoGap"] <= 0.5
+
+
+def test_people_read_the_same_on_standard_error(stream):
+    publisher, _ = stream
+    assert "live at" in publisher.stderr and "ended:" in publisher.stderr
+
+
+def test_events_as_text_are_lines_for_people(children):
+    receiver = Receiver(children)
+    publisher = start_publisher(children, receiver.url(), quality="Low2", duration=0.5, events=None)
+    assert publisher.wait(10) == 0, publisher.report()
+    assert "live at" in publisher.stdout and "ended:" in publisher.stdout
+    assert "{" not in publisher.stdout
+    assert "\x1b" not in publisher.stdout + publisher.stderr, "a terminal's codes belong on a terminal"
+
+
+def test_output_that_nobody_reads_does_no_harm(children):
+    """Standard output closed at once, as `| head -1` does."""
+    receiver = Receiver(children)
+    publisher = start_publisher(children, receiver.url(), quality="Low2", duration=1)
+    words = " ".join(map(str, publisher.argv))
+    assert publisher.wait(10) == 0
+    shell = children.run("shell", ["bash", "-c", f"set -o pipefail; {words} | true"], timeout=20)
+    assert shell.child.returncode == 0, shell.report()

@@ -1,0 +1,31 @@
+"""`make demo` as a person sees it, without the build."""
+
+import json
+import re
+import subprocess
+import time
+
+import media
+from tallycam import CHECKOUT
+
+
+def test_the_demo_shows_that_everything_arrived():
+    begin = time.time()
+    demo = subprocess.run(
+        ["scripts/demo"], cwd=CHECKOUT, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL
+    )
+    assert demo.returncode == 0, demo.stdout + demo.stderr
+    for words in (r"video frames +\d+ sent, \d+ received", r"audio +\d", r"mean bitrate", r"largest gap"):
+        assert re.search(words, demo.stdout), demo.stdout
+    assert "\x1b" not in demo.stdout + demo.stderr, "this output is no terminal"
+    assert "fps" in demo.stderr, "a status line now and then"
+
+    decoded = media.decode(CHECKOUT / "out/demo.flv")
+    assert decoded.complaints == ""
+    assert decoded.pictures >= 14.5 * 30
+    still = (CHECKOUT / "out/demo.png").read_bytes()
+    assert still.startswith(b"\x89PNG") and len(still) > 5000
+
+    events = [json.loads(line) for line in (CHECKOUT / "out/demo-publish.jsonl").read_text().splitlines()]
+    assert any(event["name"] == "publishing" and event["t"] < 3 for event in events)
+    assert time.time() - begin < 15 + 6

@@ -1,0 +1,72 @@
+"""A stream that is stopped ends as the protocol asks, and everything sent has arrived."""
+
+import signal
+import time
+
+import pytest
+from recording import Recording, assert_whole
+from rtmp_wire import Tap
+from tallycam import Receiver, last_event, start_publisher, wait_for_event
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_stream_cleanly(nginx, children, signal_number):
+    tap = Tap(nginx.port)
+    publisher = start_publisher(children, tap.url("x"), quality="Low3")
+    wait_for_event(publisher, "publishing")
+    time.sleep(1.5)
+    begin = time.monotonic()
+    assert publisher.interrupt_and_wait(5, signal_number) == 0, publisher.report()
+    assert time.monotonic() - begin < 1
+    assert tap.ended["client"].wait(1) and tap.ended["server"].wait(1)
+
+    names = [command[0] for command in tap.commands()]
+    assert names[-2:] == ["FCUnpublish", "deleteStream"]
+    unpublish, delete = tap.commands()[-2:]
+    assert unpublish[3] == "x"
+    assert delete[3] == 1
+    assert "deleteStream" in nginx.log
+
+    recording = Recording(nginx.recording("x"))
+    assert_whole(recording, last_event(publisher, "ended"))
+
+
+def test_a_stream_of_given_length_ends_the_same_way(nginx, children):
+    tap = Tap(nginx.port)
+    publisher = start_publisher(children, tap.url("x"), quality="Low3", duration=1)
+    assert publisher.wait(10) == 0, publisher.report()
+    assert tap.ended["client"].wait(1)
+    assert [command[0] for command in tap.commands()][-2:] == ["FCUnpublish", "deleteStream"]
+    assert_whole(Recording(nginx.recording("x")), last_event(publisher, "ended"))
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+def test_a_receiver_that_is_stopped_leaves_a_whole_recording(children, signal_number):
+    receiver = Receiver(children)
+    publisher = start_publisher(children, receiver.url(), quality="Low3")
+    wait_for_event(publisher, "publishing")
+    time.sleep(1)
+    assert receiver.process.interrupt_and_wait(5, signal_number) == 0, receiver.process.report()
+    recording = Recording(receiver.path)
+    assert recording.decoded.complaints == ""
+    assert len(recording.pictures) >= 10
+
+
+def test_a_receiver_without_a_publisher_ends_at_a_signal(children):
+    receiver = Receiver(children)
+    assert receiver.process.interrupt_and_wait(2) == 0
+
+
+def test_a_signal_before_the_stream_is_up_ends_it_too(children):
+    """The server takes the connection and never says a word."""
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        publisher = start_publisher(children, f"rtmp://127.0.0.1:{port}/live/x", quality="Low3")
+        silent.accept()
+        time.sleep(0.3)
+        begin = time.monotonic()
+        publisher.interrupt_and_wait(5)
+        assert time.monotonic() - begin < 1
+        assert publisher.child.returncode == 0, publisher.report()

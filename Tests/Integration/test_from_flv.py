@@ -1,0 +1,90 @@
+"""An encoded file is published as it is: every tag, byte for byte, at its time."""
+
+import time
+
+import flv
+import media
+import pytest
+from rtmp_wire import Tap
+from servers import NginxRTMP
+from tallycam import TALLYCAM, Receiver
+
+
+def publish(children, path, url, pace: str | None = None):
+    begin = time.monotonic()
+    words = [TALLYCAM, "publish", "--from-flv", path, "--url", url, "--events", "json"]
+    publisher = children.run("publish", words + (["--pace", pace] if pace else []))
+    assert publisher.child.returncode == 0, publisher.report()
+    return time.monotonic() - begin
+
+
+def media_of(path) -> list[flv.Tag]:
+    return [tag for tag in flv.read_tags(path) if tag.kind in (flv.AUDIO, flv.VIDEO)]
+
+
+def relative(tags: list[flv.Tag]) -> list[flv.Tag]:
+    return [flv.Tag(tag.kind, tag.timestamp - tags[0].timestamp, tag.body) for tag in tags]
+
+
+@pytest.mark.parametrize("pace, at_least, at_most", [("fast", 0, 2), ("realtime", 3.5, 5), (None, 3.5, 5)])
+def test_what_arrives_is_the_file(children, encoded_flv, pace, at_least, at_most):
+    receiver = Receiver(children)
+    seconds = publish(children, encoded_flv, receiver.url(), pace)
+    assert media_of(receiver.recording()) == media_of(encoded_flv)
+    assert at_least <= seconds <= at_most
+
+
+def test_nginx_gets_the_same(nginx, children, encoded_flv):
+    publish(children, encoded_flv, nginx.url("x"), "fast")
+    assert media_of(nginx.recording("x")) == media_of(encoded_flv)
+
+
+def test_realtime_sends_each_tag_at_its_time(children, encoded_flv):
+    """Half of the file has gone out after half of its time."""
+    receiver = Receiver(children)
+    tap = Tap(receiver.port)
+    words = [TALLYCAM, "publish", "--from-flv", encoded_flv, "--url", tap.url("x"), "--pace", "realtime"]
+    publisher = children.start("publish", words)
+    publisher.wait_until(lambda: any(message.kind == flv.VIDEO for message in tap.messages()), 5, "first picture")
+    time.sleep(2)
+    stamps = [message.timestamp for message in tap.messages() if message.kind == flv.VIDEO]
+    assert 1700 <= stamps[-1] <= 2300
+    assert publisher.wait(5) == 0
+
+
+def test_a_file_with_b_frames_keeps_its_composition_offsets(children, tmp_path):
+    path = tmp_path / "b.flv"
+    media.run_ffmpeg(
+        "-f", "lavfi", "-i", "testsrc2=s=320x240:r=30:d=2", "-c:v", "libx264", "-bf", 3, "-pix_fmt", "yuv420p", path
+    )
+    offsets = {tag.body[2:5] for tag in media_of(path) if tag.is_picture}
+    assert len(offsets) > 1
+    receiver = Receiver(children)
+    publish(children, path, receiver.url(), "fast")
+    assert media_of(receiver.recording()) == media_of(path)
+
+
+@pytest.mark.parametrize("shift", [0xFFFFFF - 1000, 0x7FFFFFFF - 1000])
+def test_late_timestamps_cross_the_wire(children, encoded_flv, tmp_path, shift):
+    """Extended timestamps, and the sign bit of 31 bits."""
+    path = tmp_path / "late.flv"
+    tags = [flv.Tag(tag.kind, tag.timestamp + shift, tag.body) for tag in media_of(encoded_flv)]
+    flv.write_tags(path, tags)
+    receiver = Receiver(children)
+    publish(children, path, receiver.url(), "fast")
+    wrapped = [
+        flv.Tag(tag.kind, tag.timestamp & 0xFFFFFFFF, tag.body) for tag in media_of(receiver.recording())
+    ]
+    assert relative(wrapped) == relative(tags)
+
+
+def test_a_large_picture_crosses_the_wire(children, tmp_path):
+    path = tmp_path / "large.flv"
+    media.run_ffmpeg(
+        "-f", "lavfi", "-i", "testsrc2=s=1280x720:r=10:d=1,noise=alls=100:allf=t", "-c:v", "libx264", "-qp", 2,
+        "-preset", "ultrafast", "-pix_fmt", "yuv420p", path,
+    )  # fmt: skip
+    assert max(len(tag.body) for tag in media_of(path)) > 500_000
+    receiver = Receiver(children)
+    publish(children, path, receiver.url(), "fast")
+    assert media_of(receiver.recording()) == media_of(path)

@@ -1,0 +1,127 @@
+"""20 s of rich material in four qualities, into three kinds of server, measured at the receiver.
+
+The four streams run at the same time, as they are paced by the clock and not by the processor.
+"""
+
+from dataclasses import dataclass
+
+import media
+import pytest
+from expected import KEY_INTERVAL, QUALITIES
+from processes import Children, Process
+from recording import Recording, assert_whole
+from servers import FFmpegListener, NginxRTMP
+from tallycam import Receiver, last_event, start_publisher
+
+SECONDS = 20
+MEASURED = ["Low1", "Medium1", "High1", "High3"]
+
+
+@dataclass
+class Stream:
+    publisher: Process
+    server: object
+    children: Children
+    recording: Recording | None = None
+    sent: dict | None = None
+
+
+@pytest.fixture(scope="module")
+def streams(module_children, rich_clip):
+    children = module_children
+    files = children.directory
+    soft = media.make_raw(rich_clip, files / "400x300.i420", 400, 300, 30, SECONDS + 1)
+    vga = media.make_raw(rich_clip, files / "640x480.i420", 640, 480, 30, SECONDS + 1)
+    nv12 = media.make_raw(rich_clip, files / "960x540.nv12", 960, 540, 30, SECONDS + 1, "nv12")
+    nginx = NginxRTMP(children)
+    clip_decoder = children.start("decoder", [
+        "ffmpeg", "-v", "error", "-re", "-i", rich_clip, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
+    ], piped=True)  # fmt: skip
+
+    def publish(server, quality: str, stdin=None, **options) -> Stream:
+        publisher = start_publisher(
+            children, server.url(quality), f"publish-{quality}", stdin, quality=quality, duration=SECONDS, **options
+        )
+        return Stream(publisher, server, children)
+
+    running = {
+        # A source of 30 pictures a second for a quality of 12.
+        "Low1": publish(nginx, "Low1", video=f"raw:{soft},format=i420,size=400x300,fps=30", dimension="400x300"),
+        "Medium1": publish(FFmpegListener(children), "Medium1", video=f"raw:{vga},format=i420,size=640x480,fps=30"),
+        "High1": publish(
+            Receiver(children), "High1", video=f"raw:{nv12},format=nv12,size=960x540,fps=30", dimension="960x540"
+        ),
+        # Real input: a clip that is decoded meanwhile.
+        "High3": publish(
+            nginx, "High3", clip_decoder.pipe,
+            video="raw:-,format=i420,size=1280x720,fps=30", dimension="1280x720",
+        ),
+    }  # fmt: skip
+    for name, stream in running.items():
+        assert stream.publisher.wait(SECONDS + 15) == 0, stream.publisher.report()
+        stream.sent = last_event(stream.publisher, "ended")
+        stream.recording = Recording(stream.server.recording(name))
+    for raw in (soft, vga, nv12):
+        raw.unlink()
+    return running
+
+
+@pytest.fixture(params=MEASURED)
+def stream(request, streams):
+    return streams[request.param]
+
+
+@pytest.fixture
+def quality(request):
+    return QUALITIES[request.node.callspec.params["stream"]]
+
+
+def test_it_decodes_and_nothing_is_missing(stream):
+    assert_whole(stream.recording, stream.sent)
+
+
+def test_every_captured_picture_was_sent_or_skipped(stream, quality):
+    captured = stream.sent["videoFrames"] + stream.sent["videoSkipped"]
+    assert abs(captured - SECONDS * quality.fps) <= 1, stream.sent
+
+
+def test_the_frame_rate_is_exact(stream, quality):
+    """Pictures lie on a grid of the quality's rate; what the encoder skipped leaves its place empty."""
+    times = [tag.timestamp for tag in stream.recording.pictures]
+    if quality.name != "High3":  # a pipe's pictures come when their writer writes them
+        places = [(time - times[0]) * quality.fps / 1000 for time in times]
+        # FLV rounds to a millisecond, half of one on each end.
+        assert max(abs(place - round(place)) for place in places) <= quality.fps * 1.01 / 1000
+    captured = stream.sent["videoFrames"] + stream.sent["videoSkipped"]
+    span = (times[-1] - times[0]) / 1000
+    assert abs((captured - 1) / span - quality.fps) <= 0.1
+
+
+def test_sound_and_picture_begin_together(stream):
+    first = stream.recording.pictures[0].timestamp, stream.recording.sounds[0].timestamp
+    assert abs(first[0] - first[1]) < 100, first
+
+
+def test_sound_lasts_as_long_as_the_picture(stream):
+    pictures, sounds = stream.recording.pictures, stream.recording.sounds
+    assert abs(pictures[-1].timestamp - sounds[-1].timestamp) < 200
+    gaps = [after.timestamp - before.timestamp for before, after in zip(sounds, sounds[1:])]
+    assert max(gaps) <= 24, "AAC at 44.1 kHz has a unit every 23.2 ms"
+
+
+def test_the_bitrate_is_the_presets(stream, quality):
+    kbps = stream.recording.video_kbps(SECONDS)
+    assert abs(kbps / quality.kbps - 1) <= 0.05, f"{kbps:.0f} kbit/s for {quality.kbps}"
+
+
+def test_a_key_frame_comes_every_two_seconds(stream):
+    keys = stream.recording.key_times
+    gaps = [after - before for before, after in zip(keys, keys[1:])]
+    assert len(keys) == SECONDS / KEY_INTERVAL
+    # A skipped picture may put a key frame off to the next one.
+    assert all(abs(gap - 1000 * KEY_INTERVAL) <= 200 for gap in gaps), gaps
+
+
+def test_skips_are_the_exception(stream):
+    captured = stream.sent["videoFrames"] + stream.sent["videoSkipped"]
+    assert stream.sent["videoSkipped"] <= captured / 3, stream.sent

@@ -1,0 +1,96 @@
+"""`tallycam receive` takes what other programs publish, and loses nothing of it."""
+
+import flv
+import pytest
+from processes import Children
+from recording import Recording
+from rtmp_wire import OBSLikePublisher
+from tallycam import Receiver
+
+PICTURES = 90
+
+
+@pytest.fixture
+def receiver(children):
+    return Receiver(children)
+
+
+def assert_counts(receiver: Receiver, pictures: int, sounds: int) -> Recording:
+    summary = receiver.summary()
+    recording = Recording(receiver.recording())
+    assert recording.decoded.complaints == ""
+    assert recording.disorder() == []
+    assert len(recording.pictures) == recording.decoded.pictures == summary["videoFrames"] == pictures
+    assert len(recording.sounds) == recording.decoded.audio_frames == sounds
+    assert abs(summary["audioSeconds"] - sounds * 1024 / 44100) < 0.01
+    return recording
+
+
+def media_of(path) -> list[flv.Tag]:
+    return [tag for tag in flv.read_tags(path) if tag.kind != flv.SCRIPT and not tag.is_video_end]
+
+
+def test_it_takes_ffmpeg(receiver, children, encoded_flv):
+    publisher = children.run("ffmpeg", [
+        "ffmpeg", "-v", "error", "-i", encoded_flv, "-c", "copy", "-f", "flv", receiver.url(),
+    ])  # fmt: skip
+    assert publisher.child.returncode == 0, publisher.report()
+    sent = media_of(encoded_flv)
+    recording = assert_counts(receiver, 120, sum(tag.is_sound for tag in sent))
+    assert media_of(recording.path) == sent
+
+
+def test_it_takes_ffmpeg_encoding_live(receiver, children):
+    publisher = children.run("ffmpeg", [
+        "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=320x240:r=30",
+        "-f", "lavfi", "-i", "sine=440:r=44100", "-t", PICTURES / 30, "-c:v", "libx264", "-preset", "veryfast",
+        "-tune", "zerolatency", "-pix_fmt", "yuv420p", "-c:a", "aac", "-f", "flv", receiver.url(),
+    ])  # fmt: skip
+    assert publisher.child.returncode == 0, publisher.report()
+    summary = receiver.summary()
+    assert_counts(receiver, PICTURES, round(summary["audioSeconds"] * 44100 / 1024))
+
+
+@pytest.mark.parametrize("sink", ["rtmp2sink", "rtmpsink"])
+def test_it_takes_gstreamer(receiver, children: Children, sink):
+    # rtmpsink takes librtmp's options behind the URL; "live=1" is what it is used with.
+    location = receiver.url() + (" live=1" if sink == "rtmpsink" else "")
+    # 90 pictures and 3 s of sound, in blocks of 1024 samples.
+    publisher = children.run("gstreamer", [
+        "gst-launch-1.0", "-q", "-e",
+        "videotestsrc", f"num-buffers={PICTURES}", "!", "video/x-raw,width=320,height=240,framerate=30/1", "!",
+        "openh264enc", "gop-size=60", "!", "h264parse", "!", "queue", "!", "mux.",
+        "audiotestsrc", "num-buffers=129", "samplesperbuffer=1024", "!",
+        "audio/x-raw,rate=44100,channels=2", "!", "voaacenc", "!", "aacparse", "!", "queue", "!", "mux.",
+        "flvmux", "name=mux", "streamable=true", "!", sink, f"location={location}",
+    ])  # fmt: skip
+    assert publisher.child.returncode == 0, publisher.report()
+    summary = receiver.summary()
+    sounds = round(summary["audioSeconds"] * 44100 / 1024)
+    assert 128 <= sounds <= 131, summary
+    assert_counts(receiver, PICTURES, sounds)
+
+
+@pytest.mark.parametrize("chunk_size", [4096, 128, 65536])
+def test_it_takes_what_obs_sends(receiver, encoded_flv, chunk_size):
+    sent = media_of(encoded_flv)
+    publisher = OBSLikePublisher(receiver.url(), chunk_size)
+    publisher.send_metadata(640, 360, 30)
+    for tag in sent:
+        publisher.send_tag(tag)
+    publisher.close()
+    recording = assert_counts(receiver, 120, sum(tag.is_sound for tag in sent))
+    assert media_of(recording.path) == sent
+    assert recording.metadata["encoder"].startswith("obs-output module")
+
+
+def test_it_takes_one_publisher_after_another(receiver, children, encoded_flv):
+    for _ in range(2):
+        publisher = children.run("ffmpeg", [
+            "ffmpeg", "-v", "error", "-i", encoded_flv, "-c", "copy", "-f", "flv", receiver.url(),
+        ])  # fmt: skip
+        assert publisher.child.returncode == 0, publisher.report()
+    receiver.process.wait_until(
+        lambda: receiver.process.stdout.count('"publisherEnded"') == 2, 5, "second publisher's end"
+    )
+    assert receiver.process.interrupt_and_wait() == 0

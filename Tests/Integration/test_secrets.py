@@ -1,0 +1,139 @@
+"""Keys, tokens and stream names are in no output of any command."""
+
+import base64
+import hashlib
+import hmac
+import json
+import re
+
+import pytest
+from processes import Children
+from rtmp_wire import Tap
+from servers import NginxRTMP, free_port
+from tallycam import TALLYCAM, Receiver
+
+PUBLISH_KEY = "s3cretPublishKey4711"
+STREAM_KEY = "s3cretStreamKey0815"
+PASSWORD = "s3cretPassword99"
+SECRETS = [PUBLISH_KEY, STREAM_KEY, PASSWORD, "token=", "nonce="]
+
+
+def pili(host: str, security: str) -> dict:
+    return {
+        "id": "z1.live.cam01", "title": "cam01", "hub": "live", "publishKey": PUBLISH_KEY,
+        "publishSecurity": security, "hosts": {"publish": {"rtmp": host}},
+    }  # fmt: skip
+
+
+def outputs(children: Children) -> str:
+    """Everything that the product's processes said."""
+    said = [p for p in children.all if p.argv[0] == str(TALLYCAM)]
+    assert said
+    return "".join(process.stdout + process.stderr for process in said)
+
+
+def assert_no_secret(children: Children, *more: str) -> None:
+    text = outputs(children)
+    for secret in [*SECRETS, *more]:
+        assert secret not in text, [line for line in text.splitlines() if secret in line]
+
+
+def publish_file(children: Children, path, *options):
+    return children.run(
+        "publish", [TALLYCAM, "publish", "--stream", path, "--quality", "Low1", "--duration", "1", *options], timeout=20
+    )
+
+
+@pytest.mark.parametrize("events", ["json", "text"])
+@pytest.mark.parametrize("security", ["dynamic", "static"])
+def test_a_stream_file_is_published_and_kept_secret(nginx, children, tmp_path, security, events):
+    tap = Tap(nginx.port)
+    path = tmp_path / "stream.json"
+    path.write_text(json.dumps(pili(f"127.0.0.1:{tap.port}", security)))
+    assert children.run("check", [TALLYCAM, "check", path]).child.returncode == 0
+    publisher = publish_file(children, path, "--events", events)
+    assert publisher.child.returncode == 0, publisher.report()
+
+    [name] = [command[3] for command in tap.commands() if command[0] == "publish"]
+    if security == "static":
+        assert name == f"cam01?key={PUBLISH_KEY}"
+    else:
+        nonce, token = re.fullmatch(r"cam01\?nonce=(\d+)&token=([\w-]+=*)", name).groups()
+        message = f"/live/cam01?nonce={nonce}".encode()
+        signature = hmac.new(PUBLISH_KEY.encode(), message, hashlib.sha1).digest()
+        assert token == base64.urlsafe_b64encode(signature).decode()
+        assert_no_secret(children, token)
+    assert_no_secret(children)
+
+
+def test_a_plain_stream_file_is_kept_secret(nginx, children, tmp_path):
+    path = tmp_path / "stream.json"
+    path.write_text(json.dumps({"url": f"rtmp://127.0.0.1:{nginx.port}/live", "key": STREAM_KEY}))
+    assert children.run("check", [TALLYCAM, "check", path]).child.returncode == 0
+    publisher = publish_file(children, path, "--events", "json")
+    assert publisher.child.returncode == 0, publisher.report()
+    assert f"name='{STREAM_KEY}'" in nginx.log
+    assert_no_secret(children)
+
+
+def failing_urls(nginx: NginxRTMP, tmp_path) -> list[str]:
+    return [
+        f"rtmp://127.0.0.1:{free_port()}/live/{STREAM_KEY}?token=x",
+        f"rtmp://127.0.0.1:{nginx.port}/unknown/{STREAM_KEY}?key={PASSWORD}",
+        f"rtmp://user:{PASSWORD}@127.0.0.1:{free_port()}/live/{STREAM_KEY}",
+        f"http://user:{PASSWORD}@127.0.0.1/live/{STREAM_KEY}?token=x",
+        f"rtmp://127.0.0.1:port/live/{STREAM_KEY}",
+        f"rtmp://127.0.0.1:1/live/{STREAM_KEY}\t",
+        f"rtmp://user:{PASSWORD}@/live/{STREAM_KEY}",
+        f"rtmp://user:{PASSWORD}@[::1/live/{STREAM_KEY}",
+        f"rtmp://{PASSWORD}",
+    ]
+
+
+@pytest.mark.parametrize("number", range(9))
+def test_a_failing_publisher_keeps_its_url_secret(nginx, children, tmp_path, number):
+    url = failing_urls(nginx, tmp_path)[number]
+    publisher = children.run("publish", [TALLYCAM, "publish", "--url", url, "--events", "json"], timeout=20)
+    assert publisher.child.returncode in (2, 3), publisher.report()
+    assert_no_secret(children)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{{"publishKey": "{PUBLISH_KEY}", "hub": "h", "title": "t"}}',
+        f'{{"publishKey": "{PUBLISH_KEY}" "hub": 1}}',
+        f'{{"publishKey": ["{PUBLISH_KEY}"], "hub": "live"}}',
+        f'{{"url": "rtmp://u:{PASSWORD}@h/a", "key": "{STREAM_KEY}", "more": 1}}',
+        f'{{"url": "http://u:{PASSWORD}@h/a?token=1", "key": "{STREAM_KEY}"}}',
+        f'{{"url": "rtmp://h/a", "key": "{STREAM_KEY} with blanks\\n"}}',
+        f'{{"url": "rtmp://h/a", "key": "{STREAM_KEY}", "key": "{PASSWORD}"}}',
+        f'{{"key": "{STREAM_KEY}"}}',
+        f'"{PUBLISH_KEY}"',
+    ],
+)
+def test_a_faulty_stream_file_is_kept_secret(children, tmp_path, text):
+    path = tmp_path / "stream.json"
+    path.write_text(text)
+    children.run("check", [TALLYCAM, "check", path])
+    publish_file(children, path)
+    assert_no_secret(children)
+
+
+def test_a_rejected_stream_name_is_kept_secret(nginx, children):
+    words = [TALLYCAM, "publish", "--url", nginx.url(STREAM_KEY), "--events", "json", "--quality", "Low1"]
+    first = children.start("first", words)
+    first.wait_until(lambda: "publishing" in first.stdout, 5, "first stream")
+    second = children.run("second", words)
+    assert second.child.returncode == 3, second.report()
+    first.interrupt_and_wait()
+    assert_no_secret(children)
+
+
+def test_the_receiver_keeps_its_publishers_secrets(children):
+    receiver = Receiver(children)
+    url = receiver.url(f"{STREAM_KEY}?token=abc&nonce=1")
+    publisher = children.run("publish", [TALLYCAM, "publish", "--url", url, "--quality", "Low1", "--duration", "0.5"])
+    assert publisher.child.returncode == 0, publisher.report()
+    receiver.recording()
+    assert_no_secret(children)

@@ -1,0 +1,55 @@
+"""The order of what goes over the wire, seen between the publisher and nginx."""
+
+import flv
+import pytest
+from rtmp_wire import COMMAND, DATA, SET_CHUNK_SIZE, Tap
+from servers import NginxRTMP
+from tallycam import start_publisher
+
+
+@pytest.fixture(scope="module")
+def said(module_children):
+    """The messages of a stream of two seconds, in order."""
+    tap = Tap(NginxRTMP(module_children).port)
+    publisher = start_publisher(module_children, tap.url("x"), quality="High1", dimension="640x360", duration=2)
+    assert publisher.wait(10) == 0, publisher.report()
+    assert tap.ended["client"].wait(1)
+    return tap.messages()
+
+
+def test_the_stream_begins_as_servers_expect(said):
+    commands = [message.values() for message in said if message.kind == COMMAND]
+    assert [command[0] for command in commands] == [
+        "connect", "releaseStream", "FCPublish", "createStream", "publish", "FCUnpublish", "deleteStream",
+    ]  # fmt: skip
+    connect = commands[0][2]
+    assert connect["app"] == "live"
+    assert connect["tcUrl"].startswith("rtmp://127.0.0.1:") and connect["tcUrl"].endswith("/live")
+    assert connect["type"] == "nonprivate"
+    publish = commands[4]
+    assert publish[3:] == ["x", "live"]
+
+    sizes = [int.from_bytes(message.payload, "big") for message in said if message.kind == SET_CHUNK_SIZE]
+    assert sizes and sizes[0] >= 4096
+
+    media = [message for message in said if message.kind in (flv.AUDIO, flv.VIDEO, DATA)]
+    assert media[0].kind == DATA and media[0].values()[:2] == ["@setDataFrame", "onMetaData"]
+    tags = [flv.Tag(message.kind, message.timestamp, message.payload) for message in media[1:]]
+    assert any(tag.is_audio_header for tag in tags[:2]) and any(tag.is_video_header for tag in tags[:2])
+    assert next(tag for tag in tags if tag.kind == flv.VIDEO and not tag.is_video_header).is_key_picture
+
+
+def test_the_metadata_says_what_follows(said):
+    metadata = next(message for message in said if message.kind == DATA).values()[2]
+    wanted = {
+        "width": 640, "height": 360, "framerate": 30, "videocodecid": 7, "videodatarate": 1200,
+        "audiocodecid": 10, "audiodatarate": 128, "audiosamplerate": 44100,
+    }  # fmt: skip
+    assert {name: metadata.get(name) for name in wanted} == wanted
+    assert "tallycam" in str(metadata.get("encoder", "")).lower()
+
+
+def test_sound_and_picture_are_interleaved_by_time(said):
+    stamps = [message.timestamp for message in said if message.kind in (flv.AUDIO, flv.VIDEO)]
+    late = max(earlier - later for earlier, later in zip(stamps, stamps[1:]))
+    assert late <= 250, "a message is that many milliseconds older than the one before"

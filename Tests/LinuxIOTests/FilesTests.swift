@@ -1,0 +1,87 @@
+import Glibc
+import LinuxIO
+import Testing
+
+/// A new directory, removed with all its files at the end.
+final class TemporaryDirectory {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/tallycam-test-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw SystemCallError("mkdtemp") }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        for name in names { remove(path + "/" + name) }
+        remove(path)
+    }
+
+    var names: [String] {
+        guard let directory = opendir(path) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+}
+
+@Suite struct FilesTests {
+    let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    @Test func replacesAFileWhole() throws {
+        let path = directory.path + "/nonce"
+        try replaceFile(path, with: Array("first".utf8), permissions: 0o600)
+        try replaceFile(path, with: Array("second".utf8), permissions: 0o600)
+        #expect(try readFile(path, limit: 100) == Array("second".utf8))
+        #expect(directory.names == ["nonce"])
+        var status = stat()
+        #expect(stat(path, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600)
+    }
+
+    @Test func leavesNothingWhenItCannotReplace() throws {
+        let path = directory.path + "/taken"
+        #expect(mkdir(path, 0o755) == 0)
+        #expect(throws: SystemCallError("rename", number: EISDIR, subject: path)) { try replaceFile(path, with: [1]) }
+        #expect(directory.names == ["taken"])
+    }
+
+    @Test func saysWhichFileIsMissing() {
+        let path = directory.path + "/none/stream.json"
+        #expect(throws: SystemCallError("open", number: ENOENT, subject: path)) { try readFile(path, limit: 10) }
+        let error = SystemCallError("open", number: ENOENT, subject: path)
+        #expect(error.description == "open \(path): No such file or directory (ENOENT)")
+        #expect(SystemCallError("ioctl", number: 4095).description == "ioctl: error 4095 (errno 4095)")
+    }
+
+    @Test func readsUpToTheLimit() throws {
+        let path = directory.path + "/full"
+        try replaceFile(path, with: [UInt8](repeating: 7, count: 200_000))
+        #expect(try readFile(path, limit: 200_000).count == 200_000)
+        let error = SystemCallError("read", number: EFBIG, subject: "\(path) (more than 199999 bytes)")
+        #expect(throws: error) { try readFile(path, limit: 199_999) }
+        #expect(throws: SystemCallError("read", number: EISDIR, subject: directory.path)) {
+            try readFile(directory.path, limit: 10)
+        }
+    }
+
+    @Test func readsFilesWithoutASize() throws {
+        #expect(try readFile("/proc/self/comm", limit: 100).last == UInt8(ascii: "\n"))
+        let path = directory.path + "/fifo"
+        #expect(mkfifo(path, 0o600) == 0)
+        let writer = try NamedThread("fifo writer") {
+            let file = try? OwnedFileDescriptor(opening: path, flags: O_WRONLY)
+            try? file?.writeAll([UInt8](repeating: 9, count: 100_000))
+        }
+        #expect(try readFile(path, limit: 1_000_000) == [UInt8](repeating: 9, count: 100_000))
+        writer.join()
+    }
+}

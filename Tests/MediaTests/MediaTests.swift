@@ -1,0 +1,59 @@
+import Media
+import Testing
+
+@Suite struct MediaTimestampTests {
+    @Test func timesAndDurationsAddUp() {
+        let begin = MediaTimestamp(milliseconds: 1_000)
+        #expect((begin + .milliseconds(500)).nanoseconds == 1_500_000_000)
+        #expect((begin - .milliseconds(500)).nanoseconds == 500_000_000)
+        #expect(begin - MediaTimestamp.zero == .seconds(1))
+        var time = begin
+        time += .nanoseconds(1)
+        #expect(time > begin)
+    }
+
+    @Test func extremesWrapAndDoNotTrap() {
+        let end = MediaTimestamp(nanoseconds: .max)
+        #expect((end + .nanoseconds(1)).nanoseconds == .min)
+        #expect(Duration.seconds(Int64.max).wholeNanoseconds != 0)
+        #expect(Duration.milliseconds(-1_500).wholeNanoseconds == -1_500_000_000)
+        #expect(Duration.milliseconds(-1_500).inSeconds == -1.5)
+    }
+
+    @Test func frameTimesDoNotDrift() {
+        let rate = FrameRate(framesPerSecond: 30)
+        #expect(rate.offset(ofFrame: 3_000_000) == .seconds(100_000))
+        #expect(rate.frameDuration == .nanoseconds(33_333_333))
+        #expect(FrameRate(framesPerSecond: 0).framesPerSecond == 1)
+    }
+}
+
+@Suite struct H264LevelTests {
+    private func level(_ width: Int, _ height: Int, fps: Int, kilobits: Int) -> H264Level? {
+        H264Level.level3_0.raised(
+            toCarry: PictureSize(width: width, height: height), at: FrameRate(framesPerSecond: fps),
+            bitrate: Bitrate(kilobitsPerSecond: kilobits))
+    }
+
+    @Test func theLowestLevelThatCarriesTheStreamIsTaken() {
+        #expect(level(640, 480, fps: 30, kilobits: 2_000) == .level3_0)
+        #expect(level(960, 540, fps: 30, kilobits: 2_000) == .level3_1)
+        #expect(level(1280, 720, fps: 30, kilobits: 2_000) == .level3_1)
+        #expect(level(1280, 720, fps: 31, kilobits: 2_000) == .level3_2)
+        #expect(level(1920, 1080, fps: 30, kilobits: 2_000) == .level4_0)
+        #expect(level(1920, 1080, fps: 30, kilobits: 20_001) == .level4_1)
+        #expect(level(3840, 2160, fps: 30, kilobits: 2_000) == .level5_1)
+        #expect(level(4096, 2304, fps: 30, kilobits: 2_000) == nil)
+    }
+
+    @Test func aLongNarrowPictureIsBoundByItsSide() {
+        #expect(level(2_000, 16, fps: 1, kilobits: 100) == .level3_1)
+        #expect(level(8_688, 16, fps: 1, kilobits: 100) == .level5_1)
+        #expect(level(8_704, 16, fps: 1, kilobits: 100) == nil)
+    }
+
+    @Test func aBitrateIsNeverNegative() {
+        #expect(Bitrate(bitsPerSecond: -5).bitsPerSecond == 0)
+        #expect(Bitrate(kilobitsPerSecond: 512).kilobitsPerSecond == 512)
+    }
+}

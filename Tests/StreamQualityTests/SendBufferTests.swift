@@ -1,0 +1,294 @@
+import Media
+import StreamQuality
+import Testing
+
+@Suite struct SendBufferTests {
+    private let time = MediaScript.time
+
+    private func drops(_ events: [SendBufferEvent]) -> [DroppedItem] {
+        events.flatMap { event -> [DroppedItem] in
+            if case .droppedItems(let items) = event { return items }
+            return []
+        }
+    }
+
+    /// Everything but how the duration moved and what was dropped.
+    private func marks(_ events: [SendBufferEvent]) -> [SendBufferEvent] {
+        events.filter { event in
+            switch event {
+            case .durationChanged, .droppedItems: false
+            default: true
+            }
+        }
+    }
+
+    /// Appends pictures up to `seconds` of media and gives the events.
+    private func fill(
+        _ buffer: inout SendBuffer, from script: inout MediaScript, until seconds: Double
+    ) -> [SendBufferEvent] {
+        var events: [SendBufferEvent] = []
+        while script.videoTime <= time(seconds) {
+            let now = script.videoTime
+            events += buffer.append(script.picture(), now: now)
+        }
+        return events
+    }
+
+    private func takeAll(_ buffer: inout SendBuffer) -> [EncodedPacket] {
+        var packets: [EncodedPacket] = []
+        while let packet = buffer.takeNext() { packets.append(packet) }
+        return packets
+    }
+
+    @Test func packetsLeaveInTheOrderTheyCame() {
+        var buffer = SendBuffer()
+        var script = MediaScript()
+        var sent = [MediaScript.videoHeader, MediaScript.audioHeader]
+        for _ in 0..<10 { sent += [script.picture(), script.audio(), script.audio()] }
+        for packet in sent { _ = buffer.append(packet, now: packet.decodeTime) }
+        let taken = takeAll(&buffer)
+        #expect(taken.map(\.kind) == sent.map(\.kind))
+        #expect(taken.map(\.payload) == sent.map(\.payload))
+        #expect(buffer.takeNext() == nil)
+    }
+
+    @Test func durationCountsWhatWaitsAndWhatTheKernelHolds() {
+        var buffer = SendBuffer()
+        var script = MediaScript()
+        _ = fill(&buffer, from: &script, until: 1)
+        #expect(buffer.duration == .seconds(1))
+        for _ in 0..<10 { _ = buffer.takeNext() }
+        #expect(buffer.duration == .seconds(1), "handed out is not sent yet")
+        _ = buffer.kernelQueueMeasured(unsentBytes: 2_500, now: time(1))
+        // The first picture has no predecessor and takes no time; the kernel holds pictures 8, 9 and half of 7.
+        #expect(buffer.duration == .milliseconds(1_000 - 6 * 40))
+        _ = buffer.kernelQueueMeasured(unsentBytes: 0, now: time(1))
+        #expect(buffer.duration == .milliseconds(1_000 - 9 * 40))
+    }
+
+    @Test func deliveryDelayCountsWhatIsNotAcknowledged() {
+        var buffer = SendBuffer()
+        var script = MediaScript()
+        _ = fill(&buffer, from: &script, until: 1)
+        _ = takeAll(&buffer)
+        _ = buffer.kernelQueueMeasured(unsentBytes: 0, unacknowledgedBytes: 5_000, now: time(1))
+        #expect(buffer.duration == .zero)
+        #expect(buffer.deliveryDelay == .milliseconds(200))
+        #expect(buffer.deliveredByteCount == 26 * 1_014 - 5_000)
+        _ = buffer.kernelQueueMeasured(unsentBytes: 0, unacknowledgedBytes: 0, now: time(1))
+        #expect(buffer.deliveredByteCount == 26 * 1_014)
+        #expect(buffer.undeliveredByteCount == 0)
+    }
+
+    @Test func audioAloneHasADuration() {
+        var buffer = SendBuffer()
+        var script = MediaScript()
+        for _ in 0...50 { _ = buffer.append(script.audio(), now: .zero) }
+        #expect(buffer.duration == .seconds(1))
+    }
+
+    @Test func eachCrossingIsToldOnce() {
+        var buffer = SendBuffer()
+        var script = MediaScript(keyFrameInterval: 1_000)
+        #expect(marks(fill(&buffer, from: &script, until: 2.36)) == [])
+        #expect(marks(fill(&buffer, from: &script, until: 2.4)) == [.roseAboveHigh])
+        // Around the threshold nothing more happens.
+        for _ in 0..<20 {
+            _ = buffer.takeNext()
+            let events = buffer.kernelQueueMeasured(unsentBytes: 0, now: script.videoTime)
+            #expect(marks(events + buffer.append(script.picture(), now: script.videoTime)) == [])
+        }
+        var events: [SendBufferEvent] = []
+        while buffer.takeNext() != nil {
+            events += buffer.kernelQueueMeasured(unsentBytes: 0, now: script.videoTime)
+        }
+        #expect(marks(events) == [.fellBelowLow, .empty])
+        // A good link: every picture comes and goes, and nobody hears of it.
+        events = []
+        for _ in 0..<20 {
+            events += buffer.append(script.picture(), now: script.videoTime)
+            _ = buffer.takeNext()
+            events += buffer.kernelQueueMeasured(unsentBytes: 0, now: script.videoTime)
+        }
+        #expect(events == [])
+    }
+
+    @Test func durationIsToldInTenths() {
+        var buffer = SendBuffer()
+        var script = MediaScript()
+        let told = fill(&buffer, from: &script, until: 0.4)
+        #expect(told == [120, 240, 360].map { .durationChanged(.milliseconds($0)) })
+    }
+
+    @Test func aFullBufferDropsTheWholeTailBeforeTheNewestKeyFrame() {
+        var buffer = SendBuffer()
+        var script = MediaScript()  // a group is 2 s
+        _ = fill(&buffer, from: &script, until: 1)
+        let sent = (0..<10).compactMap { _ in buffer.takeNext() }
+        _ = buffer.kernelQueueMeasured(unsentBytes: 0, now: time(1))
+        let events = fill(&buffer, from: &script, until: 3.44)
+        #expect(events.filter { $0 == .full }.count == 1)
+        #expect(!events.contains(.keyFrameNeeded), "one waits")
+        let dropped = drops(events)
+        #expect(dropped.map(\.decodeTime) == (10..<50).map { .zero + .milliseconds(40 * $0) })
+        #expect(dropped.allSatisfy { $0.reason == .bufferFull && $0.byteCount == 1_000 })
+        let rest = takeAll(&buffer)
+        #expect(rest.first?.number == 50)
+        #expect(rest.first?.kind == .video(isKeyFrame: true))
+        #expect(rest.count + sent.count + dropped.count == script.pictureNumber)
+    }
+
+    @Test func aFullBufferWithoutAKeyFrameDropsAllAndAsksForOne() {
+        var buffer = SendBuffer()
+        var script = MediaScript(keyFrameInterval: 1_000)
+        _ = buffer.append(script.picture(), now: .zero)
+        _ = buffer.takeNext()
+        _ = buffer.kernelQueueMeasured(unsentBytes: 0, now: .zero)
+        let events = fill(&buffer, from: &script, until: 3.04)
+        #expect(marks(events) == [.roseAboveHigh, .full, .keyFrameNeeded, .fellBelowLow, .empty])
+        #expect(drops(events).map(\.reason) == Array(repeating: .bufferFull, count: 76))
+        #expect(buffer.takeNext() == nil)
+        // What still comes from the old group is refused, and the request repeated each second.
+        var refused: [SendBufferEvent] = []
+        for _ in 0..<50 { refused += buffer.append(script.picture(), now: script.videoTime) }
+        #expect(drops(refused).map(\.reason) == Array(repeating: .awaitingKeyFrame, count: 50))
+        #expect(marks(refused) == [.keyFrameNeeded, .keyFrameNeeded], "2 s of pictures")
+        // Audio goes on meanwhile.
+        _ = buffer.append(script.audio(), now: script.videoTime)
+        #expect(buffer.takeNext()?.kind == .audio)
+        let next = script.picture(key: true)
+        #expect(drops(buffer.append(next, now: script.videoTime)) == [])
+        #expect(buffer.takeNext()?.number == next.number)
+    }
+
+    @Test func audioGoesLastAndOldestFirst() {
+        var buffer = SendBuffer()
+        var script = MediaScript()
+        var events: [SendBufferEvent] = []
+        while script.videoTime <= time(10) {
+            events += buffer.append(script.picture(), now: script.videoTime)
+            while script.audioTime < script.videoTime {
+                events += buffer.append(script.audio(), now: script.videoTime)
+            }
+        }
+        let dropped = drops(events)
+        let firstAudio = dropped.firstIndex { $0.kind == .audio }
+        let firstVideo = dropped.firstIndex { $0.kind != .audio }
+        #expect(firstVideo ?? .max < firstAudio ?? .max)
+        let audio = dropped.filter { $0.kind == .audio }.map(\.decodeTime)
+        #expect(audio == audio.indices.map { .zero + .milliseconds(20 * $0) })
+        #expect(events.filter { $0 == .full }.count == 1, "it stays full")
+        #expect(buffer.duration <= .milliseconds(3_250))
+    }
+
+    @Test func sequenceHeadersSurviveEveryDrop() {
+        var buffer = SendBuffer()
+        var script = MediaScript(keyFrameInterval: 25)
+        _ = buffer.append(MediaScript.videoHeader, now: .zero)
+        _ = buffer.append(MediaScript.audioHeader, now: .zero)
+        for _ in 0..<200 { _ = buffer.append(script.picture(), now: script.videoTime) }
+        _ = buffer.append(MediaScript.videoHeader, now: script.videoTime)
+        for _ in 0..<400 {
+            _ = buffer.append(script.picture(), now: script.videoTime)
+            _ = buffer.append(script.audio(), now: script.videoTime)
+            _ = buffer.append(script.audio(), now: script.videoTime)
+        }
+        _ = buffer.discardWaitingVideo(now: script.videoTime)
+        let kinds = takeAll(&buffer).map(\.kind)
+        #expect(kinds.filter { $0 == .videoHeader }.count == 2)
+        #expect(kinds.first { $0 == .audioHeader || $0 == .audio } == .audioHeader)
+        #expect(buffer.waitingByteCount == 0)
+    }
+
+    @Test func discardingLeavesAudioAndAsksForAKeyFrame() {
+        var buffer = SendBuffer()
+        var script = MediaScript()
+        _ = fill(&buffer, from: &script, until: 1)
+        _ = buffer.append(script.audio(), now: time(1))
+        let events = buffer.discardWaitingVideo(now: time(1))
+        #expect(drops(events).count == 26)
+        #expect(drops(events).allSatisfy { $0.reason == .discarded })
+        #expect(marks(events).contains(.keyFrameNeeded))
+        #expect(takeAll(&buffer).map(\.kind) == [.audio])
+        #expect(drops(buffer.append(script.picture(), now: time(1))).map(\.reason) == [.awaitingKeyFrame])
+    }
+
+    @Test func discardingNothingChangesNothing() {
+        var buffer = SendBuffer()
+        var script = MediaScript()
+        _ = buffer.append(script.picture(), now: .zero)
+        _ = buffer.takeNext()
+        #expect(buffer.discardWaitingVideo(now: .zero) == [])
+        _ = buffer.append(script.picture(), now: .zero)
+        #expect(buffer.takeNext()?.number == 1)
+    }
+
+    @Test func aNewConnectionBeginsWithHeadersAndAKeyFrame() {
+        var buffer = SendBuffer()
+        var script = MediaScript()
+        _ = buffer.append(MediaScript.videoHeader, now: .zero)
+        _ = buffer.append(MediaScript.audioHeader, now: .zero)
+        _ = fill(&buffer, from: &script, until: 1)
+        for _ in 0..<10 { _ = buffer.takeNext() }
+        _ = buffer.kernelQueueMeasured(unsentBytes: 3_000, now: time(1))
+        let delivered = buffer.deliveredByteCount
+        let events = buffer.connectionOpened(now: time(1))
+        #expect(drops(events).allSatisfy { $0.reason == .newConnection })
+        #expect(events.contains(.keyFrameNeeded))
+        #expect(buffer.duration == .zero)
+        _ = buffer.append(script.picture(), now: time(1))
+        _ = buffer.append(script.audio(), now: time(1))
+        _ = buffer.append(script.picture(key: true), now: time(1))
+        #expect(takeAll(&buffer).map(\.kind) == [.videoHeader, .audioHeader, .audio, .video(isKeyFrame: true)])
+        #expect(buffer.deliveredByteCount == delivered, "what the old connection held is lost")
+    }
+
+    @Test func aStuckKernelQueueDoesNotAskForAKeyFrameWithEachPicture() {
+        var buffer = SendBuffer()
+        var script = MediaScript(keyFrameInterval: 1_000)
+        _ = fill(&buffer, from: &script, until: 3)
+        _ = takeAll(&buffer)
+        var requests = 0
+        for _ in 0..<100 {
+            let events = buffer.append(script.picture(key: true), now: script.videoTime)
+            requests += events.filter { $0 == .keyFrameNeeded }.count
+        }
+        #expect((4...5).contains(requests), "4 s")
+        // As soon as there is room, one is asked for.
+        #expect(buffer.kernelQueueMeasured(unsentBytes: 0, now: script.videoTime).contains(.keyFrameNeeded))
+    }
+
+    @Test func aGapBeforeAKeyFrameIsNoDelay() {
+        var buffer = SendBuffer()
+        var script = MediaScript(keyFrameInterval: 1_000)
+        _ = fill(&buffer, from: &script, until: 1)
+        _ = buffer.discardWaitingVideo(now: time(1))
+        _ = fill(&buffer, from: &script, until: 2)
+        _ = buffer.append(script.picture(key: true), now: time(2))
+        #expect(buffer.duration == .milliseconds(40))
+    }
+
+    @Test func bytesAreBoundedWhateverTheTimestampsSay() {
+        var buffer = SendBuffer()
+        var events: [SendBufferEvent] = []
+        for index in 0..<40 {
+            let packet = EncodedPacket(
+                kind: .video(isKeyFrame: index % 10 == 0), decodeTime: .zero,
+                payload: [UInt8](repeating: 0, count: 1 << 20))
+            events += buffer.append(packet, now: .zero)
+            #expect(buffer.byteCount <= SendBufferLimits.maxByteCount)
+        }
+        #expect(events.contains(.full))
+    }
+
+    @Test func timestampsThatJumpBackDoNotBlockTheBuffer() {
+        var buffer = SendBuffer()
+        var script = MediaScript()
+        _ = buffer.append(
+            EncodedPacket(kind: .video(isKeyFrame: true), decodeTime: time(1_000), payload: [0, 0, 0, 0]), now: .zero)
+        _ = takeAll(&buffer)
+        _ = buffer.kernelQueueMeasured(unsentBytes: 0, now: .zero)
+        #expect(drops(fill(&buffer, from: &script, until: 1)) == [])
+        #expect(buffer.duration == .seconds(1))
+    }
+}

@@ -1,0 +1,167 @@
+import Glibc
+import LinuxIO
+import Media
+import Testing
+
+@testable import Transport
+
+/// What a connection came to: the peer's address or the error.
+private func outcome(_ connect: () throws -> any ByteStream) -> Result<String, TransportError> {
+    do {
+        return .success(try connect().peer)
+    } catch let error as TransportError {
+        return .failure(error)
+    } catch {
+        return .failure(.tlsUnavailable(reason: "not a transport error: \(error)"))
+    }
+}
+
+/// An address that swallows everything that is sent to it.
+private let swallowingLink = """
+    ip link add v0 type veth peer name v1; ip link set v0 up; ip link set v1 up
+    ip addr add 192.0.2.1/24 dev v0
+    ip neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 dev v0 nud permanent
+    """
+
+private let brief: ConnectionLimits = {
+    var limits = ConnectionLimits()
+    limits.lookup = .milliseconds(400)
+    limits.connect = .milliseconds(400)
+    limits.tlsHandshake = .milliseconds(400)
+    return limits
+}()
+
+@Suite struct ConnectorTests {
+    @Test func connectsToANameOfTheHostsFile() throws {
+        let listener = try TCPListener(Endpoint(host: "127.0.0.1", port: 0))
+        let client = try Connector.connect(to: Endpoint(host: "localhost", port: listener.port))
+        #expect(client.peer == "127.0.0.1:\(listener.port)")
+    }
+
+    @Test func saysThatNobodyListens() throws {
+        let port = try TCPListener(Endpoint(host: "127.0.0.1", port: 0)).port
+        let endpoint = Endpoint(host: "127.0.0.1", port: port)
+        let error = TransportError.connectFailed(
+            endpoint, attempts: [.init(address: "\(endpoint)", reason: "Connection refused")])
+        #expect(throws: error) { try Connector.connect(to: endpoint) }
+        #expect(error.code == -1001)
+        #expect(error.description == "could not connect to \(endpoint): \(endpoint) (Connection refused)")
+    }
+
+    @Test func saysThatThereIsNoNetwork() throws {
+        let endpoint = Endpoint(host: "192.0.2.7", port: 1935)
+        let result = try inNetworkNamespace { outcome { try Connector.connect(to: endpoint) } }
+        let attempt = TransportError.FailedAttempt(address: "192.0.2.7:1935", reason: "Network is unreachable")
+        #expect(result == .failure(.connectFailed(endpoint, attempts: [attempt])))
+    }
+
+    @Test func stopsWaitingForASilentAddress() throws {
+        let endpoint = Endpoint(host: "192.0.2.2", port: 1935)
+        let result = try inNetworkNamespace {
+            try shell(swallowingLink)
+            return outcome { try Connector.connect(to: endpoint, limits: brief) }
+        }
+        #expect(result == .failure(.timedOut(peer: "192.0.2.2:1935", .connect)))
+    }
+
+    @Test func isCancelledWhileConnecting() throws {
+        let result = try inNetworkNamespace {
+            try shell(swallowingLink)
+            let cancellation = try EventFD()
+            _ = try NamedThread("canceller") {
+                MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(50))
+                cancellation.signal()
+            }
+            return outcome {
+                try Connector.connect(to: Endpoint(host: "192.0.2.2", port: 1935), cancellation: cancellation)
+            }
+        }
+        #expect(result == .failure(.cancelled))
+    }
+
+    @Test func passesOverAnAddressThatDoesNotAnswer() throws {
+        let result = try inNetworkNamespace {
+            try shell(swallowingLink)
+            let server = try NameServer { _, wantsIPv6 in
+                wantsIPv6 ? .ipv6([]) : .ipv4([[192, 0, 2, 2], [127, 0, 0, 1]])
+            }
+            defer { withExtendedLifetime(server) {} }
+            let listener = try TCPListener(Endpoint(host: "127.0.0.1", port: 1935))
+            defer { withExtendedLifetime(listener) {} }
+            return outcome { try Connector.connect(to: Endpoint(host: "live.example", port: 1935)) }
+        }
+        #expect(result == .success("127.0.0.1:1935"))
+    }
+
+    @Test func prefersIPv6() throws {
+        let result = try inNetworkNamespace {
+            let server = try NameServer { _, wantsIPv6 in
+                wantsIPv6 ? .ipv6([[UInt8](repeating: 0, count: 15) + [1]]) : .ipv4([[127, 0, 0, 1]])
+            }
+            defer { withExtendedLifetime(server) {} }
+            let listener = try TCPListener(Endpoint(host: "::", port: 1935))
+            defer { withExtendedLifetime(listener) {} }
+            return outcome { try Connector.connect(to: Endpoint(host: "live.example", port: 1935)) }
+        }
+        #expect(result == .success("[::1]:1935"))
+    }
+
+    @Test func fallsBackToIPv4WhereIPv6IsDead() throws {
+        let result = try inNetworkNamespace {
+            // IPv6 has an address that goes nowhere.
+            let server = try NameServer { _, wantsIPv6 in
+                wantsIPv6 ? .ipv6([[0x20, 1, 0xd, 0xb8] + [UInt8](repeating: 1, count: 12)]) : .ipv4([[127, 0, 0, 1]])
+            }
+            defer { withExtendedLifetime(server) {} }
+            let listener = try TCPListener(Endpoint(host: "127.0.0.1", port: 1935))
+            defer { withExtendedLifetime(listener) {} }
+            return outcome { try Connector.connect(to: Endpoint(host: "live.example", port: 1935)) }
+        }
+        #expect(result == .success("127.0.0.1:1935"))
+    }
+
+    @Test func doesNotNeedAnAnswerAboutIPv6() throws {
+        let result = try inNetworkNamespace {
+            let server = try NameServer { _, wantsIPv6 in wantsIPv6 ? .silence : .ipv4([[127, 0, 0, 1]]) }
+            defer { withExtendedLifetime(server) {} }
+            let listener = try TCPListener(Endpoint(host: "127.0.0.1", port: 1935))
+            defer { withExtendedLifetime(listener) {} }
+            return outcome { try Connector.connect(to: Endpoint(host: "live.example", port: 1935)) }
+        }
+        #expect(result == .success("127.0.0.1:1935"))
+    }
+
+    @Test func saysThatANameDoesNotExist() throws {
+        let endpoint = Endpoint(host: "nowhere.example", port: 1935)
+        let result = try inNetworkNamespace {
+            let server = try NameServer { _, _ in .noSuchName }
+            defer { withExtendedLifetime(server) {} }
+            return outcome { try Connector.connect(to: endpoint) }
+        }
+        let error = TransportError.nameLookupFailed(endpoint, reason: "Name or service not known")
+        #expect(result == .failure(error))
+        #expect(error.code == -1000)
+    }
+
+    @Test func stopsWaitingForASilentNameServer() throws {
+        let result = try inNetworkNamespace {
+            let server = try NameServer { _, _ in .silence }
+            defer { withExtendedLifetime(server) {} }
+            return outcome { try Connector.connect(to: Endpoint(host: "live.example", port: 1935), limits: brief) }
+        }
+        #expect(result == .failure(.timedOut(peer: "live.example:1935", .lookup)))
+    }
+
+    @Test func isCancelledWhileLookingUp() throws {
+        let result = try inNetworkNamespace {
+            let server = try NameServer { _, _ in .silence }
+            defer { withExtendedLifetime(server) {} }
+            let cancellation = try EventFD()
+            cancellation.signal()
+            return outcome {
+                try Connector.connect(to: Endpoint(host: "live.example", port: 1935), cancellation: cancellation)
+            }
+        }
+        #expect(result == .failure(.cancelled))
+    }
+}

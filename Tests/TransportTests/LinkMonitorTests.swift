@@ -1,0 +1,172 @@
+import Glibc
+import LinuxIO
+import Testing
+
+@testable import Transport
+
+/// Messages as the kernel writes them (rtnetlink(7)), little endian as both of the product's machines are.
+private enum Netlink {
+    static func message(_ type: UInt16, _ payload: [UInt8]) -> [UInt8] {
+        little(UInt32(16 + payload.count)) + little(type) + little(UInt16(0)) + little(UInt32(0)) + little(UInt32(0))
+            + padded(payload)
+    }
+
+    static func link(_ index: Int32, _ name: String, flags: UInt32, type: UInt16 = 16) -> [UInt8] {
+        message(type, [0, 0, 0, 0] + little(index) + little(flags) + little(UInt32(0)) + attribute(3, name.utf8 + [0]))
+    }
+
+    static func address(_ index: Int32, _ bytes: [UInt8], scope: UInt8 = 0, flags: UInt8 = 0, type: UInt16 = 20)
+        -> [UInt8]
+    {
+        message(type, [bytes.count == 4 ? 2 : 10, 24, flags, scope] + little(index) + attribute(1, bytes))
+    }
+
+    static func route(link: Int32, prefix: UInt8 = 0, table: UInt8 = 254, type: UInt16 = 24) -> [UInt8] {
+        message(
+            type,
+            [2, prefix, 0, 0, table, 3, 0, 1, 0, 0, 0, 0] + attribute(4, little(link)) + attribute(5, [10, 0, 0, 1]))
+    }
+
+    static func attribute(_ type: UInt16, _ value: [UInt8]) -> [UInt8] {
+        little(UInt16(4 + value.count)) + little(type) + padded(value)
+    }
+
+    static func little<Value: FixedWidthInteger>(_ value: Value) -> [UInt8] {
+        withUnsafeBytes(of: value.littleEndian) { Array($0) }
+    }
+
+    static func padded(_ bytes: [UInt8]) -> [UInt8] { bytes + [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4) }
+}
+
+private let up: UInt32 = 0x1 | 0x40
+private let enabledOnly: UInt32 = 0x1
+
+@Suite struct LinkTableTests {
+    var table = LinkTable()
+
+    mutating func received(_ bytes: [UInt8]) -> [LinkEvent] {
+        RouteMessage.messages(in: bytes[...]).flatMap { table.messageReceived($0) }
+    }
+
+    @Test mutating func followsACableOutAndIn() {
+        #expect(received(Netlink.link(2, "eth0", flags: up)) == [.linkUp("eth0")])
+        #expect(received(Netlink.address(2, [10, 0, 0, 7])) == [.addressAdded("eth0")])
+        #expect(received(Netlink.route(link: 2)) == [.defaultRouteFound])
+        #expect(table.link(holding: [10, 0, 0, 7]) == "eth0")
+        #expect(received(Netlink.link(2, "eth0", flags: up)) == [])
+        #expect(received(Netlink.link(2, "eth0", flags: enabledOnly)) == [.linkDown("eth0"), .defaultRouteLost])
+        // Address and route outlive a lost carrier.
+        #expect(received(Netlink.link(2, "eth0", flags: up)) == [.linkUp("eth0"), .defaultRouteFound])
+    }
+
+    @Test mutating func forgetsTheRoutesOfALinkThatIsSwitchedOff() {
+        _ = received(Netlink.link(2, "eth0", flags: up) + Netlink.route(link: 2))
+        #expect(received(Netlink.link(2, "eth0", flags: 0)) == [.linkDown("eth0"), .defaultRouteLost])
+        #expect(received(Netlink.link(2, "eth0", flags: up)) == [.linkUp("eth0")])
+        #expect(!table.hasDefaultRoute)
+    }
+
+    @Test mutating func forgetsALinkThatIsUnplugged() {
+        _ = received(Netlink.link(3, "usb0", flags: up) + Netlink.address(3, [10, 0, 0, 7]) + Netlink.route(link: 3))
+        #expect(received(Netlink.link(3, "usb0", flags: 0, type: 17)) == [.linkDown("usb0"), .defaultRouteLost])
+        #expect(table.link(holding: [10, 0, 0, 7]) == nil)
+    }
+
+    @Test mutating func keepsTheDefaultRouteWhileOneOfTwoLinksIsUp() {
+        _ = received(Netlink.link(2, "eth0", flags: up) + Netlink.route(link: 2))
+        #expect(received(Netlink.link(3, "wlan0", flags: up) + Netlink.route(link: 3)) == [.linkUp("wlan0")])
+        #expect(received(Netlink.link(2, "eth0", flags: enabledOnly)) == [.linkDown("eth0")])
+        #expect(received(Netlink.route(link: 3, type: 25)) == [.defaultRouteLost])
+    }
+
+    @Test mutating func passesOverWhatIsOfNoInterest() {
+        #expect(received(Netlink.link(1, "lo", flags: up | 0x8)) == [])
+        #expect(received(Netlink.address(1, [127, 0, 0, 1])) == [])
+        #expect(received(Netlink.route(link: 1, prefix: 8)) == [])
+        #expect(received(Netlink.route(link: 1, table: 255)) == [])
+        _ = received(Netlink.link(2, "eth0", flags: up))
+        let linkLocal: [UInt8] = [0xfe, 0x80] + [UInt8](repeating: 1, count: 14)
+        #expect(received(Netlink.address(2, linkLocal, scope: 253)) == [])
+        let global: [UInt8] = [0x20, 1] + [UInt8](repeating: 1, count: 14)
+        // Tentative first, then checked for duplicates.
+        #expect(received(Netlink.address(2, global, flags: 0x40)) == [])
+        #expect(received(Netlink.address(2, global)) == [.addressAdded("eth0")])
+        #expect(received(Netlink.message(99, [1, 2, 3, 4])) == [])
+    }
+
+    @Test func survivesMessagesCutAnywhere() {
+        let bytes = Netlink.link(2, "eth0", flags: up) + Netlink.address(2, [10, 0, 0, 7]) + Netlink.route(link: 2)
+        for count in 0..<bytes.count {
+            #expect(RouteMessage.messages(in: bytes[..<count]).count <= 2)
+            // And with the length of what follows damaged.
+            var damaged = bytes
+            damaged[count] ^= 0xff
+            _ = RouteMessage.messages(in: damaged[...])
+        }
+        #expect(RouteMessage.messages(in: bytes[...]).count == 3)
+        // A slice that does not begin at 0.
+        #expect(RouteMessage.messages(in: ([9, 9, 9] + bytes)[3...]).count == 3)
+    }
+}
+
+@Suite struct LinkMonitorTests {
+    @Test func reportsWhatTheKernelDoes() throws {
+        let found = try inNetworkNamespace { () -> [[LinkEvent]] in
+            try shell("ip link add v0 type veth peer name v1; ip link set v0 up; ip link set v1 up")
+            try shell("ip addr add 192.0.2.1/24 dev v0; ip route add default via 192.0.2.2")
+            let monitor = try LinkMonitor()
+            var steps: [[LinkEvent]] = []
+            guard monitor.hasDefaultRoute, monitor.linksUp == ["v0", "v1"] else { return steps }
+
+            /// Does something and waits until all the expected events have come.
+            func step(_ command: String, until last: LinkEvent) throws {
+                try shell(command)
+                var events: [LinkEvent] = []
+                while !events.contains(last) {
+                    var entries = [PollEntry(monitor.fileDescriptor)]
+                    try poll(&entries, until: nil)
+                    events += try monitor.takeEvents()
+                }
+                steps.append(events)
+            }
+            // The other end loses its carrier with this one.
+            try step("ip link set v1 down", until: .defaultRouteLost)
+            try step("ip link set v1 up", until: .defaultRouteFound)
+            try step("ip addr add 198.51.100.1/24 dev v1", until: .addressAdded("v1"))
+            try step("ip route del default", until: .defaultRouteLost)
+            try step("ip link del v0", until: .linkDown("v1"))
+            return steps
+        }
+        try #require(found.count == 5)
+        #expect(Set(found[0]) == [.linkDown("v0"), .linkDown("v1"), .defaultRouteLost])
+        #expect(Set(found[1]) == [.linkUp("v0"), .linkUp("v1"), .defaultRouteFound])
+        #expect(found[2] == [.addressAdded("v1")])
+        #expect(found[3] == [.defaultRouteLost])
+        #expect(Set(found[4]) == [.linkDown("v0"), .linkDown("v1")])
+    }
+
+    @Test func findsTheLinkOfAConnection() throws {
+        let link = try inNetworkNamespace { () -> String? in
+            try shell("ip link add v0 type veth peer name v1; ip link set v0 up; ip addr add 192.0.2.1/24 dev v0")
+            let listener = try TCPListener(Endpoint(host: "192.0.2.1", port: 0))
+            let client = try Connector.connect(to: Endpoint(host: "192.0.2.1", port: listener.port))
+            guard let address = (client as? TCPConnection)?.localAddress else { return nil }
+            return try LinkMonitor().link(holding: address)
+        }
+        #expect(link == "v0")
+    }
+
+    @Test func looksAfreshWhenItWasTooSlow() throws {
+        let (events, linksUp) = try inNetworkNamespace { () -> ([LinkEvent], Set<String>) in
+            try shell("ip link add v0 type veth peer name v1; ip link set v0 up; ip link set v1 up")
+            let monitor = try LinkMonitor()
+            // Far more than the socket holds; what it holds ends somewhere in the middle.
+            try shell(
+                "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo link set v1 down; echo link set v1 up; done | "
+                    + "ip -batch -; ip addr add 192.0.2.1/24 dev v0; ip link set v1 down")
+            return (try monitor.takeEvents(), monitor.linksUp)
+        }
+        #expect(linksUp == [])
+        #expect(events == [.linkDown("v0"), .linkDown("v1"), .addressAdded("v0")])
+    }
+}

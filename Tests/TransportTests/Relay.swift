@@ -1,0 +1,62 @@
+import Glibc
+import LinuxIO
+import Synchronization
+
+@testable import Transport
+
+/// Passes bytes between one client and a server on 127.0.0.1, and may do harm to those for the client.
+final class Relay: Sendable {
+    let port: UInt16
+    private let shared: Shared
+    private let stop: EventFD
+
+    private final class Shared: Sendable {
+        let damagesBytes = Atomic(false)
+        let port = Atomic<UInt16>(0)
+    }
+
+    /// - Parameter chunkSize: the most that reaches the client at once.
+    init(to serverPort: UInt16, chunkSize: Int = 65_536) throws {
+        let shared = Shared()
+        let stop = try EventFD()
+        let ready = try EventFD()
+        _ = try NamedThread("relay") {
+            guard let listener = try? TCPListener(Endpoint(host: "127.0.0.1", port: 0)) else { return }
+            shared.port.store(listener.port, ordering: .sequentiallyConsistent)
+            ready.signal()
+            try? Self.run(listener, serverPort, chunkSize, shared, stop)
+        }
+        var entries = [PollEntry(ready.fileDescriptor)]
+        try poll(&entries, until: nil)
+        port = shared.port.load(ordering: .sequentiallyConsistent)
+        self.shared = shared
+        self.stop = stop
+    }
+
+    deinit { stop.signal() }
+
+    /// From now on the last byte of each piece for the client is changed.
+    func beginDamage() { shared.damagesBytes.store(true, ordering: .sequentiallyConsistent) }
+
+    private static func run(
+        _ listener: TCPListener, _ serverPort: UInt16, _ chunkSize: Int, _ shared: Shared, _ stop: EventFD
+    ) throws {
+        let client = try accept(listener)
+        let server = try Connector.connect(to: Endpoint(host: "127.0.0.1", port: serverPort))
+        var forServer = [UInt8](repeating: 0, count: 65_536)
+        var forClient = [UInt8](repeating: 0, count: chunkSize)
+        while true {
+            var entries = [client.fileDescriptor, server.fileDescriptor, stop.fileDescriptor].map { PollEntry($0) }
+            try poll(&entries, until: nil)
+            guard entries[2].ready.isEmpty else { return }
+            let sent = try client.read(into: &forServer)
+            let answered = try server.read(into: &forClient)
+            if case .bytes(let count) = sent { try send(Array(forServer[..<count]), through: server) }
+            if case .bytes(let count) = answered {
+                if shared.damagesBytes.load(ordering: .sequentiallyConsistent) { forClient[count - 1] ^= 1 }
+                try send(Array(forClient[..<count]), through: client)
+            }
+            if sent == .closed || answered == .closed { return }
+        }
+    }
+}

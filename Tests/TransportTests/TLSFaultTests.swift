@@ -1,0 +1,158 @@
+import LinuxIO
+import Media
+import Testing
+
+@testable import Transport
+
+@Suite struct TLSHandshakeFaultTests {
+    /// What comes of a handshake with a server that says something else, or nothing, and then ends.
+    func outcome(serverSays bytes: [UInt8]) throws -> TransportError? {
+        let listener = try TCPListener(Endpoint(host: "127.0.0.1", port: 0))
+        let context = try TLSContext(authorityFile: TestCertificates.shared.get().authority)
+        let connector = try Connector(
+            to: Endpoint(host: "127.0.0.1", port: listener.port), security: .tls(context), now: MonotonicClock.now())
+        var server: TCPConnection?
+        do {
+            while try connector.advance(now: MonotonicClock.now()) == nil {
+                if let server {
+                    // Read what came, or the end would be a reset.
+                    var hello = [UInt8](repeating: 0, count: 4096)
+                    if case .bytes = try server.read(into: &hello) {
+                        try send(bytes, through: server)
+                        server.close()
+                    }
+                } else {
+                    server = try listener.accept()
+                }
+                var entries = connector.pollEntries
+                entries.append(PollEntry(server?.fileDescriptor ?? listener.fileDescriptor))
+                try poll(&entries, until: connector.deadline)
+            }
+            return nil
+        } catch let error as TransportError {
+            return error
+        }
+    }
+
+    @Test func saysThatAServerSpeaksNoTLS() throws {
+        let error = try outcome(serverSays: Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
+        guard case .tlsFailed(_, .handshake(let reason)) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.contains("does not speak TLS"))
+    }
+
+    @Test func saysThatAServerHangsUp() throws {
+        guard case .tlsFailed(_, let failure) = try outcome(serverSays: []) else {
+            Issue.record("no TLS failure")
+            return
+        }
+        #expect(failure == .handshake(reason: "the server closed the connection"))
+    }
+
+    @Test func saysWhatAnAlertMeans() throws {
+        // A fatal alert (RFC 8446 section 6), unrecognized_name.
+        guard case .tlsFailed(_, .handshake(let reason)) = try outcome(serverSays: [21, 3, 3, 0, 2, 2, 112]) else {
+            Issue.record("no TLS failure")
+            return
+        }
+        #expect(reason.contains("alert"))
+    }
+
+    @Test func stopsWaitingForASilentServer() throws {
+        // The kernel connects, nobody accepts.
+        let listener = try TCPListener(Endpoint(host: "127.0.0.1", port: 0))
+        let endpoint = Endpoint(host: "127.0.0.1", port: listener.port)
+        let context = try TLSContext(authorityFile: TestCertificates.shared.get().authority)
+        var limits = ConnectionLimits()
+        limits.tlsHandshake = .milliseconds(200)
+        #expect(throws: TransportError.timedOut(peer: endpoint.description, .tlsHandshake)) {
+            try Connector.connect(to: endpoint, security: .tls(context), limits: limits)
+        }
+    }
+
+    @Test func isCancelledInTheHandshake() throws {
+        let listener = try TCPListener(Endpoint(host: "127.0.0.1", port: 0))
+        let context = try TLSContext(authorityFile: TestCertificates.shared.get().authority)
+        let cancellation = try EventFD()
+        _ = try NamedThread("canceller") {
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(100))
+            cancellation.signal()
+        }
+        #expect(throws: TransportError.cancelled) {
+            try Connector.connect(
+                to: Endpoint(host: "127.0.0.1", port: listener.port), security: .tls(context),
+                cancellation: cancellation)
+        }
+    }
+
+    @Test(arguments: ["-tls1_2", "-tls1_3"]) func takesItsInputByteByByte(option: String) throws {
+        let server = try TLSServer(certificate: "good", [option])
+        let relay = try Relay(to: server.endpoint.port, chunkSize: 1)
+        let client = try connect(through: relay)
+        server.process.say("still whole")
+        #expect(try receive(12, from: client) == Array("still whole\n".utf8))
+    }
+
+    @Test(arguments: ["-tls1_2", "-tls1_3"]) func noticesADamagedRecord(option: String) throws {
+        let server = try TLSServer(certificate: "good", [option])
+        let relay = try Relay(to: server.endpoint.port)
+        let client = try connect(through: relay)
+        server.process.say("good")
+        #expect(try receive(5, from: client) == Array("good\n".utf8))
+        relay.beginDamage()
+        server.process.say("bad")
+        let error = transportError { _ = try receive(4, from: client) }
+        guard case .tlsFailed(_, .protocolViolation) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    private func connect(through relay: Relay) throws -> any ByteStream {
+        let context = try TLSContext(authorityFile: TestCertificates.shared.get().authority)
+        return try Connector.connect(to: Endpoint(host: "localhost", port: relay.port), security: .tls(context))
+    }
+}
+
+@Suite struct TLSContextTests {
+    @Test func takesTheSystemsAuthorities() throws {
+        let authority = try TestCertificates.shared.get().authority
+        let file = try inNetworkNamespace {
+            try shell(
+                "cp \(authority) /tmp/$$.crt; mount -t tmpfs none /etc/ssl; mkdir /etc/ssl/certs; "
+                    + "mv /tmp/$$.crt /etc/ssl/certs/ca-certificates.crt")
+            return try TLSContext().authorityFile
+        }
+        #expect(file == "/etc/ssl/certs/ca-certificates.crt")
+    }
+
+    @Test func saysThatTheSystemHasNoAuthorities() throws {
+        let error = try inNetworkNamespace {
+            try shell("mount -t tmpfs none /etc/ssl")
+            return transportError { _ = try TLSContext() }
+        }
+        #expect(error?.code == -1201)
+        #expect(error?.description.contains("/etc/ssl/certs/ca-certificates.crt") == true)
+    }
+
+    @Test func saysThatAGivenFileIsOfNoUse() throws {
+        let missing = transportError { _ = try TLSContext(authorityFile: "/none/ca.pem") }
+        #expect(missing?.description.contains("open /none/ca.pem: No such file or directory") == true)
+        let key = try TestCertificates.shared.get().directory + "/key"
+        let wrong = transportError { _ = try TLSContext(authorityFile: key) }
+        #expect(wrong?.description.contains("\(key) holds no certificate in PEM") == true)
+        #expect(transportError { _ = try TLSContext(authorityFile: "/dev/null") }?.code == -1201)
+    }
+}
+
+/// The transport error that comes out of the body, if one does.
+private func transportError(_ body: () throws -> Void) -> TransportError? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return error as? TransportError
+    }
+}

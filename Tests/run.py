@@ -1,0 +1,141 @@
+"""Runs the test stages and sums them up. Called by scripts/test, inside the build root."""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+REPORTS = CHECKOUT / "out/test"
+STAGES = ["unit", "checks", "integration"]
+TERMINAL = sys.stdout.isatty()
+
+
+@dataclass
+class Count:
+    passed: int = 0
+    failed: int = 0
+
+    def __add__(self, other: "Count") -> "Count":
+        return Count(self.passed + other.passed, self.failed + other.failed)
+
+
+def count_report(path: Path) -> Count:
+    """A JUnit report; what was skipped has not passed."""
+    count = Count()
+    for case in ET.parse(path).iter("testcase"):
+        if any(case.find(kind) is not None for kind in ("failure", "error", "skipped")):
+            count.failed += 1
+        else:
+            count.passed += 1
+    return count
+
+
+def judged(count: Count, status: int) -> Count:
+    """A stage that failed without a failed test, or had no tests, is a failure itself."""
+    if count.failed == 0 and (status != 0 or count.passed == 0):
+        return Count(count.passed, 1)
+    return count
+
+
+def run_unit(selection: str | None) -> Count:
+    """`swift test`. Its output goes to a log; what fails is shown, and where it is meanwhile."""
+    log, report = REPORTS / "unit.log", REPORTS / "unit.xml"
+    words = ["swift", "test", "--scratch-path", ".build-test", "--xunit-output", str(report)]
+    words += ["--filter", selection] if selection else []
+    with open(log, "w") as file:
+        child = subprocess.Popen(
+            words, cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, errors="replace",
+        )  # fmt: skip
+        progress = Progress()
+        for line in child.stdout:
+            file.write(line)
+            progress.show(line.rstrip("\n"))
+        progress.end()
+    status = child.wait()
+    # Swift Testing puts its report beside XCTest's.
+    reports = [path for path in (report, report.with_name("unit-swift-testing.xml")) if path.exists()]
+    if reports:
+        return judged(sum((count_report(path) for path in reports), Count()), status)
+    return judged(count_log(log.read_text()), status)
+
+
+def count_log(text: str) -> Count:
+    """A run that crashed leaves no report: counts what its log tells, and the crash."""
+    passed = len(re.findall(r"^✔ Test (?!run )", text, re.MULTILINE))
+    failed = len(re.findall(r"^✘ Test (?!run )(?:\S.* failed after|.* skipped)", text, re.MULTILINE))
+    print(f"unit: no report was written; the end of {REPORTS / 'unit.log'}:")
+    print("\n".join(text.splitlines()[-25:]))
+    return Count(passed, failed + 1)
+
+
+class Progress:
+    """The line of a build or test that is under way: in place on a terminal, else one now and then."""
+
+    def __init__(self):
+        self.begin = self.last = time.monotonic()
+        self.width = shutil.get_terminal_size().columns - 1
+
+    def show(self, line: str) -> None:
+        if re.search(r"^✘ |: error: |^error: |^↳ (?!Testing)|^Fatal error", line):
+            self._clear()
+            print(line, flush=True)
+        elif re.match(r"(✘|✔) Test run with", line) or line.startswith("Build complete"):
+            self._clear()
+            print(f"  {line}", flush=True)
+        elif TERMINAL:
+            print(f"\r\x1b[K  {line}"[: self.width], end="", flush=True)
+        elif time.monotonic() - self.last > 20:
+            self.last = time.monotonic()
+            print(f"  {self.last - self.begin:4.0f} s  {line[:100]}", flush=True)
+
+    def _clear(self) -> None:
+        if TERMINAL:
+            print("\r\x1b[K", end="")
+
+    def end(self) -> None:
+        self._clear()
+
+
+def run_pytest(folder: str, selection: str | None) -> Count:
+    report = REPORTS / f"{folder.lower()}.xml"
+    words = [
+        "pytest-3", "-c", "Tests/pytest.ini", f"Tests/{folder}", f"--junitxml={report}", "--durations=8",
+        "--durations-min=3", f"--basetemp={REPORTS / 'files' / folder}",
+    ]  # fmt: skip
+    status = subprocess.run(
+        words + (["-k", selection] if selection else []), cwd=CHECKOUT, stdin=subprocess.DEVNULL
+    ).returncode
+    if status == 0:
+        shutil.rmtree(REPORTS / "files", ignore_errors=True)
+    return judged(count_report(report) if report.exists() else Count(), status)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="scripts/test")
+    parser.add_argument("stages", nargs="*", metavar="unit|checks|integration")
+    parser.add_argument("-k", dest="selection", metavar="EXPRESSION")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.stages) - set(STAGES):
+        parser.error(f"there is no stage {', '.join(sorted(unknown))}")
+    shutil.rmtree(REPORTS, ignore_errors=True)
+    REPORTS.mkdir(parents=True)
+    total = Count()
+    for stage in [name for name in STAGES if not arguments.stages or name in arguments.stages]:
+        begin = time.monotonic()
+        print(f"== {stage}", flush=True)
+        count = run_unit(arguments.selection) if stage == "unit" else run_pytest(stage.capitalize(), arguments.selection)
+        total += count
+        print(f"== {stage}: {count.passed} passed, {count.failed} failed, {time.monotonic() - begin:.0f} s", flush=True)
+    print(f"{total.passed} passed, {total.failed} failed")
+    return 0 if total.failed == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
