@@ -58,9 +58,16 @@ let package = Package(
         .testTarget(name: "ApplianceLogicTests", dependencies: ["ApplianceLogic"]),
         .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO"]),
         .testTarget(name: "TransportTests", dependencies: ["Transport"]),
-        .testTarget(name: "SoftwareEncodingTests", dependencies: ["SoftwareEncoding", "Bitstream"]),
-        .testTarget(name: "AudioCaptureTests", dependencies: ["AudioCapture"]),
-        .testTarget(name: "SyntheticSourcesTests", dependencies: ["SyntheticSources"]),
+        .target(
+            name: "MediaTestSupport",
+            dependencies: ["Bitstream", "DevicePorts", "LinuxIO", "Media", "CLibYUV"], path: "Tests/Support"),
+        .testTarget(
+            name: "SoftwareEncodingTests",
+            dependencies: ["SoftwareEncoding", "StreamQuality", "Bitstream", "MediaTestSupport"]),
+        .testTarget(name: "AudioCaptureTests", dependencies: ["AudioCapture", "Bitstream", "MediaTestSupport"]),
+        .testTarget(
+            name: "SyntheticSourcesTests",
+            dependencies: ["SyntheticSources", "SoftwareEncoding", "StreamQuality", "MediaTestSupport"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

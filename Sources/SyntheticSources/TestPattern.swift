@@ -41,7 +41,7 @@ public final class TestPattern: VideoSource {
         return CapturedFrame(layout: layout, captureTime: schedule.due, memory: frame)
     }
 
-    private func draw(
+    func draw(
         into bytes: UnsafeMutableRawBufferPointer, frame: Int, at time: MediaTimestamp, since begin: MediaTimestamp
     ) {
         let size = layout.size
