@@ -70,7 +70,7 @@ final class FilePublisher {
                 to: Endpoint(host: url.host, port: url.port), security: security,
                 cancellation: signals.fileDescriptor)
         } catch .cancelled {
-            _ = checkSignals()
+            noticeSignals()
             return nil
         } catch {
             throw CommandFailure(.connection, code: error.code ?? 0, "\(error)")
@@ -113,13 +113,15 @@ final class FilePublisher {
     ) throws -> [PublishConnection.Occurrence] {
         pollEntries[0] = PollEntry(connection.fileDescriptor, connection.pollEvents)
         try poll(&pollEntries, until: deadline)
-        if !pollEntries[1].ready.isEmpty {
-            while signals.next() != nil { isEnding = true }
-        }
+        if !pollEntries[1].ready.isEmpty { noticeSignals() }
         let ready = pollEntries[0].ready
         // When only the next tag is due there is nothing to do for the connection.
         if ready.isEmpty, connection.nextDeadline == nil { return [] }
         return try connection.service(ready: ready)
+    }
+
+    private func noticeSignals() {
+        while signals.next() != nil { isEnding = true }
     }
 
     private func sayGoodbye(on connection: PublishConnection) throws {
@@ -132,8 +134,8 @@ final class FilePublisher {
         var isStopped = try handle(connection.stop(within: limit), on: connection)
         while !isStopped {
             let wasEnding = isEnding
-            if checkSignals(), !wasEnding { return }
             isStopped = try handle(wait(for: connection, until: connection.nextDeadline), on: connection)
+            if isEnding, !wasEnding { return }
         }
     }
 
