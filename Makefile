@@ -12,6 +12,8 @@ help:
 	@echo 'make build    out/x86_64/tallycam and out/aarch64/tallycam, both fully static'
 	@echo 'make demo     15 s of live streaming on this machine, no hardware needed'
 	@echo 'make test     unit, check and integration tests; ends with "N passed, N failed"'
+	@echo 'make bench-publish   what publishing costs, beside ffmpeg, GStreamer and the least possible'
+	@echo '                     (ARGUMENTS=--quick: a first impression)'
 	@echo 'make lint     swift-format and shellcheck'
 	@echo 'make format   let swift-format rewrite the sources'
 	@echo 'make clean    remove build outputs (the build root stays in its cache)'
@@ -30,6 +32,10 @@ demo: $(x86_64)
 .PHONY: test
 test: build
 	@scripts/test
+
+.PHONY: bench-publish
+bench-publish: $(x86_64)
+	@scripts/in-build-root python3 Benchmarks/publish/run.py $(ARGUMENTS)
 
 .PHONY: lint
 lint:

@@ -47,6 +47,9 @@ public protocol ByteStream: AnyObject {
 
     /// Ends the stream; never waits. Bytes in the kernel are still sent. Further calls throw `cancelled`.
     func close()
+
+    /// Ends the stream at once and throws away what was not sent; the peer is told so (RST). Never waits.
+    func abort()
 }
 
 extension ByteStream {

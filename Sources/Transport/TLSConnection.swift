@@ -137,6 +137,11 @@ public final class TLSConnection: ByteStream {
         isOpen = false
         tcp.close()
     }
+
+    public func abort() {
+        isOpen = false
+        tcp.abort()
+    }
 }
 
 extension TLSConnection {

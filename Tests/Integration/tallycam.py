@@ -37,9 +37,9 @@ def publish_arguments(url: str, **options) -> list:
     return words
 
 
-def start_publisher(children: Children, url: str, name: str = "publish", stdin=None, **options) -> Process:
+def start_publisher(children: Children, url: str, name: str = "publish", stdin=None, prefix=(), **options) -> Process:
     extra = {} if stdin is None else {"stdin": stdin}
-    return children.start(name, [TALLYCAM, *publish_arguments(url, **options)], **extra)
+    return children.start(name, [*prefix, TALLYCAM, *publish_arguments(url, **options)], **extra)
 
 
 class Receiver:

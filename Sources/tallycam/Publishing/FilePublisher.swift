@@ -8,6 +8,9 @@ import Transport
 
 /// Publishes an encoded FLV file as it is. One thread; holds one tag and one block of the file at a time.
 final class FilePublisher {
+    /// Bytes of the file that are read at once.
+    private static let blockSize = 65_536
+
     private let path: String
     private let options: PublishOptions
     private let console: Console
@@ -15,9 +18,10 @@ final class FilePublisher {
     private let file: OwnedFileDescriptor
     private let url: RTMPURL
     private var reader = FLVReader()
-    private var block = [UInt8](repeating: 0, count: 65_536)
+    /// The connection and the signals, in this order.
+    private var pollEntries: [PollEntry]
     private var tally = MediaTally()
-    /// Whether the stream is on its way to its end, and why it ends early if it does.
+    /// Whether a signal has asked for the end.
     private var isEnding = false
 
     init(path: String, options: PublishOptions, console: Console) throws {
@@ -26,6 +30,7 @@ final class FilePublisher {
         self.console = console
         url = try options.destination.connectionURL()
         signals = try SignalFD([SIGINT, SIGTERM])
+        pollEntries = [PollEntry(-1), PollEntry(signals.fileDescriptor)]
         do {
             file = try OwnedFileDescriptor(opening: path, flags: O_RDONLY)
         } catch {
@@ -37,7 +42,10 @@ final class FilePublisher {
         // Before the server is bothered: is it an FLV file at all, and has it a tag?
         guard var next = try nextTag() else { throw CommandFailure(.media, "\(path): the file holds no tags") }
         console.log("publishing to \(options.destination.label)")
-        let stream = try connect()
+        guard let stream = try connect() else {
+            emitEnd()
+            return .success
+        }
         console.emit(Event(.connected(server: stream.peer), destination: options.destination.label))
         let configuration = PublishConfiguration(
             url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
@@ -53,11 +61,17 @@ final class FilePublisher {
         return .success
     }
 
-    private func connect() throws -> any ByteStream {
+    /// - Returns: `nil` when a signal came first.
+    private func connect() throws -> (any ByteStream)? {
         do {
             let security: TransportSecurity =
                 url.scheme == .rtmps ? .tls(try TLSContext(authorityFile: options.destination.authorityFile)) : .none
-            return try Connector.connect(to: Endpoint(host: url.host, port: url.port), security: security)
+            return try Connector.connect(
+                to: Endpoint(host: url.host, port: url.port), security: security,
+                cancellation: signals.fileDescriptor)
+        } catch .cancelled {
+            noticeSignals()
+            return nil
         } catch {
             throw CommandFailure(.connection, code: error.code ?? 0, "\(error)")
         }
@@ -66,7 +80,7 @@ final class FilePublisher {
     private func publish(_ next: inout FLVTag, on connection: PublishConnection) throws {
         var occurrences = try connection.open()
         while !connection.isPublishing {
-            if try handle(occurrences, on: connection) || checkSignals() { return }
+            if try handle(occurrences, on: connection) || isEnding { return }
             occurrences = try wait(for: connection, until: connection.nextDeadline)
         }
         console.emit(Event(.publishing, destination: options.destination.label))
@@ -76,7 +90,7 @@ final class FilePublisher {
             let due = options.pace == .realtime ? clock.due(current.timestamp) : nil
             if let duration = options.media.duration, clock.offset(current.timestamp) >= duration { break }
             if try !waitUntilSendable(connection, due: due) { break }
-            if try handle(connection.send(connection.chunk(current)), on: connection) { return }
+            if try handle(connection.send(current), on: connection) { return }
             tally.add(current)
             tag = try nextTag()
         }
@@ -86,23 +100,28 @@ final class FilePublisher {
     /// Waits until the tag is due and the one before is written.
     /// - Returns: false when the stream is to end.
     private func waitUntilSendable(_ connection: PublishConnection, due: MediaTimestamp?) throws -> Bool {
-        while !connection.isIdle || due.map({ MonotonicClock.now() < $0 }) ?? false {
-            if checkSignals() { return false }
+        while !isEnding, !connection.isIdle || due.map({ MonotonicClock.now() < $0 }) ?? false {
             // With everything written only the server's words and the clock matter.
             let deadline = connection.isIdle ? due : connection.nextDeadline
             if try handle(wait(for: connection, until: deadline), on: connection) { return false }
         }
-        return true
+        return !isEnding
     }
 
     private func wait(
         for connection: PublishConnection, until deadline: MediaTimestamp?
     ) throws -> [PublishConnection.Occurrence] {
-        var entries = [
-            PollEntry(connection.fileDescriptor, connection.pollEvents), PollEntry(signals.fileDescriptor),
-        ]
-        if try poll(&entries, until: deadline) == 0 && connection.nextDeadline == nil { return [] }
-        return try connection.service(ready: entries[0].ready)
+        pollEntries[0] = PollEntry(connection.fileDescriptor, connection.pollEvents)
+        try poll(&pollEntries, until: deadline)
+        if !pollEntries[1].ready.isEmpty { noticeSignals() }
+        let ready = pollEntries[0].ready
+        // When only the next tag is due there is nothing to do for the connection.
+        if ready.isEmpty, connection.nextDeadline == nil { return [] }
+        return try connection.service(ready: ready)
+    }
+
+    private func noticeSignals() {
+        while signals.next() != nil { isEnding = true }
     }
 
     private func sayGoodbye(on connection: PublishConnection) throws {
@@ -115,8 +134,8 @@ final class FilePublisher {
         var isStopped = try handle(connection.stop(within: limit), on: connection)
         while !isStopped {
             let wasEnding = isEnding
-            if checkSignals(), !wasEnding { return }
             isStopped = try handle(wait(for: connection, until: connection.nextDeadline), on: connection)
+            if isEnding, !wasEnding { return }
         }
     }
 
@@ -126,7 +145,9 @@ final class FilePublisher {
         for occurrence in occurrences {
             switch occurrence {
             case .publishingStarted, .acknowledged, .reconnectRequested: break
-            case .reopeningWanted: return try handle(connection.reopen(on: connect()), on: connection)
+            case .reopeningWanted:
+                guard let stream = try connect() else { return true }
+                return try handle(connection.reopen(on: stream), on: connection)
             case .stopped: return true
             case .failed(let error):
                 throw CommandFailure(.connection, code: error.code, "\(connection.peer): \(error)")
@@ -135,21 +156,14 @@ final class FilePublisher {
         return false
     }
 
-    private func checkSignals() -> Bool {
-        while signals.next() != nil { isEnding = true }
-        return isEnding
-    }
-
     private func nextTag() throws -> FLVTag? {
         do {
             while true {
                 if let tag = try reader.nextTag() { return tag }
-                let count = try block.withUnsafeMutableBytes { try file.read(into: $0) }
-                if count == 0 {
+                if try reader.append(upTo: Self.blockSize, filledBy: { try file.read(into: $0) }) == 0 {
                     try reader.inputEnded()
                     return nil
                 }
-                block.withUnsafeBytes { reader.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
             }
         } catch let error as BitstreamError {
             throw CommandFailure(.media, "\(path): \(error)")

@@ -22,6 +22,8 @@ final class LivePublisher {
     private let tracks: MediaTracks
     private var session: StreamSession
     private var connections: [ConnectionID: Connection] = [:]
+    /// Through these nothing gets; they are aborted when the server can be reached again.
+    private var stalled: [Connection] = []
     /// The one that media goes to.
     private var mediaConnection: ConnectionID?
     /// Where the server asked the stream to move.
@@ -63,6 +65,7 @@ final class LivePublisher {
         stopTracks.signal()
         for connection in connections.values { connection.commands.send(.abort) }
         for connection in connections.values { connection.thread.join() }
+        abortStalled()
         tracks.join()
         console.show(view: [])
         if let failure { throw failure }
@@ -110,7 +113,7 @@ extension LivePublisher {
             case .openConnection(let id, let target): open(id, target)
             case .beginMedia(let id): beginMedia(on: id)
             case .closeConnection(let id): connections[id]?.commands.send(.close)
-            case .abortConnection(let id): connections[id]?.commands.send(.abort)
+            case .abortConnection(let id): abort(id)
             case .requestKeyFrame: keyFrameRequested.raise()
             case .setTimer(let time): sessionTimer = time
             case .reportStatus: reportStatus()
@@ -144,6 +147,23 @@ extension LivePublisher {
             let cause = ConnectionFailure(code: EventCode.socketFailed.rawValue, text: message, isPermanent: true)
             perform(session.connectionFailed(id, cause, now: MonotonicClock.now()))
         }
+    }
+
+    private func abort(_ id: ConnectionID) {
+        // A stream that goes on elsewhere: the link is back, but perhaps not yet the way to the server.
+        guard id == mediaConnection, session.state == .reconnecting, let connection = connections.removeValue(forKey: id)
+        else {
+            connections[id]?.commands.send(.abort)
+            return
+        }
+        connection.commands.send(.fallSilent)
+        stalled.append(connection)
+    }
+
+    private func abortStalled() {
+        for connection in stalled { connection.commands.send(.abort) }
+        for connection in stalled { connection.thread.join() }
+        stalled = []
     }
 
     private func beginMedia(on id: ConnectionID) {
@@ -190,7 +210,12 @@ extension LivePublisher {
         let now = MonotonicClock.now()
         let id = report.id
         switch report.content {
-        case .connected(let server): perform(session.serverConnected(id, server: server, now: now))
+        case .connected(let server):
+            abortStalled()
+            perform(session.serverConnected(id, server: server, now: now))
+        case .stalled(let cause):
+            if let connection = connections.removeValue(forKey: id) { stalled.append(connection) }
+            perform(session.connectionFailed(id, cause, now: now))
         case .publishing:
             perform(session.publishingBegan(id, now: now))
             if let mediaConnection, mediaConnection != id {

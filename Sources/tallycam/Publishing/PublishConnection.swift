@@ -29,6 +29,7 @@ final class PublishConnection {
     private var control: [UInt8] = []
     private var controlOffset = 0
     private var occurrences: [Occurrence] = []
+    private var writtenByteCount = 0
     private var isStopping = false
     /// Until when the goodbye may take; `nil` before it.
     private var goodbyeDeadline: MediaTimestamp?
@@ -47,6 +48,8 @@ final class PublishConnection {
     var isPublishing: Bool { session.isPublishing }
     var unsentByteCount: Int { stream.unsentByteCount }
     var unacknowledgedByteCount: Int { stream.unacknowledgedByteCount }
+    /// Bytes that the server's machine has taken, about: encryption adds some that are not counted.
+    var deliveredByteCount: Int { writtenByteCount - stream.unacknowledgedByteCount }
     /// Whether the next media message can be handed over.
     var isIdle: Bool { message == nil && control.isEmpty }
     var pollEvents: PollEvents { stream.pollEvents(hasBytesToWrite: !isIdle) }
@@ -84,14 +87,17 @@ final class PublishConnection {
     func send(_ packet: EncodedPacket) throws -> [Occurrence] { try send(session.chunk(packet)) }
 
     /// Sends an FLV tag with its own timestamp. To be called only while `isIdle`.
-    func send(_ chunked: ChunkedMessage) throws -> [Occurrence] {
-        message = chunked
-        messageOffset = 0
-        return try flush()
-    }
+    func send(_ tag: FLVTag) throws -> [Occurrence] { try send(session.chunk(tag)) }
 
-    /// Makes a message of an FLV tag, without sending it.
-    func chunk(_ tag: FLVTag) -> ChunkedMessage { session.chunk(tag) }
+    private func send(_ chunked: ChunkedMessage) throws -> [Occurrence] {
+        // As a rule all of it fits at once, and nothing has to be kept.
+        let written = try write(chunked, from: 0)
+        if written < chunked.byteCount {
+            message = chunked
+            messageOffset = written
+        }
+        return takeOccurrences()
+    }
 
     /// Says goodbye; `.stopped` follows within `limit`.
     ///
@@ -115,6 +121,9 @@ final class PublishConnection {
     }
 
     func close() { stream.close() }
+
+    /// Throws away what is not sent, and lets the server know that the connection is dead.
+    func abort() { stream.abort() }
 
     private func read() throws {
         while true {
@@ -157,21 +166,37 @@ final class PublishConnection {
             isLingering = true
             stream.finishSending()
         }
-        defer { occurrences.removeAll(keepingCapacity: true) }
+        return takeOccurrences()
+    }
+
+    private func takeOccurrences() -> [Occurrence] {
+        guard !occurrences.isEmpty else { return [] }
+        defer { occurrences = [] }
         return occurrences
     }
 
     private func flushMessage() throws {
         guard let chunked = message else { return }
-        while messageOffset < chunked.byteCount {
-            let written = try chunked.withSlices(from: messageOffset) { try stream.write($0) }
-            if written == 0 { return }
-            messageOffset += written
+        messageOffset = try write(chunked, from: messageOffset)
+        if messageOffset == chunked.byteCount { message = nil }
+    }
+
+    /// Writes what fits.
+    /// - Returns: how much of the message is written now.
+    private func write(_ chunked: ChunkedMessage, from offset: Int) throws -> Int {
+        let stream = stream
+        var offset = offset
+        while offset < chunked.byteCount {
+            let written = try chunked.withSlices(from: offset) { try stream.write($0) }
+            if written == 0 { break }
+            offset += written
+            writtenByteCount += written
         }
-        message = nil
+        return offset
     }
 
     private func flushControl() throws {
+        guard !control.isEmpty else { return }
         while controlOffset < control.count {
             let written = try control.withUnsafeBytes { bytes in
                 try withUnsafePointer(to: UnsafeRawBufferPointer(rebasing: bytes[controlOffset...])) {
@@ -180,6 +205,7 @@ final class PublishConnection {
             }
             if written == 0 { return }
             controlOffset += written
+            writtenByteCount += written
         }
         control.removeAll(keepingCapacity: true)
         controlOffset = 0
