@@ -105,6 +105,8 @@ class Progress:
 
 def run_pytest(folder: str, selection: str | None) -> Count:
     report = REPORTS / f"{folder.lower()}.xml"
+    # pytest makes the last folder of its base only.
+    (REPORTS / "files").mkdir(exist_ok=True)
     words = [
         "pytest-3", "-c", "Tests/pytest.ini", f"Tests/{folder}", f"--junitxml={report}", "--durations=8",
         "--durations-min=3", f"--basetemp={REPORTS / 'files' / folder}",
