@@ -65,3 +65,9 @@ let package = Package(
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
 )
+
+// Regular expressions in the standard library weigh 1.5 MB in a static binary, and string searches that
+// look innocent (`contains` of a string) pull them in. Without their module such a line does not compile.
+for target in package.targets where target.type != .test && !target.name.hasPrefix("C") {
+    target.swiftSettings = [.unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])]
+}

@@ -113,7 +113,9 @@ private struct RawSettings {
     mutating func value<Value>(
         _ key: String, _ possible: String, _ parse: (String) -> Value?
     ) throws(SourceError) -> Value {
-        guard let text = values[key] else { throw .badDescription(self.text, problem: "\(key)= is missing: \(possible)") }
+        guard let text = values[key] else {
+            throw .badDescription(self.text, problem: "\(key)= is missing: \(possible)")
+        }
         guard let value = parse(text) else {
             throw .badDescription(self.text, problem: "\(key) is \(possible), not \"\(text)\"")
         }

@@ -87,6 +87,11 @@ public final class TCPConnection: ByteStream {
         return ioctl(fileDescriptor, request, &count) == 0 ? Int(count) : 0
     }
 
+    public func finishSending() {
+        // It can fail only where the connection is gone already.
+        _ = shutdown(fileDescriptor, Int32(SHUT_WR))
+    }
+
     public func close() {
         fileDescriptor = -1
         descriptor = nil

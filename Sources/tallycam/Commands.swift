@@ -11,7 +11,8 @@ private struct Command: Sendable {
 }
 
 private let commands = [
-    Command(name: "publish", summary: "stream live video and audio, or an FLV file, to an RTMP server", run: runPublish),
+    Command(
+        name: "publish", summary: "stream live video and audio, or an FLV file, to an RTMP server", run: runPublish),
     Command(name: "receive", summary: "take streams as an RTMP server does, count and record them", run: runReceive),
     Command(name: "check", summary: "name every fault of a stream.json", run: runCheck),
 ]

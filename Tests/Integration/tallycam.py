@@ -1,5 +1,6 @@
 """The product's command line as the tests see it."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -44,8 +45,10 @@ def start_publisher(children: Children, url: str, name: str = "publish", stdin=N
 class Receiver:
     """`tallycam receive`, recording what one publisher sends."""
 
+    numbers = itertools.count(1)
+
     def __init__(self, children: Children, name: str = "receive"):
-        self.path = children.directory / f"{name}.flv"
+        self.path = children.directory / f"{name}-{next(Receiver.numbers)}.flv"
         self.process = children.start(name, [
             TALLYCAM, "receive", "--listen", "127.0.0.1:0", "--record", self.path, "--events", "json",
         ])  # fmt: skip

@@ -44,6 +44,8 @@ struct ConnectionReport: Sendable {
 final class ConnectionThread {
     /// How long what waits may take to be sent when the stream ends.
     private static let drainLimit = Duration.milliseconds(500)
+    /// How long the goodbye may take after that.
+    private static let goodbyeLimit = Duration.milliseconds(250)
 
     /// For how long a dead connection is kept, to be aborted when the server can be reached again. Servers
     /// miss a publisher sooner than that.
@@ -208,11 +210,12 @@ final class ConnectionThread {
         saidGoodbye = true
         self.drainDeadline = nil
         sendsMedia = false
-        return try handle(connection.stop(), on: connection)
+        return try handle(connection.stop(within: Self.goodbyeLimit), on: connection)
     }
 
     /// - Returns: whether the connection is over.
-    private func handle(_ occurrences: [PublishConnection.Occurrence], on connection: PublishConnection) throws -> Bool {
+    private func handle(_ occurrences: [PublishConnection.Occurrence], on connection: PublishConnection) throws -> Bool
+    {
         for occurrence in occurrences {
             switch occurrence {
             case .publishingStarted: report(.publishing)

@@ -8,7 +8,7 @@ import Transport
 
 /// Publishes an encoded FLV file as it is. One thread; holds one tag and one block of the file at a time.
 final class FilePublisher {
-    private static let stopLimit = Duration.milliseconds(600)
+    private static let stopLimit = Duration.milliseconds(400)
 
     private let path: String
     private let options: PublishOptions
@@ -117,24 +117,28 @@ final class FilePublisher {
     }
 
     private func sayGoodbye(on connection: PublishConnection) throws {
-        var deadline = MonotonicClock.now() + .seconds(5)
-        func isInTime() -> Bool {
-            // A person who ends it does not wait for a server that takes nothing.
-            if checkSignals() { deadline = min(deadline, MonotonicClock.now() + Self.stopLimit) }
-            return MonotonicClock.now() < deadline
-        }
-        while !connection.isIdle, isInTime() {
+        // A person who interrupts does not want to wait; a file that was read to its end wants to arrive.
+        var limit = isEnding ? Self.stopLimit : .seconds(5)
+        var deadline = MonotonicClock.now() + limit
+        while !connection.isIdle, MonotonicClock.now() < deadline {
+            let wasEnding = isEnding
+            if checkSignals(), !wasEnding {
+                limit = Self.stopLimit
+                deadline = MonotonicClock.now() + limit
+            }
             _ = try handle(wait(for: connection, until: deadline), on: connection)
         }
-        var isStopped = try handle(connection.stop(), on: connection)
-        while !isStopped, isInTime() {
-            isStopped = try handle(wait(for: connection, until: deadline), on: connection)
+        var isStopped = try handle(connection.stop(within: limit), on: connection)
+        while !isStopped {
+            let wasEnding = isEnding
+            if checkSignals(), !wasEnding { return }
+            isStopped = try handle(wait(for: connection, until: connection.nextDeadline), on: connection)
         }
-        if !isStopped { connection.abort() }
     }
 
     /// - Returns: whether the connection is over.
-    private func handle(_ occurrences: [PublishConnection.Occurrence], on connection: PublishConnection) throws -> Bool {
+    private func handle(_ occurrences: [PublishConnection.Occurrence], on connection: PublishConnection) throws -> Bool
+    {
         for occurrence in occurrences {
             switch occurrence {
             case .publishingStarted, .acknowledged, .reconnectRequested: break

@@ -179,6 +179,10 @@ extension LivePublisher {
         let now = MonotonicClock.now()
         timeZero = now
         queue.mediaBegan(at: now)
+        if var header = tracks.audioHeader {
+            header.decodeTime = now
+            bufferReported(queue.append([header]))
+        }
         connections[id]?.commands.send(.beginMedia(timeZero: now, headers: []))
         tracks.start(until: options.media.duration.map { now + $0 })
     }
@@ -191,11 +195,12 @@ extension LivePublisher {
     }
 
     private func emit(_ event: StreamEvent) {
-        console.emit(Event(event, destination: options.destination.label))
-        if case .failed(let code, let reason) = event {
-            failure = CommandFailure(.connection, code: code.rawValue, reason)
-            isOver = true
+        guard case .failed(let code, let reason) = event else {
+            console.emit(Event(event, destination: options.destination.label))
+            return
         }
+        failure = failure ?? CommandFailure(.connection, code: code.rawValue, reason)
+        isOver = true
     }
 }
 
@@ -288,7 +293,8 @@ extension LivePublisher {
         let now = MonotonicClock.now()
         console.emit(
             statusReporter.status(
-                counters.snapshot, buffered: queue.duration, state: session.state, encoder: tracks.encoderName, now: now))
+                counters.snapshot, buffered: queue.duration, state: session.state, encoder: tracks.encoderName, now: now
+            ))
     }
 
     private func showView() {

@@ -15,7 +15,7 @@ final class PublishConnection {
         case reopeningWanted
         /// The server asks the stream to move.
         case reconnectRequested(RTMPURL)
-        /// The goodbye is written: close.
+        /// The goodbye is said and the server has closed, or did not in time: close.
         case stopped
         case failed(PublishError)
     }
@@ -31,6 +31,10 @@ final class PublishConnection {
     private var occurrences: [Occurrence] = []
     private var writtenByteCount = 0
     private var isStopping = false
+    /// Until when the goodbye may take; `nil` before it.
+    private var goodbyeDeadline: MediaTimestamp?
+    /// Whether everything is written, and the server's end of the connection is waited for.
+    private var isLingering = false
     private var receiveBuffer = [UInt8](repeating: 0, count: 16_384)
 
     init(stream: any ByteStream, configuration: PublishConfiguration) {
@@ -40,7 +44,7 @@ final class PublishConnection {
 
     var fileDescriptor: Int32 { stream.fileDescriptor }
     var peer: String { stream.peer }
-    var nextDeadline: MediaTimestamp? { session.nextDeadline }
+    var nextDeadline: MediaTimestamp? { goodbyeDeadline ?? session.nextDeadline }
     var isPublishing: Bool { session.isPublishing }
     var unsentByteCount: Int { stream.unsentByteCount }
     var unacknowledgedByteCount: Int { stream.unacknowledgedByteCount }
@@ -67,6 +71,8 @@ final class PublishConnection {
 
     /// Reads what is there, writes what fits, and looks at the clock.
     func service(ready: PollEvents) throws -> [Occurrence] {
+        if let goodbyeDeadline, MonotonicClock.now() >= goodbyeDeadline { return [.stopped] }
+        if isLingering { return hasServerClosed() ? [.stopped] : [] }
         if !ready.isEmpty { try read() }
         if let deadline = session.nextDeadline, MonotonicClock.now() >= deadline {
             perform(session.timePassed(now: MonotonicClock.now()))
@@ -90,10 +96,25 @@ final class PublishConnection {
     /// Makes a message of an FLV tag, without sending it.
     func chunk(_ tag: FLVTag) -> ChunkedMessage { session.chunk(tag) }
 
-    /// Says goodbye; `.stopped` follows when it is written.
-    func stop() throws -> [Occurrence] {
+    /// Says goodbye; `.stopped` follows within `limit`.
+    ///
+    /// A socket that is closed while words of the server lie unread in it resets the connection, and with that
+    /// the server loses what it has not read yet. So this end is finished, and the server's is waited for.
+    func stop(within limit: Duration) throws -> [Occurrence] {
+        goodbyeDeadline = MonotonicClock.now() + limit
         perform(session.stopRequested())
         return try flush()
+    }
+
+    /// Reads on and drops what the server still says. A connection that breaks now is over as well.
+    private func hasServerClosed() -> Bool {
+        while true {
+            switch Result(catching: { try stream.read(into: &receiveBuffer) }) {
+            case .success(.bytes): continue
+            case .success(.wouldBlock): return false
+            case .success(.closed), .failure: return true
+            }
+        }
     }
 
     func close() { stream.close() }
@@ -139,7 +160,8 @@ final class PublishConnection {
         if message == nil { try flushControl() }
         if isStopping && isIdle {
             isStopping = false
-            occurrences.append(.stopped)
+            isLingering = true
+            stream.finishSending()
         }
         defer { occurrences.removeAll(keepingCapacity: true) }
         return occurrences

@@ -71,6 +71,7 @@ final class FaultyStream: ByteStream {
         MonotonicClock.now() < readsAgain ? .wouldBlock : try stream.read(into: buffer)
     }
 
+    func finishSending() { stream.finishSending() }
     func close() { stream.close() }
     func abort() { stream.abort() }
 }

@@ -31,7 +31,7 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
             endpoint: endpoint, recordPath: parsed["record"], faults: ReceiverFaults(faults), console: console)
         return try receiver.run()
     } catch let failure as CommandFailure {
-        console.emit(Event("failed", code: failure.code, text: "failed: \(failure.message)"))
+        console.emit(.failed(failure))
         throw failure
     }
 }

@@ -25,6 +25,7 @@ final class ReceivedConnection {
     private var faults: ConnectionFaults
     /// The stream, where it misbehaves by itself.
     private let faultyStream: FaultyStream?
+    private var peerReadsNoMore = false
     private var receiveBuffer = [UInt8](repeating: 0, count: 65_536)
 
     init(stream: any ByteStream, configuration: ReceiveConfiguration, faults: ConnectionFaults) {
@@ -52,11 +53,11 @@ final class ReceivedConnection {
         do {
             try read(into: &occurrences)
             if faultyStream != nil { misbehave(&occurrences) }
-            try flush()
         } catch {
             failure = "\(error)"
             finish(&occurrences)
         }
+        if !isOver { answer() }
         return occurrences
     }
 
@@ -98,13 +99,18 @@ final class ReceivedConnection {
         }
     }
 
-    private func flush() throws(TransportError) {
-        guard !isOver else { return }
-        while !outgoing.isEmpty {
-            let written = try stream.write(outgoing)
-            if written == 0 { return }
-            outgoing.removeFirst(written)
+    private func answer() {
+        while !outgoing.isEmpty, !peerReadsNoMore {
+            do {
+                let written = try stream.write(outgoing)
+                if written == 0 { return }
+                outgoing.removeFirst(written)
+            } catch {
+                // A publisher that is gone has left what it sent before: reading goes on to the end of that.
+                peerReadsNoMore = true
+            }
         }
+        if peerReadsNoMore { outgoing.removeAll() }
         if closesWhenWritten {
             isOver = true
             stream.close()
