@@ -10,6 +10,7 @@ import Transport
 final class FilePublisher {
     /// Bytes of the file that are read at once.
     private static let blockSize = 65_536
+    private static let stopLimit = Duration.milliseconds(400)
 
     private let path: String
     private let options: PublishOptions
@@ -126,10 +127,15 @@ final class FilePublisher {
 
     private func sayGoodbye(on connection: PublishConnection) throws {
         // A person who interrupts does not want to wait; a file that was read to its end wants to arrive.
-        let limit = isEnding ? Duration.milliseconds(400) : .seconds(5)
-        let deadline = MonotonicClock.now() + limit
+        var limit = isEnding ? Self.stopLimit : .seconds(5)
+        var deadline = MonotonicClock.now() + limit
         while !connection.isIdle, MonotonicClock.now() < deadline {
+            let wasEnding = isEnding
             _ = try handle(wait(for: connection, until: deadline), on: connection)
+            if isEnding, !wasEnding {
+                limit = Self.stopLimit
+                deadline = MonotonicClock.now() + limit
+            }
         }
         var isStopped = try handle(connection.stop(within: limit), on: connection)
         while !isStopped {

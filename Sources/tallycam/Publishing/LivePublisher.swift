@@ -151,7 +151,8 @@ extension LivePublisher {
 
     private func abort(_ id: ConnectionID) {
         // A stream that goes on elsewhere: the link is back, but perhaps not yet the way to the server.
-        guard id == mediaConnection, session.state == .reconnecting, let connection = connections.removeValue(forKey: id)
+        guard id == mediaConnection, session.state == .reconnecting,
+            let connection = connections.removeValue(forKey: id)
         else {
             connections[id]?.commands.send(.abort)
             return
