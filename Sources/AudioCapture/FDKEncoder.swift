@@ -111,7 +111,8 @@ final class FDKEncoder {
         let status = samples.withUnsafeBytes { input in
             output.withUnsafeMutableBytes { output in
                 cfdkaac_encode(
-                    handle, input.baseAddress, Int32(clamping: count), output.baseAddress, Int32(clamping: output.count),
+                    handle, input.baseAddress, Int32(clamping: count), output.baseAddress,
+                    Int32(clamping: output.count),
                     &result)
             }
         }

@@ -66,7 +66,8 @@ public struct FLVVideoHeader: Hashable, Sendable {
         // The sign is bit 23; shifted up and down it spreads.
         let time = body.startIndex + 2
         compositionTime =
-            Int32(bitPattern: UInt32(body[time]) << 24 | UInt32(body[time + 1]) << 16 | UInt32(body[time + 2]) << 8) >> 8
+            Int32(bitPattern: UInt32(body[time]) << 24 | UInt32(body[time + 1]) << 16 | UInt32(body[time + 2]) << 8)
+            >> 8
     }
 
     /// Bytes of the header: where the payload begins.

@@ -70,6 +70,9 @@ public struct SendBuffer: Sendable {
     /// Bytes waiting here and handed out without being acknowledged yet.
     public var undeliveredByteCount: Int { waitingByteCount + unacknowledged.byteCount }
 
+    /// Bytes that were taken in since the buffer was made, whatever became of them.
+    public private(set) var appendedByteCount = 0
+
     /// Bytes that reached the receiver since the buffer was made. Never falls.
     public var deliveredByteCount: Int { largestDelivery }
 
@@ -109,6 +112,7 @@ public struct SendBuffer: Sendable {
         waiting[track].append(item)
         waitingByteCount += packet.wireByteCount
         waitingSpan[track] += item.span
+        appendedByteCount += packet.wireByteCount
     }
 
     private func span(of packet: EncodedPacket) -> Duration {

@@ -24,13 +24,14 @@ public enum BurntInClock {
 
     private static func blockHeight(in size: PictureSize) -> Int { max(2, min(size.width / columns, size.height / 12)) }
 
-    /// Draws into the luma plane, whose chroma should be grey there.
+    /// Draws into the luma plane, whose chroma should be grey there. Pictures too small for a strip get none.
     static func draw(
         frameNumber: UInt32, time: MediaTimestamp, luma: UnsafeMutableRawBufferPointer, stride: Int, size: PictureSize
     ) {
         let bits = Self.bits(frameNumber, UInt64(max(0, time.nanoseconds / 1_000_000)))
         let blockHeight = blockHeight(in: size)
         let top = size.height - rows * blockHeight
+        guard top >= 0 else { return }
         for row in 0..<rows {
             for column in 0..<columns {
                 let begin = column * size.width / columns

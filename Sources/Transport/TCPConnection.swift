@@ -102,9 +102,21 @@ public final class TCPConnection: ByteStream {
         return ioctl(fileDescriptor, request, &count) == 0 ? Int(count) : 0
     }
 
+    public func finishSending() {
+        // It can fail only where the connection is gone already.
+        _ = shutdown(fileDescriptor, Int32(SHUT_WR))
+    }
+
     public func close() {
         fileDescriptor = -1
         descriptor = nil
+    }
+
+    public func abort() {
+        guard fileDescriptor >= 0 else { return }
+        var atOnce = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(fileDescriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
+        close()
     }
 }
 
@@ -123,7 +135,13 @@ extension OwnedFileDescriptor {
         try setOption(SOL_SOCKET, SO_SNDBUF, settings.sendBufferByteCount, "SO_SNDBUF")
         try setOption(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, settings.unsentLowWaterByteCount, "TCP_NOTSENT_LOWAT")
         try setOption(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Int(timeout), "TCP_USER_TIMEOUT")
+        // After an outage the stream goes on within a second. Kernels before 6.15 do not know the option,
+        // and double the time between two repetitions without an end.
+        try? setOption(Int32(IPPROTO_TCP), Self.longestRepetitionOption, 1000, "TCP_RTO_MAX_MS")
     }
+
+    /// TCP_RTO_MAX_MS of linux/tcp.h; the C library's header does not have it yet.
+    private static var longestRepetitionOption: Int32 { 44 }
 
     borrowing func setOption(_ level: Int32, _ option: Int32, _ value: Int, _ name: String) throws(SystemCallError) {
         var value = Int32(clamping: value)

@@ -86,7 +86,7 @@ struct StreamSessionTests {
         func delays(jitter: Double, seed: UInt64) -> [Double] {
             var script = publishing(StreamSessionScript(limit: .endless, jitter: jitter, seed: seed))
             return (1...7).map { index in
-                _ = script.play(.failed(index, refused))
+                _ = script.play(.failed(index, reset))
                 let begin = script.now
                 if let due = script.timer { _ = script.wait(due - script.now) }
                 return (script.now - begin).inSeconds
@@ -99,6 +99,29 @@ struct StreamSessionTests {
         #expect(jittered != exact)
         #expect(jittered != delays(jitter: 0.25, seed: 2))
         #expect(jittered == delays(jitter: 0.25, seed: 1))
+    }
+
+    @Test func aServerOutOfReachIsTriedEveryHalfSecond() {
+        var script = publishing(StreamSessionScript(limit: .endless))
+        _ = script.play(.failed(1, reset))
+        for index in 2...9 {
+            #expect(script.wait(.milliseconds(500)).count == 1)
+            #expect(script.play(.failed(index, refused)) == ["3002", "1102"])
+        }
+        // Once it answers and refuses, it is left alone for longer and longer.
+        _ = script.wait(.milliseconds(500))
+        _ = script.play([.connected(10), .failed(10, badName)])
+        #expect(script.wait(.milliseconds(999)) == [])
+        #expect(script.wait(.milliseconds(1)).count == 1)
+    }
+
+    @Test func withTheLinkDownDelaysGrow() {
+        var script = publishing(StreamSessionScript(limit: .endless))
+        _ = script.play([.linkDown, .failed(1, reset)])
+        _ = script.wait(.milliseconds(500))
+        _ = script.play(.failed(2, refused))
+        #expect(script.wait(.milliseconds(999)) == [])
+        #expect(script.wait(.milliseconds(1)).count == 1)
     }
 
     @Test func afterAReconnectHeadersComeFirstAndAKeyFrameIsWanted() {

@@ -1,5 +1,6 @@
 """The product's command line as the tests see it."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -36,16 +37,18 @@ def publish_arguments(url: str, **options) -> list:
     return words
 
 
-def start_publisher(children: Children, url: str, name: str = "publish", stdin=None, **options) -> Process:
+def start_publisher(children: Children, url: str, name: str = "publish", stdin=None, prefix=(), **options) -> Process:
     extra = {} if stdin is None else {"stdin": stdin}
-    return children.start(name, [TALLYCAM, *publish_arguments(url, **options)], **extra)
+    return children.start(name, [*prefix, TALLYCAM, *publish_arguments(url, **options)], **extra)
 
 
 class Receiver:
     """`tallycam receive`, recording what one publisher sends."""
 
+    numbers = itertools.count(1)
+
     def __init__(self, children: Children, name: str = "receive"):
-        self.path = children.directory / f"{name}.flv"
+        self.path = children.directory / f"{name}-{next(Receiver.numbers)}.flv"
         self.process = children.start(name, [
             TALLYCAM, "receive", "--listen", "127.0.0.1:0", "--record", self.path, "--events", "json",
         ])  # fmt: skip

@@ -30,7 +30,7 @@ class Stream:
 def streams(module_children, rich_clip):
     children = module_children
     files = children.directory
-    soft = media.make_raw(rich_clip, files / "400x300.i420", 400, 300, 30, SECONDS + 1)
+    soft = media.make_raw(rich_clip, files / "400x300.i420", 400, 300, 12, SECONDS + 1)
     vga = media.make_raw(rich_clip, files / "640x480.i420", 640, 480, 30, SECONDS + 1)
     nv12 = media.make_raw(rich_clip, files / "960x540.nv12", 960, 540, 30, SECONDS + 1, "nv12")
     nginx = NginxRTMP(children)
@@ -45,8 +45,7 @@ def streams(module_children, rich_clip):
         return Stream(publisher, server, children)
 
     running = {
-        # A source of 30 pictures a second for a quality of 12.
-        "Low1": publish(nginx, "Low1", video=f"raw:{soft},format=i420,size=400x300,fps=30", dimension="400x300"),
+        "Low1": publish(nginx, "Low1", video=f"raw:{soft},format=i420,size=400x300,fps=12", dimension="400x300"),
         "Medium1": publish(FFmpegListener(children), "Medium1", video=f"raw:{vga},format=i420,size=640x480,fps=30"),
         "High1": publish(
             Receiver(children), "High1", video=f"raw:{nv12},format=nv12,size=960x540,fps=30", dimension="960x540"

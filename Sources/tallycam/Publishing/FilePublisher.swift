@@ -46,9 +46,14 @@ final class FilePublisher {
     func run() throws -> ExitStatus {
         // Before the server is bothered: is it an FLV file at all, and has it a tag?
         var progress = Progress()
-        guard let first = try nextTag(&progress.reader) else { throw CommandFailure(.media, "\(path): the file holds no tags") }
+        guard let first = try nextTag(&progress.reader) else {
+            throw CommandFailure(.media, "\(path): the file holds no tags")
+        }
         console.log("publishing to \(options.destination.label)")
-        let stream = try connect()
+        guard let stream = try connect() else {
+            emitEnd(progress.tally)
+            return .success
+        }
         console.emit(Event(.connected(server: stream.peer), destination: options.destination.label))
         let configuration = PublishConfiguration(
             url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
@@ -64,11 +69,17 @@ final class FilePublisher {
         return .success
     }
 
-    private func connect() throws -> any ByteStream {
+    /// - Returns: `nil` when a signal came first.
+    private func connect() throws -> (any ByteStream)? {
         do {
             let security: TransportSecurity =
                 url.scheme == .rtmps ? .tls(try TLSContext(authorityFile: options.destination.authorityFile)) : .none
-            return try Connector.connect(to: Endpoint(host: url.host, port: url.port), security: security)
+            return try Connector.connect(
+                to: Endpoint(host: url.host, port: url.port), security: security,
+                cancellation: signals.fileDescriptor)
+        } catch .cancelled {
+            noticeSignals()
+            return nil
         } catch {
             throw CommandFailure(.connection, code: error.code ?? 0, "\(error)")
         }
@@ -110,32 +121,41 @@ final class FilePublisher {
     ) throws -> [PublishConnection.Occurrence] {
         pollEntries[0] = PollEntry(connection.fileDescriptor, connection.pollEvents)
         try poll(&pollEntries, until: deadline)
-        if !pollEntries[1].ready.isEmpty {
-            while signals.next() != nil { isEnding = true }
-        }
+        if !pollEntries[1].ready.isEmpty { noticeSignals() }
         let ready = pollEntries[0].ready
         // When only the next tag is due there is nothing to do for the connection.
         if ready.isEmpty, connection.nextDeadline == nil { return [] }
         return try connection.service(ready: ready)
     }
 
+    private func noticeSignals() {
+        while signals.next() != nil { isEnding = true }
+    }
+
     private func sayGoodbye(on connection: PublishConnection) throws {
-        let deadline = MonotonicClock.now() + .seconds(5)
+        // A person who interrupts does not want to wait; a file that was read to its end wants to arrive.
+        let limit = isEnding ? Duration.milliseconds(400) : .seconds(5)
+        let deadline = MonotonicClock.now() + limit
         while !connection.isIdle, MonotonicClock.now() < deadline {
             _ = try handle(wait(for: connection, until: deadline), on: connection)
         }
-        var isStopped = try handle(connection.stop(), on: connection)
-        while !isStopped, MonotonicClock.now() < deadline {
-            isStopped = try handle(wait(for: connection, until: deadline), on: connection)
+        var isStopped = try handle(connection.stop(within: limit), on: connection)
+        while !isStopped {
+            let wasEnding = isEnding
+            isStopped = try handle(wait(for: connection, until: connection.nextDeadline), on: connection)
+            if isEnding, !wasEnding { return }
         }
     }
 
     /// - Returns: whether the connection is over.
-    private func handle(_ occurrences: [PublishConnection.Occurrence], on connection: PublishConnection) throws -> Bool {
+    private func handle(_ occurrences: [PublishConnection.Occurrence], on connection: PublishConnection) throws -> Bool
+    {
         for occurrence in occurrences {
             switch occurrence {
             case .publishingStarted, .acknowledged, .reconnectRequested: break
-            case .reopeningWanted: return try handle(connection.reopen(on: connect()), on: connection)
+            case .reopeningWanted:
+                guard let stream = try connect() else { return true }
+                return try handle(connection.reopen(on: stream), on: connection)
             case .stopped: return true
             case .failed(let error):
                 throw CommandFailure(.connection, code: error.code, "\(connection.peer): \(error)")

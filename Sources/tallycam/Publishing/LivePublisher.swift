@@ -22,6 +22,8 @@ final class LivePublisher {
     private let tracks: MediaTracks
     private var session: StreamSession
     private var connections: [ConnectionID: Connection] = [:]
+    /// Through these nothing gets; they are aborted when the server can be reached again.
+    private var stalled: [Connection] = []
     /// The one that media goes to.
     private var mediaConnection: ConnectionID?
     /// Where the server asked the stream to move.
@@ -63,6 +65,7 @@ final class LivePublisher {
         stopTracks.signal()
         for connection in connections.values { connection.commands.send(.abort) }
         for connection in connections.values { connection.thread.join() }
+        abortStalled()
         tracks.join()
         console.show(view: [])
         if let failure { throw failure }
@@ -110,7 +113,7 @@ extension LivePublisher {
             case .openConnection(let id, let target): open(id, target)
             case .beginMedia(let id): beginMedia(on: id)
             case .closeConnection(let id): connections[id]?.commands.send(.close)
-            case .abortConnection(let id): connections[id]?.commands.send(.abort)
+            case .abortConnection(let id): abort(id)
             case .requestKeyFrame: keyFrameRequested.raise()
             case .setTimer(let time): sessionTimer = time
             case .reportStatus: reportStatus()
@@ -146,6 +149,24 @@ extension LivePublisher {
         }
     }
 
+    private func abort(_ id: ConnectionID) {
+        // A stream that goes on elsewhere: the link is back, but perhaps not yet the way to the server.
+        guard id == mediaConnection, session.state == .reconnecting,
+            let connection = connections.removeValue(forKey: id)
+        else {
+            connections[id]?.commands.send(.abort)
+            return
+        }
+        connection.commands.send(.fallSilent)
+        stalled.append(connection)
+    }
+
+    private func abortStalled() {
+        for connection in stalled { connection.commands.send(.abort) }
+        for connection in stalled { connection.thread.join() }
+        stalled = []
+    }
+
     private func beginMedia(on id: ConnectionID) {
         let isHandover = mediaConnection.map { connections[$0] != nil } ?? false
         mediaConnection = id
@@ -159,6 +180,10 @@ extension LivePublisher {
         let now = MonotonicClock.now()
         timeZero = now
         queue.mediaBegan(at: now)
+        if var header = tracks.audioHeader {
+            header.decodeTime = now
+            bufferReported(queue.append([header]))
+        }
         connections[id]?.commands.send(.beginMedia(timeZero: now, headers: []))
         tracks.start(until: options.media.duration.map { now + $0 })
     }
@@ -171,11 +196,12 @@ extension LivePublisher {
     }
 
     private func emit(_ event: StreamEvent) {
-        console.emit(Event(event, destination: options.destination.label))
-        if case .failed(let code, let reason) = event {
-            failure = CommandFailure(.connection, code: code.rawValue, reason)
-            isOver = true
+        guard case .failed(let code, let reason) = event else {
+            console.emit(Event(event, destination: options.destination.label))
+            return
         }
+        failure = failure ?? CommandFailure(.connection, code: code.rawValue, reason)
+        isOver = true
     }
 }
 
@@ -185,7 +211,12 @@ extension LivePublisher {
         let now = MonotonicClock.now()
         let id = report.id
         switch report.content {
-        case .connected(let server): perform(session.serverConnected(id, server: server, now: now))
+        case .connected(let server):
+            abortStalled()
+            perform(session.serverConnected(id, server: server, now: now))
+        case .stalled(let cause):
+            if let connection = connections.removeValue(forKey: id) { stalled.append(connection) }
+            perform(session.connectionFailed(id, cause, now: now))
         case .publishing:
             perform(session.publishingBegan(id, now: now))
             if let mediaConnection, mediaConnection != id {
@@ -263,7 +294,8 @@ extension LivePublisher {
         let now = MonotonicClock.now()
         console.emit(
             statusReporter.status(
-                counters.snapshot, buffered: queue.duration, state: session.state, encoder: tracks.encoderName, now: now))
+                counters.snapshot, buffered: queue.duration, state: session.state, encoder: tracks.encoderName, now: now
+            ))
     }
 
     private func showView() {

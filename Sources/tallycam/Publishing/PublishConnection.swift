@@ -15,7 +15,7 @@ final class PublishConnection {
         case reopeningWanted
         /// The server asks the stream to move.
         case reconnectRequested(RTMPURL)
-        /// The goodbye is written: close.
+        /// The goodbye is said and the server has closed, or did not in time: close.
         case stopped
         case failed(PublishError)
     }
@@ -29,7 +29,12 @@ final class PublishConnection {
     private var control: [UInt8] = []
     private var controlOffset = 0
     private var occurrences: [Occurrence] = []
+    private var writtenByteCount = 0
     private var isStopping = false
+    /// Until when the goodbye may take; `nil` before it.
+    private var goodbyeDeadline: MediaTimestamp?
+    /// Whether everything is written, and the server's end of the connection is waited for.
+    private var isLingering = false
     private var receiveBuffer = [UInt8](repeating: 0, count: 16_384)
 
     init(stream: any ByteStream, configuration: PublishConfiguration) {
@@ -39,10 +44,12 @@ final class PublishConnection {
 
     var fileDescriptor: Int32 { stream.fileDescriptor }
     var peer: String { stream.peer }
-    var nextDeadline: MediaTimestamp? { session.nextDeadline }
+    var nextDeadline: MediaTimestamp? { goodbyeDeadline ?? session.nextDeadline }
     var isPublishing: Bool { session.isPublishing }
     var unsentByteCount: Int { stream.unsentByteCount }
     var unacknowledgedByteCount: Int { stream.unacknowledgedByteCount }
+    /// Bytes that the server's machine has taken, about: encryption adds some that are not counted.
+    var deliveredByteCount: Int { writtenByteCount - stream.unacknowledgedByteCount }
     /// Whether the next media message can be handed over.
     var isIdle: Bool { message == nil && control.isEmpty }
     var pollEvents: PollEvents { stream.pollEvents(hasBytesToWrite: !isIdle) }
@@ -64,6 +71,8 @@ final class PublishConnection {
 
     /// Reads what is there, writes what fits, and looks at the clock.
     func service(ready: PollEvents) throws -> [Occurrence] {
+        if let goodbyeDeadline, MonotonicClock.now() >= goodbyeDeadline { return [.stopped] }
+        if isLingering { return hasServerClosed() ? [.stopped] : [] }
         if !ready.isEmpty { try read() }
         if let deadline = session.nextDeadline, MonotonicClock.now() >= deadline {
             perform(session.timePassed(now: MonotonicClock.now()))
@@ -90,13 +99,31 @@ final class PublishConnection {
         return takeOccurrences()
     }
 
-    /// Says goodbye; `.stopped` follows when it is written.
-    func stop() throws -> [Occurrence] {
+    /// Says goodbye; `.stopped` follows within `limit`.
+    ///
+    /// A socket that is closed while words of the server lie unread in it resets the connection, and with that
+    /// the server loses what it has not read yet. So this end is finished, and the server's is waited for.
+    func stop(within limit: Duration) throws -> [Occurrence] {
+        goodbyeDeadline = MonotonicClock.now() + limit
         perform(session.stopRequested())
         return try flush()
     }
 
+    /// Reads on and drops what the server still says. A connection that breaks now is over as well.
+    private func hasServerClosed() -> Bool {
+        while true {
+            switch Result(catching: { try stream.read(into: &receiveBuffer) }) {
+            case .success(.bytes): continue
+            case .success(.wouldBlock): return false
+            case .success(.closed), .failure: return true
+            }
+        }
+    }
+
     func close() { stream.close() }
+
+    /// Throws away what is not sent, and lets the server know that the connection is dead.
+    func abort() { stream.abort() }
 
     private func read() throws {
         while true {
@@ -136,7 +163,8 @@ final class PublishConnection {
         if message == nil { try flushControl() }
         if isStopping && isIdle {
             isStopping = false
-            occurrences.append(.stopped)
+            isLingering = true
+            stream.finishSending()
         }
         return takeOccurrences()
     }
@@ -155,14 +183,15 @@ final class PublishConnection {
 
     /// Writes what fits.
     /// - Returns: how much of the message is written now.
-    private func write(_ chunked: ChunkedMessage, from offset: Int) throws -> Int {
+    private func write(_ chunked: ChunkedMessage, from begin: Int) throws -> Int {
         let stream = stream
-        var offset = offset
+        var offset = begin
         while offset < chunked.byteCount {
             let written = try chunked.withSlices(from: offset) { try stream.write($0) }
             if written == 0 { break }
             offset += written
         }
+        writtenByteCount += offset - begin
         return offset
     }
 
@@ -176,6 +205,7 @@ final class PublishConnection {
             }
             if written == 0 { return }
             controlOffset += written
+            writtenByteCount += written
         }
         control.removeAll(keepingCapacity: true)
         controlOffset = 0

@@ -1,0 +1,71 @@
+import Media
+
+/// Holds what the video encoder gives against what it was told, and says what to tell it instead.
+///
+/// OpenH264 swings by up to 40 % for some seconds after each change of bit rate, and gives too little after its
+/// frame rate was lowered. The first half second after a change is left out, then each group of pictures corrects.
+struct EncoderMonitor: Sendable {
+    private struct Mark {
+        let time: MediaTimestamp
+        let bytes: Int
+        let pictures: Int
+        let skipped: Int
+    }
+
+    /// Factor on the wanted bit rate that makes the encoder give it.
+    private(set) var correction = 1.0
+    private var mark: Mark?
+    private var changedAt: MediaTimestamp?
+    /// Up to when an encoder that gives too little is thought to do so for the frame rate's sake.
+    private var frameRateLoweredUntil: MediaTimestamp?
+    /// The share of pictures that the encoder left out in the last window.
+    private(set) var skippedShare = 0.0
+    /// What the encoder gave in the last window.
+    private(set) var rate: Bitrate?
+
+    private static let settlingTime = Duration.milliseconds(500)
+    /// A group of pictures: its key frame alone is a fifth of the bits.
+    private static let window = Duration.seconds(2)
+    private static let tolerance = 0.08
+
+    /// - Parameter frameRateFell: the encoder will give too little for a while.
+    mutating func encoderChanged(now: MediaTimestamp, frameRateFell: Bool) {
+        changedAt = now
+        mark = nil
+        skippedShare = 0
+        // What was learnt at another bit rate holds by half.
+        correction = (1 + correction) / 2
+        if frameRateFell { frameRateLoweredUntil = now + .seconds(8) }
+    }
+
+    /// - Returns: whether the correction changed.
+    mutating func measured(_ measurement: StreamMeasurement, wanted: Bitrate) -> Bool {
+        let now = measurement.now
+        if let changedAt, now - changedAt < Self.settlingTime { return false }
+        let current = Mark(
+            time: now, bytes: measurement.encodedVideoBytes, pictures: measurement.encodedPictures,
+            skipped: measurement.skippedPictures)
+        guard let mark else {
+            self.mark = current
+            return false
+        }
+        guard now - mark.time >= Self.window else { return false }
+        self.mark = current
+        let given = Double(current.bytes - mark.bytes) * 8 / (now - mark.time).inSeconds
+        rate = Bitrate(bitsPerSecond: Int(given))
+        let skipped = current.skipped - mark.skipped
+        skippedShare = Double(skipped) / Double(max(1, skipped + current.pictures - mark.pictures))
+        return correct(given: given, wanted: Double(wanted.bitsPerSecond), now: now)
+    }
+
+    private mutating func correct(given: Double, wanted: Double, now: MediaTimestamp) -> Bool {
+        guard given > 0, wanted > 0, abs(given / wanted - 1) > Self.tolerance else { return false }
+        // Too little may only mean that the scene is simple; then more pressure would be felt when it no longer is.
+        let ceiling = frameRateLoweredUntil.map { now < $0 } ?? false ? 1.6 : 1.1
+        let step = min(max(wanted / given, 0.75), 1.3)
+        let corrected = min(max(correction * step, 0.6), ceiling)
+        guard abs(corrected / correction - 1) > 0.03 else { return false }
+        correction = corrected
+        return true
+    }
+}

@@ -1,0 +1,66 @@
+import Media
+
+/// Between which bit rates of the video the controller may choose, and where it begins.
+public struct BitrateRange: Hashable, Sendable {
+    public let minimum: Bitrate
+    public let start: Bitrate
+    public let maximum: Bitrate
+
+    /// The values are put in order: `maximum` holds, `minimum` and `start` are cut to it, `start` is lifted to `minimum`.
+    public init(minimum: Bitrate, start: Bitrate, maximum: Bitrate) {
+        self.maximum = maximum
+        self.minimum = min(minimum, maximum)
+        self.start = min(max(start, self.minimum), maximum)
+    }
+
+    /// From the lowest quality's bit rate up to this one's, beginning there.
+    public init(upTo quality: VideoQuality) {
+        self.init(minimum: VideoQuality.low1.bitrate, start: quality.bitrate, maximum: quality.bitrate)
+    }
+
+    private init(_ minimum: Int, _ start: Int, _ maximum: Int) {
+        self.init(
+            minimum: Bitrate(kilobitsPerSecond: minimum), start: Bitrate(kilobitsPerSecond: start),
+            maximum: Bitrate(kilobitsPerSecond: maximum))
+    }
+
+    /// The contract's range for standard definition, meant for 20 pictures a second.
+    public static let standardDefinition = BitrateRange(400, 800, 1200)
+    /// For high definition, meant for 24 pictures a second.
+    public static let highDefinition = BitrateRange(1000, 1400, 1800)
+    /// For full high definition, meant for 30 pictures a second.
+    public static let fullHighDefinition = BitrateRange(1200, 1800, 2400)
+}
+
+/// What the controller may do. A change of settings takes effect as a whole: `QualityController.settingsChanged`.
+public struct QualitySettings: Hashable, Sendable {
+    /// Whether the stream may leave its group of qualities when the link asks for it.
+    public enum GroupCrossing: String, Sendable {
+        /// It stays: a High stream on a poor link lowers bit rate and frame rate and keeps its profile.
+        case never
+        /// It ends cleanly and begins again in the other group.
+        case restartStream
+    }
+
+    /// The best that the stream may have; `nil` for a stream without video.
+    public var videoQuality: VideoQuality?
+    /// `nil` for a stream without audio.
+    public var audioQuality: AudioQuality?
+    public var bitrateRange: BitrateRange
+    /// Pictures that the source gives in a second, when they are fewer than the quality's.
+    public var frameRateLimit: FrameRate?
+    /// False: bit rates stay as they are set, whatever the link does.
+    public var isAutomatic = true
+    public var groupCrossing = GroupCrossing.never
+    /// Whether audio goes down to its lowest bit rate when video has hardly any left.
+    public var audioFollowsVideo = true
+
+    /// - Parameter bitrateRange: `nil` for everything up to `videoQuality`.
+    public init(
+        videoQuality: VideoQuality?, audioQuality: AudioQuality?, bitrateRange: BitrateRange? = nil
+    ) {
+        self.videoQuality = videoQuality
+        self.audioQuality = audioQuality
+        self.bitrateRange = bitrateRange ?? BitrateRange(upTo: videoQuality ?? .standard)
+    }
+}

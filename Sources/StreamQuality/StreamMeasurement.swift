@@ -1,0 +1,37 @@
+import Media
+
+/// What the controller is told, ten times a second. Counts go up from any start and are never reset.
+public struct StreamMeasurement: Hashable, Sendable {
+    public var now: MediaTimestamp
+    /// `SendBuffer.appendedByteCount`.
+    public var appendedBytes: Int
+    /// `SendBuffer.deliveredByteCount`.
+    public var deliveredBytes: Int
+    /// `SendBuffer.undeliveredByteCount`.
+    public var undeliveredBytes: Int
+    /// `SendBuffer.waitingByteCount`: what a discard can save.
+    public var waitingBytes: Int
+    /// `SendBuffer.deliveryDelay`.
+    public var deliveryDelay: Duration
+    /// Bytes of pictures that the video encoder gave.
+    public var encodedVideoBytes: Int
+    /// Pictures that the video encoder gave.
+    public var encodedPictures: Int
+    /// Pictures that the video encoder was given and left out.
+    public var skippedPictures: Int
+
+    public init(
+        now: MediaTimestamp, buffer: borrowing SendBuffer, encodedVideoBytes: Int, encodedPictures: Int,
+        skippedPictures: Int
+    ) {
+        self.now = now
+        appendedBytes = buffer.appendedByteCount
+        deliveredBytes = buffer.deliveredByteCount
+        undeliveredBytes = buffer.undeliveredByteCount
+        waitingBytes = buffer.waitingByteCount
+        deliveryDelay = buffer.deliveryDelay
+        self.encodedVideoBytes = encodedVideoBytes
+        self.encodedPictures = encodedPictures
+        self.skippedPictures = skippedPictures
+    }
+}
