@@ -153,7 +153,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="10 s of media, fewer repetitions: a first impression")
     parser.add_argument("--only", help="names of senders, separated by commas; limit and tallycam are always there")
     options = parser.parse_args()
-    seconds, starts, repetitions, loops = (10, 3, 1, 30) if options.quick else (60, 11, 5, 20)
+    seconds, starts, repetitions, loops = (10, 3, 1, 30) if options.quick else (60, 11, 3, 20)
     OUT.mkdir(parents=True, exist_ok=True)
     peers = [senders.ffmpeg(), senders.gstreamer("rtmp2sink"), senders.gstreamer("rtmpsink")]
     if options.only:

@@ -1,11 +1,10 @@
 /// Reads an FLV file or stream from bytes as they come (FLV 10.1 annexes E.2 and E.3).
 ///
-/// Keeps room for the longest tag so far and what was appended with it; one tag is at most 16 MiB.
+/// Holds at most what was appended and not read yet; one tag is at most 16 MiB. A tag's body stays where it
+/// was appended to: who keeps the tag keeps all of that.
 public struct FLVReader: Sendable {
-    /// The bytes not read yet are `buffer[position..<end]`; what lies behind is room for more.
     private var buffer: [UInt8] = []
     private var position = 0
-    private var end = 0
     private var hasReadHeader = false
     private var failure: BitstreamError?
 
@@ -31,30 +30,26 @@ public struct FLVReader: Sendable {
     }
 
     /// Lets `fill` write the next bytes to where they are kept, so that they are not copied on the way.
-    /// - Parameter fill: gets room for `capacity` bytes and returns how many it has written.
+    /// - Parameter fill: gets room for at least `capacity` bytes and returns how many it has written.
     /// - Returns: what `fill` has returned.
     @discardableResult
     public mutating func append(
         upTo capacity: Int, filledBy fill: (UnsafeMutableRawBufferPointer) throws -> Int
     ) rethrows -> Int {
-        makeRoom(for: capacity)
-        let room = end..<end + capacity
-        let count = try buffer.withUnsafeMutableBytes { bytes in
-            try fill(UnsafeMutableRawBufferPointer(rebasing: bytes[room]))
+        let rest = buffer[position...]
+        // As much again as there is, so that a long tag is not moved over and over.
+        let capacity = max(capacity, rest.count)
+        var count = 0
+        // New each time, because tags share the old one.
+        buffer = try [UInt8](unsafeUninitializedCapacity: rest.count + capacity) { room, usedCount in
+            let bytes = UnsafeMutableRawBufferPointer(room)
+            rest.withUnsafeBytes { bytes.copyMemory(from: $0) }
+            usedCount = rest.count
+            count = try fill(UnsafeMutableRawBufferPointer(rebasing: bytes[rest.count..<rest.count + capacity]))
+            usedCount += min(max(0, count), capacity)
         }
-        end += min(max(0, count), capacity)
+        position = 0
         return count
-    }
-
-    private mutating func makeRoom(for capacity: Int) {
-        if position > 0 {
-            let rest = position..<end
-            buffer.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[rest])) }
-            position = 0
-            end = rest.count
-        }
-        let missing = end + capacity - buffer.count
-        if missing > 0 { buffer.append(contentsOf: repeatElement(0, count: missing)) }
     }
 
     /// - Returns: the next tag, or `nil` when more bytes are needed.
@@ -68,7 +63,6 @@ public struct FLVReader: Sendable {
             failure = error
             buffer = []
             position = 0
-            end = 0
             throw error
         }
     }
@@ -88,10 +82,12 @@ public struct FLVReader: Sendable {
         guard end - begin >= needed else { throw .truncated(structure: "FLV tag", needed: needed - (end - begin)) }
     }
 
+    private var end: Int { buffer.count }
+
     /// - Returns: whether the header is there and tags follow.
     private mutating func readHeader() throws(BitstreamError) -> Bool {
         let signature: [UInt8] = [0x46, 0x4C, 0x56]
-        for (byte, expected) in zip(buffer[..<end], signature) where byte != expected {
+        for (byte, expected) in zip(buffer, signature) where byte != expected {
             throw .invalid(structure: "FLV header", field: "signature", value: Int(byte))
         }
         guard end >= Self.headerSize else { return false }
@@ -120,7 +116,7 @@ public struct FLVReader: Sendable {
         guard bodyEnd <= end else { return nil }
         let timestamp = UInt32(buffer[begin + 7]) << 24 | UInt32(truncatingIfNeeded: threeBytes(at: begin + 4))
         position = bodyEnd
-        return FLVTag(kind: kind, timestamp: timestamp, body: Array(buffer[body..<bodyEnd]))
+        return FLVTag(kind: kind, timestamp: timestamp, body: buffer[body..<bodyEnd])
     }
 
     /// DataSize of the tag that begins at `index`, whose header must be complete.

@@ -16,7 +16,7 @@ public struct ChunkedMessage: Sendable {
     private let firstChunkByteCount: Int
     private let chunkSize: Int
     private let payloadByteCount: Int
-    public let payload: [UInt8]
+    public let payload: ArraySlice<UInt8>
     /// All bytes that go out.
     public let byteCount: Int
 
@@ -28,7 +28,7 @@ public struct ChunkedMessage: Sendable {
     /// - Parameter payload: what goes beyond a message's 2^24-1 bytes is cut off.
     init(
         type: MessageType, timestamp: UInt32, streamID: UInt32, chunkStreamID: UInt8, prefix: MessagePrefix,
-        payload: [UInt8], chunkSize: Int
+        payload: ArraySlice<UInt8>, chunkSize: Int
     ) {
         let isExtended = timestamp >= 0xFF_FFFF
         let length = UInt32(truncatingIfNeeded: min(prefix.byteCount + payload.count, 0xFF_FFFF))

@@ -63,14 +63,6 @@ extension ChunkReader {
 }
 
 extension ChunkedMessage {
-    /// Looks at the slices without writing them.
-    func withSlices(from offset: Int, _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Void) {
-        _ = withSlices(from: offset) { slices -> Int in
-            body(slices)
-            return 0
-        }
-    }
-
     /// The bytes from `offset` on, over as many calls as it takes.
     func wireBytes(from offset: Int = 0) -> [UInt8] {
         var result: [UInt8] = []

@@ -126,9 +126,10 @@ final class ConnectionThread {
     /// - Returns: false when the connection is over.
     private func serve(_ connection: PublishConnection) throws -> Bool {
         if sendsMedia { try sendQueued(connection) }
-        if sendsMedia, watch.measured(
-            delivered: connection.deliveredByteCount, pending: connection.unacknowledgedByteCount,
-            now: MonotonicClock.now())
+        if sendsMedia,
+            watch.measured(
+                delivered: connection.deliveredByteCount, pending: connection.unacknowledgedByteCount,
+                now: MonotonicClock.now())
         {
             report(.stalled(ConnectionFailure(TransportError.timedOut(peer: connection.peer, .transfer))))
             return try waitForAbort(connection)

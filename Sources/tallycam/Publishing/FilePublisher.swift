@@ -10,6 +10,7 @@ import Transport
 final class FilePublisher {
     /// Bytes of the file that are read at once.
     private static let blockSize = 65_536
+    private static let stopLimit = Duration.milliseconds(400)
 
     private let path: String
     private let options: PublishOptions
@@ -17,12 +18,17 @@ final class FilePublisher {
     private let signals: SignalFD
     private let file: OwnedFileDescriptor
     private let url: RTMPURL
-    private var reader = FLVReader()
     /// The connection and the signals, in this order.
     private var pollEntries: [PollEntry]
-    private var tally = MediaTally()
     /// Whether a signal has asked for the end.
     private var isEnding = false
+
+    /// What changes with every tag. Not a part of the object: there each access would be checked for
+    /// overlaps while the program runs.
+    private struct Progress {
+        var reader = FLVReader()
+        var tally = MediaTally()
+    }
 
     init(path: String, options: PublishOptions, console: Console) throws {
         self.path = path
@@ -40,10 +46,13 @@ final class FilePublisher {
 
     func run() throws -> ExitStatus {
         // Before the server is bothered: is it an FLV file at all, and has it a tag?
-        guard var next = try nextTag() else { throw CommandFailure(.media, "\(path): the file holds no tags") }
+        var progress = Progress()
+        guard let first = try nextTag(&progress.reader) else {
+            throw CommandFailure(.media, "\(path): the file holds no tags")
+        }
         console.log("publishing to \(options.destination.label)")
         guard let stream = try connect() else {
-            emitEnd()
+            emitEnd(progress.tally)
             return .success
         }
         console.emit(Event(.connected(server: stream.peer), destination: options.destination.label))
@@ -53,11 +62,11 @@ final class FilePublisher {
         let connection = PublishConnection(stream: stream, configuration: configuration)
         defer { connection.close() }
         do {
-            try publish(&next, on: connection)
+            try publish(first, &progress, on: connection)
         } catch let error as TransportError {
             throw CommandFailure(.connection, code: error.code ?? 0, "\(error)")
         }
-        emitEnd()
+        emitEnd(progress.tally)
         return .success
     }
 
@@ -77,22 +86,22 @@ final class FilePublisher {
         }
     }
 
-    private func publish(_ next: inout FLVTag, on connection: PublishConnection) throws {
+    private func publish(_ first: FLVTag, _ progress: inout Progress, on connection: PublishConnection) throws {
         var occurrences = try connection.open()
         while !connection.isPublishing {
             if try handle(occurrences, on: connection) || isEnding { return }
             occurrences = try wait(for: connection, until: connection.nextDeadline)
         }
         console.emit(Event(.publishing, destination: options.destination.label))
-        let clock = PlaybackClock(begin: MonotonicClock.now(), firstTimestamp: next.timestamp)
-        var tag: FLVTag? = next
+        let clock = PlaybackClock(begin: MonotonicClock.now(), firstTimestamp: first.timestamp)
+        var tag: FLVTag? = first
         while let current = tag {
             let due = options.pace == .realtime ? clock.due(current.timestamp) : nil
             if let duration = options.media.duration, clock.offset(current.timestamp) >= duration { break }
             if try !waitUntilSendable(connection, due: due) { break }
             if try handle(connection.send(current), on: connection) { return }
-            tally.add(current)
-            tag = try nextTag()
+            progress.tally.add(current)
+            tag = try nextTag(&progress.reader)
         }
         try sayGoodbye(on: connection)
     }
@@ -126,10 +135,15 @@ final class FilePublisher {
 
     private func sayGoodbye(on connection: PublishConnection) throws {
         // A person who interrupts does not want to wait; a file that was read to its end wants to arrive.
-        let limit = isEnding ? Duration.milliseconds(400) : .seconds(5)
-        let deadline = MonotonicClock.now() + limit
+        var limit = isEnding ? Self.stopLimit : .seconds(5)
+        var deadline = MonotonicClock.now() + limit
         while !connection.isIdle, MonotonicClock.now() < deadline {
+            let wasEnding = isEnding
             _ = try handle(wait(for: connection, until: deadline), on: connection)
+            if isEnding, !wasEnding {
+                limit = Self.stopLimit
+                deadline = MonotonicClock.now() + limit
+            }
         }
         var isStopped = try handle(connection.stop(within: limit), on: connection)
         while !isStopped {
@@ -156,7 +170,7 @@ final class FilePublisher {
         return false
     }
 
-    private func nextTag() throws -> FLVTag? {
+    private func nextTag(_ reader: inout FLVReader) throws -> FLVTag? {
         do {
             while true {
                 if let tag = try reader.nextTag() { return tag }
@@ -172,7 +186,7 @@ final class FilePublisher {
         }
     }
 
-    private func emitEnd() {
+    private func emitEnd(_ tally: MediaTally) {
         console.emit(
             Event(
                 "ended",

@@ -183,15 +183,15 @@ final class PublishConnection {
 
     /// Writes what fits.
     /// - Returns: how much of the message is written now.
-    private func write(_ chunked: ChunkedMessage, from offset: Int) throws -> Int {
+    private func write(_ chunked: ChunkedMessage, from begin: Int) throws -> Int {
         let stream = stream
-        var offset = offset
+        var offset = begin
         while offset < chunked.byteCount {
             let written = try chunked.withSlices(from: offset) { try stream.write($0) }
             if written == 0 { break }
             offset += written
-            writtenByteCount += written
         }
+        writtenByteCount += offset - begin
         return offset
     }
 

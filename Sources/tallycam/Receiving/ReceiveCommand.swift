@@ -16,7 +16,9 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
         CommandLineOption("fault", takes: "NAME[=VALUE]", help: "for tests only: misbehave, as told below"),
     ]
     let usage = "tallycam receive --listen HOST:PORT [OPTION...]"
-    guard let parsed = try parseOptions(arguments, options, usage: usage, notes: ReceiverFault.helpText) else { return .success }
+    guard let parsed = try parseOptions(arguments, options, usage: usage, notes: ReceiverFault.helpText) else {
+        return .success
+    }
     guard let address = parsed["listen"] else { throw CommandFailure.usage("--listen is missing; usage: \(usage)") }
     let endpoint: Endpoint
     do {

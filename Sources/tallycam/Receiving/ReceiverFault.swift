@@ -180,7 +180,9 @@ struct ConnectionFaults: Sendable {
     }
 
     mutating func publishingBegan(now: MediaTimestamp) {
-        pending = faults.compactMap { if case .midStream(let fault, let after) = $0 { (now + after, fault) } else { nil } }
+        pending = faults.compactMap {
+            if case .midStream(let fault, let after) = $0 { (now + after, fault) } else { nil }
+        }
     }
 
     var nextTime: MediaTimestamp? { pending.map(\.time).min() }
