@@ -81,7 +81,8 @@ struct ReceiverRun {
 enum Relay {
     static func check(_ tag: FLVTag) {
         var publisher = PublisherState.sessions[PublisherState.sessions.count - 1]
-        let message = publisher.chunk(tag)
+        // As a file's tags are: a slice of what was read.
+        let message = publisher.chunk(FLVTag(kind: tag.kind, timestamp: tag.timestamp, body: ([0] + tag.body)[1...]))
         var wire: [UInt8] = []
         while wire.count < message.byteCount {
             let before = wire.count
@@ -96,7 +97,7 @@ enum Relay {
         guard let received else { preconditionFailure("the message cannot be read back") }
         precondition(offset == wire.count && received.timestamp == tag.timestamp)
         precondition(received.type.rawValue == tag.kind.rawValue)
-        precondition(received.payload.suffix(tag.body.count) == tag.body[...], "the message changed on its way")
+        precondition(received.payload.suffix(tag.body.count) == tag.body, "the message changed on its way")
     }
 
     /// Knows the publisher's chunk size.
