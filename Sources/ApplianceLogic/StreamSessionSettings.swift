@@ -23,6 +23,10 @@ public struct ReconnectPolicy: Hashable, Sendable {
     /// Before the first attempt; doubles with each one up to `longestDelay`.
     public var firstDelay: Duration
     public var longestDelay: Duration
+    /// Instead of `longestDelay` while no connection comes about although the link is up, where attempts are endless:
+    /// one packet costs nobody anything, and a server that is back is noticed at once. A server that
+    /// answers and refuses is left alone for longer.
+    public var longestDelayUnreachable: Duration
     /// Each delay is shortened by a random part of up to this fraction, 0...1, so that
     /// a thousand cameras do not come back in one moment.
     public var jitter: Double
@@ -31,13 +35,15 @@ public struct ReconnectPolicy: Hashable, Sendable {
 
     public init(
         limit: Limit = .attempts(3), permanentFailures: PermanentFailures = .endBeforeFirstPublishing,
-        firstDelay: Duration = .milliseconds(500), longestDelay: Duration = .seconds(8), jitter: Double = 0.25,
+        firstDelay: Duration = .milliseconds(500), longestDelay: Duration = .seconds(8),
+        longestDelayUnreachable: Duration = .milliseconds(500), jitter: Double = 0.25,
         stableAfter: Duration = .seconds(5)
     ) {
         self.limit = limit
         self.permanentFailures = permanentFailures
         self.firstDelay = firstDelay
         self.longestDelay = max(longestDelay, firstDelay)
+        self.longestDelayUnreachable = longestDelayUnreachable
         self.jitter = min(max(jitter, 0), 1)
         self.stableAfter = stableAfter
     }

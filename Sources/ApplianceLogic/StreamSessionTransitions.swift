@@ -62,7 +62,8 @@ extension StreamSession {
     mutating func publish(on id: ConnectionID, now: MediaTimestamp) {
         hasPublished = true
         phase = .publishing(Publication(id: id, since: now, nextStatus: now + settings.statusInterval))
-        output += [.beginMedia(id), .requestKeyFrame, .emit(.publishing)]
+        // The request comes first, so that it is the first picture that is a key frame and not the second as well.
+        output += [.requestKeyFrame, .beginMedia(id), .emit(.publishing)]
         enter(.connected)
         completeStart(.publishing)
     }
@@ -118,8 +119,13 @@ extension StreamSession {
             end(hasPublished && limit > 0 ? .recoveriesFailed : ownCode, failure)
             return
         }
-        let delay = settings.reconnect.delay(step: backoffStep, random: random.next())
+        var delay = settings.reconnect.delay(step: backoffStep, random: random.next())
         backoffStep += 1
+        if limit == nil, !linkIsDown, stage == .connect, Self.isUnreachable(failure) {
+            delay = min(delay, settings.reconnect.longestDelayUnreachable)
+            // What the server does once it answers is another matter: its delays begin anew.
+            backoffStep = 1
+        }
         output.append(.emit(.retry(failure, stage)))
         output.append(.emit(.reconnecting(attempt: countedRetries + 1, limit: limit, delay: delay)))
         if hasPublished { enter(.reconnecting) }
@@ -140,6 +146,10 @@ extension StreamSession {
         case .tlsFailed, .tlsUnavailable, .handshakeFailed: .handshake
         default: .connect
         }
+    }
+
+    private static func isUnreachable(_ failure: ConnectionFailure) -> Bool {
+        failure.code == EventCode.connectFailed.rawValue || failure.code == EventCode.timedOut.rawValue
     }
 
     static func timeout(_ limit: Duration) -> ConnectionFailure {

@@ -48,6 +48,12 @@ public final class AACEncoder {
         timeline = AudioTimeline(sampleRate: format.sampleRate, gapThreshold: gapThreshold)
     }
 
+    /// The header as a packet, for a stream that begins with its headers; `encode` leaves it out then.
+    public func takeHeader(at time: MediaTimestamp) -> EncodedPacket {
+        hasSentHeader = true
+        return EncodedPacket(kind: .audioHeader, decodeTime: time, payload: header.bytes)
+    }
+
     /// Encodes a block of any length; what does not fill a packet waits for the next block.
     /// - Returns: the packets that came out, an `audioHeader` before the first one.
     public func encode(_ block: AudioBlock) throws(AudioEncodingError) -> [EncodedPacket] {
@@ -94,8 +100,7 @@ public final class AACEncoder {
                 continue
             }
             if !hasSentHeader {
-                hasSentHeader = true
-                packets.append(EncodedPacket(kind: .audioHeader, decodeTime: time, payload: header.bytes))
+                packets.append(takeHeader(at: time))
             }
             packets.append(EncodedPacket(kind: .audio, decodeTime: time, payload: payload))
         }

@@ -107,29 +107,13 @@ final class FDKEncoder {
     private func step(
         _ samples: ArraySlice<Int16>, count: Int
     ) throws(AudioEncodingError) -> (consumed: Int, payload: [UInt8]?) {
-        var arguments = AACENC_InArgs(numInSamples: Int32(clamping: count), numAncBytes: 0)
         var result = AACENC_OutArgs()
         let status = samples.withUnsafeBytes { input in
             output.withUnsafeMutableBytes { output in
-                var inputBuffer = UnsafeMutableRawPointer(mutating: input.baseAddress)
-                var outputBuffer = output.baseAddress
-                var inputKind = Int32(IN_AUDIO_DATA.rawValue)
-                var outputKind = Int32(OUT_BITSTREAM_DATA.rawValue)
-                var inputSize = Int32(clamping: input.count)
-                var outputSize = Int32(clamping: output.count)
-                var sampleSize = Int32(MemoryLayout<Int16>.size)
-                var byteSize: Int32 = 1
-                return withUnsafeMutablePointer(to: &inputBuffer) { inputBuffer in
-                    withUnsafeMutablePointer(to: &outputBuffer) { outputBuffer in
-                        var source = AACENC_BufDesc(
-                            numBufs: 1, bufs: inputBuffer, bufferIdentifiers: &inputKind,
-                            bufSizes: &inputSize, bufElSizes: &sampleSize)
-                        var target = AACENC_BufDesc(
-                            numBufs: 1, bufs: outputBuffer, bufferIdentifiers: &outputKind,
-                            bufSizes: &outputSize, bufElSizes: &byteSize)
-                        return aacEncEncode(handle, &source, &target, &arguments, &result)
-                    }
-                }
+                cfdkaac_encode(
+                    handle, input.baseAddress, Int32(clamping: count), output.baseAddress,
+                    Int32(clamping: output.count),
+                    &result)
             }
         }
         if status == AACENC_ENCODE_EOF { return (0, nil) }

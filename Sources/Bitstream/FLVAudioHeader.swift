@@ -31,7 +31,9 @@ public struct FLVAudioHeader: Hashable, Sendable {
     }
 
     /// Reads the header off the begin of a tag's body.
-    public init(parsing body: [UInt8]) throws(BitstreamError) {
+    public init(parsing body: [UInt8]) throws(BitstreamError) { try self.init(parsing: body[...]) }
+
+    public init(parsing body: ArraySlice<UInt8>) throws(BitstreamError) {
         guard let first = body.first else { throw .truncated(structure: Self.structure, needed: 1) }
         format = Format(rawValue: first >> 4)
         soundFlags = first & 0x0F
@@ -40,8 +42,8 @@ public struct FLVAudioHeader: Hashable, Sendable {
             return
         }
         guard body.count >= 2 else { throw .truncated(structure: Self.structure, needed: 1) }
-        guard let packetType = PacketType(rawValue: body[1]) else {
-            throw .invalid(structure: Self.structure, field: "AACPacketType", value: Int(body[1]))
+        guard let packetType = PacketType(rawValue: body[body.startIndex + 1]) else {
+            throw .invalid(structure: Self.structure, field: "AACPacketType", value: Int(body[body.startIndex + 1]))
         }
         self.packetType = packetType
     }

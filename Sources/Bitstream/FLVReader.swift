@@ -1,21 +1,16 @@
 /// Reads an FLV file or stream from bytes as they come (FLV 10.1 annexes E.2 and E.3).
 ///
-/// Holds at most what was appended and not read yet; one tag is at most 16 MiB.
+/// Holds at most what was appended and not read yet; one tag is at most 16 MiB. A tag's body stays where it
+/// was appended to: who keeps the tag keeps all of that.
 public struct FLVReader: Sendable {
-    private enum State {
-        case header
-        /// Before a tag; `owed` bytes of a PreviousTagSize are to be passed over first.
-        case tags(owed: Int)
-        case failed(BitstreamError)
-    }
-
-    private var state = State.header
     private var buffer: [UInt8] = []
     private var position = 0
+    private var hasReadHeader = false
+    private var failure: BitstreamError?
 
-    private static let structure = "FLV"
     private static let headerSize = 9
     private static let tagHeaderSize = 11
+    /// Goes before each tag. It is passed over unread: many writers get it wrong and nothing depends on it.
     private static let previousTagSizeSize = 4
     /// The header may grow in later versions (DataOffset); beyond this it is garbage.
     private static let longestHeader = 4096
@@ -24,32 +19,48 @@ public struct FLVReader: Sendable {
 
     /// Takes bytes that follow those appended before.
     public mutating func append(_ bytes: [UInt8]) {
-        discardRead()
-        buffer.append(contentsOf: bytes)
+        bytes.withUnsafeBytes { append($0) }
     }
 
     public mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        discardRead()
-        buffer.append(contentsOf: bytes)
+        append(upTo: bytes.count) { room in
+            room.copyMemory(from: bytes)
+            return bytes.count
+        }
     }
 
-    private mutating func discardRead() {
-        guard position > 0 else { return }
-        buffer.removeSubrange(..<position)
+    /// Lets `fill` write the next bytes to where they are kept, so that they are not copied on the way.
+    /// - Parameter fill: gets room for at least `capacity` bytes and returns how many it has written.
+    /// - Returns: what `fill` has returned.
+    @discardableResult
+    public mutating func append(
+        upTo capacity: Int, filledBy fill: (UnsafeMutableRawBufferPointer) throws -> Int
+    ) rethrows -> Int {
+        let rest = buffer[position...]
+        // As much again as there is, so that a long tag is not moved over and over.
+        let capacity = max(capacity, rest.count)
+        var count = 0
+        // New each time, because tags share the old one.
+        buffer = try [UInt8](unsafeUninitializedCapacity: rest.count + capacity) { room, usedCount in
+            let bytes = UnsafeMutableRawBufferPointer(room)
+            rest.withUnsafeBytes { bytes.copyMemory(from: $0) }
+            usedCount = rest.count
+            count = try fill(UnsafeMutableRawBufferPointer(rebasing: bytes[rest.count..<rest.count + capacity]))
+            usedCount += min(max(0, count), capacity)
+        }
         position = 0
+        return count
     }
 
     /// - Returns: the next tag, or `nil` when more bytes are needed.
     /// - Throws: `BitstreamError` when the bytes are no FLV; each later call throws the same.
     public mutating func nextTag() throws(BitstreamError) -> FLVTag? {
+        if let failure { throw failure }
         do throws(BitstreamError) {
-            switch state {
-            case .failed(let error): throw error
-            case .header: return try readHeader() ? try readTag() : nil
-            case .tags: return try readTag()
-            }
+            if !hasReadHeader { guard try readHeader() else { return nil } }
+            return try readTag()
         } catch {
-            state = .failed(error)
+            failure = error
             buffer = []
             position = 0
             throw error
@@ -60,66 +71,58 @@ public struct FLVReader: Sendable {
     /// - Throws: `BitstreamError.truncated` when the input ends before the header or inside a tag. A missing last
     ///   PreviousTagSize, which a killed recorder leaves out, is no fault. Call it when `nextTag` has given `nil`.
     public func inputEnded() throws(BitstreamError) {
-        switch state {
-        case .failed(let error): throw error
-        case .header: throw .truncated(structure: "FLV header", needed: max(1, Self.headerSize - bytesLeft))
-        case .tags(let owed):
-            let tagBytes = bytesLeft - owed
-            guard tagBytes > 0 else { return }
-            let needed =
-                tagBytes < Self.tagHeaderSize ? Self.tagHeaderSize : Self.tagHeaderSize + bodySize(at: position + owed)
-            guard tagBytes >= needed else { throw .truncated(structure: "FLV tag", needed: needed - tagBytes) }
+        if let failure { throw failure }
+        guard hasReadHeader else {
+            throw .truncated(structure: "FLV header", needed: max(1, Self.headerSize - (end - position)))
         }
+        let begin = position + Self.previousTagSizeSize
+        guard begin < end else { return }
+        let isHeaderThere = end - begin >= Self.tagHeaderSize
+        let needed = Self.tagHeaderSize + (isHeaderThere ? bodySize(at: begin) : 0)
+        guard end - begin >= needed else { throw .truncated(structure: "FLV tag", needed: needed - (end - begin)) }
     }
 
-    private var bytesLeft: Int { buffer.count - position }
+    private var end: Int { buffer.count }
 
+    /// - Returns: whether the header is there and tags follow.
     private mutating func readHeader() throws(BitstreamError) -> Bool {
         let signature: [UInt8] = [0x46, 0x4C, 0x56]
         for (byte, expected) in zip(buffer, signature) where byte != expected {
             throw .invalid(structure: "FLV header", field: "signature", value: Int(byte))
         }
-        guard bytesLeft >= Self.headerSize else { return false }
+        guard end >= Self.headerSize else { return false }
         guard buffer[3] == 1 else { throw .invalid(structure: "FLV header", field: "version", value: Int(buffer[3])) }
-        let dataOffset = bigEndian(at: 5, bytes: 4)
+        let dataOffset = Int(buffer[5]) << 24 | threeBytes(at: 6)
         guard (Self.headerSize...Self.longestHeader).contains(dataOffset) else {
             throw .invalid(structure: "FLV header", field: "DataOffset", value: dataOffset)
         }
-        guard bytesLeft >= dataOffset else { return false }
+        guard end >= dataOffset else { return false }
         position = dataOffset
-        state = .tags(owed: Self.previousTagSizeSize)
+        hasReadHeader = true
         return true
     }
 
     private mutating func readTag() throws(BitstreamError) -> FLVTag? {
-        // PreviousTagSize is passed over unread: many writers get it wrong and nothing depends on it.
-        if case .tags(let owed) = state, owed > 0 {
-            guard bytesLeft >= owed else { return nil }
-            position += owed
-            state = .tags(owed: 0)
-        }
-        guard bytesLeft >= 1 else { return nil }
-        let type = buffer[position]
+        let begin = position + Self.previousTagSizeSize
+        guard begin < end else { return nil }
+        let type = buffer[begin]
         guard type & 0x20 == 0 else { throw .unsupported(structure: "FLV tag", feature: "encryption") }
         guard type & 0xC0 == 0, let kind = FLVTag.Kind(rawValue: type & 0x1F) else {
             throw .invalid(structure: "FLV tag", field: "TagType", value: Int(type))
         }
-        guard bytesLeft >= Self.tagHeaderSize else { return nil }
-        let end = Self.tagHeaderSize + bodySize(at: position)
-        guard bytesLeft >= end else { return nil }
-        let low = UInt32(truncatingIfNeeded: bigEndian(at: position + 4, bytes: 3))
-        let timestamp = UInt32(buffer[position + 7]) << 24 | low
-        let tag = FLVTag(
-            kind: kind, timestamp: timestamp, body: Array(buffer[position + Self.tagHeaderSize..<position + end]))
-        position += end
-        state = .tags(owed: Self.previousTagSizeSize)
-        return tag
+        guard end - begin >= Self.tagHeaderSize else { return nil }
+        let body = begin + Self.tagHeaderSize
+        let bodyEnd = body + bodySize(at: begin)
+        guard bodyEnd <= end else { return nil }
+        let timestamp = UInt32(buffer[begin + 7]) << 24 | UInt32(truncatingIfNeeded: threeBytes(at: begin + 4))
+        position = bodyEnd
+        return FLVTag(kind: kind, timestamp: timestamp, body: buffer[body..<bodyEnd])
     }
 
     /// DataSize of the tag that begins at `index`, whose header must be complete.
-    private func bodySize(at index: Int) -> Int { bigEndian(at: index + 1, bytes: 3) }
+    private func bodySize(at index: Int) -> Int { threeBytes(at: index + 1) }
 
-    private func bigEndian(at index: Int, bytes count: Int) -> Int {
-        buffer[index..<index + count].reduce(0) { $0 << 8 | Int($1) }
+    private func threeBytes(at index: Int) -> Int {
+        Int(buffer[index]) << 16 | Int(buffer[index + 1]) << 8 | Int(buffer[index + 2])
     }
 }

@@ -12,9 +12,14 @@ public struct FLVTag: Hashable, Sendable {
     /// Milliseconds; wraps after 2^32 of them (49.7 days).
     public var timestamp: UInt32
     /// The tag's data: for audio and video the media header (`FLVAudioHeader`, `FLVVideoHeader`), then the payload.
-    public var body: [UInt8]
+    /// A slice, so that it can stay where it was read to.
+    public var body: ArraySlice<UInt8>
 
     public init(kind: Kind, timestamp: UInt32, body: [UInt8]) {
+        self.init(kind: kind, timestamp: timestamp, body: body[...])
+    }
+
+    public init(kind: Kind, timestamp: UInt32, body: ArraySlice<UInt8>) {
         self.kind = kind
         self.timestamp = timestamp
         self.body = body

@@ -41,7 +41,9 @@ public struct FLVVideoHeader: Hashable, Sendable {
 
     /// Reads the header off the begin of a tag's body.
     /// - Throws: `unsupported` for an enhanced header (Enhanced RTMP v1), else what is damaged.
-    public init(parsing body: [UInt8]) throws(BitstreamError) {
+    public init(parsing body: [UInt8]) throws(BitstreamError) { try self.init(parsing: body[...]) }
+
+    public init(parsing body: ArraySlice<UInt8>) throws(BitstreamError) {
         guard let first = body.first else { throw .truncated(structure: Self.structure, needed: 1) }
         guard first & 0x80 == 0 else {
             throw .unsupported(structure: Self.structure, feature: "the enhanced header")
@@ -57,12 +59,15 @@ public struct FLVVideoHeader: Hashable, Sendable {
             return
         }
         guard body.count >= 5 else { throw .truncated(structure: Self.structure, needed: 5 - body.count) }
-        guard let packetType = PacketType(rawValue: body[1]) else {
-            throw .invalid(structure: Self.structure, field: "AVCPacketType", value: Int(body[1]))
+        guard let packetType = PacketType(rawValue: body[body.startIndex + 1]) else {
+            throw .invalid(structure: Self.structure, field: "AVCPacketType", value: Int(body[body.startIndex + 1]))
         }
         self.packetType = packetType
         // The sign is bit 23; shifted up and down it spreads.
-        compositionTime = Int32(bitPattern: UInt32(body[2]) << 24 | UInt32(body[3]) << 16 | UInt32(body[4]) << 8) >> 8
+        let time = body.startIndex + 2
+        compositionTime =
+            Int32(bitPattern: UInt32(body[time]) << 24 | UInt32(body[time + 1]) << 16 | UInt32(body[time + 2]) << 8)
+            >> 8
     }
 
     /// Bytes of the header: where the payload begins.

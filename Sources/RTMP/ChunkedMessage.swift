@@ -5,17 +5,18 @@
 /// than a chunk, a continuation header every `chunkSize` bytes. All continuation headers of
 /// one message are the same bytes, so there is nothing to allocate.
 public struct ChunkedMessage: Sendable {
-    /// The first chunk's header and the bytes that go before the payload, at most 32 together.
-    private var head: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-    private var headByteCount = 0
-    /// A type 3 header with the extended timestamp if there is one, at most 5 bytes.
-    private var continuation: UInt64 = 0
+    /// In memory order: 32 bytes for the first chunk's header and what goes before the payload, then 8 for
+    /// the continuation header, a type 3 header with the extended timestamp if there is one.
+    @usableFromInline typealias Headers = (UInt64, UInt64, UInt64, UInt64, UInt64)
+
+    @usableFromInline let headers: Headers
+    private let headByteCount: Int
     private let continuationByteCount: Int
     /// Payload bytes in the first chunk and in each later one.
     private let firstChunkByteCount: Int
     private let chunkSize: Int
     private let payloadByteCount: Int
-    public let payload: [UInt8]
+    public let payload: ArraySlice<UInt8>
     /// All bytes that go out.
     public let byteCount: Int
 
@@ -27,7 +28,7 @@ public struct ChunkedMessage: Sendable {
     /// - Parameter payload: what goes beyond a message's 2^24-1 bytes is cut off.
     init(
         type: MessageType, timestamp: UInt32, streamID: UInt32, chunkStreamID: UInt8, prefix: MessagePrefix,
-        payload: [UInt8], chunkSize: Int
+        payload: ArraySlice<UInt8>, chunkSize: Int
     ) {
         let isExtended = timestamp >= 0xFF_FFFF
         let length = UInt32(truncatingIfNeeded: min(prefix.byteCount + payload.count, 0xFF_FFFF))
@@ -36,21 +37,20 @@ public struct ChunkedMessage: Sendable {
         let first =
             UInt64(chunkStreamID) << 56 | UInt64(isExtended ? 0xFF_FFFF : timestamp) << 32
             | UInt64(length) << 8 | UInt64(type.rawValue)
-        var count = 12
-        var storage: (UInt64, UInt64, UInt64, UInt64) = (first.bigEndian, 0, 0, 0)
-        withUnsafeMutableBytes(of: &storage) { bytes in
-            bytes.storeBytes(of: streamID.littleEndian, toByteOffset: 8, as: UInt32.self)
-            if isExtended {
-                bytes.storeBytes(of: timestamp.bigEndian, toByteOffset: 12, as: UInt32.self)
-                count = 16
-            }
-            bytes.storeBytes(of: prefix.bytes.0, toByteOffset: count, as: UInt64.self)
-            if prefix.byteCount > 8 { bytes.storeBytes(of: prefix.bytes.1, toByteOffset: count + 8, as: UInt64.self) }
-        }
-        head = storage
-        headByteCount = count + prefix.byteCount
         let repeated = isExtended ? UInt64(timestamp) << 24 : 0
-        continuation = (UInt64(0xC0 | chunkStreamID) << 56 | repeated).bigEndian
+        let continuation = UInt64(0xC0 | chunkStreamID) << 56 | repeated
+        let headerByteCount = isExtended ? 16 : 12
+        var headers: Headers = (first.bigEndian, 0, 0, 0, continuation.bigEndian)
+        withUnsafeMutableBytes(of: &headers) { bytes in
+            bytes.storeBytes(of: streamID.littleEndian, toByteOffset: 8, as: UInt32.self)
+            if isExtended { bytes.storeBytes(of: timestamp.bigEndian, toByteOffset: 12, as: UInt32.self) }
+            bytes.storeBytes(of: prefix.bytes.0, toByteOffset: headerByteCount, as: UInt64.self)
+            if prefix.byteCount > 8 {
+                bytes.storeBytes(of: prefix.bytes.1, toByteOffset: headerByteCount + 8, as: UInt64.self)
+            }
+        }
+        self.headers = headers
+        headByteCount = headerByteCount + prefix.byteCount
         continuationByteCount = isExtended ? 5 : 1
         self.chunkSize = chunkSize
         self.payload = payload
@@ -64,58 +64,66 @@ public struct ChunkedMessage: Sendable {
     /// Gives the bytes from `byteOffset` on as slices in the order of the wire, for `writev`.
     /// At most `maximumSliceCount` of them: a message of very many chunks takes several calls,
     /// as a partial write does. Beyond the end there are no slices.
-    public func withSlices<Result>(
+    @inlinable public func withSlices<Result>(
         from byteOffset: Int, _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) throws -> Result
     ) rethrows -> Result {
-        try payload.withUnsafeBytes { payloadBytes in
-            try withUnsafeBytes(of: head) { headBytes in
-                try withUnsafeBytes(of: continuation) { continuationBytes in
-                    try withUnsafeTemporaryAllocation(
-                        of: UnsafeRawBufferPointer.self, capacity: Self.maximumSliceCount
-                    ) { slices in
-                        let count = fill(
-                            slices, from: max(0, byteOffset),
-                            head: UnsafeRawBufferPointer(rebasing: headBytes[..<headByteCount]),
-                            continuation: UnsafeRawBufferPointer(rebasing: continuationBytes[..<continuationByteCount]),
-                            payload: payloadBytes)
-                        return try body(UnsafeBufferPointer(rebasing: slices[..<count]))
-                    }
+        try payload.withUnsafeBytes { payload in
+            try withUnsafeBytes(of: headers) { headers in
+                try withUnsafeTemporaryAllocation(
+                    of: UnsafeRawBufferPointer.self, capacity: Self.maximumSliceCount
+                ) { slices in
+                    let count = fill(slices, from: byteOffset, headers: headers, payload: payload)
+                    return try body(UnsafeBufferPointer(rebasing: slices[..<count]))
                 }
             }
         }
     }
 
-    private func fill(
+    @usableFromInline func fill(
         _ slices: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>, from byteOffset: Int,
-        head: UnsafeRawBufferPointer, continuation: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer
+        headers: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer
     ) -> Int {
-        var count = 0
-        var toSkip = byteOffset
-        func add(_ bytes: UnsafeRawBufferPointer) {
-            if toSkip >= bytes.count {
-                toSkip -= bytes.count
-            } else if count < slices.count {
-                slices.initializeElement(at: count, to: UnsafeRawBufferPointer(rebasing: bytes[toSkip...]))
-                toSkip = 0
-                count += 1
-            }
-        }
-        add(head)
-        add(UnsafeRawBufferPointer(rebasing: payload[..<firstChunkByteCount]))
+        var list = SliceList(slices: slices, toSkip: max(0, byteOffset))
+        list.append(UnsafeRawBufferPointer(rebasing: headers[..<headByteCount]))
+        list.append(UnsafeRawBufferPointer(rebasing: payload[..<firstChunkByteCount]))
+        guard firstChunkByteCount < payloadByteCount else { return list.count }
+        let continuation = UnsafeRawBufferPointer(rebasing: headers[32..<32 + continuationByteCount])
         var position = firstChunkByteCount
-        let end = payloadByteCount
-        guard position < end else { return count }
         // Whole chunks that were written before are stepped over at once.
-        let skipped = min(toSkip / (chunkSize + continuationByteCount), (end - position) / chunkSize)
+        let skipped = min(
+            list.toSkip / (chunkSize + continuationByteCount), (payloadByteCount - position) / chunkSize)
         position += skipped * chunkSize
-        toSkip -= skipped * (chunkSize + continuationByteCount)
-        while position < end, count < slices.count {
-            let next = min(position + chunkSize, end)
-            add(continuation)
-            add(UnsafeRawBufferPointer(rebasing: payload[position..<next]))
+        list.toSkip -= skipped * (chunkSize + continuationByteCount)
+        while position < payloadByteCount, list.count < slices.count {
+            let next = min(position + chunkSize, payloadByteCount)
+            list.append(continuation)
+            list.append(UnsafeRawBufferPointer(rebasing: payload[position..<next]))
             position = next
         }
-        return count
+        return list.count
+    }
+}
+
+/// Slices being gathered, the first `toSkip` bytes left out.
+private struct SliceList {
+    let slices: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>
+    var toSkip: Int
+    var count = 0
+
+    init(slices: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>, toSkip: Int) {
+        self.slices = slices
+        self.toSkip = toSkip
+    }
+
+    /// Leaves out what finds no place.
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        if toSkip >= bytes.count {
+            toSkip -= bytes.count
+        } else if count < slices.count {
+            slices.initializeElement(at: count, to: UnsafeRawBufferPointer(rebasing: bytes[toSkip...]))
+            toSkip = 0
+            count += 1
+        }
     }
 }
 

@@ -60,7 +60,7 @@ struct MediaChunker: Sendable {
 
     /// A data message at the latest media's time.
     func chunk(dataFrame: [UInt8]) -> ChunkedMessage {
-        message(.dataAMF0, timestamp(max(latestAudio, latestVideo)), ChunkStreamID.data, .none, dataFrame)
+        message(.dataAMF0, timestamp(max(latestAudio, latestVideo)), ChunkStreamID.data, .none, dataFrame[...])
     }
 
     private func milliseconds(of time: MediaTimestamp) -> Int64 {
@@ -74,15 +74,16 @@ struct MediaChunker: Sendable {
     }
 
     private func videoMessage(_ packet: EncodedPacket, _ prefix: MessagePrefix) -> ChunkedMessage {
-        message(.video, timestamp(latestVideo), ChunkStreamID.video, prefix, packet.payload)
+        message(.video, timestamp(latestVideo), ChunkStreamID.video, prefix, packet.payload[...])
     }
 
     private func audioMessage(_ packet: EncodedPacket, _ prefix: MessagePrefix) -> ChunkedMessage {
-        message(.audio, timestamp(latestAudio), ChunkStreamID.audio, prefix, packet.payload)
+        message(.audio, timestamp(latestAudio), ChunkStreamID.audio, prefix, packet.payload[...])
     }
 
     private func message(
-        _ type: MessageType, _ timestamp: UInt32, _ chunkStreamID: UInt8, _ prefix: MessagePrefix, _ payload: [UInt8]
+        _ type: MessageType, _ timestamp: UInt32, _ chunkStreamID: UInt8, _ prefix: MessagePrefix,
+        _ payload: ArraySlice<UInt8>
     ) -> ChunkedMessage {
         ChunkedMessage(
             type: type, timestamp: timestamp, streamID: streamID, chunkStreamID: chunkStreamID, prefix: prefix,
@@ -103,7 +104,6 @@ extension FLVTag {
     /// Whether the tag's data is named `onMetaData`, so that a server must be told to keep it.
     fileprivate var isMetadata: Bool {
         let name = Array("onMetaData".utf8)
-        return body.count > 3 + name.count && body[0] == AMF0Marker.string && body[1] == 0
-            && body[2] == UInt8(name.count) && body[3..<3 + name.count].elementsEqual(name)
+        return body.count > 3 + name.count && body.starts(with: [AMF0Marker.string, 0, UInt8(name.count)] + name)
     }
 }

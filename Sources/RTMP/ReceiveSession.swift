@@ -52,10 +52,14 @@ public struct ReceiveSession: Sendable {
         guard !hasEnded else { return [] }
         remainingPingAnswers = PublishSession.pingAnswersPerPortion
         receivedByteCount &+= UInt64(bytes.count)
-        if let sequenceNumber = received.bytesReceived(bytes.count) { send(.acknowledgement(sequenceNumber)) }
+        let sequenceNumber = received.bytesReceived(bytes.count)
         var offset = 0
         do throws(ReceiveError) {
-            if case .handshaking = state { try continueHandshake(bytes, &offset) }
+            if case .handshaking = state {
+                try continueHandshake(bytes, &offset)
+            } else if let sequenceNumber {
+                send(.acknowledgement(sequenceNumber))
+            }
             while !hasEnded, let message = try nextMessage(bytes, &offset) { try messageReceived(message) }
         } catch {
             actions.append(.failed(error))

@@ -5,7 +5,7 @@ extension RTMPURL {
     func reconnectTarget(tcURL reference: String?) -> RTMPURL? {
         guard let reference, !reference.isEmpty else { return self }
         let absolute: String
-        if reference.prefix(8).contains("://") {
+        if reference.prefix(while: { $0 != "/" }).contains(":") {
             absolute = reference
         } else if reference.hasPrefix("//") {
             absolute = scheme.rawValue + ":" + reference

@@ -72,11 +72,9 @@ public final class OpenH264Encoder: VideoEncoder {
             }
         }
         if isKeyFrame { try makeNextPictureKey(false) }
-        guard let encoded else {
-            skippedFrameCount += 1
-            return []
-        }
-        return packets(encoded.withUnsafeBytes { AnnexBAccessUnit($0) }, at: time)
+        let unit = encoded.map { $0.withUnsafeBytes { AnnexBAccessUnit($0) } }
+        if unit?.containsPicture != true { skippedFrameCount += 1 }
+        return unit.map { packets($0, at: time) } ?? []
     }
 
     /// An interval of one picture makes the next one IDR, zero none. The library's ForceIntraFrame

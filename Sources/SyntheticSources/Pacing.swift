@@ -9,22 +9,25 @@ struct Pacing {
     init(stop: EventFD) { self.stop = stop }
 
     /// - Returns: false when the source shall end.
-    func wait(until time: MediaTimestamp) throws(SystemCallError) -> Bool {
+    func wait(until time: MediaTimestamp) throws(SourceError) -> Bool {
         var entries = [PollEntry(stop.fileDescriptor)]
-        return try poll(&entries, until: time) == 0
+        return try Self.poll(&entries, until: time) == 0
     }
 
     /// Waits until the descriptor can be read.
     /// - Returns: false when the source shall end.
-    func waitUntilReadable(_ fileDescriptor: Int32) throws(SystemCallError) -> Bool {
+    func waitUntilReadable(_ fileDescriptor: Int32) throws(SourceError) -> Bool {
         var entries = [PollEntry(stop.fileDescriptor), PollEntry(fileDescriptor)]
-        try poll(&entries, until: nil)
+        _ = try Self.poll(&entries, until: nil)
         return entries[0].ready.isEmpty
     }
 
-    var isStopped: Bool {
-        var entries = [PollEntry(stop.fileDescriptor)]
-        return (try? poll(&entries, until: .zero)) != 0
+    private static func poll(_ entries: inout [PollEntry], until time: MediaTimestamp?) throws(SourceError) -> Int {
+        do throws(SystemCallError) {
+            return try LinuxIO.poll(&entries, until: time)
+        } catch {
+            throw .systemFailed(error)
+        }
     }
 }
 

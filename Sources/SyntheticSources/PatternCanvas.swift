@@ -39,7 +39,8 @@ struct PatternCanvas {
             let from = (row - y) * side + left - x
             let to = row * size.width
             sprite.withUnsafeBytes {
-                bytes[to + left..<to + right].copyAll(from: UnsafeRawBufferPointer(rebasing: $0[from..<from + right - left]))
+                bytes[to + left..<to + right].copyAll(
+                    from: UnsafeRawBufferPointer(rebasing: $0[from..<from + right - left]))
             }
         }
     }

@@ -29,14 +29,21 @@ public final class RawAudioInput: AudioSource {
         guard !hasEnded else { return nil }
         if block.count != wanted * bytesPerFrame { block = [UInt8](repeating: 0, count: wanted * bytesPerFrame) }
         var count = block.count
-        var arrival = MonotonicClock.now()
+        var arrival: MediaTimestamp
         switch try block.withUnsafeMutableBytes({ try input.read(into: $0) }) {
         case .stopped: return nil
         case .whole(let time): arrival = time
-        case .ended(let byteCount):
+        case .ended(let byteCount, let time):
             hasEnded = true
+            arrival = time
             count = byteCount / bytesPerFrame * bytesPerFrame
-            endingNote = "\(input.path) ended after \(frameCount + count / bytesPerFrame) samples"
+            guard frameCount > 0 || count > 0 else {
+                throw SourceError.tooShort(path: input.path, byteCount: byteCount, needed: bytesPerFrame)
+            }
+            endingNote =
+                "\(input.path) ended after \(frameCount + count / bytesPerFrame) samples"
+                + (byteCount > count
+                    ? "; \(byteCount - count) of \(bytesPerFrame) bytes of another one are left out" : "")
             if count == 0 { return nil }
         }
         let time = input.isRegularFile ? scheduledTime(arrival) : arrival
@@ -49,7 +56,7 @@ public final class RawAudioInput: AudioSource {
     private func scheduledTime(_ arrival: MediaTimestamp) -> MediaTimestamp {
         let begin = begin ?? arrival
         self.begin = begin
-        return begin + .nanoseconds(Int64(frameCount) &* 1_000_000_000 / Int64(format.sampleRate))
+        return begin + SampleClock.duration(ofFrames: frameCount, sampleRate: format.sampleRate)
     }
 
     private func samples(_ byteCount: Int) -> [Int16] {

@@ -7,8 +7,8 @@ final class RawInput {
     enum Read {
         /// The buffer is full; the time is when its first byte was there.
         case whole(at: MediaTimestamp)
-        /// The input ended with so many bytes of an item.
-        case ended(byteCount: Int)
+        /// The input ended with so many bytes of an item; the time is when the first of them, or the end, was there.
+        case ended(byteCount: Int, at: MediaTimestamp)
         case stopped
     }
 
@@ -52,18 +52,22 @@ final class RawInput {
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Read {
         var filled = 0
         var arrival = MediaTimestamp.zero
-        do {
-            while filled < buffer.count {
-                guard try pacing.waitUntilReadable(file.rawValue) else { return .stopped }
-                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-                guard let count = try file.readIfReady(into: rest) else { continue }
-                if count == 0 { return .ended(byteCount: filled) }
-                if filled == 0 { arrival = MonotonicClock.now() }
-                filled += count
-            }
+        while filled < buffer.count {
+            guard try pacing.waitUntilReadable(file.rawValue) else { return .stopped }
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+            guard let count = try readIfReady(into: rest) else { continue }
+            if filled == 0 { arrival = MonotonicClock.now() }
+            if count == 0 { return .ended(byteCount: filled, at: arrival) }
+            filled += count
+        }
+        return .whole(at: arrival)
+    }
+
+    private func readIfReady(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int? {
+        do throws(SystemCallError) {
+            return try file.readIfReady(into: buffer)
         } catch {
             throw .cannotRead(path: path, error)
         }
-        return .whole(at: arrival)
     }
 }

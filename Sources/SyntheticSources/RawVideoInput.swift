@@ -13,6 +13,7 @@ public final class RawVideoInput: VideoSource {
     private var pool: FramePool
     private var schedule: Schedule?
     private var frameCount = 0
+    private var hasEnded = false
 
     public init(
         path: String, format: PixelFormat, size: PictureSize, frameRate: FrameRate, stop: EventFD
@@ -28,6 +29,7 @@ public final class RawVideoInput: VideoSource {
     }
 
     public func nextFrame() throws -> CapturedFrame? {
+        guard !hasEnded else { return nil }
         let frame = pool.take()
         var result = Result<RawInput.Read, SourceError>.success(.stopped)
         frame.withMutableBytes { bytes in
@@ -35,7 +37,8 @@ public final class RawVideoInput: VideoSource {
         }
         switch try result.get() {
         case .stopped: return nil
-        case .ended(let byteCount):
+        case .ended(let byteCount, _):
+            hasEnded = true
             guard frameCount > 0 else {
                 throw SourceError.tooShort(path: input.path, byteCount: byteCount, needed: layout.byteCount)
             }

@@ -86,8 +86,8 @@ public enum AudioSourceDescription: Hashable, Sendable {
     }
 }
 
-/// `raw:PATH,key=value,...`. The path may hold commas: what follows it are the last parts that
-/// look like settings.
+/// `raw:PATH,key=value,...`. The path may hold commas and equals signs: the settings are the last parts, one
+/// for each key, and what is before them is the path.
 private struct RawSettings {
     let text: String
     private(set) var path: String
@@ -99,6 +99,7 @@ private struct RawSettings {
         var parts = text.dropFirst(4).split(separator: ",", omittingEmptySubsequences: false)
         while let part = parts.last, let separator = part.firstIndex(of: "="), parts.count > 1 {
             let key = String(part[..<separator])
+            if values.count == keys.count && !keys.contains(key) { break }
             guard keys.contains(key) else {
                 throw .badDescription(text, problem: "\"\(key)\" is not one of \(keys.joined(separator: ", "))")
             }
@@ -113,7 +114,9 @@ private struct RawSettings {
     mutating func value<Value>(
         _ key: String, _ possible: String, _ parse: (String) -> Value?
     ) throws(SourceError) -> Value {
-        guard let text = values[key] else { throw .badDescription(self.text, problem: "\(key)= is missing: \(possible)") }
+        guard let text = values[key] else {
+            throw .badDescription(self.text, problem: "\(key)= is missing: \(possible)")
+        }
         guard let value = parse(text) else {
             throw .badDescription(self.text, problem: "\(key) is \(possible), not \"\(text)\"")
         }

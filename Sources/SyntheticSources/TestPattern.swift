@@ -41,7 +41,7 @@ public final class TestPattern: VideoSource {
         return CapturedFrame(layout: layout, captureTime: schedule.due, memory: frame)
     }
 
-    private func draw(
+    func draw(
         into bytes: UnsafeMutableRawBufferPointer, frame: Int, at time: MediaTimestamp, since begin: MediaTimestamp
     ) {
         let size = layout.size
@@ -68,7 +68,8 @@ public final class TestPattern: VideoSource {
     /// `MM:SS.mmm`
     private static func clock(_ milliseconds: Int) -> String {
         let seconds = milliseconds / 1000
-        return "\(padded(seconds / 60 % 100, to: 2)):\(padded(seconds % 60, to: 2)).\(padded(milliseconds % 1000, to: 3))"
+        return
+            "\(padded(seconds / 60 % 100, to: 2)):\(padded(seconds % 60, to: 2)).\(padded(milliseconds % 1000, to: 3))"
     }
 
     private static func padded(_ number: Int, to width: Int) -> String {
@@ -91,7 +92,9 @@ public final class TestPattern: VideoSource {
             for (index, colour) in colours.enumerated() {
                 let left = index * size.width / colours.count
                 let right = (index + 1) * size.width / colours.count
-                canvas.fill(x: left, y: 0, width: right - left, height: rampTop, colour: (y: colour.0, u: colour.1, v: colour.2))
+                canvas.fill(
+                    x: left, y: 0, width: right - left, height: rampTop, colour: (y: colour.0, u: colour.1, v: colour.2)
+                )
             }
             for x in stride(from: 0, to: size.width, by: 2) {
                 let level = UInt8(16 + x * 219 / size.width)

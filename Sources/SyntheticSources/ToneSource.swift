@@ -27,6 +27,11 @@ public final class ToneSource: AudioSource {
     public func nextBlock(frameCount: Int) throws -> AudioBlock? {
         let (first, time) = clock.take(frameCount)
         guard try pacing.wait(until: clock.now) else { return nil }
+        return AudioBlock(samples: samples(from: first, frameCount: frameCount), captureTime: time)
+    }
+
+    /// Interleaved samples, `first` counted from the tone's begin.
+    func samples(from first: Int, frameCount: Int) -> [Int16] {
         var samples: [Int16] = []
         samples.reserveCapacity(2 * frameCount)
         var position = 2 * (first % format.sampleRate)
@@ -35,7 +40,7 @@ public final class ToneSource: AudioSource {
             samples += second[position..<position + count]
             position = 0
         }
-        return AudioBlock(samples: samples, captureTime: time)
+        return samples
     }
 }
 
@@ -68,9 +73,14 @@ struct SampleClock {
 
     init(sampleRate: Int) { self.sampleRate = sampleRate }
 
-    /// When the last sample taken would have been captured.
+    /// When the next sample is captured: all those taken are there.
     var now: MediaTimestamp {
-        (begin ?? .zero) + .nanoseconds(Int64(frameCount) &* 1_000_000_000 / Int64(sampleRate))
+        (begin ?? .zero) + Self.duration(ofFrames: frameCount, sampleRate: sampleRate)
+    }
+
+    /// Rounded down to a nanosecond. Whole seconds go first: days of samples, times 10^9, are beyond 64 bits.
+    static func duration(ofFrames count: Int, sampleRate: Int) -> Duration {
+        .seconds(count / sampleRate) + .nanoseconds(Int64(count % sampleRate) * 1_000_000_000 / Int64(sampleRate))
     }
 
     /// - Returns: the first frame's number and its time.

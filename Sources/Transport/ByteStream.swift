@@ -40,8 +40,16 @@ public protocol ByteStream: AnyObject {
     /// (SIOCOUTQ): the unsent ones and those under way. 0 when closed.
     var unacknowledgedByteCount: Int { get }
 
+    /// Ends this direction: behind what was taken by `write`, the peer reads the end. Never waits,
+    /// and reading goes on. A stream that is closed with bytes unread cuts off what the peer has
+    /// not read yet, so: finish, read to the end, close.
+    func finishSending()
+
     /// Ends the stream; never waits. Bytes in the kernel are still sent. Further calls throw `cancelled`.
     func close()
+
+    /// Ends the stream at once and throws away what was not sent; the peer is told so (RST). Never waits.
+    func abort()
 }
 
 extension ByteStream {

@@ -96,16 +96,16 @@ public final class Connector {
     }
 
     /// Connects, waiting for it.
-    /// - Parameter cancellation: once signalled, the call ends with `cancelled` at once. It is not drained.
+    /// - Parameter cancellation: a descriptor; once it is readable, the call ends with `cancelled`. Nothing is read.
     public static func connect(
         to endpoint: Endpoint, security: TransportSecurity = .none, limits: ConnectionLimits = ConnectionLimits(),
-        settings: TCPSettings = TCPSettings(), cancellation: EventFD? = nil
+        settings: TCPSettings = TCPSettings(), cancellation: Int32? = nil
     ) throws(TransportError) -> any ByteStream {
         let connector = try Connector(
             to: endpoint, security: security, limits: limits, settings: settings, now: MonotonicClock.now())
         while true {
             if let stream = try connector.advance(now: MonotonicClock.now()) { return stream }
-            var entries = connector.pollEntries + [PollEntry(cancellation?.fileDescriptor ?? -1)]
+            var entries = connector.pollEntries + [PollEntry(cancellation ?? -1)]
             do {
                 try poll(&entries, until: connector.deadline)
             } catch {

@@ -22,6 +22,8 @@ public final class TLSConnection: ByteStream {
     private var recordIsPending = false
     private var waitsForWritable = false
     private var isOpen = true
+    private var isFinishing = false
+    private var hasSentEnd = false
     private let isNumericHost: Bool
 
     /// Begins a connection; `advanceHandshake` follows.
@@ -97,7 +99,7 @@ public final class TLSConnection: ByteStream {
         guard isOpen else { throw .cancelled }
         guard let bytes = buffer.baseAddress, !buffer.isEmpty else { return .wouldBlock }
         waitsForWritable = false
-        _ = try sendPendingRecord()
+        if try sendPendingRecord() { sendEnd() }
         while true {
             let result = mbedtls_ssl_read(session, bytes.assumingMemoryBound(to: UInt8.self), buffer.count)
             switch result {
@@ -113,13 +115,32 @@ public final class TLSConnection: ByteStream {
         }
     }
 
+    public func finishSending() {
+        guard isOpen else { return }
+        isFinishing = true
+        if let isSent = try? sendPendingRecord(), isSent { sendEnd() }
+    }
+
+    /// Says the end of TLS and of TCP, once, when everything before is in the socket.
+    private func sendEnd() {
+        guard isFinishing, !hasSentEnd else { return }
+        hasSentEnd = true
+        mbedtls_ssl_close_notify(session)
+        tcp.finishSending()
+    }
+
     public func close() {
         guard isOpen else { return }
         _ = try? sendPendingRecord()
         // So that the server need not take the end for an attack. Lost when the socket has no room, which is allowed.
-        mbedtls_ssl_close_notify(session)
+        if !hasSentEnd { mbedtls_ssl_close_notify(session) }
         isOpen = false
         tcp.close()
+    }
+
+    public func abort() {
+        isOpen = false
+        tcp.abort()
     }
 }
 

@@ -11,7 +11,8 @@ private struct Command: Sendable {
 }
 
 private let commands = [
-    Command(name: "publish", summary: "stream live video and audio, or an FLV file, to an RTMP server", run: runPublish),
+    Command(
+        name: "publish", summary: "stream live video and audio, or an FLV file, to an RTMP server", run: runPublish),
     Command(name: "receive", summary: "take streams as an RTMP server does, count and record them", run: runReceive),
     Command(name: "check", summary: "name every fault of a stream.json", run: runCheck),
 ]
@@ -19,6 +20,8 @@ private let commands = [
 /// Runs the command that the arguments name, and says what went wrong in one line.
 func run(_ arguments: [String]) -> ExitStatus {
     ProcessSettings.ignoreBrokenPipeSignal()
+    // Stream names and keys are in memory.
+    ProcessSettings.disableCoreDumps()
     do {
         return try dispatch(arguments)
     } catch let failure as CommandFailure {

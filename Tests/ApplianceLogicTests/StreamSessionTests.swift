@@ -16,7 +16,7 @@ struct StreamSessionTests {
         #expect(script.session.state == .unknown)
         #expect(script.play(.start) == ["connecting", "open 1"])
         #expect(script.play(.connected(1)) == ["1001"])
-        #expect(script.play(.publishing(1)) == ["media 1", "key frame", "1002", "connected", "started"])
+        #expect(script.play(.publishing(1)) == ["key frame", "media 1", "1002", "connected", "started"])
         #expect(script.play(.stop) == ["close 1", "disconnecting"])
         #expect(script.play(.closed(1)) == ["disconnected", "stopped"])
         #expect(script.timer == nil)
@@ -86,7 +86,7 @@ struct StreamSessionTests {
         func delays(jitter: Double, seed: UInt64) -> [Double] {
             var script = publishing(StreamSessionScript(limit: .endless, jitter: jitter, seed: seed))
             return (1...7).map { index in
-                _ = script.play(.failed(index, refused))
+                _ = script.play(.failed(index, reset))
                 let begin = script.now
                 if let due = script.timer { _ = script.wait(due - script.now) }
                 return (script.now - begin).inSeconds
@@ -101,11 +101,34 @@ struct StreamSessionTests {
         #expect(jittered == delays(jitter: 0.25, seed: 1))
     }
 
+    @Test func aServerOutOfReachIsTriedEveryHalfSecond() {
+        var script = publishing(StreamSessionScript(limit: .endless))
+        _ = script.play(.failed(1, reset))
+        for index in 2...9 {
+            #expect(script.wait(.milliseconds(500)).count == 1)
+            #expect(script.play(.failed(index, refused)) == ["3002", "1102"])
+        }
+        // Once it answers and refuses, it is left alone for longer and longer.
+        _ = script.wait(.milliseconds(500))
+        _ = script.play([.connected(10), .failed(10, badName)])
+        #expect(script.wait(.milliseconds(999)) == [])
+        #expect(script.wait(.milliseconds(1)).count == 1)
+    }
+
+    @Test func withTheLinkDownDelaysGrow() {
+        var script = publishing(StreamSessionScript(limit: .endless))
+        _ = script.play([.linkDown, .failed(1, reset)])
+        _ = script.wait(.milliseconds(500))
+        _ = script.play(.failed(2, refused))
+        #expect(script.wait(.milliseconds(999)) == [])
+        #expect(script.wait(.milliseconds(1)).count == 1)
+    }
+
     @Test func afterAReconnectHeadersComeFirstAndAKeyFrameIsWanted() {
         var script = publishing()
         _ = script.play(.failed(1, reset))
         _ = script.wait(.milliseconds(500))
-        #expect(script.play([.connected(2), .publishing(2)]) == ["1001", "media 2", "key frame", "1002", "connected"])
+        #expect(script.play([.connected(2), .publishing(2)]) == ["1001", "key frame", "media 2", "1002", "connected"])
         #expect(script.targets == [.described, .described])
     }
 
@@ -353,12 +376,12 @@ struct StreamSessionTests {
         var early = publishing()
         _ = early.play(.move(1, nil))
         #expect(early.play(.failed(1, reset)) == ["3004", "1102", "reconnecting"])
-        #expect(early.play([.connected(2), .publishing(2)]) == ["1001", "media 2", "key frame", "1002", "connected"])
+        #expect(early.play([.connected(2), .publishing(2)]) == ["1001", "key frame", "media 2", "1002", "connected"])
         var late = publishing()
         _ = late.play([.move(1, nil), .connected(2), .publishing(2)])
         #expect(
             late.play(.failed(1, reset)) == [
-                "3004", "1102", "reconnecting", "media 2", "key frame", "1002", "connected",
+                "3004", "1102", "reconnecting", "key frame", "media 2", "1002", "connected",
             ])
     }
 

@@ -131,6 +131,24 @@ import Testing
         #expect(read == tags)
     }
 
+    @Test func readsWhatIsWrittenInPlaceIntoRoomThatIsLarger() throws {
+        var rest = try file()[...]
+        var reader = FLVReader()
+        var read: [FLVTag] = []
+        repeat {
+            let count = reader.append(upTo: 100) { room in
+                let portion = rest.prefix(7)
+                room.copyBytes(from: portion)
+                rest = rest.dropFirst(7)
+                return portion.count
+            }
+            read += try readAll(&reader)
+            if count == 0 { break }
+        } while true
+        #expect(read == tags)
+        try reader.inputEnded()
+    }
+
     @Test func wrongPreviousTagSizesAreTolerated() throws {
         var bytes = FLVWriter.header(hasAudio: true, hasVideo: true)
         for tag in tags {

@@ -7,6 +7,8 @@ import flv
 import media
 from rtmp_wire import decode_amf
 
+SAMPLE_RATES = [96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000]
+
 
 class Recording:
     def __init__(self, path: Path):
@@ -30,6 +32,16 @@ class Recording:
         headers = [tag for tag in self.tags if tag.is_video_header]
         assert headers, f"{self.path} has no AVC sequence header"
         return flv.sps_of_header(headers[0])
+
+    @cached_property
+    def sample_rate(self) -> int:
+        """From the AudioSpecificConfig (ISO 14496-3 section 1.6.2.1)."""
+        config = next(tag for tag in self.tags if tag.is_audio_header).body[2:]
+        return SAMPLE_RATES[(config[0] & 7) << 1 | config[1] >> 7]
+
+    @property
+    def audio_seconds(self) -> float:
+        return len(self.sounds) * 1024 / self.sample_rate
 
     @cached_property
     def metadata(self) -> dict:
@@ -57,8 +69,7 @@ class Recording:
         return sum(len(tag.body) - 5 for tag in self.pictures) * 8 / seconds / 1000
 
     def audio_kbps(self) -> float:
-        rate = self.metadata.get("audiosamplerate", 44100)
-        return sum(len(tag.body) - 2 for tag in self.sounds) * 8 / (len(self.sounds) * 1024 / rate) / 1000
+        return sum(len(tag.body) - 2 for tag in self.sounds) * 8 / self.audio_seconds / 1000
 
 
 def assert_whole(recording: Recording, sent: dict) -> None:

@@ -9,16 +9,16 @@ from processes import Children, Process, Unfinished
 NGINX_CONFIGURATION = """
 load_module /usr/lib/nginx/modules/ngx_rtmp_module.so;
 daemon off; master_process off; user root;
-pid {directory}/nginx.pid;
-error_log {directory}/nginx.log info;
+pid "{directory}/nginx.pid";
+error_log "{directory}/nginx.log" info;
 events {{ worker_connections 256; }}
 rtmp {{
   server {{
-    listen 127.0.0.1:{port};
+    listen {host}:{port};
     chunk_size 4096;
     application live {{
       live on; sync 0; wait_key off; wait_video off;
-      record all; record_path {directory}/recordings; record_unique off; record_suffix .flv;
+      record all; record_path "{directory}/recordings"; record_unique {unique}; record_suffix .flv;
     }}
   }}
 }}
@@ -34,30 +34,51 @@ def free_port() -> int:
 
 def wait_for_listener(process: Process, port: int, timeout: float = 10) -> None:
     """Waits until the port is listened on, without connecting: some servers take one client only."""
-    process.wait_until(lambda: is_listening(port), timeout, f"listener on port {port}")
+    process.wait_until(lambda: is_listening(port, process), timeout, f"listener on port {port}")
 
 
-def is_listening(port: int) -> bool:
+def is_listening(port: int, process: Process) -> bool:
+    """In the process's own network namespace."""
     entry = f":{port:04X} "
-    lines = Path("/proc/net/tcp").read_text().splitlines()
+    try:
+        lines = Path(f"/proc/{process.child.pid}/net/tcp").read_text().splitlines()
+    except OSError:
+        return False
     return any(entry in line and line.split()[3] == "0A" for line in lines)
 
 
 class NginxRTMP:
     """nginx, recording each stream of the application `live` into an FLV of its own."""
 
-    def __init__(self, children: Children):
+    def __init__(self, children: Children, host: str = "127.0.0.1", prefix: tuple = (), unique: bool = False):
+        """`prefix` is a command that runs nginx; with `unique` every connection has a recording of its own."""
+        self.host = host
+        self.prefix = prefix
+        self.children = children
         self.port = free_port()
         self.directory = children.directory
         self.recordings = children.directory / "recordings"
         self.recordings.mkdir(exist_ok=True)
-        configuration = children.directory / "nginx.conf"
-        configuration.write_text(NGINX_CONFIGURATION.format(directory=self.directory, port=self.port))
-        self.process = children.start("nginx", ["nginx", "-p", self.directory, "-c", configuration])
+        self.configuration = children.directory / "nginx.conf"
+        self.configuration.write_text(
+            NGINX_CONFIGURATION.format(
+                directory=self.directory, host=host, port=self.port, unique="on" if unique else "off"
+            )
+        )
+        self.start()
+
+    def start(self) -> None:
+        self.process = self.children.start(
+            "nginx", [*self.prefix, "nginx", "-p", self.directory, "-c", self.configuration]
+        )
         wait_for_listener(self.process, self.port)
 
     def url(self, name: str) -> str:
-        return f"rtmp://127.0.0.1:{self.port}/live/{name}"
+        return f"rtmp://{self.host}:{self.port}/live/{name}"
+
+    def all_recordings(self) -> list[Path]:
+        """In the order they were begun."""
+        return sorted(self.recordings.glob("*.flv"), key=lambda path: path.name)
 
     def recording(self, name: str, timeout: float = 5) -> Path:
         """The recording of a stream that has ended: nginx closes the file a moment later."""

@@ -1,6 +1,8 @@
 """The product's command line as the tests see it."""
 
+import itertools
 import json
+import sys
 from pathlib import Path
 
 from processes import Children, Process
@@ -36,16 +38,27 @@ def publish_arguments(url: str, **options) -> list:
     return words
 
 
-def start_publisher(children: Children, url: str, name: str = "publish", stdin=None, **options) -> Process:
+def start_publisher(children: Children, url: str, name: str = "publish", stdin=None, prefix=(), **options) -> Process:
     extra = {} if stdin is None else {"stdin": stdin}
-    return children.start(name, [TALLYCAM, *publish_arguments(url, **options)], **extra)
+    return children.start(name, [*prefix, TALLYCAM, *publish_arguments(url, **options)], **extra)
+
+
+def decoded_at_pace(children: Children, clip: Path, width: int, height: int, fps: int) -> Process:
+    """A clip that ffmpeg decodes, as I420 in the process's `pipe`, picture by picture at its time."""
+    decoder = children.start("decoder", [
+        "ffmpeg", "-v", "error", "-i", clip, "-vf", f"scale={width}:{height}", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
+    ], piped=True)  # fmt: skip
+    words = [sys.executable, Path(__file__).with_name("pace_frames.py"), width * height * 3 // 2, fps]
+    return children.start("pacer", words, stdin=decoder.pipe, piped=True)
 
 
 class Receiver:
     """`tallycam receive`, recording what one publisher sends."""
 
+    numbers = itertools.count(1)
+
     def __init__(self, children: Children, name: str = "receive"):
-        self.path = children.directory / f"{name}.flv"
+        self.path = children.directory / f"{name}-{next(Receiver.numbers)}.flv"
         self.process = children.start(name, [
             TALLYCAM, "receive", "--listen", "127.0.0.1:0", "--record", self.path, "--events", "json",
         ])  # fmt: skip

@@ -22,6 +22,10 @@ def media_of(path) -> list[flv.Tag]:
     return [tag for tag in flv.read_tags(path) if tag.kind in (flv.AUDIO, flv.VIDEO)]
 
 
+def is_header(tag: flv.Tag) -> bool:
+    return tag.is_video_header or tag.is_audio_header
+
+
 def relative(tags: list[flv.Tag]) -> list[flv.Tag]:
     return [flv.Tag(tag.kind, tag.timestamp - tags[0].timestamp, tag.body) for tag in tags]
 
@@ -35,8 +39,12 @@ def test_what_arrives_is_the_file(children, encoded_flv, pace, at_least, at_most
 
 
 def test_nginx_gets_the_same(nginx, children, encoded_flv):
+    """But for the headers, which nginx puts at the recording's begin once more."""
     publish(children, encoded_flv, nginx.url("x"), "fast")
-    assert media_of(nginx.recording("x")) == media_of(encoded_flv)
+    received = media_of(nginx.recording("x"))
+    sent = media_of(encoded_flv)
+    assert {tag for tag in received if is_header(tag)} == {tag for tag in sent if is_header(tag)}
+    assert [tag for tag in received if not is_header(tag)] == [tag for tag in sent if not is_header(tag)]
 
 
 def test_realtime_sends_each_tag_at_its_time(children, encoded_flv):

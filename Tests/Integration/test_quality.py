@@ -11,7 +11,7 @@ from expected import KEY_INTERVAL, QUALITIES
 from processes import Children, Process
 from recording import Recording, assert_whole
 from servers import FFmpegListener, NginxRTMP
-from tallycam import Receiver, last_event, start_publisher
+from tallycam import Receiver, decoded_at_pace, last_event, start_publisher
 
 SECONDS = 20
 MEASURED = ["Low1", "Medium1", "High1", "High3"]
@@ -29,14 +29,13 @@ class Stream:
 @pytest.fixture(scope="module")
 def streams(module_children, rich_clip):
     children = module_children
+    children.priority = -10
     files = children.directory
-    soft = media.make_raw(rich_clip, files / "400x300.i420", 400, 300, 30, SECONDS + 1)
+    soft = media.make_raw(rich_clip, files / "400x300.i420", 400, 300, 12, SECONDS + 1)
     vga = media.make_raw(rich_clip, files / "640x480.i420", 640, 480, 30, SECONDS + 1)
     nv12 = media.make_raw(rich_clip, files / "960x540.nv12", 960, 540, 30, SECONDS + 1, "nv12")
     nginx = NginxRTMP(children)
-    clip_decoder = children.start("decoder", [
-        "ffmpeg", "-v", "error", "-re", "-i", rich_clip, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
-    ], piped=True)  # fmt: skip
+    camera = decoded_at_pace(children, rich_clip, 1280, 720, 30)
 
     def publish(server, quality: str, stdin=None, **options) -> Stream:
         publisher = start_publisher(
@@ -45,15 +44,14 @@ def streams(module_children, rich_clip):
         return Stream(publisher, server, children)
 
     running = {
-        # A source of 30 pictures a second for a quality of 12.
-        "Low1": publish(nginx, "Low1", video=f"raw:{soft},format=i420,size=400x300,fps=30", dimension="400x300"),
+        "Low1": publish(nginx, "Low1", video=f"raw:{soft},format=i420,size=400x300,fps=12", dimension="400x300"),
         "Medium1": publish(FFmpegListener(children), "Medium1", video=f"raw:{vga},format=i420,size=640x480,fps=30"),
         "High1": publish(
             Receiver(children), "High1", video=f"raw:{nv12},format=nv12,size=960x540,fps=30", dimension="960x540"
         ),
         # Real input: a clip that is decoded meanwhile.
         "High3": publish(
-            nginx, "High3", clip_decoder.pipe,
+            nginx, "High3", camera.pipe,
             video="raw:-,format=i420,size=1280x720,fps=30", dimension="1280x720",
         ),
     }  # fmt: skip

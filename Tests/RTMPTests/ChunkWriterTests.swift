@@ -62,7 +62,7 @@ struct ChunkedMessageTests {
         timestamp: UInt32, prefix: MessagePrefix = .none, payload: [UInt8], chunkSize: Int
     ) -> ChunkedMessage {
         ChunkedMessage(
-            type: .video, timestamp: timestamp, streamID: 1, chunkStreamID: 6, prefix: prefix, payload: payload,
+            type: .video, timestamp: timestamp, streamID: 1, chunkStreamID: 6, prefix: prefix, payload: payload[...],
             chunkSize: chunkSize)
     }
 

@@ -188,6 +188,10 @@ struct ReceiveSessionTests {
         _ = publisher.say(ControlMessage.windowAcknowledgementSize(50_000).message, on: 2)
         let counts = try (0..<10).map { _ in try acknowledgements(publisher.say(audio)) }
         #expect(counts.reduce(0, +) == 2)
+        var eager = ScriptedPublisher { $0.acknowledgementWindow = 1 }
+        let handshake = eager.say(bytes: [3] + [UInt8](repeating: 0, count: 3072))
+        #expect(handshake.sentBytes.count == 3073)
+        #expect(try acknowledgements(eager.say(audio)) == 1)
         var silent = ScriptedPublisher { $0.acknowledgementWindow = 0 }
         silent.goOnToMedia()
         _ = silent.say(ControlMessage.windowAcknowledgementSize(1).message, on: 2)

@@ -11,7 +11,8 @@ private func connect(
 ) throws -> TLSConnection {
     let context = try TLSContext(authorityFile: authorityFile ?? TestCertificates.shared.get().authority)
     let stream = try Connector.connect(
-        to: server.endpoint, security: .tls(context), limits: limits, cancellation: cancellation)
+        to: server.endpoint, security: .tls(context), limits: limits,
+        cancellation: cancellation?.fileDescriptor)
     guard let connection = stream as? TLSConnection else { throw SupportFailure(what: "no TLS") }
     return connection
 }

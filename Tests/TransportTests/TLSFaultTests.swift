@@ -83,7 +83,7 @@ import Testing
         #expect(throws: TransportError.cancelled) {
             try Connector.connect(
                 to: Endpoint(host: "127.0.0.1", port: listener.port), security: .tls(context),
-                cancellation: cancellation)
+                cancellation: cancellation.fileDescriptor)
         }
     }
 

@@ -13,7 +13,7 @@ struct AudioTrack {
     let metadata: StreamMetadata.Audio
 
     init?(options: MediaOptions, stop: EventFD) throws {
-        guard let source = try options.audio.open(sampleRate: options.audioQuality.sampleRate, stop: stop) else { return nil }
+        guard let source = try Self.source(options, stop: stop) else { return nil }
         self.source = source
         do {
             encoder = try AACEncoder(format: source.format, bitrate: options.audioQuality.bitrate)
@@ -23,5 +23,12 @@ struct AudioTrack {
         metadata = StreamMetadata.Audio(
             bitrate: options.audioQuality.bitrate, sampleRate: source.format.sampleRate,
             channelCount: source.format.channelCount)
+    }
+    private static func source(_ options: MediaOptions, stop: EventFD) throws -> (any AudioSource)? {
+        do {
+            return try options.audio.open(sampleRate: options.audioQuality.sampleRate, stop: stop)
+        } catch {
+            throw CommandFailure(.media, code: -1302, "\(error)")
+        }
     }
 }

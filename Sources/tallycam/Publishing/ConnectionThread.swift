@@ -7,13 +7,15 @@ import Transport
 
 /// What a connection's thread is told.
 enum ConnectionCommand: Sendable {
-    /// Send the queue's media from now on; `time` is RTMP's time zero.
-    case beginMedia(timeZero: MediaTimestamp)
+    /// Send the queue's media from now on, behind these sequence headers; `timeZero` is RTMP's.
+    case beginMedia(timeZero: MediaTimestamp, headers: [EncodedPacket])
     /// Send up to the next key frame, and report when it is reached.
     case holdAtKeyFrame
     /// Send what waits if the network takes it soon, then say goodbye.
     case close
-    /// End at once.
+    /// Nothing gets through: send nothing more, and wait for `abort`.
+    case fallSilent
+    /// End at once; the server is told if it can be.
     case abort
 }
 
@@ -23,10 +25,14 @@ struct ConnectionReport: Sendable {
         case connected(server: String)
         case publishing
         case failed(ConnectionFailure)
+        /// Nothing gets through any more. The thread waits for `abort`: a server that is told of the end when it
+        /// can be reached again gives the stream's name free at once, instead of when it misses the publisher.
+        case stalled(ConnectionFailure)
         case closed
         /// Everything was sent, and the tracks have ended.
         case drained
         case keyFrameReached
+        case reconnectRequested(RTMPURL)
         case buffer([SendBufferEvent])
     }
 
@@ -38,6 +44,12 @@ struct ConnectionReport: Sendable {
 final class ConnectionThread {
     /// How long what waits may take to be sent when the stream ends.
     private static let drainLimit = Duration.milliseconds(500)
+    /// How long the goodbye may take after that.
+    private static let goodbyeLimit = Duration.milliseconds(250)
+
+    /// For how long a dead connection is kept, to be aborted when the server can be reached again. Servers
+    /// miss a publisher sooner than that.
+    private static let stalledLimit = Duration.seconds(180)
 
     private let id: ConnectionID
     private let configuration: PublishConfiguration
@@ -48,10 +60,13 @@ final class ConnectionThread {
     private let reports: Mailbox<ConnectionReport>
 
     private var sendsMedia = false
+    /// To be sent before anything from the queue.
+    private var headers: ArraySlice<EncodedPacket> = []
     private var holdsAtKeyFrame = false
     private var hasReportedDrained = false
     private var drainDeadline: MediaTimestamp?
     private var saidGoodbye = false
+    private var watch = TransferWatch()
 
     init(
         id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, queue: MediaQueue,
@@ -86,30 +101,47 @@ final class ConnectionThread {
     }
 
     private func publish() throws {
+        let stream = try connect()
+        report(.connected(server: stream.peer))
+        let connection = PublishConnection(stream: stream, configuration: configuration)
+        defer { connection.close() }
+        if try handle(connection.open(), on: connection) { return }
+        while try serve(connection) {}
+    }
+
+    private func connect() throws -> any ByteStream {
         let url = configuration.url
         let security: TransportSecurity =
             url.scheme == .rtmps ? .tls(try TLSContext(authorityFile: authorityFile)) : .none
-        // Before the connection stands the only command is to end it.
-        let stream = try Connector.connect(
-            to: Endpoint(host: url.host, port: url.port), security: security, cancellation: commands.wakeup)
-        defer { stream.close() }
-        report(.connected(server: stream.peer))
-        let connection = PublishConnection(stream: stream, configuration: configuration)
-        if try handle(connection.open(), on: connection) { return }
-        while try serve(connection) {}
+        // The watch notices a dead peer; the kernel's own end of the connection would leave the server unaware.
+        var settings = TCPSettings()
+        settings.userTimeout = Self.stalledLimit
+        // Before media flows the only command is to end it.
+        return try Connector.connect(
+            to: Endpoint(host: url.host, port: url.port), security: security, settings: settings,
+            cancellation: commands.wakeup.fileDescriptor)
     }
 
     /// One turn of the loop.
     /// - Returns: false when the connection is over.
     private func serve(_ connection: PublishConnection) throws -> Bool {
         if sendsMedia { try sendQueued(connection) }
+        if sendsMedia,
+            watch.measured(
+                delivered: connection.deliveredByteCount, pending: connection.unacknowledgedByteCount,
+                now: MonotonicClock.now())
+        {
+            report(.stalled(ConnectionFailure(TransportError.timedOut(peer: connection.peer, .transfer))))
+            return try waitForAbort(connection)
+        }
         if try sayGoodbyeIfDue(connection) { return false }
         var entries = [
             PollEntry(connection.fileDescriptor, connection.pollEvents),
             PollEntry(sendsMedia && connection.isIdle ? queue.wakeup.fileDescriptor : -1),
             PollEntry(commands.wakeup.fileDescriptor),
         ]
-        try poll(&entries, until: earliest(connection.nextDeadline, drainDeadline))
+        let deadlines = [connection.nextDeadline, drainDeadline, sendsMedia ? watch.deadline : nil]
+        try poll(&entries, until: deadlines.compactMap { $0 }.min())
         if entries[1].ready.contains(.readable) { queue.wakeup.drain() }
         if entries[2].ready.contains(.readable) {
             for command in commands.takeAll() where try !perform(command, on: connection) { return false }
@@ -120,18 +152,39 @@ final class ConnectionThread {
     /// - Returns: false when the connection is over.
     private func perform(_ command: ConnectionCommand, on connection: PublishConnection) throws -> Bool {
         switch command {
-        case .beginMedia(let timeZero):
+        case .beginMedia(let timeZero, let headers):
             connection.mediaBegan(at: timeZero)
+            self.headers = headers[...]
+            holdsAtKeyFrame = false
             sendsMedia = true
         case .holdAtKeyFrame: holdsAtKeyFrame = true
         case .close: drainDeadline = MonotonicClock.now() + Self.drainLimit
-        case .abort: return false
+        case .fallSilent: return try waitForAbort(connection)
+        case .abort:
+            connection.abort()
+            return false
         }
         return true
     }
 
+    /// - Returns: false, as the connection is over.
+    private func waitForAbort(_ connection: PublishConnection) throws -> Bool {
+        while true {
+            for case .abort in commands.takeAll() {
+                connection.abort()
+                return false
+            }
+            var entries = [PollEntry(commands.wakeup.fileDescriptor)]
+            try poll(&entries, until: nil)
+        }
+    }
+
     private func sendQueued(_ connection: PublishConnection) throws {
         while connection.isIdle {
+            if let header = headers.popFirst() {
+                _ = try handle(connection.send(header), on: connection)
+                continue
+            }
             if holdsAtKeyFrame, queue.isKeyFrameNext {
                 sendsMedia = false
                 report(.keyFrameReached)
@@ -158,25 +211,23 @@ final class ConnectionThread {
         saidGoodbye = true
         self.drainDeadline = nil
         sendsMedia = false
-        return try handle(connection.stop(), on: connection)
+        return try handle(connection.stop(within: Self.goodbyeLimit), on: connection)
     }
 
     /// - Returns: whether the connection is over.
-    private func handle(_ occurrences: [PublishConnection.Occurrence], on connection: PublishConnection) throws -> Bool {
+    private func handle(_ occurrences: [PublishConnection.Occurrence], on connection: PublishConnection) throws -> Bool
+    {
         for occurrence in occurrences {
             switch occurrence {
             case .publishingStarted: report(.publishing)
             case .acknowledged: break
+            case .reopeningWanted: return try handle(connection.reopen(on: connect()), on: connection)
+            case .reconnectRequested(let url): report(.reconnectRequested(url))
             case .stopped: return true
             case .failed(let error): throw ConnectionFailure(error, peer: connection.peer)
             }
         }
         return false
-    }
-
-    private func earliest(_ first: MediaTimestamp?, _ second: MediaTimestamp?) -> MediaTimestamp? {
-        guard let first, let second else { return first ?? second }
-        return min(first, second)
     }
 }
 

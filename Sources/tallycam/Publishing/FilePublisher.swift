@@ -8,22 +8,35 @@ import Transport
 
 /// Publishes an encoded FLV file as it is. One thread; holds one tag and one block of the file at a time.
 final class FilePublisher {
+    /// Bytes of the file that are read at once.
+    private static let blockSize = 65_536
+    private static let stopLimit = Duration.milliseconds(400)
+
     private let path: String
     private let options: PublishOptions
     private let console: Console
     private let signals: SignalFD
     private let file: OwnedFileDescriptor
-    private var reader = FLVReader()
-    private var block = [UInt8](repeating: 0, count: 65_536)
-    private var tally = MediaTally()
-    /// Whether the stream is on its way to its end, and why it ends early if it does.
+    private let url: RTMPURL
+    /// The connection and the signals, in this order.
+    private var pollEntries: [PollEntry]
+    /// Whether a signal has asked for the end.
     private var isEnding = false
+
+    /// What changes with every tag. Not a part of the object: there each access would be checked for
+    /// overlaps while the program runs.
+    private struct Progress {
+        var reader = FLVReader()
+        var tally = MediaTally()
+    }
 
     init(path: String, options: PublishOptions, console: Console) throws {
         self.path = path
         self.options = options
         self.console = console
+        url = try options.destination.connectionURL()
         signals = try SignalFD([SIGINT, SIGTERM])
+        pollEntries = [PollEntry(-1), PollEntry(signals.fileDescriptor)]
         do {
             file = try OwnedFileDescriptor(opening: path, flags: O_RDONLY)
         } catch {
@@ -33,51 +46,62 @@ final class FilePublisher {
 
     func run() throws -> ExitStatus {
         // Before the server is bothered: is it an FLV file at all, and has it a tag?
-        guard var next = try nextTag() else { throw CommandFailure(.media, "\(path): the file holds no tags") }
+        var progress = Progress()
+        guard let first = try nextTag(&progress.reader) else {
+            throw CommandFailure(.media, "\(path): the file holds no tags")
+        }
         console.log("publishing to \(options.destination.label)")
-        let url = try options.destination.connectionURL()
-        let stream = try connect(url)
-        defer { stream.close() }
+        guard let stream = try connect() else {
+            emitEnd(progress.tally)
+            return .success
+        }
         console.emit(Event(.connected(server: stream.peer), destination: options.destination.label))
         let configuration = PublishConfiguration(
             url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
-            metadata: nil)
+            metadata: nil, md5: { MD5.digest(of: $0) })
         let connection = PublishConnection(stream: stream, configuration: configuration)
+        defer { connection.close() }
         do {
-            try publish(&next, on: connection)
+            try publish(first, &progress, on: connection)
         } catch let error as TransportError {
             throw CommandFailure(.connection, code: error.code ?? 0, "\(error)")
         }
-        emitEnd()
+        emitEnd(progress.tally)
         return .success
     }
 
-    private func connect(_ url: RTMPURL) throws -> any ByteStream {
+    /// - Returns: `nil` when a signal came first.
+    private func connect() throws -> (any ByteStream)? {
         do {
             let security: TransportSecurity =
                 url.scheme == .rtmps ? .tls(try TLSContext(authorityFile: options.destination.authorityFile)) : .none
-            return try Connector.connect(to: Endpoint(host: url.host, port: url.port), security: security)
+            return try Connector.connect(
+                to: Endpoint(host: url.host, port: url.port), security: security,
+                cancellation: signals.fileDescriptor)
+        } catch .cancelled {
+            noticeSignals()
+            return nil
         } catch {
             throw CommandFailure(.connection, code: error.code ?? 0, "\(error)")
         }
     }
 
-    private func publish(_ next: inout FLVTag, on connection: PublishConnection) throws {
+    private func publish(_ first: FLVTag, _ progress: inout Progress, on connection: PublishConnection) throws {
         var occurrences = try connection.open()
         while !connection.isPublishing {
-            if try handle(occurrences, on: connection) || checkSignals() { return }
+            if try handle(occurrences, on: connection) || isEnding { return }
             occurrences = try wait(for: connection, until: connection.nextDeadline)
         }
         console.emit(Event(.publishing, destination: options.destination.label))
-        let clock = PlaybackClock(begin: MonotonicClock.now(), firstTimestamp: next.timestamp)
-        var tag: FLVTag? = next
+        let clock = PlaybackClock(begin: MonotonicClock.now(), firstTimestamp: first.timestamp)
+        var tag: FLVTag? = first
         while let current = tag {
             let due = options.pace == .realtime ? clock.due(current.timestamp) : nil
             if let duration = options.media.duration, clock.offset(current.timestamp) >= duration { break }
             if try !waitUntilSendable(connection, due: due) { break }
-            if try handle(connection.send(connection.chunk(current)), on: connection) { return }
-            tally.add(current)
-            tag = try nextTag()
+            if try handle(connection.send(current), on: connection) { return }
+            progress.tally.add(current)
+            tag = try nextTag(&progress.reader)
         }
         try sayGoodbye(on: connection)
     }
@@ -85,41 +109,59 @@ final class FilePublisher {
     /// Waits until the tag is due and the one before is written.
     /// - Returns: false when the stream is to end.
     private func waitUntilSendable(_ connection: PublishConnection, due: MediaTimestamp?) throws -> Bool {
-        while !connection.isIdle || due.map({ MonotonicClock.now() < $0 }) ?? false {
-            if checkSignals() { return false }
+        while !isEnding, !connection.isIdle || due.map({ MonotonicClock.now() < $0 }) ?? false {
             // With everything written only the server's words and the clock matter.
             let deadline = connection.isIdle ? due : connection.nextDeadline
             if try handle(wait(for: connection, until: deadline), on: connection) { return false }
         }
-        return true
+        return !isEnding
     }
 
     private func wait(
         for connection: PublishConnection, until deadline: MediaTimestamp?
     ) throws -> [PublishConnection.Occurrence] {
-        var entries = [
-            PollEntry(connection.fileDescriptor, connection.pollEvents), PollEntry(signals.fileDescriptor),
-        ]
-        if try poll(&entries, until: deadline) == 0 && connection.nextDeadline == nil { return [] }
-        return try connection.service(ready: entries[0].ready)
+        pollEntries[0] = PollEntry(connection.fileDescriptor, connection.pollEvents)
+        try poll(&pollEntries, until: deadline)
+        if !pollEntries[1].ready.isEmpty { noticeSignals() }
+        let ready = pollEntries[0].ready
+        // When only the next tag is due there is nothing to do for the connection.
+        if ready.isEmpty, connection.nextDeadline == nil { return [] }
+        return try connection.service(ready: ready)
+    }
+
+    private func noticeSignals() {
+        while signals.next() != nil { isEnding = true }
     }
 
     private func sayGoodbye(on connection: PublishConnection) throws {
-        let deadline = MonotonicClock.now() + .seconds(5)
+        // A person who interrupts does not want to wait; a file that was read to its end wants to arrive.
+        var limit = isEnding ? Self.stopLimit : .seconds(5)
+        var deadline = MonotonicClock.now() + limit
         while !connection.isIdle, MonotonicClock.now() < deadline {
+            let wasEnding = isEnding
             _ = try handle(wait(for: connection, until: deadline), on: connection)
+            if isEnding, !wasEnding {
+                limit = Self.stopLimit
+                deadline = MonotonicClock.now() + limit
+            }
         }
-        var isStopped = try handle(connection.stop(), on: connection)
-        while !isStopped, MonotonicClock.now() < deadline {
-            isStopped = try handle(wait(for: connection, until: deadline), on: connection)
+        var isStopped = try handle(connection.stop(within: limit), on: connection)
+        while !isStopped {
+            let wasEnding = isEnding
+            isStopped = try handle(wait(for: connection, until: connection.nextDeadline), on: connection)
+            if isEnding, !wasEnding { return }
         }
     }
 
     /// - Returns: whether the connection is over.
-    private func handle(_ occurrences: [PublishConnection.Occurrence], on connection: PublishConnection) throws -> Bool {
+    private func handle(_ occurrences: [PublishConnection.Occurrence], on connection: PublishConnection) throws -> Bool
+    {
         for occurrence in occurrences {
             switch occurrence {
-            case .publishingStarted, .acknowledged: break
+            case .publishingStarted, .acknowledged, .reconnectRequested: break
+            case .reopeningWanted:
+                guard let stream = try connect() else { return true }
+                return try handle(connection.reopen(on: stream), on: connection)
             case .stopped: return true
             case .failed(let error):
                 throw CommandFailure(.connection, code: error.code, "\(connection.peer): \(error)")
@@ -128,21 +170,14 @@ final class FilePublisher {
         return false
     }
 
-    private func checkSignals() -> Bool {
-        while signals.next() != nil { isEnding = true }
-        return isEnding
-    }
-
-    private func nextTag() throws -> FLVTag? {
+    private func nextTag(_ reader: inout FLVReader) throws -> FLVTag? {
         do {
             while true {
                 if let tag = try reader.nextTag() { return tag }
-                let count = try block.withUnsafeMutableBytes { try file.read(into: $0) }
-                if count == 0 {
+                if try reader.append(upTo: Self.blockSize, filledBy: { try file.read(into: $0) }) == 0 {
                     try reader.inputEnded()
                     return nil
                 }
-                block.withUnsafeBytes { reader.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
             }
         } catch let error as BitstreamError {
             throw CommandFailure(.media, "\(path): \(error)")
@@ -151,7 +186,7 @@ final class FilePublisher {
         }
     }
 
-    private func emitEnd() {
+    private func emitEnd(_ tally: MediaTally) {
         console.emit(
             Event(
                 "ended",

@@ -21,7 +21,13 @@ final class LivePublisher {
     private let keyFrameRequested = Flag()
     private let tracks: MediaTracks
     private var session: StreamSession
-    private var connections: [ConnectionID: Connection] = [:]
+    private var connections: [ConnectionID: RunningConnection] = [:]
+    /// Through these nothing gets; they are aborted when the server can be reached again.
+    private var stalled: [RunningConnection] = []
+    /// The one that media goes to.
+    private var mediaConnection: ConnectionID?
+    /// Where the server asked the stream to move.
+    private var requestedURL: RTMPURL?
     private var statusReporter: StatusReporter
     /// The one being done stays in front until it is.
     private var pendingActions: [StreamSession.Action] = []
@@ -59,6 +65,7 @@ final class LivePublisher {
         stopTracks.signal()
         for connection in connections.values { connection.commands.send(.abort) }
         for connection in connections.values { connection.thread.join() }
+        abortStalled()
         tracks.join()
         console.show(view: [])
         if let failure { throw failure }
@@ -106,7 +113,7 @@ extension LivePublisher {
             case .openConnection(let id, let target): open(id, target)
             case .beginMedia(let id): beginMedia(on: id)
             case .closeConnection(let id): connections[id]?.commands.send(.close)
-            case .abortConnection(let id): connections[id]?.commands.send(.abort)
+            case .abortConnection(let id): abort(id)
             case .requestKeyFrame: keyFrameRequested.raise()
             case .setTimer(let time): sessionTimer = time
             case .reportStatus: reportStatus()
@@ -122,10 +129,17 @@ extension LivePublisher {
 
     private func open(_ id: ConnectionID, _ target: StreamSession.Target) {
         do {
+            var url = try options.destination.connectionURL()
+            if case .requested = target, let requestedURL {
+                // The stream name keeps its own, fresh signature.
+                let streamName = url.streamName
+                url = requestedURL
+                url.streamName = streamName
+            }
             let configuration = PublishConfiguration(
-                url: try options.destination.connectionURL(), encoderName: "Tallycam/\(version)",
-                randomBytes: try randomBytes(count: 1528), metadata: tracks.metadata)
-            connections[id] = try Connection(
+                url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
+                metadata: tracks.metadata, acceptsReconnectRequest: true, md5: { MD5.digest(of: $0) })
+            connections[id] = try RunningConnection(
                 id: id, configuration: configuration, authorityFile: options.destination.authorityFile, queue: queue,
                 counters: counters, reports: reports)
         } catch {
@@ -135,25 +149,59 @@ extension LivePublisher {
         }
     }
 
-    private func beginMedia(on id: ConnectionID) {
-        let now = MonotonicClock.now()
-        if let timeZero {
-            bufferReported(queue.connectionOpened())
-            connections[id]?.commands.send(.beginMedia(timeZero: timeZero))
+    private func abort(_ id: ConnectionID) {
+        // A stream that goes on elsewhere: the link is back, but perhaps not yet the way to the server.
+        guard id == mediaConnection, session.state == .reconnecting,
+            let connection = connections.removeValue(forKey: id)
+        else {
+            connections[id]?.commands.send(.abort)
             return
         }
+        connection.commands.send(.fallSilent)
+        stalled.append(connection)
+    }
+
+    private func abortStalled() {
+        for connection in stalled { connection.commands.send(.abort) }
+        for connection in stalled { connection.thread.join() }
+        stalled = []
+    }
+
+    private func beginMedia(on id: ConnectionID) {
+        let isHandover = mediaConnection.map { connections[$0] != nil } ?? false
+        mediaConnection = id
+        if let timeZero {
+            // After a loss the queue begins anew; a server that only wanted to move misses nothing.
+            if !isHandover { bufferReported(queue.connectionOpened()) }
+            connections[id]?.commands.send(
+                .beginMedia(timeZero: timeZero, headers: isHandover ? queue.headers : []))
+            return
+        }
+        let now = MonotonicClock.now()
         timeZero = now
         queue.mediaBegan(at: now)
-        connections[id]?.commands.send(.beginMedia(timeZero: now))
+        if var header = tracks.audioHeader {
+            header.decodeTime = now
+            bufferReported(queue.append([header]))
+        }
+        connections[id]?.commands.send(.beginMedia(timeZero: now, headers: []))
         tracks.start(until: options.media.duration.map { now + $0 })
     }
 
+    /// The connection stands still at a key frame. If nothing else took over meanwhile, it goes on.
+    private func keyFrameReached(on id: ConnectionID) {
+        perform(session.keyFrameReached(now: MonotonicClock.now()))
+        guard mediaConnection == id, let timeZero else { return }
+        connections[id]?.commands.send(.beginMedia(timeZero: timeZero, headers: []))
+    }
+
     private func emit(_ event: StreamEvent) {
-        console.emit(Event(event, destination: options.destination.label))
-        if case .failed(let code, let reason) = event {
-            failure = CommandFailure(.connection, code: code.rawValue, reason)
-            isOver = true
+        guard case .failed(let code, let reason) = event else {
+            console.emit(Event(event, destination: options.destination.label))
+            return
         }
+        failure = failure ?? CommandFailure(.connection, code: code.rawValue, reason)
+        isOver = true
     }
 }
 
@@ -163,8 +211,17 @@ extension LivePublisher {
         let now = MonotonicClock.now()
         let id = report.id
         switch report.content {
-        case .connected(let server): perform(session.serverConnected(id, server: server, now: now))
-        case .publishing: perform(session.publishingBegan(id, now: now))
+        case .connected(let server):
+            abortStalled()
+            perform(session.serverConnected(id, server: server, now: now))
+        case .stalled(let cause):
+            if let connection = connections.removeValue(forKey: id) { stalled.append(connection) }
+            perform(session.connectionFailed(id, cause, now: now))
+        case .publishing:
+            perform(session.publishingBegan(id, now: now))
+            if let mediaConnection, mediaConnection != id {
+                connections[mediaConnection]?.commands.send(.holdAtKeyFrame)
+            }
         case .failed(let cause):
             connections.removeValue(forKey: id)?.thread.join()
             perform(session.connectionFailed(id, cause, now: now))
@@ -172,7 +229,10 @@ extension LivePublisher {
             connections.removeValue(forKey: id)?.thread.join()
             perform(session.connectionClosed(id, now: now))
         case .drained: perform(session.stopRequested(now: now))
-        case .keyFrameReached: perform(session.keyFrameReached(now: now))
+        case .keyFrameReached: keyFrameReached(on: id)
+        case .reconnectRequested(let url):
+            requestedURL = url
+            perform(session.reconnectRequested(id, tcURL: url.tcURL, now: now))
         case .buffer(let events): bufferReported(events)
         }
     }
@@ -234,7 +294,8 @@ extension LivePublisher {
         let now = MonotonicClock.now()
         console.emit(
             statusReporter.status(
-                counters.snapshot, buffered: queue.duration, state: session.state, encoder: tracks.encoderName, now: now))
+                counters.snapshot, buffered: queue.duration, state: session.state, encoder: tracks.encoderName, now: now
+            ))
     }
 
     private func showView() {
@@ -260,35 +321,4 @@ extension LivePublisher {
                     "audioSeconds": .number(seconds),
                 ]))
     }
-}
-
-/// A connection's thread and the way to speak to it.
-private final class Connection {
-    let commands: Mailbox<ConnectionCommand>
-    let thread: JoinableThread
-
-    init(
-        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, queue: MediaQueue,
-        counters: SharedCounters, reports: Mailbox<ConnectionReport>
-    ) throws {
-        let commands = try Mailbox<ConnectionCommand>()
-        self.commands = commands
-        thread = JoinableThread(
-            try NamedThread("network") {
-                ConnectionThread(
-                    id: id, configuration: configuration, authorityFile: authorityFile, queue: queue,
-                    counters: counters, commands: commands, reports: reports
-                ).run()
-            })
-    }
-}
-
-/// A thread that is kept where values that cannot be copied do not fit.
-final class JoinableThread {
-    private var thread: NamedThread?
-
-    init(_ thread: consuming NamedThread) { self.thread = consume thread }
-
-    /// Waits for its end, once.
-    func join() { thread.take()?.join() }
 }

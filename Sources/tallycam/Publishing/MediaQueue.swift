@@ -16,6 +16,8 @@ final class MediaQueue: Sendable {
         var begin: MediaTimestamp?
         /// Tracks that still append.
         var openTracks: Int
+        /// The latest of each track.
+        var headers: [EncodedPacket.Kind: EncodedPacket] = [:]
     }
 
     init(limits: SendBufferLimits, tracks: Int) throws {
@@ -29,6 +31,7 @@ final class MediaQueue: Sendable {
     func append(_ packets: [EncodedPacket]) -> [SendBufferEvent] {
         let now = MonotonicClock.now()
         let events: [SendBufferEvent] = state.withLock { state in
+            for packet in packets where packet.kind.isHeader { state.headers[packet.kind] = packet }
             guard let begin = state.begin else { return [] }
             return packets.flatMap { packet in
                 packet.kind.isHeader || packet.decodeTime >= begin ? state.buffer.append(packet, now: now) : []
@@ -45,6 +48,9 @@ final class MediaQueue: Sendable {
     }
 
     func take() -> EncodedPacket? { state.withLock { $0.buffer.takeNext() } }
+
+    /// The sequence headers that decode what comes next.
+    var headers: [EncodedPacket] { state.withLock { Array($0.headers.values) } }
 
     /// Whether the next packet to be taken is a key frame.
     var isKeyFrameNext: Bool { state.withLock { $0.buffer.isKeyFrameNext } }

@@ -23,6 +23,8 @@ enum TrackReport: Sendable {
 final class MediaTracks {
     let metadata: StreamMetadata
     let encoderName: String?
+    /// The sound's header, which is known before the first sound: servers want headers before media.
+    let audioHeader: EncodedPacket?
     private let gate: StartGate
     private var threads: [JoinableThread] = []
 
@@ -36,6 +38,7 @@ final class MediaTracks {
         // Both are opened before a thread is started: a failure here leaves nothing behind.
         let video = try VideoTrack(options: options, stop: stop, console: console)
         let audio = try AudioTrack(options: options, stop: stop)
+        audioHeader = audio?.encoder.takeHeader(at: MonotonicClock.now())
         metadata = StreamMetadata(video: video?.metadata, audio: audio?.metadata)
         let hasVideo = video != nil
         encoderName = hasVideo ? "openh264" : nil

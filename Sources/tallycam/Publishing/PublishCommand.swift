@@ -15,7 +15,7 @@ func runPublish(_ arguments: [String]) throws -> ExitStatus {
         return try LivePublisher(options: options, console: console).run()
     } catch let failure as CommandFailure {
         console.show(view: [])
-        console.emit(Event("failed", code: failure.code, text: "failed: \(failure.message)"))
+        console.emit(.failed(failure))
         throw failure
     }
 }

@@ -11,12 +11,16 @@ final class PublishConnection {
     enum Occurrence {
         case publishingStarted
         case acknowledged(byteCount: UInt64)
-        /// The goodbye is written: close.
+        /// The server wants another connection before it answers (a password's challenge): `reopen` on it.
+        case reopeningWanted
+        /// The server asks the stream to move.
+        case reconnectRequested(RTMPURL)
+        /// The goodbye is said and the server has closed, or did not in time: close.
         case stopped
         case failed(PublishError)
     }
 
-    private let stream: any ByteStream
+    private var stream: any ByteStream
     private var session: PublishSession
     /// A media message that is not wholly written, and how much of it is.
     private var message: ChunkedMessage?
@@ -25,7 +29,12 @@ final class PublishConnection {
     private var control: [UInt8] = []
     private var controlOffset = 0
     private var occurrences: [Occurrence] = []
+    private var writtenByteCount = 0
     private var isStopping = false
+    /// Until when the goodbye may take; `nil` before it.
+    private var goodbyeDeadline: MediaTimestamp?
+    /// Whether everything is written, and the server's end of the connection is waited for.
+    private var isLingering = false
     private var receiveBuffer = [UInt8](repeating: 0, count: 16_384)
 
     init(stream: any ByteStream, configuration: PublishConfiguration) {
@@ -35,10 +44,12 @@ final class PublishConnection {
 
     var fileDescriptor: Int32 { stream.fileDescriptor }
     var peer: String { stream.peer }
-    var nextDeadline: MediaTimestamp? { session.nextDeadline }
+    var nextDeadline: MediaTimestamp? { goodbyeDeadline ?? session.nextDeadline }
     var isPublishing: Bool { session.isPublishing }
     var unsentByteCount: Int { stream.unsentByteCount }
     var unacknowledgedByteCount: Int { stream.unacknowledgedByteCount }
+    /// Bytes that the server's machine has taken, about: encryption adds some that are not counted.
+    var deliveredByteCount: Int { writtenByteCount - stream.unacknowledgedByteCount }
     /// Whether the next media message can be handed over.
     var isIdle: Bool { message == nil && control.isEmpty }
     var pollEvents: PollEvents { stream.pollEvents(hasBytesToWrite: !isIdle) }
@@ -48,8 +59,20 @@ final class PublishConnection {
         return try flush()
     }
 
+    /// Goes on with the session on a new stream; the old one is closed.
+    func reopen(on stream: any ByteStream) throws -> [Occurrence] {
+        self.stream.close()
+        self.stream = stream
+        message = nil
+        control.removeAll()
+        controlOffset = 0
+        return try open()
+    }
+
     /// Reads what is there, writes what fits, and looks at the clock.
     func service(ready: PollEvents) throws -> [Occurrence] {
+        if let goodbyeDeadline, MonotonicClock.now() >= goodbyeDeadline { return [.stopped] }
+        if isLingering { return hasServerClosed() ? [.stopped] : [] }
         if !ready.isEmpty { try read() }
         if let deadline = session.nextDeadline, MonotonicClock.now() >= deadline {
             perform(session.timePassed(now: MonotonicClock.now()))
@@ -64,22 +87,43 @@ final class PublishConnection {
     func send(_ packet: EncodedPacket) throws -> [Occurrence] { try send(session.chunk(packet)) }
 
     /// Sends an FLV tag with its own timestamp. To be called only while `isIdle`.
-    func send(_ chunked: ChunkedMessage) throws -> [Occurrence] {
-        message = chunked
-        messageOffset = 0
-        return try flush()
+    func send(_ tag: FLVTag) throws -> [Occurrence] { try send(session.chunk(tag)) }
+
+    private func send(_ chunked: ChunkedMessage) throws -> [Occurrence] {
+        // As a rule all of it fits at once, and nothing has to be kept.
+        let written = try write(chunked, from: 0)
+        if written < chunked.byteCount {
+            message = chunked
+            messageOffset = written
+        }
+        return takeOccurrences()
     }
 
-    /// Makes a message of an FLV tag, without sending it.
-    func chunk(_ tag: FLVTag) -> ChunkedMessage { session.chunk(tag) }
-
-    /// Says goodbye; `.stopped` follows when it is written.
-    func stop() throws -> [Occurrence] {
+    /// Says goodbye; `.stopped` follows within `limit`.
+    ///
+    /// A socket that is closed while words of the server lie unread in it resets the connection, and with that
+    /// the server loses what it has not read yet. So this end is finished, and the server's is waited for.
+    func stop(within limit: Duration) throws -> [Occurrence] {
+        goodbyeDeadline = MonotonicClock.now() + limit
         perform(session.stopRequested())
         return try flush()
     }
 
+    /// Reads on and drops what the server still says. A connection that breaks now is over as well.
+    private func hasServerClosed() -> Bool {
+        while true {
+            switch Result(catching: { try stream.read(into: &receiveBuffer) }) {
+            case .success(.bytes): continue
+            case .success(.wouldBlock): return false
+            case .success(.closed), .failure: return true
+            }
+        }
+    }
+
     func close() { stream.close() }
+
+    /// Throws away what is not sent, and lets the server know that the connection is dead.
+    func abort() { stream.abort() }
 
     private func read() throws {
         while true {
@@ -105,6 +149,8 @@ final class PublishConnection {
             case .send(let bytes): control += bytes
             case .publishingStarted: occurrences.append(.publishingStarted)
             case .acknowledged(let byteCount): occurrences.append(.acknowledged(byteCount: byteCount))
+            case .reopenConnection: occurrences.append(.reopeningWanted)
+            case .reconnectRequested(let url): occurrences.append(.reconnectRequested(url))
             case .failed(let error): occurrences.append(.failed(error))
             case .stopped: isStopping = true
             }
@@ -117,23 +163,40 @@ final class PublishConnection {
         if message == nil { try flushControl() }
         if isStopping && isIdle {
             isStopping = false
-            occurrences.append(.stopped)
+            isLingering = true
+            stream.finishSending()
         }
-        defer { occurrences.removeAll(keepingCapacity: true) }
+        return takeOccurrences()
+    }
+
+    private func takeOccurrences() -> [Occurrence] {
+        guard !occurrences.isEmpty else { return [] }
+        defer { occurrences = [] }
         return occurrences
     }
 
     private func flushMessage() throws {
         guard let chunked = message else { return }
-        while messageOffset < chunked.byteCount {
-            let written = try chunked.withSlices(from: messageOffset) { try stream.write($0) }
-            if written == 0 { return }
-            messageOffset += written
+        messageOffset = try write(chunked, from: messageOffset)
+        if messageOffset == chunked.byteCount { message = nil }
+    }
+
+    /// Writes what fits.
+    /// - Returns: how much of the message is written now.
+    private func write(_ chunked: ChunkedMessage, from begin: Int) throws -> Int {
+        let stream = stream
+        var offset = begin
+        while offset < chunked.byteCount {
+            let written = try chunked.withSlices(from: offset) { try stream.write($0) }
+            if written == 0 { break }
+            offset += written
         }
-        message = nil
+        writtenByteCount += offset - begin
+        return offset
     }
 
     private func flushControl() throws {
+        guard !control.isEmpty else { return }
         while controlOffset < control.count {
             let written = try control.withUnsafeBytes { bytes in
                 try withUnsafePointer(to: UnsafeRawBufferPointer(rebasing: bytes[controlOffset...])) {
@@ -142,6 +205,7 @@ final class PublishConnection {
             }
             if written == 0 { return }
             controlOffset += written
+            writtenByteCount += written
         }
         control.removeAll(keepingCapacity: true)
         controlOffset = 0

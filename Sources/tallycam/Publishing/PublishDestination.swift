@@ -62,7 +62,8 @@ final class PublishDestination {
             try replaceFile(path, with: Array(text.utf8), permissions: 0o600)
         } catch {
             throw CommandFailure(
-                .system, "the last nonce cannot be saved: \(error); the server would refuse the next start. "
+                .system,
+                "the last nonce cannot be saved: \(error); the server would refuse the next start. "
                     + "Set TALLYCAM_STATE_DIR to a directory that can be written")
         }
     }

@@ -65,7 +65,8 @@ struct PublishOptions {
             "audio", takes: "SOURCE", help: "tone (default), silence, none, or raw:PATH,rate=N,channels=N (S16LE)"),
         CommandLineOption(
             "quality", takes: "NAME",
-            help: "\(VideoQuality.allCases.map(\.name).joined(separator: " "))\n(default \(VideoQuality.standard.name))"),
+            help: "\(VideoQuality.allCases.map(\.name).joined(separator: " "))\n(default \(VideoQuality.standard.name))"
+        ),
         CommandLineOption(
             "audio-quality", takes: "NAME",
             help: "\(AudioQuality.presets.map(\.name).joined(separator: " ")) (default \(AudioQuality.standard.name))"),
@@ -106,8 +107,9 @@ struct PublishOptions {
     }
 
     private func checkCombination(_ arguments: CommandLineArguments) throws {
-        if flvPath != nil, let extra = ["video", "audio", "quality", "audio-quality", "dimension", "encoder"]
-            .first(where: arguments.contains)
+        if flvPath != nil,
+            let extra = ["video", "audio", "quality", "audio-quality", "dimension", "encoder"]
+                .first(where: arguments.contains)
         {
             throw CommandFailure.usage("--\(extra) does not go with --from-flv: the file is already encoded")
         }
@@ -130,7 +132,13 @@ struct PublishOptions {
                 PublishDestination(stream, stateDirectory: PublishDestination.standardStateDirectory),
                 faults.map { "\(path):\($0)" }
             )
-        case (let text?, nil): return (PublishDestination(url: try value(text) { try RTMPURL(parsing: $0) }), [])
+        case (let text?, nil):
+            do {
+                return (PublishDestination(url: try RTMPURL(parsing: text)), [])
+            } catch {
+                let place = arguments["url"] == nil ? "$TALLYCAM_URL" : "--url"
+                throw CommandFailure.usage("\(place): \(error)")
+            }
         case (nil, nil): throw CommandFailure.usage("where to? give --url or --stream; see tallycam publish --help")
         }
     }

@@ -52,7 +52,8 @@ struct StatusReporter {
                 + "\(counters.skippedFrames) skipped, \(counters.droppedFrames) dropped",
             [
                 "state": .text(state.rawValue), "quality": .text(quality), "encoder": .text(encoder ?? "none"),
-                "videoFramesPerSecond": .number(rates.videoFramesPerSecond), "audioFramesPerSecond": .number(rates.audioUnitsPerSecond),
+                "videoFramesPerSecond": .number(rates.videoFramesPerSecond),
+                "audioFramesPerSecond": .number(rates.audioUnitsPerSecond),
                 "bitsPerSecond": .integer(rates.total.bitsPerSecond), "bufferedSeconds": .number(buffered.inSeconds),
                 "videoFrames": .integer(counters.sentFrames), "videoSkipped": .integer(counters.skippedFrames),
                 "videoDropped": .integer(counters.droppedFrames),
@@ -71,7 +72,8 @@ struct StatusReporter {
         recent.removeAll { now - $0.time > Self.viewWindow }
         let rates = Rates(from: recent.first ?? current, to: current)
         let snapshot = LiveView.Snapshot(
-            state: state == .connected ? "live" : state.rawValue, target: target, elapsed: begin.map { now - $0 } ?? .zero, quality: quality, size: size,
+            state: state == .connected ? "live" : state.rawValue, target: target,
+            elapsed: begin.map { now - $0 } ?? .zero, quality: quality, size: size,
             framesPerSecond: rates.videoFramesPerSecond, targetFramesPerSecond: framesPerSecond, bitrate: rates.total,
             targetBitrate: targetBitrate, buffered: buffered, bufferLimit: .seconds(3),
             videoFrames: counters.sentFrames, skippedFrames: counters.skippedFrames,

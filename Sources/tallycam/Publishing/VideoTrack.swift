@@ -14,8 +14,7 @@ struct VideoTrack {
     let pacer: FramePacer
 
     init?(options: MediaOptions, stop: EventFD, console: Console) throws {
-        guard let source = try options.video.open(size: options.dimension.size, frameRate: options.quality.frameRate, stop: stop)
-        else { return nil }
+        guard let source = try Self.source(options, stop: stop) else { return nil }
         let size = options.dimension.size
         if options.dimension.isRounded {
             console.log("the size \(options.dimension.requestedSize) is rounded to \(size)")
@@ -25,8 +24,9 @@ struct VideoTrack {
         }
         let frameRate = min(options.quality.frameRate, source.frameRate)
         if frameRate < options.quality.frameRate {
-            console.log("warning: the source gives \(frameRate.framesPerSecond) fps, \(options.quality.name) has "
-                + "\(options.quality.frameRate.framesPerSecond)")
+            console.log(
+                "warning: the source gives \(frameRate.framesPerSecond) fps, \(options.quality.name) has "
+                    + "\(options.quality.frameRate.framesPerSecond)")
         }
         let configuration = VideoEncoderConfiguration(
             size: size, frameRate: frameRate, bitrate: options.quality.bitrate, profile: options.quality.profile,
@@ -35,6 +35,15 @@ struct VideoTrack {
         encoder = try Self.encoder(configuration)
         metadata = StreamMetadata.Video(size: size, frameRate: frameRate, bitrate: options.quality.bitrate)
         pacer = FramePacer(source: source.frameRate, wanted: frameRate)
+    }
+
+    private static func source(_ options: MediaOptions, stop: EventFD) throws -> (any VideoSource)? {
+        do {
+            return try options.video.open(
+                size: options.dimension.size, frameRate: options.quality.frameRate, stop: stop)
+        } catch {
+            throw CommandFailure(.media, code: -1301, "\(error)")
+        }
     }
 
     private static func level(_ options: MediaOptions) throws -> H264Level {

@@ -40,17 +40,22 @@ struct MediaTally {
     private var audioConfig: AudioSpecificConfig?
 
     mutating func add(_ tag: FLVTag) {
-        guard !tag.isSequenceHeader else {
-            if tag.kind == .audio { audioConfig = try? AudioSpecificConfig(parsing: Array(tag.body.dropFirst(2))) }
-            return
-        }
         switch tag.kind {
         case .video:
-            // The end-of-sequence marker has a header and no picture.
-            guard tag.body.count > 5 else { return }
+            // Neither a sequence header nor the end-of-sequence marker, which is 5 bytes long, is a picture.
+            let header = try? FLVVideoHeader(parsing: tag.body)
+            guard tag.body.count > 5, header?.packetType != .sequenceHeader else { return }
             video.add(timestamp: tag.timestamp, byteCount: tag.body.count)
-            if tag.isKeyFrame { keyFrameCount += 1 }
-        case .audio: audio.add(timestamp: tag.timestamp, byteCount: tag.body.count)
+            if let header, header.codec == .avc, header.frameType == .keyFrame, header.packetType == .nalUnits {
+                keyFrameCount += 1
+            }
+        case .audio:
+            let header = try? FLVAudioHeader(parsing: tag.body)
+            if header?.packetType == .sequenceHeader {
+                audioConfig = try? AudioSpecificConfig(parsing: Array(tag.body.dropFirst(2)))
+            } else {
+                audio.add(timestamp: tag.timestamp, byteCount: tag.body.count)
+            }
         case .script: break
         }
     }

@@ -13,9 +13,12 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
             "record", takes: "FILE.flv", help: "write what is published; a second stream goes to FILE-2.flv"),
         CommandLineOption(
             "events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
+        CommandLineOption("fault", takes: "NAME[=VALUE]", help: "for tests only: misbehave, as told below"),
     ]
     let usage = "tallycam receive --listen HOST:PORT [OPTION...]"
-    guard let parsed = try parseOptions(arguments, options, usage: usage) else { return .success }
+    guard let parsed = try parseOptions(arguments, options, usage: usage, notes: ReceiverFault.helpText) else {
+        return .success
+    }
     guard let address = parsed["listen"] else { throw CommandFailure.usage("--listen is missing; usage: \(usage)") }
     let endpoint: Endpoint
     do {
@@ -23,11 +26,14 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
     } catch {
         throw CommandFailure.usage("--listen: \(error)")
     }
+    let faults = try parsed.values(of: "fault").map(ReceiverFault.init(parsing:))
     let console = Console(eventStyle: try eventStyle(parsed))
     do {
-        return try Receiver(endpoint: endpoint, recordPath: parsed["record"], console: console).run()
+        let receiver = try Receiver(
+            endpoint: endpoint, recordPath: parsed["record"], faults: ReceiverFaults(faults), console: console)
+        return try receiver.run()
     } catch let failure as CommandFailure {
-        console.emit(Event("failed", code: failure.code, text: "failed: \(failure.message)"))
+        console.emit(.failed(failure))
         throw failure
     }
 }
@@ -38,12 +44,17 @@ final class Receiver {
     private let signals: SignalFD
     private let listener: TCPListener
     private let recordPath: String?
+    private let faults: ReceiverFaults
+    /// Before this no connection is taken.
+    private var acceptTime = MediaTimestamp.zero
+    private var connectionCount = 0
     private var recordingCount = 0
     private var connections: [ReceivedConnection] = []
 
-    init(endpoint: Endpoint, recordPath: String?, console: Console) throws {
+    init(endpoint: Endpoint, recordPath: String?, faults: ReceiverFaults, console: Console) throws {
         self.console = console
         self.recordPath = recordPath
+        self.faults = faults
         signals = try SignalFD([SIGINT, SIGTERM])
         do {
             listener = try TCPListener(endpoint)
@@ -57,11 +68,16 @@ final class Receiver {
     func run() throws -> ExitStatus {
         let address = "\(listener.localAddress)"
         console.emit(Event("listening", text: "listening on \(address)", ["address": .text(address)]))
+        if let delay = faults.acceptDelay { acceptTime = MonotonicClock.now() + delay }
         while signals.next() == nil {
-            var entries = [PollEntry(signals.fileDescriptor), PollEntry(listener.fileDescriptor)]
+            let accepts = MonotonicClock.now() >= acceptTime
+            var entries = [PollEntry(signals.fileDescriptor), PollEntry(accepts ? listener.fileDescriptor : -1)]
             entries += connections.map(\.pollEntry)
-            try poll(&entries, until: nil)
-            for (connection, entry) in zip(connections, entries.dropFirst(2)) where !entry.ready.isEmpty {
+            let times = connections.compactMap(\.nextTime) + (accepts ? [] : [acceptTime])
+            try poll(&entries, until: times.min())
+            let now = MonotonicClock.now()
+            for (connection, entry) in zip(connections, entries.dropFirst(2))
+            where !entry.ready.isEmpty || connection.nextTime.map({ $0 <= now }) ?? false {
                 try handle(connection.service(), on: connection)
             }
             connections.removeAll { $0.isOver }
@@ -74,7 +90,10 @@ final class Receiver {
     private func accept() throws {
         while let stream = try listener.accept() {
             let configuration = ReceiveConfiguration(randomBytes: try randomBytes(count: 1528))
-            connections.append(ReceivedConnection(stream: stream, configuration: configuration))
+            connectionCount += 1
+            connections.append(
+                ReceivedConnection(
+                    stream: stream, configuration: configuration, faults: faults.hitting(connection: connectionCount)))
             console.emit(
                 Event("accepted", text: "connection from \(stream.peer)", ["peer": .text(stream.peer)]))
         }

@@ -12,7 +12,7 @@ final class ReceivedConnection {
         case ended
     }
 
-    let stream: TCPConnection
+    let stream: any ByteStream
     var recording: FLVRecording?
     var tally = MediaTally()
     /// What is published now, as events name it.
@@ -22,10 +22,18 @@ final class ReceivedConnection {
     private var session: ReceiveSession
     private var outgoing: [UInt8] = []
     private var closesWhenWritten = false
+    private var peerReadsNoMore = false
+    private var faults: ConnectionFaults
+    /// The stream, where it misbehaves by itself.
+    private let faultyStream: FaultyStream?
     private var receiveBuffer = [UInt8](repeating: 0, count: 65_536)
 
-    init(stream: TCPConnection, configuration: ReceiveConfiguration) {
-        self.stream = stream
+    init(stream: any ByteStream, configuration: ReceiveConfiguration, faults: ConnectionFaults) {
+        var configuration = configuration
+        faults.apply(to: &configuration)
+        self.faults = faults
+        faultyStream = faults.isEmpty ? nil : FaultyStream(over: stream, faults: faults)
+        self.stream = faultyStream ?? stream
         session = ReceiveSession(configuration: configuration)
     }
 
@@ -33,16 +41,23 @@ final class ReceivedConnection {
         PollEntry(stream.fileDescriptor, stream.pollEvents(hasBytesToWrite: !outgoing.isEmpty))
     }
 
+    /// When `service` is to be called even if nothing became ready.
+    var nextTime: MediaTimestamp? {
+        guard let faultyStream else { return nil }
+        return [faults.nextTime, faultyStream.nextTime].compactMap { $0 }.min()
+    }
+
     /// Reads and answers. A failure of the connection ends it and is no error of the receiver.
     func service() -> [Occurrence] {
         var occurrences: [Occurrence] = []
         do {
             try read(into: &occurrences)
-            try flush()
+            if faultyStream != nil { misbehave(&occurrences) }
         } catch {
             failure = "\(error)"
             finish(&occurrences)
         }
+        if !isOver { answer() }
         return occurrences
     }
 
@@ -71,6 +86,7 @@ final class ReceivedConnection {
             switch action {
             case .send(let bytes): outgoing += bytes
             case .publishStarted(let application, let streamName):
+                faults.publishingBegan(now: MonotonicClock.now())
                 occurrences.append(.publishStarted(application: application, streamName: streamName))
             case .metadata: break
             case .media(let tag): occurrences.append(.media(tag))
@@ -83,15 +99,46 @@ final class ReceivedConnection {
         }
     }
 
-    private func flush() throws(TransportError) {
-        while !outgoing.isEmpty {
-            let written = try stream.write(outgoing)
-            if written == 0 { return }
-            outgoing.removeFirst(written)
+    private func answer() {
+        while !outgoing.isEmpty, !peerReadsNoMore {
+            do {
+                let written = try stream.write(outgoing)
+                if written == 0 { return }
+                outgoing.removeFirst(written)
+            } catch {
+                // A publisher that is gone has left what it sent before: reading goes on to the end of that.
+                peerReadsNoMore = true
+            }
         }
+        if peerReadsNoMore { outgoing.removeAll() }
         if closesWhenWritten {
             isOver = true
             stream.close()
+        }
+    }
+
+    private func misbehave(_ occurrences: inout [Occurrence]) {
+        let now = MonotonicClock.now()
+        for fault in faults.takeDue(now: now) where !isOver {
+            switch fault {
+            case .zeroWindow(let duration): faultyStream?.stopReading(until: now + duration)
+            case .close: finish(&occurrences)
+            case .reset:
+                stream.abort()
+                finish(&occurrences)
+            case .garbage: outgoing += [UInt8](repeating: 0xFF, count: 4096)
+            case .streamError:
+                perform(
+                    session.streamErrorRequested(code: "NetStream.Failed", description: "The disk is full."),
+                    &occurrences)
+            case .reconnectRequest(let endpoint):
+                perform(session.reconnectRequested(tcURL: "rtmp://\(endpoint)/live"), &occurrences)
+            case .pingFlood where outgoing.count < 65_536:
+                for timestamp in 0..<200 {
+                    perform(session.pingRequested(timestamp: UInt32(timestamp)), &occurrences)
+                }
+            case .pingFlood: break
+            }
         }
     }
 

@@ -7,7 +7,8 @@ import Synchronization
 /// Standard output and standard error: events, the human log, and the live view below them.
 ///
 /// Events go to standard output, as JSON lines or as text. With JSON there, people
-/// read the same events as text on standard error. Failures always reach standard error.
+/// read the same events as text on standard error. The program's last line, which names a
+/// failure, is not written here: it comes for every command alike.
 final class Console: Sendable {
     enum EventStyle: String, Sendable {
         case json, text
@@ -32,8 +33,10 @@ final class Console: Sendable {
         view.withLock { view in
             erase(view)
             write(line, to: STDOUT_FILENO)
-            let people = eventStyle == .json || event.isFailure ? STDERR_FILENO : STDOUT_FILENO
-            write(Array("\(stamp(seconds)) \(event.text)\n".utf8), to: people)
+            if let text = event.text {
+                let people = eventStyle == .json ? STDERR_FILENO : STDOUT_FILENO
+                write(Array("\(stamp(seconds)) \(text)\n".utf8), to: people)
+            }
             draw(view)
         }
     }
@@ -72,7 +75,6 @@ final class Console: Sendable {
                 case .flag(let value): object.write(name, value)
                 }
             }
-            if event.isFailure { object.write("message", event.text) }
         }
     }
 

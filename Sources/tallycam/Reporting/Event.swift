@@ -1,3 +1,5 @@
+import ApplianceLogic
+
 /// Something that happened, for people (`text`) and for scripts (the rest).
 struct Event: Sendable {
     enum Value: Sendable {
@@ -9,20 +11,27 @@ struct Event: Sendable {
 
     /// The number in docs/events.md; 0 when the event has none.
     let code: Int
-    let name: String
-    let text: String
+    /// A code's name is looked up when somebody asks for it: it comes by reflection, which is slow at first.
+    var name: String { ownName ?? EventCode(rawValue: code)?.name ?? "" }
+    private let ownName: String?
+    /// `nil` for what people need no line of.
+    let text: String?
     let fields: [(name: String, value: Value)]
 
-    init(_ name: String, code: Int = 0, text: String, _ fields: KeyValuePairs<String, Value> = [:]) {
+    init(_ name: String, code: Int = 0, text: String?, _ fields: KeyValuePairs<String, Value> = [:]) {
         self.init(name, code: code, text: text, fields: fields.map { ($0.key, $0.value) })
     }
 
-    init(_ name: String, code: Int, text: String, fields: [(name: String, value: Value)]) {
+    /// - Parameter name: `nil` for the name that belongs to the code.
+    init(_ name: String?, code: Int, text: String?, fields: [(name: String, value: Value)]) {
         self.code = code
-        self.name = name
+        ownName = name
         self.text = text
         self.fields = fields
     }
 
-    var isFailure: Bool { code < 0 }
+    /// The end of the program by a fault. People read of it in the program's last line.
+    static func failed(_ failure: CommandFailure) -> Event {
+        Event("failed", code: failure.code, text: nil, ["message": .text(failure.message)])
+    }
 }

@@ -39,7 +39,8 @@ struct LiveView {
                 + bar(snapshot.framesPerSecond, of: Double(snapshot.targetFramesPerSecond), columns: columns)
                 + " of \(snapshot.targetFramesPerSecond)",
             "  bitrate  \(kilobits) kbit/s  "
-                + bar(snapshot.bitrate.kilobitsPerSecond, of: snapshot.targetBitrate.kilobitsPerSecond, columns: columns)
+                + bar(
+                    snapshot.bitrate.kilobitsPerSecond, of: snapshot.targetBitrate.kilobitsPerSecond, columns: columns)
                 + " of \(fixed(snapshot.targetBitrate.kilobitsPerSecond, decimals: 0))",
             "  buffer   \(seconds) s       "
                 + bar(snapshot.buffered.inSeconds, of: snapshot.bufferLimit.inSeconds, columns: columns)

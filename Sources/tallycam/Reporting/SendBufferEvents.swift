@@ -23,9 +23,8 @@ extension Event {
         case .fellBelowLow: [Event("bufferLow", text: "the send buffer fell below its low threshold")]
         case .durationChanged(let duration):
             [
-                Event(
-                    "bufferDuration", text: "\(fixed(duration.inSeconds, decimals: 1)) s are buffered",
-                    ["seconds": .number(duration.inSeconds)])
+                // Several in a second: people have the status.
+                Event("bufferDuration", text: nil, ["seconds": .number(duration.inSeconds)])
             ]
         case .droppedItems(let items): items.map { dropped($0, since: begin) }
         case .keyFrameNeeded: []
@@ -37,7 +36,8 @@ extension Event {
         let kind = item.kind.isVideo ? "picture" : "audio"
         return Event(
             "dropped",
-            text: "dropped: \(kind) of \(fixed(time, decimals: 3)) s, \(item.byteCount) bytes (\(item.reason.rawValue))",
+            text:
+                "dropped: \(kind) of \(fixed(time, decimals: 3)) s, \(item.byteCount) bytes (\(item.reason.rawValue))",
             [
                 "kind": .text(kind), "time": .number(time), "bytes": .integer(item.byteCount),
                 "reason": .text(item.reason.rawValue),

@@ -12,7 +12,7 @@ extension Event {
             case .number(let number): (field.name, .number(number))
             }
         }
-        self.init(event.name, code: event.code.rawValue, text: event.words(destination), fields: fields)
+        self.init(nil, code: event.code.rawValue, text: event.words(destination), fields: fields)
     }
 }
 

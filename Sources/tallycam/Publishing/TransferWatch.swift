@@ -1,0 +1,30 @@
+import Media
+
+/// Notices a peer that takes nothing any more: dead, out of reach, or not reading.
+struct TransferWatch {
+    /// How long nothing may arrive although something is on its way.
+    static let limit = Duration.seconds(5)
+
+    private var mostDelivered = Int.min
+    private var lastProgress: MediaTimestamp?
+
+    /// When `measured` is to be called at the latest; `nil` when nothing is on its way.
+    var deadline: MediaTimestamp? { lastProgress.map { $0 + Self.limit } }
+
+    /// - Parameters:
+    ///   - delivered: bytes that arrived so far.
+    ///   - pending: bytes on their way.
+    /// - Returns: whether the peer is to be given up.
+    mutating func measured(delivered: Int, pending: Int, now: MediaTimestamp) -> Bool {
+        guard pending > 0 else {
+            lastProgress = nil
+            mostDelivered = max(mostDelivered, delivered)
+            return false
+        }
+        if delivered > mostDelivered || lastProgress == nil {
+            lastProgress = now
+            mostDelivered = max(mostDelivered, delivered)
+        }
+        return deadline.map { now >= $0 } ?? false
+    }
+}

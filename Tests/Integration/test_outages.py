@@ -1,0 +1,195 @@
+"""Servers and networks that go away and come back while the stream is live."""
+
+import signal
+import subprocess
+import time
+
+import pytest
+from recording import Recording
+from scenarios import SideBySide, count_events, publish_small, seconds_to_end
+from servers import NginxRTMP
+from tallycam import events, wait_for_event
+
+# Headers and metadata are smaller; one picture more is larger.
+BYTES_WITH_PICTURES = 4000
+
+
+class Network:
+    """Three namespaces in a row: the publisher's, a router's, and the server's."""
+
+    SERVER = "10.77.2.2"
+
+    def __init__(self, children):
+        self.holders = {
+            name: children.start(f"{name}-namespace", ["unshare", "--net", "sleep", "600"])
+            for name in ("client", "router", "server")
+        }
+        own = subprocess.run(["readlink", "/proc/self/ns/net"], capture_output=True, text=True).stdout
+        for process in self.holders.values():
+            process.wait_until(lambda: self._namespace(process) not in ("", own), 5, "namespace")
+        self._connect("client", "router", "10.77.1.2", "10.77.1.1")
+        self._connect("server", "router", self.SERVER, "10.77.2.1")
+        self.run("router", "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
+
+    @staticmethod
+    def _namespace(process) -> str:
+        link = ["readlink", f"/proc/{process.child.pid}/ns/net"]
+        return subprocess.run(link, capture_output=True, text=True).stdout
+
+    def prefix(self, name: str) -> tuple:
+        return ("nsenter", f"--net=/proc/{self.holders[name].child.pid}/ns/net")
+
+    def run(self, name: str, *words: str) -> None:
+        subprocess.run([*self.prefix(name), *words], check=True)
+
+    def _connect(self, edge: str, middle: str, edge_address: str, middle_address: str) -> None:
+        far = f"to-{edge}"
+        self.run(edge, "ip", "link", "set", "lo", "up")
+        peer = ["peer", "name", far, "netns", str(self.holders[middle].child.pid)]
+        self.run(edge, "ip", "link", "add", "uplink", "type", "veth", *peer)
+        for name, link, address in ((edge, "uplink", edge_address), (middle, far, middle_address)):
+            self.run(name, "ip", "address", "add", f"{address}/24", "dev", link)
+            self.run(name, "ip", "link", "set", link, "up")
+        self.run(edge, "ip", "route", "add", "default", "via", middle_address)
+
+    def swallow_packets(self) -> None:
+        """What the publisher sends vanishes on the way; nobody is told."""
+        self.run("router", "ip", "route", "add", "blackhole", f"{self.SERVER}/32")
+
+    def pass_packets(self) -> None:
+        self.run("router", "ip", "route", "del", "blackhole", f"{self.SERVER}/32")
+
+    def pull_plug(self) -> None:
+        """The publisher's interface loses its carrier."""
+        self.run("router", "ip", "link", "set", "to-client", "down")
+
+    def insert_plug(self) -> None:
+        self.run("router", "ip", "link", "set", "to-client", "up")
+
+
+def start_live(children, nginx, prefix=()):
+    """A stream that is on the server, and says how it goes."""
+    publisher = publish_small(children, nginx.url("x"), prefix=prefix, reconnect="endless")
+    wait_for_event(publisher, "publishing", 10)
+    wait_for_pictures(nginx, publisher, recordings=1, timeout=5)
+    time.sleep(1)
+    return publisher
+
+
+def wait_for_pictures(nginx, publisher, recordings: int, timeout: float) -> float:
+    """Waits until the server has so many recordings, with pictures in the last; says how long that took."""
+
+    def has_come() -> bool:
+        paths = nginx.all_recordings()
+        return len(paths) >= recordings and paths[-1].stat().st_size > BYTES_WITH_PICTURES
+
+    begin = time.monotonic()
+    publisher.wait_until(has_come, timeout, f"picture in recording {recordings}")
+    return time.monotonic() - begin
+
+
+def finish(nginx, publisher, took):
+    time.sleep(1.5)
+    assert seconds_to_end(publisher) < 1
+    time.sleep(0.5)
+    nginx.process.send(signal.SIGTERM)
+    nginx.process.wait(5)
+    return publisher, [Recording(path) for path in nginx.all_recordings()], took
+
+
+def restart(children, signal_number: int, pause: float):
+    nginx = NginxRTMP(children, unique=True)
+    publisher = start_live(children, nginx)
+    nginx.process.send(signal_number)
+    nginx.process.wait(5)
+    # Recordings are named by the second.
+    time.sleep(pause)
+    nginx.start()
+    return finish(nginx, publisher, wait_for_pictures(nginx, publisher, 2, 10))
+
+
+def recorded(nginx) -> int:
+    return sum(path.stat().st_size for path in nginx.all_recordings())
+
+
+def wait_for_more(nginx, publisher, size: int) -> float:
+    """Waits for pictures on the old connection or a new one; says how long that took."""
+    begin = time.monotonic()
+    publisher.wait_until(lambda: recorded(nginx) > size + BYTES_WITH_PICTURES, 15, "more pictures")
+    return time.monotonic() - begin
+
+
+def swallow(children, seconds: float):
+    network = Network(children)
+    nginx = NginxRTMP(children, Network.SERVER, network.prefix("server"), unique=True)
+    publisher = start_live(children, nginx, network.prefix("client"))
+    network.swallow_packets()
+    time.sleep(seconds)
+    size = recorded(nginx)
+    network.pass_packets()
+    return finish(nginx, publisher, wait_for_more(nginx, publisher, size))
+
+
+def unplug(children, seconds: float):
+    network = Network(children)
+    nginx = NginxRTMP(children, Network.SERVER, network.prefix("server"), unique=True)
+    publisher = start_live(children, nginx, network.prefix("client"))
+    network.pull_plug()
+    time.sleep(seconds)
+    size = recorded(nginx)
+    network.insert_plug()
+    return finish(nginx, publisher, wait_for_more(nginx, publisher, size))
+
+
+RUNS = {
+    "restarted": (restart, signal.SIGTERM, 0),
+    "killed for 1 s": (restart, signal.SIGKILL, 1.0),
+    "killed for 4 s": (restart, signal.SIGKILL, 4.0),
+    "killed for 10 s": (restart, signal.SIGKILL, 10.0),
+    "swallowed for 3 s": (swallow, 3),
+    "swallowed for 9 s": (swallow, 9),
+    "unplugged for 2 s": (unplug, 2),
+    "unplugged for 8 s": (unplug, 8),
+}
+# Nobody tells of packets that come through again: they are sent once a second, connected or not.
+LIMITS = {"swallowed for 3 s": 1.5, "swallowed for 9 s": 2}
+
+# TCP goes on by itself.
+SURVIVED = {"swallowed for 3 s"}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    runs = SideBySide(tmp_path_factory.mktemp("outages"), workers=len(RUNS))
+    for name, (function, *arguments) in RUNS.items():
+        runs.begin(name, function, *arguments)
+    yield runs
+    runs.end()
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_media_flows_again(runs, name):
+    publisher, recordings, took = runs.result(name)
+    assert publisher.child.returncode == 0, publisher.report()
+    assert took < LIMITS.get(name, 1), publisher.report()
+    last = recordings[-1]
+    assert last.decoded.complaints == ""
+    assert last.pictures[0].is_key_picture
+    assert last.disorder() == []
+    # What was sent before stays readable.
+    assert recordings[0].pictures[0].is_key_picture
+    assert len(recordings) == count_events(publisher, "publishing")
+    if name in SURVIVED:
+        assert len(recordings) == 1
+        assert count_events(publisher, "reconnecting") == 0
+    elif name != "unplugged for 2 s":  # where the connection may live, or be made anew
+        assert len(recordings) == 2
+
+
+def test_a_way_that_swallows_packets_is_noticed_within_five_seconds(runs):
+    publisher, _, _ = runs.result("swallowed for 9 s")
+    [retry] = [event for event in events(publisher) if event["code"] == 3004]
+    assert retry["cause"] == -1015
+    published = next(event["t"] for event in events(publisher) if event["code"] == 1002)
+    # The stream ran for a second and some before.
+    assert retry["t"] - published < 5 + 3

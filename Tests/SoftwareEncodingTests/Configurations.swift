@@ -1,0 +1,12 @@
+import DevicePorts
+import Media
+import StreamQuality
+
+extension VideoEncoderConfiguration {
+    /// What the product opens the encoder with: a key frame every two seconds.
+    init(_ quality: VideoQuality, size: PictureSize) throws {
+        self.init(
+            size: size, frameRate: quality.frameRate, bitrate: quality.bitrate, profile: quality.profile,
+            level: try quality.level(for: size), keyFrameInterval: 2 * quality.frameRate.framesPerSecond)
+    }
+}

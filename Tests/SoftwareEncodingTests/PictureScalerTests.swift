@@ -1,0 +1,156 @@
+import DevicePorts
+import Media
+import MediaTestSupport
+import SoftwareEncoding
+import Testing
+
+@Suite struct PictureFitTests {
+    private func fit(_ source: (Int, Int), into frame: (Int, Int)) -> PictureFit {
+        PictureFit(PictureSize(width: source.0, height: source.1), into: PictureSize(width: frame.0, height: frame.1))
+    }
+
+    @Test(arguments: [
+        (640, 480, 640, 480, 0, 0, 640, 480), (1920, 1080, 416, 234, 0, 0, 416, 234),
+        (640, 480, 1280, 720, 160, 0, 960, 720), (1280, 720, 640, 480, 0, 60, 640, 360),
+        (1920, 1080, 854, 480, 0, 0, 854, 480), (1, 1000, 640, 480, 318, 0, 2, 480),
+        (1000, 1, 640, 480, 0, 238, 640, 2), (3, 3, 16, 16, 0, 0, 16, 16),
+    ])
+    func keepsTheAspect(
+        _ sourceWidth: Int, _ sourceHeight: Int, _ width: Int, _ height: Int, _ left: Int, _ top: Int, _ fitWidth: Int,
+        _ fitHeight: Int
+    ) {
+        let fit = fit((sourceWidth, sourceHeight), into: (width, height))
+        #expect(fit.left == left)
+        #expect(fit.top == top)
+        #expect(fit.size == PictureSize(width: fitWidth, height: fitHeight))
+        #expect(fit.hasBars == (fitWidth != width || fitHeight != height))
+    }
+
+    @Test func isEvenAndInTheMiddleForAnySizes() {
+        for sourceWidth in stride(from: 1, to: 700, by: 23) {
+            for sourceHeight in stride(from: 1, to: 500, by: 19) {
+                for frame in [(640, 480), (416, 234), (2, 2), (1280, 720)] {
+                    let fit = fit((sourceWidth, sourceHeight), into: frame)
+                    let (width, height) = (fit.size.width, fit.size.height)
+                    let label = Comment("\(sourceWidth)x\(sourceHeight) into \(frame)")
+                    #expect([fit.left, fit.top, width, height].allSatisfy { $0 % 2 == 0 && $0 >= 0 }, label)
+                    #expect(width >= 2 && height >= 2, label)
+                    #expect((0...3).contains(frame.0 - width - 2 * fit.left), label)
+                    #expect((0...3).contains(frame.1 - height - 2 * fit.top), label)
+                    #expect(width == frame.0 || height == frame.1, label)
+                    // The side that is not the frame's is within a pixel of the true one, and at least two.
+                    let trueHeight = Double(frame.0 * sourceHeight) / Double(sourceWidth)
+                    let trueWidth = Double(frame.1 * sourceWidth) / Double(sourceHeight)
+                    let isTrue =
+                        width == frame.0 && abs(Double(height) - max(2, trueHeight)) <= 1
+                        || height == frame.1 && abs(Double(width) - max(2, trueWidth)) <= 1
+                    #expect(isTrue, label)
+                }
+            }
+        }
+    }
+}
+
+@Suite struct PictureScalerTests {
+    /// A picture of one colour.
+    private func plain(_ layout: FrameLayout, y: UInt8, u: UInt8, v: UInt8) -> [UInt8] {
+        let luma = layout.size.width * layout.size.height
+        let chroma = (layout.byteCount - luma) / 2
+        var bytes = [UInt8](repeating: y, count: luma)
+        switch layout.format {
+        case .i420: bytes += [UInt8](repeating: u, count: chroma) + [UInt8](repeating: v, count: chroma)
+        case .nv12: bytes += (0..<chroma).flatMap { _ in [u, v] }
+        }
+        return bytes
+    }
+
+    private func scaled(_ scaler: PictureScaler, _ bytes: [UInt8]) throws -> [UInt8] {
+        try bytes.withUnsafeBytes { bytes in
+            try scaler.scale(bytes) { scaled, layout in
+                #expect(layout == scaler.target)
+                return [UInt8](scaled.prefix(layout.byteCount))
+            }
+        }
+    }
+
+    @Test func passesWhatFitsAsItIs() throws {
+        let layout = FrameLayout(packed: .i420, size: PictureSize(width: 64, height: 48))
+        let scaler = try PictureScaler(from: layout, to: layout.size)
+        #expect(scaler.isIdentity)
+        let bytes = plain(layout, y: 1, u: 2, v: 3)
+        try bytes.withUnsafeBytes { bytes in
+            let address = try scaler.scale(bytes) { scaled, _ in scaled.baseAddress }
+            #expect(address == bytes.baseAddress)
+        }
+    }
+
+    @Test func nv12OfTheSameSizeIsOnlySplit() throws {
+        var random = FixedRandomNumbers(seed: 9)
+        let size = PictureSize(width: 34, height: 18)
+        let layout = FrameLayout(packed: .nv12, size: size)
+        let bytes = random.bytes(layout.byteCount)
+        let pairs = Array(bytes[(34 * 18)...])
+        let u = stride(from: 0, to: pairs.count, by: 2).map { pairs[$0] }
+        let v = stride(from: 1, to: pairs.count, by: 2).map { pairs[$0] }
+        #expect(try scaled(PictureScaler(from: layout, to: size), bytes) == bytes.prefix(34 * 18) + u + v)
+    }
+
+    @Test(
+        arguments: [PixelFormat.i420, .nv12],
+        [(640, 480), (641, 479), (1, 1), (1, 300), (300, 1), (1280, 720), (33, 17), (320, 180), (160, 180)])
+    func fillsItsPlaceAndLeavesBlackBars(format: PixelFormat, side: (Int, Int)) throws {
+        let layout = FrameLayout(packed: format, size: PictureSize(width: side.0, height: side.1))
+        let target = PictureSize(width: 320, height: 180)
+        let scaler = try PictureScaler(from: layout, to: target)
+        let bytes = plain(layout, y: 200, u: 90, v: 160)
+        // Twice: the buffer is used again.
+        for result in [try scaled(scaler, bytes), try scaled(scaler, bytes)] {
+            #expect(strays(in: result[0..<57_600], 1, scaler.fit, inside: 200, outside: 16) == 0)
+            #expect(strays(in: result[57_600..<72_000], 2, scaler.fit, inside: 90, outside: 128) == 0)
+            #expect(strays(in: result[72_000..<86_400], 2, scaler.fit, inside: 160, outside: 128) == 0)
+            #expect(result.count == 86_400)
+        }
+    }
+
+    /// Samples of a plane of a 320x180 picture that are not what they should be; inside, filters round.
+    private func strays(
+        in plane: ArraySlice<UInt8>, _ divisor: Int, _ fit: PictureFit, inside: Int, outside: Int
+    ) -> Int {
+        let columns = fit.left / divisor..<(fit.left + fit.size.width) / divisor
+        let rows = fit.top / divisor..<(fit.top + fit.size.height) / divisor
+        let width = 320 / divisor
+        return plane.enumerated().count { place, sample in
+            columns.contains(place % width) && rows.contains(place / width)
+                ? abs(Int(sample) - inside) > 1 : Int(sample) != outside
+        }
+    }
+
+    @Test func bothFormatsGiveTheSamePicture() throws {
+        let scenery = Scenery(size: PictureSize(width: 320, height: 240))
+        let i420 = scenery.picture(3)
+        let (luma, chroma) = (320 * 240, 160 * 120)
+        let nv12 = i420.prefix(luma) + (0..<chroma).flatMap { [i420[luma + $0], i420[luma + chroma + $0]] }
+        let target = PictureSize(width: 208, height: 100)
+        let first = try scaled(PictureScaler(from: scenery.layout, to: target), i420)
+        let second = try scaled(
+            PictureScaler(from: FrameLayout(packed: .nv12, size: scenery.layout.size), to: target), Array(nv12))
+        #expect(first == second)
+        #expect(Set(first.prefix(208 * 100)).count > 50)
+    }
+
+    @Test func refusesWhatItCannotDo() throws {
+        let size = PictureSize(width: 64, height: 48)
+        let layout = FrameLayout(packed: .i420, size: size)
+        for (width, height) in [(63, 48), (64, 47), (0, 48), (64, 16_386)] {
+            let wrong = PictureSize(width: width, height: height)
+            #expect(throws: VideoEncodingError.unsupportedSize(wrong)) { try PictureScaler(from: layout, to: wrong) }
+        }
+        let none = FrameLayout(packed: .nv12, size: PictureSize(width: 0, height: 2))
+        #expect(throws: VideoEncodingError.unsupportedSize(none.size)) { try PictureScaler(from: none, to: size) }
+        let scaler = try PictureScaler(from: layout, to: size)
+        let short = [UInt8](repeating: 0, count: layout.byteCount - 1)
+        #expect(throws: VideoEncodingError.incompleteFrame(layout, byteCount: short.count)) {
+            try scaled(scaler, short)
+        }
+    }
+}

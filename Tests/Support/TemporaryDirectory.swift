@@ -1,0 +1,43 @@
+import Glibc
+import LinuxIO
+
+/// A new directory, removed with its files at the end.
+public final class TemporaryDirectory {
+    public let path: String
+
+    public init() throws {
+        var template = Array("/tmp/tallycam-test-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw SystemCallError("mkdtemp") }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        if let directory = opendir(path) {
+            while let entry = readdir(directory) {
+                let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                if name != ".", name != ".." { remove(path + "/" + name) }
+            }
+            closedir(directory)
+        }
+        remove(path)
+    }
+
+    /// The path of a file in the directory.
+    public func file(_ name: String) -> String { path + "/" + name }
+
+    /// Makes a file.
+    /// - Returns: its path.
+    public func write(_ bytes: [UInt8], to name: String) throws -> String {
+        try replaceFile(file(name), with: bytes)
+        return file(name)
+    }
+
+    /// Makes a FIFO.
+    /// - Returns: its path.
+    public func makeFIFO(_ name: String) throws -> String {
+        guard mkfifo(file(name), 0o600) == 0 else { throw SystemCallError("mkfifo", subject: file(name)) }
+        return file(name)
+    }
+}

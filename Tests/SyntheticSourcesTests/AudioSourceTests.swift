@@ -1,0 +1,171 @@
+import DevicePorts
+import Glibc
+import LinuxIO
+import Media
+import MediaTestSupport
+import Testing
+
+@testable import SyntheticSources
+
+@Suite struct AudioSourceTests {
+    private let stop: EventFD
+    private let directory: TemporaryDirectory
+    private static let rates = [8000, 11_025, 16_000, 22_050, 44_100, 48_000]
+
+    init() throws {
+        stop = try EventFD()
+        directory = try TemporaryDirectory()
+    }
+
+    @Test(arguments: rates)
+    func theToneHasNoJumps(rate: Int) {
+        let tone = ToneSource(sampleRate: rate, stop: stop)
+        var samples: [Int16] = []
+        var first = 0
+        while first < 2 * rate + rate / 5 {
+            samples += tone.samples(from: first, frameCount: 1000)
+            first += 1000
+        }
+        // -20 dBFS at 1 kHz rises by at most 2 pi f A per second; at the beep's end a part of a period may be missing.
+        let limit = Int(3 * 2 * Double.pi * 1000 * 3277 / Double(rate))
+        let left = stride(from: 0, to: samples.count, by: 2).map { Int(samples[$0]) }
+        let right = stride(from: 1, to: samples.count, by: 2).map { Int(samples[$0]) }
+        #expect(left == right)
+        #expect(zip(left, left.dropFirst()).allSatisfy { abs($0 - $1) <= limit })
+        #expect((3100...3277).contains(left.max() ?? 0))
+        #expect(Array(left[rate..<2 * rate]) == Array(left[..<rate]))
+        // Whole periods: the tone's second ends where it begins.
+        #expect(abs(left[rate - 1] - left[rate]) <= limit / 3)
+    }
+
+    @Test func blocksOfAnyLengthContinueEachOther() {
+        let tone = ToneSource(sampleRate: 8000, stop: stop)
+        let whole = tone.samples(from: 0, frameCount: 20_000)
+        var parts: [Int16] = []
+        for count in [1, 1023, 7000, 1, 11_975] { parts += tone.samples(from: parts.count / 2, frameCount: count) }
+        #expect(parts == whole)
+    }
+
+    @Test func timestampsDoNotDrift() {
+        var clock = SampleClock(sampleRate: 44_100)
+        let begin = clock.take(0).time
+        for block in 0..<10_000 {
+            let (first, time) = clock.take(1024)
+            #expect(first == 1024 * block)
+            let exact = Double(1024 * block) / 44_100 * 1e9
+            #expect(abs(Double((time - begin).wholeNanoseconds) - exact) <= 1.01)
+        }
+    }
+
+    @Test func timestampsLastForAYear() {
+        var clock = SampleClock(sampleRate: 48_000)
+        let begin = clock.take(48_000 * 86_400 * 365 + 24_000).time
+        #expect(clock.now - begin == .seconds(86_400 * 365) + .milliseconds(500))
+    }
+
+    @Test func sourcesArePacedByTheClock() throws {
+        let silence = SilenceSource(format: AudioFormat(sampleRate: 48_000, channelCount: 1), stop: stop)
+        let tone = ToneSource(sampleRate: 48_000, stop: stop)
+        for source in [silence, tone] as [any AudioSource] {
+            let first = try #require(try source.nextBlock(frameCount: 480))
+            #expect(MonotonicClock.now() >= first.captureTime + .milliseconds(10))
+            let second = try #require(try source.nextBlock(frameCount: 480))
+            #expect(second.captureTime - first.captureTime == .milliseconds(10))
+            #expect(second.samples.count == 480 * source.format.channelCount)
+        }
+        #expect(try silence.nextBlock(frameCount: 100)?.samples == [Int16](repeating: 0, count: 100))
+        stop.signal()
+        // An hour's block, had it not been stopped.
+        for source in [silence, tone] as [any AudioSource] {
+            #expect(try source.nextBlock(frameCount: 48_000 * 3600) == nil)
+            #expect(source.endingNote == nil)
+        }
+    }
+}
+
+@Suite struct RawAudioInputTests {
+    private let stop: EventFD
+    private let directory: TemporaryDirectory
+    private let format = AudioFormat(sampleRate: 44_100, channelCount: 2)
+
+    init() throws {
+        stop = try EventFD()
+        directory = try TemporaryDirectory()
+    }
+
+    private func samples(_ count: Int) -> [Int16] { (0..<count).map { Int16(truncatingIfNeeded: $0 &* 7919) } }
+
+    private func bytes(_ samples: [Int16]) -> [UInt8] {
+        samples.flatMap { sample -> [UInt8] in
+            [UInt8(truncatingIfNeeded: sample), UInt8(truncatingIfNeeded: sample >> 8)]
+        }
+    }
+
+    private func all(_ source: RawAudioInput) throws -> [AudioBlock] {
+        var blocks: [AudioBlock] = []
+        while let block = try source.nextBlock(frameCount: 100) { blocks.append(block) }
+        return blocks
+    }
+
+    @Test func aFileIsPacedByItsRate() throws {
+        let samples = samples(2 * 950)
+        let path = try directory.write(bytes(samples) + [1, 2, 3], to: "a.pcm")
+        let source = try RawAudioInput(path: path, format: format, stop: stop)
+        let blocks = try all(source)
+        #expect(blocks.flatMap(\.samples) == samples)
+        let begin = try #require(blocks.first?.captureTime)
+        let offsets = blocks.map { ($0.captureTime - begin).wholeNanoseconds }
+        let exact = (0..<10).map { Int64(100 * $0) * 1_000_000_000 / 44_100 }
+        #expect(offsets == exact)
+        #expect(MonotonicClock.now() >= begin + .nanoseconds(950 * 1_000_000_000 / 44_100))
+        #expect(source.endingNote == "\(path) ended after 950 samples; 3 of 4 bytes of another one are left out")
+        #expect(try source.nextBlock(frameCount: 100) == nil)
+    }
+
+    @Test func aFIFOWaitsForItsWriter() throws {
+        let path = try directory.makeFIFO("fifo")
+        let source = try RawAudioInput(path: path, format: format, stop: stop)
+        let samples = samples(2 * 250)
+        let stream = bytes(samples)
+        let before = MonotonicClock.now()
+        try write([Array(stream[..<3]), Array(stream[3...])], toFIFO: path)
+        let blocks = try all(source)
+        #expect(blocks.flatMap(\.samples) == samples)
+        #expect(blocks.map(\.samples.count) == [200, 200, 100])
+        #expect(blocks.allSatisfy { $0.captureTime >= before && $0.captureTime <= MonotonicClock.now() })
+        #expect(source.endingNote == "\(path) ended after 250 samples")
+    }
+
+    @Test func tooLittleIsAnError() throws {
+        let fifo = try directory.makeFIFO("fifo")
+        let source = try RawAudioInput(path: fifo, format: format, stop: stop)
+        try write([[1, 2, 3]], toFIFO: fifo)
+        #expect(throws: SourceError.tooShort(path: fifo, byteCount: 3, needed: 4)) {
+            try source.nextBlock(frameCount: 100)
+        }
+        let file = try directory.write([1, 2, 3], to: "short.pcm")
+        #expect(throws: SourceError.tooShort(path: file, byteCount: 3, needed: 4)) {
+            try RawAudioInput(path: file, format: format, stop: stop)
+        }
+    }
+
+    @Test func saysWhyAFileCannotBeOpened() throws {
+        let missing = directory.file("none.pcm")
+        #expect(
+            throws: SourceError.cannotRead(path: missing, SystemCallError("open", number: ENOENT, subject: missing))
+        ) {
+            try RawAudioInput(path: missing, format: format, stop: stop)
+        }
+        #expect(throws: SourceError.cannotRead(path: directory.path, SystemCallError("read", number: EISDIR))) {
+            try RawAudioInput(path: directory.path, format: format, stop: stop)
+        }
+    }
+
+    @Test func stopEndsTheWait() throws {
+        let source = try RawAudioInput(path: try directory.makeFIFO("fifo"), format: format, stop: stop)
+        let stop = stop
+        _ = try NamedThread("stop") { stop.signal() }
+        #expect(try source.nextBlock(frameCount: 100) == nil)
+        #expect(source.endingNote == nil)
+    }
+}

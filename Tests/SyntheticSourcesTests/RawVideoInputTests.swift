@@ -1,0 +1,123 @@
+import DevicePorts
+import Glibc
+import LinuxIO
+import Media
+import MediaTestSupport
+import SyntheticSources
+import Testing
+
+/// Writes to a FIFO from another thread, which opens it and closes it at the end.
+func write(_ parts: [[UInt8]], toFIFO path: String) throws {
+    _ = try NamedThread("writer") {
+        guard let file = try? OwnedFileDescriptor(opening: path, flags: O_WRONLY) else { return }
+        for part in parts { try? file.writeAll(part) }
+    }
+}
+
+@Suite struct RawVideoInputTests {
+    private let stop: EventFD
+    private let directory: TemporaryDirectory
+    private let rate = FrameRate(framesPerSecond: 240)
+
+    init() throws {
+        stop = try EventFD()
+        directory = try TemporaryDirectory()
+    }
+
+    private func open(
+        _ path: String, _ format: PixelFormat = .i420, _ width: Int = 6, _ height: Int = 4
+    ) throws(SourceError) -> RawVideoInput {
+        try RawVideoInput(
+            path: path, format: format, size: PictureSize(width: width, height: height), frameRate: rate, stop: stop)
+    }
+
+    private func pictures(_ count: Int, byteCount: Int = 36) -> [[UInt8]] {
+        var random = FixedRandomNumbers(seed: 3)
+        return (0..<count).map { _ in random.bytes(byteCount) }
+    }
+
+    /// All that a source gives, and when.
+    private func all(_ source: RawVideoInput) throws -> (pictures: [[UInt8]], times: [MediaTimestamp]) {
+        var pictures: [[UInt8]] = []
+        var times: [MediaTimestamp] = []
+        while let frame = try source.nextFrame() {
+            pictures.append(bytes(frame))
+            times.append(frame.captureTime)
+        }
+        return (pictures, times)
+    }
+
+    @Test(arguments: [(PixelFormat.i420, 6, 4, 36), (.nv12, 6, 4, 36), (.i420, 5, 3, 27), (.nv12, 5, 3, 27)])
+    func aFileIsPacedByItsRate(format: PixelFormat, width: Int, height: Int, byteCount: Int) throws {
+        let pictures = pictures(8, byteCount: byteCount)
+        let path = try directory.write(Array(pictures.joined()), to: "a.yuv")
+        let source = try open(path, format, width, height)
+        #expect(source.layout.byteCount == byteCount)
+        let before = MonotonicClock.now()
+        let (given, times) = try all(source)
+        #expect(given == pictures)
+        let begin = try #require(times.first)
+        #expect(begin >= before)
+        #expect(times.map { $0 - begin } == (0..<8).map { rate.offset(ofFrame: $0) })
+        #expect(source.endingNote == "\(path) ended after 8 pictures")
+        #expect(MonotonicClock.now() >= begin + rate.offset(ofFrame: 7))
+    }
+
+    @Test func aPartOfAPictureIsReported() throws {
+        let path = try directory.write(Array(pictures(3).joined().dropLast(10)), to: "a.yuv")
+        let source = try open(path)
+        #expect(try all(source).pictures.count == 2)
+        let note = "\(path) ended after 2 pictures; 26 of 36 bytes of another one are left out"
+        #expect(source.endingNote == note)
+        // Asking again changes nothing.
+        #expect(try all(source).pictures.isEmpty)
+        #expect(source.endingNote == note)
+    }
+
+    @Test func aFIFOWaitsForItsWriter() throws {
+        let path = try directory.makeFIFO("fifo")
+        let source = try open(path)
+        let pictures = pictures(3)
+        let stream = Array(pictures.joined())
+        let before = MonotonicClock.now()
+        try write([Array(stream[..<10]), Array(stream[10..<50]), Array(stream[50...]), [1, 2]], toFIFO: path)
+        let (given, times) = try all(source)
+        #expect(given == pictures)
+        #expect(times == times.sorted())
+        #expect(times.allSatisfy { $0 >= before && $0 <= MonotonicClock.now() })
+        #expect(source.endingNote == "\(path) ended after 3 pictures; 2 of 36 bytes of another one are left out")
+    }
+
+    @Test func aPipeWithTooLittleIsAnError() throws {
+        let path = try directory.makeFIFO("fifo")
+        let source = try open(path)
+        try write([[1, 2, 3]], toFIFO: path)
+        #expect(throws: SourceError.tooShort(path: path, byteCount: 3, needed: 36)) {
+            _ = try source.nextFrame() == nil
+        }
+    }
+
+    @Test func stopEndsTheWaitForAWriter() throws {
+        let source = try open(try directory.makeFIFO("fifo"))
+        let stop = stop
+        _ = try NamedThread("stop") { stop.signal() }
+        let hasEnded = try source.nextFrame() == nil
+        #expect(hasEnded)
+        #expect(source.endingNote == nil)
+    }
+
+    @Test func saysWhyAFileCannotBeOpened() throws {
+        let missing = directory.file("none.yuv")
+        #expect(
+            throws: SourceError.cannotRead(path: missing, SystemCallError("open", number: ENOENT, subject: missing))
+        ) {
+            try open(missing)
+        }
+        #expect(throws: SourceError.cannotRead(path: directory.path, SystemCallError("read", number: EISDIR))) {
+            try open(directory.path)
+        }
+        let short = try directory.write([UInt8](repeating: 0, count: 35), to: "short.yuv")
+        #expect(throws: SourceError.tooShort(path: short, byteCount: 35, needed: 36)) { try open(short) }
+        #expect("\(SourceError.tooShort(path: short, byteCount: 35, needed: 36))".contains("check size and format"))
+    }
+}

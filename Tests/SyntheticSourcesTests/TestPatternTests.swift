@@ -1,0 +1,141 @@
+import DevicePorts
+import LinuxIO
+import Media
+import Testing
+
+@testable import SyntheticSources
+
+struct SourceHasEnded: Error {}
+
+/// The next picture of a source that has one.
+func next(_ source: some VideoSource) throws -> CapturedFrame {
+    guard let frame = try source.nextFrame() else { throw SourceHasEnded() }
+    return frame
+}
+
+func bytes(_ frame: borrowing CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } }
+
+@Suite struct TestPatternTests {
+    private let stop: EventFD
+    private let size = PictureSize(width: 160, height: 90)
+
+    init() throws { stop = try EventFD() }
+
+    private func reading(_ frame: borrowing CapturedFrame) -> BurntInClock.Reading? {
+        frame.withBytes { BurntInClock.read(luma: $0, stride: size.width, size: size) }
+    }
+
+    @Test func countsAndTimesItsPictures() throws {
+        let rate = FrameRate(framesPerSecond: 60)
+        let pattern = TestPattern(size: size, frameRate: rate, stop: stop)
+        var begin: MediaTimestamp?
+        var lastNumber = -1
+        for _ in 0..<10 {
+            let frame = try next(pattern)
+            let time = frame.captureTime
+            let found = reading(frame)
+            let reading = try #require(found)
+            let number = Int(reading.frameNumber)
+            #expect(number > lastNumber)
+            lastNumber = number
+            if begin == nil { begin = time }
+            #expect(begin.map { time - $0 } == rate.offset(ofFrame: number))
+            #expect(reading.time == MediaTimestamp(milliseconds: time.nanoseconds / 1_000_000))
+            #expect(time <= MonotonicClock.now())
+        }
+    }
+
+    @Test func showsPeopleTheSame() throws {
+        let size = PictureSize(width: 640, height: 360)
+        let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 30), stop: stop)
+        var picture = [UInt8](repeating: 0, count: pattern.layout.byteCount)
+        let begin = MediaTimestamp(milliseconds: 5000)
+        picture.withUnsafeMutableBytes {
+            pattern.draw(into: $0, frame: 123_456, at: MediaTimestamp(milliseconds: 5000 + 754_321), since: begin)
+        }
+        func with(_ clock: String, _ number: String) -> [UInt8] {
+            var copy = picture
+            copy.withUnsafeMutableBytes {
+                let canvas = PatternCanvas(bytes: $0, size: size)
+                canvas.write(clock, x: 12, y: 12, scale: 6)
+                canvas.write(number, x: 12, y: 72, scale: 6)
+            }
+            return copy
+        }
+        #expect(with("12:34.321", "123456") == picture)
+        #expect(with("12:34.322", "123456") != picture)
+        #expect(with("12:34.321", "123457") != picture)
+    }
+
+    @Test func leavesOutWhatNobodyTook() {
+        let rate = FrameRate(framesPerSecond: 10)
+        var schedule = Schedule(begin: .zero, rate: rate)
+        schedule.skipMissed(now: MediaTimestamp(milliseconds: 100))
+        #expect(schedule.index == 0)
+        schedule.skipMissed(now: MediaTimestamp(milliseconds: 101))
+        #expect(schedule.index == 1)
+        schedule.skipMissed(now: MediaTimestamp(milliseconds: 1050))
+        #expect(schedule.index == 10)
+        #expect(schedule.due == MediaTimestamp(milliseconds: 1000))
+    }
+
+    @Test func stopEndsTheWait() throws {
+        let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 1), stop: stop)
+        _ = try next(pattern).captureTime
+        stop.signal()
+        let hasEnded = try pattern.nextFrame() == nil
+        #expect(hasEnded)
+        #expect(pattern.endingNote == nil)
+        // Not drained: it ends others, and stays ended.
+        #expect(stop.drain())
+    }
+
+    @Test func lentPicturesKeepTheirContent() throws {
+        let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 60), stop: stop)
+        let kept = try next(pattern)
+        let before = bytes(kept)
+        for _ in 0..<5 {
+            let other = bytes(try next(pattern))
+            #expect(other != before)
+        }
+        let after = bytes(kept)
+        #expect(after == before)
+    }
+
+    @Test func usesTheSameMemoryAgain() throws {
+        let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 60), stop: stop)
+        func address(_ frame: borrowing CapturedFrame) -> Int { frame.withBytes { Int(bitPattern: $0.baseAddress) } }
+        var addresses: Set<Int> = []
+        for _ in 0..<5 {
+            let first = try next(pattern)
+            let second = try next(pattern)
+            let pair = [address(first), address(second)]
+            #expect(pair[0] != pair[1])
+            addresses.formUnion(pair)
+        }
+        #expect(addresses.count == 2)
+    }
+
+    @Test(arguments: [(16, 16), (2, 2), (17, 31), (33, 2), (2, 401), (1919, 1079)])
+    func drawsAnySize(width: Int, height: Int) {
+        let size = PictureSize(width: width, height: height)
+        let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 30), stop: stop)
+        var picture = [UInt8](repeating: 0, count: pattern.layout.byteCount)
+        picture.withUnsafeMutableBytes {
+            pattern.draw(into: $0, frame: 7, at: MediaTimestamp(milliseconds: 2600), since: .zero)
+        }
+        // BT.601's limited range: every sample was drawn.
+        #expect(picture.allSatisfy { (16...240).contains($0) })
+    }
+
+    @Test func poolGrowsOnlyWhileEverythingIsLent() {
+        var pool = FramePool(byteCount: 10)
+        let first = pool.take()
+        var second: PooledFrame? = pool.take()
+        let place = second.map { ObjectIdentifier($0) }
+        #expect(place != ObjectIdentifier(first))
+        second = nil
+        #expect(ObjectIdentifier(pool.take()) == place)
+        #expect(ObjectIdentifier(pool.take()) == place)
+    }
+}
