@@ -14,10 +14,14 @@ struct ByteLedger: Sendable {
     /// The time that each track's packets in the ledger take.
     private(set) var span = PerTrack(video: Duration.zero, audio: .zero)
 
+    /// The packets of each track in the ledger, headers too.
+    private(set) var count = PerTrack(video: 0, audio: 0)
+
     mutating func append(byteCount: Int, track: Track, span: Duration) {
         entries.append(Entry(byteCount: byteCount, track: track, span: span))
         self.byteCount += byteCount
         self.span[track] += span
+        count[track] += 1
     }
 
     /// Forgets what is not among the last `remaining` bytes. A packet that is partly among them stays whole.
@@ -26,6 +30,7 @@ struct ByteLedger: Sendable {
             entries.removeFirst()
             byteCount -= first.byteCount
             span[first.track] -= first.span
+            count[first.track] -= 1
         }
     }
 }

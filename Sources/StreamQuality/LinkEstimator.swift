@@ -14,8 +14,13 @@ struct LinkEstimator: Sendable {
     }
 
     private var samples: Deque<Sample> = []
-    /// Delay that is there on an idle link: the way to the receiver and back, and the last picture.
+    /// Delay that is there on an idle link: the way to the receiver and back, and the wait for the next turn on a
+    /// network that gives the channel in turns.
     private var baseDelay = Duration.zero
+    /// Times in which nothing came through, with their ends, longer than a measurement's own interval.
+    private var gaps: Deque<(end: MediaTimestamp, length: Duration)> = []
+    private var gapAllowance = Duration.zero
+    private var firstDelivered: Int?
     /// Since when the link has been full.
     private(set) var busySince: MediaTimestamp?
     /// When bytes came through last, or none waited.
@@ -24,57 +29,92 @@ struct LinkEstimator: Sendable {
     private(set) var capacity: Bitrate?
 
     private static let memory = Duration.seconds(10)
-    /// A longer way is possible (a satellite), but so is a queue that never empties; it must not pass for the way.
-    private static let longestBaseDelay = Duration.milliseconds(400)
+    /// A long way is possible (a satellite), but so is a queue that never empties; it must not pass for the way.
+    private static let longestWay = Duration.milliseconds(800)
+    private static let longestTurn = Duration.milliseconds(400)
+    private static let measurementInterval = Duration.milliseconds(100)
     private static let busyDelay = Duration.milliseconds(150)
     private static let idleDelay = Duration.milliseconds(100)
+    /// A group of pictures: a key frame alone proves nothing.
+    private static let provingWindow = ControlConstants.groupTime
+    private static let exceeding = 1.1
     /// Shorter than this, a full link's rate is mostly chance.
     private static let shortestBusyTime = Duration.milliseconds(300)
-    private static let rateWindow = Duration.seconds(1)
 
     mutating func measured(_ measurement: StreamMeasurement) {
         let now = measurement.now
-        if samples.last.map({ measurement.deliveredBytes > $0.delivered }) ?? true || measurement.undeliveredBytes == 0
-        {
-            lastProgress = now
-        }
+        noteProgress(measurement)
         samples.append(
             Sample(
                 time: now, appended: measurement.appendedBytes, delivered: measurement.deliveredBytes,
                 delay: measurement.deliveryDelay))
         while let first = samples.first, now - first.time > Self.memory { samples.removeFirst() }
-        baseDelay = min(samples.reduce(Self.longestBaseDelay) { min($0, $1.delay) }, Self.longestBaseDelay)
+        // Before the first answer came back the delay says nothing about the way.
+        if let firstDelivered, measurement.deliveredBytes > firstDelivered {
+            let answered = samples.filter { $0.delivered > firstDelivered }
+            baseDelay = answered.reduce(Self.longestWay) { min($0, $1.delay) } + gapAllowance
+        } else {
+            baseDelay = min(measurement.deliveryDelay, Self.longestWay)
+        }
         if busySince == nil, excessDelay > Self.busyDelay { busySince = now }
         if excessDelay < Self.idleDelay { busySince = nil }
         if let rate = busyRate { capacity = rate }
+        if busySince == nil, let capacity, let delivered = deliveredRate(over: Self.provingWindow),
+            delivered > capacity * (Self.exceeding + gapAllowance.inSeconds)
+        {
+            // It delivers more and is not full: it is not the link that was estimated.
+            self.capacity = nil
+        }
     }
+
+    /// Keeps an eye on when bytes come through. A gap that came twice is how the network works, not a loss of it.
+    private mutating func noteProgress(_ measurement: StreamMeasurement) {
+        let now = measurement.now
+        firstDelivered = firstDelivered ?? measurement.deliveredBytes
+        let hasProgress = samples.last.map { measurement.deliveredBytes > $0.delivered } ?? true
+        if hasProgress, let lastProgress, now - lastProgress > Self.measurementInterval {
+            gaps.append((now, now - lastProgress - Self.measurementInterval))
+        }
+        if hasProgress || measurement.undeliveredBytes == 0 { lastProgress = now }
+        while let first = gaps.first, now - first.end > Self.memory { gaps.removeFirst() }
+        let secondLongest = gaps.map(\.length).sorted(by: >).dropFirst().first ?? .zero
+        gapAllowance = min(secondLongest, Self.longestTurn)
+    }
+
+    /// Takes a first guess for the capacity, for want of a better one.
+    mutating func guessed(_ rate: Bitrate) { capacity = capacity ?? rate }
 
     /// Forgets everything: a new connection may go another way.
     mutating func reset() { self = LinkEstimator() }
 
-    /// A full link's rate held for what it was; the link has since shown that it carries more.
-    mutating func capacityExceeded() { capacity = nil }
-
     /// How much later than on an idle link media arrives.
     var excessDelay: Duration { (samples.last?.delay ?? .zero) - baseDelay }
 
-    /// The least (or the most) excess delay in the last while; `nil` when it was not measured that long.
+    /// The least excess delay in the last while; `nil` when it was not measured that long.
     func leastExcessDelay(over window: Duration) -> Duration? {
-        recent(window).map(\.delay).min().map { $0 - baseDelay }
+        guard let first = samples.first, let last = samples.last, last.time - first.time >= window else { return nil }
+        return recent(window).map(\.delay).min().map { $0 - baseDelay }
     }
+
+    /// The most excess delay in the last while.
     func mostExcessDelay(over window: Duration) -> Duration { (recent(window).map(\.delay).max() ?? .zero) - baseDelay }
 
     /// How long nothing has come through although something waits.
     func stalledTime(now: MediaTimestamp) -> Duration { lastProgress.map { now - $0 } ?? .zero }
 
-    /// What comes through while the link is full, over the last second at most.
+    /// Time enough that one turn of the network makes little difference.
+    func stretched(_ time: Duration) -> Duration { time + gapAllowance * 2 }
+
+    /// What comes through while the link is full, over the last second at most, or some turns.
     var busyRate: Bitrate? {
-        guard let busySince, let last = samples.last, last.time - busySince >= Self.shortestBusyTime else { return nil }
-        return rate(over: min(Self.rateWindow, last.time - busySince), \.delivered)
+        guard let busySince, let last = samples.last, last.time - busySince >= stretched(Self.shortestBusyTime) else {
+            return nil
+        }
+        return rate(over: min(stretched(stretched(.seconds(1))), last.time - busySince), \.delivered)
     }
 
-    func deliveredRate(over window: Duration) -> Bitrate? { rate(over: window, \.delivered) }
-    func appendedRate(over window: Duration) -> Bitrate? { rate(over: window, \.appended) }
+    func deliveredRate(over window: Duration) -> Bitrate? { rate(over: stretched(window), \.delivered) }
+    func appendedRate(over window: Duration) -> Bitrate? { rate(over: stretched(window), \.appended) }
 
     private func rate(over window: Duration, _ count: KeyPath<Sample, Int> & Sendable) -> Bitrate? {
         guard let last = samples.last, let first = samples.last(where: { last.time - $0.time >= window }) else {
@@ -83,16 +123,16 @@ struct LinkEstimator: Sendable {
         return Self.rate(bytes: last[keyPath: count] - first[keyPath: count], in: last.time - first.time)
     }
 
-    /// The most that came through in any fifth of a second of the last while: no proof of what the link carries,
-    /// but a hint that it is more than the last estimate.
+    /// The most that came through in any tenth of a second, or turns' time, of the last while: no proof of what the
+    /// link carries, but a hint that it is more than the last estimate.
     func burstRate(over window: Duration) -> Bitrate {
         let recent = recent(window)
         var best = Bitrate(bitsPerSecond: 0)
         var first = recent.startIndex
         for index in recent.indices {
-            while recent[index].time - recent[first].time > .milliseconds(250) { first += 1 }
+            while recent[index].time - recent[first].time > stretched(.milliseconds(150)) { first += 1 }
             let time = recent[index].time - recent[first].time
-            guard time >= .milliseconds(150) else { continue }
+            guard time >= stretched(.milliseconds(80)) else { continue }
             best = max(best, Self.rate(bytes: recent[index].delivered - recent[first].delivered, in: time))
         }
         return best

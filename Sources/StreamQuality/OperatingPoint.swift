@@ -23,7 +23,8 @@ public enum QualityChangeReason: String, Sendable {
     case settingsChanged = "the settings were changed"
 }
 
-/// A change of the operating point, for events and the live view.
+/// A change of the operating point, for events and the live view. When the link is back (`resumed`) nothing has
+/// changed yet, and `from` is `to`.
 public struct QualityChange: Hashable, Sendable {
     public let from: OperatingPoint
     public let to: OperatingPoint

@@ -3,42 +3,45 @@ import Media
 /// When to try a higher bit rate.
 ///
 /// Each failure doubles the wait, as the link is probably just what it was; each success halves it. A link that lets
-/// through bursts far above the estimate has probably become better, and the wait is cut; unless that hint misled
+/// through bursts far above what is sent has probably become better, and the wait is cut; unless that hint misled
 /// before, then the bursts must be larger.
 struct ProbeSchedule: Sendable {
-    private var wait = Self.shortestWait
+    private(set) var wait = Self.firstWait
+    /// Whether the last probe that was due was so because of a hint.
+    private(set) var isHinted = false
     private var hintFactor = Self.smallestHint
-    private var usedHint = false
 
+    /// The buffer must have been low for so long in any case.
     private static let shortestWait = Duration.seconds(2)
-    private static let longestWait = Duration.seconds(32)
+    private static let firstWait = Duration.seconds(4)
+    private static let longestWait = Duration.seconds(24)
     private static let smallestHint = 1.5
     private static let largestHint = 8.0
 
     /// Whether it is time, when the buffer has been low for `lowTime`.
     /// - Parameters:
+    ///   - hasKnownRoom: less is sent than the link was seen to carry, or it was never seen full.
     ///   - rate: what is sent now.
     ///   - burst: what came through at best in a moment of the last seconds.
-    mutating func isDue(after lowTime: Duration, rate: Bitrate, burst: Bitrate) -> Bool {
-        usedHint = false
-        if lowTime >= wait { return true }
-        guard lowTime >= Self.shortestWait, isHint(rate: rate, burst: burst) else { return false }
-        usedHint = true
-        return true
+    mutating func isDue(after lowTime: Duration, hasKnownRoom: Bool, rate: Bitrate, burst: Bitrate) -> Bool {
+        guard lowTime >= Self.shortestWait else { return false }
+        isHinted = burst > rate * hintFactor
+        return hasKnownRoom || isHinted || lowTime >= wait
     }
 
-    func isHint(rate: Bitrate, burst: Bitrate) -> Bool {
-        Double(burst.bitsPerSecond) > hintFactor * Double(rate.bitsPerSecond)
-    }
+    /// How much of the wait counts as over after a probe that looked well: all but two seconds, or all of it.
+    func waited(isLimitKnown: Bool) -> Duration { isLimitKnown ? wait - Self.shortestWait : wait }
 
+    /// The raise has held.
     mutating func succeeded() {
-        wait = max(wait / 2, Self.shortestWait)
-        hintFactor = Self.smallestHint
+        wait = max(wait / 2, Self.firstWait)
+        if isHinted { hintFactor = Self.smallestHint }
     }
 
+    /// The raise was too much.
     mutating func failed() {
         wait = min(wait * 2, Self.longestWait)
-        if usedHint { hintFactor = min(hintFactor * 1.5, Self.largestHint) }
+        if isHinted { hintFactor = min(hintFactor * 1.5, Self.largestHint) }
     }
 
     /// The link is another one.

@@ -1,28 +1,46 @@
 import Media
 
-/// Finds the row of the table that fits a bit rate.
-struct QualityLadder: Sendable {
-    /// A row is left for a higher one only when the bit rate exceeds that one's by this, so that a bit rate on a
+/// Finds the row of the table, and its frame rate, that fit a bit rate.
+enum QualityLadder {
+    /// A row is left for a higher one only when the bit rate exceeds that one's by so much, so that a bit rate on a
     /// border does not make the frame rate jump.
     private static let hysteresis = 1.08
 
-    /// - Parameters:
-    ///   - current: the row that the stream is at.
-    ///   - best: the row that it may not exceed.
-    static func row(for bitrate: Bitrate, current: VideoQuality, best: VideoQuality) -> VideoQuality {
-        let fitting = VideoQuality.allCases.last { row in
-            let needed =
-                row > current ? Double(row.bitrate.bitsPerSecond) * hysteresis : Double(row.bitrate.bitsPerSecond)
-            return Double(bitrate.bitsPerSecond) >= needed || row == best && bitrate >= best.bitrate
+    /// The point with its bit rate cut to what the settings and the group allow, and with the row and the frame rate
+    /// that belong to it. Inside High, a bit rate below High1's takes the frame rate of the row that it would be in.
+    static func fitted(
+        _ point: OperatingPoint, to settings: QualitySettings, group: VideoQuality.Group
+    ) -> OperatingPoint {
+        var point = point
+        guard let best = settings.videoQuality else {
+            point.videoQuality = nil
+            point.videoBitrate = .zero
+            return point
         }
-        return min(fitting ?? .low1, best)
+        let range = settings.bitrateRange
+        let groupBest = group == .lowAndMedium ? min(best, .medium3) : best
+        let ceiling = groupBest == best ? range.maximum : min(range.maximum, groupBest.bitrate)
+        point.videoBitrate = min(max(point.videoBitrate, range.minimum), ceiling)
+        let row = row(for: point.videoBitrate, current: point, best: groupBest)
+        point.videoQuality = group == .high ? max(row, .high1) : row
+        point.frameRate = row.frameRate
+        if let limit = settings.frameRateLimit { point.frameRate = min(point.frameRate, limit) }
+        return point
     }
 
-    /// The row of the same group that is nearest to `row`.
-    static func nearest(to row: VideoQuality, in group: VideoQuality.Group) -> VideoQuality {
-        switch group {
-        case .high: max(row, .high1)
-        case .lowAndMedium: min(row, .medium3)
+    private static func row(
+        for bitrate: Bitrate, current: OperatingPoint, best: VideoQuality
+    ) -> VideoQuality {
+        let fitting = VideoQuality.allCases.last { row in
+            guard row <= best else { return false }
+            let isHigher = row.frameRate > current.frameRate || row > current.videoQuality ?? best
+            return bitrate >= row.bitrate * (isHigher && row < best ? hysteresis : 1)
         }
+        return fitting ?? min(.low1, best)
+    }
+
+    /// The next lower frame rate of the table.
+    static func frameRate(below rate: FrameRate) -> FrameRate? {
+        VideoQuality.allCases.map(\.frameRate).filter { $0 < rate }.max()
     }
 }

@@ -49,6 +49,8 @@ public struct QualitySettings: Hashable, Sendable {
     public var bitrateRange: BitrateRange
     /// Pictures that the source gives in a second, when they are fewer than the quality's.
     public var frameRateLimit: FrameRate?
+    /// The limits of the stream's `SendBuffer`; the delays that are acted on follow from them.
+    public var bufferLimits = SendBufferLimits.standard
     /// False: bit rates stay as they are set, whatever the link does.
     public var isAutomatic = true
     public var groupCrossing = GroupCrossing.never

@@ -13,7 +13,8 @@ import Media
 public struct SendBuffer: Sendable {
     private struct Item {
         let packet: EncodedPacket
-        /// The time that it takes: from its predecessor's decode time to its own; none for a header.
+        /// The time that it adds: from its predecessor's decode time to its own when that one is still on its way;
+        /// a picture after a pause adds none. None for a header either.
         let span: Duration
         /// Rises with every packet: the order in which the two tracks go out.
         let order: Int
@@ -116,7 +117,9 @@ public struct SendBuffer: Sendable {
     }
 
     private func span(of packet: EncodedPacket) -> Duration {
-        guard !packet.isHeader, let newest = newestTime[packet.track] else { return .zero }
+        let track = packet.track
+        guard !packet.isHeader, let newest = newestTime[track] else { return .zero }
+        guard !waiting[track].isEmpty || unacknowledged.count[track] > 0 else { return .zero }
         return min(max(.zero, packet.decodeTime - newest), Self.longestSpan)
     }
 
@@ -162,7 +165,7 @@ public struct SendBuffer: Sendable {
         return item
     }
 
-    /// Tells what is left of the packets that were handed out.
+    /// Tells what is left of the packets that were handed out. To be called after each write, and ten times a second.
     /// - Parameters:
     ///   - unsentBytes: what the transport and the kernel hold and have not sent (SIOCOUTQNSD).
     ///   - unacknowledgedBytes: the same and what was sent without being acknowledged (SIOCOUTQ);

@@ -144,9 +144,9 @@ import Testing
         _ = buffer.append(script.picture(), now: .zero)
         _ = buffer.takeNext()
         _ = buffer.kernelQueueMeasured(unsentBytes: 0, now: .zero)
-        let events = fill(&buffer, from: &script, until: 3.04)
+        let events = fill(&buffer, from: &script, until: 3.08)
         #expect(marks(events) == [.roseAboveHigh, .full, .keyFrameNeeded, .fellBelowLow, .empty])
-        #expect(drops(events).map(\.reason) == Array(repeating: .bufferFull, count: 76))
+        #expect(drops(events).map(\.reason) == Array(repeating: .bufferFull, count: 77))
         #expect(buffer.takeNext() == nil)
         // What still comes from the old group is refused, and the request repeated each second.
         var refused: [SendBufferEvent] = []
@@ -265,7 +265,7 @@ import Testing
         _ = buffer.discardWaitingVideo(now: time(1))
         _ = fill(&buffer, from: &script, until: 2)
         _ = buffer.append(script.picture(key: true), now: time(2))
-        #expect(buffer.duration == .milliseconds(40))
+        #expect(buffer.duration == .zero)
     }
 
     @Test func bytesAreBoundedWhateverTheTimestampsSay() {

@@ -1,0 +1,61 @@
+import Media
+
+/// Decides when a stream that may leave its group of qualities does so.
+///
+/// A crossing costs a restart, so the need must have lasted; and a return that did not hold makes the next one wait
+/// twice as long.
+struct GroupCrossingWatch: Sendable {
+    private var neededSince: MediaTimestamp?
+    private var roseAt: MediaTimestamp?
+    private var waitBeforeRise = Self.shortestWaitBeforeRise
+
+    private static let waitBeforeFall = Duration.seconds(5)
+    private static let shortestWaitBeforeRise = Duration.seconds(10)
+    private static let longestWaitBeforeRise = Duration.seconds(160)
+    private static let provingTime = Duration.seconds(60)
+
+    /// - Parameters:
+    ///   - group: where the stream is.
+    ///   - wanted: where its bit rate belongs.
+    /// - Returns: whether to cross now.
+    mutating func isDue(group: VideoQuality.Group, wanted: VideoQuality.Group, now: MediaTimestamp) -> Bool {
+        guard wanted != group else {
+            neededSince = nil
+            return false
+        }
+        let since = neededSince ?? now
+        neededSince = since
+        guard now - since >= (wanted == .high ? waitBeforeRise : Self.waitBeforeFall) else { return false }
+        neededSince = nil
+        if wanted == .high {
+            roseAt = now
+        } else if let roseAt {
+            let held = now - roseAt >= Self.provingTime
+            waitBeforeRise = held ? Self.shortestWaitBeforeRise : min(waitBeforeRise * 2, Self.longestWaitBeforeRise)
+        }
+        return true
+    }
+}
+
+extension QualityController {
+    /// Crosses the border between the groups when the settings allow it and the link has long asked for it.
+    mutating func crossGroup(now: MediaTimestamp) -> [QualityAction] {
+        guard settings.groupCrossing == .restartStream, settings.videoQuality?.group == .high,
+            let group = operatingPoint.videoQuality?.group
+        else { return [] }
+        guard case .steady = state else { return [] }
+        let wanted: VideoQuality.Group =
+            switch group {
+            case .high: operatingPoint.videoBitrate < VideoQuality.medium3.bitrate ? .lowAndMedium : .high
+            case .lowAndMedium: operatingPoint.videoBitrate >= VideoQuality.medium3.bitrate ? .high : .lowAndMedium
+            }
+        guard crossing.isDue(group: group, wanted: wanted, now: now) else { return [] }
+        var point = operatingPoint
+        if wanted == .high { point.videoBitrate = VideoQuality.high1.bitrate }
+        point = QualityLadder.fitted(point, to: settings, group: wanted)
+        let report = move(to: point, .groupCrossed, now: now).filter {
+            if case .reportChange = $0 { true } else { false }
+        }
+        return [.restartStream(point)] + report
+    }
+}

@@ -1,0 +1,182 @@
+import Media
+
+/// Decides bit rates, frame rate and drops, so that a receiver sees a live picture and not an old one.
+///
+/// Goes down at once and to what the link carries; goes up by probing. docs/quality.md has the state diagram and the
+/// reason of each constant. Pure: `measured` is called ten times a second with what the buffer and the encoder count.
+public struct QualityController: Sendable {
+    enum State: Sendable {
+        /// The link carries what is sent. The buffer has been low since then; `nil` while it is not.
+        case steady(lowSince: MediaTimestamp?)
+        /// More was sent than came through; what piled up is being sent, at a lower rate.
+        case draining(reducedAt: MediaTimestamp)
+        case probing(Probe)
+        /// Nothing comes through.
+        case stalled
+    }
+
+    /// A try of a higher rate.
+    struct Probe: Sendable {
+        let startedAt: MediaTimestamp
+        /// Whether the rate comes near to what the link was last seen to carry; then it is watched for longer.
+        let isCautious: Bool
+    }
+
+    public private(set) var settings: QualitySettings
+    /// What the encoders are meant to give now. The root sets them to it at the begin.
+    public internal(set) var operatingPoint: OperatingPoint
+    var state: State
+    var link = LinkEstimator()
+    var monitor = EncoderMonitor()
+    var schedule = ProbeSchedule()
+    var crossing = GroupCrossingWatch()
+    /// Set while the encoder leaves out too many pictures, until the bit rate is higher than then.
+    var frameRateCap: (rate: FrameRate, until: Bitrate)?
+    var discardedAt: MediaTimestamp?
+    var easedAt: MediaTimestamp?
+    /// The last raise, until it is known whether it was right.
+    var raisedAt: MediaTimestamp?
+
+    public init(settings: QualitySettings, now: MediaTimestamp) {
+        self.settings = settings
+        state = .steady(lowSince: now)
+        operatingPoint = Self.startingPoint(settings)
+    }
+
+    /// What the link was last seen to carry, all media together; `nil` while it was never full.
+    public var linkEstimate: Bitrate? { link.capacity }
+
+    /// Whether nothing comes through although something waits.
+    public var isLinkStalled: Bool { if case .stalled = state { true } else { false } }
+
+    private static func startingPoint(_ settings: QualitySettings) -> OperatingPoint {
+        let point = OperatingPoint(
+            videoQuality: settings.videoQuality, videoBitrate: settings.bitrateRange.start,
+            frameRate: (settings.videoQuality ?? .standard).frameRate, audioQuality: settings.audioQuality)
+        return QualityLadder.fitted(point, to: settings, group: settings.videoQuality?.group ?? .lowAndMedium)
+    }
+
+    // MARK: Events
+
+    /// Ten times a second while media is sent, each time after `SendBuffer.kernelQueueMeasured`.
+    public mutating func measured(_ measurement: StreamMeasurement) -> [QualityAction] {
+        link.measured(measurement)
+        guard settings.isAutomatic else { return [] }
+        var actions = react(to: measurement)
+        if actions.isEmpty { actions = crossGroup(now: measurement.now) }
+        if actions.isEmpty { actions = watchEncoder(measurement) }
+        return actions
+    }
+
+    /// A connection took over after a loss. Whatever was known of the link is forgotten.
+    public mutating func connectionOpened(now: MediaTimestamp) -> [QualityAction] {
+        link.reset()
+        schedule.reset()
+        state = .steady(lowSince: now)
+        return []
+    }
+
+    /// Several changes at once, as one transaction at one key frame: what `beginUpdateConfiguration` and
+    /// `endUpdateConfiguration` enclose. A change of group, or of whether there is video or audio at all, restarts
+    /// the stream.
+    public mutating func settingsChanged(to new: QualitySettings, now: MediaTimestamp) -> [QualityAction] {
+        guard new != settings else { return [] }
+        let old = operatingPoint
+        let known = settings.isAutomatic ? limitKnown : nil
+        settings = new
+        frameRateCap = nil
+        var point = Self.startingPoint(new)
+        // A link that was just seen to carry less is not flooded for a new wish's sake.
+        if new.isAutomatic, let known, total(of: point) > known { point = self.point(forTotal: known) }
+        schedule.reset()
+        if case .stalled = state {} else { state = .steady(lowSince: now) }
+        let needsRestart =
+            point.videoQuality?.group != old.videoQuality?.group
+            || (point.audioQuality == nil) != (old.audioQuality == nil)
+            || point.audioQuality?.sampleRate != old.audioQuality?.sampleRate
+        var actions = move(to: point, .settingsChanged, now: now)
+        if needsRestart {
+            actions = [.restartStream(point)] + actions.filter { if case .reportChange = $0 { true } else { false } }
+        } else if !actions.isEmpty, point.videoQuality != nil {
+            actions.insert(.requestKeyFrame, at: actions.count - 1)
+        }
+        return actions
+    }
+
+    /// What the link carries, when it is the link that limits the present rate.
+    private var limitKnown: Bitrate? {
+        switch state {
+        case .stalled: total(of: operatingPoint)
+        case .steady, .draining, .probing: link.capacity.map { $0 * ControlConstants.share }
+        }
+    }
+
+    // MARK: The operating point
+
+    /// Bits a second that a point takes on the wire, all media together.
+    func total(of point: OperatingPoint) -> Bitrate {
+        let media = point.videoQuality == nil ? 0 : point.videoBitrate.bitsPerSecond
+        return Bitrate(bitsPerSecond: media + (point.audioQuality?.bitrate.bitsPerSecond ?? 0))
+            * (1 / ControlConstants.payloadShare)
+    }
+
+    /// The best point that takes no more than `total`, or the least of all.
+    func point(forTotal total: Bitrate) -> OperatingPoint {
+        let payload = total * ControlConstants.payloadShare
+        var point = operatingPoint
+        guard let best = settings.audioQuality else {
+            point.videoBitrate = payload
+            return fitted(point)
+        }
+        let beside = Bitrate(bitsPerSecond: payload.bitsPerSecond - best.bitrate.bitsPerSecond)
+        let isLow = point.audioQuality != best
+        let needed: Bitrate =
+            settings.videoQuality == nil
+            ? .zero : isLow ? ControlConstants.videoForFullAudio : ControlConstants.videoBeforeLowAudio
+        let hasRoom = payload.bitsPerSecond >= needed.bitsPerSecond + best.bitrate.bitsPerSecond
+        let audio = hasRoom || !settings.audioFollowsVideo ? best : best.lowest
+        point.audioQuality = audio
+        point.videoBitrate =
+            audio == best ? beside : Bitrate(bitsPerSecond: payload.bitsPerSecond - audio.bitrate.bitsPerSecond)
+        return fitted(point)
+    }
+
+    private func fitted(_ point: OperatingPoint) -> OperatingPoint {
+        let group = operatingPoint.videoQuality?.group ?? .lowAndMedium
+        var point = QualityLadder.fitted(point, to: settings, group: group)
+        if let frameRateCap, point.videoBitrate < frameRateCap.until {
+            point.frameRate = min(point.frameRate, frameRateCap.rate)
+        }
+        return point
+    }
+
+    /// Makes `point` the operating point and gives the actions that bring it about.
+    mutating func move(to point: OperatingPoint, _ reason: QualityChangeReason, now: MediaTimestamp) -> [QualityAction]
+    {
+        let old = operatingPoint
+        guard point != old else { return [] }
+        operatingPoint = point
+        if let cap = frameRateCap, point.videoBitrate >= cap.until { frameRateCap = nil }
+        var actions: [QualityAction] = []
+        if point.videoBitrate != old.videoBitrate || point.frameRate != old.frameRate {
+            monitor.encoderChanged(now: now, frameRateFell: point.frameRate < old.frameRate)
+            actions.append(videoCommand)
+        }
+        if let audio = point.audioQuality, audio != old.audioQuality { actions.append(.setAudio(audio)) }
+        actions.append(.reportChange(QualityChange(from: old, to: point, reason: reason, linkEstimate: link.capacity)))
+        return actions
+    }
+
+    /// What the encoder is told so that it gives what the operating point says.
+    var videoCommand: QualityAction {
+        .setVideo(bitrate: operatingPoint.videoBitrate * monitor.correction, frameRate: operatingPoint.frameRate)
+    }
+}
+
+extension Bitrate {
+    static let zero = Bitrate(bitsPerSecond: 0)
+
+    static func * (left: Bitrate, factor: Double) -> Bitrate {
+        Bitrate(bitsPerSecond: Int(Double(left.bitsPerSecond) * factor + 0.5))
+    }
+}

@@ -1,0 +1,226 @@
+import Media
+
+// How the controller answers a measurement, state by state.
+extension QualityController {
+    private var limits: DelayLimits { DelayLimits(settings.bufferLimits) }
+
+    mutating func react(to measurement: StreamMeasurement) -> [QualityAction] {
+        let now = measurement.now
+        if case .stalled = state {
+            return link.stalledTime(now: now) < ControlConstants.stallTime ? resume(measurement) : []
+        }
+        if measurement.undeliveredBytes > 0, link.stalledTime(now: now) >= ControlConstants.stallTime {
+            return stall(now: now)
+        }
+        switch state {
+        case .stalled: return []
+        case .steady(let lowSince): return steady(measurement, lowSince: lowSince)
+        case .draining(let reducedAt): return drain(measurement, reducedAt: reducedAt)
+        case .probing(let probe): return judge(probe, measurement)
+        }
+    }
+
+    // MARK: Down
+
+    /// Whether more is sent than comes through. A key frame alone makes a short delay; three signs tell more than that.
+    private var isOverloaded: Bool {
+        let excess = link.excessDelay
+        if excess > limits.severe { return true }
+        if excess > limits.congested, link.leastExcessDelay(over: .seconds(1)) ?? .zero > limits.congested * 0.4 {
+            return true
+        }
+        guard excess > limits.low, let delivered = link.deliveredRate(over: .milliseconds(500)),
+            let appended = link.appendedRate(over: .milliseconds(500))
+        else { return false }
+        return delivered < appended * 0.6
+    }
+
+    /// Whether the queue has not run empty for a whole group of pictures, so that not only a key frame filled it.
+    private var isFull: Bool {
+        link.leastExcessDelay(over: ControlConstants.groupTime).map { $0 > limits.congested / 4 } ?? false
+    }
+
+    /// Goes to what the link carries, less what it takes to send what piled up; gives up what would take too long.
+    private mutating func reduce(
+        _ measurement: StreamMeasurement, _ reason: QualityChangeReason
+    ) -> [QualityAction] {
+        let now = measurement.now
+        noteFailure(now: now)
+        let capacity = link.busyRate ?? link.deliveredRate(over: .milliseconds(500)) ?? total(of: operatingPoint)
+        link.guessed(capacity)
+        var backlog = measurement.undeliveredBytes
+        let discards = shouldDiscard(measurement, capacity: capacity)
+        if discards { backlog -= measurement.waitingBytes }
+        let draining = Double(backlog) * 8 / ControlConstants.drainTime.inSeconds
+        let target = Bitrate(bitsPerSecond: (capacity * ControlConstants.share).bitsPerSecond - Int(draining))
+        var actions: [QualityAction] = []
+        if target < total(of: operatingPoint) * 0.95 {
+            state = .draining(reducedAt: now)
+            actions = move(to: point(forTotal: target), reason, now: now)
+        }
+        if discards {
+            discardedAt = now
+            state = .draining(reducedAt: now)
+            actions.insert(.discardWaitingVideo, at: max(0, actions.count - 1))
+        }
+        return actions
+    }
+
+    /// Goes a little below what the link carries, as it has been just full.
+    private mutating func easeOff(_ reason: QualityChangeReason, now: MediaTimestamp) -> [QualityAction] {
+        if let easedAt, now - easedAt < ControlConstants.easingInterval { return [] }
+        guard let capacity = link.busyRate, capacity * ControlConstants.share < total(of: operatingPoint) * 0.97 else {
+            return []
+        }
+        noteFailure(now: now)
+        easedAt = now
+        state = .steady(lowSince: nil)
+        return move(to: point(forTotal: capacity * ControlConstants.share), reason, now: now)
+    }
+
+    /// A rate that was raised lately and is too much was raised in vain, however well the probe looked.
+    private mutating func noteFailure(now: MediaTimestamp) {
+        if raisedAt != nil { schedule.failed() }
+        raisedAt = nil
+    }
+
+    /// Whether a picture taken now would come too late behind what waits, and dropping that helps.
+    private func shouldDiscard(_ measurement: StreamMeasurement, capacity: Bitrate) -> Bool {
+        if let discardedAt, measurement.now - discardedAt < ControlConstants.discardInterval { return false }
+        let bitsPerSecond = max(1, capacity.bitsPerSecond)
+        let lateness = Double(measurement.undeliveredBytes) * 8 / Double(bitsPerSecond)
+        let saved = Double(measurement.waitingBytes) * 8 / Double(bitsPerSecond)
+        return lateness > limits.discard.inSeconds && saved > limits.discard.inSeconds / 4
+    }
+
+    private mutating func drain(_ measurement: StreamMeasurement, reducedAt: MediaTimestamp) -> [QualityAction] {
+        let now = measurement.now
+        if link.excessDelay < limits.low {
+            state = .steady(lowSince: now)
+            guard let capacity = link.capacity else { return [] }
+            let target = capacity * ControlConstants.share
+            guard target > total(of: operatingPoint) * 1.05 else { return [] }
+            return move(to: point(forTotal: target), .backlogSent, now: now)
+        }
+        guard now - reducedAt >= ControlConstants.reductionInterval, isOverloaded else { return [] }
+        return reduce(measurement, .linkCarriesLess)
+    }
+
+    private mutating func stall(now: MediaTimestamp) -> [QualityAction] {
+        state = .stalled
+        schedule.reset()
+        return move(to: point(forTotal: .zero), .stalled, now: now)
+    }
+
+    private mutating func resume(_ measurement: StreamMeasurement) -> [QualityAction] {
+        let now = measurement.now
+        link.reset()
+        link.measured(measurement)
+        state = .draining(reducedAt: now)
+        let report = QualityAction.reportChange(
+            QualityChange(from: operatingPoint, to: operatingPoint, reason: .resumed, linkEstimate: nil))
+        guard measurement.deliveryDelay > limits.congested else { return [report] }
+        // What waits is old; the first thing that people see again is to be now.
+        discardedAt = now
+        return [.discardWaitingVideo, .requestKeyFrame, report]
+    }
+
+    // MARK: Up
+
+    private mutating func steady(_ measurement: StreamMeasurement, lowSince: MediaTimestamp?) -> [QualityAction] {
+        let now = measurement.now
+        if isOverloaded { return reduce(measurement, .linkCarriesLess) }
+        if isFull {
+            let actions = easeOff(.linkCarriesLess, now: now)
+            if !actions.isEmpty { return actions }
+        }
+        if let raisedAt, now - raisedAt >= ControlConstants.provingTime {
+            schedule.succeeded()
+            self.raisedAt = nil
+        }
+        guard link.excessDelay < limits.low else {
+            state = .steady(lowSince: nil)
+            return []
+        }
+        state = .steady(lowSince: lowSince ?? now)
+        return isProbeDue(after: now - (lowSince ?? now)) ? probe(now: now) : []
+    }
+
+    private mutating func isProbeDue(after lowTime: Duration) -> Bool {
+        let current = total(of: operatingPoint)
+        guard current < largestTotal, isSendingEnough else { return false }
+        let hasKnownRoom = link.capacity.map { current < $0 * (ControlConstants.share * 0.95) } ?? true
+        return schedule.isDue(
+            after: lowTime, hasKnownRoom: hasKnownRoom, rate: current, burst: link.burstRate(over: .seconds(3)))
+    }
+
+    private var largestTotal: Bitrate { total(of: point(forTotal: Bitrate(bitsPerSecond: .max / 4))) }
+
+    /// Whether enough is sent to show anything about the link: an encoder with a simple scene does not.
+    private var isSendingEnough: Bool {
+        guard let appended = link.appendedRate(over: .seconds(1)) else { return true }
+        return appended > total(of: operatingPoint) * ControlConstants.verifyingShare
+    }
+
+    private mutating func probe(now: MediaTimestamp) -> [QualityAction] {
+        let current = total(of: operatingPoint)
+        var target = current * ControlConstants.fastGrowth
+        var isCautious = false
+        if let capacity = link.capacity, !schedule.isHinted, target > capacity * ControlConstants.share {
+            target = max(current * ControlConstants.cautiousGrowth, capacity * ControlConstants.share)
+            isCautious = true
+        }
+        // Audio alone has no steps between.
+        if operatingPoint.videoQuality == nil { target = largestTotal }
+        state = .probing(Probe(startedAt: now, isCautious: isCautious))
+        raisedAt = now
+        return move(to: point(forTotal: target), .probing, now: now)
+    }
+
+    /// Watches a probe: it fails when media piles up, and succeeds when the queue kept running empty.
+    private mutating func judge(_ probe: Probe, _ measurement: StreamMeasurement) -> [QualityAction] {
+        let now = measurement.now
+        if isOverloaded {
+            let actions = reduce(measurement, .probeFailed)
+            if actions.isEmpty { state = .draining(reducedAt: now) }
+            return actions
+        }
+        let elapsed = now - probe.startedAt
+        if isFull, elapsed > ControlConstants.groupTime {
+            let actions = easeOff(.probeFailed, now: now)
+            if !actions.isEmpty { return actions }
+        }
+        guard elapsed >= timeNeeded(for: probe) else { return [] }
+        guard isSendingEnough, link.excessDelay < limits.low else {
+            // Nothing was shown either way; the wait begins again.
+            state = .steady(lowSince: nil)
+            return []
+        }
+        // One success after the other: the next step follows soon, and at once where the limit is not known.
+        state = .steady(lowSince: now - schedule.waited(isLimitKnown: link.capacity != nil))
+        return []
+    }
+
+    /// Near the link's limit a small excess takes long to show; but where not even a key frame had to wait the limit
+    /// is not near.
+    private func timeNeeded(for probe: Probe) -> Duration {
+        guard probe.isCautious else { return link.stretched(ControlConstants.fastProbeTime) }
+        let isFarFromLimit = link.mostExcessDelay(over: ControlConstants.groupTime) < limits.congested / 6
+        return ControlConstants.groupTime * (isFarFromLimit ? 1 : 2)
+    }
+
+    // MARK: The encoder
+
+    mutating func watchEncoder(_ measurement: StreamMeasurement) -> [QualityAction] {
+        guard operatingPoint.videoQuality != nil else { return [] }
+        let isCorrected = monitor.measured(measurement, wanted: operatingPoint.videoBitrate)
+        // Half the pictures missing looks worse than half the frame rate.
+        if monitor.skippedShare > 0.5, let lower = QualityLadder.frameRate(below: operatingPoint.frameRate) {
+            frameRateCap = (lower, until: operatingPoint.videoBitrate * 1.2)
+            var point = operatingPoint
+            point.frameRate = lower
+            return move(to: point, .encoderSkips, now: measurement.now)
+        }
+        return isCorrected ? [videoCommand] : []
+    }
+}

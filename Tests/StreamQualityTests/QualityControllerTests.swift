@@ -1,0 +1,336 @@
+import Media
+import Testing
+
+@testable import StreamQuality
+
+/// Plays measurements to a controller by hand.
+private struct Script {
+    var controller: QualityController
+    private(set) var seconds = 0.0
+    private var appended = 0
+    private var delivered = 0
+    private var encoded = 0
+
+    init(_ settings: QualitySettings = QualitySettings(videoQuality: .high3, audioQuality: .high2)) {
+        controller = QualityController(settings: settings, now: .zero)
+    }
+
+    var now: MediaTimestamp { MediaScript.time(seconds) }
+
+    /// Sends at the operating point over a link of `kilobits` for a time; gives what the controller wanted done.
+    mutating func play(_ duration: Double, link kilobits: Double) -> [QualityAction] {
+        var actions: [QualityAction] = []
+        for _ in 0..<Int(duration * 10) {
+            seconds += 0.1
+            let rate = controller.total(of: controller.operatingPoint).bitsPerSecond
+            appended += rate / 80
+            encoded += controller.operatingPoint.videoBitrate.bitsPerSecond / 80
+            delivered = min(appended, delivered + Int(kilobits * 1000 / 80))
+            let backlog = appended - delivered
+            var buffer = StreamMeasurement(
+                now: now, buffer: SendBuffer(), encodedVideoBytes: encoded, encodedPictures: Int(seconds * 30),
+                skippedPictures: 0)
+            buffer.appendedBytes = appended
+            buffer.deliveredBytes = delivered
+            buffer.undeliveredBytes = backlog
+            buffer.waitingBytes = backlog
+            buffer.deliveryDelay = .seconds(Double(backlog) * 8 / Double(max(1, rate)))
+            actions += controller.measured(buffer)
+        }
+        return actions
+    }
+}
+
+extension [QualityAction] {
+    fileprivate var reasons: [QualityChangeReason] {
+        compactMap { if case .reportChange(let change) = $0 { change.reason } else { nil } }
+    }
+}
+
+@Suite struct QualityControllerTests {
+    @Test func itBeginsAtTheStartOfTheRange() {
+        let script = Script()
+        #expect(
+            script.controller.operatingPoint
+                == OperatingPoint(
+                    videoQuality: .high3, videoBitrate: Bitrate(kilobitsPerSecond: 2_000),
+                    frameRate: FrameRate(framesPerSecond: 30), audioQuality: .high2))
+        var settings = QualitySettings(
+            videoQuality: .high3, audioQuality: .high2, bitrateRange: .highDefinition)
+        settings.frameRateLimit = FrameRate(framesPerSecond: 24)
+        let point = Script(settings).controller.operatingPoint
+        #expect(point.videoBitrate == Bitrate(kilobitsPerSecond: 1_400))
+        #expect(point.videoQuality == .high1)
+        #expect(point.frameRate == FrameRate(framesPerSecond: 24))
+    }
+
+    @Test func aGoodLinkChangesNothing() {
+        var script = Script()
+        #expect(script.play(60, link: 5_000) == [])
+        #expect(script.controller.linkEstimate == nil)
+    }
+
+    @Test func itGoesDownAtOnceToWhatTheLinkCarries() throws {
+        var script = Script()
+        _ = script.play(5, link: 5_000)
+        let actions = script.play(1.5, link: 1_000)
+        #expect(actions.reasons.first == .linkCarriesLess)
+        #expect(script.controller.total(of: script.controller.operatingPoint) < Bitrate(kilobitsPerSecond: 1_000))
+        let estimate = try #require(script.controller.linkEstimate)
+        #expect(abs(estimate.kilobitsPerSecond - 1_000) < 50)
+        // The backlog sent, it goes to what was measured, in one step.
+        #expect(script.play(3, link: 1_000).reasons == [.backlogSent])
+        let total = script.controller.total(of: script.controller.operatingPoint)
+        #expect(abs(total.kilobitsPerSecond - 940) < 60)
+    }
+
+    @Test func aBacklogThatWouldTakeTooLongIsGivenUp() {
+        var script = Script()
+        _ = script.play(5, link: 5_000)
+        let actions = script.play(2, link: 150)
+        #expect(actions.contains(.discardWaitingVideo))
+        #expect(script.controller.operatingPoint.audioQuality == .low1)
+    }
+
+    @Test func aStallGoesToTheMinimumAndTheReturnToALivePicture() {
+        var script = Script()
+        _ = script.play(5, link: 5_000)
+        #expect(script.play(5, link: 0).reasons.contains(.linkCarriesLess))
+        #expect(script.controller.operatingPoint.videoBitrate == VideoQuality.low1.bitrate)
+        #expect(script.controller.isLinkStalled)
+        let actions = script.play(0.2, link: 5_000)
+        #expect(actions.contains(.discardWaitingVideo))
+        #expect(actions.contains(.requestKeyFrame))
+        #expect(actions.reasons == [.resumed])
+        #expect(!script.controller.isLinkStalled)
+    }
+
+    @Test func withoutAutomaticNothingMoves() {
+        var settings = QualitySettings(videoQuality: .high3, audioQuality: .high2)
+        settings.isAutomatic = false
+        var script = Script(settings)
+        #expect(script.play(10, link: 200) == [])
+    }
+
+    @Test func settingsChangeAsOneTransaction() {
+        var script = Script()
+        _ = script.play(5, link: 5_000)
+        var settings = script.controller.settings
+        settings.videoQuality = .high1
+        settings.bitrateRange = BitrateRange(upTo: .high1)
+        settings.audioQuality = .high1
+        let actions = script.controller.settingsChanged(to: settings, now: script.now)
+        #expect(actions.count == 4)
+        guard actions.count == 4 else { return }
+        #expect(
+            actions[0] == .setVideo(bitrate: VideoQuality.high1.bitrate, frameRate: VideoQuality.high1.frameRate))
+        #expect(actions[1] == .setAudio(.high1))
+        #expect(actions[2] == .requestKeyFrame)
+        #expect(actions.reasons == [.settingsChanged])
+        #expect(script.controller.settingsChanged(to: settings, now: script.now) == [], "nothing new")
+    }
+
+    @Test(arguments: [
+        QualitySettings(videoQuality: .medium1, audioQuality: .high2),
+        QualitySettings(videoQuality: .high3, audioQuality: nil),
+        QualitySettings(videoQuality: nil, audioQuality: .high2),
+        QualitySettings(videoQuality: .high3, audioQuality: try? AudioQuality(named: "High2@48000")),
+    ])
+    func whatAPlayerCannotFollowRestartsTheStream(settings: QualitySettings) {
+        var script = Script()
+        let actions = script.controller.settingsChanged(to: settings, now: .zero)
+        #expect(actions.first == .restartStream(script.controller.operatingPoint))
+        #expect(actions.reasons == [.settingsChanged])
+        #expect(actions.count == 2)
+    }
+
+    @Test func aNewWishDoesNotFloodALinkThatIsKnown() {
+        var script = Script(QualitySettings(videoQuality: .high1, audioQuality: .high2))
+        _ = script.play(15, link: 700)
+        let settings = QualitySettings(videoQuality: .high3, audioQuality: .high2)
+        _ = script.controller.settingsChanged(to: settings, now: script.now)
+        #expect(script.controller.total(of: script.controller.operatingPoint) <= Bitrate(kilobitsPerSecond: 700))
+    }
+
+    @Test func aManualChoiceIsNotOverwritten() {
+        var script = Script()
+        _ = script.play(15, link: 700)
+        var settings = script.controller.settings
+        settings.isAutomatic = false
+        _ = script.controller.settingsChanged(to: settings, now: script.now)
+        #expect(script.controller.operatingPoint.videoBitrate == VideoQuality.high3.bitrate)
+        #expect(script.play(10, link: 700) == [])
+    }
+
+    @Test func aNewConnectionForgetsTheLink() {
+        var script = Script()
+        _ = script.play(15, link: 700)
+        #expect(script.controller.linkEstimate != nil)
+        _ = script.controller.connectionOpened(now: script.now)
+        #expect(script.controller.linkEstimate == nil)
+    }
+
+    @Test func wildMeasurementsDoNotTrap() {
+        var random = SeededGenerator(seed: 7)
+        var script = Script()
+        var seconds = 0.0
+        for _ in 0..<5_000 {
+            seconds += Double.random(in: -1...3, using: &random)
+            var measurement = StreamMeasurement(
+                now: MediaScript.time(seconds), buffer: SendBuffer(),
+                encodedVideoBytes: Int.random(in: -1_000_000_000...1_000_000_000, using: &random),
+                encodedPictures: Int.random(in: -1_000...1_000, using: &random),
+                skippedPictures: Int.random(in: -1_000...1_000, using: &random))
+            measurement.appendedBytes = Int.random(in: 0...1_000_000_000_000, using: &random)
+            measurement.deliveredBytes = Int.random(in: 0...1_000_000_000_000, using: &random)
+            measurement.undeliveredBytes = Int.random(in: 0...1_000_000_000, using: &random)
+            measurement.waitingBytes = Int.random(in: 0...1_000_000_000, using: &random)
+            measurement.deliveryDelay = .seconds(Double.random(in: -5...100, using: &random))
+            _ = script.controller.measured(measurement)
+            let range = script.controller.settings.bitrateRange
+            #expect(script.controller.operatingPoint.videoBitrate >= range.minimum)
+            #expect(script.controller.operatingPoint.videoBitrate <= range.maximum)
+        }
+    }
+
+    @Test func rangesArePutInOrder() {
+        let range = BitrateRange(
+            minimum: Bitrate(kilobitsPerSecond: 900), start: Bitrate(kilobitsPerSecond: 100),
+            maximum: Bitrate(kilobitsPerSecond: 500))
+        #expect(range.minimum == range.maximum && range.start == range.maximum)
+        #expect(BitrateRange.standardDefinition.minimum == Bitrate(kilobitsPerSecond: 400))
+        #expect(BitrateRange.fullHighDefinition.maximum == Bitrate(kilobitsPerSecond: 2_400))
+    }
+}
+
+@Suite struct ProbeScheduleTests {
+    private let rate = Bitrate(kilobitsPerSecond: 500)
+
+    private func isDue(_ schedule: inout ProbeSchedule, after seconds: Int, burst: Int = 0, room: Bool = false) -> Bool
+    {
+        schedule.isDue(
+            after: .seconds(seconds), hasKnownRoom: room, rate: rate, burst: Bitrate(kilobitsPerSecond: burst))
+    }
+
+    @Test func failuresDoubleTheWaitAndSuccessesHalveIt() {
+        var schedule = ProbeSchedule()
+        for wait in [4, 8, 16, 24, 24] {
+            #expect(!isDue(&schedule, after: wait - 1))
+            #expect(isDue(&schedule, after: wait))
+            schedule.failed()
+        }
+        for wait in [12, 6, 4, 4] {
+            schedule.succeeded()
+            #expect(!isDue(&schedule, after: wait - 1))
+            #expect(isDue(&schedule, after: wait))
+        }
+    }
+
+    @Test func aHintCutsTheWaitUntilItMisled() {
+        var schedule = ProbeSchedule()
+        schedule.failed()
+        #expect(!isDue(&schedule, after: 1, burst: 5_000), "the buffer must have been low in any case")
+        #expect(isDue(&schedule, after: 2, burst: 800))
+        #expect(schedule.isHinted)
+        schedule.failed()
+        #expect(!isDue(&schedule, after: 2, burst: 800))
+        #expect(isDue(&schedule, after: 2, burst: 1_200))
+        schedule.succeeded()
+        #expect(isDue(&schedule, after: 2, burst: 800))
+    }
+
+    @Test func knownRoomIsNotWaitedFor() {
+        var schedule = ProbeSchedule()
+        schedule.failed()
+        #expect(isDue(&schedule, after: 2, room: true))
+    }
+}
+
+@Suite struct EncoderMonitorTests {
+    private let wanted = Bitrate(kilobitsPerSecond: 1_000)
+
+    /// An encoder that gives `given` times what is wanted, for some seconds.
+    private func run(
+        _ monitor: inout EncoderMonitor, from begin: Double, seconds: Double, given: Double, skipped: Double = 0
+    ) -> Int {
+        var corrections = 0
+        for step in 0...Int(seconds * 10) {
+            let time = begin + Double(step) / 10
+            var measurement = StreamMeasurement(
+                now: MediaScript.time(time), buffer: SendBuffer(), encodedVideoBytes: Int(time * given * 125_000),
+                encodedPictures: Int(time * 30 * (1 - skipped)), skippedPictures: Int(time * 30 * skipped))
+            measurement.appendedBytes = measurement.encodedVideoBytes
+            if monitor.measured(measurement, wanted: wanted) { corrections += 1 }
+        }
+        return corrections
+    }
+
+    @Test func whatIsGivenAsWantedIsNotCorrected() {
+        var monitor = EncoderMonitor()
+        #expect(run(&monitor, from: 0, seconds: 20, given: 1.05) == 0)
+        #expect(monitor.correction == 1)
+    }
+
+    @Test func tooMuchIsCorrectedByAsMuch() {
+        var monitor = EncoderMonitor()
+        #expect(run(&monitor, from: 0, seconds: 2.1, given: 1.25) == 1)
+        #expect(abs(monitor.correction - 0.8) < 0.02)
+    }
+
+    @Test func tooLittleIsHardlyCorrectedAsTheSceneMayBeSimple() {
+        var monitor = EncoderMonitor()
+        _ = run(&monitor, from: 0, seconds: 30, given: 0.3)
+        #expect(monitor.correction == 1.1)
+    }
+
+    @Test func afterTheFrameRateFellTooLittleIsCorrected() {
+        var monitor = EncoderMonitor()
+        monitor.encoderChanged(now: .zero, frameRateFell: true)
+        _ = run(&monitor, from: 0, seconds: 6, given: 0.7)
+        #expect(monitor.correction > 1.25)
+    }
+
+    @Test func theFirstHalfSecondAfterAChangeIsLeftOut() {
+        var monitor = EncoderMonitor()
+        monitor.encoderChanged(now: MediaScript.time(1), frameRateFell: false)
+        #expect(run(&monitor, from: 1, seconds: 0.4, given: 5) == 0)
+        #expect(run(&monitor, from: 1.5, seconds: 1.9, given: 5) == 0, "and then a group of pictures is waited for")
+    }
+
+    @Test func skippedPicturesAreCounted() {
+        var monitor = EncoderMonitor()
+        _ = run(&monitor, from: 0, seconds: 2.1, given: 1, skipped: 0.6)
+        #expect(abs(monitor.skippedShare - 0.6) < 0.05)
+    }
+}
+
+@Suite struct GroupCrossingWatchTests {
+    /// Asks each second; gives the second at which to cross.
+    private func firstDue(
+        _ watch: inout GroupCrossingWatch, from begin: Int, group: VideoQuality.Group, wanted: VideoQuality.Group
+    ) -> Int? {
+        (begin...begin + 400).first { watch.isDue(group: group, wanted: wanted, now: MediaScript.time(Double($0))) }
+    }
+
+    @Test func theNeedMustLast() {
+        var watch = GroupCrossingWatch()
+        #expect(firstDue(&watch, from: 0, group: .high, wanted: .lowAndMedium) == 5)
+        #expect(firstDue(&watch, from: 10, group: .lowAndMedium, wanted: .high) == 20)
+    }
+
+    @Test func aReturnThatDidNotHoldMakesTheNextOneWaitTwiceAsLong() {
+        var watch = GroupCrossingWatch()
+        var time = 0
+        var waits: [Int] = []
+        for _ in 0..<6 {
+            let rise = firstDue(&watch, from: time, group: .lowAndMedium, wanted: .high) ?? 0
+            waits.append(rise - time)
+            time = firstDue(&watch, from: rise + 1, group: .high, wanted: .lowAndMedium) ?? 0
+        }
+        #expect(waits == [10, 20, 40, 80, 160, 160])
+        // A return that held makes it short again.
+        let rise = firstDue(&watch, from: time, group: .lowAndMedium, wanted: .high) ?? 0
+        let fall = firstDue(&watch, from: rise + 60, group: .high, wanted: .lowAndMedium) ?? 0
+        #expect((firstDue(&watch, from: fall, group: .lowAndMedium, wanted: .high) ?? 0) - fall == 10)
+    }
+}

@@ -1,0 +1,167 @@
+import Media
+import StreamQuality
+
+/// What a scripted link carries at each time.
+struct LinkScript: Sendable {
+    /// From each time (seconds) on, so many kilobits a second; a ramp goes to the next entry's rate.
+    private let points: [(time: Double, kilobits: Double)]
+    private let isRamp: Bool
+
+    init(_ points: [(Double, Double)], isRamp: Bool = false) {
+        self.points = points.map { (time: $0.0, kilobits: $0.1) }
+        self.isRamp = isRamp
+    }
+
+    static func steady(_ kilobits: Double) -> LinkScript { LinkScript([(0, kilobits)]) }
+
+    /// Falls from one rate to the other in `period` seconds and jumps back, again and again.
+    static func sawtooth(from high: Double, to low: Double, period: Double, until end: Double) -> LinkScript {
+        var points: [(Double, Double)] = []
+        for time in stride(from: 0, to: end, by: period) { points += [(time, high), (time + period - 0.01, low)] }
+        return LinkScript(points, isRamp: true)
+    }
+
+    /// Any rates at any times, dead times among them; from `good` on a link that stays good.
+    static func random(goodFrom good: Double, seed: UInt64) -> LinkScript {
+        var random = SeededGenerator(seed: seed)
+        var points: [(Double, Double)] = []
+        var time = 0.0
+        while time < good {
+            let isDead = Int.random(in: 0..<6, using: &random) == 0
+            points.append((time, isDead ? 0 : 150 * Double.random(in: 0...5, using: &random).exponential))
+            time += Double.random(in: 0.3...12, using: &random)
+        }
+        return LinkScript(points + [(good, 5_000)])
+    }
+
+    /// A mobile network while driving: good and bad cells of some seconds, fading inside each.
+    static func mobile(until end: Double, seed: UInt64) -> LinkScript {
+        let cells: [Double] = [400, 900, 1_800, 4_000, 8_000]
+        var random = SeededGenerator(seed: seed)
+        var points: [(Double, Double)] = []
+        var time = 0.0
+        while time < end {
+            let cell = cells.randomElement(using: &random) ?? 1_000
+            for _ in 0..<Int.random(in: 8...30, using: &random) {
+                points.append((time, cell * Double.random(in: 0.6...1.4, using: &random)))
+                time += Double.random(in: 0.3...1, using: &random)
+            }
+            if Int.random(in: 0..<4, using: &random) == 0 {
+                points.append((time, 0))
+                time += Double.random(in: 0.2...1.5, using: &random)
+            }
+        }
+        return LinkScript(points)
+    }
+
+    /// A link that loses packets: TCP halves its window at each loss and climbs back, so what it carries dips.
+    static func lossy(_ kilobits: Double, percent: Double, until end: Double, seed: UInt64) -> LinkScript {
+        var random = SeededGenerator(seed: seed)
+        var points: [(Double, Double)] = []
+        var window = 1.0
+        for time in stride(from: 0, to: end, by: 0.2) {
+            let isLost = Double.random(in: 0..<100, using: &random) < percent * 4
+            window = isLost ? max(0.1, window / 2) : min(1, window + 0.1)
+            points.append((time, kilobits * window))
+        }
+        return LinkScript(points)
+    }
+
+    func bitsPerSecond(at time: Double) -> Double {
+        guard let index = points.lastIndex(where: { $0.time <= time }) else { return 0 }
+        let point = points[index]
+        guard isRamp, index + 1 < points.count else { return point.kilobits * 1000 }
+        let next = points[index + 1]
+        let part = (time - point.time) / (next.time - point.time)
+        return (point.kilobits + part * (next.kilobits - point.kilobits)) * 1000
+    }
+}
+
+extension Double {
+    /// 2 to the power of it, with straight lines between whole powers: spreads rates over magnitudes.
+    fileprivate var exponential: Double {
+        let whole = Int(self)
+        return Double(1 << whole) * (1 + self - Double(whole))
+    }
+}
+
+/// A kernel's queue, a router's queue, a way and the way back, driven in steps of virtual time.
+///
+/// TCP is taken as its long-run behaviour: it keeps the router's queue filled when there is enough to send.
+struct SimulatedLink {
+    let script: LinkScript
+    /// One way, seconds.
+    var delay = 0.02
+    /// What the router holds before it drops: so many seconds at the present rate, and a few packets always.
+    var queueSeconds = 0.1
+    /// Radio networks give the channel in turns: nothing for so long, then all at once.
+    var turnSeconds = 0.0
+    /// TCP_NOTSENT_LOWAT.
+    var unsentLimit = 16_384
+    private static let leastQueue = 15_000.0
+
+    private var accepted = 0.0
+    private var entered = 0.0
+    private var served = 0.0
+    private var credit = 0.0
+    /// What was served up to each of the last steps.
+    private var history: [Double] = []
+    private var packets: [(end: Double, packet: EncodedPacket)] = []
+    private var firstPacket = 0
+    private(set) var arrived = 0.0
+    private var acknowledged = 0.0
+
+    init(script: LinkScript) { self.script = script }
+
+    var unsentBytes: Int { Int(accepted - entered) }
+    var unacknowledgedBytes: Int { Int(accepted - acknowledged) }
+    var hasRoom: Bool { unsentBytes < unsentLimit }
+
+    mutating func accept(_ packet: EncodedPacket) {
+        accepted += Double(packet.payload.count + 14)
+        packets.append((accepted, packet))
+    }
+
+    /// - Returns: the packets whose last byte arrives in this step.
+    mutating func advance(from time: Double, by step: Double) -> [EncodedPacket] {
+        let rate = script.bitsPerSecond(at: time) / 8
+        let window = max(Self.leastQueue, queueSeconds * rate) + rate * 2 * delay
+        entered = max(entered, min(accepted, acknowledged + window))
+        credit += rate * step
+        if turnSeconds == 0 || (time / turnSeconds).rounded(.down) != ((time + step) / turnSeconds).rounded(.down) {
+            let turn = min(entered - served, credit)
+            served += turn
+            credit = 0
+        }
+        history.append(served)
+        arrived = max(arrived, servedBefore(delay, step))
+        acknowledged = max(acknowledged, servedBefore(2 * delay, step))
+        if history.count > 1_000 { history.removeFirst(500) }
+        var complete: [EncodedPacket] = []
+        while firstPacket < packets.count, packets[firstPacket].end <= arrived + 0.5 {
+            complete.append(packets[firstPacket].packet)
+            firstPacket += 1
+        }
+        if firstPacket > 200 {
+            packets.removeFirst(firstPacket)
+            firstPacket = 0
+        }
+        return complete
+    }
+
+    private func servedBefore(_ time: Double, _ step: Double) -> Double {
+        let index = history.count - 1 - Int(time / step + 0.5)
+        return index >= 0 ? history[index] : 0
+    }
+
+    /// The connection is lost with all that was on its way; a new one stands.
+    mutating func reconnect() {
+        packets = []
+        firstPacket = 0
+        entered = accepted
+        served = accepted
+        arrived = accepted
+        acknowledged = accepted
+        history = Array(repeating: accepted, count: history.count)
+    }
+}

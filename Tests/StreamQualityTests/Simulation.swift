@@ -1,0 +1,228 @@
+import Media
+import StreamQuality
+
+/// The buffer and the controller with an encoder on one side and a link and a receiver on the other, in virtual time.
+struct Simulation {
+    var link: SimulatedLink
+    var flaws = SimulatedEncoder.Flaws()
+    var settings: QualitySettings
+    var seed: UInt64 = 1
+    /// Times (seconds) at which the connection is lost and another stands.
+    var reconnections: [Double] = []
+    /// Settings that take effect at a time.
+    var settingsChanges: [(time: Double, settings: QualitySettings)] = []
+
+    private static let step = 0.01
+
+    init(_ script: LinkScript, settings: QualitySettings) {
+        link = SimulatedLink(script: script)
+        self.settings = settings
+    }
+
+    static func high3(_ script: LinkScript) -> Simulation {
+        Simulation(script, settings: QualitySettings(videoQuality: .high3, audioQuality: .high2))
+    }
+
+    func run(seconds: Double) -> SimulationResult {
+        var run = Run(self)
+        for index in 0..<Int((seconds / Self.step).rounded()) {
+            run.advance(from: Double(index) * Self.step, by: Self.step)
+        }
+        return run.finish()
+    }
+
+    private struct Run {
+        let setup: Simulation
+        var link: SimulatedLink
+        var encoder: SimulatedEncoder
+        var buffer: SendBuffer
+        var controller: QualityController
+        var result: SimulationResult
+        var checker = ReferenceChecker()
+        var stepCount = 0
+        var nextAudio = 0.0
+        var nextMeasurement = 0.0
+        var audio: AudioQuality?
+        var pendingReconnections: [Double]
+        var pendingSettings: [(time: Double, settings: QualitySettings)]
+        var newestCapture: Double?
+
+        init(_ setup: Simulation) {
+            self.setup = setup
+            link = setup.link
+            buffer = SendBuffer(limits: setup.settings.bufferLimits)
+            controller = QualityController(settings: setup.settings, now: .zero)
+            encoder = SimulatedEncoder(point: controller.operatingPoint, flaws: setup.flaws, seed: setup.seed)
+            audio = setup.settings.audioQuality
+            result = SimulationResult(script: setup.link.script)
+            pendingReconnections = setup.reconnections
+            pendingSettings = setup.settingsChanges
+        }
+
+        mutating func advance(from time: Double, by step: Double) {
+            let now = MediaScript.time(time)
+            if let next = pendingReconnections.first, time >= next {
+                pendingReconnections.removeFirst()
+                link.reconnect()
+                heard(buffer.connectionOpened(now: now))
+                perform(controller.connectionOpened(now: now), at: time)
+            }
+            if let next = pendingSettings.first, time >= next.time {
+                pendingSettings.removeFirst()
+                perform(controller.settingsChanged(to: next.settings, now: now), at: time)
+            }
+            if setup.settings.videoQuality != nil, let picture = encoder.picture(at: time) {
+                heard(buffer.append(picture, now: now))
+            }
+            appendAudio(time)
+            while link.hasRoom, let packet = buffer.takeNext() { link.accept(packet) }
+            for packet in link.advance(from: time, by: step) { received(packet, at: time + step) }
+            stepCount += 1
+            if stepCount % 2 == 0 {
+                heard(
+                    buffer.kernelQueueMeasured(
+                        unsentBytes: link.unsentBytes, unacknowledgedBytes: link.unacknowledgedBytes, now: now))
+                result.longestDuration = max(result.longestDuration, buffer.duration)
+            }
+            if time + 1e-9 >= nextMeasurement { measure(time) }
+        }
+
+        private mutating func appendAudio(_ time: Double) {
+            guard let audio, time >= nextAudio else { return }
+            nextAudio += 1024 / 44_100
+            let packet = EncodedPacket(
+                kind: .audio, decodeTime: MediaScript.time(time),
+                payload: [UInt8](repeating: 0, count: Int(Double(audio.bitrate.bitsPerSecond) / 8 * 1024 / 44_100)))
+            heard(buffer.append(packet, now: packet.decodeTime))
+        }
+
+        private mutating func measure(_ time: Double) {
+            nextMeasurement += 0.1
+            let measurement = StreamMeasurement(
+                now: MediaScript.time(time), buffer: buffer, encodedVideoBytes: encoder.encodedBytes,
+                encodedPictures: encoder.encodedPictures, skippedPictures: encoder.skippedPictures)
+            perform(controller.measured(measurement), at: time)
+            let age = newestCapture.map { time - $0 } ?? (setup.settings.videoQuality == nil ? 0 : time)
+            result.moments.append(
+                SimulationResult.Moment(
+                    time: time, age: age, arrivedBytes: result.arrivedBytes, point: controller.operatingPoint,
+                    duration: buffer.duration.inSeconds, delay: buffer.deliveryDelay.inSeconds,
+                    estimate: controller.linkEstimate?.kilobitsPerSecond, encoderKilobits: encoder.bitrate / 1000))
+        }
+
+        private mutating func received(_ packet: EncodedPacket, at time: Double) {
+            result.arrivedBytes += packet.payload.count + 14
+            checker.received(packet)
+            guard packet.isVideo else { return }
+            let captured = Double(packet.decodeTime.nanoseconds) / 1e9
+            newestCapture = captured
+            result.pictures.append((arrived: time, captured: captured))
+        }
+
+        private mutating func heard(_ events: [SendBufferEvent]) {
+            for event in events {
+                switch event {
+                case .keyFrameNeeded: encoder.requestKeyFrame()
+                case .droppedItems(let items):
+                    result.droppedPictures += items.filter { $0.kind != .audio }.count
+                    result.droppedAudio += items.filter { $0.kind == .audio }.count
+                default: break
+                }
+            }
+        }
+
+        private mutating func perform(_ actions: [QualityAction], at time: Double) {
+            let now = MediaScript.time(time)
+            for action in actions {
+                switch action {
+                case .setVideo(let bitrate, let frameRate):
+                    encoder.set(bitrate: bitrate, frameRate: frameRate, at: time)
+                    result.encoderCommands.append(time)
+                case .setAudio(let quality): audio = quality
+                case .requestKeyFrame: encoder.requestKeyFrame()
+                case .discardWaitingVideo:
+                    result.discards.append(time)
+                    heard(buffer.discardWaitingVideo(now: now))
+                case .restartStream(let point):
+                    result.restarts.append((time, point))
+                    encoder.set(bitrate: point.videoBitrate, frameRate: point.frameRate, at: time)
+                    audio = point.audioQuality
+                    link.reconnect()
+                    heard(buffer.connectionOpened(now: now))
+                case .reportChange(let change): result.changes.append((time, change))
+                }
+            }
+        }
+
+        func finish() -> SimulationResult {
+            var result = result
+            result.danglingPictures = checker.danglingCount
+            return result
+        }
+    }
+}
+
+/// What a simulation showed.
+struct SimulationResult {
+    struct Moment {
+        let time: Double
+        /// Seconds since the newest picture at the receiver was taken.
+        let age: Double
+        let arrivedBytes: Int
+        let point: OperatingPoint
+        let duration: Double
+        let delay: Double
+        let estimate: Double?
+        let encoderKilobits: Double
+    }
+
+    let script: LinkScript
+    var moments: [Moment] = []
+    var pictures: [(arrived: Double, captured: Double)] = []
+    var changes: [(time: Double, change: QualityChange)] = []
+    var encoderCommands: [Double] = []
+    var discards: [Double] = []
+    var restarts: [(time: Double, point: OperatingPoint)] = []
+    var arrivedBytes = 0
+    var droppedPictures = 0
+    var droppedAudio = 0
+    var danglingPictures = 0
+    var longestDuration = Duration.zero
+
+    init(script: LinkScript) { self.script = script }
+
+    /// The share of time, after the first second, with a picture younger than `limit` seconds.
+    func shareOfTime(youngerThan limit: Double) -> Double {
+        let counted = moments.filter { $0.time >= 1 }
+        return Double(counted.filter { $0.age < limit }.count) / Double(max(1, counted.count))
+    }
+
+    /// The oldest that the newest picture became, outside the given spans of time.
+    func worstAge(outside excluded: [ClosedRange<Double>] = []) -> Double {
+        moments.filter { moment in moment.time >= 1 && !excluded.contains { $0.contains(moment.time) } }
+            .map(\.age).max() ?? 0
+    }
+
+    /// The part of what the link carried in this time that the stream used.
+    func use(of times: ClosedRange<Double>) -> Double {
+        let inside = moments.filter { times.contains($0.time) }
+        guard let first = inside.first, let last = inside.last else { return 0 }
+        let used = Double(last.arrivedBytes - first.arrivedBytes) * 8
+        let possible = inside.dropLast().reduce(0) { $0 + script.bitsPerSecond(at: $1.time) * 0.1 }
+        return used / max(1, possible)
+    }
+
+    func changes(in times: ClosedRange<Double>) -> Int { changes.filter { times.contains($0.time) }.count }
+
+    func point(at time: Double) -> OperatingPoint? { moments.last { $0.time <= time }?.point }
+
+    /// Seconds from `time` to the arrival of the first picture that was taken after it.
+    func timeToPicture(after time: Double) -> Double {
+        (pictures.first { $0.captured >= time }?.arrived ?? .infinity) - time
+    }
+
+    /// Seconds from `time` until the video's bit rate was again what it was meant to be; infinite when it never was.
+    func timeToBitrate(_ bitrate: Bitrate, after time: Double) -> Double {
+        (moments.first { $0.time >= time && $0.point.videoBitrate >= bitrate }?.time ?? .infinity) - time
+    }
+}
