@@ -103,11 +103,13 @@ class Progress:
         self._clear()
 
 
-def run_pytest(folder: str, selection: str | None) -> Count:
-    report = REPORTS / f"{folder.lower()}.xml"
+def run_pytest(folder: str, selection: str | None, *options: str) -> Count:
+    report = REPORTS / f"{folder.lower()}{''.join(options)}.xml"
+    # pytest makes the last folder of its base only.
+    (REPORTS / "files").mkdir(exist_ok=True)
     words = [
         "pytest-3", "-c", "Tests/pytest.ini", f"Tests/{folder}", f"--junitxml={report}", "--durations=8",
-        "--durations-min=3", f"--basetemp={REPORTS / 'files' / folder}",
+        "--durations-min=3", f"--basetemp={REPORTS / 'files' / folder}", *options,
     ]  # fmt: skip
     status = subprocess.run(
         words + (["-k", selection] if selection else []), cwd=CHECKOUT, stdin=subprocess.DEVNULL
@@ -115,6 +117,18 @@ def run_pytest(folder: str, selection: str | None) -> Count:
     if status == 0:
         shutil.rmtree(REPORTS / "files", ignore_errors=True)
     return judged(count_report(report) if report.exists() else Count(), status)
+
+
+def run_integration(selection: str | None) -> Count:
+    """Tests against the clock fail on a machine that is busy with something else: what failed gets a second
+    attempt, and is named then. A fault of the product fails twice."""
+    first = run_pytest("Integration", selection)
+    if first.failed == 0 or first.passed == 0:
+        return first
+    print(f"== integration: a second attempt at the {first.failed} that failed", flush=True)
+    second = run_pytest("Integration", selection, "--last-failed")
+    print(f"== integration: {second.passed} passed at the second attempt only", flush=True)
+    return Count(first.passed + second.passed, second.failed)
 
 
 def main() -> int:
@@ -130,7 +144,8 @@ def main() -> int:
     for stage in [name for name in STAGES if not arguments.stages or name in arguments.stages]:
         begin = time.monotonic()
         print(f"== {stage}", flush=True)
-        count = run_unit(arguments.selection) if stage == "unit" else run_pytest(stage.capitalize(), arguments.selection)
+        run = {"unit": run_unit, "integration": run_integration}.get(stage)
+        count = run(arguments.selection) if run else run_pytest(stage.capitalize(), arguments.selection)
         total += count
         print(f"== {stage}: {count.passed} passed, {count.failed} failed, {time.monotonic() - begin:.0f} s", flush=True)
     print(f"{total.passed} passed, {total.failed} failed")

@@ -36,7 +36,8 @@ public struct ReconnectPolicy: Hashable, Sendable {
     public init(
         limit: Limit = .attempts(3), permanentFailures: PermanentFailures = .endBeforeFirstPublishing,
         firstDelay: Duration = .milliseconds(500), longestDelay: Duration = .seconds(8),
-        longestDelayUnreachable: Duration = .milliseconds(500), jitter: Double = 0.25, stableAfter: Duration = .seconds(5)
+        longestDelayUnreachable: Duration = .milliseconds(500), jitter: Double = 0.25,
+        stableAfter: Duration = .seconds(5)
     ) {
         self.limit = limit
         self.permanentFailures = permanentFailures

@@ -62,7 +62,8 @@ extension StreamSession {
     mutating func publish(on id: ConnectionID, now: MediaTimestamp) {
         hasPublished = true
         phase = .publishing(Publication(id: id, since: now, nextStatus: now + settings.statusInterval))
-        output += [.beginMedia(id), .requestKeyFrame, .emit(.publishing)]
+        // The request comes first, so that it is the first picture that is a key frame and not the second as well.
+        output += [.requestKeyFrame, .beginMedia(id), .emit(.publishing)]
         enter(.connected)
         completeStart(.publishing)
     }

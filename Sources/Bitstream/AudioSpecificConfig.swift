@@ -61,7 +61,11 @@ public struct AudioSpecificConfig: Hashable, Sendable {
 
     private static func sampleRate(_ reader: inout BitReader) throws(BitstreamError) -> Int {
         let index = Int(try reader.bits(4))
-        if index == 15 { return Int(try reader.bits(24)) }
+        if index == 15 {
+            let rate = Int(try reader.bits(24))
+            guard rate > 0 else { throw .invalid(structure: structure, field: "samplingFrequency", value: rate) }
+            return rate
+        }
         guard index < sampleRates.count else {
             throw .invalid(structure: structure, field: "samplingFrequencyIndex", value: index)
         }

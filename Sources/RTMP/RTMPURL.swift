@@ -6,7 +6,7 @@ public enum RTMPURLError: Error, Equatable, Sendable {
     case invalidPort
     case missingApplication
     case missingStreamName
-    /// White space or a control character, at a byte of the text.
+    /// White space, or a control or format character, at a byte of the text.
     case forbiddenCharacter(at: Int)
 }
 
@@ -105,7 +105,8 @@ extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
 extension RTMPURL {
     /// `text` with everything secret of this URL replaced, for words that a server said and that may repeat it.
-    /// Control characters become blanks, and at most 200 characters are kept.
+    /// Control and format characters become blanks, and at most 200 Unicode scalars are kept: of characters,
+    /// which may be combined of any number of scalars, one alone could fill the log.
     func redacted(_ text: String) -> String {
         var secrets = [streamName]
         for part in [streamName, application] {
@@ -125,8 +126,14 @@ extension RTMPURL {
         for secret in secrets.sorted(by: { $0.utf8.count > $1.utf8.count }) where secret.utf8.count >= 4 {
             result.replaceOccurrences(of: Array(secret.utf8), with: Array("***".utf8))
         }
-        let clean = result.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: " ") : $0 }
-        return String(String(decoding: clean, as: UTF8.self).prefix(200))
+        return String(
+            String.UnicodeScalarView(
+                String(decoding: result, as: UTF8.self).unicodeScalars.prefix(200).map { scalar in
+                    switch scalar.properties.generalCategory {
+                    case .control, .format, .lineSeparator, .paragraphSeparator: " "
+                    default: scalar
+                    }
+                }))
     }
 }
 

@@ -62,9 +62,14 @@ struct URLParts {
     }
 
     static func refuseForbiddenCharacters(_ text: String) throws(RTMPURLError) {
-        if let position = Array(text.utf8).firstIndex(where: { $0 <= 0x20 || $0 == 0x7F }) {
-            throw .forbiddenCharacter(at: position)
+        let forbidden = text.unicodeScalars.indices.first { index in
+            let properties = text.unicodeScalars[index].properties
+            return switch properties.generalCategory {
+            case .control, .format: true
+            default: properties.isWhitespace
+            }
         }
+        if let forbidden { throw .forbiddenCharacter(at: text.utf8.distance(from: text.startIndex, to: forbidden)) }
     }
 
     private static func splitScheme(_ text: String) throws(RTMPURLError) -> (RTMPURL.Scheme, Substring) {

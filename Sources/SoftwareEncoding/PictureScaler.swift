@@ -14,8 +14,8 @@ public final class PictureScaler {
     public let isIdentity: Bool
 
     private var output: [UInt8]
-    /// NV12 that is scaled: its chroma in the target's size, still interleaved.
-    private var interleavedChroma: [UInt8]
+    /// NV12 that is scaled: its chroma planes in the source's size, U before V.
+    private var splitChroma: [UInt8]
 
     /// - Parameters:
     ///   - source: sides from 1 to 16,384.
@@ -33,8 +33,10 @@ public final class PictureScaler {
         fit = PictureFit(source.size, into: targetSize)
         isIdentity = source.format == .i420 && source.size == targetSize
         output = isIdentity ? [] : Self.black(target)
-        let scalesChromaPairs = source.format == .nv12 && source.size != fit.size
-        interleavedChroma = scalesChromaPairs ? [UInt8](repeating: 0, count: fit.size.width * fit.size.height / 2) : []
+        let scalesChroma = source.format == .nv12 && source.size != fit.size
+        let chromaWidth = (source.size.width + 1) / 2
+        let chromaHeight = (source.size.height + 1) / 2
+        splitChroma = scalesChroma ? [UInt8](repeating: 0, count: 2 * chromaWidth * chromaHeight) : []
     }
 
     /// Studio-range black. The bars keep it: only the picture's own place is written again.
@@ -101,27 +103,31 @@ public final class PictureScaler {
             Int32(source.size.width), Int32(source.size.height))
     }
 
-    /// Luma goes straight to its place; chroma is scaled as pairs and then split,
-    /// the smaller of the two sizes being the one that is touched twice.
+    /// Chroma is split first: libyuv scales planes with a filter over every sample, but pairs, for most
+    /// ratios, by looking at two of them, which makes fine detail flicker.
     private func scaleNV12(_ base: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) -> Int32 {
-        let status = ScalePlane(
-            base + source.planes[0].offset, stride(source, 0),
-            Int32(source.size.width), Int32(source.size.height),
-            corner(ofPlane: 0, in: target), stride(self.target, 0),
-            Int32(fit.size.width), Int32(fit.size.height), kFilterBox)
-        guard status == 0 else { return status }
-        let width = Int32(fit.size.width / 2)
-        let height = Int32(fit.size.height / 2)
-        return interleavedChroma.withUnsafeMutableBufferPointer { pairs -> Int32 in
-            let status = UVScale(
-                base + source.planes[1].offset, stride(source, 1),
-                Int32((source.size.width + 1) / 2), Int32((source.size.height + 1) / 2),
-                pairs.baseAddress, 2 * width, width, height, kFilterBox)
-            guard status == 0 else { return status }
+        let luma = scale(
+            plane: base + source.planes[0].offset, stride(source, 0), source.size, to: 0, of: target, fit.size)
+        guard luma == 0 else { return luma }
+        let chroma = PictureSize(width: (source.size.width + 1) / 2, height: (source.size.height + 1) / 2)
+        let width = Int32(chroma.width)
+        return splitChroma.withUnsafeMutableBufferPointer { split -> Int32 in
+            guard let u = split.baseAddress else { return -1 }
+            let v = u + chroma.width * chroma.height
             SplitUVPlane(
-                pairs.baseAddress, 2 * width, corner(ofPlane: 1, in: target), stride(self.target, 1),
-                corner(ofPlane: 2, in: target), stride(self.target, 2), width, height)
-            return 0
+                base + source.planes[1].offset, stride(source, 1), u, width, v, width, width, Int32(chroma.height))
+            let half = PictureSize(width: fit.size.width / 2, height: fit.size.height / 2)
+            let status = scale(plane: u, width, chroma, to: 1, of: target, half)
+            return status == 0 ? scale(plane: v, width, chroma, to: 2, of: target, half) : status
         }
+    }
+
+    private func scale(
+        plane: UnsafePointer<UInt8>, _ stride: Int32, _ size: PictureSize, to index: Int,
+        of target: UnsafeMutablePointer<UInt8>, _ newSize: PictureSize
+    ) -> Int32 {
+        ScalePlane(
+            plane, stride, Int32(size.width), Int32(size.height), corner(ofPlane: index, in: target),
+            self.stride(self.target, index), Int32(newSize.width), Int32(newSize.height), kFilterBox)
     }
 }

@@ -67,32 +67,63 @@ extension JSONValue {
         public let firstPosition: TextPosition
     }
 
-    /// Every second and later use of a name within one object, anywhere in the tree, in the order of the file.
-    public var duplicateMembers: [DuplicateMember] { duplicateMembers(below: "") }
+    /// Second and later uses of a name within one object, anywhere in the tree, in the order of the file.
+    /// - Parameter limit: how many are told. Garbage may hold very many, each with a path of any length.
+    public func duplicateMembers(limit: Int = 20) -> [DuplicateMember] {
+        var search = DuplicateSearch(limit: limit)
+        search.visit(self)
+        return search.found
+    }
+}
 
-    private func duplicateMembers(below path: String) -> [DuplicateMember] {
-        switch content {
-        case .null, .bool, .integer, .number, .string:
-            return []
+/// Walks the tree, and spells a path only where something was found.
+private struct DuplicateSearch {
+    private enum Step {
+        case name(String)
+        case index(Int)
+    }
+
+    let limit: Int
+    private(set) var found: [JSONValue.DuplicateMember] = []
+    private var steps: [Step] = []
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func visit(_ value: JSONValue) {
+        switch value.content {
+        case .null, .bool, .integer, .number, .string: break
         case .array(let elements):
-            return elements.enumerated().flatMap { index, element in
-                element.duplicateMembers(below: "\(path)[\(index)]")
-            }
+            for (index, element) in elements.enumerated() { visit(element, at: .index(index)) }
         case .object(let members):
             var firstPositions: [String: TextPosition] = [:]
-            var duplicates: [DuplicateMember] = []
             for member in members {
-                let memberPath = path.isEmpty ? member.name : "\(path).\(member.name)"
                 if let first = firstPositions[member.name] {
-                    duplicates.append(
-                        DuplicateMember(path: memberPath, position: member.namePosition, firstPosition: first))
+                    report(member, firstPosition: first)
                 } else {
                     firstPositions[member.name] = member.namePosition
                 }
-                duplicates += member.value.duplicateMembers(below: memberPath)
+                visit(member.value, at: .name(member.name))
             }
-            return duplicates
         }
+    }
+
+    private mutating func visit(_ value: JSONValue, at step: Step) {
+        guard found.count < limit else { return }
+        steps.append(step)
+        visit(value)
+        steps.removeLast()
+    }
+
+    private mutating func report(_ member: JSONValue.Member, firstPosition: TextPosition) {
+        guard found.count < limit else { return }
+        let path = (steps + [.name(member.name)]).reduce(into: "") { path, step in
+            switch step {
+            case .name(let name): path += path.isEmpty ? name : ".\(name)"
+            case .index(let index): path += "[\(index)]"
+            }
+        }
+        found.append(
+            JSONValue.DuplicateMember(path: path, position: member.namePosition, firstPosition: firstPosition))
     }
 }
 

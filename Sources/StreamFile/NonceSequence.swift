@@ -10,8 +10,10 @@
 public struct NonceSequence: Sendable {
     /// Numbers that one write covers.
     private static let reservation: Int64 = 60
-    /// Enough for any clock, and far from overflow.
-    private static let largest: Int64 = 1 << 53
+    /// The latest that a clock is believed: enough for any.
+    private static let latestClock: Int64 = 1 << 53
+    /// What a saved text may say: numbers go on behind the latest clock. Far from there, and from overflow.
+    private static let largestRecord: Int64 = 1 << 62
 
     private var last: Int64
     private var ceiling: Int64
@@ -23,14 +25,14 @@ public struct NonceSequence: Sendable {
     ///   - floor: UNIX seconds that have certainly passed, such as the stream file's time of change;
     ///     it helps where both the saved text and the clock are lost.
     public init(savedText: [UInt8]?, floor: Int64 = 0) {
-        let saved = savedText.flatMap(Self.largestRecord) ?? 0
-        last = max(saved, min(max(floor, 0), Self.largest))
+        let saved = savedText.flatMap(Self.highestRecord) ?? 0
+        last = max(saved, min(max(floor, 0), Self.latestClock))
         ceiling = saved
     }
 
     /// - Parameter unixSeconds: what the clock says, whether it is right or not.
     public mutating func next(unixSeconds: Int64) -> Int64 {
-        last = max(min(unixSeconds, Self.largest), last &+ 1)
+        last = max(min(unixSeconds, Self.latestClock), last &+ 1)
         if last > ceiling {
             ceiling = last &+ Self.reservation
             unsavedText = Self.text(for: ceiling)
@@ -48,11 +50,11 @@ public struct NonceSequence: Sendable {
         return line + "\n" + line
     }
 
-    private static func largestRecord(in text: [UInt8]) -> Int64? {
+    private static func highestRecord(in text: [UInt8]) -> Int64? {
         text.split(separator: 0x0A).compactMap { line -> Int64? in
             let words = String(decoding: line, as: UTF8.self).split(separator: " ")
-            guard words.count == 3, words[0] == "nonce", let number = Int64(words[1]), (0...largest).contains(number),
-                checksum(of: "nonce \(number)") == words[2]
+            guard words.count == 3, words[0] == "nonce", let number = Int64(words[1]),
+                (0...largestRecord).contains(number), checksum(of: "nonce \(number)") == words[2]
             else { return nil }
             return number
         }.max()

@@ -237,7 +237,7 @@ extension JSONValue {
     func decode<Value>(
         example: String, _ read: (inout ObjectReader) -> Value?
     ) -> Decoded<Value> {
-        var faults = duplicateMembers.map {
+        var faults = duplicateMembers().map {
             DescriptionFault(
                 kind: .duplicate, keyPath: $0.path, position: $0.position,
                 problem: "is given twice, first at \($0.firstPosition); keep one")

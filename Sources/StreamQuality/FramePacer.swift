@@ -5,6 +5,8 @@ import Media
 public struct FramePacer: Sendable {
     private let wanted: FrameRate
     private let takesAll: Bool
+    /// How much before its place a picture may be: with more, a later one is nearer.
+    private let tolerance: Duration
     private var origin: MediaTimestamp?
     /// The next place of the grid to fill.
     private var nextIndex = 0
@@ -13,6 +15,7 @@ public struct FramePacer: Sendable {
     public init(source: FrameRate, wanted: FrameRate) {
         self.wanted = wanted
         takesAll = source <= wanted
+        tolerance = source.frameDuration / 2
     }
 
     /// - Returns: whether the picture is to be encoded.
@@ -23,10 +26,9 @@ public struct FramePacer: Sendable {
             nextIndex = 1
             return true
         }
-        let half = wanted.frameDuration / 2
-        guard time + half >= origin + wanted.offset(ofFrame: nextIndex) else { return false }
+        guard time + tolerance >= origin + wanted.offset(ofFrame: nextIndex) else { return false }
         // After a gap the grid goes on at the place nearest to this picture.
-        let elapsed = max(0, (time + half - origin).wholeNanoseconds)
+        let elapsed = max(0, (time + wanted.frameDuration / 2 - origin).wholeNanoseconds)
         let place = elapsed.multipliedReportingOverflow(by: Int64(wanted.framesPerSecond)).partialValue / 1_000_000_000
         nextIndex = max(nextIndex, Int(place)) + 1
         return true

@@ -34,7 +34,8 @@ struct LinkEstimator: Sendable {
 
     mutating func measured(_ measurement: StreamMeasurement) {
         let now = measurement.now
-        if samples.last.map({ measurement.deliveredBytes > $0.delivered }) ?? true || measurement.undeliveredBytes == 0 {
+        if samples.last.map({ measurement.deliveredBytes > $0.delivered }) ?? true || measurement.undeliveredBytes == 0
+        {
             lastProgress = now
         }
         samples.append(
@@ -58,7 +59,9 @@ struct LinkEstimator: Sendable {
     var excessDelay: Duration { (samples.last?.delay ?? .zero) - baseDelay }
 
     /// The least (or the most) excess delay in the last while; `nil` when it was not measured that long.
-    func leastExcessDelay(over window: Duration) -> Duration? { recent(window).map(\.delay).min().map { $0 - baseDelay } }
+    func leastExcessDelay(over window: Duration) -> Duration? {
+        recent(window).map(\.delay).min().map { $0 - baseDelay }
+    }
     func mostExcessDelay(over window: Duration) -> Duration { (recent(window).map(\.delay).max() ?? .zero) - baseDelay }
 
     /// How long nothing has come through although something waits.
@@ -74,7 +77,9 @@ struct LinkEstimator: Sendable {
     func appendedRate(over window: Duration) -> Bitrate? { rate(over: window, \.appended) }
 
     private func rate(over window: Duration, _ count: KeyPath<Sample, Int> & Sendable) -> Bitrate? {
-        guard let last = samples.last, let first = samples.last(where: { last.time - $0.time >= window }) else { return nil }
+        guard let last = samples.last, let first = samples.last(where: { last.time - $0.time >= window }) else {
+            return nil
+        }
         return Self.rate(bytes: last[keyPath: count] - first[keyPath: count], in: last.time - first.time)
     }
 

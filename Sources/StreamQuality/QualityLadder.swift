@@ -11,7 +11,8 @@ struct QualityLadder: Sendable {
     ///   - best: the row that it may not exceed.
     static func row(for bitrate: Bitrate, current: VideoQuality, best: VideoQuality) -> VideoQuality {
         let fitting = VideoQuality.allCases.last { row in
-            let needed = row > current ? Double(row.bitrate.bitsPerSecond) * hysteresis : Double(row.bitrate.bitsPerSecond)
+            let needed =
+                row > current ? Double(row.bitrate.bitsPerSecond) * hysteresis : Double(row.bitrate.bitsPerSecond)
             return Double(bitrate.bitsPerSecond) >= needed || row == best && bitrate >= best.bitrate
         }
         return min(fitting ?? .low1, best)

@@ -33,14 +33,16 @@ public enum BurntInClock {
         let top = size.height - rows * blockHeight
         guard top >= 0 else { return }
         for row in 0..<rows {
+            let first = (top + row * blockHeight) * stride
             for column in 0..<columns {
-                let begin = column * size.width / columns
-                let end = (column + 1) * size.width / columns
-                let level: UInt8 = bits[row * columns + column] ? 235 : 16
-                for line in 0..<blockHeight {
-                    let offset = (top + row * blockHeight + line) * stride
-                    luma[offset + begin..<offset + end].initializeAll(to: level)
-                }
+                let begin = first + column * size.width / columns
+                let end = first + (column + 1) * size.width / columns
+                luma[begin..<end].initializeAll(to: bits[row * columns + column] ? 235 : 16)
+            }
+            let line = UnsafeRawBufferPointer(rebasing: luma[first..<first + size.width])
+            for below in 1..<blockHeight {
+                let begin = first + below * stride
+                UnsafeMutableRawBufferPointer(rebasing: luma[begin..<begin + size.width]).copyMemory(from: line)
             }
         }
     }

@@ -41,11 +41,11 @@ struct StreamSessionTableTests {
         "opening": [
             "start": "already running", "stop": "abort 1, start cancelled, disconnected, stopped",
             "restart": "abort 1, open 2", "connected": "1001",
-            "publishing": "media 1, key frame, 1002, connected, started", "failed": "3002, 1102",
+            "publishing": "key frame, media 1, 1002, connected, started", "failed": "3002, 1102",
         ],
         "opened": [
             "start": "already running", "stop": "abort 1, start cancelled, disconnected, stopped",
-            "restart": "abort 1, open 2", "publishing": "media 1, key frame, 1002, connected, started",
+            "restart": "abort 1, open 2", "publishing": "key frame, media 1, 1002, connected, started",
             "failed": "3003, 1102",
         ],
         "waiting": [

@@ -16,7 +16,7 @@ struct StreamSessionTests {
         #expect(script.session.state == .unknown)
         #expect(script.play(.start) == ["connecting", "open 1"])
         #expect(script.play(.connected(1)) == ["1001"])
-        #expect(script.play(.publishing(1)) == ["media 1", "key frame", "1002", "connected", "started"])
+        #expect(script.play(.publishing(1)) == ["key frame", "media 1", "1002", "connected", "started"])
         #expect(script.play(.stop) == ["close 1", "disconnecting"])
         #expect(script.play(.closed(1)) == ["disconnected", "stopped"])
         #expect(script.timer == nil)
@@ -128,7 +128,7 @@ struct StreamSessionTests {
         var script = publishing()
         _ = script.play(.failed(1, reset))
         _ = script.wait(.milliseconds(500))
-        #expect(script.play([.connected(2), .publishing(2)]) == ["1001", "media 2", "key frame", "1002", "connected"])
+        #expect(script.play([.connected(2), .publishing(2)]) == ["1001", "key frame", "media 2", "1002", "connected"])
         #expect(script.targets == [.described, .described])
     }
 
@@ -376,12 +376,12 @@ struct StreamSessionTests {
         var early = publishing()
         _ = early.play(.move(1, nil))
         #expect(early.play(.failed(1, reset)) == ["3004", "1102", "reconnecting"])
-        #expect(early.play([.connected(2), .publishing(2)]) == ["1001", "media 2", "key frame", "1002", "connected"])
+        #expect(early.play([.connected(2), .publishing(2)]) == ["1001", "key frame", "media 2", "1002", "connected"])
         var late = publishing()
         _ = late.play([.move(1, nil), .connected(2), .publishing(2)])
         #expect(
             late.play(.failed(1, reset)) == [
-                "3004", "1102", "reconnecting", "media 2", "key frame", "1002", "connected",
+                "3004", "1102", "reconnecting", "key frame", "media 2", "1002", "connected",
             ])
     }
 

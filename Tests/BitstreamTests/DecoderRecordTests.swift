@@ -79,6 +79,8 @@ import Testing
 
     @Test func refusesBadValuesAndCuts() {
         #expect(throws: BitstreamError.self) { try AudioSpecificConfig(sampleRate: 0, channelCount: 2) }
+        let noRate = BitstreamError.invalid(structure: "AudioSpecificConfig", field: "samplingFrequency", value: 0)
+        #expect(throws: noRate) { try AudioSpecificConfig(parsing: [0x17, 0x80, 0, 0, 0x10]) }
         #expect(throws: BitstreamError.self) { try AudioSpecificConfig(sampleRate: 44_100, channelCount: 7) }
         #expect(throws: BitstreamError.truncated(structure: "AudioSpecificConfig", needed: 1)) {
             try AudioSpecificConfig(parsing: [0x12])

@@ -1,5 +1,6 @@
 """Child processes whose output is kept and that never outlive their test."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ class Unfinished(Exception):
 class Process:
     """One child. Standard output and standard error go to NAME.out and NAME.err."""
 
-    def __init__(self, name: str, argv: list, directory: Path, stdin=subprocess.DEVNULL, env=None, piped=False):
+    def __init__(self, name: str, argv: list, directory: Path, stdin=subprocess.DEVNULL, env=None, piped=False, priority=0):
         self.name = name
         self.argv = [str(word) for word in argv]
         self.out_path = directory / f"{name}.out"
@@ -25,6 +26,9 @@ class Process:
                 self.argv, stdin=stdin, stdout=subprocess.PIPE if piped else out, stderr=err, cwd=directory,
                 env=None if env is None else {**os.environ, **env},
             )  # fmt: skip
+        if priority:
+            with contextlib.suppress(PermissionError):
+                os.setpriority(os.PRIO_PROCESS, self.child.pid, priority)
         if stdin not in (subprocess.DEVNULL, subprocess.PIPE):
             stdin.close()  # the child has it; a second holder would hide the reader's end from the writer
 
@@ -84,14 +88,16 @@ class Process:
 class Children:
     """The processes of one test or fixture; all of them are ended when it is over."""
 
-    def __init__(self, directory: Path):
+    def __init__(self, directory: Path, priority: int = 0):
         self.directory = directory
+        # Below zero where times are measured, so that a busy machine does not decide the result.
+        self.priority = priority
         self.all: list[Process] = []
         self.lock = threading.Lock()
 
     def start(self, name: str, argv: list, **options) -> Process:
         with self.lock:
-            process = Process(self._free_name(name), argv, self.directory, **options)
+            process = Process(self._free_name(name), argv, self.directory, priority=self.priority, **options)
             self.all.append(process)
         return process
 

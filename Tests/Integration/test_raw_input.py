@@ -9,7 +9,7 @@ import media
 import pytest
 from processes import Children
 from recording import Recording, assert_whole
-from tallycam import Receiver, last_event, start_publisher
+from tallycam import Receiver, decoded_at_pace, last_event, start_publisher
 
 SECONDS = 2
 
@@ -76,8 +76,8 @@ def test_another_shape_keeps_its_aspect_with_a_warning(children, clip, tmp_path)
     assert psnr(recording.path, clip, "scale=416:234:flags=bilinear")[0] < 20
 
 
-def test_standard_input_is_paced_by_its_writer(children, clip):
-    """The issue's own example, shortened: a clip that is decoded at its speed."""
+def test_standard_input_takes_what_ffmpeg_decodes(children, clip):
+    """The README's example, shortened. ffmpeg catches up at its begin, so times are not looked at."""
     decoder = children.start("decoder", [
         "ffmpeg", "-v", "error", "-re", "-i", clip, "-vf", "scale=1280:720",
         "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
@@ -86,6 +86,14 @@ def test_standard_input_is_paced_by_its_writer(children, clip):
         children, stdin=decoder.pipe, video="raw:-,format=i420,size=1280x720,fps=30",
         quality="High3", dimension="1280x720",
     )  # fmt: skip
+    assert sent["videoFrames"] + sent["videoSkipped"] == SECONDS * 30
+
+
+def test_standard_input_is_paced_by_its_writer(children, clip):
+    camera = decoded_at_pace(children, clip, 320, 240, 30)
+    recording, sent, _ = publish_and_record(
+        children, stdin=camera.pipe, video="raw:-,format=i420,size=320x240,fps=30", quality="High1", dimension="320x240"
+    )
     assert sent["videoFrames"] + sent["videoSkipped"] == SECONDS * 30
     span = recording.pictures[-1].timestamp - recording.pictures[0].timestamp
     assert abs(span - (SECONDS - 1 / 30) * 1000) < 200

@@ -5,10 +5,12 @@ import hashlib
 import hmac
 import json
 import re
+from pathlib import Path
 
 import pytest
 from processes import Children
 from rtmp_wire import Tap
+from scenarios import SMALL, FaultyReceiver, seconds_to_end
 from servers import NginxRTMP, free_port
 from tallycam import TALLYCAM, Receiver
 
@@ -137,3 +139,82 @@ def test_the_receiver_keeps_its_publishers_secrets(children):
     assert publisher.child.returncode == 0, publisher.report()
     receiver.recording()
     assert_no_secret(children)
+
+
+# Every way to name a destination without writing it into the command line.
+
+
+def source(kind: str, address: str, directory: Path) -> tuple[list, dict]:
+    """Options and environment."""
+    query = f"{STREAM_KEY}?key={PASSWORD}&token=abcdef"
+    if kind == "environment":
+        return [], {"TALLYCAM_URL": f"rtmp://user:{PASSWORD}@{address}/live/{query}"}
+    text = pili(address, "dynamic") if kind == "pili" else {
+        "url": f"rtmp://user:{PASSWORD}@{address}/live", "key": STREAM_KEY,
+    }  # fmt: skip
+    path = directory / "stream.json"
+    path.write_text(json.dumps(text))
+    return ["--stream", path], {"TALLYCAM_STATE_DIR": str(directory / "state")}
+
+
+def start_secret(children: Children, kind: str, style: str, receiver: FaultyReceiver, *options):
+    words, environment = source(kind, receiver.address, children.directory)
+    small = [word for name, value in SMALL.items() for word in (f"--{name}", value)]
+    return children.start(
+        "publish", [TALLYCAM, "publish", *words, "--events", style, *small, *options], env=environment
+    )
+
+
+def tokens(directory: Path) -> list[str]:
+    """Every token that the saved nonce allows for."""
+    found = []
+    for path in (directory / "state").glob("nonce-*"):
+        last = int(re.search(r"\d+", path.read_text()).group())
+        for nonce in range(last - 5, last + 1):
+            message = f"/live/cam01?nonce={nonce}".encode()
+            digest = hmac.new(PUBLISH_KEY.encode(), message, hashlib.sha1).digest()
+            found += [base64.urlsafe_b64encode(digest).decode().rstrip("="), digest.hex()]
+    return found
+
+
+def assert_process_hides_its_secrets(process) -> None:
+    """What `ps` shows, and what would be left after a crash."""
+    directory = Path(f"/proc/{process.child.pid}")
+    command_line = (directory / "cmdline").read_text()
+    assert "tallycam" in command_line
+    assert not [secret for secret in SECRETS if secret in command_line]
+    [limit] = [line for line in (directory / "limits").read_text().splitlines() if "core file" in line]
+    assert limit.split()[4:6] == ["0", "0"]
+    for thread in (directory / "task").iterdir():
+        assert not [secret for secret in SECRETS if secret in (thread / "comm").read_text()]
+
+
+KINDS = ["environment", "pili", "plain"]
+
+
+@pytest.mark.parametrize("style", ["json", "text"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_session_that_reconnects_shows_no_secret(children, kind, style):
+    receiver = FaultyReceiver(children, ["close-after=0.5"])
+    publisher = start_secret(children, kind, style, receiver)
+    receiver.process.wait_until(lambda: receiver.process.stdout.count("publisherStarted") == 2, 10, "second stream")
+    assert_process_hides_its_secrets(publisher)
+    assert_process_hides_its_secrets(receiver.process)
+    assert seconds_to_end(publisher) < 1
+    assert publisher.child.returncode == 0, publisher.report()
+    receiver.process.interrupt_and_wait()
+    made = tokens(children.directory)
+    assert bool(made) == (kind == "pili")
+    assert_no_secret(children, *made)
+
+
+@pytest.mark.parametrize("style", ["json", "text"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("fault", ["bad-name", "connect-rejected", "unknown-application", "garbage-handshake"])
+def test_a_session_that_fails_shows_no_secret(children, fault, kind, style):
+    receiver = FaultyReceiver(children, [fault, "every-connection"])
+    publisher = start_secret(children, kind, style, receiver, "--reconnect", "1")
+    assert publisher.wait(10) == 3, publisher.report()
+    assert "failed" in publisher.stderr
+    receiver.process.interrupt_and_wait()
+    assert_no_secret(children, *tokens(children.directory))

@@ -95,6 +95,8 @@ struct RTMPURLTests {
             ("rtmp://h/live", .missingStreamName), ("rtmp://h/live/", .missingStreamName),
             ("rtmp://h/live?a=b", .missingStreamName), ("rtmp://h/live?a=b/", .missingStreamName),
             ("rtmp://h/a b/k", .forbiddenCharacter(at: 10)), ("rtmp://h/a/k\r\n", .forbiddenCharacter(at: 12)),
+            ("rtmp://h/a\u{9B}/k", .forbiddenCharacter(at: 10)),
+            ("rtmp://h/\u{e9}/\u{2028}", .forbiddenCharacter(at: 12)),
         ])
     func faults(text: String, error: RTMPURLError) {
         #expect(throws: error) { try RTMPURL(parsing: text) }
@@ -121,6 +123,10 @@ struct RTMPURLTests {
         #expect(
             url.redacted("no mykey?token=SECRET, mykey, SECRET or hush1\nhere") == "no ***, ***, *** or *** here")
         #expect(url.redacted(String(repeating: "x", count: 1000)).count == 200)
+        // One character of very many scalars.
+        #expect(url.redacted("e" + String(repeating: "\u{301}", count: 1000)).utf8.count <= 400)
+        // CSI in one byte of Latin 1, a line separator, a change of direction.
+        #expect(url.redacted("a\u{9B}31m\u{2028}\u{202E}b") == "a 31m  b")
     }
 
     @Test("Any text either parses or gives an error")

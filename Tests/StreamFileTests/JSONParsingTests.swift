@@ -83,9 +83,18 @@ struct JSONParsingTests {
         let value = try parse("{\"z\":1,\"a\":{\"x\":1,\n\"x\":2},\"z\":3,\"l\":[{\"q\":0,\"q\":0}]}")
         #expect(value.members?.map(\.name) == ["z", "a", "z", "l"])
         #expect(
-            value.duplicateMembers.map { "\($0.path) \($0.position) \($0.firstPosition)" } == [
+            value.duplicateMembers().map { "\($0.path) \($0.position) \($0.firstPosition)" } == [
                 "a.x 2:1 1:13", "z 2:8 1:2", "l[0].q 2:26 2:20",
             ])
+    }
+
+    @Test func duplicatesBelowAVeryLongNameAreFewAndCheap() throws {
+        // With a path for each member, whether or not there is anything to tell of it, this took 40 GB.
+        let members = Array(repeating: #""a":1"#, count: 80_000).joined(separator: ",")
+        let value = try parse("{\"\(String(repeating: "b", count: 500_000))\":{\(members)}}")
+        let duplicates = value.duplicateMembers()
+        #expect(duplicates.count == 20)
+        #expect(duplicates.allSatisfy { $0.path.utf8.count == 500_002 })
     }
 
     @Test(arguments: [

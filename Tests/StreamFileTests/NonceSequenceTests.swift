@@ -26,6 +26,13 @@ struct NonceSequenceTests {
         #expect(after - before < 100)
     }
 
+    @Test func aRestartAfterAClockFarInTheFutureGoesOn() throws {
+        var nonces = NonceSequence(savedText: nil)
+        let before = nonces.next(unixSeconds: .max)
+        var restarted = NonceSequence(savedText: saved(try #require(nonces.unsavedText)))
+        #expect(restarted.next(unixSeconds: 0) > before)
+    }
+
     @Test func everyUsedNumberIsCoveredByTheDisk() {
         var disk: String?
         var used: [Int64] = []

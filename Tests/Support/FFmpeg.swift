@@ -79,7 +79,7 @@ public enum FFmpeg {
         let source = try directory.write(input, to: "input")
         let target = directory.file("output")
         let log = directory.file("log")
-        try run(["ffmpeg", "-nostdin", "-v", "warning", "-f", format, "-i", source] + options + [target], log: log)
+        try run(["ffmpeg", "-nostdin", "-v", "error", "-f", format, "-i", source] + options + [target], log: log)
         return try readFile(target, limit: 1 << 30)
     }
 

@@ -96,7 +96,9 @@ import Testing
     private func samples(_ count: Int) -> [Int16] { (0..<count).map { Int16(truncatingIfNeeded: $0 &* 7919) } }
 
     private func bytes(_ samples: [Int16]) -> [UInt8] {
-        samples.flatMap { sample -> [UInt8] in [UInt8(truncatingIfNeeded: sample), UInt8(truncatingIfNeeded: sample >> 8)] }
+        samples.flatMap { sample -> [UInt8] in
+            [UInt8(truncatingIfNeeded: sample), UInt8(truncatingIfNeeded: sample >> 8)]
+        }
     }
 
     private func all(_ source: RawAudioInput) throws -> [AudioBlock] {

@@ -81,11 +81,10 @@ func bytes(_ frame: borrowing CapturedFrame) -> [UInt8] { frame.withBytes { [UIn
 
     @Test func stopEndsTheWait() throws {
         let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 1), stop: stop)
-        let first = try next(pattern).captureTime
+        _ = try next(pattern).captureTime
         stop.signal()
         let hasEnded = try pattern.nextFrame() == nil
         #expect(hasEnded)
-        #expect(MonotonicClock.now() - first < .seconds(1))
         #expect(pattern.endingNote == nil)
         // Not drained: it ends others, and stays ended.
         #expect(stop.drain())

@@ -73,7 +73,8 @@ private let brief: ConnectionLimits = {
                 cancellation.signal()
             }
             return outcome {
-                try Connector.connect(to: Endpoint(host: "192.0.2.2", port: 1935), cancellation: cancellation.fileDescriptor)
+                try Connector.connect(
+                    to: Endpoint(host: "192.0.2.2", port: 1935), cancellation: cancellation.fileDescriptor)
             }
         }
         #expect(result == .failure(.cancelled))
@@ -159,7 +160,8 @@ private let brief: ConnectionLimits = {
             let cancellation = try EventFD()
             cancellation.signal()
             return outcome {
-                try Connector.connect(to: Endpoint(host: "live.example", port: 1935), cancellation: cancellation.fileDescriptor)
+                try Connector.connect(
+                    to: Endpoint(host: "live.example", port: 1935), cancellation: cancellation.fileDescriptor)
             }
         }
         #expect(result == .failure(.cancelled))

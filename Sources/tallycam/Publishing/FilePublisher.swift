@@ -13,6 +13,7 @@ final class FilePublisher {
     /// How late between two tags the server's words and signals may be noticed: to sleep costs half of what
     /// polling costs, and tags come every few milliseconds.
     private static let pollInterval = Duration.milliseconds(100)
+    private static let stopLimit = Duration.milliseconds(400)
 
     private let path: String
     private let options: PublishOptions
@@ -143,10 +144,15 @@ final class FilePublisher {
 
     private func sayGoodbye(on connection: PublishConnection) throws {
         // A person who interrupts does not want to wait; a file that was read to its end wants to arrive.
-        let limit = isEnding ? Duration.milliseconds(400) : .seconds(5)
-        let deadline = MonotonicClock.now() + limit
+        var limit = isEnding ? Self.stopLimit : .seconds(5)
+        var deadline = MonotonicClock.now() + limit
         while !connection.isIdle, MonotonicClock.now() < deadline {
+            let wasEnding = isEnding
             _ = try handle(wait(for: connection, until: deadline), on: connection)
+            if isEnding, !wasEnding {
+                limit = Self.stopLimit
+                deadline = MonotonicClock.now() + limit
+            }
         }
         var isStopped = try handle(connection.stop(within: limit), on: connection)
         while !isStopped {

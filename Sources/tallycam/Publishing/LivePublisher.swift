@@ -21,9 +21,9 @@ final class LivePublisher {
     private let keyFrameRequested = Flag()
     private let tracks: MediaTracks
     private var session: StreamSession
-    private var connections: [ConnectionID: Connection] = [:]
+    private var connections: [ConnectionID: RunningConnection] = [:]
     /// Through these nothing gets; they are aborted when the server can be reached again.
-    private var stalled: [Connection] = []
+    private var stalled: [RunningConnection] = []
     /// The one that media goes to.
     private var mediaConnection: ConnectionID?
     /// Where the server asked the stream to move.
@@ -139,7 +139,7 @@ extension LivePublisher {
             let configuration = PublishConfiguration(
                 url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
                 metadata: tracks.metadata, acceptsReconnectRequest: true, md5: { MD5.digest(of: $0) })
-            connections[id] = try Connection(
+            connections[id] = try RunningConnection(
                 id: id, configuration: configuration, authorityFile: options.destination.authorityFile, queue: queue,
                 counters: counters, reports: reports)
         } catch {
@@ -321,35 +321,4 @@ extension LivePublisher {
                     "audioSeconds": .number(seconds),
                 ]))
     }
-}
-
-/// A connection's thread and the way to speak to it.
-private final class Connection {
-    let commands: Mailbox<ConnectionCommand>
-    let thread: JoinableThread
-
-    init(
-        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, queue: MediaQueue,
-        counters: SharedCounters, reports: Mailbox<ConnectionReport>
-    ) throws {
-        let commands = try Mailbox<ConnectionCommand>()
-        self.commands = commands
-        thread = JoinableThread(
-            try NamedThread("network") {
-                ConnectionThread(
-                    id: id, configuration: configuration, authorityFile: authorityFile, queue: queue,
-                    counters: counters, commands: commands, reports: reports
-                ).run()
-            })
-    }
-}
-
-/// A thread that is kept where values that cannot be copied do not fit.
-final class JoinableThread {
-    private var thread: NamedThread?
-
-    init(_ thread: consuming NamedThread) { self.thread = consume thread }
-
-    /// Waits for its end, once.
-    func join() { thread.take()?.join() }
 }

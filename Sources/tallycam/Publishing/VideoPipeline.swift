@@ -14,7 +14,7 @@ final class VideoPipeline {
     private let counters: SharedCounters
     private let keyFrameRequested: Flag
     private let reports: Mailbox<TrackReport>
-    private var lastMillisecond = Int64.min
+    private var lastDecodeTime: MediaTimestamp?
 
     init(
         track: VideoTrack, queue: MediaQueue, counters: SharedCounters, keyFrameRequested: Flag,
@@ -56,16 +56,14 @@ final class VideoPipeline {
         }
     }
 
-    /// RTMP counts whole milliseconds. Pictures from a pipe can come within the same one:
-    /// the later one moves to the next, so that no two have one timestamp.
+    /// RTMP counts whole milliseconds, from a zero that lies anywhere within one. Pictures from a
+    /// pipe can come closer to each other: they are moved a millisecond apart, so that no two
+    /// have one timestamp.
     private func spread(_ packet: EncodedPacket) -> EncodedPacket {
         guard case .video = packet.kind else { return packet }
         var packet = packet
-        let millisecond = packet.decodeTime.nanoseconds / 1_000_000
-        if millisecond <= lastMillisecond {
-            packet.decodeTime = MediaTimestamp(milliseconds: lastMillisecond + 1)
-        }
-        lastMillisecond = max(lastMillisecond + 1, millisecond)
+        if let lastDecodeTime { packet.decodeTime = max(packet.decodeTime, lastDecodeTime + .milliseconds(1)) }
+        lastDecodeTime = packet.decodeTime
         return packet
     }
 }

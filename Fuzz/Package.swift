@@ -1,0 +1,58 @@
+// swift-tools-version: 6.0
+// Fuzz targets, apart from the product so that no build of it knows of them. scripts/fuzz builds and runs them.
+import PackageDescription
+
+// `Debug` keeps the bounds checks of unsafe buffers, which an optimised build drops otherwise.
+let checked: [SwiftSetting] = [.unsafeFlags(["-assert-config", "Debug"])]
+// Inline counters and comparison tracing for libFuzzer.
+let traced: [SwiftSetting] = checked + [.unsafeFlags(["-sanitize=fuzzer"])]
+
+/// A module of the product, compiled again with tracing.
+func module(_ name: String, dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Modules/\(name)", swiftSettings: traced)
+}
+
+func fuzzTarget(_ name: String, dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: ["FuzzDriver"] + dependencies, swiftSettings: checked)
+}
+
+let package = Package(
+    name: "fuzz",
+    products: [
+        .executable(name: "fuzz-rtmp", targets: ["FuzzRTMP"]),
+        .executable(name: "fuzz-amf0", targets: ["FuzzAMF0"]),
+        .executable(name: "fuzz-json", targets: ["FuzzJSON"]),
+        .executable(name: "fuzz-h264", targets: ["FuzzH264"]),
+        .executable(name: "fuzz-flv", targets: ["FuzzFLV"]),
+        .executable(name: "write-seeds", targets: ["WriteSeeds"]),
+    ],
+    targets: [
+        module("Media"),
+        module("Bitstream", dependencies: ["Media"]),
+        module("RTMP", dependencies: ["Bitstream", "Media"]),
+        module("StreamFile", dependencies: ["Media"]),
+        module("JSONText", dependencies: ["StreamFile", "CRapidJSON"]),
+        .target(
+            name: "CRapidJSON", path: "Modules/CRapidJSON",
+            cxxSettings: [.unsafeFlags(["-fsanitize=fuzzer-no-link"])], linkerSettings: [.linkedLibrary("stdc++")]),
+
+        .target(
+            name: "CLibFuzzer",
+            linkerSettings: [
+                .unsafeFlags([
+                    "-Xlinker", "--wrap=__sanitizer_cov_trace_cmp8",
+                    "-Xlinker", "--wrap=__sanitizer_cov_trace_const_cmp8",
+                ])
+            ]),
+        .target(name: "FuzzDriver", dependencies: ["CLibFuzzer"], swiftSettings: checked),
+        fuzzTarget("FuzzRTMP", dependencies: ["RTMP", "Bitstream", "Media"]),
+        fuzzTarget("FuzzAMF0", dependencies: ["RTMP"]),
+        fuzzTarget("FuzzJSON", dependencies: ["JSONText", "StreamFile", "RTMP"]),
+        fuzzTarget("FuzzH264", dependencies: ["Bitstream", "Media"]),
+        fuzzTarget("FuzzFLV", dependencies: ["Bitstream", "Media"]),
+        .executableTarget(
+            name: "WriteSeeds", dependencies: ["RTMP", "Bitstream", "Media"], swiftSettings: checked),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)

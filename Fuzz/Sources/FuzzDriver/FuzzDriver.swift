@@ -1,0 +1,12 @@
+import CLibFuzzer
+import Glibc
+
+/// What libFuzzer calls for each input. The bytes are its own: they are gone after the call.
+public typealias TestOneInput = @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+
+/// Runs libFuzzer with this program's arguments.
+public func fuzz(_ testOneInput: @escaping TestOneInput) -> Never {
+    var argumentCount = CommandLine.argc
+    var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
+    exit(LLVMFuzzerRunDriver(&argumentCount, &arguments, testOneInput))
+}

@@ -1,0 +1,102 @@
+import FuzzDriver
+import JSONText
+import RTMP
+import StreamFile
+
+@main enum FuzzJSON {
+    static func main() { fuzz(testOneInput) }
+}
+
+/// The files and texts that people and services write: `stream.json` and its siblings, the URL alone, and the saved nonce.
+private func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = [UInt8](UnsafeRawBufferPointer(start: data, count: count))
+    switch bytes.first {
+    case UInt8(ascii: "n"): readNonce(bytes)
+    case UInt8(ascii: "r"), UInt8(ascii: "R"): readURL(String(decoding: bytes, as: UTF8.self))
+    default: readFile(bytes)
+    }
+    return 0
+}
+
+private func readFile(_ bytes: [UInt8]) {
+    let json: JSONValue
+    do throws(JSONTextError) {
+        json = try JSONValue(parsing: bytes)
+    } catch {
+        check(error.fault, lineCount: bytes.count + 1)
+        return
+    }
+    let lineCount = bytes.count + 1
+    let stream = StreamDescription.decode(json)
+    check(stream, lineCount: lineCount)
+    if let description = stream.value { connect(description) }
+    if json["dimension"] != nil || json["quality"] != nil || json["buffer"] != nil || json["audio"] != nil {
+        check(DeviceDescription.decode(json, vocabulary: vocabulary), lineCount: lineCount)
+    }
+    if json["wifi"] != nil || json["hostName"] != nil {
+        check(NetworkDescription.decode(json), lineCount: lineCount)
+    }
+    if json["button"] != nil || json["name"] != nil { check(BoardDescription.decode(json), lineCount: lineCount) }
+}
+
+private let vocabulary = DeviceVocabulary(
+    videoQualities: ["Low1", "Medium1", "Medium3", "High1"], audioQualities: ["High1", "High2"]
+) { $0.hasSuffix("p") ? nil : "is no size" }
+
+private func check<Value>(_ decoded: Decoded<Value>, lineCount: Int) {
+    precondition((decoded.value == nil) == !decoded.errors.isEmpty, "a fault without an error, or the other way")
+    for fault in decoded.faults { check(fault, lineCount: lineCount) }
+}
+
+private func check(_ fault: DescriptionFault, lineCount: Int) {
+    precondition((1...lineCount).contains(fault.position.line) && (1...lineCount).contains(fault.position.column))
+    let text = fault.description
+    precondition(isPrintable(text), "a control character is printed")
+    precondition(text.utf8.count < 4096, "a fault is told at length")
+}
+
+/// Signs two connections, and reads the URL as the connection does.
+private func connect(_ description: StreamDescription) {
+    var nonces = NonceSequence(savedText: nil)
+    for _ in 0..<2 {
+        guard
+            let url = try? description.publishURL(
+                unixSeconds: 1_700_000_000, nonces: &nonces, hmacSHA1: { key, _ in [UInt8](key.prefix(20)) })
+        else { preconditionFailure("a description without faults has no URL") }
+        precondition((1...65_535).contains(url.port))
+        precondition(
+            !url.application.revealed.isEmpty && !url.streamName.revealed.isEmpty, "a part of the URL is missing")
+        precondition(isPrintable("\(url)"))
+        let text = "\(url.scheme.rawValue)://\(url.host)/\(url.application.revealed)/\(url.streamName.revealed)"
+        if let url = try? RTMPURL(parsing: text) { precondition(isPrintable("\(url)")) }
+    }
+    _ = description.platform.name
+}
+
+private func readURL(_ text: String) {
+    if let url = try? PublishURL(parsing: text) {
+        precondition(isPrintable("\(url)"))
+        guard (try? NetworkHost(parsing: "\(url.host)")) == url.host else { preconditionFailure("the host changed") }
+    }
+    do throws(RTMPURLError) {
+        let url = try RTMPURL(parsing: text)
+        precondition(isPrintable("\(url)"), "a URL has a control character")
+        precondition(!url.tcURL.isEmpty && url.port > 0)
+    } catch {
+        precondition(isPrintable("\(error)"))
+    }
+}
+
+private func readNonce(_ bytes: [UInt8]) {
+    var nonces = NonceSequence(savedText: bytes)
+    let first = nonces.next(unixSeconds: 0)
+    precondition(first > 0 && nonces.next(unixSeconds: 0) > first, "a nonce goes back")
+    guard let saved = nonces.unsavedText else { preconditionFailure("nothing to save after the first number") }
+    var restarted = NonceSequence(savedText: Array(saved.utf8))
+    precondition(restarted.next(unixSeconds: 0) > first + 1, "a nonce is used twice after a restart")
+}
+
+/// Lines of a log must stay lines.
+private func isPrintable(_ text: String) -> Bool {
+    text.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
+}

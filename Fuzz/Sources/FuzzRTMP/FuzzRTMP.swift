@@ -1,0 +1,27 @@
+import FuzzDriver
+import Media
+import RTMP
+
+@main enum FuzzRTMP {
+    static func main() { fuzz(testOneInput) }
+}
+
+/// A session's input: the state to begin in, the portions that the bytes come in and what happens between them, and
+/// the bytes.
+private func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    guard let script = Script(UnsafeRawBufferPointer(start: data, count: count)) else { return 0 }
+    switch script.begin {
+    case .publisher(let state):
+        let events = PublisherRun(state, script).events
+        if script.isOfPortionsAlone {
+            precondition(
+                events == PublisherRun(state, script.inOnePortion).events, "portions change what is understood")
+        }
+    case .receiver(let state):
+        let events = ReceiverRun(state, script).events
+        if script.isOfPortionsAlone {
+            precondition(events == ReceiverRun(state, script.inOnePortion).events, "portions change what is understood")
+        }
+    }
+    return 0
+}

@@ -1,0 +1,6 @@
+/// One input to begin with.
+struct Seed {
+    /// The file's.
+    let name: String
+    let bytes: [UInt8]
+}

@@ -1,0 +1,24 @@
+import ApplianceLogic
+import LinuxIO
+import RTMP
+
+/// A connection's thread and the way to speak to it.
+final class RunningConnection {
+    let commands: Mailbox<ConnectionCommand>
+    let thread: JoinableThread
+
+    init(
+        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, queue: MediaQueue,
+        counters: SharedCounters, reports: Mailbox<ConnectionReport>
+    ) throws {
+        let commands = try Mailbox<ConnectionCommand>()
+        self.commands = commands
+        thread = JoinableThread(
+            try NamedThread("network") {
+                ConnectionThread(
+                    id: id, configuration: configuration, authorityFile: authorityFile, queue: queue,
+                    counters: counters, commands: commands, reports: reports
+                ).run()
+            })
+    }
+}

@@ -1,0 +1,141 @@
+"""RTMPS against a real TLS server: nginx's stream module in front of nginx-rtmp."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from recording import Recording, assert_whole
+from scenarios import SMALL
+from servers import NginxRTMP, free_port, wait_for_listener
+from tallycam import TALLYCAM, events, last_event
+
+SERVER = """
+  server {{
+    listen 127.0.0.1:{port} ssl;
+    ssl_certificate {name}.pem; ssl_certificate_key {name}.key; ssl_protocols {protocols};
+    proxy_pass 127.0.0.1:{target};
+  }}"""
+
+# Certificate, host names and end of validity; all but one are signed by the test's own authority.
+CERTIFICATES = {
+    "good": ("DNS:localhost,IP:127.0.0.1", "20990101000000Z"),
+    "expired": ("DNS:localhost,IP:127.0.0.1", "20200102000000Z"),
+    "other": ("DNS:live.example", "20990101000000Z"),
+    "selfsigned": ("DNS:localhost,IP:127.0.0.1", "20990101000000Z"),
+}
+
+
+def openssl(directory: Path, *words) -> None:
+    subprocess.run(["openssl", *map(str, words)], cwd=directory, check=True, capture_output=True)
+
+
+def make_certificates(directory: Path) -> None:
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc", "-not_before", "20200101000000Z"]
+    openssl(
+        directory, "req", "-x509", *key, "-subj", "/CN=Test authority", "-not_after", "20990101000000Z",
+        "-keyout", "ca.key", "-out", "ca.pem",
+    )  # fmt: skip
+    for name, (hosts, end) in CERTIFICATES.items():
+        signer = [] if name == "selfsigned" else ["-CA", "ca.pem", "-CAkey", "ca.key"]
+        openssl(
+            directory, "req", "-x509", *key, *signer, "-subj", f"/CN={name}", "-addext", f"subjectAltName={hosts}",
+            "-addext", "basicConstraints=critical,CA:FALSE", "-not_after", end,
+            "-keyout", f"{name}.key", "-out", f"{name}.pem",
+        )  # fmt: skip
+
+
+class TLSFront:
+    """nginx with a port for each certificate, and two for one version of TLS each."""
+
+    def __init__(self, children):
+        self.rtmp = NginxRTMP(children, unique=True)
+        self.children = children
+        self.directory = children.directory
+        make_certificates(self.directory)
+        self.ports = {name: free_port() for name in [*CERTIFICATES, "TLSv1.2", "TLSv1.3"]}
+        servers = "".join(
+            SERVER.format(
+                port=port, target=self.rtmp.port, name=name if name in CERTIFICATES else "good",
+                protocols="TLSv1.2 TLSv1.3" if name in CERTIFICATES else name,
+            )
+            for name, port in self.ports.items()
+        )  # fmt: skip
+        configuration = self.directory / "tls.conf"
+        configuration.write_text(
+            "load_module /usr/lib/nginx/modules/ngx_stream_module.so; daemon off; master_process off; user root;\n"
+            f"pid {self.directory}/tls.pid; error_log {self.directory}/tls.log info;\n"
+            f"events {{ worker_connections 256; }}\nstream {{{servers}\n}}\n"
+        )
+        self.process = children.start("tls-nginx", ["nginx", "-p", self.directory, "-c", configuration])
+        for port in self.ports.values():
+            wait_for_listener(self.process, port)
+
+    def publish(self, server: str, host: str = "localhost", authority: str | None = "ca.pem", env=None):
+        stream = {"url": f"rtmps://{host}:{self.ports[server]}/live", "key": "x"}
+        if authority:
+            stream["caFile"] = str(self.directory / authority)
+        path = self.directory / "stream.json"
+        path.write_text(json.dumps(stream))
+        options = [word for name, value in SMALL.items() for word in (f"--{name}", value)]
+        return self.children.run("publish", [
+            TALLYCAM, "publish", "--stream", path, "--events", "json", "--duration", "1.5", "--reconnect", "0", *options,
+        ], env=env)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def front(module_children):
+    return TLSFront(module_children)
+
+
+@pytest.mark.parametrize("server", ["good", "TLSv1.2", "TLSv1.3"])
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_a_good_certificate_is_taken(front, server, host):
+    before = len(front.rtmp.all_recordings())
+    publisher = front.publish(server, host)
+    assert publisher.child.returncode == 0, publisher.report()
+    # Recordings are named by the second, and streams last longer.
+    assert len(front.rtmp.all_recordings()) == before + 1
+    name = front.rtmp.all_recordings()[-1].stem
+    assert_whole(Recording(front.rtmp.recording(name)), last_event(publisher, "ended"))
+
+
+REFUSALS = {
+    "expired": ("expired", "localhost", "ca.pem", ["ended at 2020-01-02 00:00:00 UTC", "clock"]),
+    "wrong host": ("other", "localhost", "ca.pem", ["not for localhost", "live.example"]),
+    "wrong address": ("other", "127.0.0.1", "ca.pem", ["not for 127.0.0.1", "live.example"]),
+    "self-signed": ("selfsigned", "localhost", "ca.pem", ["self-signed", "CN=selfsigned"]),
+    "unknown authority": ("good", "localhost", "other.pem", ["not trusted", "CN=Test authority"]),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_a_bad_certificate_is_refused_with_its_own_message(front, name):
+    server, host, authority, words = REFUSALS[name]
+    publisher = front.publish(server, host, authority)
+    assert publisher.child.returncode == 3, publisher.report()
+    [failed] = [event for event in events(publisher) if event["name"] == "failed" or event["code"] == -1200][:1]
+    assert failed["code"] == -1200
+    for word in words:
+        assert word in failed["message"]
+    others = [word for other, (*_, more) in REFUSALS.items() for word in more[:1] if other != name]
+    assert not [word for word in others if word in failed["message"] and word != words[0]]
+
+
+def test_a_self_signed_certificate_can_be_trusted(front):
+    publisher = front.publish("selfsigned", authority="selfsigned.pem")
+    assert publisher.child.returncode == 0, publisher.report()
+
+
+def test_a_plain_server_is_no_tls_server(front):
+    """rtmps:// to a port that speaks RTMP: told apart from a bad certificate."""
+    front.ports["plain"] = front.rtmp.port
+    publisher = front.publish("plain")
+    assert publisher.child.returncode == 3, publisher.report()
+    assert [event["code"] for event in events(publisher) if event["code"] < 0][-1] in (-1200, -1015)
+
+
+def test_a_missing_authority_file_is_named(front):
+    publisher = front.publish("good", authority="missing.pem")
+    assert publisher.child.returncode in (2, 3), publisher.report()
+    assert "missing.pem" in publisher.stderr
