@@ -76,6 +76,12 @@ static void send_command(int descriptor, uint32_t stream_id) {
     command_length = 0;
 }
 
+// The server holds its next short answer back until the one before is acknowledged.
+static void acknowledge_at_once(int descriptor) {
+    int on = 1;
+    setsockopt(descriptor, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+}
+
 // Reads until the server has said `text`.
 static void wait_for(int descriptor, const char *text) {
     static char answer[65536];
@@ -84,9 +90,7 @@ static void wait_for(int descriptor, const char *text) {
         ssize_t count = read(descriptor, answer + length, sizeof answer - length);
         if (count <= 0) fail(text);
         length += (size_t)count;
-        // The server holds its next short answer back until this one is acknowledged.
-        int on = 1;
-        setsockopt(descriptor, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+        acknowledge_at_once(descriptor);
     }
 }
 
@@ -101,6 +105,7 @@ static int open_stream(const char *address, const char *port, const char *applic
     static uint8_t handshake[1 + 2 * 1536] = {3};
     send_all(descriptor, handshake, 1 + 1536);
     if (recv(descriptor, handshake, sizeof handshake, MSG_WAITALL) != sizeof handshake) fail("handshake");
+    acknowledge_at_once(descriptor);
     send_all(descriptor, handshake + 1, 1536);
     // Set Chunk Size.
     send_all(descriptor, (uint8_t[]){2, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0, 0, 1, 0, 0}, 16);

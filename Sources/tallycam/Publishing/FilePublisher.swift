@@ -10,6 +10,9 @@ import Transport
 final class FilePublisher {
     /// Bytes of the file that are read at once.
     private static let blockSize = 65_536
+    /// How late between two tags the server's words and signals may be noticed: to sleep costs half of what
+    /// polling costs, and tags come every few milliseconds.
+    private static let pollInterval = Duration.milliseconds(100)
     private static let stopLimit = Duration.milliseconds(400)
 
     private let path: String
@@ -20,6 +23,7 @@ final class FilePublisher {
     private let url: RTMPURL
     /// The connection and the signals, in this order.
     private var pollEntries: [PollEntry]
+    private var nextPollTime = MediaTimestamp.zero
     /// Whether a signal has asked for the end.
     private var isEnding = false
 
@@ -110,6 +114,10 @@ final class FilePublisher {
     /// - Returns: false when the stream is to end.
     private func waitUntilSendable(_ connection: PublishConnection, due: MediaTimestamp?) throws -> Bool {
         while !isEnding, !connection.isIdle || due.map({ MonotonicClock.now() < $0 }) ?? false {
+            if let due, due < nextPollTime, connection.isIdle {
+                MonotonicClock.sleep(until: due)
+                break
+            }
             // With everything written only the server's words and the clock matter.
             let deadline = connection.isIdle ? due : connection.nextDeadline
             if try handle(wait(for: connection, until: deadline), on: connection) { return false }
@@ -122,6 +130,7 @@ final class FilePublisher {
     ) throws -> [PublishConnection.Occurrence] {
         pollEntries[0] = PollEntry(connection.fileDescriptor, connection.pollEvents)
         try poll(&pollEntries, until: deadline)
+        nextPollTime = MonotonicClock.now() + Self.pollInterval
         if !pollEntries[1].ready.isEmpty { noticeSignals() }
         let ready = pollEntries[0].ready
         // When only the next tag is due there is nothing to do for the connection.
