@@ -14,6 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Tests/Integration"
 import flv  # noqa: E402
 
 FRESH = 3.0  # seconds
+# A steady link's use counts from here on.
+SETTLING = 10.0
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class Verdict:
     corrupt: int
     pictures: int
     seconds_to_picture: float | None
-    uses: dict[str, float] = field(default_factory=dict)
+    # Of each part: kbit/s of media that arrived.
+    media_rates: list[float] = field(default_factory=list)
 
 
 def frame_numbers(tags: list[flv.Tag], header: flv.Tag) -> list[int | None]:
@@ -159,12 +162,11 @@ def judge(pictures: list[Picture], sizes: list[dict], begin: float, script: list
         at += seconds
     blackouts = [(first, last) for kilobits, first, last in parts if kilobits == 0]
     connected = [age for moment, age in seen if not any(first <= moment < last + 1.0 for first, last in blackouts)]
-    uses = {}
-    for index, (kilobits, first, last) in enumerate(parts):
-        if kilobits and last - first > 12:
-            first += 10
-            arrived = sum(item["bytes"] for item in sizes if begin + first <= item["clock"] < begin + last)
-            uses[f"{index + 1}: {kilobits}"] = arrived * 8 / 1000 / (last - first)
+    rates = []
+    for _, first, last in parts:
+        first = min(first + SETTLING, last - 1)
+        arrived = sum(item["bytes"] for item in sizes if begin + first <= item["clock"] < begin + last)
+        rates.append(arrived * 8 / 1000 / (last - first))
     back = begin + blackouts[-1][1] if blackouts else None
     following = [picture.arrival - back for picture in pictures if back and not picture.is_corrupt
                  and picture.arrival > back and picture.taken > back - FRESH]  # fmt: skip
@@ -172,5 +174,5 @@ def judge(pictures: list[Picture], sizes: list[dict], begin: float, script: list
     return Verdict(
         fresh_share=statistics.fmean(age < FRESH for _, age in seen), worst_age=max(age for _, age in seen),
         worst_age_connected=max(connected), corrupt=sum(picture.is_corrupt for picture in inside),
-        pictures=len(inside), seconds_to_picture=min(following, default=None) if blackouts else None, uses=uses,
+        pictures=len(inside), seconds_to_picture=min(following, default=None) if blackouts else None, media_rates=rates,
     )  # fmt: skip

@@ -66,6 +66,12 @@ class Uplink:
             self._run(name, "ip", "link", "set", link, "up")
         self._run(edge, "ip", "route", "add", "default", "via", router_address)
 
+    def received_bytes(self) -> int:
+        """What has come to the server's interface so far, with all headers."""
+        words = [*self.prefix("server"), "cat", "/proc/self/net/dev"]
+        lines = subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()
+        return next(int(line.split()[1]) for line in lines if line.strip().startswith("uplink:"))
+
     def set_rate(self, kilobits: int) -> None:
         """What the router passes on to the server in a second; with 0, all packets vanish, both ways."""
         if self.is_cut != (kilobits == 0):

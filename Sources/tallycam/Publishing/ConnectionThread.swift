@@ -50,7 +50,7 @@ final class ConnectionThread {
     /// For how long a dead connection is kept, to be aborted when the server can be reached again. Servers
     /// miss a publisher sooner than that.
     private static let stalledLimit = Duration.seconds(180)
-    private static let measurementInterval = Duration.milliseconds(50)
+    private static let measurementInterval = Duration.milliseconds(20)
 
     private let id: ConnectionID
     private let configuration: PublishConfiguration
@@ -117,6 +117,8 @@ final class ConnectionThread {
         // The watch notices a dead peer; the kernel's own end of the connection would leave the server unaware.
         var settings = TCPSettings()
         settings.userTimeout = Self.stalledLimit
+        // What the kernel holds cannot be given up for newer pictures.
+        settings.unsentByteLimit = settings.unsentLowWaterByteCount
         // Before media flows the only command is to end it.
         return try Connector.connect(
             to: Endpoint(host: url.host, port: url.port), security: security, settings: settings,
