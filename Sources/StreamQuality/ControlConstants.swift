@@ -23,6 +23,9 @@ enum ControlConstants {
     static let cautiousGrowth = 1.12
     /// A group of pictures and a little more: so long, a delay may be one key frame's.
     static let groupTime = Duration.milliseconds(2_200)
+    /// A probe is given up early when the queue never ran empty for so long and less than this share came through.
+    static let refutingTime = Duration.seconds(1)
+    static let refutingShare = 0.85
     static let fastProbeTime = Duration.milliseconds(1_200)
     /// A raise that lasted so long was right.
     static let provingTime = Duration.seconds(10)

@@ -72,6 +72,7 @@ public struct QualityController: Sendable {
     public mutating func connectionOpened(now: MediaTimestamp) -> [QualityAction] {
         link.reset()
         schedule.reset()
+        crossing.connectionOpened()
         state = .steady(lowSince: now)
         return []
     }

@@ -186,7 +186,7 @@ extension QualityController {
             return actions
         }
         let elapsed = now - probe.startedAt
-        if isFull, elapsed > ControlConstants.groupTime {
+        if isFull && elapsed > ControlConstants.groupTime || !probe.isCautious && isRefuted(after: elapsed) {
             let actions = easeOff(.probeFailed, now: now)
             if !actions.isEmpty { return actions }
         }
@@ -199,6 +199,16 @@ extension QualityController {
         // One success after the other: the next step follows soon, and at once where the limit is not known.
         state = .steady(lowSince: now - schedule.waited(isLimitKnown: link.capacity != nil))
         return []
+    }
+
+    /// Whether a probe far above what the link carried shows after a second already that it carries no more: the queue
+    /// did not run empty meanwhile, and less came through than is asked for.
+    private func isRefuted(after elapsed: Duration) -> Bool {
+        guard link.capacity != nil, elapsed >= ControlConstants.refutingTime,
+            let least = link.leastExcessDelay(over: ControlConstants.refutingTime), least > limits.congested / 4,
+            let delivered = link.deliveredRate(over: ControlConstants.refutingTime)
+        else { return false }
+        return delivered < total(of: operatingPoint) * ControlConstants.refutingShare
     }
 
     /// Near the link's limit a small excess takes long to show; but where not even a key frame had to wait the limit
