@@ -14,6 +14,9 @@ enum ControlConstants {
     static let reductionInterval = Duration.milliseconds(700)
     /// A link that goes down slowly is followed in steps, not at each measurement.
     static let easingInterval = Duration.seconds(2)
+    /// How long the bytes under way may take to arrive, beside the way itself, and how many may be under way in any case.
+    static let flightTime = Duration.milliseconds(400)
+    static let smallestFlight = 16_384
     static let discardInterval = Duration.seconds(2)
     /// Below this, video needs the bits more than audio does; above the second, audio gets them back.
     static let videoBeforeLowAudio = Bitrate(kilobitsPerSecond: 320)

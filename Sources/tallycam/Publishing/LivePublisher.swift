@@ -37,12 +37,13 @@ final class LivePublisher {
     private var timeZero: MediaTimestamp?
     private var deliveredAtLinkLoss = 0
     private var isOver = false
+    private var isMuted = false
     private var failure: CommandFailure?
 
     init(options: PublishOptions, console: Console) throws {
         self.options = options
         self.console = console
-        signals = try SignalFD([SIGINT, SIGTERM])
+        signals = try SignalFD([SIGINT, SIGTERM, SIGUSR1])
         reports = try Mailbox()
         trackReports = try Mailbox()
         // Without netlink (a sandbox) a lost link is noticed by TCP, seconds later.
@@ -86,8 +87,7 @@ final class LivePublisher {
         ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         while let signal = signals.next() {
-            console.log(signal == SIGINT ? "interrupted: ending the stream" : "terminated: ending the stream")
-            stop()
+            signalled(signal)
         }
         for report in trackReports.takeAll() { trackReported(report) }
         for report in reports.takeAll() { connectionReported(report) }
@@ -98,6 +98,18 @@ final class LivePublisher {
         }
         adapt()
         showView()
+    }
+
+    private func signalled(_ signal: Int32) {
+        guard signal != SIGUSR1 else {
+            isMuted.toggle()
+            control.setMuted(isMuted)
+            let text = isMuted ? "muted: sound goes out as silence" : "no longer muted"
+            console.emit(Event("muted", text: text, ["muted": .flag(isMuted)]))
+            return
+        }
+        console.log(signal == SIGINT ? "interrupted: ending the stream" : "terminated: ending the stream")
+        stop()
     }
 
     private func stop() {
