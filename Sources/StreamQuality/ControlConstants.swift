@@ -29,6 +29,8 @@ enum ControlConstants {
     /// A probe is given up early when the queue never ran empty for so long and less than this share came through.
     static let refutingTime = Duration.seconds(1)
     static let refutingShare = 0.85
+    /// What is acknowledged at once after a congestion belongs to it for so long.
+    static let rushTime = Duration.milliseconds(200)
     static let fastProbeTime = Duration.milliseconds(1_200)
     /// A raise that lasted so long was right.
     static let provingTime = Duration.seconds(10)

@@ -47,9 +47,9 @@ public struct QualityController: Sendable {
     public var linkEstimate: Bitrate? { link.capacity }
 
     /// Bytes that are to be under way at most: what the link, or what is asked of it where that is more, carries in the
-    /// time of the way and a little more.
+    /// time of the way and a little more. A link that was never full is not held back from showing what it carries.
     public var flightLimit: Int {
-        let rate = max(link.capacity ?? .zero, total(of: operatingPoint))
+        let rate = link.capacity.map { max($0, total(of: operatingPoint)) } ?? largestTotal
         let seconds = link.wayDelay.inSeconds + ControlConstants.flightTime.inSeconds
         return max(ControlConstants.smallestFlight, Int(Double(rate.bitsPerSecond) / 8 * seconds))
     }

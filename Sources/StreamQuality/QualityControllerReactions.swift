@@ -150,11 +150,13 @@ extension QualityController {
         let current = total(of: operatingPoint)
         guard current < largestTotal, isSendingEnough else { return false }
         let hasKnownRoom = link.capacity.map { current < $0 * (ControlConstants.share * 0.95) } ?? true
+        // What came through in a rush while a queue ran empty, or a lost packet was sent again, is no hint.
+        let window = min(.seconds(3), lowTime - ControlConstants.rushTime)
         return schedule.isDue(
-            after: lowTime, hasKnownRoom: hasKnownRoom, rate: current, burst: link.burstRate(over: .seconds(3)))
+            after: lowTime, hasKnownRoom: hasKnownRoom, rate: current, burst: link.burstRate(over: window))
     }
 
-    private var largestTotal: Bitrate { total(of: point(forTotal: Bitrate(bitsPerSecond: .max / 4))) }
+    var largestTotal: Bitrate { total(of: point(forTotal: Bitrate(bitsPerSecond: .max / 4))) }
 
     /// Whether enough is sent to show anything about the link: an encoder with a simple scene does not.
     private var isSendingEnough: Bool {

@@ -43,7 +43,7 @@ public final class RawVideoInput: VideoSource {
         var result = Result<RawInput.Read, SourceError>.success(.stopped)
         frame.withMutableBytes { bytes in
             result = Result(catching: { () throws(SourceError) in try input.read(into: bytes, until: newest?.repeatTime)
-                })
+            })
         }
         switch try result.get() {
         case .stopped: return nil
