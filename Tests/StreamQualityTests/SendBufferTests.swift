@@ -213,6 +213,21 @@ import Testing
         #expect(drops(buffer.append(script.picture(), now: time(1))).map(\.reason) == [.awaitingKeyFrame])
     }
 
+    @Test func discardingKeepsALiveKeyFrameThatWaits() {
+        var buffer = SendBuffer()
+        var script = MediaScript()
+        _ = fill(&buffer, from: &script, until: 0.4)
+        let key = script.picture(key: true)
+        _ = buffer.append(key, now: script.videoTime)
+        let next = script.picture()
+        _ = buffer.append(next, now: script.videoTime)
+        let events = buffer.discardWaitingVideo(now: script.videoTime)
+        #expect(drops(events).count == 11)
+        #expect(!marks(events).contains(.keyFrameNeeded))
+        #expect(buffer.discardWaitingVideo(now: script.videoTime) == [], "it is first now")
+        #expect(takeAll(&buffer).map(\.number) == [key.number, next.number])
+    }
+
     @Test func discardingNothingChangesNothing() {
         var buffer = SendBuffer()
         var script = MediaScript()
