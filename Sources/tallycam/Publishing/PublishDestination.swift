@@ -42,6 +42,30 @@ final class PublishDestination {
         if case .described(let stream, _) = kind { stream.caFile } else { nil }
     }
 
+    /// What the service asks of a stream.
+    var platform: PlatformProfile {
+        switch kind {
+        case .url(let url): PlatformProfile(host: url.host)
+        case .described(let stream, _): stream.platform
+        }
+    }
+
+    /// The media as the service takes it. A stream that the service would refuse, or never show, ends here.
+    /// - Parameter warnings: gets what was changed.
+    func fitted(_ media: MediaOptions, warnings: inout [String]) throws(CommandFailure) -> MediaOptions {
+        let platform = platform
+        if platform.requiresTLS, case .url(let url) = kind, url.scheme != .rtmps {
+            throw .usage("\(platform.name) takes RTMPS only; begin the URL with rtmps://")
+        }
+        var media = media
+        media.keyFrameInterval = platform.keyFrameInterval
+        if platform.requiresAudio, media.audio == .none {
+            media.audio = .silence
+            warnings.append("\(platform.name) shows no stream without sound; silence is sent")
+        }
+        return media
+    }
+
     /// The URL for one connection. Saves the nonce before it is used.
     func connectionURL() throws -> RTMPURL {
         switch kind {

@@ -17,7 +17,10 @@ struct MediaOptions: Sendable {
     var audio: AudioSourceDescription
     var quality: VideoQuality
     var audioQuality: AudioQuality
+    /// The same for the whole stream: some services refuse another size, players often show garbage.
     var dimension: VideoDimension
+    /// From one key frame to the next, as the service wants it.
+    var keyFrameInterval = Duration.seconds(2)
     var encoder: EncoderChoice
     var duration: Duration?
 
@@ -108,12 +111,19 @@ struct PublishOptions {
             },
             encoder: Self.choice(arguments, "encoder", default: .auto, "auto or openh264"),
             duration: arguments["duration"].map(Self.duration))
+        flvPath = arguments["from-flv"]
+        if flvPath == nil {
+            try Self.check(media)
+            media = try destination.fitted(media, warnings: &warnings)
+        } else {
+            var unused: [String] = []
+            _ = try destination.fitted(media, warnings: &unused)
+        }
         quality = try AdaptationOptions.settings(arguments, media: media)
         isTraced = arguments.contains("trace")
         pace = try Self.choice(arguments, "pace", default: .realtime, "realtime or fast")
         statusInterval = try Self.statusInterval(arguments["status-interval"])
         reconnectLimit = try Self.reconnectLimit(arguments["reconnect"])
-        flvPath = arguments["from-flv"]
         try checkCombination(arguments)
     }
 
@@ -128,9 +138,11 @@ struct PublishOptions {
         if flvPath == nil, arguments.contains("pace") {
             throw CommandFailure.usage("--pace goes with --from-flv only")
         }
-        if media.video == .none, media.audio == .none, flvPath == nil {
-            throw CommandFailure.usage("--video none and --audio none leave nothing to publish")
-        }
+    }
+
+    private static func check(_ media: MediaOptions) throws {
+        guard media.video == .none, media.audio == .none else { return }
+        throw CommandFailure.usage("--video none and --audio none leave nothing to publish")
     }
 
     private static func destination(
