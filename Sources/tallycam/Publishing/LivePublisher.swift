@@ -36,6 +36,7 @@ final class LivePublisher {
     /// RTMP's time zero: when the first server took the stream.
     private var timeZero: MediaTimestamp?
     private var deliveredAtLinkLoss = 0
+    private var drops = DropSummary()
     private var isOver = false
     private var failure: CommandFailure?
 
@@ -69,6 +70,7 @@ final class LivePublisher {
         for connection in connections.values { connection.thread.join() }
         abortStalled()
         tracks.join()
+        tellDrops(now: nil)
         console.show(view: [])
         if let failure { throw failure }
         emitEnd()
@@ -82,7 +84,8 @@ final class LivePublisher {
             PollEntry(trackReports.wakeup.fileDescriptor), PollEntry(links?.fileDescriptor ?? -1),
         ]
         let deadlines = [
-            sessionTimer, adaptation.nextMeasurement, console.hasTerminal ? statusReporter.nextViewTime : nil,
+            sessionTimer, adaptation.nextMeasurement, drops.deadline,
+            console.hasTerminal ? statusReporter.nextViewTime : nil,
         ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         while let signal = signals.next() {
@@ -97,6 +100,7 @@ final class LivePublisher {
             perform(session.timerFired(now: MonotonicClock.now()))
         }
         adapt()
+        tellDrops(now: MonotonicClock.now())
         showView()
     }
 
@@ -272,6 +276,7 @@ extension LivePublisher {
         for event in events {
             if case .droppedItems(let items) = event {
                 let frames = items.count { $0.kind.isVideo }
+                drops.dropped(items, now: MonotonicClock.now())
                 counters.update {
                     $0.droppedFrames += frames
                     $0.droppedAudioUnits += items.count - frames
@@ -367,6 +372,11 @@ extension LivePublisher {
     }
 
     private func reportStatus() { console.emit(statusReporter.status(snapshot, now: MonotonicClock.now())) }
+
+    /// - Parameter now: `nil` at the end, when nothing more comes.
+    private func tellDrops(now: MediaTimestamp?) {
+        for line in drops.takeLines(since: timeZero, now: now) { console.note(line) }
+    }
 
     private func showView() {
         guard console.hasTerminal else { return }

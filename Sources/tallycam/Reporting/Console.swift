@@ -43,6 +43,16 @@ final class Console: Sendable {
         }
     }
 
+    /// A line where people read events, for what is no event itself.
+    func note(_ text: String) {
+        let line = Array("\(stamp((MonotonicClock.now() - begin).inSeconds)) \(text)\n".utf8)
+        view.withLock { view in
+            erase(view)
+            write(line, to: eventStyle == .json ? STDERR_FILENO : STDOUT_FILENO)
+            draw(view)
+        }
+    }
+
     /// A line for people: warnings and progress that are no event.
     func log(_ text: String) {
         let seconds = (MonotonicClock.now() - begin).inSeconds
