@@ -38,12 +38,13 @@ final class LivePublisher {
     private var deliveredAtLinkLoss = 0
     private var drops = DropSummary()
     private var isOver = false
+    private var isMuted = false
     private var failure: CommandFailure?
 
     init(options: PublishOptions, console: Console) throws {
         self.options = options
         self.console = console
-        signals = try SignalFD([SIGINT, SIGTERM])
+        signals = try SignalFD([SIGINT, SIGTERM, SIGUSR1])
         reports = try Mailbox()
         trackReports = try Mailbox()
         // Without netlink (a sandbox) a lost link is noticed by TCP, seconds later.
@@ -89,8 +90,7 @@ final class LivePublisher {
         ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         while let signal = signals.next() {
-            console.log(signal == SIGINT ? "interrupted: ending the stream" : "terminated: ending the stream")
-            stop()
+            signalled(signal)
         }
         for report in trackReports.takeAll() { trackReported(report) }
         for report in reports.takeAll() { connectionReported(report) }
@@ -102,6 +102,18 @@ final class LivePublisher {
         adapt()
         tellDrops(now: MonotonicClock.now())
         showView()
+    }
+
+    private func signalled(_ signal: Int32) {
+        guard signal != SIGUSR1 else {
+            isMuted.toggle()
+            control.setMuted(isMuted)
+            let text = isMuted ? "muted: sound goes out as silence" : "no longer muted"
+            console.emit(Event("muted", text: text, ["muted": .flag(isMuted)]))
+            return
+        }
+        console.log(signal == SIGINT ? "interrupted: ending the stream" : "terminated: ending the stream")
+        stop()
     }
 
     private func stop() {
