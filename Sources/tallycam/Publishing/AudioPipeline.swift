@@ -11,15 +11,18 @@ final class AudioPipeline {
     private let fillsWithSilence: Bool
     private let stop: EventFD
     private let queue: MediaQueue
+    private let control: EncoderControl
     private let reports: Mailbox<TrackReport>
 
     init(
-        track: AudioTrack, fillsWithSilence: Bool, stop: EventFD, queue: MediaQueue, reports: Mailbox<TrackReport>
+        track: AudioTrack, fillsWithSilence: Bool, stop: EventFD, queue: MediaQueue, control: EncoderControl,
+        reports: Mailbox<TrackReport>
     ) {
         self.track = track
         self.fillsWithSilence = fillsWithSilence
         self.stop = stop
         self.queue = queue
+        self.control = control
         self.reports = reports
     }
 
@@ -43,6 +46,7 @@ final class AudioPipeline {
     private func encodeAll(of source: any AudioSource, until end: MediaTimestamp?) throws {
         while let block = try source.nextBlock(frameCount: AACEncoder.framesPerPacket) {
             if let end, block.captureTime >= end { return }
+            if let bitrate = control.takeAudioBitrate() { try track.encoder.setBitrate(bitrate) }
             append(try track.encoder.encode(block))
         }
     }

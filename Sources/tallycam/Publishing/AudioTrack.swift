@@ -12,18 +12,20 @@ struct AudioTrack {
     let encoder: AACEncoder
     let metadata: StreamMetadata.Audio
 
-    init?(options: MediaOptions, stop: EventFD) throws {
+    /// - Parameter bitrate: what the stream begins with; the quality's when `nil`.
+    init?(options: MediaOptions, bitrate: Bitrate?, stop: EventFD) throws {
         guard let source = try Self.source(options, stop: stop) else { return nil }
         self.source = source
+        let bitrate = bitrate ?? options.audioQuality.bitrate
         do {
-            encoder = try AACEncoder(format: source.format, bitrate: options.audioQuality.bitrate)
+            encoder = try AACEncoder(format: source.format, bitrate: bitrate)
         } catch {
             throw CommandFailure(.media, code: -1306, "\(error)")
         }
         metadata = StreamMetadata.Audio(
-            bitrate: options.audioQuality.bitrate, sampleRate: source.format.sampleRate,
-            channelCount: source.format.channelCount)
+            bitrate: bitrate, sampleRate: source.format.sampleRate, channelCount: source.format.channelCount)
     }
+
     private static func source(_ options: MediaOptions, stop: EventFD) throws -> (any AudioSource)? {
         do {
             return try options.audio.open(sampleRate: options.audioQuality.sampleRate, stop: stop)

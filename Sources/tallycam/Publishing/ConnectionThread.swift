@@ -50,6 +50,7 @@ final class ConnectionThread {
     /// For how long a dead connection is kept, to be aborted when the server can be reached again. Servers
     /// miss a publisher sooner than that.
     private static let stalledLimit = Duration.seconds(180)
+    private static let measurementInterval = Duration.milliseconds(50)
 
     private let id: ConnectionID
     private let configuration: PublishConfiguration
@@ -140,13 +141,21 @@ final class ConnectionThread {
             PollEntry(sendsMedia && connection.isIdle ? queue.wakeup.fileDescriptor : -1),
             PollEntry(commands.wakeup.fileDescriptor),
         ]
-        let deadlines = [connection.nextDeadline, drainDeadline, sendsMedia ? watch.deadline : nil]
+        let deadlines = [
+            connection.nextDeadline, drainDeadline, sendsMedia ? watch.deadline : nil, nextMeasurement(connection),
+        ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         if entries[1].ready.contains(.readable) { queue.wakeup.drain() }
         if entries[2].ready.contains(.readable) {
             for command in commands.takeAll() where try !perform(command, on: connection) { return false }
         }
         return try !handle(connection.service(ready: entries[0].ready), on: connection)
+    }
+
+    /// While something is on its way the kernel's queue is looked at even if nothing else happens.
+    private func nextMeasurement(_ connection: PublishConnection) -> MediaTimestamp? {
+        guard sendsMedia, connection.unacknowledgedByteCount > 0 else { return nil }
+        return MonotonicClock.now() + Self.measurementInterval
     }
 
     /// - Returns: false when the connection is over.
@@ -206,7 +215,7 @@ final class ConnectionThread {
     /// - Returns: whether the connection is over.
     private func sayGoodbyeIfDue(_ connection: PublishConnection) throws -> Bool {
         guard let drainDeadline, !saidGoodbye else { return false }
-        let isDrained = connection.isIdle && (!sendsMedia || queue.isFinished)
+        let isDrained = connection.isIdle && (!sendsMedia || queue.isDrained)
         guard isDrained || MonotonicClock.now() >= drainDeadline else { return false }
         saidGoodbye = true
         self.drainDeadline = nil

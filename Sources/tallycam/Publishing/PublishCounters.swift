@@ -7,6 +7,9 @@ struct PublishCounters: Sendable {
     var capturedFrames = 0
     /// Pictures that the encoder left out by its own decision.
     var skippedFrames = 0
+    /// Pictures that the encoder gave, and their bytes.
+    var encodedFrames = 0
+    var encodedVideoBytes = 0
     var sentFrames = 0
     var sentVideoBytes = 0
     var sentAudioUnits = 0
