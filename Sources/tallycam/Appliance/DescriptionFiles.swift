@@ -62,15 +62,14 @@ struct DescriptionFiles {
     var errors: [FileFault] { faults.filter { !$0.fault.isWarning } }
 
     /// What the LED is to count out.
-    var applianceFaults: Set<ApplianceFault> {
-        Set(
-            errors.map { error in
-                switch error.file {
-                case "stream.json": .streamFile
-                case "board.json": .board
-                default: .settings
-                }
-            })
+    var applianceFaults: Set<ApplianceFault> { Set(errors.map { Self.kind(of: $0.file) }) }
+
+    static func kind(of file: String) -> ApplianceFault {
+        switch file {
+        case "stream.json": .streamFile
+        case "board.json": .board
+        default: .settings
+        }
     }
 
     static func readNetwork(_ path: String) -> (NetworkDescription, [DescriptionFault]) {

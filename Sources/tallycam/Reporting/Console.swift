@@ -14,20 +14,39 @@ final class Console: Sendable {
         case json, text
     }
 
+    /// What an observer gets.
+    enum Report: Sendable {
+        case event(Event)
+        /// A line for people that is no event.
+        case note(String)
+    }
+
     let begin: MediaTimestamp
     /// Whether people look at standard error on a terminal that can move its cursor.
     let hasTerminal: Bool
     private let eventStyle: EventStyle
+    /// Takes everything instead of the two streams.
+    private let observer: (@Sendable (Report) -> Void)?
     /// Lines of the live view now on the screen. Holding it is the right to write.
     private let view = Mutex<[String]>([])
 
     init(eventStyle: EventStyle) {
         self.eventStyle = eventStyle
+        observer = nil
         begin = MonotonicClock.now()
         hasTerminal = isTerminal(STDERR_FILENO) && !["", "dumb"].contains(environment("TERM") ?? "")
     }
 
+    /// For a stream that is one part of a larger whole, which does the telling.
+    init(observer: @escaping @Sendable (Report) -> Void) {
+        self.observer = observer
+        eventStyle = .text
+        begin = MonotonicClock.now()
+        hasTerminal = false
+    }
+
     func emit(_ event: Event) {
+        if let observer { return observer(.event(event)) }
         let seconds = (MonotonicClock.now() - begin).inSeconds
         let line = eventStyle == .json ? jsonLine(event, at: seconds) : []
         view.withLock { view in
@@ -43,6 +62,7 @@ final class Console: Sendable {
 
     /// A line for people: warnings and progress that are no event.
     func log(_ text: String) {
+        if let observer { return observer(.note(text)) }
         let seconds = (MonotonicClock.now() - begin).inSeconds
         view.withLock { view in
             erase(view)
