@@ -45,7 +45,8 @@ struct GPIOLine: ~Copyable {
             throw .failed(SystemCallError("gpiod_line_config_add_line_settings", subject: name))
         }
         guard let request = gpiod_chip_request_lines(found.chip, requestConfig, config) else {
-            throw errno == EBUSY ? .busy(name: name) : .failed(SystemCallError("gpiod_chip_request_lines", subject: name))
+            throw errno == EBUSY
+                ? .busy(name: name) : .failed(SystemCallError("gpiod_chip_request_lines", subject: name))
         }
         self.request = request
         self.offset = offset

@@ -28,7 +28,7 @@ extension ApplianceRunner {
         case ("start", nil, 1): return start(now: now)
         case ("stop", nil, 1):
             perform(appliance.stopRequested(now: now))
-            return CommandAnswer(text: "\(appliance.state.name)\n")
+            return CommandAnswer(text: stream.isRunning ? "stopping\n" : "\(appliance.state.name)\n")
         case ("quality", nil, 1): return CommandAnswer(text: qualityText)
         case ("faults", nil, 1):
             return CommandAnswer(text: faultLines.isEmpty ? "none\n" : faultLines.map { "\($0)\n" }.joined())
@@ -104,9 +104,9 @@ extension ApplianceRunner {
                 for name in links?.linksUp.sorted() ?? [] { array.write(name) }
             }
             if let quality = status.quality { object.write("quality", quality) }
-            if let value = status.framesPerSecond { object.write("framesPerSecond", value) }
+            if let value = status.framesPerSecond { object.write("framesPerSecond", (value * 10).rounded() / 10) }
             if let value = status.bitsPerSecond { object.write("bitsPerSecond", value) }
-            if let value = status.bufferedSeconds { object.write("bufferedSeconds", value) }
+            if let value = status.bufferedSeconds { object.write("bufferedSeconds", (value * 100).rounded() / 100) }
             if let encoder = status.encoder { object.write("encoder", encoder) }
             object.writeArray("faults") { array in
                 for fault in appliance.faults {

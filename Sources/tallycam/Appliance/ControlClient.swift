@@ -30,7 +30,8 @@ private func ask(_ command: String, _ arguments: CommandLineArguments) throws ->
         try connection.writeAll(Array("\(command)\n".utf8))
         answer = try connection.readAll(limit: 1 << 20)
     } catch {
-        throw CommandFailure(.system, "the camera does not answer at \(path): \(error.reason); is tallycam run running?")
+        throw CommandFailure(
+            .system, "the camera does not answer at \(path): \(error.reason); is tallycam run running?")
     }
     let text = String(decoding: answer, as: UTF8.self)
     // The first line says whether it worked.

@@ -25,7 +25,9 @@ struct FaultReport: Equatable {
         var text = "Tallycam has found these faults. The number of blinks is the light's, for the first of them.\n"
         text += "This file goes away when nothing is wrong any more.\n"
         for fault in files { text += Self.section(fault) }
-        for entry in others { text += "\n\(entry.fault.meaning) (\(entry.fault.blinkCount) blinks)\n  wrong:   \(entry.text)\n" }
+        for entry in others {
+            text += "\n\(entry.fault.meaning) (\(entry.fault.blinkCount) blinks)\n  wrong:   \(entry.text)\n"
+        }
         // Windows' editor, too.
         return Array(text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n").utf8)
     }
@@ -33,7 +35,8 @@ struct FaultReport: Equatable {
     private static func section(_ fault: FileFault) -> String {
         let blinks = DescriptionFiles.kind(of: fault.file).blinkCount
         let weight = fault.fault.isWarning ? "warning" : "\(blinks) blinks"
-        var text = "\n\(fault.file), line \(fault.fault.position.line), column \(fault.fault.position.column) (\(weight))\n"
+        var text =
+            "\n\(fault.file), line \(fault.fault.position.line), column \(fault.fault.position.column) (\(weight))\n"
         if !fault.fault.keyPath.isEmpty { text += "  key:     \(fault.fault.keyPath)\n" }
         text += "  wrong:   \(fault.fault.problem)\n"
         if let example = fault.fault.example { text += "  example: \(example)\n" }

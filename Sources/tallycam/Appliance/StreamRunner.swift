@@ -127,7 +127,8 @@ extension PublishOptions {
     private static func audioSource(_ device: DeviceDescription) -> AudioSourceDescription {
         switch device.audioSource {
         case .none: .none
-        case .silence, .auto, .microphone: device.camera == "synthetic" && device.audioSource != .silence ? .tone : .silence
+        case .silence, .auto, .microphone:
+            device.camera == "synthetic" && device.audioSource != .silence ? .tone : .silence
         }
     }
 
