@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// A watchdog that restarts the machine unless it is fed (linux/watchdog.h).
-public struct HardwareWatchdog: ~Copyable {
+public final class HardwareWatchdog {
     private let device: OwnedFileDescriptor
 
     /// Starts it.
@@ -16,8 +16,8 @@ public struct HardwareWatchdog: ~Copyable {
 
     public func feed() throws(SystemCallError) { try device.writeAll([0]) }
 
-    /// Stops it, where the driver allows that: for an end that is meant.
-    public consuming func disarm() {
+    /// Stops it, where the driver allows that: for an end that is meant. It is not to be fed after that.
+    public func disarm() {
         // The character by which drivers tell a meant end from a crash.
         try? device.writeAll([UInt8(ascii: "V")])
     }

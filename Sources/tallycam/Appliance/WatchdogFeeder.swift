@@ -9,7 +9,7 @@ struct WatchdogFeeder {
     /// A thread that has not answered for so long hangs.
     private static let patience = Duration.seconds(8)
 
-    private var device: WatchdogDevice?
+    private var device: HardwareWatchdog?
     private var lastAlive: MediaTimestamp?
     private var hasTold = false
 
@@ -22,7 +22,7 @@ struct WatchdogFeeder {
             return hasTold ? nil : "the stream's thread hangs: the watchdog will restart the machine"
         }
         do {
-            if device == nil { device = try WatchdogDevice(path, seconds: Self.timeout) }
+            if device == nil { device = try HardwareWatchdog(path, seconds: Self.timeout) }
             try device?.feed()
             return nil
         } catch {
@@ -35,16 +35,4 @@ struct WatchdogFeeder {
         device?.disarm()
         device = nil
     }
-}
-
-/// Keeps the watchdog where a value that cannot be copied does not fit.
-private final class WatchdogDevice {
-    private var watchdog: HardwareWatchdog?
-
-    init(_ path: String, seconds: Int32) throws(SystemCallError) {
-        watchdog = try HardwareWatchdog(path, seconds: seconds)
-    }
-
-    func feed() throws(SystemCallError) { try watchdog?.feed() }
-    func disarm() { watchdog.take()?.disarm() }
 }
