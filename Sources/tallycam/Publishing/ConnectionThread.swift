@@ -7,6 +7,8 @@ import Transport
 
 /// What a connection's thread is told.
 enum ConnectionCommand: Sendable {
+    /// Shake hands and publish, after `connected` was reported.
+    case shakeHands
     /// Send the queue's media from now on, behind these sequence headers; `timeZero` is RTMP's.
     case beginMedia(timeZero: MediaTimestamp, headers: [EncodedPacket])
     /// Send up to the next key frame, and report when it is reached.
@@ -22,6 +24,7 @@ enum ConnectionCommand: Sendable {
 /// What a connection's thread tells the main thread.
 struct ConnectionReport: Sendable {
     enum Content: Sendable {
+        /// The thread waits for `shakeHands`: connections that hold the stream's name are ended first.
         case connected(server: String)
         case publishing
         case failed(ConnectionFailure)
@@ -50,7 +53,7 @@ final class ConnectionThread {
     /// For how long a dead connection is kept, to be aborted when the server can be reached again. Servers
     /// miss a publisher sooner than that.
     private static let stalledLimit = Duration.seconds(180)
-    private static let measurementInterval = Duration.milliseconds(50)
+    private static let measurementInterval = Duration.milliseconds(20)
 
     private let id: ConnectionID
     private let configuration: PublishConfiguration
@@ -104,6 +107,7 @@ final class ConnectionThread {
     private func publish() throws {
         let stream = try connect()
         report(.connected(server: stream.peer))
+        guard try waitForLeave() else { return stream.close() }
         let connection = PublishConnection(stream: stream, configuration: configuration)
         defer { connection.close() }
         if try handle(connection.open(), on: connection) { return }
@@ -117,10 +121,29 @@ final class ConnectionThread {
         // The watch notices a dead peer; the kernel's own end of the connection would leave the server unaware.
         var settings = TCPSettings()
         settings.userTimeout = Self.stalledLimit
+        // What the kernel holds cannot be given up for newer pictures.
+        settings.unsentByteLimit = settings.unsentLowWaterByteCount
         // Before media flows the only command is to end it.
         return try Connector.connect(
             to: Endpoint(host: url.host, port: url.port), security: security, settings: settings,
             cancellation: commands.wakeup.fileDescriptor)
+    }
+
+    /// - Returns: false when the connection is to end instead.
+    private func waitForLeave() throws -> Bool {
+        var mayGoOn = false
+        while !mayGoOn {
+            var entries = [PollEntry(commands.wakeup.fileDescriptor)]
+            try poll(&entries, until: nil)
+            for command in commands.takeAll() {
+                switch command {
+                case .shakeHands: mayGoOn = true
+                case .close, .fallSilent, .abort: return false
+                case .beginMedia, .holdAtKeyFrame: break
+                }
+            }
+        }
+        return true
     }
 
     /// One turn of the loop.
@@ -161,6 +184,7 @@ final class ConnectionThread {
     /// - Returns: false when the connection is over.
     private func perform(_ command: ConnectionCommand, on connection: PublishConnection) throws -> Bool {
         switch command {
+        case .shakeHands: break
         case .beginMedia(let timeZero, let headers):
             connection.mediaBegan(at: timeZero)
             self.headers = headers[...]

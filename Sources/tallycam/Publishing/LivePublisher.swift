@@ -226,7 +226,9 @@ extension LivePublisher {
         let id = report.id
         switch report.content {
         case .connected(let server):
+            // A server that still believes in them would refuse the stream's name to the new one.
             abortStalled()
+            connections[id]?.commands.send(.shakeHands)
             perform(session.serverConnected(id, server: server, now: now))
         case .stalled(let cause):
             if let connection = connections.removeValue(forKey: id) { stalled.append(connection) }
@@ -288,6 +290,10 @@ extension LivePublisher {
 
     private func linksChanged() {
         guard let links, let events = try? links.takeEvents() else { return }
+        if events.contains(where: { if case .linkUp = $0 { true } else { false } }) {
+            // Without the right to do so, only some time is lost.
+            try? links.forgetUnresolvedNeighbours()
+        }
         let now = MonotonicClock.now()
         for event in events {
             switch event {
