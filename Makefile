@@ -13,6 +13,9 @@ help:
 	@echo 'make build    out/x86_64/tallycam and out/aarch64/tallycam, both fully static'
 	@echo 'make demo     15 s of live streaming on this machine, no hardware needed'
 	@echo 'make test     unit, check and integration tests; ends with "N passed, N failed"'
+	@echo 'make board-test   the shipped ARM64 binary on an emulated board with real kernel drivers'
+	@echo '                  (TEST=name: the tests whose name contains it)'
+	@echo 'make board-shell  that board with its console here, for a person'
 	@echo 'make fuzz     10^8 executions of the fuzz targets; scripts/fuzz runs them for seconds'
 	@echo 'make bench-publish   what publishing costs, beside ffmpeg, GStreamer and the least possible'
 	@echo '                     (ARGUMENTS=--quick: a first impression)'
@@ -36,6 +39,14 @@ demo: $(x86_64)
 .PHONY: test
 test: build
 	@scripts/test
+
+.PHONY: board-test
+board-test: $(aarch64)
+	@scripts/test board $(if $(TEST),-k '$(TEST)')
+
+.PHONY: board-shell
+board-shell: $(aarch64)
+	@scripts/in-build-root python3 Tests/VirtualBoard/board.py
 
 .PHONY: fuzz
 fuzz:
