@@ -59,7 +59,7 @@ class CardBoard(Board):
         self.running = []
         self.port = free_port()
         network = (
-            "-netdev", f"user,id=control,net=10.0.3.0/24,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-10.0.3.15:7001",
+            "-netdev", f"user,id=control,net=10.0.3.0/24,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-10.0.3.15:7001",
             "-device", "virtio-net-pci,netdev=control,mac=52:54:00:00:00:01,romfile=",
             "-netdev", "user,id=uplink,net=10.0.2.0/24",
             "-device", "virtio-net-pci,id=uplink-card,netdev=uplink,mac=52:54:00:00:00:02,romfile=",
