@@ -24,6 +24,7 @@ private let commands = [
 
 /// Runs the command that the arguments name, and says what went wrong in one line.
 func run(_ arguments: [String]) -> ExitStatus {
+    ProcessSettings.reserveStandardDescriptors()
     ProcessSettings.ignoreBrokenPipeSignal()
     // Stream names and keys are in memory.
     ProcessSettings.disableCoreDumps()
