@@ -112,6 +112,9 @@ public struct SendBuffer: Sendable {
     /// The latest header of a track while nothing is sent: what the next connection begins with.
     public mutating func headerReplaced(_ header: EncodedPacket) { headers[header.track] = header }
 
+    /// The video encoder is replaced: its header is not for what comes next, even if the new one is late.
+    public mutating func videoHeaderExpired() { headers.video = nil }
+
     private mutating func enqueue(_ packet: EncodedPacket) {
         let track = packet.track
         let item = Item(packet: packet, span: span(of: packet), order: nextOrder)

@@ -238,6 +238,20 @@ import Testing
         #expect(buffer.takeNext()?.number == 1)
     }
 
+    @Test func theHeaderOfAnEncoderThatIsReplacedDoesNotReachTheNextConnection() {
+        var buffer = SendBuffer()
+        _ = buffer.append(MediaScript.videoHeader, now: .zero)
+        _ = buffer.append(MediaScript.audioHeader, now: .zero)
+        _ = takeAll(&buffer)
+        buffer.videoHeaderExpired()
+        _ = buffer.connectionOpened(now: time(1))
+        #expect(takeAll(&buffer).map(\.kind) == [.audioHeader], "the new encoder is late")
+        let header = EncodedPacket(kind: .videoHeader, decodeTime: time(1), payload: [7])
+        buffer.headerReplaced(header)
+        _ = buffer.connectionOpened(now: time(2))
+        #expect(takeAll(&buffer).map(\.payload) == [[7], MediaScript.audioHeader.payload])
+    }
+
     @Test func aNewConnectionBeginsWithHeadersAndAKeyFrame() {
         var buffer = SendBuffer()
         var script = MediaScript()
