@@ -31,15 +31,18 @@ let package = Package(
         .target(name: "Transport", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLinux", "CMbedTLS"]),
         .target(name: "SyntheticSources", dependencies: ["DevicePorts", "LinuxIO", "Media"]),
         .target(name: "JSONText", dependencies: ["StreamFile", "CRapidJSON"]),
+        .target(name: "BoardIO", dependencies: ["DevicePorts", "LinuxIO", "Media", "CGPIOD"]),
         .executableTarget(
             name: "tallycam",
             dependencies: [
                 "Media", "Bitstream", "RTMP", "StreamQuality", "StreamFile", "ApplianceLogic", "DevicePorts",
                 "LinuxIO", "SoftwareEncoding", "AudioCapture", "Transport", "SyntheticSources", "JSONText",
+                "BoardIO",
             ]),
 
         // C shims: they surface what Swift cannot import and hold no logic.
         .target(name: "CLinux"),
+        .target(name: "CGPIOD", linkerSettings: [.linkedLibrary("gpiod")]),
         .target(name: "COpenH264", linkerSettings: [.linkedLibrary("openh264"), .linkedLibrary("stdc++")]),
         .target(
             name: "CLibYUV",

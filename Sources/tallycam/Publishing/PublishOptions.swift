@@ -81,9 +81,9 @@ struct PublishOptions {
                     "\(AudioQuality.presets.map(\.name).joined(separator: " ")) (default \(AudioQuality.standard.name))"
             ),
             CommandLineOption(
-                "dimension", takes: "WxH",
-                help: "picture size (default \(VideoDimension.standard.size));\n"
-                    + "others than the presets are rounded to 16"),
+                "dimension", takes: "WxH|NAME",
+                help: "picture size (default \(VideoDimension.standard.size)) or a name such as\n"
+                    + "720p or 4:3-720p; other sizes are rounded to 16"),
         ] + AdaptationOptions.options + [
             CommandLineOption("encoder", takes: "NAME", help: "auto (default) or openh264"),
             CommandLineOption("duration", takes: "SECONDS", help: "end after so much media"),
@@ -129,8 +129,10 @@ struct PublishOptions {
 
     private func checkCombination(_ arguments: CommandLineArguments) throws {
         if flvPath != nil,
-            let extra = ["video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace"]
-                .first(where: arguments.contains)
+            let extra = [
+                "video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace", "status-interval",
+            ]
+            .first(where: arguments.contains)
                 ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)
         {
             throw CommandFailure.usage("--\(extra) does not go with --from-flv: the file is already encoded")
@@ -141,6 +143,9 @@ struct PublishOptions {
     }
 
     private static func check(_ media: MediaOptions) throws {
+        if case .raw("-", _, _, _) = media.video, case .raw("-", _) = media.audio {
+            throw CommandFailure.usage("--video and --audio cannot both read standard input")
+        }
         guard media.video == .none, media.audio == .none else { return }
         throw CommandFailure.usage("--video none and --audio none leave nothing to publish")
     }
