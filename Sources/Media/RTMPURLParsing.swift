@@ -47,6 +47,7 @@ struct URLParts {
     let query: String?
 
     init(_ text: String) throws(RTMPURLError) {
+        guard !text.isEmpty else { throw .empty }
         try Self.refuseForbiddenCharacters(text)
         let (scheme, rest) = try Self.splitScheme(text)
         let pathBegin = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
