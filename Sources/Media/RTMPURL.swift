@@ -15,7 +15,7 @@ extension RTMPURLError: CustomStringConvertible {
     public var description: String {
         let reason =
             switch self {
-            case .empty: "the URL is empty"
+            case .empty: "it is empty"
             case .unknownScheme(""): "it does not begin with rtmp:// or rtmps://"
             case .unknownScheme(let scheme): "its scheme is \(scheme), not rtmp or rtmps"
             case .missingHost: "the host is missing"
@@ -25,7 +25,7 @@ extension RTMPURLError: CustomStringConvertible {
             case .missingStreamName: "the stream name is missing behind the application"
             case .forbiddenCharacter(let position): "byte \(position) is white space or a control character"
             }
-        return (self == .empty ? "" : "no RTMP URL: ") + "\(reason); write rtmp://HOST[:PORT]/APPLICATION/STREAM"
+        return "no RTMP URL: \(reason); write rtmp://HOST[:PORT]/APPLICATION/STREAM"
     }
 }
 

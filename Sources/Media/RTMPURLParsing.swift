@@ -47,7 +47,6 @@ struct URLParts {
     let query: String?
 
     init(_ text: String) throws(RTMPURLError) {
-        guard !text.isEmpty else { throw .empty }
         try Self.refuseForbiddenCharacters(text)
         let (scheme, rest) = try Self.splitScheme(text)
         let pathBegin = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
@@ -74,6 +73,7 @@ struct URLParts {
     }
 
     private static func splitScheme(_ text: String) throws(RTMPURLError) -> (RTMPURL.Scheme, Substring) {
+        guard !text.isEmpty else { throw .empty }
         guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else { throw .unknownScheme("") }
         let name = text[..<colon]
         guard let scheme = RTMPURL.Scheme(rawValue: name.lowercased()) else {
