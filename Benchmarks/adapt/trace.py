@@ -12,6 +12,7 @@ import sys
 
 def main(path: str) -> None:
     measured: list[dict] = []
+    everything: list[dict] = []
     shown = -1.0
     point = ""
     print("      t   delay   in  out  video  link   waiting  on the way")
@@ -20,6 +21,7 @@ def main(path: str) -> None:
             continue
         event = json.loads(line)
         name, now = event["name"], event["t"]
+        everything.append(event)
         if name == "measured":
             measured.append(event)
             first = next(item for item in measured if now - item["t"] <= 1.05)
@@ -35,6 +37,27 @@ def main(path: str) -> None:
         elif not name.startswith(("status", "bufferDuration")):
             print(f"{now:7.2f}   {event['code']} {name} "
                   + " ".join(str(event[key]) for key in ("state", "reason", "delay", "server") if key in event))  # fmt: skip
+    show_swings(everything)
+
+
+def show_swings(events: list[dict]) -> None:
+    """What the video encoder gave in the seconds after it was told something else, as a share of that."""
+    measured = [event for event in events if event["name"] == "measured"]
+    changes = [event for event in events if event["name"] == "qualityChanged" and "videoBitsPerSecond" in event]
+    print("\nencoder after a change: given / told in the first second, the second, the third and fourth")
+    for change, following in zip(changes, [*changes[1:], None]):
+        end = following["t"] if following else 1e9
+        shares = []
+        for first, last in ((0, 1), (1, 2), (2, 4)):
+            inside = [event for event in measured if first <= event["t"] - change["t"] < last + 0.05]
+            if change["t"] + last > end or len(inside) < 2:
+                break
+            seconds = inside[-1]["t"] - inside[0]["t"]
+            given = (inside[-1]["encodedVideoBytes"] - inside[0]["encodedVideoBytes"]) * 8 / seconds
+            shares.append(f"{given / change['videoBitsPerSecond']:5.2f}")
+        if shares:
+            print(f"{change['t']:7.2f} {change['videoBitsPerSecond'] // 1000:5d}k {change['framesPerSecond']:3d} fps  "
+                  + " ".join(shares))  # fmt: skip
 
 
 def row(event: dict, first: dict) -> str:

@@ -51,6 +51,8 @@ public struct SendBuffer: Sendable {
     private static let keyFrameRetry = Duration.seconds(1)
     /// One packet never counts for more, whatever a source's timestamps do.
     private static let longestSpan = Duration.seconds(1)
+    /// A key frame that waits is used for a jump to the live picture when it is not older than this.
+    private static let recentTime = Duration.seconds(1)
     private static let audioGrace = Duration.milliseconds(250)
 
     public init(limits: SendBufferLimits = .standard) {
@@ -109,6 +111,9 @@ public struct SendBuffer: Sendable {
 
     /// The latest header of a track while nothing is sent: what the next connection begins with.
     public mutating func headerReplaced(_ header: EncodedPacket) { headers[header.track] = header }
+
+    /// The video encoder is replaced: its header is not for what comes next, even if the new one is late.
+    public mutating func videoHeaderExpired() { headers.video = nil }
 
     private mutating func enqueue(_ packet: EncodedPacket) {
         let track = packet.track
@@ -212,12 +217,12 @@ public struct SendBuffer: Sendable {
         report(dropped, isUrgent: isUrgent, now, &events)
     }
 
-    /// Drops every picture that waits, so that the next one sent is a new key frame, which is asked for.
-    /// Audio stays.
+    /// Drops the pictures that wait, so that the next one sent is a key frame of the last second: one that waits
+    /// already, or else a new one, which is asked for. Audio stays.
     public mutating func discardWaitingVideo(now: MediaTimestamp) -> [SendBufferEvent] {
         var events: [SendBufferEvent] = []
         var dropped: [DroppedItem] = []
-        _ = dropVideo(upTo: nil, .discarded, into: &dropped)
+        _ = dropVideo(upTo: recentKeyFrame, .discarded, into: &dropped)
         report(dropped, isUrgent: true, now, &events)
         return events
     }
@@ -251,6 +256,15 @@ public struct SendBuffer: Sendable {
         guard let newest = keyFrames.last else { return nil }
         let first = waiting.video.first { !$0.packet.isHeader }
         return first?.order == newest ? nil : newest
+    }
+
+    /// The newest key frame that waits, when it is live enough to begin with. A new one would cost as much again.
+    private var recentKeyFrame: Int? {
+        guard let newest = keyFrames.last, let newestTime = newestTime.video,
+            let item = waiting.video.last(where: { $0.order == newest }),
+            newestTime - item.packet.decodeTime < Self.recentTime
+        else { return nil }
+        return newest
     }
 
     /// Drops the pictures before the key frame with this order, or all.

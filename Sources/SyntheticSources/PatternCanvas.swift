@@ -45,6 +45,18 @@ struct PatternCanvas {
         }
     }
 
+    /// Puts back a square of the luma plane.
+    func restore(from picture: [UInt8], x: Int, y: Int, side: Int) {
+        let (left, right) = (max(0, x), min(size.width, x + side))
+        guard left < right else { return }
+        picture.withUnsafeBytes { picture in
+            for row in max(0, y)..<max(0, y, min(size.height, y + side)) {
+                let columns = row * size.width + left..<row * size.width + right
+                bytes[columns].copyAll(from: UnsafeRawBufferPointer(rebasing: picture[columns]))
+            }
+        }
+    }
+
     /// Writes digits, dots and colons as white on black, each in 5x7 dots of `scale` pixels.
     func write(_ text: String, x: Int, y: Int, scale: Int) {
         let advance = 6 * scale

@@ -16,6 +16,8 @@ public final class TestPattern: VideoSource {
     private let ball: [UInt8]
     private let ballSide: Int
     private var pool: FramePool
+    /// Where the ball is in each of the pool's pictures: all else that changes is drawn over anyway.
+    private var balls: [ObjectIdentifier: BallPlace] = [:]
     private var schedule: Schedule?
 
     public init(size: PictureSize, frameRate: FrameRate, stop: EventFD) {
@@ -33,7 +35,11 @@ public final class TestPattern: VideoSource {
         schedule.skipMissed(now: MonotonicClock.now())
         guard try pacing.wait(until: schedule.due) else { return nil }
         let frame = pool.take()
-        frame.withMutableBytes { draw(into: $0, frame: schedule.index, at: schedule.due, since: schedule.begin) }
+        let last = balls[ObjectIdentifier(frame)]
+        frame.withMutableBytes { bytes in
+            balls[ObjectIdentifier(frame)] = draw(
+                into: bytes, over: last, frame: schedule.index, at: schedule.due, since: schedule.begin)
+        }
         defer {
             schedule.advance()
             self.schedule = schedule
@@ -41,22 +47,38 @@ public final class TestPattern: VideoSource {
         return CapturedFrame(layout: layout, captureTime: schedule.due, memory: frame)
     }
 
+    /// The ball's upper left corner.
+    struct BallPlace {
+        let x: Int
+        let y: Int
+    }
+
+    /// - Parameter last: where the ball is in the picture that the memory holds; `nil` when it holds none.
+    /// - Returns: where it is now.
+    @discardableResult
     func draw(
-        into bytes: UnsafeMutableRawBufferPointer, frame: Int, at time: MediaTimestamp, since begin: MediaTimestamp
-    ) {
+        into bytes: UnsafeMutableRawBufferPointer, over last: BallPlace? = nil, frame: Int, at time: MediaTimestamp,
+        since begin: MediaTimestamp
+    ) -> BallPlace {
         let size = layout.size
-        bytes.copyBytes(from: background)
         let canvas = PatternCanvas(bytes: bytes, size: size)
+        if let last {
+            canvas.restore(from: background, x: last.x, y: last.y, side: ballSide)
+        } else {
+            bytes.copyBytes(from: background)
+        }
         let elapsed = Int((time - begin).wholeNanoseconds / 1_000_000)
         let strip = BurntInClock.height(in: size)
-        canvas.draw(
-            sprite: ball, side: ballSide, x: Self.swing(elapsed, period: 5000, range: size.width - ballSide),
+        let place = BallPlace(
+            x: Self.swing(elapsed, period: 5000, range: size.width - ballSide),
             y: Self.swing(elapsed, period: 3100, range: max(0, size.height - strip - ballSide)))
+        canvas.draw(sprite: ball, side: ballSide, x: place.x, y: place.y)
         let scale = max(1, size.height / 60)
         canvas.write(Self.clock(elapsed), x: 2 * scale, y: 2 * scale, scale: scale)
         canvas.write(Self.padded(frame, to: 6), x: 2 * scale, y: 12 * scale, scale: scale)
         BurntInClock.draw(
             frameNumber: UInt32(truncatingIfNeeded: frame), time: time, luma: bytes, stride: size.width, size: size)
+        return place
     }
 
     /// Back and forth between 0 and `range`, evenly.

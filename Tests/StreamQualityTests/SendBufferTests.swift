@@ -213,6 +213,21 @@ import Testing
         #expect(drops(buffer.append(script.picture(), now: time(1))).map(\.reason) == [.awaitingKeyFrame])
     }
 
+    @Test func discardingKeepsALiveKeyFrameThatWaits() {
+        var buffer = SendBuffer()
+        var script = MediaScript()
+        _ = fill(&buffer, from: &script, until: 0.4)
+        let key = script.picture(key: true)
+        _ = buffer.append(key, now: script.videoTime)
+        let next = script.picture()
+        _ = buffer.append(next, now: script.videoTime)
+        let events = buffer.discardWaitingVideo(now: script.videoTime)
+        #expect(drops(events).count == 11)
+        #expect(!marks(events).contains(.keyFrameNeeded))
+        #expect(buffer.discardWaitingVideo(now: script.videoTime) == [], "it is first now")
+        #expect(takeAll(&buffer).map(\.number) == [key.number, next.number])
+    }
+
     @Test func discardingNothingChangesNothing() {
         var buffer = SendBuffer()
         var script = MediaScript()
@@ -221,6 +236,20 @@ import Testing
         #expect(buffer.discardWaitingVideo(now: .zero) == [])
         _ = buffer.append(script.picture(), now: .zero)
         #expect(buffer.takeNext()?.number == 1)
+    }
+
+    @Test func theHeaderOfAnEncoderThatIsReplacedDoesNotReachTheNextConnection() {
+        var buffer = SendBuffer()
+        _ = buffer.append(MediaScript.videoHeader, now: .zero)
+        _ = buffer.append(MediaScript.audioHeader, now: .zero)
+        _ = takeAll(&buffer)
+        buffer.videoHeaderExpired()
+        _ = buffer.connectionOpened(now: time(1))
+        #expect(takeAll(&buffer).map(\.kind) == [.audioHeader], "the new encoder is late")
+        let header = EncodedPacket(kind: .videoHeader, decodeTime: time(1), payload: [7])
+        buffer.headerReplaced(header)
+        _ = buffer.connectionOpened(now: time(2))
+        #expect(takeAll(&buffer).map(\.payload) == [[7], MediaScript.audioHeader.payload])
     }
 
     @Test func aNewConnectionBeginsWithHeadersAndAKeyFrame() {

@@ -45,6 +45,24 @@ func bytes(_ frame: borrowing CapturedFrame) -> [UInt8] { frame.withBytes { [UIn
         }
     }
 
+    @Test func drawingOverAnOlderPictureLeavesNothingOfIt() {
+        let size = PictureSize(width: 320, height: 180)
+        let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 30), stop: stop)
+        var used = [UInt8](repeating: 0, count: pattern.layout.byteCount)
+        var last: TestPattern.BallPlace?
+        for milliseconds in stride(from: Int64(0), to: 9000, by: 377) {
+            let time = MediaTimestamp(milliseconds: milliseconds)
+            var fresh = [UInt8](repeating: 0, count: used.count)
+            fresh.withUnsafeMutableBytes {
+                _ = pattern.draw(into: $0, frame: Int(milliseconds), at: time, since: .zero)
+            }
+            used.withUnsafeMutableBytes {
+                last = pattern.draw(into: $0, over: last, frame: Int(milliseconds), at: time, since: .zero)
+            }
+            #expect(used == fresh)
+        }
+    }
+
     @Test func showsPeopleTheSame() throws {
         let size = PictureSize(width: 640, height: 360)
         let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 30), stop: stop)

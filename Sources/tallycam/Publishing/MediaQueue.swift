@@ -77,6 +77,9 @@ final class MediaQueue: Sendable {
         state.withLock { state in
             state.isPaused = true
             state.awaitsVideoEncoder = replacesVideoEncoder
+            guard replacesVideoEncoder else { return }
+            state.headers[.videoHeader] = nil
+            state.buffer.videoHeaderExpired()
         }
     }
 

@@ -1,0 +1,151 @@
+"""The stream follows a real uplink that gets narrow, goes and comes back: three policies side by side.
+
+`make bench-adapt` measures the same for longer, and beside other programs.
+"""
+
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from processes import Children, Process
+from recording import Recording
+from scenarios import SideBySide
+from tallycam import CHECKOUT, TALLYCAM, events, start_publisher, wait_for_event
+
+sys.path.append(str(CHECKOUT / "Benchmarks/adapt"))
+
+import analysis  # noqa: E402
+from network import SERVER, Uplink  # noqa: E402
+
+# kbit/s and seconds. The blackout is one that the connection survives.
+SCRIPT = [(3000, 7.0), (450, 16.0), (0, 3.0), (3000, 9.0)]
+NARROW, BLACKOUT = (7.0, 23.0), (23.0, 26.0)
+POLICIES = ["nothing", "seamless", "restart"]
+
+
+@dataclass
+class Stream:
+    publisher: Process
+    recordings: list[Recording]
+    pictures: list[analysis.Picture]
+    begin: float
+    verdict: analysis.Verdict
+
+    def changes(self, first: float = 0, last: float = 1e9) -> list[dict]:
+        """What changed in a part of the script. Event times count from the publisher's start, a moment before."""
+        started = next(event["t"] for event in events(self.publisher) if event["name"] == "publishing")
+        found = [event for event in events(self.publisher) if event["name"] == "qualityChanged"]
+        return [event for event in found if first <= event["t"] - started < last]
+
+
+def play(children: Children, policy: str) -> Stream:
+    children.priority = -10
+    path = children.directory / "stream.flv"
+    with Uplink(queue_bytes=32_000, congestion_control="reno") as uplink:
+        uplink.set_rate(SCRIPT[0][0])
+        receiver = children.start("receive", [
+            *uplink.prefix("server"), TALLYCAM, "receive", "--listen", f"{SERVER}:1935", "--record", path,
+            "--events", "json", "--report-arrivals",
+        ])  # fmt: skip
+        wait_for_event(receiver, "listening")
+        publisher = start_publisher(
+            children, f"rtmp://{SERVER}:1935/live/x", prefix=uplink.prefix("client"), quality="High3",
+            dimension="640x360", adapt=policy, reconnect="endless", status_interval=1,
+        )  # fmt: skip
+        wait_for_event(receiver, "arrived")
+        begin = at = time.monotonic()
+        for kilobits, seconds in SCRIPT:
+            uplink.set_rate(kilobits)
+            at += seconds
+            time.sleep(max(0.0, at - time.monotonic()))
+        assert publisher.interrupt_and_wait() == 0, publisher.report()
+        time.sleep(0.3)
+        assert receiver.interrupt_and_wait() == 0, receiver.report()
+    return evaluate(publisher, receiver, path, begin)
+
+
+def evaluate(publisher: Process, receiver: Process, path: Path, begin: float) -> Stream:
+    arrived = [event for event in events(receiver) if event["name"] == "arrived"]
+    paths, pictures = [], []
+    for stream in sorted({event["stream"] for event in arrived}):
+        paths.append(path if stream == 1 else path.with_stem(f"stream-{stream}"))
+        own = [event for event in arrived if event["stream"] == stream and event["kind"] == "picture"]
+        pictures += analysis.read_stream(paths[-1], own)
+    verdict = analysis.judge(pictures, arrived, begin, SCRIPT)
+    return Stream(publisher, [Recording(path) for path in paths], pictures, begin, verdict)
+
+
+@pytest.fixture(scope="module")
+def streams(tmp_path_factory):
+    runs = SideBySide(tmp_path_factory.mktemp("adaptation"), workers=len(POLICIES))
+    for policy in POLICIES:
+        runs.begin(policy, play, policy)
+    yield runs
+    runs.end()
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_no_picture_refers_to_a_missing_one(streams, policy):
+    stream = streams.result(policy)
+    assert stream.verdict.pictures > 100
+    assert stream.verdict.corrupt == 0
+    for recording in stream.recordings:
+        assert recording.decoded.complaints == ""
+        assert recording.pictures[0].is_key_picture
+
+
+@pytest.mark.parametrize("policy", ["seamless", "restart"])
+def test_what_people_see_is_live(streams, policy):
+    verdict = streams.result(policy).verdict
+    assert verdict.worst_age_connected < 3.5, verdict
+    # The blackout is 3 s long; what the return takes comes on top of it.
+    assert verdict.fresh_share > 0.93, verdict
+    # TCP sends once a second.
+    assert verdict.seconds_to_picture < 2, verdict
+
+
+def test_without_adapting_it_is_not(streams):
+    """The same script with the policy off: the difference is the controller's."""
+    stream = streams.result("nothing")
+    assert stream.changes() == []
+    assert stream.verdict.fresh_share < streams.result("seamless").verdict.fresh_share
+    assert any(event["name"] == "dropped" for event in events(stream.publisher))
+
+
+def test_every_change_has_its_reason(streams):
+    stream = streams.result("seamless")
+    narrow = [event["reason"] for event in stream.changes(*NARROW)]
+    assert narrow[0] == "linkCarriesLess", narrow
+    down = stream.changes(*NARROW)[0]
+    assert down["targetBitsPerSecond"] < down["previousBitsPerSecond"]
+    assert 200_000 < down["linkBitsPerSecond"] < 700_000
+    assert any(event["code"] == 1101 for event in events(stream.publisher))
+    after = [event["reason"] for event in stream.changes(BLACKOUT[0])]
+    assert "resumed" in after and "probing" in after, after
+
+
+def test_the_seamless_stream_is_one_stream_of_one_profile(streams):
+    stream = streams.result("seamless")
+    [recording] = stream.recordings
+    assert recording.sps.profile_name == "Main"
+    assert recording.disorder() == []
+    assert all(event["quality"] == "High1" for event in stream.changes(*NARROW))
+
+
+def test_the_restarted_stream_leaves_its_profile_between_two_streams(streams):
+    stream = streams.result("restart")
+    assert [recording.sps.profile_name for recording in stream.recordings[:2]] == ["Main", "Baseline"]
+    crossed = [event for event in stream.changes() if event["reason"] == "groupCrossed"]
+    assert crossed and not crossed[0]["quality"].startswith("High")
+    for recording in stream.recordings:
+        assert recording.disorder() == []
+        headers = [tag for tag in recording.tags if tag.is_video_header]
+        assert len(headers) == 1, "the profile never changes within a stream"
+
+
+def test_the_status_tells_what_the_live_view_shows(streams):
+    status = [event for event in events(streams.result("seamless").publisher) if event["name"] == "status"]
+    assert all(event["targetBitsPerSecond"] > 0 and event["bufferedSeconds"] >= 0 for event in status)
+    assert any("linkBitsPerSecond" in event and "reason" in event for event in status)
