@@ -7,6 +7,7 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
+#include <linux/videodev2.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -56,4 +57,28 @@ int clinux_configure_lookup(const char *database, const char *sources);
 
 // gai_strerror.
 const char *clinux_lookup_error_text(int number);
+
+// Requests of V4L2 (linux/videodev2.h), which are function-like macros.
+static const unsigned long clinux_vidioc_querycap = VIDIOC_QUERYCAP;
+static const unsigned long clinux_vidioc_enum_fmt = VIDIOC_ENUM_FMT;
+static const unsigned long clinux_vidioc_enum_framesizes = VIDIOC_ENUM_FRAMESIZES;
+static const unsigned long clinux_vidioc_enum_frameintervals = VIDIOC_ENUM_FRAMEINTERVALS;
+static const unsigned long clinux_vidioc_s_fmt = VIDIOC_S_FMT;
+static const unsigned long clinux_vidioc_s_parm = VIDIOC_S_PARM;
+static const unsigned long clinux_vidioc_reqbufs = VIDIOC_REQBUFS;
+static const unsigned long clinux_vidioc_querybuf = VIDIOC_QUERYBUF;
+static const unsigned long clinux_vidioc_expbuf = VIDIOC_EXPBUF;
+static const unsigned long clinux_vidioc_qbuf = VIDIOC_QBUF;
+static const unsigned long clinux_vidioc_dqbuf = VIDIOC_DQBUF;
+static const unsigned long clinux_vidioc_streamon = VIDIOC_STREAMON;
+static const unsigned long clinux_vidioc_query_ext_ctrl = VIDIOC_QUERY_EXT_CTRL;
+static const unsigned long clinux_vidioc_s_ext_ctrls = VIDIOC_S_EXT_CTRLS;
+
+// Of enum v4l2_ctrl_type, as structures hold it.
+static const unsigned int clinux_v4l2_ctrl_integer = V4L2_CTRL_TYPE_INTEGER;
+static const unsigned int clinux_v4l2_ctrl_boolean = V4L2_CTRL_TYPE_BOOLEAN;
+static const unsigned int clinux_v4l2_ctrl_menu = V4L2_CTRL_TYPE_MENU;
+static const unsigned int clinux_v4l2_ctrl_button = V4L2_CTRL_TYPE_BUTTON;
+static const unsigned int clinux_v4l2_ctrl_integer64 = V4L2_CTRL_TYPE_INTEGER64;
+static const unsigned int clinux_v4l2_ctrl_integer_menu = V4L2_CTRL_TYPE_INTEGER_MENU;
 #endif

@@ -11,15 +11,18 @@ final class AudioPipeline {
     private let fillsWithSilence: Bool
     private let stop: EventFD
     private let queue: MediaQueue
+    private let counters: SharedCounters
     private let reports: Mailbox<TrackReport>
 
     init(
-        track: AudioTrack, fillsWithSilence: Bool, stop: EventFD, queue: MediaQueue, reports: Mailbox<TrackReport>
+        track: AudioTrack, fillsWithSilence: Bool, stop: EventFD, queue: MediaQueue, counters: SharedCounters,
+        reports: Mailbox<TrackReport>
     ) {
         self.track = track
         self.fillsWithSilence = fillsWithSilence
         self.stop = stop
         self.queue = queue
+        self.counters = counters
         self.reports = reports
     }
 
@@ -44,6 +47,7 @@ final class AudioPipeline {
         while let block = try source.nextBlock(frameCount: AACEncoder.framesPerPacket) {
             if let end, block.captureTime >= end { return }
             append(try track.encoder.encode(block))
+            counters.update { $0.audioSource = source.statistics }
         }
     }
 

@@ -245,6 +245,7 @@ extension LivePublisher {
             if track == .video { stopTracks.signal() }
             if let note { sourceEnded(track, note) }
         case .note(let track, let note): sourceEnded(track, note)
+        case .camera(let notice): console.emit(Event(notice))
         case .buffer(let events): bufferReported(events)
         case .failed(let cause):
             failure = failure ?? cause

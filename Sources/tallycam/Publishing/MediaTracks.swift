@@ -15,6 +15,7 @@ enum TrackReport: Sendable {
     case ended(Track, note: String?)
     /// Something about the source that people and scripts should know.
     case note(Track, String)
+    case camera(SteadyCamera.Notice)
     case buffer([SendBufferEvent])
     case failed(CommandFailure)
 }
@@ -36,7 +37,7 @@ final class MediaTracks {
         let gate = try StartGate(stop: stop)
         self.gate = gate
         // Both are opened before a thread is started: a failure here leaves nothing behind.
-        let video = try VideoTrack(options: options, stop: stop, console: console)
+        let video = try VideoTrack(options: options, stop: stop, reports: reports, console: console)
         let audio = try AudioTrack(options: options, stop: stop)
         audioHeader = audio?.encoder.takeHeader(at: MonotonicClock.now())
         metadata = StreamMetadata(video: video?.metadata, audio: audio?.metadata)
@@ -49,7 +50,8 @@ final class MediaTracks {
         }
         if let audio {
             let pipeline = AudioPipeline(
-                track: audio, fillsWithSilence: hasVideo, stop: stop, queue: queue, reports: reports)
+                track: audio, fillsWithSilence: hasVideo, stop: stop, queue: queue, counters: counters,
+                reports: reports)
             threads.append(try Self.thread(running: pipeline, behind: gate, reports: reports))
         }
     }

@@ -1,3 +1,4 @@
+import DevicePorts
 import Media
 import Synchronization
 
@@ -7,6 +8,10 @@ struct PublishCounters: Sendable {
     var capturedFrames = 0
     /// Pictures that the encoder left out by its own decision.
     var skippedFrames = 0
+    /// Pictures that the encoder had to scale or convert.
+    var convertedFrames = 0
+    var videoSource = VideoSourceStatistics()
+    var audioSource = AudioSourceStatistics()
     var sentFrames = 0
     var sentVideoBytes = 0
     var sentAudioUnits = 0

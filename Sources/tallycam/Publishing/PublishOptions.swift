@@ -13,7 +13,7 @@ struct MediaOptions: Sendable {
         case openh264
     }
 
-    var video: VideoSourceDescription
+    var video: VideoInput
     var audio: AudioSourceDescription
     var quality: VideoQuality
     var audioQuality: AudioQuality
@@ -56,8 +56,10 @@ struct PublishOptions {
         CommandLineOption(
             "video", takes: "SOURCE",
             help: """
-                synthetic (default), none, or
-                raw:PATH,format=i420|nv12,size=WxH,fps=N
+                synthetic (default), none,
+                v4l2:/dev/videoN[,size=WxH][,fps=N][,format=CODE]
+                [,CONTROL=VALUE...], or
+                raw:PATH,format=i420|nv12|yuyv,size=WxH,fps=N
                 PATH - is standard input. A file is paced by its fps,
                 a pipe by its writer.
                 """),
@@ -88,7 +90,7 @@ struct PublishOptions {
     init(_ arguments: CommandLineArguments) throws {
         (destination, warnings) = try Self.destination(arguments)
         media = try MediaOptions(
-            video: Self.value(arguments["video"] ?? "synthetic") { try VideoSourceDescription(parsing: $0) },
+            video: Self.value(arguments["video"] ?? "synthetic") { try VideoInput(parsing: $0) },
             audio: Self.value(arguments["audio"] ?? "tone") { try AudioSourceDescription(parsing: $0) },
             quality: Self.value(arguments["quality"] ?? VideoQuality.standard.name) { try VideoQuality(named: $0) },
             audioQuality: Self.value(arguments["audio-quality"] ?? AudioQuality.standard.name) {
@@ -147,6 +149,8 @@ struct PublishOptions {
     private static func value<Value>(_ text: String, _ parse: (String) throws -> Value) throws -> Value {
         do {
             return try parse(text)
+        } catch let failure as CommandFailure {
+            throw failure
         } catch {
             throw CommandFailure.usage("\(error)")
         }

@@ -45,19 +45,20 @@ struct StatusReporter {
         let rates = Rates(from: lastStatus, to: current)
         lastStatus = current
         return Event(
-            EventCode.status.name, code: EventCode.status.rawValue,
+            nil, code: EventCode.status.rawValue,
             text: "\(fixed(rates.videoFramesPerSecond, decimals: 1)) fps, "
                 + "\(fixed(rates.total.kilobitsPerSecond, decimals: 0)) kbit/s, "
                 + "\(fixed(buffered.inSeconds, decimals: 2)) s buffered, \(counters.sentFrames) pictures sent, "
                 + "\(counters.skippedFrames) skipped, \(counters.droppedFrames) dropped",
-            [
-                "state": .text(state.rawValue), "quality": .text(quality), "encoder": .text(encoder ?? "none"),
-                "videoFramesPerSecond": .number(rates.videoFramesPerSecond),
-                "audioFramesPerSecond": .number(rates.audioUnitsPerSecond),
-                "bitsPerSecond": .integer(rates.total.bitsPerSecond), "bufferedSeconds": .number(buffered.inSeconds),
-                "videoFrames": .integer(counters.sentFrames), "videoSkipped": .integer(counters.skippedFrames),
-                "videoDropped": .integer(counters.droppedFrames),
-            ])
+            fields: [
+                ("state", .text(state.rawValue)), ("quality", .text(quality)), ("encoder", .text(encoder ?? "none")),
+                ("videoFramesPerSecond", .number(rates.videoFramesPerSecond)),
+                ("audioFramesPerSecond", .number(rates.audioUnitsPerSecond)),
+                ("bitsPerSecond", .integer(rates.total.bitsPerSecond)),
+                ("bufferedSeconds", .number(buffered.inSeconds)),
+                ("videoFrames", .integer(counters.sentFrames)), ("videoSkipped", .integer(counters.skippedFrames)),
+                ("videoDropped", .integer(counters.droppedFrames)),
+            ] + counters.sourceFields)
     }
 
     /// The view's lines, when it is time to draw it again.

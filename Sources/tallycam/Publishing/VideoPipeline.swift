@@ -50,6 +50,8 @@ final class VideoPipeline {
             counters.update {
                 $0.capturedFrames += 1
                 $0.skippedFrames = encoder.skippedFrameCount
+                $0.convertedFrames = encoder.convertedFrameCount
+                $0.videoSource = source.statistics
             }
             let events = queue.append(packets.map(spread))
             if !events.isEmpty { reports.send(.buffer(events)) }

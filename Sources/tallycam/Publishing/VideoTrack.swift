@@ -4,7 +4,6 @@ import Media
 import RTMP
 import SoftwareEncoding
 import StreamQuality
-import SyntheticSources
 
 /// The picture's source and encoder, opened and fitted to each other.
 struct VideoTrack {
@@ -13,8 +12,8 @@ struct VideoTrack {
     let metadata: StreamMetadata.Video
     let pacer: FramePacer
 
-    init?(options: MediaOptions, stop: EventFD, console: Console) throws {
-        guard let source = try Self.source(options, stop: stop) else { return nil }
+    init?(options: MediaOptions, stop: EventFD, reports: Mailbox<TrackReport>, console: Console) throws {
+        guard let source = try Self.source(options, stop: stop, reports: reports) else { return nil }
         let size = options.dimension.size
         if options.dimension.isRounded {
             console.log("the size \(options.dimension.requestedSize) is rounded to \(size)")
@@ -37,10 +36,13 @@ struct VideoTrack {
         pacer = FramePacer(source: source.frameRate, wanted: frameRate)
     }
 
-    private static func source(_ options: MediaOptions, stop: EventFD) throws -> (any VideoSource)? {
+    private static func source(
+        _ options: MediaOptions, stop: EventFD, reports: Mailbox<TrackReport>
+    ) throws -> (any VideoSource)? {
         do {
             return try options.video.open(
-                size: options.dimension.size, frameRate: options.quality.frameRate, stop: stop)
+                size: options.dimension.size, frameRate: options.quality.frameRate, stop: stop
+            ) { reports.send(.camera($0)) }
         } catch {
             throw CommandFailure(.media, code: -1301, "\(error)")
         }
