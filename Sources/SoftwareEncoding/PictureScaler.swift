@@ -3,7 +3,8 @@ import DevicePorts
 import Media
 
 /// Brings raw pictures of one layout to I420 of another size with libyuv, aspect
-/// kept, in one step into one buffer that is used again for every picture.
+/// kept, in one step into one buffer that is used again for every picture. YUYV of
+/// another size takes two steps: libyuv scales planes only.
 ///
 /// I420 that has the size already is passed through untouched.
 public final class PictureScaler {
@@ -16,6 +17,8 @@ public final class PictureScaler {
     private var output: [UInt8]
     /// NV12 that is scaled: its chroma planes in the source's size, U before V.
     private var splitChroma: [UInt8]
+    /// YUYV that is scaled: the picture as I420 in the source's size.
+    private var unpacked: [UInt8]
 
     /// - Parameters:
     ///   - source: sides from 1 to 16,384.
@@ -37,6 +40,9 @@ public final class PictureScaler {
         let chromaWidth = (source.size.width + 1) / 2
         let chromaHeight = (source.size.height + 1) / 2
         splitChroma = scalesChroma ? [UInt8](repeating: 0, count: 2 * chromaWidth * chromaHeight) : []
+        let unpacks = source.format == .yuyv && source.size != fit.size
+        unpacked =
+            unpacks ? [UInt8](repeating: 0, count: FrameLayout(packed: .i420, size: source.size).byteCount) : []
     }
 
     /// Studio-range black. The bars keep it: only the picture's own place is written again.
@@ -62,7 +68,8 @@ public final class PictureScaler {
         let status = output.withUnsafeMutableBufferPointer { buffer -> Int32 in
             guard let target = buffer.baseAddress else { return -1 }
             switch source.format {
-            case .i420: return scaleI420(base, to: target)
+            case .i420: return scaleI420(base, source, to: target)
+            case .yuyv: return fit.size == source.size ? unpackYUYV(base, to: target) : scaleYUYV(base, to: target)
             case .nv12: return fit.size == source.size ? splitNV12(base, to: target) : scaleNV12(base, to: target)
             }
         }
@@ -81,7 +88,31 @@ public final class PictureScaler {
 
     private func stride(_ layout: FrameLayout, _ plane: Int) -> Int32 { Int32(layout.planes[plane].stride) }
 
-    private func scaleI420(_ base: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) -> Int32 {
+    private func unpackYUYV(_ base: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) -> Int32 {
+        YUY2ToI420(
+            base + source.planes[0].offset, stride(source, 0),
+            corner(ofPlane: 0, in: target), stride(self.target, 0),
+            corner(ofPlane: 1, in: target), stride(self.target, 1),
+            corner(ofPlane: 2, in: target), stride(self.target, 2),
+            Int32(source.size.width), Int32(source.size.height))
+    }
+
+    private func scaleYUYV(_ base: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) -> Int32 {
+        let layout = FrameLayout(packed: .i420, size: source.size)
+        return unpacked.withUnsafeMutableBufferPointer { buffer -> Int32 in
+            guard let planes = buffer.baseAddress else { return -1 }
+            let status = YUY2ToI420(
+                base + source.planes[0].offset, stride(source, 0),
+                planes, stride(layout, 0), planes + layout.planes[1].offset, stride(layout, 1),
+                planes + layout.planes[2].offset, stride(layout, 2),
+                Int32(source.size.width), Int32(source.size.height))
+            return status == 0 ? scaleI420(planes, layout, to: target) : status
+        }
+    }
+
+    private func scaleI420(
+        _ base: UnsafePointer<UInt8>, _ source: FrameLayout, to target: UnsafeMutablePointer<UInt8>
+    ) -> Int32 {
         I420Scale(
             base + source.planes[0].offset, stride(source, 0),
             base + source.planes[1].offset, stride(source, 1),

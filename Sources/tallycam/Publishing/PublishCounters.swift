@@ -1,3 +1,4 @@
+import DevicePorts
 import Media
 import Synchronization
 
@@ -10,6 +11,10 @@ struct PublishCounters: Sendable {
     /// Pictures that the encoder gave, and their bytes.
     var encodedFrames = 0
     var encodedVideoBytes = 0
+    /// Pictures that the encoder had to scale or convert.
+    var convertedFrames = 0
+    var videoSource = VideoSourceStatistics()
+    var audioSource = AudioSourceStatistics()
     var sentFrames = 0
     var sentVideoBytes = 0
     var sentAudioUnits = 0

@@ -76,7 +76,7 @@ struct StatusReporter {
                 + "\(fixed(snapshot.point.mediaBitrate.kilobitsPerSecond, decimals: 0)) kbit/s (\(snapshot.point.qualityName)), "
                 + "\(fixed(snapshot.buffered.inSeconds, decimals: 2)) s buffered, \(counters.sentFrames) pictures sent, "
                 + "\(counters.skippedFrames) skipped, \(counters.droppedFrames) dropped",
-            fields: fields)
+            fields: fields + counters.sourceFields)
     }
 
     /// The view's lines. To be shown four times a second.

@@ -1,0 +1,1 @@
+#include "CV4LConvert.h"
