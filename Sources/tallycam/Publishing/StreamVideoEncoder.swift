@@ -83,7 +83,8 @@ final class StreamVideoEncoder: VideoEncoder {
     private func scaled(_ frame: consuming CapturedFrame) throws -> CapturedFrame {
         let layout = frame.layout
         let time = frame.captureTime
-        let scaler = try scaler.flatMap { $0.source == layout ? $0 : nil }
+        let scaler =
+            try scaler.flatMap { $0.source == layout ? $0 : nil }
             ?? PictureScaler(from: layout, to: configuration.size)
         self.scaler = scaler
         let copy = try frame.withBytes { bytes throws(VideoEncodingError) in
