@@ -56,14 +56,16 @@ final class StreamVideoEncoder: VideoEncoder {
     }
 
     func encode(_ frame: consuming CapturedFrame) throws -> [EncodedPacket] {
+        // The frame in its parts: the optimizer of Swift 6.0 fails on a consumed value in a `do` that is caught.
+        let layout = frame.layout
+        let time = frame.captureTime
+        let memory = frame.takeMemory()
         try perform(ladder.pictureSubmitted(now: MonotonicClock.now()))
-        do {
-            let packets = try encodeWithPresent(frame)
+        switch attempt(layout, time, memory) {
+        case .success(let packets):
             try watch(packets)
             return withoutKnownHeaders(packets)
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch {
+        case .failure(let error):
             // The picture is lost; the encoder that follows begins with a key frame.
             earlierSkips += 1
             try perform(ladder.encoderFailed(reason: "\(error)", now: MonotonicClock.now()))
@@ -71,23 +73,29 @@ final class StreamVideoEncoder: VideoEncoder {
         }
     }
 
-    private func encodeWithPresent(_ frame: consuming CapturedFrame) throws -> [EncodedPacket] {
-        if let software { return try software.encode(frame) }
-        guard let hardware else { return [] }
-        let layout = frame.layout
-        if layout.size == configuration.size, layout.format != .yuyv { return try hardware.encode(frame) }
-        let scaled = try scaled(frame)
-        return try hardware.encode(scaled)
+    private func attempt(
+        _ layout: FrameLayout, _ time: MediaTimestamp, _ memory: any FrameMemory
+    ) -> Result<[EncodedPacket], any Error> {
+        Result {
+            if let software {
+                return try software.encode(CapturedFrame(layout: layout, captureTime: time, memory: memory))
+            }
+            guard let hardware else { return [] }
+            if layout.size == configuration.size, layout.format != .yuyv {
+                return try hardware.encode(CapturedFrame(layout: layout, captureTime: time, memory: memory))
+            }
+            return try hardware.encode(scaled(layout, time, memory))
+        }
     }
 
-    private func scaled(_ frame: consuming CapturedFrame) throws -> CapturedFrame {
-        let layout = frame.layout
-        let time = frame.captureTime
+    private func scaled(
+        _ layout: FrameLayout, _ time: MediaTimestamp, _ memory: any FrameMemory
+    ) throws -> CapturedFrame {
         let scaler =
             try scaler.flatMap { $0.source == layout ? $0 : nil }
             ?? PictureScaler(from: layout, to: configuration.size)
         self.scaler = scaler
-        let copy = try frame.withBytes { bytes throws(VideoEncodingError) in
+        let copy = try memory.withBytes { bytes throws(VideoEncodingError) in
             try scaler.scale(bytes) { bytes, _ throws(VideoEncodingError) in ScaledPicture(bytes) }
         }
         return CapturedFrame(layout: scaler.target, captureTime: time, memory: copy)
