@@ -16,6 +16,8 @@ help:
 	@echo 'make fuzz     10^8 executions of the fuzz targets; scripts/fuzz runs them for seconds'
 	@echo 'make bench-publish   what publishing costs, beside ffmpeg, GStreamer and the least possible'
 	@echo '                     (ARGUMENTS=--quick: a first impression)'
+	@echo 'make bench-adapt     how live a stream stays on a failing uplink, beside ffmpeg and GStreamer'
+	@echo '                     (ARGUMENTS=--ours: Tallycam only)'
 	@echo 'make lint     swift-format and shellcheck'
 	@echo 'make format   let swift-format rewrite the sources'
 	@echo 'make clean    remove build outputs (the build root stays in its cache)'
@@ -42,6 +44,10 @@ fuzz:
 .PHONY: bench-publish
 bench-publish: $(x86_64)
 	@scripts/in-build-root python3 Benchmarks/publish/run.py $(ARGUMENTS)
+
+.PHONY: bench-adapt
+bench-adapt: $(x86_64)
+	@scripts/in-build-root python3 Benchmarks/adapt/run.py $(ARGUMENTS)
 
 .PHONY: lint
 lint:

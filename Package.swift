@@ -27,7 +27,9 @@ let package = Package(
             dependencies: ["DevicePorts", "Bitstream", "Media", "COpenH264", "CLibYUV"]),
         .target(
             name: "AudioCapture",
-            dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CFDKAAC"]),
+            dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CALSA", "CFDKAAC", "CResampler"]),
+        .target(
+            name: "CameraCapture", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLibcamera"]),
         .target(
             name: "V4L2Devices", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLinux", "CV4LConvert"]),
         .target(name: "Transport", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLinux", "CMbedTLS"]),
@@ -37,7 +39,8 @@ let package = Package(
             name: "tallycam",
             dependencies: [
                 "Media", "Bitstream", "RTMP", "StreamQuality", "StreamFile", "ApplianceLogic", "DevicePorts",
-                "LinuxIO", "SoftwareEncoding", "AudioCapture", "V4L2Devices", "Transport", "SyntheticSources",
+                "LinuxIO", "SoftwareEncoding", "AudioCapture", "CameraCapture", "V4L2Devices", "Transport",
+                "SyntheticSources",
                 "JSONText",
             ]),
 
@@ -48,6 +51,14 @@ let package = Package(
             name: "CLibYUV",
             linkerSettings: [.linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("stdc++")]),
         .target(name: "CFDKAAC", linkerSettings: [.linkedLibrary("fdk-aac"), .linkedLibrary("m")]),
+        .target(
+            name: "CLibcamera", cxxSettings: [.unsafeFlags(["-isystem", "/usr/include/libcamera"])],
+            linkerSettings: [
+                .linkedLibrary("camera"), .linkedLibrary("yaml"), .linkedLibrary("yuv"), .linkedLibrary("jpeg"),
+                .linkedLibrary("stdc++"),
+            ]),
+        .target(name: "CALSA", linkerSettings: [.linkedLibrary("asound"), .linkedLibrary("m")]),
+        .target(name: "CResampler", linkerSettings: [.linkedLibrary("speexdsp"), .linkedLibrary("m")]),
         .target(
             name: "CV4LConvert",
             linkerSettings: [.linkedLibrary("v4lconvert"), .linkedLibrary("jpeg"), .linkedLibrary("m")]),

@@ -15,6 +15,7 @@ public enum EventCode: Int, CaseIterable, Sendable {
     case status = 2002
     case serverChanged = 2003
     case serverChangeFailed = 2004
+    case qualityChanged = 2005
 
     case retryAfterLookup = 3001
     case retryAfterConnect = 3002
@@ -80,6 +81,7 @@ extension EventCode {
         case .status: "what is being sent"
         case .serverChanged: "moved to another server at its wish"
         case .serverChangeFailed: "could not move to another server, staying"
+        case .qualityChanged: "bit rate, frame rate or audio quality changed"
         case .retryAfterLookup: "the host name was not found, trying again"
         case .retryAfterConnect: "no connection to the server, trying again"
         case .retryAfterHandshake: "the server did not let the stream begin, trying again"

@@ -99,6 +99,8 @@ public struct StreamSession: Sendable {
         let id: ConnectionID
         let deadline: MediaTimestamp
         var startsAgain: Bool
+        /// It goes on as the same stream, which has been up.
+        var isContinued = false
     }
 
     public let settings: StreamSessionSettings
@@ -160,7 +162,9 @@ public struct StreamSession: Sendable {
     }
 
     /// Ends the stream in order if it is up and begins anew; the signature, all counters and delays are fresh.
-    public mutating func restartRequested(now: MediaTimestamp) -> [Action] {
+    /// - Parameter isContinuation: it is the same stream with another encoding: a server that does not take it back
+    ///   at once is tried again, like after a loss.
+    public mutating func restartRequested(isContinuation: Bool = false, now: MediaTimestamp) -> [Action] {
         switch phase {
         case .idle, .waiting: begin(now: now)
         case .opening(let attempt):
@@ -168,7 +172,7 @@ public struct StreamSession: Sendable {
             begin(now: now)
         case .publishing(let publication):
             isStartPending = true
-            close(publication, startsAgain: true, now: now)
+            close(publication, startsAgain: true, isContinued: isContinuation, now: now)
         case .closing(var closing):
             closing.startsAgain = true
             isStartPending = true

@@ -39,8 +39,8 @@ extension StreamSession {
 
     // MARK: Beginning
 
-    mutating func begin(now: MediaTimestamp) {
-        hasPublished = false
+    mutating func begin(now: MediaTimestamp, isContinued: Bool = false) {
+        hasPublished = isContinued
         countedRetries = 0
         backoffStep = 0
         isStartPending = true
@@ -183,17 +183,21 @@ extension StreamSession {
 
     // MARK: Ending
 
-    mutating func close(_ publication: Publication, startsAgain: Bool, now: MediaTimestamp) {
+    mutating func close(
+        _ publication: Publication, startsAgain: Bool, isContinued: Bool = false, now: MediaTimestamp
+    ) {
         if let successor = publication.successor { output.append(.abortConnection(successor.id)) }
         output.append(.closeConnection(publication.id))
         phase = .closing(
-            Closing(id: publication.id, deadline: now + settings.stopLimit, startsAgain: startsAgain))
+            Closing(
+                id: publication.id, deadline: now + settings.stopLimit, startsAgain: startsAgain,
+                isContinued: isContinued))
         enter(.disconnecting)
     }
 
     mutating func closed(_ closing: Closing, now: MediaTimestamp) {
         finishStop(keepingStart: closing.startsAgain)
-        if closing.startsAgain { begin(now: now) }
+        if closing.startsAgain { begin(now: now, isContinued: closing.isContinued) }
     }
 
     mutating func finishStop(keepingStart: Bool = false) {

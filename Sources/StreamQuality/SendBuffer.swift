@@ -104,6 +104,9 @@ public struct SendBuffer: Sendable {
         return events
     }
 
+    /// The latest header of a track while nothing is sent: what the next connection begins with.
+    public mutating func headerReplaced(_ header: EncodedPacket) { headers[header.track] = header }
+
     private mutating func enqueue(_ packet: EncodedPacket) {
         let track = packet.track
         let item = Item(packet: packet, span: span(of: packet), order: nextOrder)

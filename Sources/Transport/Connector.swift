@@ -3,12 +3,18 @@ import Media
 
 /// How long each step to a connection may take.
 public struct ConnectionLimits: Hashable, Sendable {
-    public var lookup: Duration = .seconds(5)
+    public var lookup: Duration
     /// From the first attempt on, for all addresses together.
-    public var connect: Duration = .seconds(5)
-    public var tlsHandshake: Duration = .seconds(5)
+    public var connect: Duration
+    public var tlsHandshake: Duration
 
-    public init() {}
+    public init(
+        lookup: Duration = .seconds(5), connect: Duration = .seconds(5), tlsHandshake: Duration = .seconds(5)
+    ) {
+        self.lookup = lookup
+        self.connect = connect
+        self.tlsHandshake = tlsHandshake
+    }
 }
 
 /// Whether the stream is encrypted.

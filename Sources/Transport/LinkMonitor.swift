@@ -65,7 +65,7 @@ extension LinkMonitor {
     private static let groups = UInt32(
         RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_IFADDR | RTMGRP_IPV6_ROUTE)
 
-    private static func openSocket(groups: UInt32) throws(SystemCallError) -> OwnedFileDescriptor {
+    static func openSocket(groups: UInt32) throws(SystemCallError) -> OwnedFileDescriptor {
         let type = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let number = Glibc.socket(AF_NETLINK, type, NETLINK_ROUTE)
         guard number >= 0 else { throw SystemCallError("socket", subject: "netlink") }
@@ -87,38 +87,39 @@ extension LinkMonitor {
         let socket = try openSocket(groups: 0)
         var table = LinkTable()
         for request in [RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE] {
-            try sendDumpRequest(UInt16(request), through: socket)
-            try readDump(from: socket, into: &table)
+            // A struct rtgenmsg, whose family 0 means all.
+            try send(UInt16(request), flags: NLM_F_DUMP, payload: [0, 0, 0, 0], through: socket)
+            for message in try readDump(from: socket) { _ = table.messageReceived(message) }
         }
         return table
     }
 
-    private static func sendDumpRequest(
-        _ type: UInt16, through socket: borrowing OwnedFileDescriptor
+    static func send(
+        _ type: UInt16, flags: Int32, payload: [UInt8], through socket: borrowing OwnedFileDescriptor
     ) throws(SystemCallError) {
-        // A header and a struct rtgenmsg, whose family 0 means all.
-        var request = nlmsghdr()
-        request.nlmsg_len = UInt32(MemoryLayout<nlmsghdr>.size + 4)
-        request.nlmsg_type = type
-        request.nlmsg_flags = UInt16(NLM_F_REQUEST | NLM_F_DUMP)
-        let bytes = withUnsafeBytes(of: &request) { Array($0) } + [0, 0, 0, 0]
-        guard send(socket.rawValue, bytes, bytes.count, 0) == bytes.count else {
+        var header = nlmsghdr()
+        header.nlmsg_len = UInt32(MemoryLayout<nlmsghdr>.size + payload.count)
+        header.nlmsg_type = type
+        header.nlmsg_flags = UInt16(NLM_F_REQUEST | flags)
+        let bytes = withUnsafeBytes(of: &header) { Array($0) } + payload
+        guard Glibc.send(socket.rawValue, bytes, bytes.count, 0) == bytes.count else {
             throw SystemCallError("send", subject: "netlink")
         }
     }
 
-    private static func readDump(
-        from socket: borrowing OwnedFileDescriptor, into table: inout LinkTable
-    ) throws(SystemCallError) {
+    static func readDump(
+        from socket: borrowing OwnedFileDescriptor
+    ) throws(SystemCallError) -> [RouteMessage] {
         var buffer = [UInt8](repeating: 0, count: bufferSize)
+        var answer: [RouteMessage] = []
         while true {
             let count = retryingInterrupted { recv(socket.rawValue, &buffer, buffer.count, 0) }
             guard count > 0 else { throw SystemCallError("recv", subject: "netlink") }
             for message in RouteMessage.messages(in: buffer[..<count]) {
                 switch message {
-                case .done: return
+                case .done: return answer
                 case .failed(let number): throw SystemCallError("recv", number: number, subject: "netlink")
-                default: _ = table.messageReceived(message)
+                default: answer.append(message)
                 }
             }
         }

@@ -63,7 +63,7 @@ struct LinkTable {
         case .addressRemoved(let address): addresses.remove(address)
         case .routeAdded(let route): routes.insert(route)
         case .routeRemoved(let route): routes.remove(route)
-        case .done, .failed: break
+        case .neighbour, .done, .failed: break
         }
     }
 

@@ -29,12 +29,26 @@ enum RouteMessage: Hashable, Sendable {
         var priority: UInt32
     }
 
+    /// Another machine on a link, as the kernel's table of hardware addresses has it.
+    struct Neighbour: Hashable, Sendable {
+        var family: UInt8
+        var link: Int32
+        /// 4 or 16 bytes.
+        var address: [UInt8]
+        /// NUD_INCOMPLETE and so on.
+        var state: UInt16
+
+        /// Asked for and not answered.
+        var isUnresolved: Bool { Int32(state) & (NUD_INCOMPLETE | NUD_FAILED) != 0 }
+    }
+
     case linkChanged(Link)
     case linkRemoved(index: Int32)
     case addressAdded(Address)
     case addressRemoved(Address)
     case routeAdded(DefaultRoute)
     case routeRemoved(DefaultRoute)
+    case neighbour(Neighbour)
     /// The end of the answer to a request.
     case done
     case failed(errorNumber: Int32)
@@ -93,6 +107,7 @@ extension RouteMessage {
         case Int(RTM_DELADDR): address(payload, mustBeUsable: false).map { .addressRemoved($0) }
         case Int(RTM_NEWROUTE): defaultRoute(payload).map { .routeAdded($0) }
         case Int(RTM_DELROUTE): defaultRoute(payload).map { .routeRemoved($0) }
+        case Int(RTM_NEWNEIGH): neighbour(payload).map { .neighbour($0) }
         default: nil
         }
     }
@@ -125,6 +140,16 @@ extension RouteMessage {
             !mustBeUsable || allFlags & UInt32(IFA_F_TENTATIVE | IFA_F_DADFAILED) == 0
         else { return nil }
         return Address(link: index, bytes: Array(bytes))
+    }
+
+    /// Reads a `struct ndmsg` and its attributes.
+    private static func neighbour(_ payload: NetlinkBytes) -> Neighbour? {
+        guard let family = payload.load(UInt8.self, at: 0), let index = payload.load(Int32.self, at: 4),
+            let state = payload.load(UInt16.self, at: 8),
+            let address = payload.part(from: 12).attributes[UInt16(NDA_DST)]?.bytes,
+            address.count == 4 || address.count == 16
+        else { return nil }
+        return Neighbour(family: family, link: index, address: Array(address), state: state)
     }
 
     /// Reads a `struct rtmsg` and its attributes; `nil` for any route that is no default route.

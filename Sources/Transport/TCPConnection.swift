@@ -10,6 +10,10 @@ public struct TCPSettings: Hashable, Sendable {
     public var sendBufferByteCount: Int = 256 * 1024
     /// TCP_NOTSENT_LOWAT: the socket takes more only while fewer bytes than this are unsent.
     public var unsentLowWaterByteCount: Int = 16 * 1024
+    /// A write takes nothing while so many bytes are unsent, and no more than so many at once; `nil` for no limit.
+    /// The mark above stops new segments only: the last one grows to 64 KB all the same, which is
+    /// more than a second of a slow link.
+    public var unsentByteLimit: Int?
     /// TCP_USER_TIMEOUT: the peer is dead when it acknowledges nothing of what was sent, or has
     /// room for nothing (a window of zero), for so long.
     public var userTimeout: Duration = .seconds(5)
@@ -22,6 +26,7 @@ public final class TCPConnection: ByteStream {
     public let peer: String
     public private(set) var fileDescriptor: Int32
     private var descriptor: OwnedFileDescriptor?
+    private let unsentByteLimit: Int?
     /// Portions that are still to be acknowledged at once. Servers that leave Nagle's algorithm on send
     /// the second of two short answers only when the first is acknowledged, which Linux delays by 40 ms:
     /// longer than everything else before the first picture.
@@ -38,6 +43,7 @@ public final class TCPConnection: ByteStream {
             throw .socketFailed(error)
         }
         self.peer = peer
+        unsentByteLimit = settings.unsentByteLimit
         fileDescriptor = descriptor.rawValue
         self.descriptor = consume descriptor
     }
@@ -56,12 +62,15 @@ public final class TCPConnection: ByteStream {
 
     public func write(_ slices: UnsafeBufferPointer<UnsafeRawBufferPointer>) throws(TransportError) -> Int {
         guard fileDescriptor >= 0 else { throw .cancelled }
+        if let unsentByteLimit, unsentByteCount >= unsentByteLimit { return 0 }
         let sliceCount = min(slices.count, Self.maximumSliceCount)
         let count = withUnsafeTemporaryAllocation(of: iovec.self, capacity: max(1, sliceCount)) { vectors -> Int in
+            var room = unsentByteLimit ?? .max
             for index in 0..<sliceCount {
+                let byteCount = min(room, slices[index].count)
+                room -= byteCount
                 vectors[index] = iovec(
-                    iov_base: UnsafeMutableRawPointer(mutating: slices[index].baseAddress), iov_len: slices[index].count
-                )
+                    iov_base: UnsafeMutableRawPointer(mutating: slices[index].baseAddress), iov_len: byteCount)
             }
             var message = msghdr()
             message.msg_iov = vectors.baseAddress

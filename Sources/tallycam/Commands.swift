@@ -14,6 +14,10 @@ private let commands = [
     Command(
         name: "publish", summary: "stream live video and audio, or an FLV file, to an RTMP server", run: runPublish),
     Command(name: "receive", summary: "take streams as an RTMP server does, count and record them", run: runReceive),
+    Command(name: "cameras", summary: "list cameras with what they offer", run: runCameras),
+    Command(name: "microphones", summary: "list microphones", run: runMicrophones),
+    Command(
+        name: "capture", summary: "take pictures from a source without encoding them, and judge them", run: runCapture),
     Command(name: "check", summary: "name every fault of a stream.json", run: runCheck),
 ]
 
@@ -50,7 +54,7 @@ private func dispatch(_ arguments: [String]) throws -> ExitStatus {
 private var helpText: String {
     var text = "Usage: tallycam COMMAND [OPTION...]\n\nLive streaming from a camera board.\n\n"
     for command in commands {
-        text += "  \(command.name)" + String(repeating: " ", count: 10 - command.name.count) + command.summary + "\n"
+        text += "  \(command.name)" + String(repeating: " ", count: 13 - command.name.count) + command.summary + "\n"
     }
     return text + """
 

@@ -151,8 +151,9 @@ RUNS = {
     "unplugged for 2 s": (unplug, 2),
     "unplugged for 8 s": (unplug, 8),
 }
-# Nobody tells of packets that come through again: they are sent once a second, connected or not.
-LIMITS = {"swallowed for 3 s": 1.5, "swallowed for 9 s": 2}
+# Nobody tells of packets that come through again: they are sent once a second, connected or not. A link's return is
+# told at once, and nothing has to wait for another attempt.
+LIMITS = {"swallowed for 3 s": 1.5, "swallowed for 9 s": 2, "unplugged for 2 s": 0.6, "unplugged for 8 s": 0.6}
 
 # TCP goes on by itself.
 SURVIVED = {"swallowed for 3 s"}
@@ -182,6 +183,10 @@ def test_media_flows_again(runs, name):
     if name in SURVIVED:
         assert len(recordings) == 1
         assert count_events(publisher, "reconnecting") == 0
+    elif name == "unplugged for 8 s":
+        # The connection that is no more is ended before the new one asks for the stream's name.
+        assert len(recordings) == 2
+        assert [event["cause"] for event in events(publisher) if event["code"] == 3003] == []
     elif name != "unplugged for 2 s":  # where the connection may live, or be made anew
         assert len(recordings) == 2
 

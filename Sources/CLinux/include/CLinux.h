@@ -4,6 +4,7 @@
 #define CLINUX_H
 #include <errno.h>
 #include <getopt.h>
+#include <linux/dma-buf.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
@@ -57,6 +58,9 @@ int clinux_configure_lookup(const char *database, const char *sources);
 
 // gai_strerror.
 const char *clinux_lookup_error_text(int number);
+
+// Of DMABUF (linux/dma-buf.h), as below.
+static const unsigned long clinux_dma_buf_ioctl_sync = DMA_BUF_IOCTL_SYNC;
 
 // Requests of V4L2 (linux/videodev2.h), which are function-like macros.
 static const unsigned long clinux_vidioc_querycap = VIDIOC_QUERYCAP;

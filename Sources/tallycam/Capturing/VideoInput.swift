@@ -1,3 +1,4 @@
+import CameraCapture
 import DevicePorts
 import LinuxIO
 import Media
@@ -9,6 +10,7 @@ import V4L2Devices
 enum VideoInput: Hashable, Sendable {
     case embedded(VideoSourceDescription)
     case v4l2(CameraSettings)
+    case libcamera(CameraSettings)
 
     static let none = VideoInput.embedded(.none)
 
@@ -18,8 +20,19 @@ enum VideoInput: Hashable, Sendable {
                 throw CommandFailure.usage("v4l2: takes a path, v4l2:/dev/videoN, not \"\(settings.device)\"")
             }
             self = .v4l2(settings)
+        } else if let settings = try CameraSettings(parsing: text, scheme: "libcamera") {
+            self = .libcamera(settings)
         } else {
             self = .embedded(try VideoSourceDescription(parsing: text))
+        }
+    }
+
+    /// What the command line says about it, before anything is opened.
+    var frameRate: FrameRate? {
+        switch self {
+        case .embedded(.raw(_, _, _, let frameRate)): frameRate
+        case .embedded: nil
+        case .v4l2(let settings), .libcamera(let settings): settings.frameRate
         }
     }
 
@@ -28,13 +41,18 @@ enum VideoInput: Hashable, Sendable {
     ///   - stop: once signalled, the source ends at once. It is not drained.
     func open(
         size: PictureSize, frameRate: FrameRate, stop: EventFD,
-        notify: @escaping @Sendable (SteadyCamera.Notice) -> Void
+        notify: @escaping @Sendable (SourceNotice) -> Void
     ) throws -> (any VideoSource)? {
         switch self {
         case .embedded(let source): return try source.open(size: size, frameRate: frameRate, stop: stop)
         case .v4l2(let settings):
             return try SteadyCamera(stop: stop, notify: notify) {
                 try V4L2Camera(settings, size: size, frameRate: frameRate, stop: stop)
+            }
+        case .libcamera(let settings):
+            let cameras = try CameraSystem()
+            return try SteadyCamera(stop: stop, notify: notify) {
+                try LibcameraCamera(settings, of: cameras, size: size, frameRate: frameRate, stop: stop)
             }
         }
     }

@@ -12,17 +12,19 @@ final class AudioPipeline {
     private let stop: EventFD
     private let queue: MediaQueue
     private let counters: SharedCounters
+    private let control: EncoderControl
     private let reports: Mailbox<TrackReport>
 
     init(
         track: AudioTrack, fillsWithSilence: Bool, stop: EventFD, queue: MediaQueue, counters: SharedCounters,
-        reports: Mailbox<TrackReport>
+        control: EncoderControl, reports: Mailbox<TrackReport>
     ) {
         self.track = track
         self.fillsWithSilence = fillsWithSilence
         self.stop = stop
         self.queue = queue
         self.counters = counters
+        self.control = control
         self.reports = reports
     }
 
@@ -46,6 +48,7 @@ final class AudioPipeline {
     private func encodeAll(of source: any AudioSource, until end: MediaTimestamp?) throws {
         while let block = try source.nextBlock(frameCount: AACEncoder.framesPerPacket) {
             if let end, block.captureTime >= end { return }
+            if let bitrate = control.takeAudioBitrate() { try track.encoder.setBitrate(bitrate) }
             append(try track.encoder.encode(block))
             counters.update { $0.audioSource = source.statistics }
         }

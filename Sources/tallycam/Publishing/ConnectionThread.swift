@@ -7,6 +7,8 @@ import Transport
 
 /// What a connection's thread is told.
 enum ConnectionCommand: Sendable {
+    /// Shake hands and publish, after `connected` was reported.
+    case shakeHands
     /// Send the queue's media from now on, behind these sequence headers; `timeZero` is RTMP's.
     case beginMedia(timeZero: MediaTimestamp, headers: [EncodedPacket])
     /// Send up to the next key frame, and report when it is reached.
@@ -22,6 +24,7 @@ enum ConnectionCommand: Sendable {
 /// What a connection's thread tells the main thread.
 struct ConnectionReport: Sendable {
     enum Content: Sendable {
+        /// The thread waits for `shakeHands`: connections that hold the stream's name are ended first.
         case connected(server: String)
         case publishing
         case failed(ConnectionFailure)
@@ -50,6 +53,7 @@ final class ConnectionThread {
     /// For how long a dead connection is kept, to be aborted when the server can be reached again. Servers
     /// miss a publisher sooner than that.
     private static let stalledLimit = Duration.seconds(180)
+    private static let measurementInterval = Duration.milliseconds(20)
 
     private let id: ConnectionID
     private let configuration: PublishConfiguration
@@ -103,6 +107,7 @@ final class ConnectionThread {
     private func publish() throws {
         let stream = try connect()
         report(.connected(server: stream.peer))
+        guard try waitForLeave() else { return stream.close() }
         let connection = PublishConnection(stream: stream, configuration: configuration)
         defer { connection.close() }
         if try handle(connection.open(), on: connection) { return }
@@ -116,10 +121,29 @@ final class ConnectionThread {
         // The watch notices a dead peer; the kernel's own end of the connection would leave the server unaware.
         var settings = TCPSettings()
         settings.userTimeout = Self.stalledLimit
+        // What the kernel holds cannot be given up for newer pictures.
+        settings.unsentByteLimit = settings.unsentLowWaterByteCount
         // Before media flows the only command is to end it.
         return try Connector.connect(
             to: Endpoint(host: url.host, port: url.port), security: security, settings: settings,
             cancellation: commands.wakeup.fileDescriptor)
+    }
+
+    /// - Returns: false when the connection is to end instead.
+    private func waitForLeave() throws -> Bool {
+        var mayGoOn = false
+        while !mayGoOn {
+            var entries = [PollEntry(commands.wakeup.fileDescriptor)]
+            try poll(&entries, until: nil)
+            for command in commands.takeAll() {
+                switch command {
+                case .shakeHands: mayGoOn = true
+                case .close, .fallSilent, .abort: return false
+                case .beginMedia, .holdAtKeyFrame: break
+                }
+            }
+        }
+        return true
     }
 
     /// One turn of the loop.
@@ -140,7 +164,9 @@ final class ConnectionThread {
             PollEntry(sendsMedia && connection.isIdle ? queue.wakeup.fileDescriptor : -1),
             PollEntry(commands.wakeup.fileDescriptor),
         ]
-        let deadlines = [connection.nextDeadline, drainDeadline, sendsMedia ? watch.deadline : nil]
+        let deadlines = [
+            connection.nextDeadline, drainDeadline, sendsMedia ? watch.deadline : nil, nextMeasurement(connection),
+        ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         if entries[1].ready.contains(.readable) { queue.wakeup.drain() }
         if entries[2].ready.contains(.readable) {
@@ -149,9 +175,16 @@ final class ConnectionThread {
         return try !handle(connection.service(ready: entries[0].ready), on: connection)
     }
 
+    /// While something is on its way the kernel's queue is looked at even if nothing else happens.
+    private func nextMeasurement(_ connection: PublishConnection) -> MediaTimestamp? {
+        guard sendsMedia, connection.unacknowledgedByteCount > 0 else { return nil }
+        return MonotonicClock.now() + Self.measurementInterval
+    }
+
     /// - Returns: false when the connection is over.
     private func perform(_ command: ConnectionCommand, on connection: PublishConnection) throws -> Bool {
         switch command {
+        case .shakeHands: break
         case .beginMedia(let timeZero, let headers):
             connection.mediaBegan(at: timeZero)
             self.headers = headers[...]
@@ -206,7 +239,7 @@ final class ConnectionThread {
     /// - Returns: whether the connection is over.
     private func sayGoodbyeIfDue(_ connection: PublishConnection) throws -> Bool {
         guard let drainDeadline, !saidGoodbye else { return false }
-        let isDrained = connection.isIdle && (!sendsMedia || queue.isFinished)
+        let isDrained = connection.isIdle && (!sendsMedia || queue.isDrained)
         guard isDrained || MonotonicClock.now() >= drainDeadline else { return false }
         saidGoodbye = true
         self.drainDeadline = nil

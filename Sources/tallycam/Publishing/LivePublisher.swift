@@ -18,7 +18,8 @@ final class LivePublisher {
     private let stopTracks: EventFD
     private let queue: MediaQueue
     private let counters = SharedCounters()
-    private let keyFrameRequested = Flag()
+    private let control = EncoderControl()
+    private let adaptation: StreamAdaptation
     private let tracks: MediaTracks
     private var session: StreamSession
     private var connections: [ConnectionID: RunningConnection] = [:]
@@ -47,10 +48,11 @@ final class LivePublisher {
         // Without netlink (a sandbox) a lost link is noticed by TCP, seconds later.
         links = try? LinkMonitor()
         stopTracks = try EventFD()
-        queue = try MediaQueue(limits: .standard, tracks: options.media.trackCount)
+        queue = try MediaQueue(limits: options.quality.bufferLimits, tracks: options.media.trackCount)
+        adaptation = StreamAdaptation(settings: options.quality, control: control, queue: queue, counters: counters)
         tracks = try MediaTracks(
-            options: options.media, stop: stopTracks, queue: queue, counters: counters,
-            keyFrameRequested: keyFrameRequested, reports: trackReports, console: console)
+            options: options.media, point: adaptation.operatingPoint, stop: stopTracks, queue: queue,
+            counters: counters, control: control, reports: trackReports, console: console)
         var settings = StreamSessionSettings()
         settings.statusInterval = options.statusInterval
         settings.reconnect.limit = options.reconnectLimit
@@ -79,7 +81,9 @@ final class LivePublisher {
             PollEntry(signals.fileDescriptor), PollEntry(reports.wakeup.fileDescriptor),
             PollEntry(trackReports.wakeup.fileDescriptor), PollEntry(links?.fileDescriptor ?? -1),
         ]
-        let deadlines = [sessionTimer, console.hasTerminal ? statusReporter.nextViewTime : nil]
+        let deadlines = [
+            sessionTimer, adaptation.nextMeasurement, console.hasTerminal ? statusReporter.nextViewTime : nil,
+        ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         while let signal = signals.next() {
             console.log(signal == SIGINT ? "interrupted: ending the stream" : "terminated: ending the stream")
@@ -92,6 +96,7 @@ final class LivePublisher {
             sessionTimer = nil
             perform(session.timerFired(now: MonotonicClock.now()))
         }
+        adapt()
         showView()
     }
 
@@ -114,7 +119,7 @@ extension LivePublisher {
             case .beginMedia(let id): beginMedia(on: id)
             case .closeConnection(let id): connections[id]?.commands.send(.close)
             case .abortConnection(let id): abort(id)
-            case .requestKeyFrame: keyFrameRequested.raise()
+            case .requestKeyFrame: control.requestKeyFrame()
             case .setTimer(let time): sessionTimer = time
             case .reportStatus: reportStatus()
             case .emit(let event): emit(event)
@@ -151,6 +156,7 @@ extension LivePublisher {
 
     private func abort(_ id: ConnectionID) {
         // A stream that goes on elsewhere: the link is back, but perhaps not yet the way to the server.
+        mediaEnded(on: id)
         guard id == mediaConnection, session.state == .reconnecting,
             let connection = connections.removeValue(forKey: id)
         else {
@@ -175,6 +181,7 @@ extension LivePublisher {
             if !isHandover { bufferReported(queue.connectionOpened()) }
             connections[id]?.commands.send(
                 .beginMedia(timeZero: timeZero, headers: isHandover ? queue.headers : []))
+            adapted(adaptation.connectionOpened(now: MonotonicClock.now()))
             return
         }
         let now = MonotonicClock.now()
@@ -185,6 +192,7 @@ extension LivePublisher {
             bufferReported(queue.append([header]))
         }
         connections[id]?.commands.send(.beginMedia(timeZero: now, headers: []))
+        adapted(adaptation.connectionOpened(now: now))
         tracks.start(until: options.media.duration.map { now + $0 })
     }
 
@@ -212,10 +220,13 @@ extension LivePublisher {
         let id = report.id
         switch report.content {
         case .connected(let server):
+            // A server that still believes in them would refuse the stream's name to the new one.
             abortStalled()
+            connections[id]?.commands.send(.shakeHands)
             perform(session.serverConnected(id, server: server, now: now))
         case .stalled(let cause):
             if let connection = connections.removeValue(forKey: id) { stalled.append(connection) }
+            mediaEnded(on: id)
             perform(session.connectionFailed(id, cause, now: now))
         case .publishing:
             perform(session.publishingBegan(id, now: now))
@@ -224,6 +235,7 @@ extension LivePublisher {
             }
         case .failed(let cause):
             connections.removeValue(forKey: id)?.thread.join()
+            mediaEnded(on: id)
             perform(session.connectionFailed(id, cause, now: now))
         case .closed:
             connections.removeValue(forKey: id)?.thread.join()
@@ -245,7 +257,7 @@ extension LivePublisher {
             if track == .video { stopTracks.signal() }
             if let note { sourceEnded(track, note) }
         case .note(let track, let note): sourceEnded(track, note)
-        case .camera(let notice): console.emit(Event(notice))
+        case .source(let notice): console.emit(Event(notice))
         case .buffer(let events): bufferReported(events)
         case .failed(let cause):
             failure = failure ?? cause
@@ -266,13 +278,17 @@ extension LivePublisher {
                     $0.droppedAudioUnits += items.count - frames
                 }
             }
-            if case .keyFrameNeeded = event { keyFrameRequested.raise() }
+            if case .keyFrameNeeded = event { control.requestKeyFrame() }
             for event in Event.ofSendBuffer(event, since: timeZero) { console.emit(event) }
         }
     }
 
     private func linksChanged() {
         guard let links, let events = try? links.takeEvents() else { return }
+        if events.contains(where: { if case .linkUp = $0 { true } else { false } }) {
+            // Without the right to do so, only some time is lost.
+            try? links.forgetUnresolvedNeighbours()
+        }
         let now = MonotonicClock.now()
         for event in events {
             switch event {
@@ -289,22 +305,75 @@ extension LivePublisher {
     }
 }
 
+// How it adapts to the network.
+extension LivePublisher {
+    private func adapt() {
+        let now = MonotonicClock.now()
+        guard let time = adaptation.nextMeasurement, now >= time else { return }
+        adapted(adaptation.timePassed(now: now))
+        if options.isTraced, let measurement = adaptation.lastMeasurement {
+            console.emit(.ofMeasurement(measurement, linkEstimate: adaptation.linkEstimate))
+        }
+    }
+
+    private func mediaEnded(on id: ConnectionID) {
+        if id == mediaConnection { adaptation.connectionLost() }
+    }
+
+    private func adapted(_ outcomes: [StreamAdaptation.Outcome]) {
+        for outcome in outcomes {
+            switch outcome {
+            case .buffer(let events): bufferReported(events)
+            case .changed(let change):
+                if adaptation.isWarningDue(change, now: MonotonicClock.now()) {
+                    emit(.uplinkTooSlow(bitrate: change.linkEstimate ?? change.from.mediaBitrate))
+                }
+                console.emit(.ofQuality(change))
+            case .restart(let point): restart(at: point)
+            }
+        }
+    }
+
+    /// Ends the stream in order and begins it again with the profile that the point's group has.
+    private func restart(at point: OperatingPoint) {
+        var configuration = tracks.videoConfiguration
+        if let present = configuration {
+            do {
+                let replacement = try VideoTrack.configuration(
+                    options.media, point: point, sourceRate: options.quality.frameRateLimit ?? point.frameRate)
+                control.replaceVideoEncoder(replacement)
+                configuration = replacement
+            } catch {
+                // The encoder that there is goes on; only the profile stays what it was.
+                console.log("warning: \(error); the stream keeps its profile")
+                control.perform([.setVideo(bitrate: point.videoBitrate, frameRate: present.frameRate)])
+                return
+            }
+        }
+        if let audio = point.audioQuality { control.setAudioBitrate(audio.bitrate) }
+        tracks.restarted(video: configuration, audioBitrate: point.audioQuality?.bitrate)
+        queue.paused(replacesVideoEncoder: configuration != nil)
+        adaptation.connectionLost()
+        mediaConnection = nil
+        perform(session.restartRequested(isContinuation: true, now: MonotonicClock.now()))
+    }
+}
+
 // What is told.
 extension LivePublisher {
-    private func reportStatus() {
-        let now = MonotonicClock.now()
-        console.emit(
-            statusReporter.status(
-                counters.snapshot, buffered: queue.duration, state: session.state, encoder: tracks.encoderName, now: now
-            ))
+    private var snapshot: StatusReporter.Snapshot {
+        StatusReporter.Snapshot(
+            counters: counters.snapshot, buffered: queue.duration, state: session.state, encoder: tracks.encoderName,
+            point: adaptation.operatingPoint, linkEstimate: adaptation.linkEstimate, reason: adaptation.lastReason)
     }
+
+    private func reportStatus() { console.emit(statusReporter.status(snapshot, now: MonotonicClock.now())) }
 
     private func showView() {
         guard console.hasTerminal else { return }
-        let view = statusReporter.dueView(
-            counters.snapshot, buffered: queue.duration, state: session.state, since: timeZero,
-            now: MonotonicClock.now())
-        if let view { console.show(view: view) }
+        let now = MonotonicClock.now()
+        guard now >= statusReporter.nextViewTime else { return }
+        console.show(view: statusReporter.view(snapshot, since: timeZero, now: now))
     }
 
     private func emitEnd() {

@@ -16,6 +16,10 @@ final class MediaQueue: Sendable {
         var begin: MediaTimestamp?
         /// Tracks that still append.
         var openTracks: Int
+        /// Between the end of a stream and its next begin nothing is taken in but headers.
+        var isPaused = false
+        /// Pictures of the encoder that a new one replaces are not for the new stream.
+        var awaitsVideoEncoder = false
         /// The latest of each track.
         var headers: [EncodedPacket.Kind: EncodedPacket] = [:]
     }
@@ -31,8 +35,12 @@ final class MediaQueue: Sendable {
     func append(_ packets: [EncodedPacket]) -> [SendBufferEvent] {
         let now = MonotonicClock.now()
         let events: [SendBufferEvent] = state.withLock { state in
-            for packet in packets where packet.kind.isHeader { state.headers[packet.kind] = packet }
-            guard let begin = state.begin else { return [] }
+            if state.awaitsVideoEncoder, packets.first?.kind.isVideo ?? false { return [] }
+            for packet in packets where packet.kind.isHeader {
+                state.headers[packet.kind] = packet
+                if state.isPaused { state.buffer.headerReplaced(packet) }
+            }
+            guard let begin = state.begin, !state.isPaused else { return [] }
             return packets.flatMap { packet in
                 packet.kind.isHeader || packet.decodeTime >= begin ? state.buffer.append(packet, now: now) : []
             }
@@ -58,6 +66,37 @@ final class MediaQueue: Sendable {
     /// Whether everything was appended and taken.
     var isFinished: Bool { state.withLock { $0.openTracks <= 0 && $0.buffer.waitingByteCount == 0 } }
 
+    /// Whether everything of this stream was taken.
+    var isDrained: Bool {
+        state.withLock { ($0.openTracks <= 0 || $0.isPaused) && $0.buffer.waitingByteCount == 0 }
+    }
+
+    /// The stream ends here, to begin again on the next connection.
+    /// - Parameter replacesVideoEncoder: pictures count again after `videoEncoderReplaced`.
+    func paused(replacesVideoEncoder: Bool) {
+        state.withLock { state in
+            state.isPaused = true
+            state.awaitsVideoEncoder = replacesVideoEncoder
+        }
+    }
+
+    /// What the video thread appends from now on is another encoder's.
+    func videoEncoderReplaced() { state.withLock { $0.awaitsVideoEncoder = false } }
+
+    /// What the quality controller is told.
+    func measurement(_ counters: PublishCounters, now: MediaTimestamp) -> StreamMeasurement {
+        state.withLock {
+            StreamMeasurement(
+                now: now, buffer: $0.buffer, encodedVideoBytes: counters.encodedVideoBytes,
+                encodedPictures: counters.encodedFrames, skippedPictures: counters.skippedFrames)
+        }
+    }
+
+    func discardWaitingVideo() -> [SendBufferEvent] {
+        let now = MonotonicClock.now()
+        return state.withLock { $0.buffer.discardWaitingVideo(now: now) }
+    }
+
     /// Media waiting here and in the kernel's queue.
     var duration: Duration { state.withLock { $0.buffer.duration } }
 
@@ -69,7 +108,10 @@ final class MediaQueue: Sendable {
     /// A new connection takes over after a loss: headers go first, then a key frame.
     func connectionOpened() -> [SendBufferEvent] {
         let now = MonotonicClock.now()
-        return state.withLock { $0.buffer.connectionOpened(now: now) }
+        return state.withLock { state in
+            state.isPaused = false
+            return state.buffer.connectionOpened(now: now)
+        }
     }
 
     func kernelQueueMeasured(unsentBytes: Int, unacknowledgedBytes: Int) -> [SendBufferEvent] {

@@ -1,4 +1,5 @@
 import AudioCapture
+import DevicePorts
 import LinuxIO
 import Media
 import RTMP
@@ -15,43 +16,49 @@ enum TrackReport: Sendable {
     case ended(Track, note: String?)
     /// Something about the source that people and scripts should know.
     case note(Track, String)
-    case camera(SteadyCamera.Notice)
+    /// A device was lost or has come back.
+    case source(SourceNotice)
     case buffer([SendBufferEvent])
     case failed(CommandFailure)
 }
 
 /// Sources and encoders of a stream, opened before the server is bothered, and the threads they run on.
 final class MediaTracks {
-    let metadata: StreamMetadata
+    private(set) var metadata: StreamMetadata
     let encoderName: String?
     /// The sound's header, which is known before the first sound: servers want headers before media.
     let audioHeader: EncodedPacket?
+    /// What the video encoder was opened with; `nil` without video.
+    private(set) var videoConfiguration: VideoEncoderConfiguration?
     private let gate: StartGate
     private var threads: [JoinableThread] = []
 
     /// - Parameter stop: once signalled, every source ends at once. It is not drained.
     init(
-        options: MediaOptions, stop: EventFD, queue: MediaQueue, counters: SharedCounters, keyFrameRequested: Flag,
-        reports: Mailbox<TrackReport>, console: Console
+        options: MediaOptions, point: OperatingPoint, stop: EventFD, queue: MediaQueue, counters: SharedCounters,
+        control: EncoderControl, reports: Mailbox<TrackReport>, console: Console
     ) throws {
         let gate = try StartGate(stop: stop)
         self.gate = gate
         // Both are opened before a thread is started: a failure here leaves nothing behind.
-        let video = try VideoTrack(options: options, stop: stop, reports: reports, console: console)
-        let audio = try AudioTrack(options: options, stop: stop)
+        let video = try VideoTrack(
+            options: options, point: point, stop: stop, reports: reports, console: console)
+        let audio = try AudioTrack(
+            options: options, bitrate: point.audioQuality?.bitrate, stop: stop, reports: reports)
         audioHeader = audio?.encoder.takeHeader(at: MonotonicClock.now())
         metadata = StreamMetadata(video: video?.metadata, audio: audio?.metadata)
         let hasVideo = video != nil
         encoderName = hasVideo ? "openh264" : nil
+        videoConfiguration = video?.configuration
         if let video {
             let pipeline = VideoPipeline(
-                track: video, queue: queue, counters: counters, keyFrameRequested: keyFrameRequested, reports: reports)
+                track: video, queue: queue, counters: counters, control: control, reports: reports)
             threads.append(try Self.thread(running: pipeline, behind: gate, reports: reports))
         }
         if let audio {
             let pipeline = AudioPipeline(
                 track: audio, fillsWithSilence: hasVideo, stop: stop, queue: queue, counters: counters,
-                reports: reports)
+                control: control, reports: reports)
             threads.append(try Self.thread(running: pipeline, behind: gate, reports: reports))
         }
     }
@@ -74,6 +81,13 @@ final class MediaTracks {
                 guard gate.waitForStart() else { return reports.send(.ended(.audio, note: nil)) }
                 pipeline.run(until: gate.end)
             })
+    }
+
+    /// The stream begins again with these.
+    func restarted(video: VideoEncoderConfiguration?, audioBitrate: Bitrate?) {
+        videoConfiguration = video
+        metadata.video = video.map { StreamMetadata.Video($0) }
+        if let audioBitrate { metadata.audio?.bitrate = audioBitrate }
     }
 
     /// How much sound so many packets hold.

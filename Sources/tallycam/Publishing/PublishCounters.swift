@@ -12,6 +12,9 @@ struct PublishCounters: Sendable {
     var convertedFrames = 0
     var videoSource = VideoSourceStatistics()
     var audioSource = AudioSourceStatistics()
+    /// Pictures that the encoder gave, and their bytes.
+    var encodedFrames = 0
+    var encodedVideoBytes = 0
     var sentFrames = 0
     var sentVideoBytes = 0
     var sentAudioUnits = 0

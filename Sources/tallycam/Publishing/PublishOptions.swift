@@ -14,7 +14,7 @@ struct MediaOptions: Sendable {
     }
 
     var video: VideoInput
-    var audio: AudioSourceDescription
+    var audio: AudioInput
     var quality: VideoQuality
     var audioQuality: AudioQuality
     var dimension: VideoDimension
@@ -36,62 +36,79 @@ struct PublishOptions {
 
     var destination: PublishDestination
     var media: MediaOptions
+    var quality: QualitySettings
     var statusInterval: Duration
     var reconnectLimit: ReconnectPolicy.Limit
     var flvPath: String?
+    /// Every measurement of the quality controller is an event.
+    var isTraced = false
     var pace: Pace
     /// What is odd but no fault, for the log.
     var warnings: [String] = []
 
     static let usage = "tallycam publish (--url URL | --stream stream.json) [OPTION...]"
 
-    static let options = [
-        CommandLineOption(
-            "url", takes: "URL",
-            help: """
-                where to: rtmp://HOST[:PORT]/APPLICATION/STREAM, or rtmps://
-                (other users see command lines; $TALLYCAM_URL is private)
-                """),
-        CommandLineOption("stream", takes: "FILE", help: "where to: a stream.json"),
-        CommandLineOption(
-            "video", takes: "SOURCE",
-            help: """
-                synthetic (default), none,
-                v4l2:/dev/videoN[,size=WxH][,fps=N][,format=CODE]
-                [,CONTROL=VALUE...], or
-                raw:PATH,format=i420|nv12|yuyv,size=WxH,fps=N
-                PATH - is standard input. A file is paced by its fps,
-                a pipe by its writer.
-                """),
-        CommandLineOption(
-            "audio", takes: "SOURCE", help: "tone (default), silence, none, or raw:PATH,rate=N,channels=N (S16LE)"),
-        CommandLineOption(
-            "quality", takes: "NAME",
-            help: "\(VideoQuality.allCases.map(\.name).joined(separator: " "))\n(default \(VideoQuality.standard.name))"
-        ),
-        CommandLineOption(
-            "audio-quality", takes: "NAME",
-            help: "\(AudioQuality.presets.map(\.name).joined(separator: " ")) (default \(AudioQuality.standard.name))"),
-        CommandLineOption(
-            "dimension", takes: "WxH",
-            help: "picture size (default \(VideoDimension.standard.size));\n"
-                + "others than the presets are rounded to 16"),
-        CommandLineOption("encoder", takes: "NAME", help: "auto (default) or openh264"),
-        CommandLineOption("duration", takes: "SECONDS", help: "end after so much media"),
-        CommandLineOption(
-            "reconnect", takes: "N", help: "attempts after a failure: a number (default 3) or endless"),
-        CommandLineOption("status-interval", takes: "SECONDS", help: "between status reports, 1 to 30 (default 3)"),
-        CommandLineOption("from-flv", takes: "FILE", help: "publish an already encoded file; nothing is encoded"),
-        CommandLineOption("pace", takes: "PACE", help: "of --from-flv: realtime (default) or fast"),
-        CommandLineOption(
-            "events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
-    ]
+    static let options =
+        [
+            CommandLineOption(
+                "url", takes: "URL",
+                help: """
+                    where to: rtmp://HOST[:PORT]/APPLICATION/STREAM, or rtmps://
+                    (other users see command lines; $TALLYCAM_URL is private)
+                    """),
+            CommandLineOption("stream", takes: "FILE", help: "where to: a stream.json"),
+            CommandLineOption(
+                "video", takes: "SOURCE",
+                help: """
+                    synthetic (default), none,
+                    libcamera[:ID|front|back|external][,SETTING...],
+                    v4l2:/dev/videoN[,SETTING...], or
+                    raw:PATH,format=F,size=WxH,fps=N
+                    with F i420, nv12, yuyv or rgb888.
+                    A camera's settings are size=WxH, fps=N, format=CODE
+                    and its controls, CONTROL=VALUE (tallycam cameras).
+                    PATH - is standard input. A file is paced by its fps,
+                    a pipe by its writer.
+                    """),
+            CommandLineOption(
+                "audio", takes: "SOURCE",
+                help: """
+                    tone (default), silence, none,
+                    alsa[:DEVICE][,gain=DB][,mute=on] (tallycam microphones),
+                    or raw:PATH,rate=N,channels=N (S16LE)
+                    """),
+            CommandLineOption(
+                "quality", takes: "NAME",
+                help:
+                    "\(VideoQuality.allCases.map(\.name).joined(separator: " "))\n(default \(VideoQuality.standard.name))"
+            ),
+            CommandLineOption(
+                "audio-quality", takes: "NAME",
+                help:
+                    "\(AudioQuality.presets.map(\.name).joined(separator: " ")) (default \(AudioQuality.standard.name))"
+            ),
+            CommandLineOption(
+                "dimension", takes: "WxH",
+                help: "picture size (default \(VideoDimension.standard.size));\n"
+                    + "others than the presets are rounded to 16"),
+        ] + AdaptationOptions.options + [
+            CommandLineOption("encoder", takes: "NAME", help: "auto (default) or openh264"),
+            CommandLineOption("duration", takes: "SECONDS", help: "end after so much media"),
+            CommandLineOption(
+                "reconnect", takes: "N", help: "attempts after a failure: a number (default 3) or endless"),
+            CommandLineOption("status-interval", takes: "SECONDS", help: "between status reports, 1 to 30 (default 3)"),
+            CommandLineOption("from-flv", takes: "FILE", help: "publish an already encoded file; nothing is encoded"),
+            CommandLineOption("pace", takes: "PACE", help: "of --from-flv: realtime (default) or fast"),
+            CommandLineOption("trace", help: "ten measurements of the network a second, as events"),
+            CommandLineOption(
+                "events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
+        ]
 
     init(_ arguments: CommandLineArguments) throws {
         (destination, warnings) = try Self.destination(arguments)
         media = try MediaOptions(
             video: Self.value(arguments["video"] ?? "synthetic") { try VideoInput(parsing: $0) },
-            audio: Self.value(arguments["audio"] ?? "tone") { try AudioSourceDescription(parsing: $0) },
+            audio: Self.value(arguments["audio"] ?? "tone") { try AudioInput(parsing: $0) },
             quality: Self.value(arguments["quality"] ?? VideoQuality.standard.name) { try VideoQuality(named: $0) },
             audioQuality: Self.value(arguments["audio-quality"] ?? AudioQuality.standard.name) {
                 try AudioQuality(named: $0)
@@ -101,6 +118,8 @@ struct PublishOptions {
             },
             encoder: Self.choice(arguments, "encoder", default: .auto, "auto or openh264"),
             duration: arguments["duration"].map(Self.duration))
+        quality = try AdaptationOptions.settings(arguments, media: media)
+        isTraced = arguments.contains("trace")
         pace = try Self.choice(arguments, "pace", default: .realtime, "realtime or fast")
         statusInterval = try Self.statusInterval(arguments["status-interval"])
         reconnectLimit = try Self.reconnectLimit(arguments["reconnect"])
@@ -110,8 +129,9 @@ struct PublishOptions {
 
     private func checkCombination(_ arguments: CommandLineArguments) throws {
         if flvPath != nil,
-            let extra = ["video", "audio", "quality", "audio-quality", "dimension", "encoder"]
+            let extra = ["video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace"]
                 .first(where: arguments.contains)
+                ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)
         {
             throw CommandFailure.usage("--\(extra) does not go with --from-flv: the file is already encoded")
         }

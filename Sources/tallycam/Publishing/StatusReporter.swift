@@ -2,6 +2,7 @@ import ApplianceLogic
 import Glibc
 import LinuxIO
 import Media
+import StreamQuality
 
 /// Turns the counters into rates, for status reports and for a live view four times a second.
 struct StatusReporter {
@@ -14,72 +15,89 @@ struct StatusReporter {
         let counters: PublishCounters
     }
 
+    /// What is reported at one moment.
+    struct Snapshot {
+        var counters: PublishCounters
+        var buffered: Duration
+        var state: StreamState
+        var encoder: String?
+        var point: OperatingPoint
+        /// What the link was last seen to carry.
+        var linkEstimate: Bitrate?
+        /// Of the last change.
+        var reason: QualityChangeReason?
+    }
+
     private let target: String
-    private let quality: String
     private let size: PictureSize?
-    private let framesPerSecond: Int
-    private let targetBitrate: Bitrate
+    private let bufferLimits: SendBufferLimits
+    /// What the bars of rates end at.
+    private let largestBitrate: Bitrate
     private var lastStatus: Sample
     private var recent: [Sample]
     private(set) var nextViewTime: MediaTimestamp
 
     init(options: PublishOptions, now: MediaTimestamp) {
         target = options.destination.label
-        let hasVideo = options.media.video != .none
-        quality = hasVideo ? options.media.quality.name : "audio \(options.media.audioQuality.name)"
-        size = hasVideo ? options.media.dimension.size : nil
-        framesPerSecond = hasVideo ? options.media.quality.frameRate.framesPerSecond : 0
-        let video = hasVideo ? options.media.quality.bitrate.bitsPerSecond : 0
-        let audio = options.media.audio == .none ? 0 : options.media.audioQuality.bitrate.bitsPerSecond
-        targetBitrate = Bitrate(bitsPerSecond: video + audio)
+        let settings = options.quality
+        size = settings.videoQuality == nil ? nil : options.media.dimension.size
+        bufferLimits = settings.bufferLimits
+        let video = settings.videoQuality == nil ? 0 : settings.bitrateRange.maximum.bitsPerSecond
+        largestBitrate = Bitrate(bitsPerSecond: video + (settings.audioQuality?.bitrate.bitsPerSecond ?? 0))
         lastStatus = Sample(time: now, counters: PublishCounters())
         recent = [lastStatus]
         nextViewTime = now
     }
 
     /// What went out since the report before.
-    mutating func status(
-        _ counters: PublishCounters, buffered: Duration, state: StreamState, encoder: String?, now: MediaTimestamp
-    ) -> Event {
+    mutating func status(_ snapshot: Snapshot, now: MediaTimestamp) -> Event {
+        let counters = snapshot.counters
         let current = Sample(time: now, counters: counters)
         let rates = Rates(from: lastStatus, to: current)
         lastStatus = current
+        var fields: [(name: String, value: Event.Value)] = [
+            ("state", .text(snapshot.state.rawValue)), ("encoder", .text(snapshot.encoder ?? "none")),
+            ("videoFramesPerSecond", .number(rates.videoFramesPerSecond)),
+            ("audioFramesPerSecond", .number(rates.audioUnitsPerSecond)),
+            ("bitsPerSecond", .integer(rates.total.bitsPerSecond)),
+            ("bufferedSeconds", .number(snapshot.buffered.inSeconds)),
+            ("videoFrames", .integer(counters.sentFrames)), ("videoSkipped", .integer(counters.skippedFrames)),
+            ("videoDropped", .integer(counters.droppedFrames)),
+        ]
+        fields += snapshot.point.fields
+        fields += counters.sourceFields
+        if let estimate = snapshot.linkEstimate {
+            fields.append(("linkBitsPerSecond", .integer(estimate.bitsPerSecond)))
+        }
+        if let reason = snapshot.reason { fields.append(("reason", .text(reason.name))) }
         return Event(
             nil, code: EventCode.status.rawValue,
             text: "\(fixed(rates.videoFramesPerSecond, decimals: 1)) fps, "
-                + "\(fixed(rates.total.kilobitsPerSecond, decimals: 0)) kbit/s, "
-                + "\(fixed(buffered.inSeconds, decimals: 2)) s buffered, \(counters.sentFrames) pictures sent, "
+                + "\(fixed(rates.total.kilobitsPerSecond, decimals: 0)) of "
+                + "\(fixed(snapshot.point.mediaBitrate.kilobitsPerSecond, decimals: 0)) kbit/s (\(snapshot.point.qualityName)), "
+                + "\(fixed(snapshot.buffered.inSeconds, decimals: 2)) s buffered, \(counters.sentFrames) pictures sent, "
                 + "\(counters.skippedFrames) skipped, \(counters.droppedFrames) dropped",
-            fields: [
-                ("state", .text(state.rawValue)), ("quality", .text(quality)), ("encoder", .text(encoder ?? "none")),
-                ("videoFramesPerSecond", .number(rates.videoFramesPerSecond)),
-                ("audioFramesPerSecond", .number(rates.audioUnitsPerSecond)),
-                ("bitsPerSecond", .integer(rates.total.bitsPerSecond)),
-                ("bufferedSeconds", .number(buffered.inSeconds)),
-                ("videoFrames", .integer(counters.sentFrames)), ("videoSkipped", .integer(counters.skippedFrames)),
-                ("videoDropped", .integer(counters.droppedFrames)),
-            ] + counters.sourceFields)
+            fields: fields)
     }
 
-    /// The view's lines, when it is time to draw it again.
-    mutating func dueView(
-        _ counters: PublishCounters, buffered: Duration, state: StreamState, since begin: MediaTimestamp?,
-        now: MediaTimestamp
-    ) -> [String]? {
-        guard now >= nextViewTime else { return nil }
+    /// The view's lines. To be shown four times a second.
+    mutating func view(_ snapshot: Snapshot, since begin: MediaTimestamp?, now: MediaTimestamp) -> [String] {
         nextViewTime = now + Self.viewInterval
+        let counters = snapshot.counters
         let current = Sample(time: now, counters: counters)
         recent.append(current)
         recent.removeAll { now - $0.time > Self.viewWindow }
         let rates = Rates(from: recent.first ?? current, to: current)
-        let snapshot = LiveView.Snapshot(
-            state: state == .connected ? "live" : state.rawValue, target: target,
-            elapsed: begin.map { now - $0 } ?? .zero, quality: quality, size: size,
-            framesPerSecond: rates.videoFramesPerSecond, targetFramesPerSecond: framesPerSecond, bitrate: rates.total,
-            targetBitrate: targetBitrate, buffered: buffered, bufferLimit: .seconds(3),
-            videoFrames: counters.sentFrames, skippedFrames: counters.skippedFrames,
+        let view = LiveView.Snapshot(
+            state: snapshot.state == .connected ? "live" : snapshot.state.rawValue, target: target,
+            elapsed: begin.map { now - $0 } ?? .zero, quality: snapshot.point.qualityName, size: size,
+            framesPerSecond: rates.videoFramesPerSecond,
+            targetFramesPerSecond: size == nil ? 0 : snapshot.point.frameRate.framesPerSecond, bitrate: rates.total,
+            targetBitrate: snapshot.point.mediaBitrate, largestBitrate: largestBitrate,
+            linkEstimate: snapshot.linkEstimate, reason: snapshot.reason?.rawValue, buffered: snapshot.buffered,
+            bufferLimits: bufferLimits, videoFrames: counters.sentFrames, skippedFrames: counters.skippedFrames,
             droppedFrames: counters.droppedFrames)
-        return LiveView.lines(snapshot, columns: TerminalSize(of: STDERR_FILENO)?.columns ?? 80)
+        return LiveView.lines(view, columns: TerminalSize(of: STDERR_FILENO)?.columns ?? 80)
     }
 
     private struct Rates {

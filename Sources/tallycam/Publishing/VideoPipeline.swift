@@ -3,29 +3,36 @@ import LinuxIO
 import Media
 import SoftwareEncoding
 import StreamQuality
-import Synchronization
 
 /// Source and encoder: the work of the video thread.
 final class VideoPipeline {
     private let source: any VideoSource
-    private let encoder: any VideoEncoder
+    private var encoder: any VideoEncoder
+    private let makeEncoder: @Sendable (VideoEncoderConfiguration) throws -> any VideoEncoder
     private var pacer: FramePacer
+    private var frameRate: FrameRate
+    /// Pictures that encoders before this one left out.
+    private var earlierSkips = 0
+    /// As `earlierSkips`, of pictures that were scaled or converted.
+    private var earlierConversions = 0
     private let queue: MediaQueue
     private let counters: SharedCounters
-    private let keyFrameRequested: Flag
+    private let control: EncoderControl
     private let reports: Mailbox<TrackReport>
     private var lastDecodeTime: MediaTimestamp?
 
     init(
-        track: VideoTrack, queue: MediaQueue, counters: SharedCounters, keyFrameRequested: Flag,
+        track: VideoTrack, queue: MediaQueue, counters: SharedCounters, control: EncoderControl,
         reports: Mailbox<TrackReport>
     ) {
         source = track.source
         encoder = track.encoder
+        makeEncoder = track.makeEncoder
         pacer = track.pacer
+        frameRate = track.configuration.frameRate
         self.queue = queue
         self.counters = counters
-        self.keyFrameRequested = keyFrameRequested
+        self.control = control
         self.reports = reports
     }
 
@@ -44,17 +51,52 @@ final class VideoPipeline {
     private func encodeAll(until end: MediaTimestamp?) throws {
         while let frame = try source.nextFrame() {
             if let end, frame.captureTime >= end { return }
+            try obey(control.takeVideoOrders())
             guard pacer.frameCaptured(at: frame.captureTime) else { continue }
-            if keyFrameRequested.take() { encoder.requestKeyFrame() }
-            let packets = try encoder.encode(frame)
-            counters.update {
-                $0.capturedFrames += 1
-                $0.skippedFrames = encoder.skippedFrameCount
-                $0.convertedFrames = encoder.convertedFrameCount
-                $0.videoSource = source.statistics
-            }
-            let events = queue.append(packets.map(spread))
+            let packets = try encoder.encode(frame).map(spread)
+            count(packets)
+            let events = queue.append(packets)
             if !events.isEmpty { reports.send(.buffer(events)) }
+        }
+    }
+
+    private func obey(_ orders: EncoderControl.VideoOrders) throws {
+        if let configuration = orders.replacement {
+            earlierSkips += encoder.skippedFrameCount
+            earlierConversions += encoder.convertedFrameCount
+            encoder = try makeEncoder(configuration)
+            pace(at: configuration.frameRate)
+            queue.videoEncoderReplaced()
+        }
+        if let setting = orders.setting {
+            if setting.frameRate != frameRate {
+                try encoder.setFrameRate(
+                    setting.frameRate, keyFrameInterval: VideoTrack.keyFrameInterval(at: setting.frameRate))
+                pace(at: setting.frameRate)
+            }
+            try encoder.setBitrate(setting.bitrate)
+        }
+        if orders.isKeyFrameWanted { encoder.requestKeyFrame() }
+    }
+
+    private func pace(at rate: FrameRate) {
+        frameRate = rate
+        pacer = FramePacer(source: source.frameRate, wanted: rate)
+    }
+
+    private func count(_ packets: [EncodedPacket]) {
+        let skipped = earlierSkips + encoder.skippedFrameCount
+        let converted = earlierConversions + encoder.convertedFrameCount
+        let statistics = source.statistics
+        counters.update { counters in
+            counters.capturedFrames += 1
+            counters.convertedFrames = converted
+            counters.videoSource = statistics
+            counters.skippedFrames = skipped
+            for packet in packets where !packet.kind.isHeader {
+                counters.encodedFrames += 1
+                counters.encodedVideoBytes += packet.payload.count
+            }
         }
     }
 
@@ -68,12 +110,4 @@ final class VideoPipeline {
         lastDecodeTime = packet.decodeTime
         return packet
     }
-}
-
-/// A request from one thread that another one takes up once.
-final class Flag: Sendable {
-    private let isRaised = Atomic(false)
-
-    func raise() { isRaised.store(true, ordering: .relaxed) }
-    func take() -> Bool { isRaised.exchange(false, ordering: .relaxed) }
 }

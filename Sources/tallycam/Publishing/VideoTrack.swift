@@ -9,10 +9,16 @@ import StreamQuality
 struct VideoTrack {
     let source: any VideoSource
     let encoder: any VideoEncoder
+    /// Makes another one, for a stream that begins again. Used on the video thread.
+    let makeEncoder: @Sendable (VideoEncoderConfiguration) throws -> any VideoEncoder
+    let configuration: VideoEncoderConfiguration
     let metadata: StreamMetadata.Video
     let pacer: FramePacer
 
-    init?(options: MediaOptions, stop: EventFD, reports: Mailbox<TrackReport>, console: Console) throws {
+    /// - Parameter point: what the stream begins with.
+    init?(
+        options: MediaOptions, point: OperatingPoint, stop: EventFD, reports: Mailbox<TrackReport>, console: Console
+    ) throws {
         guard let source = try Self.source(options, stop: stop, reports: reports) else { return nil }
         let size = options.dimension.size
         if options.dimension.isRounded {
@@ -21,20 +27,35 @@ struct VideoTrack {
         if PictureFit(source.layout.size, into: size).hasBars {
             console.log("warning: \(source.layout.size) has another aspect than \(size); black bars fill the rest")
         }
-        let frameRate = min(options.quality.frameRate, source.frameRate)
-        if frameRate < options.quality.frameRate {
+        if source.frameRate < options.quality.frameRate {
             console.log(
-                "warning: the source gives \(frameRate.framesPerSecond) fps, \(options.quality.name) has "
+                "warning: the source gives \(source.frameRate.framesPerSecond) fps, \(options.quality.name) has "
                     + "\(options.quality.frameRate.framesPerSecond)")
         }
-        let configuration = VideoEncoderConfiguration(
-            size: size, frameRate: frameRate, bitrate: options.quality.bitrate, profile: options.quality.profile,
-            level: try Self.level(options), keyFrameInterval: 2 * frameRate.framesPerSecond)
+        let configuration = try Self.configuration(options, point: point, sourceRate: source.frameRate)
         self.source = source
+        self.configuration = configuration
         encoder = try Self.encoder(configuration)
-        metadata = StreamMetadata.Video(size: size, frameRate: frameRate, bitrate: options.quality.bitrate)
-        pacer = FramePacer(source: source.frameRate, wanted: frameRate)
+        makeEncoder = { configuration in try OpenH264Encoder(configuration: configuration) }
+        metadata = StreamMetadata.Video(configuration)
+        pacer = FramePacer(source: source.frameRate, wanted: configuration.frameRate)
     }
+
+    /// What the encoder is opened with for an operating point.
+    static func configuration(
+        _ options: MediaOptions, point: OperatingPoint, sourceRate: FrameRate
+    ) throws -> VideoEncoderConfiguration {
+        let frameRate = min(point.frameRate, sourceRate)
+        // The best quality that the stream can rise to without another start.
+        let isLower = point.videoQuality?.group == .lowAndMedium && options.quality.group == .high
+        let best = isLower ? .medium3 : options.quality
+        return VideoEncoderConfiguration(
+            size: options.dimension.size, frameRate: frameRate, bitrate: point.videoBitrate, profile: best.profile,
+            level: try level(best, options), keyFrameInterval: keyFrameInterval(at: frameRate))
+    }
+
+    /// A key frame every two seconds.
+    static func keyFrameInterval(at frameRate: FrameRate) -> Int { 2 * frameRate.framesPerSecond }
 
     private static func source(
         _ options: MediaOptions, stop: EventFD, reports: Mailbox<TrackReport>
@@ -42,15 +63,15 @@ struct VideoTrack {
         do {
             return try options.video.open(
                 size: options.dimension.size, frameRate: options.quality.frameRate, stop: stop
-            ) { reports.send(.camera($0)) }
+            ) { reports.send(.source($0)) }
         } catch {
             throw CommandFailure(.media, code: -1301, "\(error)")
         }
     }
 
-    private static func level(_ options: MediaOptions) throws -> H264Level {
+    private static func level(_ quality: VideoQuality, _ options: MediaOptions) throws -> H264Level {
         do {
-            return try options.quality.level(for: options.dimension.size)
+            return try quality.level(for: options.dimension.size)
         } catch {
             throw CommandFailure(.usage, code: -1305, "\(error)")
         }
@@ -62,5 +83,11 @@ struct VideoTrack {
         } catch {
             throw CommandFailure(.media, code: -1303, "\(error)")
         }
+    }
+}
+
+extension StreamMetadata.Video {
+    init(_ configuration: VideoEncoderConfiguration) {
+        self.init(size: configuration.size, frameRate: configuration.frameRate, bitrate: configuration.bitrate)
     }
 }

@@ -39,25 +39,30 @@ struct MediaTally {
     private(set) var keyFrameCount = 0
     private var audioConfig: AudioSpecificConfig?
 
-    mutating func add(_ tag: FLVTag) {
+    /// - Returns: whether it is a picture or a sound, and no header.
+    @discardableResult
+    mutating func add(_ tag: FLVTag) -> Bool {
         switch tag.kind {
         case .video:
             // Neither a sequence header nor the end-of-sequence marker, which is 5 bytes long, is a picture.
             let header = try? FLVVideoHeader(parsing: tag.body)
-            guard tag.body.count > 5, header?.packetType != .sequenceHeader else { return }
+            guard tag.body.count > 5, header?.packetType != .sequenceHeader else { return false }
             video.add(timestamp: tag.timestamp, byteCount: tag.body.count)
             if let header, header.codec == .avc, header.frameType == .keyFrame, header.packetType == .nalUnits {
                 keyFrameCount += 1
             }
+            return true
         case .audio:
             let header = try? FLVAudioHeader(parsing: tag.body)
             if header?.packetType == .sequenceHeader {
                 audioConfig = try? AudioSpecificConfig(parsing: Array(tag.body.dropFirst(2)))
             } else {
                 audio.add(timestamp: tag.timestamp, byteCount: tag.body.count)
+                return true
             }
         case .script: break
         }
+        return false
     }
 
     /// AAC units hold 1024 samples per channel each.

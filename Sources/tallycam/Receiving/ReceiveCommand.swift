@@ -13,6 +13,7 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
             "record", takes: "FILE.flv", help: "write what is published; a second stream goes to FILE-2.flv"),
         CommandLineOption(
             "events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
+        CommandLineOption("report-arrivals", help: "an event for each picture and sound, when it was complete"),
         CommandLineOption("fault", takes: "NAME[=VALUE]", help: "for tests only: misbehave, as told below"),
     ]
     let usage = "tallycam receive --listen HOST:PORT [OPTION...]"
@@ -30,7 +31,8 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
     let console = Console(eventStyle: try eventStyle(parsed))
     do {
         let receiver = try Receiver(
-            endpoint: endpoint, recordPath: parsed["record"], faults: ReceiverFaults(faults), console: console)
+            endpoint: endpoint, recordPath: parsed["record"], reportsArrivals: parsed.contains("report-arrivals"),
+            faults: ReceiverFaults(faults), console: console)
         return try receiver.run()
     } catch let failure as CommandFailure {
         console.emit(.failed(failure))
@@ -44,16 +46,20 @@ final class Receiver {
     private let signals: SignalFD
     private let listener: TCPListener
     private let recordPath: String?
+    private let reportsArrivals: Bool
     private let faults: ReceiverFaults
     /// Before this no connection is taken.
     private var acceptTime = MediaTimestamp.zero
     private var connectionCount = 0
-    private var recordingCount = 0
+    private var streamCount = 0
     private var connections: [ReceivedConnection] = []
 
-    init(endpoint: Endpoint, recordPath: String?, faults: ReceiverFaults, console: Console) throws {
+    init(
+        endpoint: Endpoint, recordPath: String?, reportsArrivals: Bool, faults: ReceiverFaults, console: Console
+    ) throws {
         self.console = console
         self.recordPath = recordPath
+        self.reportsArrivals = reportsArrivals
         self.faults = faults
         signals = try SignalFD([SIGINT, SIGTERM])
         do {
@@ -104,7 +110,7 @@ final class Receiver {
             switch occurrence {
             case .publishStarted(let application, _): try publishStarted(application, on: connection)
             case .media(let tag):
-                connection.tally.add(tag)
+                if connection.tally.add(tag), reportsArrivals { arrived(tag, on: connection) }
                 try connection.recording?.append(tag)
             case .ended: publishEnded(on: connection)
             }
@@ -116,13 +122,14 @@ final class Receiver {
 
     private func publishStarted(_ application: String, on connection: ReceivedConnection) throws {
         connection.tally = MediaTally()
+        streamCount += 1
+        connection.streamNumber = streamCount
         // The stream name is the publisher's secret.
         let label = application.prefix { $0 != "?" } + "/***"
         connection.streamLabel = String(label)
         var fields = "to \(label)"
         if let recordPath {
-            recordingCount += 1
-            let path = Self.numbered(recordPath, recordingCount)
+            let path = Self.numbered(recordPath, streamCount)
             connection.recording = try FLVRecording(path: path)
             fields += ", recording to \(path)"
         }
@@ -130,6 +137,18 @@ final class Receiver {
             Event(
                 "publisherStarted", text: "\(connection.stream.peer) publishes \(fields)",
                 ["peer": .text(connection.stream.peer), "application": .text(String(label))]))
+    }
+
+    private func arrived(_ tag: FLVTag, on connection: ReceivedConnection) {
+        console.emit(
+            Event(
+                "arrived", text: nil,
+                [
+                    "kind": .text(tag.kind == .video ? "picture" : "audio"),
+                    "stream": .integer(connection.streamNumber), "timestamp": .integer(Int(tag.timestamp)),
+                    "bytes": .integer(tag.body.count),
+                    "clock": .number((MonotonicClock.now() - MediaTimestamp.zero).inSeconds),
+                ]))
     }
 
     private func publishEnded(on connection: ReceivedConnection) {

@@ -15,6 +15,8 @@ final class ReceivedConnection {
     let stream: any ByteStream
     var recording: FLVRecording?
     var tally = MediaTally()
+    /// Streams of the receiver count from 1; as recordings do.
+    var streamNumber = 0
     /// What is published now, as events name it.
     var streamLabel: String?
     private(set) var isOver = false

@@ -1,4 +1,5 @@
 import Media
+import StreamQuality
 
 /// The terminal view of a stream: rendered from a snapshot, shown by `Console`.
 struct LiveView {
@@ -12,9 +13,14 @@ struct LiveView {
         var framesPerSecond: Double
         var targetFramesPerSecond: Int
         var bitrate: Bitrate
+        /// What the encoders are meant to give now, and what they may give at most.
         var targetBitrate: Bitrate
+        var largestBitrate: Bitrate
+        var linkEstimate: Bitrate?
+        /// Why the target changed last.
+        var reason: String?
         var buffered: Duration
-        var bufferLimit: Duration
+        var bufferLimits: SendBufferLimits
         var videoFrames: Int
         var skippedFrames: Int
         var droppedFrames: Int
@@ -26,26 +32,35 @@ struct LiveView {
     static func lines(_ snapshot: Snapshot, columns: Int) -> [String] {
         let size = snapshot.size.map { " \($0)" } ?? ""
         let head = "\(snapshot.target)  \(clock(snapshot.elapsed))"
-        let rate = fixed(snapshot.framesPerSecond, width: 5, decimals: 1)
-        let kilobits = fixed(snapshot.bitrate.kilobitsPerSecond, width: 5, decimals: 0)
-        let seconds = fixed(snapshot.buffered.inSeconds, width: 5, decimals: 2)
+        let reason = snapshot.reason.map { "  (\($0))" } ?? ""
         let lost =
             "\(snapshot.videoFrames) sent, \(snapshot.skippedFrames) skipped by the encoder, "
             + "\(snapshot.droppedFrames) dropped"
         return [
             badge(snapshot.state) + "  " + clipped(head, to: columns - snapshot.state.count - 6),
-            clipped("  quality  \(snapshot.quality)\(size)", to: columns),
-            "  picture  \(rate) fps     "
+            clipped("  quality  \(snapshot.quality)\(size)\(reason)", to: columns),
+            "  picture  \(fixed(snapshot.framesPerSecond, width: 5, decimals: 1)) fps     "
                 + bar(snapshot.framesPerSecond, of: Double(snapshot.targetFramesPerSecond), columns: columns)
                 + " of \(snapshot.targetFramesPerSecond)",
-            "  bitrate  \(kilobits) kbit/s  "
-                + bar(
-                    snapshot.bitrate.kilobitsPerSecond, of: snapshot.targetBitrate.kilobitsPerSecond, columns: columns)
-                + " of \(fixed(snapshot.targetBitrate.kilobitsPerSecond, decimals: 0))",
-            "  buffer   \(seconds) s       "
-                + bar(snapshot.buffered.inSeconds, of: snapshot.bufferLimit.inSeconds, columns: columns)
-                + " of \(fixed(snapshot.bufferLimit.inSeconds, decimals: 0))",
+        ] + rates(snapshot, columns: columns) + [
+            "  buffer   \(fixed(snapshot.buffered.inSeconds, width: 5, decimals: 2)) s       "
+                + bufferBar(snapshot, columns: columns)
+                + " of \(fixed(snapshot.bufferLimits.maxDuration.inSeconds, decimals: 0))",
             clipped("  frames   \(lost)", to: columns),
+        ]
+    }
+
+    /// What is sent, what is meant to be, and what the link carries, on one scale.
+    private static func rates(_ snapshot: Snapshot, columns: Int) -> [String] {
+        let estimate = snapshot.linkEstimate
+        let full = max(snapshot.largestBitrate, estimate ?? snapshot.largestBitrate).kilobitsPerSecond
+        func line(_ name: String, _ rate: Bitrate) -> String {
+            "  \(name)  \(fixed(rate.kilobitsPerSecond, width: 5, decimals: 0)) kbit/s  "
+                + bar(rate.kilobitsPerSecond, of: full, columns: columns)
+        }
+        return [
+            line("bitrate", snapshot.bitrate), line("target ", snapshot.targetBitrate),
+            estimate.map { line("link   ", $0) } ?? "  link         ? kbit/s  never full so far",
         ]
     }
 
@@ -60,11 +75,25 @@ struct LiveView {
         return "\u{1B}[1;\(colour)m \(state.uppercased()) \u{1B}[0m"
     }
 
+    private static func width(_ columns: Int) -> Int { max(5, min(barWidth, columns - 40)) }
+
     private static func bar(_ value: Double, of full: Double, columns: Int) -> String {
-        let width = max(5, min(barWidth, columns - 40))
-        let share = full > 0 ? min(1, max(0, value / full)) : 0
-        let filled = Int((share * Double(width)).rounded())
+        let width = width(columns)
+        let filled = Int((share(value, of: full) * Double(width)).rounded())
         return String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
+    }
+
+    /// Green below the low threshold, red above the high one.
+    private static func bufferBar(_ snapshot: Snapshot, columns: Int) -> String {
+        let limits = snapshot.bufferLimits
+        let share = share(snapshot.buffered.inSeconds, of: limits.maxDuration.inSeconds)
+        let colour = share < limits.lowThreshold ? "32" : share < limits.highThreshold ? "33" : "31"
+        let bar = bar(share, of: 1, columns: columns)
+        return "\u{1B}[\(colour)m\(bar)\u{1B}[0m"
+    }
+
+    private static func share(_ value: Double, of full: Double) -> Double {
+        full > 0 ? min(1, max(0, value / full)) : 0
     }
 
     private static func clock(_ duration: Duration) -> String {

@@ -1,0 +1,46 @@
+"""The burnt-in clock of Tallycam's synthetic picture: drawn here for other programs' cameras, and read at the end."""
+
+import binascii
+from dataclasses import dataclass
+
+COLUMNS, ROWS = 40, 3
+
+
+@dataclass(frozen=True)
+class Reading:
+    number: int
+    milliseconds: int  # of CLOCK_MONOTONIC
+
+
+def block_height(width: int, height: int) -> int:
+    return max(2, min(width // COLUMNS, height // 12))
+
+
+def draw(number: int, milliseconds: int, width: int, height: int) -> list[bytes]:
+    """The strip's luma, one line for each row of blocks; each is to be repeated `block_height` times."""
+    content = number.to_bytes(4, "big") + milliseconds.to_bytes(5, "big")
+    code = b"\xa6" + content + binascii.crc_hqx(content, 0xFFFF).to_bytes(2, "big") + bytes(3)
+    bits = "".join(f"{byte:08b}" for byte in code)
+    edges = [column * width // COLUMNS for column in range(COLUMNS + 1)]
+    return [
+        b"".join(
+            (b"\xeb" if bits[row * COLUMNS + column] == "1" else b"\x10") * (edges[column + 1] - edges[column])
+            for column in range(COLUMNS)
+        )
+        for row in range(ROWS)
+    ]
+
+
+def read(luma: memoryview, width: int, height: int) -> Reading | None:
+    """What the strip of a picture says; `None` when there is none or it is damaged."""
+    block = block_height(width, height)
+    top = height - ROWS * block
+    bits = "".join(
+        "1" if luma[(top + row * block + block // 2) * width + (2 * column + 1) * width // (2 * COLUMNS)] >= 128 else "0"
+        for row in range(ROWS)
+        for column in range(COLUMNS)
+    )
+    content = int(bits[8:80], 2).to_bytes(9, "big")
+    if bits[:8] != "10100110" or binascii.crc_hqx(content, 0xFFFF) != int(bits[80:96], 2):
+        return None
+    return Reading(int.from_bytes(content[:4], "big"), int.from_bytes(content[4:], "big"))

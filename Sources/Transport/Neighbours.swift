@@ -1,0 +1,41 @@
+import CLinux
+import Glibc
+import LinuxIO
+
+extension LinkMonitor {
+    /// Lets the kernel ask at once for the hardware addresses that it does not know (ARP, IPv6 neighbour discovery).
+    ///
+    /// It asks once a second, and everything for that neighbour waits for the answer. What it asked while a link was
+    /// down is lost, so after the link's return all waits for the next turn. A forgotten question is asked anew
+    /// as soon as something is sent. Only CAP_NET_ADMIN may do this; without it the next turn comes by itself.
+    public func forgetUnresolvedNeighbours() throws(SystemCallError) {
+        let socket = try Self.openSocket(groups: 0)
+        // An empty struct ndmsg: all families, all links.
+        try Self.send(
+            UInt16(RTM_GETNEIGH), flags: NLM_F_DUMP, payload: [UInt8](repeating: 0, count: MemoryLayout<ndmsg>.size),
+            through: socket)
+        for case .neighbour(let neighbour) in try Self.readDump(from: socket) where neighbour.isUnresolved {
+            try Self.forget(neighbour, through: socket)
+        }
+    }
+
+    private static func forget(
+        _ neighbour: RouteMessage.Neighbour, through socket: borrowing OwnedFileDescriptor
+    ) throws(SystemCallError) {
+        var message = ndmsg()
+        message.ndm_family = neighbour.family
+        message.ndm_ifindex = neighbour.link
+        var attribute = nlattr()
+        attribute.nla_len = UInt16(MemoryLayout<nlattr>.size + neighbour.address.count)
+        attribute.nla_type = UInt16(NDA_DST)
+        let payload = withUnsafeBytes(of: message) { Array($0) } + withUnsafeBytes(of: attribute) { Array($0) }
+        try send(UInt16(RTM_DELNEIGH), flags: NLM_F_ACK, payload: payload + neighbour.address, through: socket)
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = retryingInterrupted { recv(socket.rawValue, &buffer, buffer.count, 0) }
+        guard count > 0 else { throw SystemCallError("recv", subject: "netlink") }
+        for case .failed(let number) in RouteMessage.messages(in: buffer[..<count])
+        where number != 0 && number != ENOENT {
+            throw SystemCallError("RTM_DELNEIGH", number: number, subject: "netlink")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import LinuxIO
+import Media
+import StreamQuality
+
+/// Runs the quality controller: measures ten times a second while media is sent, and passes on what it decides.
+/// Used from the main thread.
+final class StreamAdaptation {
+    /// What the publisher has to do or tell.
+    enum Outcome {
+        case buffer([SendBufferEvent])
+        case changed(QualityChange)
+        /// End the stream in order and begin it again at this point.
+        case restart(OperatingPoint)
+    }
+
+    private static let interval = Duration.milliseconds(100)
+    /// A link that stays too slow is told of once in so long.
+    private static let warningInterval = Duration.seconds(10)
+
+    private var controller: QualityController
+    private let control: EncoderControl
+    private let queue: MediaQueue
+    private let counters: SharedCounters
+    /// `nil` while no media is sent.
+    private(set) var nextMeasurement: MediaTimestamp?
+    private(set) var lastMeasurement: StreamMeasurement?
+    private(set) var lastReason: QualityChangeReason?
+    private var warnedAt: MediaTimestamp?
+
+    init(settings: QualitySettings, control: EncoderControl, queue: MediaQueue, counters: SharedCounters) {
+        controller = QualityController(settings: settings, now: MonotonicClock.now())
+        self.control = control
+        self.queue = queue
+        self.counters = counters
+    }
+
+    var operatingPoint: OperatingPoint { controller.operatingPoint }
+    var linkEstimate: Bitrate? { controller.linkEstimate }
+    var bufferLimits: SendBufferLimits { controller.settings.bufferLimits }
+
+    /// Media flows on a new connection from now on.
+    func connectionOpened(now: MediaTimestamp) -> [Outcome] {
+        nextMeasurement = now + Self.interval
+        return perform(controller.connectionOpened(now: now))
+    }
+
+    /// No media flows: nothing can be measured.
+    func connectionLost() { nextMeasurement = nil }
+
+    /// Measures when it is time.
+    func timePassed(now: MediaTimestamp) -> [Outcome] {
+        guard let time = nextMeasurement, now >= time else { return [] }
+        nextMeasurement = max(time + Self.interval, now + Self.interval / 2)
+        let measurement = queue.measurement(counters.snapshot, now: now)
+        lastMeasurement = measurement
+        return perform(controller.measured(measurement))
+    }
+
+    private func perform(_ actions: [QualityAction]) -> [Outcome] {
+        control.perform(actions)
+        return actions.compactMap { action in
+            switch action {
+            case .setVideo, .setAudio, .requestKeyFrame: return nil
+            case .discardWaitingVideo: return .buffer(queue.discardWaitingVideo())
+            case .restartStream(let point): return .restart(point)
+            case .reportChange(let change):
+                lastReason = change.reason
+                return .changed(change)
+            }
+        }
+    }
+
+    /// Whether people are to be told by this change that the uplink is too slow.
+    func isWarningDue(_ change: QualityChange, now: MediaTimestamp) -> Bool {
+        guard [.linkCarriesLess, .stalled].contains(change.reason) else { return false }
+        defer { warnedAt = now }
+        return warnedAt.map { now - $0 >= Self.warningInterval } ?? true
+    }
+}
