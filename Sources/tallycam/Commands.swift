@@ -14,6 +14,11 @@ private let commands = [
     Command(
         name: "publish", summary: "stream live video and audio, or an FLV file, to an RTMP server", run: runPublish),
     Command(name: "receive", summary: "take streams as an RTMP server does, count and record them", run: runReceive),
+    Command(name: "run", summary: "be the camera: button, lights, console, boot partition", run: runAppliance),
+    Command(name: "status", summary: "what the camera is doing", run: runStatus),
+    Command(name: "start", summary: "start the camera's stream", run: runStart),
+    Command(name: "stop", summary: "stop the camera's stream", run: runStop),
+    Command(name: "network", summary: "turn network.json into the system's settings", run: runNetwork),
     Command(name: "cameras", summary: "list cameras with what they offer", run: runCameras),
     Command(name: "microphones", summary: "list microphones", run: runMicrophones),
     Command(
@@ -23,6 +28,7 @@ private let commands = [
 
 /// Runs the command that the arguments name, and says what went wrong in one line.
 func run(_ arguments: [String]) -> ExitStatus {
+    ProcessSettings.reserveStandardDescriptors()
     ProcessSettings.ignoreBrokenPipeSignal()
     // Stream names and keys are in memory.
     ProcessSettings.disableCoreDumps()

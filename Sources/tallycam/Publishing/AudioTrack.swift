@@ -19,7 +19,7 @@ struct AudioTrack {
         do {
             encoder = try AACEncoder(format: source.format, bitrate: bitrate)
         } catch {
-            throw CommandFailure(.media, code: -1306, "\(error)")
+            throw CommandFailure(.usage, code: -1306, "\(error)")
         }
         metadata = StreamMetadata.Audio(
             bitrate: bitrate, sampleRate: source.format.sampleRate, channelCount: source.format.channelCount)

@@ -17,7 +17,10 @@ struct MediaOptions: Sendable {
     var audio: AudioInput
     var quality: VideoQuality
     var audioQuality: AudioQuality
+    /// The same for the whole stream: some services refuse another size, players often show garbage.
     var dimension: VideoDimension
+    /// From one key frame to the next, as the service wants it.
+    var keyFrameInterval = Duration.seconds(2)
     var encoder: EncoderChoice
     var duration: Duration?
 
@@ -61,7 +64,6 @@ struct PublishOptions {
                 "video", takes: "SOURCE",
                 help: """
                     synthetic (default), none,
-                    libcamera[:ID|front|back|external][,SETTING...],
                     v4l2:/dev/videoN[,SETTING...], or
                     raw:PATH,format=F,size=WxH,fps=N
                     with F i420, nv12, yuyv or rgb888.
@@ -88,9 +90,9 @@ struct PublishOptions {
                     "\(AudioQuality.presets.map(\.name).joined(separator: " ")) (default \(AudioQuality.standard.name))"
             ),
             CommandLineOption(
-                "dimension", takes: "WxH",
-                help: "picture size (default \(VideoDimension.standard.size));\n"
-                    + "others than the presets are rounded to 16"),
+                "dimension", takes: "WxH|NAME",
+                help: "picture size (default \(VideoDimension.standard.size)) or a name such as\n"
+                    + "720p or 4:3-720p; other sizes are rounded to 16"),
         ] + AdaptationOptions.options + [
             CommandLineOption("encoder", takes: "NAME", help: "auto (default) or openh264"),
             CommandLineOption("duration", takes: "SECONDS", help: "end after so much media"),
@@ -118,19 +120,28 @@ struct PublishOptions {
             },
             encoder: Self.choice(arguments, "encoder", default: .auto, "auto or openh264"),
             duration: arguments["duration"].map(Self.duration))
+        flvPath = arguments["from-flv"]
+        if flvPath == nil {
+            try Self.check(media)
+            media = try destination.fitted(media, warnings: &warnings)
+        } else {
+            var unused: [String] = []
+            _ = try destination.fitted(media, warnings: &unused)
+        }
         quality = try AdaptationOptions.settings(arguments, media: media)
         isTraced = arguments.contains("trace")
         pace = try Self.choice(arguments, "pace", default: .realtime, "realtime or fast")
         statusInterval = try Self.statusInterval(arguments["status-interval"])
         reconnectLimit = try Self.reconnectLimit(arguments["reconnect"])
-        flvPath = arguments["from-flv"]
         try checkCombination(arguments)
     }
 
     private func checkCombination(_ arguments: CommandLineArguments) throws {
         if flvPath != nil,
-            let extra = ["video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace"]
-                .first(where: arguments.contains)
+            let extra = [
+                "video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace", "status-interval",
+            ]
+            .first(where: arguments.contains)
                 ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)
         {
             throw CommandFailure.usage("--\(extra) does not go with --from-flv: the file is already encoded")
@@ -138,9 +149,14 @@ struct PublishOptions {
         if flvPath == nil, arguments.contains("pace") {
             throw CommandFailure.usage("--pace goes with --from-flv only")
         }
-        if media.video == .none, media.audio == .none, flvPath == nil {
-            throw CommandFailure.usage("--video none and --audio none leave nothing to publish")
+    }
+
+    private static func check(_ media: MediaOptions) throws {
+        if case .embedded(.raw("-", _, _, _)) = media.video, case .embedded(.raw("-", _)) = media.audio {
+            throw CommandFailure.usage("--video and --audio cannot both read standard input")
         }
+        guard media.video == .none, media.audio == .none else { return }
+        throw CommandFailure.usage("--video none and --audio none leave nothing to publish")
     }
 
     private static func destination(

@@ -1,0 +1,101 @@
+/// Why a text is no RTMP URL. None of the cases carries text from behind the host: that may be secret.
+public enum RTMPURLError: Error, Equatable, Sendable {
+    case unknownScheme(String)
+    case missingHost
+    case invalidHost
+    case invalidPort
+    case missingApplication
+    case missingStreamName
+    /// White space, or a control or format character, at a byte of the text.
+    case forbiddenCharacter(at: Int)
+}
+
+extension RTMPURLError: CustomStringConvertible {
+    public var description: String {
+        let reason =
+            switch self {
+            case .unknownScheme(""): "it does not begin with rtmp:// or rtmps://"
+            case .unknownScheme(let scheme): "its scheme is \(scheme), not rtmp or rtmps"
+            case .missingHost: "the host is missing"
+            case .invalidHost: "the host is no name and no address (an IPv6 address needs brackets)"
+            case .invalidPort: "the port is no number in 1...65535"
+            case .missingApplication: "the application is missing behind the host"
+            case .missingStreamName: "the stream name is missing behind the application"
+            case .forbiddenCharacter(let position): "byte \(position) is white space or a control character"
+            }
+        return "no RTMP URL: \(reason); write rtmp://HOST[:PORT]/APPLICATION/STREAM"
+    }
+}
+
+/// A user's name and password for a server that asks for them.
+public struct Credentials: Hashable, Sendable {
+    public var user: String
+    public var password: String
+
+    public init(user: String, password: String) {
+        self.user = user
+        self.password = password
+    }
+}
+
+/// Where to publish: `rtmp://[user:password@]host[:port]/application/stream[?query]`.
+///
+/// The last path component is the stream name, and the query stays with it; all
+/// components before are the application. Nothing is percent-decoded but user
+/// and password: servers take the text as it is written.
+///
+/// The stream name is a secret, as are query and credentials; none of them is in any description.
+public struct RTMPURL: Hashable, Sendable {
+    public enum Scheme: String, Sendable {
+        case rtmp
+        /// RTMP over TLS.
+        case rtmps
+
+        public var defaultPort: UInt16 { self == .rtmp ? 1935 : 443 }
+    }
+
+    public var scheme: Scheme
+    /// A name or an address; IPv6 without brackets.
+    public var host: String
+    public var port: UInt16
+    /// One or more path components, without a slash at either end.
+    public var application: String
+    /// The stream name with its query: what `publish` carries.
+    public var streamName: String
+    public var credentials: Credentials?
+
+    public init(
+        scheme: Scheme, host: String, port: UInt16? = nil, application: String, streamName: String,
+        credentials: Credentials? = nil
+    ) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port ?? scheme.defaultPort
+        self.application = application
+        self.streamName = streamName
+        self.credentials = credentials
+    }
+
+    /// `rtmp://host[:port]`, without default port.
+    public var origin: String {
+        let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+        return "\(scheme.rawValue)://\(host)" + (port == scheme.defaultPort ? "" : ":\(port)")
+    }
+}
+
+extension RTMPURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// For people and logs: stream name, query and credentials are left out.
+    public var description: String {
+        let application = application.prefix { $0 != "?" }
+        return "\(origin)/\(application)\(application.count == self.application.count ? "" : "?***")/***"
+    }
+
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["url": description]) }
+}
+
+extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "***" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,71 @@
+"""Fixtures of the tests on the virtual board: one guest for all of them, and its log when one fails."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "Integration"))
+
+from board import CHECKOUT, TALLYCAM, Board, built_modules  # noqa: E402
+from processes import Children  # noqa: E402
+from servers import NginxRTMP  # noqa: E402
+
+LOGS = CHECKOUT / "out/test/board"
+
+
+def pytest_collection_modifyitems(config, items):
+    if not TALLYCAM.exists():
+        pytest.exit(f"missing: {TALLYCAM}; run 'make build' first", 3)
+
+
+@pytest.fixture(scope="session")
+def booted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("board")
+    LOGS.mkdir(parents=True, exist_ok=True)
+    link = LOGS / "console.log"
+    link.unlink(missing_ok=True)
+    link.symlink_to(folder / "console.log")
+    with Board(folder, files={"tallycam": TALLYCAM} | built_modules()) as board:
+        board.run("ln -sf /board/tallycam /usr/bin/tallycam")
+        yield board
+    text = (folder / "console.log").read_bytes()
+    link.unlink()
+    link.write_bytes(text)
+
+
+@pytest.fixture
+def board(booted):
+    """The guest, with nothing running in it and its network as it should be."""
+    yield booted
+    booted.end_all()
+    booted.unshape()
+    booted.restore()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A failure shows what the guest's commands and kernel said."""
+    report = yield
+    board = item.funcargs.get("board")
+    if report.failed and board:
+        for process in board.running[-6:]:
+            report.sections.append((f"guest: {process.script[:100]}", process.text[-3000:]))
+        try:
+            report.sections.append(("guest: kernel log", board.run("dmesg | tail -n 30", timeout=20).text))
+        except Exception as error:
+            report.sections.append(("guest: kernel log", f"{error}; see {LOGS / 'console.log'}"))
+    return report
+
+
+@pytest.fixture
+def children(tmp_path):
+    group = Children(tmp_path)
+    yield group
+    group.end_all()
+
+
+@pytest.fixture
+def nginx(children):
+    return NginxRTMP(children)
