@@ -16,11 +16,15 @@ help:
 	@echo 'make board-test   the shipped ARM64 binary on an emulated board with real kernel drivers'
 	@echo '                  (TEST=name: the tests whose name contains it)'
 	@echo 'make board-shell  that board with its console here, for a person'
+	@echo 'make image-virtual   out/virtual/sdcard.img: the SD card on Debian'"'"'s kernel, for the virtual board'
+	@echo 'make power-cuts      50 power cuts of that board at random moments; each time it comes back (half an hour)'
+	@echo 'make image BOARD=rpi4   an SD card image by Buildroot (rpi0_2w, rpi3, rpi4, rpi5); needs the internet'
 	@echo 'make fuzz     10^8 executions of the fuzz targets; scripts/fuzz runs them for seconds'
 	@echo 'make bench-publish   what publishing costs, beside ffmpeg, GStreamer and the least possible'
 	@echo '                     (ARGUMENTS=--quick: a first impression)'
 	@echo 'make bench-adapt     how live a stream stays on a failing uplink, beside ffmpeg and GStreamer'
 	@echo '                     (ARGUMENTS=--ours: Tallycam only)'
+	@echo 'make soak     two days of media over a connection as fast as it goes, every timestamp compared'
 	@echo 'make lint     swift-format and shellcheck'
 	@echo 'make format   let swift-format rewrite the sources'
 	@echo 'make clean    remove build outputs (the build root stays in its cache)'
@@ -48,6 +52,18 @@ board-test: $(aarch64)
 board-shell: $(aarch64)
 	@scripts/in-build-root python3 Tests/VirtualBoard/board.py
 
+.PHONY: image-virtual
+image-virtual: $(aarch64)
+	@scripts/image-virtual
+
+.PHONY: power-cuts
+power-cuts: image-virtual
+	@scripts/in-build-root python3 Tests/VirtualBoard/power_cuts.py $(ARGUMENTS)
+
+.PHONY: image
+image: $(aarch64)
+	@scripts/image $(BOARD)
+
 .PHONY: fuzz
 fuzz:
 	@scripts/fuzz --executions 100000000
@@ -60,10 +76,14 @@ bench-publish: $(x86_64)
 bench-adapt: $(x86_64)
 	@scripts/in-build-root python3 Benchmarks/adapt/run.py $(ARGUMENTS)
 
+.PHONY: soak
+soak: $(x86_64)
+	@scripts/in-build-root python3 Benchmarks/soak/run.py $(ARGUMENTS)
+
 .PHONY: lint
 lint:
 	@scripts/in-build-root swift format lint --strict --recursive $(formatted)
-	@scripts/in-build-root shellcheck --external-sources .ci/run $$(grep -lE '^#!.*(bash|sh)$$' scripts/*)
+	@scripts/in-build-root shellcheck --external-sources .ci/run $$(grep -rlE '^#!.*(bash|sh)$$' scripts board rootfs-overlay)
 
 .PHONY: format
 format:

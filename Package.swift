@@ -27,28 +27,32 @@ let package = Package(
             dependencies: ["DevicePorts", "Bitstream", "Media", "COpenH264", "CLibYUV"]),
         .target(
             name: "AudioCapture",
-            dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CFDKAAC"]),
+            dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CALSA", "CFDKAAC", "CResampler"]),
         .target(
             name: "V4L2Devices",
             dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CLinux", "CV4LConvert"]),
         .target(name: "Transport", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLinux", "CMbedTLS"]),
         .target(name: "SyntheticSources", dependencies: ["DevicePorts", "LinuxIO", "Media"]),
         .target(name: "JSONText", dependencies: ["StreamFile", "CRapidJSON"]),
+        .target(name: "BoardIO", dependencies: ["DevicePorts", "LinuxIO", "Media", "CGPIOD"]),
         .executableTarget(
             name: "tallycam",
             dependencies: [
                 "Media", "Bitstream", "RTMP", "StreamQuality", "StreamFile", "ApplianceLogic", "DevicePorts",
-                "LinuxIO", "SoftwareEncoding", "AudioCapture", "V4L2Devices", "Transport", "SyntheticSources",
-                "JSONText",
+                "LinuxIO", "SoftwareEncoding", "AudioCapture", "V4L2Devices", "Transport",
+                "SyntheticSources", "JSONText", "BoardIO",
             ]),
 
         // C shims: they surface what Swift cannot import and hold no logic.
         .target(name: "CLinux"),
+        .target(name: "CGPIOD", linkerSettings: [.linkedLibrary("gpiod")]),
         .target(name: "COpenH264", linkerSettings: [.linkedLibrary("openh264"), .linkedLibrary("stdc++")]),
         .target(
             name: "CLibYUV",
             linkerSettings: [.linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("stdc++")]),
         .target(name: "CFDKAAC", linkerSettings: [.linkedLibrary("fdk-aac"), .linkedLibrary("m")]),
+        .target(name: "CALSA", linkerSettings: [.linkedLibrary("asound"), .linkedLibrary("m")]),
+        .target(name: "CResampler", linkerSettings: [.linkedLibrary("speexdsp"), .linkedLibrary("m")]),
         .target(
             name: "CV4LConvert",
             linkerSettings: [.linkedLibrary("v4lconvert"), .linkedLibrary("jpeg"), .linkedLibrary("m")]),
@@ -59,9 +63,9 @@ let package = Package(
 
         .testTarget(name: "MediaTests", dependencies: ["Media"]),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream"]),
-        .testTarget(name: "RTMPTests", dependencies: ["RTMP"]),
+        .testTarget(name: "RTMPTests", dependencies: ["RTMP", "Media"]),
         .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality"]),
-        .testTarget(name: "StreamFileTests", dependencies: ["StreamFile", "JSONText", "Transport"]),
+        .testTarget(name: "StreamFileTests", dependencies: ["StreamFile", "JSONText", "Transport", "Media"]),
         .testTarget(name: "ApplianceLogicTests", dependencies: ["ApplianceLogic"]),
         .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO"]),
         .testTarget(name: "TransportTests", dependencies: ["Transport"]),

@@ -115,7 +115,8 @@ public struct Appliance: Sendable {
     private var isLoading = false
     /// The files changed again while they were being read.
     private var isLoadStale = false
-    private var wantsStream = false
+    /// Whether a stream is wished for, whatever stands in its way now.
+    public private(set) var wantsStream = false
     private var flashLEDMode = FlashLEDMode.off
     private var isFlashLit = false
     private var stream = StreamState.unknown

@@ -40,3 +40,5 @@ int clinux_configure_lookup(const char *database, const char *sources) {
 }
 
 const char *clinux_lookup_error_text(int number) { return gai_strerror(number); }
+
+int clinux_set_watchdog_timeout(int watchdog, int *seconds) { return ioctl(watchdog, WDIOC_SETTIMEOUT, seconds); }

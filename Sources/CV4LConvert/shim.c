@@ -1,1 +1,1 @@
-#include "CV4LConvert.h"
+// Anchors the target: it has headers only.

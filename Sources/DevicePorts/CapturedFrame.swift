@@ -8,6 +8,8 @@ public enum PixelFormat: String, CaseIterable, Sendable {
     case nv12
     /// One plane: Y U Y V for every two pixels of a row. What most webcams give without compressing.
     case yuyv
+    /// One plane: blue, green and red for every pixel, which libdrm calls RGB888.
+    case rgb888
 
     /// The format's number in drm_fourcc.h, which V4L2 uses for these formats too.
     public var fourCC: FourCC {
@@ -15,6 +17,7 @@ public enum PixelFormat: String, CaseIterable, Sendable {
         case .i420: FourCC("YU12")
         case .nv12: FourCC("NV12")
         case .yuyv: FourCC("YUYV")
+        case .rgb888: FourCC("RG24")
         }
     }
 
@@ -79,7 +82,12 @@ public struct FrameLayout: Hashable, Sendable {
         self.format = format
         self.size = size
         modifier = 0
-        byteCount = format == .yuyv ? 4 * chromaWidth * size.height : luma + 2 * chroma
+        byteCount =
+            switch format {
+            case .i420, .nv12: luma + 2 * chroma
+            case .yuyv: 4 * chromaWidth * size.height
+            case .rgb888: 3 * luma
+            }
         planes =
             switch format {
             case .i420:
@@ -90,6 +98,7 @@ public struct FrameLayout: Hashable, Sendable {
             case .nv12:
                 [Plane(offset: 0, stride: size.width), Plane(offset: luma, stride: 2 * chromaWidth)]
             case .yuyv: [Plane(offset: 0, stride: 4 * chromaWidth)]
+            case .rgb888: [Plane(offset: 0, stride: 3 * size.width)]
             }
     }
 
@@ -106,13 +115,13 @@ public struct FrameLayout: Hashable, Sendable {
     /// - Returns: `nil` when the buffer is too small for that, or the rows for the picture.
     public init?(format: PixelFormat, size: PictureSize, stride: Int, bufferSize: Int) {
         guard (1...16_384).contains(size.width), (1...16_384).contains(size.height), stride <= 1 << 20,
-            stride >= (format == .yuyv ? 2 : 1) * size.width
+            stride >= (format == .rgb888 ? 3 : format == .yuyv ? 2 : 1) * size.width
         else { return nil }
         let chromaRows = (size.height + 1) / 2
         let luma = stride * size.height
         let planes: [Plane]
         switch format {
-        case .yuyv: planes = [Plane(offset: 0, stride: stride)]
+        case .yuyv, .rgb888: planes = [Plane(offset: 0, stride: stride)]
         case .nv12: planes = [Plane(offset: 0, stride: stride), Plane(offset: luma, stride: stride)]
         case .i420:
             planes = [
@@ -122,7 +131,7 @@ public struct FrameLayout: Hashable, Sendable {
         }
         let byteCount: Int =
             switch format {
-            case .yuyv: luma
+            case .yuyv, .rgb888: luma
             case .nv12: luma + stride * chromaRows
             case .i420: luma + 2 * (stride / 2) * chromaRows
             }

@@ -12,7 +12,7 @@ public struct NamedThread: ~Copyable, Sendable {
     ///   - name: cut to 15 bytes, the kernel's limit.
     ///   - stackSize: in bytes, whole pages. Memory is used only as the stack grows.
     ///   - body: what the thread does; what it captures belongs to the new thread from then on.
-    ///     It inherits the signal mask of the thread that starts it.
+    ///     Signals sent to the process never reach it: they are the main thread's.
     public init(
         _ name: String, stackSize: Int = 512 * 1024, _ body: sending @escaping () -> Void
     ) throws(SystemCallError) {
@@ -25,7 +25,12 @@ public struct NamedThread: ~Copyable, Sendable {
         }
         let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
         var thread = pthread_t()
+        var (all, own) = (sigset_t(), sigset_t())
+        sigfillset(&all)
+        // The new thread inherits the mask.
+        pthread_sigmask(SIG_SETMASK, &all, &own)
         number = pthread_create(&thread, &attributes, runThread, start.toOpaque())
+        pthread_sigmask(SIG_SETMASK, &own, nil)
         guard number == 0 else {
             start.release()
             throw SystemCallError("pthread_create", number: number, subject: "thread \(name)")

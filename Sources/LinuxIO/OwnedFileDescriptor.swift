@@ -104,6 +104,13 @@ extension OwnedFileDescriptor {
         }
     }
 
+    /// Makes the file so long: what is behind is lost.
+    public borrowing func truncate(to byteCount: Int) throws(SystemCallError) {
+        guard ftruncate(rawValue, off_t(byteCount)) == 0, lseek(rawValue, off_t(byteCount), SEEK_SET) >= 0 else {
+            throw SystemCallError("ftruncate")
+        }
+    }
+
     /// Writes what fits, waiting for room for at least one byte unless the file is non-blocking.
     /// - Returns: bytes written.
     public borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(SystemCallError) -> Int {

@@ -7,6 +7,15 @@ public enum ProcessSettings {
     /// A write to a closed pipe or socket fails with EPIPE instead of ending the process.
     public static func ignoreBrokenPipeSignal() { signal(SIGPIPE, SIG_IGN) }
 
+    /// Opens what the caller closed of standard input, output and error as /dev/null: a socket or file that got
+    /// such a number would be written to as if it were the terminal.
+    public static func reserveStandardDescriptors() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest free number is taken: this one.
+            _ = open("/dev/null", O_RDWR)
+        }
+    }
+
     /// No core dump, and no tracing by other processes of the same user: memory holds secrets.
     public static func disableCoreDumps() {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)

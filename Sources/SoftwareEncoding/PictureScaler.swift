@@ -40,7 +40,7 @@ public final class PictureScaler {
         let chromaWidth = (source.size.width + 1) / 2
         let chromaHeight = (source.size.height + 1) / 2
         splitChroma = scalesChroma ? [UInt8](repeating: 0, count: 2 * chromaWidth * chromaHeight) : []
-        let unpacks = source.format == .yuyv && source.size != fit.size
+        let unpacks = [.yuyv, .rgb888].contains(source.format) && source.size != fit.size
         unpacked =
             unpacks ? [UInt8](repeating: 0, count: FrameLayout(packed: .i420, size: source.size).byteCount) : []
     }
@@ -69,7 +69,8 @@ public final class PictureScaler {
             guard let target = buffer.baseAddress else { return -1 }
             switch source.format {
             case .i420: return scaleI420(base, source, to: target)
-            case .yuyv: return fit.size == source.size ? unpackYUYV(base, to: target) : scaleYUYV(base, to: target)
+            case .yuyv, .rgb888:
+                return fit.size == source.size ? unpackInPlace(base, to: target) : unpackAndScale(base, to: target)
             case .nv12: return fit.size == source.size ? splitNV12(base, to: target) : scaleNV12(base, to: target)
             }
         }
@@ -88,26 +89,31 @@ public final class PictureScaler {
 
     private func stride(_ layout: FrameLayout, _ plane: Int) -> Int32 { Int32(layout.planes[plane].stride) }
 
-    private func unpackYUYV(_ base: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) -> Int32 {
-        YUY2ToI420(
-            base + source.planes[0].offset, stride(source, 0),
-            corner(ofPlane: 0, in: target), stride(self.target, 0),
-            corner(ofPlane: 1, in: target), stride(self.target, 1),
-            corner(ofPlane: 2, in: target), stride(self.target, 2),
-            Int32(source.size.width), Int32(source.size.height))
+    private func unpackInPlace(_ base: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) -> Int32 {
+        unpack(
+            base, to: corner(ofPlane: 0, in: target), corner(ofPlane: 1, in: target), corner(ofPlane: 2, in: target),
+            self.target)
     }
 
-    private func scaleYUYV(_ base: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) -> Int32 {
+    private func unpackAndScale(_ base: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) -> Int32 {
         let layout = FrameLayout(packed: .i420, size: source.size)
         return unpacked.withUnsafeMutableBufferPointer { buffer -> Int32 in
             guard let planes = buffer.baseAddress else { return -1 }
-            let status = YUY2ToI420(
-                base + source.planes[0].offset, stride(source, 0),
-                planes, stride(layout, 0), planes + layout.planes[1].offset, stride(layout, 1),
-                planes + layout.planes[2].offset, stride(layout, 2),
-                Int32(source.size.width), Int32(source.size.height))
+            let status = unpack(
+                base, to: planes, planes + layout.planes[1].offset, planes + layout.planes[2].offset, layout)
             return status == 0 ? scaleI420(planes, layout, to: target) : status
         }
+    }
+
+    /// Packed pixels to planes of the same size.
+    private func unpack(
+        _ base: UnsafePointer<UInt8>, to y: UnsafeMutablePointer<UInt8>, _ u: UnsafeMutablePointer<UInt8>,
+        _ v: UnsafeMutablePointer<UInt8>, _ layout: FrameLayout
+    ) -> Int32 {
+        let convert = source.format == .yuyv ? YUY2ToI420 : RGB24ToI420
+        return convert(
+            base + source.planes[0].offset, stride(source, 0), y, stride(layout, 0), u, stride(layout, 1),
+            v, stride(layout, 2), Int32(source.size.width), Int32(source.size.height))
     }
 
     private func scaleI420(

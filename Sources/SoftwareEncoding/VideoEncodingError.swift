@@ -21,7 +21,8 @@ extension VideoEncodingError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unsupportedSize(let size):
-            "the software encoder takes pictures of even width and height from 16x16 to 3840x2160, not \(size)"
+            "the software encoder takes pictures of even width and height from 16x16 to 3840x2160, not \(size); "
+                + "choose another size"
         case .unsupportedFrameRate(let rate):
             "the software encoder takes up to 60 pictures per second, not \(rate.framesPerSecond)"
         case .levelExceeded(let level, let size, let rate, let bitrate):

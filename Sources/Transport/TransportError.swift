@@ -67,7 +67,9 @@ extension TransportError: CustomStringConvertible {
         case .connectFailed(let endpoint, let attempts) where attempts.isEmpty:
             "\(endpoint.host) has no address to connect to"
         case .connectFailed(let endpoint, let attempts):
-            "could not connect to \(endpoint): " + attempts.map(\.description).joined(separator: ", ")
+            "could not connect to \(endpoint): "
+                + attempts.map { $0.address == "\(endpoint)" ? $0.reason : $0.description }.joined(separator: ", ")
+                + "; is the server running, and are host and port right?"
         case .socketFailed(let error): "could not set up a socket: \(error)"
         case .sendFailed(let peer, let error): "sending to \(peer) failed: \(error.reason)"
         case .receiveFailed(let peer, let error): "receiving from \(peer) failed: \(error.reason)"

@@ -115,27 +115,6 @@ final class CaptureQueue: Sendable {
     }
 }
 
-/// A descriptor with several owners; the last one closes it.
-final class SharedDescriptor: Sendable {
-    private let descriptor: OwnedFileDescriptor
-
-    init(_ descriptor: consuming OwnedFileDescriptor) { self.descriptor = descriptor }
-
-    var rawValue: Int32 { descriptor.rawValue }
-}
-
-/// Memory that is mapped when somebody asks for it, and stays.
-final class LazyMapping: Sendable {
-    private let memory = Mutex<MappedMemory?>(nil)
-
-    func bytes(_ map: () throws(SystemCallError) -> MappedMemory) throws(SystemCallError) -> UnsafeRawBufferPointer {
-        if let present = memory.withLock({ $0 }) { return present.bytes }
-        let mapped = try map()
-        memory.withLock { $0 = mapped }
-        return mapped.bytes
-    }
-}
-
 /// A filled buffer on loan. When the last holder drops it, the driver gets it back, once.
 final class LentBuffer: FrameMemory {
     private let queue: CaptureQueue

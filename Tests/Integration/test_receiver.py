@@ -5,7 +5,7 @@ import pytest
 from processes import Children
 from recording import Recording
 from rtmp_wire import OBSLikePublisher
-from tallycam import Receiver
+from tallycam import TALLYCAM, Receiver, last_event, wait_for_event
 
 PICTURES = 90
 
@@ -94,3 +94,23 @@ def test_it_takes_one_publisher_after_another(receiver, children, encoded_flv):
         lambda: receiver.process.stdout.count('"publisherEnded"') == 2, 5, "second publisher's end"
     )
     assert receiver.process.interrupt_and_wait() == 0
+
+
+def test_it_counts_more_sound_than_64_bits_of_nanosamples_hold(children):
+    receiver = children.start("receive", [TALLYCAM, "receive", "--listen", "127.0.0.1:0", "--events", "json"])
+    publisher = OBSLikePublisher(f"rtmp://{wait_for_event(receiver, 'listening')['address']}/live/x")
+    publisher.send_tag(flv.Tag(flv.AUDIO, 0, b"\xaf\x00\x12\x10"))  # AAC-LC, 44.1 kHz, stereo
+    publisher.send_tag(flv.Tag(flv.AUDIO, 0, b"\xaf\x01"))
+    publisher.repeat_last(9_100_000)
+    publisher.close()
+    assert wait_for_event(receiver, "publisherEnded", 20)["audioUnits"] == 9_100_001
+    assert last_event(receiver, "publisherEnded")["audioSeconds"] == pytest.approx(9_100_001 * 1024 / 44100)
+
+
+def test_an_earlier_recording_stays_until_somebody_publishes(children, tmp_path):
+    path = tmp_path / "earlier.flv"
+    path.write_bytes(b"precious")
+    receiver = children.start("receive", [TALLYCAM, "receive", "--listen", "127.0.0.1:0", "--record", path])
+    receiver.wait_until(lambda: "listening" in receiver.stdout, 5, "listener")
+    assert receiver.interrupt_and_wait() == 0
+    assert path.read_bytes() == b"precious"

@@ -61,7 +61,7 @@ import Testing
         switch layout.format {
         case .i420: bytes += [UInt8](repeating: u, count: chroma) + [UInt8](repeating: v, count: chroma)
         case .nv12: bytes += (0..<chroma).flatMap { _ in [u, v] }
-        case .yuyv: break
+        case .yuyv, .rgb888: break
         }
         return bytes
     }

@@ -45,7 +45,10 @@ private let brief: ConnectionLimits = {
             endpoint, attempts: [.init(address: "\(endpoint)", reason: "Connection refused")])
         #expect(throws: error) { try Connector.connect(to: endpoint) }
         #expect(error.code == -1001)
-        #expect(error.description == "could not connect to \(endpoint): \(endpoint) (Connection refused)")
+        #expect(
+            error.description
+                == "could not connect to \(endpoint): Connection refused; is the server running, and are host and port right?"
+        )
     }
 
     @Test func saysThatThereIsNoNetwork() throws {

@@ -4,10 +4,12 @@
 #define CLINUX_H
 #include <errno.h>
 #include <getopt.h>
+#include <linux/dma-buf.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <linux/videodev2.h>
+#include <linux/watchdog.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -15,13 +17,18 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
+#include <sys/un.h>
+#include <spawn.h>
+#include <termios.h>
 #include <time.h>
 
 // strerrordesc_np and strerrorname_np; NULL for a number that names no error.
@@ -55,8 +62,17 @@ int clinux_set_dumpable(int dumpable);
 // __nss_configure_lookup: which sources a database (say "hosts") is looked up in.
 int clinux_configure_lookup(const char *database, const char *sources);
 
+// ST_RDONLY, whose name is an enumeration in one place and a macro in another.
+static const unsigned long clinux_read_only_flag = ST_RDONLY;
+
+// ioctl(WDIOC_SETTIMEOUT).
+int clinux_set_watchdog_timeout(int watchdog, int *seconds);
+
 // gai_strerror.
 const char *clinux_lookup_error_text(int number);
+
+// Of DMABUF (linux/dma-buf.h), as below.
+static const unsigned long clinux_dma_buf_ioctl_sync = DMA_BUF_IOCTL_SYNC;
 
 // Requests of V4L2 (linux/videodev2.h), which are function-like macros.
 static const unsigned long clinux_vidioc_querycap = VIDIOC_QUERYCAP;

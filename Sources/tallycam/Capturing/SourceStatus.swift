@@ -22,16 +22,17 @@ extension PublishCounters {
 }
 
 extension Event {
-    init(_ notice: SteadyCamera.Notice) {
+    init(_ notice: SourceNotice) {
         switch notice {
-        case .interrupted(let camera, let reason):
+        case .interrupted(let track, let source, let reason):
+            let substitute = track == .video ? "the last picture goes on" : "silence goes out"
             self.init(
-                "sourceInterrupted", text: "\(reason); the last picture goes on until \(camera) is back",
-                ["track": .text("video"), "source": .text(camera), "reason": .text(reason)])
-        case .returned(let camera, let gap):
+                "sourceInterrupted", text: "\(reason); \(substitute) until \(source) is back",
+                ["track": .text(track.rawValue), "source": .text(source), "reason": .text(reason)])
+        case .returned(let track, let source, let gap):
             self.init(
-                "sourceReturned", text: "\(camera) is back after \(fixed(gap.inSeconds, decimals: 1)) s",
-                ["track": .text("video"), "source": .text(camera), "seconds": .number(gap.inSeconds)])
+                "sourceReturned", text: "\(source) is back after \(fixed(gap.inSeconds, decimals: 1)) s",
+                ["track": .text(track.rawValue), "source": .text(source), "seconds": .number(gap.inSeconds)])
         }
     }
 }

@@ -5,18 +5,13 @@ import Media
 
 /// A camera as a source that never ends: what `CaptureContinuity` decides is done here. Used by the video thread.
 final class SteadyCamera: VideoSource {
-    enum Notice: Sendable {
-        case interrupted(camera: String, reason: String)
-        case returned(camera: String, after: Duration)
-    }
-
     let layout: FrameLayout
     let frameRate: FrameRate
     let endingNote: String? = nil
     private let name: String
     private let open: () throws -> any Camera
     private let stop: EventFD
-    private let notify: @Sendable (Notice) -> Void
+    private let notify: @Sendable (SourceNotice) -> Void
     private var camera: (any Camera)?
     private var continuity: CaptureContinuity
     /// The newest picture, kept from the driver until the next one is there.
@@ -27,7 +22,9 @@ final class SteadyCamera: VideoSource {
     private var interruptions = 0
 
     /// - Throws: what `open` throws: a camera that is not there at the begin is a wrong command line.
-    init(stop: EventFD, notify: @escaping @Sendable (Notice) -> Void, open: @escaping () throws -> any Camera) throws {
+    init(stop: EventFD, notify: @escaping @Sendable (SourceNotice) -> Void, open: @escaping () throws -> any Camera)
+        throws
+    {
         let camera = try open()
         self.camera = camera
         self.open = open
@@ -91,8 +88,8 @@ final class SteadyCamera: VideoSource {
             case .openCamera: reopen()
             case .reportInterruption(let reason):
                 interruptions += 1
-                notify(.interrupted(camera: name, reason: reason))
-            case .reportReturn(let gap): notify(.returned(camera: name, after: gap))
+                notify(.interrupted(.video, source: name, reason: reason))
+            case .reportReturn(let gap): notify(.returned(.video, source: name, after: gap))
             }
         }
         return repeated

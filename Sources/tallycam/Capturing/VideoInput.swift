@@ -23,12 +23,21 @@ enum VideoInput: Hashable, Sendable {
         }
     }
 
+    /// What the command line says about it, before anything is opened.
+    var frameRate: FrameRate? {
+        switch self {
+        case .embedded(.raw(_, _, _, let frameRate)): frameRate
+        case .embedded: nil
+        case .v4l2(let settings): settings.frameRate
+        }
+    }
+
     /// - Parameters:
     ///   - size, frameRate: of the stream, for what the input leaves open.
     ///   - stop: once signalled, the source ends at once. It is not drained.
     func open(
         size: PictureSize, frameRate: FrameRate, stop: EventFD,
-        notify: @escaping @Sendable (SteadyCamera.Notice) -> Void
+        notify: @escaping @Sendable (SourceNotice) -> Void
     ) throws -> (any VideoSource)? {
         switch self {
         case .embedded(let source): return try source.open(size: size, frameRate: frameRate, stop: stop)

@@ -17,8 +17,7 @@ final class AudioPipeline {
 
     init(
         track: AudioTrack, fillsWithSilence: Bool, stop: EventFD, queue: MediaQueue, counters: SharedCounters,
-        control: EncoderControl,
-        reports: Mailbox<TrackReport>
+        control: EncoderControl, reports: Mailbox<TrackReport>
     ) {
         self.track = track
         self.fillsWithSilence = fillsWithSilence
@@ -50,7 +49,7 @@ final class AudioPipeline {
         while let block = try source.nextBlock(frameCount: AACEncoder.framesPerPacket) {
             if let end, block.captureTime >= end { return }
             if let bitrate = control.takeAudioBitrate() { try track.encoder.setBitrate(bitrate) }
-            append(try track.encoder.encode(block))
+            append(try track.encoder.encode(control.isMuted ? block.silenced : block))
             counters.update { $0.audioSource = source.statistics }
         }
     }
@@ -58,5 +57,12 @@ final class AudioPipeline {
     private func append(_ packets: [EncodedPacket]) {
         let events = queue.append(packets)
         if !events.isEmpty { reports.send(.buffer(events)) }
+    }
+}
+
+extension AudioBlock {
+    /// As long, and silent.
+    fileprivate var silenced: AudioBlock {
+        AudioBlock(samples: [Int16](repeating: 0, count: samples.count), captureTime: captureTime)
     }
 }

@@ -11,7 +11,9 @@ import Transport
 final class LivePublisher {
     private let options: PublishOptions
     private let console: Console
-    private let signals: SignalFD
+    /// `nil` where somebody else takes the signals.
+    private let signals: SignalFD?
+    private let remote: PublisherRemote?
     private let reports: Mailbox<ConnectionReport>
     private let trackReports: Mailbox<TrackReport>
     private let links: LinkMonitor?
@@ -36,13 +38,17 @@ final class LivePublisher {
     /// RTMP's time zero: when the first server took the stream.
     private var timeZero: MediaTimestamp?
     private var deliveredAtLinkLoss = 0
+    private var drops = DropSummary()
     private var isOver = false
+    private var isMuted = false
     private var failure: CommandFailure?
 
-    init(options: PublishOptions, console: Console) throws {
+    /// - Parameter remote: ends the stream; `nil` to end it by SIGINT and SIGTERM.
+    init(options: PublishOptions, console: Console, remote: PublisherRemote? = nil) throws {
         self.options = options
         self.console = console
-        signals = try SignalFD([SIGINT, SIGTERM])
+        self.remote = remote
+        signals = remote == nil ? try SignalFD([SIGINT, SIGTERM, SIGUSR1]) : nil
         reports = try Mailbox()
         trackReports = try Mailbox()
         // Without netlink (a sandbox) a lost link is noticed by TCP, seconds later.
@@ -69,6 +75,7 @@ final class LivePublisher {
         for connection in connections.values { connection.thread.join() }
         abortStalled()
         tracks.join()
+        tellDrops(now: nil)
         console.show(view: [])
         if let failure { throw failure }
         emitEnd()
@@ -78,16 +85,18 @@ final class LivePublisher {
     /// Waits for the next thing to do and does it.
     private func step() throws {
         var entries = [
-            PollEntry(signals.fileDescriptor), PollEntry(reports.wakeup.fileDescriptor),
+            PollEntry(signals?.fileDescriptor ?? -1), PollEntry(reports.wakeup.fileDescriptor),
             PollEntry(trackReports.wakeup.fileDescriptor), PollEntry(links?.fileDescriptor ?? -1),
+            PollEntry(remote?.wakeup.fileDescriptor ?? -1),
         ]
         let deadlines = [
-            sessionTimer, adaptation.nextMeasurement, console.hasTerminal ? statusReporter.nextViewTime : nil,
+            sessionTimer, adaptation.nextMeasurement, drops.deadline,
+            console.hasTerminal ? statusReporter.nextViewTime : nil,
         ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
-        while let signal = signals.next() {
-            console.log(signal == SIGINT ? "interrupted: ending the stream" : "terminated: ending the stream")
-            stop()
+        if let remote, remote.turn() { stop() }
+        while let signal = signals?.next() {
+            signalled(signal)
         }
         for report in trackReports.takeAll() { trackReported(report) }
         for report in reports.takeAll() { connectionReported(report) }
@@ -97,7 +106,20 @@ final class LivePublisher {
             perform(session.timerFired(now: MonotonicClock.now()))
         }
         adapt()
+        tellDrops(now: MonotonicClock.now())
         showView()
+    }
+
+    private func signalled(_ signal: Int32) {
+        guard signal != SIGUSR1 else {
+            isMuted.toggle()
+            control.setMuted(isMuted)
+            let text = isMuted ? "muted: sound goes out as silence" : "no longer muted"
+            console.emit(Event("muted", text: text, ["muted": .flag(isMuted)]))
+            return
+        }
+        console.log(signal == SIGINT ? "interrupted: ending the stream" : "terminated: ending the stream")
+        stop()
     }
 
     private func stop() {
@@ -257,7 +279,7 @@ extension LivePublisher {
             if track == .video { stopTracks.signal() }
             if let note { sourceEnded(track, note) }
         case .note(let track, let note): sourceEnded(track, note)
-        case .camera(let notice): console.emit(Event(notice))
+        case .source(let notice): console.emit(Event(notice))
         case .buffer(let events): bufferReported(events)
         case .encoder(let event): emit(event)
         case .failed(let cause):
@@ -274,6 +296,7 @@ extension LivePublisher {
         for event in events {
             if case .droppedItems(let items) = event {
                 let frames = items.count { $0.kind.isVideo }
+                drops.dropped(items, now: MonotonicClock.now())
                 counters.update {
                     $0.droppedFrames += frames
                     $0.droppedAudioUnits += items.count - frames
@@ -369,6 +392,11 @@ extension LivePublisher {
     }
 
     private func reportStatus() { console.emit(statusReporter.status(snapshot, now: MonotonicClock.now())) }
+
+    /// - Parameter now: `nil` at the end, when nothing more comes.
+    private func tellDrops(now: MediaTimestamp?) {
+        for line in drops.takeLines(since: timeZero, now: now) { console.note(line) }
+    }
 
     private func showView() {
         guard console.hasTerminal else { return }

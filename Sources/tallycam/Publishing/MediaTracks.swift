@@ -17,7 +17,8 @@ enum TrackReport: Sendable {
     case ended(Track, note: String?)
     /// Something about the source that people and scripts should know.
     case note(Track, String)
-    case camera(SteadyCamera.Notice)
+    /// A device was lost or has come back.
+    case source(SourceNotice)
     case buffer([SendBufferEvent])
     case encoder(StreamEvent)
     case failed(CommandFailure)
@@ -45,7 +46,8 @@ final class MediaTracks {
         // Both are opened before a thread is started: a failure here leaves nothing behind.
         let video = try VideoTrack(
             options: options, point: point, stop: stop, reports: reports, console: console)
-        let audio = try AudioTrack(options: options, bitrate: point.audioQuality?.bitrate, stop: stop)
+        let audio = try AudioTrack(
+            options: options, bitrate: point.audioQuality?.bitrate, stop: stop, reports: reports)
         audioHeader = audio?.encoder.takeHeader(at: MonotonicClock.now())
         metadata = StreamMetadata(video: video?.metadata, audio: audio?.metadata)
         let hasVideo = video != nil

@@ -6,7 +6,8 @@ func runPublish(_ arguments: [String]) throws -> ExitStatus {
         return .success
     }
     let options = try PublishOptions(parsed)
-    let console = Console(eventStyle: try eventStyle(parsed))
+    let console = try Console(eventStyle: try eventStyle(parsed))
+    defer { console.finish() }
     for warning in options.warnings { console.log("warning: \(warning)") }
     do {
         if let path = options.flvPath {

@@ -8,13 +8,13 @@ struct PublishCounters: Sendable {
     var capturedFrames = 0
     /// Pictures that the encoder left out by its own decision.
     var skippedFrames = 0
-    /// Pictures that the encoder gave, and their bytes.
-    var encodedFrames = 0
-    var encodedVideoBytes = 0
     /// Pictures that the encoder had to scale or convert.
     var convertedFrames = 0
     var videoSource = VideoSourceStatistics()
     var audioSource = AudioSourceStatistics()
+    /// Pictures that the encoder gave, and their bytes.
+    var encodedFrames = 0
+    var encodedVideoBytes = 0
     var sentFrames = 0
     var sentVideoBytes = 0
     var sentAudioUnits = 0

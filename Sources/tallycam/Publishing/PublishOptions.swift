@@ -30,10 +30,13 @@ struct MediaOptions: Sendable {
     }
 
     var video: VideoInput
-    var audio: AudioSourceDescription
+    var audio: AudioInput
     var quality: VideoQuality
     var audioQuality: AudioQuality
+    /// The same for the whole stream: some services refuse another size, players often show garbage.
     var dimension: VideoDimension
+    /// From one key frame to the next, as the service wants it.
+    var keyFrameInterval = Duration.seconds(2)
     var encoder: EncoderChoice
     var duration: Duration?
 
@@ -77,14 +80,21 @@ struct PublishOptions {
                 "video", takes: "SOURCE",
                 help: """
                     synthetic (default), none,
-                    v4l2:/dev/videoN[,size=WxH][,fps=N][,format=CODE]
-                    [,CONTROL=VALUE...], or
-                    raw:PATH,format=i420|nv12|yuyv,size=WxH,fps=N
+                    v4l2:/dev/videoN[,SETTING...], or
+                    raw:PATH,format=F,size=WxH,fps=N
+                    with F i420, nv12, yuyv or rgb888.
+                    A camera's settings are size=WxH, fps=N, format=CODE
+                    and its controls, CONTROL=VALUE (tallycam cameras).
                     PATH - is standard input. A file is paced by its fps,
                     a pipe by its writer.
                     """),
             CommandLineOption(
-                "audio", takes: "SOURCE", help: "tone (default), silence, none, or raw:PATH,rate=N,channels=N (S16LE)"),
+                "audio", takes: "SOURCE",
+                help: """
+                    tone (default), silence, none,
+                    alsa[:DEVICE][,gain=DB][,mute=on] (tallycam microphones),
+                    or raw:PATH,rate=N,channels=N (S16LE)
+                    """),
             CommandLineOption(
                 "quality", takes: "NAME",
                 help:
@@ -96,9 +106,9 @@ struct PublishOptions {
                     "\(AudioQuality.presets.map(\.name).joined(separator: " ")) (default \(AudioQuality.standard.name))"
             ),
             CommandLineOption(
-                "dimension", takes: "WxH",
-                help: "picture size (default \(VideoDimension.standard.size));\n"
-                    + "others than the presets are rounded to 16"),
+                "dimension", takes: "WxH|NAME",
+                help: "picture size (default \(VideoDimension.standard.size)) or a name such as\n"
+                    + "720p or 4:3-720p; other sizes are rounded to 16"),
         ] + AdaptationOptions.options + [
             CommandLineOption("encoder", takes: "NAME", help: "auto (default), v4l2, v4l2:/dev/videoN or openh264"),
             CommandLineOption("duration", takes: "SECONDS", help: "end after so much media"),
@@ -116,7 +126,7 @@ struct PublishOptions {
         (destination, warnings) = try Self.destination(arguments)
         media = try MediaOptions(
             video: Self.value(arguments["video"] ?? "synthetic") { try VideoInput(parsing: $0) },
-            audio: Self.value(arguments["audio"] ?? "tone") { try AudioSourceDescription(parsing: $0) },
+            audio: Self.value(arguments["audio"] ?? "tone") { try AudioInput(parsing: $0) },
             quality: Self.value(arguments["quality"] ?? VideoQuality.standard.name) { try VideoQuality(named: $0) },
             audioQuality: Self.value(arguments["audio-quality"] ?? AudioQuality.standard.name) {
                 try AudioQuality(named: $0)
@@ -126,19 +136,28 @@ struct PublishOptions {
             },
             encoder: MediaOptions.EncoderChoice(parsing: arguments["encoder"] ?? "auto"),
             duration: arguments["duration"].map(Self.duration))
+        flvPath = arguments["from-flv"]
+        if flvPath == nil {
+            try Self.check(media)
+            media = try destination.fitted(media, warnings: &warnings)
+        } else {
+            var unused: [String] = []
+            _ = try destination.fitted(media, warnings: &unused)
+        }
         quality = try AdaptationOptions.settings(arguments, media: media)
         isTraced = arguments.contains("trace")
         pace = try Self.choice(arguments, "pace", default: .realtime, "realtime or fast")
         statusInterval = try Self.statusInterval(arguments["status-interval"])
         reconnectLimit = try Self.reconnectLimit(arguments["reconnect"])
-        flvPath = arguments["from-flv"]
         try checkCombination(arguments)
     }
 
     private func checkCombination(_ arguments: CommandLineArguments) throws {
         if flvPath != nil,
-            let extra = ["video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace"]
-                .first(where: arguments.contains)
+            let extra = [
+                "video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace", "status-interval",
+            ]
+            .first(where: arguments.contains)
                 ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)
         {
             throw CommandFailure.usage("--\(extra) does not go with --from-flv: the file is already encoded")
@@ -146,9 +165,14 @@ struct PublishOptions {
         if flvPath == nil, arguments.contains("pace") {
             throw CommandFailure.usage("--pace goes with --from-flv only")
         }
-        if media.video == .none, media.audio == .none, flvPath == nil {
-            throw CommandFailure.usage("--video none and --audio none leave nothing to publish")
+    }
+
+    private static func check(_ media: MediaOptions) throws {
+        if case .embedded(.raw("-", _, _, _)) = media.video, case .embedded(.raw("-", _)) = media.audio {
+            throw CommandFailure.usage("--video and --audio cannot both read standard input")
         }
+        guard media.video == .none, media.audio == .none else { return }
+        throw CommandFailure.usage("--video none and --audio none leave nothing to publish")
     }
 
     private static func destination(

@@ -65,6 +65,7 @@ struct StatusReporter {
             ("videoDropped", .integer(counters.droppedFrames)),
         ]
         fields += snapshot.point.fields
+        fields += counters.sourceFields
         if let estimate = snapshot.linkEstimate {
             fields.append(("linkBitsPerSecond", .integer(estimate.bitsPerSecond)))
         }
@@ -76,7 +77,7 @@ struct StatusReporter {
                 + "\(fixed(snapshot.point.mediaBitrate.kilobitsPerSecond, decimals: 0)) kbit/s (\(snapshot.point.qualityName)), "
                 + "\(fixed(snapshot.buffered.inSeconds, decimals: 2)) s buffered, \(counters.sentFrames) pictures sent, "
                 + "\(counters.skippedFrames) skipped, \(counters.droppedFrames) dropped",
-            fields: fields + counters.sourceFields)
+            fields: fields)
     }
 
     /// The view's lines. To be shown four times a second.

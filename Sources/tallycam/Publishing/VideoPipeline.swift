@@ -14,11 +14,13 @@ final class VideoPipeline {
     private var frameRate: FrameRate
     /// Pictures that encoders before this one left out.
     private var earlierSkips = 0
+    /// As `earlierSkips`, of pictures that were scaled or converted.
     private var earlierConversions = 0
     private let queue: MediaQueue
     private let counters: SharedCounters
     private let control: EncoderControl
     private let reports: Mailbox<TrackReport>
+    private let keyFrameInterval: Duration
     private var lastDecodeTime: MediaTimestamp?
 
     init(
@@ -29,6 +31,7 @@ final class VideoPipeline {
         encoder = track.encoder
         makeEncoder = track.makeEncoder
         pacer = track.pacer
+        keyFrameInterval = track.keyFrameInterval
         frameRate = track.configuration.frameRate
         self.queue = queue
         self.counters = counters
@@ -82,7 +85,8 @@ final class VideoPipeline {
         if let setting = orders.setting {
             if setting.frameRate != frameRate {
                 try encoder.setFrameRate(
-                    setting.frameRate, keyFrameInterval: VideoTrack.keyFrameInterval(at: setting.frameRate))
+                    setting.frameRate,
+                    keyFrameInterval: VideoTrack.keyFrameDistance(keyFrameInterval, at: setting.frameRate))
                 pace(at: setting.frameRate)
             }
             try encoder.setBitrate(setting.bitrate)
@@ -100,9 +104,9 @@ final class VideoPipeline {
         let converted = earlierConversions + encoder.convertedFrameCount
         let statistics = source.statistics
         counters.update { counters in
-            counters.skippedFrames = skipped
             counters.convertedFrames = converted
             counters.videoSource = statistics
+            counters.skippedFrames = skipped
             for packet in packets where !packet.kind.isHeader {
                 counters.encodedFrames += 1
                 counters.encodedVideoBytes += packet.payload.count

@@ -13,6 +13,7 @@ struct VideoTrack {
     let makeEncoder: @Sendable (VideoEncoderConfiguration) throws -> any VideoEncoder
     let configuration: VideoEncoderConfiguration
     let encoderInUse: EncoderInUse
+    let keyFrameInterval: Duration
     let metadata: StreamMetadata.Video
     let pacer: FramePacer
 
@@ -36,6 +37,7 @@ struct VideoTrack {
         let configuration = try Self.configuration(options, point: point, sourceRate: source.frameRate)
         self.source = source
         self.configuration = configuration
+        keyFrameInterval = options.keyFrameInterval
         let factory = EncoderFactory(
             choice: options.encoder, layout: source.layout, inUse: EncoderInUse("openh264"), reports: reports)
         encoder = try factory.make(configuration) { console.log($0) }
@@ -55,11 +57,14 @@ struct VideoTrack {
         let best = isLower ? .medium3 : options.quality
         return VideoEncoderConfiguration(
             size: options.dimension.size, frameRate: frameRate, bitrate: point.videoBitrate, profile: best.profile,
-            level: try level(best, options), keyFrameInterval: keyFrameInterval(at: frameRate))
+            level: try level(best, options),
+            keyFrameInterval: keyFrameDistance(options.keyFrameInterval, at: frameRate))
     }
 
-    /// A key frame every two seconds.
-    static func keyFrameInterval(at frameRate: FrameRate) -> Int { 2 * frameRate.framesPerSecond }
+    /// From one key frame to the next, in pictures.
+    static func keyFrameDistance(_ interval: Duration, at frameRate: FrameRate) -> Int {
+        max(1, Int(interval.inSeconds * Double(frameRate.framesPerSecond)))
+    }
 
     private static func source(
         _ options: MediaOptions, stop: EventFD, reports: Mailbox<TrackReport>
@@ -67,7 +72,7 @@ struct VideoTrack {
         do {
             return try options.video.open(
                 size: options.dimension.size, frameRate: options.quality.frameRate, stop: stop
-            ) { reports.send(.camera($0)) }
+            ) { reports.send(.source($0)) }
         } catch {
             throw CommandFailure(.media, code: -1301, "\(error)")
         }

@@ -68,7 +68,9 @@ struct MediaTally {
     /// AAC units hold 1024 samples per channel each.
     var audioDuration: Duration {
         guard let config = audioConfig, config.sampleRate > 0 else { return audio.span }
-        return .nanoseconds(Int64(audio.count) * 1024 * 1_000_000_000 / Int64(config.sampleRate))
+        // Whole seconds apart: two days of samples, counted in nanoseconds, are more than 64 bits hold.
+        let (seconds, samples) = (audio.count * 1024).quotientAndRemainder(dividingBy: config.sampleRate)
+        return .seconds(seconds) + .nanoseconds(samples * 1_000_000_000 / config.sampleRate)
     }
 
     /// Over the track's own time, one item's time added for the last one.

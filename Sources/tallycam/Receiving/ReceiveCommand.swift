@@ -28,7 +28,8 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
         throw CommandFailure.usage("--listen: \(error)")
     }
     let faults = try parsed.values(of: "fault").map(ReceiverFault.init(parsing:))
-    let console = Console(eventStyle: try eventStyle(parsed))
+    let console = try Console(eventStyle: try eventStyle(parsed))
+    defer { console.finish() }
     do {
         let receiver = try Receiver(
             endpoint: endpoint, recordPath: parsed["record"], reportsArrivals: parsed.contains("report-arrivals"),
@@ -68,7 +69,7 @@ final class Receiver {
             throw CommandFailure(.connection, code: error.code ?? 0, "\(error)")
         }
         // A recording that cannot be written is known now, not when the first publisher comes.
-        if let recordPath { _ = try FLVRecording(path: recordPath) }
+        if let recordPath { try FLVRecording.check(path: recordPath) }
     }
 
     func run() throws -> ExitStatus {

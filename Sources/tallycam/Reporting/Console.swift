@@ -14,39 +14,73 @@ final class Console: Sendable {
         case json, text
     }
 
+    /// What an observer gets.
+    enum Report: Sendable {
+        case event(Event)
+        /// A line for people that is no event.
+        case note(String)
+    }
+
     let begin: MediaTimestamp
     /// Whether people look at standard error on a terminal that can move its cursor.
     let hasTerminal: Bool
     private let eventStyle: EventStyle
+    /// The two streams; `nil` with an observer, which takes everything instead.
+    private let output: ConsoleOutput?
+    private let observer: (@Sendable (Report) -> Void)?
     /// Lines of the live view now on the screen. Holding it is the right to write.
     private let view = Mutex<[String]>([])
 
-    init(eventStyle: EventStyle) {
+    init(eventStyle: EventStyle) throws(SystemCallError) {
         self.eventStyle = eventStyle
+        output = try ConsoleOutput()
+        observer = nil
         begin = MonotonicClock.now()
         hasTerminal = isTerminal(STDERR_FILENO) && !["", "dumb"].contains(environment("TERM") ?? "")
     }
 
+    /// For a stream that is one part of a larger whole, which does the telling.
+    init(observer: @escaping @Sendable (Report) -> Void) {
+        self.observer = observer
+        output = nil
+        eventStyle = .text
+        begin = MonotonicClock.now()
+        hasTerminal = false
+    }
+
     func emit(_ event: Event) {
+        if let observer { return observer(.event(event)) }
         let seconds = (MonotonicClock.now() - begin).inSeconds
         let line = eventStyle == .json ? jsonLine(event, at: seconds) : []
         view.withLock { view in
             erase(view)
-            write(line, to: STDOUT_FILENO)
+            output?.append(line, to: STDOUT_FILENO)
             if let text = event.text {
                 let people = eventStyle == .json ? STDERR_FILENO : STDOUT_FILENO
-                write(Array("\(stamp(seconds)) \(text)\n".utf8), to: people)
+                output?.append(Array("\(stamp(seconds)) \(text)\n".utf8), to: people)
             }
+            draw(view)
+        }
+    }
+
+    /// A line where people read events, for what is no event itself.
+    func note(_ text: String) {
+        if let observer { return observer(.note(text)) }
+        let line = Array("\(stamp((MonotonicClock.now() - begin).inSeconds)) \(text)\n".utf8)
+        view.withLock { view in
+            erase(view)
+            output?.append(line, to: eventStyle == .json ? STDERR_FILENO : STDOUT_FILENO)
             draw(view)
         }
     }
 
     /// A line for people: warnings and progress that are no event.
     func log(_ text: String) {
+        if let observer { return observer(.note(text)) }
         let seconds = (MonotonicClock.now() - begin).inSeconds
         view.withLock { view in
             erase(view)
-            write(Array("\(stamp(seconds)) \(text)\n".utf8), to: STDERR_FILENO)
+            output?.append(Array("\(stamp(seconds)) \(text)\n".utf8), to: STDERR_FILENO)
             draw(view)
         }
     }
@@ -60,6 +94,9 @@ final class Console: Sendable {
             draw(view)
         }
     }
+
+    /// To be called last: waits a moment for the one who reads.
+    func finish() { output?.finish(within: .milliseconds(500)) }
 
     private func jsonLine(_ event: Event, at seconds: Double) -> [UInt8] {
         var writer = JSONLineWriter()
@@ -83,25 +120,12 @@ final class Console: Sendable {
     private func erase(_ view: [String]) {
         guard !view.isEmpty else { return }
         // Up to the view's first line, and clear from there to the screen's end.
-        write(Array("\u{1B}[\(view.count)A\r\u{1B}[J".utf8), to: STDERR_FILENO)
+        output?.append(Array("\u{1B}[\(view.count)A\r\u{1B}[J".utf8), to: STDERR_FILENO)
     }
 
     private func draw(_ view: [String]) {
         guard !view.isEmpty else { return }
-        write(Array((view.joined(separator: "\n") + "\n").utf8), to: STDERR_FILENO)
-    }
-}
-
-/// Writes what can be written: when nobody reads any more, there is nobody to tell.
-func write(_ bytes: [UInt8], to descriptor: Int32) {
-    bytes.withUnsafeBytes { bytes in
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return }
-            rest = rest.dropFirst(count)
-        }
+        output?.append(Array((view.joined(separator: "\n") + "\n").utf8), to: STDERR_FILENO)
     }
 }
 

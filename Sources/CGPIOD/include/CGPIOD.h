@@ -1,0 +1,4 @@
+#ifndef CGPIOD_H
+#define CGPIOD_H
+#include <gpiod.h>
+#endif

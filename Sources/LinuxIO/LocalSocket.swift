@@ -1,0 +1,66 @@
+import CLinux
+import Glibc
+
+/// A listening Unix socket (unix(7)). The file is removed when it goes out of scope.
+public final class LocalListener {
+    private let socket: OwnedFileDescriptor
+    private let path: String
+
+    /// Replaces a file that an earlier process has left. Only the owner may connect.
+    public init(path: String) throws(SystemCallError) {
+        self.path = path
+        socket = try makeLocalSocket()
+        unlink(path)
+        let previous = umask(0o077)
+        let result = withAddress(of: path) { bind(socket.rawValue, $0, $1) }
+        umask(previous)
+        guard result == 0 else { throw SystemCallError("bind", subject: path) }
+        guard listen(socket.rawValue, 8) == 0 else { throw SystemCallError("listen", subject: path) }
+        try socket.setNonBlocking()
+    }
+
+    deinit { unlink(path) }
+
+    /// Readable when `accept` has a connection.
+    public var fileDescriptor: Int32 { socket.rawValue }
+
+    /// The next connection, non-blocking; `nil` when there is none.
+    public func accept() -> OwnedFileDescriptor? {
+        let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let connection = clinux_accept4(socket.rawValue, nil, nil, flags)
+        return connection >= 0 ? OwnedFileDescriptor(adopting: connection) : nil
+    }
+}
+
+/// Connects to a Unix socket.
+public func connectLocal(_ path: String) throws(SystemCallError) -> OwnedFileDescriptor {
+    let socket = try makeLocalSocket()
+    guard withAddress(of: path, { connect(socket.rawValue, $0, $1) }) == 0 else {
+        throw SystemCallError("connect", subject: path)
+    }
+    return socket
+}
+
+private func makeLocalSocket() throws(SystemCallError) -> OwnedFileDescriptor {
+    let number = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard number >= 0 else { throw SystemCallError("socket", subject: "unix") }
+    return OwnedFileDescriptor(adopting: number)
+}
+
+private func withAddress(of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    let fits = withUnsafeMutableBytes(of: &address.sun_path) { room in
+        guard bytes.count < room.count else { return false }
+        room.copyBytes(from: bytes)
+        return true
+    }
+    guard fits else {
+        errno = ENAMETOOLONG
+        return -1
+    }
+    return withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+    }
+}

@@ -1,0 +1,16 @@
+import CLinux
+import Glibc
+
+/// Whether a directory's file system is mounted read-only.
+public func isReadOnly(_ path: String) -> Bool {
+    var status = statvfs()
+    return statvfs(path, &status) == 0 && status.f_flag & UInt(clinux_read_only_flag) != 0
+}
+
+/// Makes a mounted file system writable, or read-only again. Access to it stays as restricted as it was for a card:
+/// no devices, no programs.
+public func remount(_ path: String, isReadOnly: Bool) throws(SystemCallError) {
+    var flags = UInt(MS_REMOUNT | MS_NOATIME | MS_NOSUID | MS_NODEV)
+    flags |= UInt(MS_NOEXEC) | (isReadOnly ? UInt(MS_RDONLY) : 0)
+    guard mount("none", path, nil, flags, nil) == 0 else { throw SystemCallError("mount", subject: path) }
+}

@@ -1,0 +1,58 @@
+import Glibc
+import LinuxIO
+
+/// The card's FAT partition: read-only but for the moment of a write. Used from the main thread.
+final class BootPartition {
+    let directory: String
+    /// Why the last write failed; `nil` when it did not.
+    private(set) var failure: String?
+    /// What is still to be written, by file name; `nil` removes the file.
+    private var pending: [String: [UInt8]?] = [:]
+
+    init(directory: String) { self.directory = directory }
+
+    /// What the files are known by: their sizes and times of change.
+    var fingerprint: [String] {
+        DescriptionFiles.names.map { name in
+            var status = stat()
+            guard stat("\(directory)/\(name)", &status) == 0 else { return "" }
+            return "\(status.st_ino) \(status.st_size) \(status.st_mtim.tv_sec) \(status.st_mtim.tv_nsec)"
+        }
+    }
+
+    /// Writes or removes a file, unless it is so already. What fails is tried again by `retry`.
+    func write(_ name: String, _ contents: [UInt8]?) {
+        pending[name] = .some(contents)
+        retry()
+    }
+
+    func retry() {
+        let changed = pending.filter { name, contents in
+            (try? readFile("\(directory)/\(name)", limit: 1 << 20)) != contents
+        }
+        pending = changed
+        failure = nil
+        guard !changed.isEmpty else { return }
+        do {
+            let wasReadOnly = isReadOnly(directory)
+            if wasReadOnly { try remount(directory, isReadOnly: false) }
+            defer { if wasReadOnly { try? remount(directory, isReadOnly: true) } }
+            for (name, contents) in changed.sorted(by: { $0.key < $1.key }) {
+                try replace(name, contents)
+                pending[name] = nil
+            }
+            sync()
+        } catch {
+            failure = "the card's boot partition cannot be written: \(error)"
+        }
+    }
+
+    private func replace(_ name: String, _ contents: [UInt8]?) throws(SystemCallError) {
+        let path = "\(directory)/\(name)"
+        if let contents {
+            try replaceFile(path, with: contents)
+        } else if unlink(path) != 0, errno != ENOENT {
+            throw SystemCallError("unlink", subject: path)
+        }
+    }
+}

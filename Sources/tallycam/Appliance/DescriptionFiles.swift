@@ -1,0 +1,140 @@
+import ApplianceLogic
+import Glibc
+import JSONText
+import LinuxIO
+import StreamFile
+import StreamQuality
+
+/// A fault of one of the files on the boot partition.
+struct FileFault: Hashable {
+    let file: String
+    let fault: DescriptionFault
+}
+
+/// What the four files on the boot partition say. A file that is wrong does not spoil the others.
+struct DescriptionFiles {
+    static let names = ["board.json", "device.json", "network.json", "stream.json"]
+
+    var board: BoardDescription?
+    var device = DeviceDescription()
+    var network = NetworkDescription()
+    var stream: StreamDescription?
+    /// In the order of the files, errors and warnings.
+    var faults: [FileFault] = []
+    /// What the contents are known by, to tell whether they have changed.
+    private(set) var streamText: [UInt8] = []
+    private(set) var deviceText: [UInt8] = []
+    private(set) var networkText: [UInt8] = []
+
+    init() {}
+
+    /// - Parameter directory: the boot partition's.
+    init(reading directory: String) {
+        let boardFile = Self.read(directory, "board.json")
+        if let json = take(boardFile) {
+            let decoded = BoardDescription.decode(json)
+            board = decoded.value
+            add(decoded.faults, "board.json")
+        }
+        let deviceFile = Self.read(directory, "device.json")
+        deviceText = deviceFile.bytes
+        if let json = take(deviceFile) {
+            let decoded = DeviceDescription.decode(json, vocabulary: .standard)
+            device = decoded.value ?? device
+            add(decoded.faults, "device.json")
+        }
+        let networkFile = Self.read(directory, "network.json")
+        networkText = networkFile.bytes
+        if let json = take(networkFile) {
+            let decoded = NetworkDescription.decode(json)
+            network = decoded.value ?? network
+            add(decoded.faults, "network.json")
+        }
+        let streamFile = Self.read(directory, "stream.json")
+        streamText = streamFile.bytes
+        if let json = take(streamFile) {
+            let decoded = StreamDescription.decode(json)
+            stream = decoded.value
+            add(decoded.faults, "stream.json")
+        }
+    }
+
+    var errors: [FileFault] { faults.filter { !$0.fault.isWarning } }
+
+    /// What the LED is to count out.
+    var applianceFaults: Set<ApplianceFault> { Set(errors.map { Self.kind(of: $0.file) }) }
+
+    static func kind(of file: String) -> ApplianceFault {
+        switch file {
+        case "stream.json": .streamFile
+        case "board.json": .board
+        default: .settings
+        }
+    }
+
+    static func readNetwork(_ path: String) -> (NetworkDescription, [DescriptionFault]) {
+        let file = parse(path, name: path, isRequired: false)
+        guard let json = file.json else { return (NetworkDescription(), file.fault.map { [$0] } ?? []) }
+        let decoded = NetworkDescription.decode(json)
+        return (decoded.value ?? NetworkDescription(), decoded.faults)
+    }
+
+    // MARK: One file
+
+    private struct ReadFile {
+        let name: String
+        var bytes: [UInt8] = []
+        var json: JSONValue?
+        var fault: DescriptionFault?
+    }
+
+    private static func read(_ directory: String, _ name: String) -> ReadFile {
+        // Without choices of one's own there are defaults; without a place to publish to, or a board, there are none.
+        parse("\(directory)/\(name)", name: name, isRequired: name == "stream.json" || name == "board.json")
+    }
+
+    private static func parse(_ path: String, name: String, isRequired: Bool) -> ReadFile {
+        var file = ReadFile(name: name)
+        do {
+            file.bytes = try LinuxIO.readFile(path, limit: 1 << 20)
+        } catch {
+            guard error.number != ENOENT || isRequired else { return file }
+            let isMissing = error.number == ENOENT
+            file.fault = DescriptionFault(
+                kind: isMissing ? .missing : .syntax, keyPath: "", position: .start,
+                problem: isMissing
+                    ? "the file is missing; README.txt beside it says what belongs into it"
+                    : "the file cannot be read: \(error.reason)")
+            return file
+        }
+        do {
+            file.json = try JSONValue(parsing: file.bytes)
+        } catch {
+            file.fault = error.fault
+        }
+        return file
+    }
+
+    private mutating func take(_ file: ReadFile) -> JSONValue? {
+        if let fault = file.fault { add([fault], file.name) }
+        return file.json
+    }
+
+    private mutating func add(_ new: [DescriptionFault], _ file: String) {
+        // Garbage may have very many; the first ones are enough to begin with.
+        faults += new.prefix(50).map { FileFault(file: file, fault: $0) }
+    }
+}
+
+extension DeviceVocabulary {
+    static let standard = DeviceVocabulary(
+        videoQualities: VideoQuality.allCases.map(\.name), audioQualities: AudioQuality.presets.map(\.name),
+        problemWithDimension: { text in
+            do {
+                _ = try VideoDimension(parsing: text)
+                return nil
+            } catch {
+                return "\(error)"
+            }
+        })
+}

@@ -1,0 +1,35 @@
+import JSONText
+import LinuxIO
+import StreamFile
+
+/// `tallycam network`: what network.json says, in the forms that the system's network programs read.
+func runNetwork(_ arguments: [String]) throws -> ExitStatus {
+    let options = [
+        CommandLineOption("file", takes: "FILE", help: "a network.json (default /boot/network.json)"),
+        CommandLineOption(
+            "output", takes: "DIRECTORY",
+            help: "where hostname, timeservers and wpa_supplicant.conf go\n(default /run/network)"),
+    ]
+    let usage = "tallycam network [OPTION...]"
+    let notes = "\nWhat is wrong in the file is told, and the defaults are written.\n"
+    guard let parsed = try parseOptions(arguments, options, usage: usage, notes: notes) else { return .success }
+    let path = parsed["file"] ?? "/boot/network.json"
+    let (network, faults) = DescriptionFiles.readNetwork(path)
+    for fault in faults { write(Array("tallycam: \(path):\(fault)\n".utf8), to: 2) }
+    do {
+        try writeNetworkSettings(network, to: parsed["output"] ?? "/run/network")
+    } catch {
+        throw CommandFailure(.system, "\(error)")
+    }
+    return .success
+}
+
+/// Writes what the start scripts read. The directory must exist.
+func writeNetworkSettings(_ network: NetworkDescription, to directory: String) throws(SystemCallError) {
+    try replaceFile("\(directory)/hostname", with: Array("\(network.hostName)\n".utf8))
+    let servers = network.timeServers.map { "\($0.name)\n" }.joined()
+    try replaceFile("\(directory)/timeservers", with: Array(servers.utf8))
+    // Empty without a wireless network, so that an earlier one is forgotten.
+    let wifi = network.wpaSupplicantConfiguration ?? ""
+    try replaceFile("\(directory)/wpa_supplicant.conf", with: Array(wifi.utf8), permissions: 0o600)
+}

@@ -1,0 +1,86 @@
+import ApplianceLogic
+import Media
+import StreamFile
+import StreamQuality
+
+/// What the stream's events have said last, for status and LED.
+struct StreamSummary {
+    var quality: String?
+    var framesPerSecond: Double?
+    var bitsPerSecond: Int?
+    var bufferedSeconds: Double?
+    var encoder: String?
+    /// Lower than where the stream began.
+    var isLowered = false
+
+    mutating func eventHappened(_ event: Event, start: String) {
+        switch event.code {
+        case EventCode.status.rawValue:
+            quality = event.text(of: "quality")
+            encoder = event.text(of: "encoder")
+            framesPerSecond = event.number(of: "videoFramesPerSecond")
+            bitsPerSecond = event.number(of: "bitsPerSecond").map { Int($0) }
+            bufferedSeconds = event.number(of: "bufferedSeconds")
+        case EventCode.qualityChanged.rawValue:
+            quality = event.text(of: "quality")
+            guard let bitrate = event.number(of: "videoBitsPerSecond"), let begin = try? VideoQuality(named: start)
+            else { return }
+            isLowered = Int(bitrate) < begin.bitrate.bitsPerSecond
+        default: break
+        }
+    }
+}
+
+extension Event {
+    fileprivate func text(of name: String) -> String? {
+        for field in fields where field.name == name {
+            if case .text(let text) = field.value { return text }
+        }
+        return nil
+    }
+
+    fileprivate func number(of name: String) -> Double? {
+        for field in fields where field.name == name {
+            switch field.value {
+            case .integer(let number): return Double(number)
+            case .number(let number): return number
+            case .text, .flag: return nil
+            }
+        }
+        return nil
+    }
+
+    /// The stream's new state, where that is what happened.
+    var streamState: StreamState? {
+        code == EventCode.stateChanged.rawValue ? text(of: "state").flatMap(StreamState.init) : nil
+    }
+
+    /// Whether it belongs into a ring of few events: what comes many times a minute does not.
+    var isWorthKeeping: Bool {
+        if code == EventCode.status.rawValue || code == EventCode.stateChanged.rawValue { return false }
+        return code != 0 || name == "sourceEnded" || name == "ended"
+    }
+}
+
+extension ApplianceFault {
+    /// What the LED shows for a stream that failed.
+    init(_ failure: CommandFailure) {
+        switch EventCode(rawValue: failure.code) {
+        case .cameraUnavailable, .captureRestartFailed: self = .camera
+        case .microphoneUnavailable, .audioInterrupted: self = .microphone
+        case .videoEncodingFailed, .audioEncodingFailed, .unsupportedResolution, .unsupportedSampleRate:
+            self = .encoder
+        default: self = failure.status == .media ? .encoder : .server
+        }
+    }
+}
+
+extension DeviceDescription.FlashLED {
+    var mode: Appliance.FlashLEDMode {
+        switch self {
+        case .off: .off
+        case .on: .on
+        case .live: .whileLive
+        }
+    }
+}

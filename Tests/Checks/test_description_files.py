@@ -1,0 +1,137 @@
+"""The keys of the JSON files are the same in the code and in the papers, and the samples on the card are right."""
+
+import json
+import re
+import subprocess
+
+import pytest
+from swift_source import CHECKOUT
+
+PAPER = CHECKOUT / "docs/appliance.md"
+SOURCES = {
+    "stream.json": ["StreamDescription", "PlainStream", "PiliStream"],
+    "device.json": ["DeviceDescription"],
+    "network.json": ["NetworkDescription"],
+    "board.json": ["BoardDescription"],
+}
+READ = re.compile(r"\.(?:name|text|flag|integer|number|choice|texts|object|objects)\(\s*\"(\w+)\"")
+ACCEPTED = re.compile(r"\.accept\(((?:\"\w+\"(?:, )?)+)\)")
+
+
+def keys_in_code(file: str) -> set[str]:
+    keys = set()
+    for name in SOURCES[file]:
+        text = (CHECKOUT / f"Sources/StreamFile/{name}.swift").read_text()
+        keys |= set(READ.findall(text))
+        keys |= set(re.findall(r"read(?:Line|Device)\(\s*\"(\w+)\"", text))
+        for names in ACCEPTED.findall(text):
+            keys |= set(re.findall(r"\w+", names))
+    return keys
+
+
+def keys_in_paper(file: str, text: str) -> set[str]:
+    """The names that the first columns of the file's tables set as code."""
+    section = text.split(f"\n## {file}\n", 1)[1].split("\n## ", 1)[0]
+    keys = set()
+    for row in re.findall(r"^\| (`[^|]+?) \|", section, re.MULTILINE):
+        keys |= set(re.findall(r"`(\w+)`", row))
+    if file == "stream.json":
+        # Named where the table explains their object.
+        keys |= set(re.findall(r"`(publish|rtmp|play|live|playback)`", section))
+    return keys
+
+
+@pytest.mark.parametrize("file", SOURCES)
+def test_every_key_is_in_code_and_paper(file):
+    assert keys_in_code(file) == keys_in_paper(file, PAPER.read_text())
+
+
+def test_a_key_that_only_the_paper_has_is_seen():
+    text = PAPER.read_text().replace("| `camera` |", "| `camera`, `lense` |")
+    assert keys_in_paper("device.json", text) - keys_in_code("device.json") == {"lense"}
+
+
+def run(*words) -> subprocess.CompletedProcess:
+    return subprocess.run([CHECKOUT / "out/x86_64/tallycam", *words], capture_output=True, text=True, timeout=30)
+
+
+def test_the_sample_of_the_network_is_right(tmp_path):
+    result = run("network", "--file", CHECKOUT / "board/common/network.json", "--output", tmp_path)
+    assert result.returncode == 0 and result.stderr == ""
+    assert (tmp_path / "hostname").read_text() == "tallycam\n"
+
+
+def test_the_sample_of_the_stream_asks_for_the_url_only():
+    result = run("check", CHECKOUT / "board/common/stream.json")
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1 and "url: the URL is empty" in result.stderr
+
+
+def examples(name: str) -> list[str]:
+    return re.findall(r"^ +(\{.*\})$", (CHECKOUT / "board/common" / name).read_text(), re.MULTILINE)
+
+
+def test_the_examples_on_the_card_are_right(tmp_path):
+    stream, network = examples("README.txt")
+    (tmp_path / "stream.json").write_text(stream)
+    assert run("check", tmp_path / "stream.json").returncode == 0
+    (tmp_path / "network.json").write_text(network)
+    assert run("network", "--file", tmp_path / "network.json", "--output", tmp_path).stderr == ""
+
+
+def defaults_in_paper(text: str) -> dict[str, str]:
+    section = text.split("\n## device.json\n", 1)[1].split("\n## ", 1)[0]
+    rows = re.findall(r"^\| (`[^|]+`) \| ([^|]+) \|", section, re.MULTILINE)
+    return {re.sub("`", "", key): re.sub("`", "", value) for key, value in rows}
+
+
+def test_the_sample_of_the_device_holds_the_defaults_that_the_paper_names():
+    sample = json.loads((CHECKOUT / "board/common/device.json").read_text())
+    flat = {}
+    for key, value in sample.items():
+        flat |= {f"{key}.{name}": part for name, part in value.items()} if isinstance(value, dict) else {key: value}
+    written = {key: json.dumps(value) if not isinstance(value, str) else value for key, value in flat.items()}
+    assert written == defaults_in_paper(PAPER.read_text())
+
+
+def test_the_light_of_the_paper_is_the_code_s():
+    paper, code = PAPER.read_text(), (CHECKOUT / "Sources/ApplianceLogic/LEDPattern.swift").read_text()
+    rhythms = re.findall(r"^\| [^|]+ \| [^|]+ \| ([\d ]+) \|$", paper, re.MULTILINE)
+    for rhythm in re.findall(r"= LEDPattern\(\[([\d, ]+)\]\)", code):
+        assert rhythm.replace(",", "") in rhythms
+    faults = (CHECKOUT / "Sources/ApplianceLogic/ApplianceFault.swift").read_text()
+    blinks = set(re.findall(r"^    case \w+ = (\d)$", faults, re.MULTILINE))
+    assert blinks == set(re.findall(r"^\| (\d) \|", paper, re.MULTILINE))
+
+
+def test_the_console_commands_of_the_paper_are_the_code_s():
+    code = (CHECKOUT / "Sources/tallycam/Appliance/ConsoleCommands.swift").read_text()
+    section = PAPER.read_text().split("\n## Console\n", 1)[1].split("\n## ", 1)[0]
+    named = {word.split()[0] for row in re.findall(r"^\| (`[^|]+) \|", section, re.MULTILINE) for word in re.findall("`([^`]+)`", row)}
+    assert named == set(re.findall(r"case \(\"(\w+)\"", code))
+
+
+BOARDS = sorted(path.name for path in (CHECKOUT / "board").iterdir() if (path / "board.json").exists())
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_board_s_description_holds_known_keys_only(board):
+    description = json.loads((CHECKOUT / "board" / board / "board.json").read_text())
+    names = set(description) | {name for value in description.values() if isinstance(value, dict) for name in value}
+    assert names <= keys_in_code("board.json")
+
+
+def test_buildroot_s_configurations_are_made_of_their_fragments():
+    folder = CHECKOUT / "buildroot/configs"
+    common = (folder / "fragments/common.config").read_text()
+    boards = [path.stem for path in (folder / "fragments").glob("rpi*.config")]
+    assert sorted(boards) == ["rpi0_2w", "rpi3", "rpi4", "rpi5"]
+    for board in boards:
+        whole = (folder / f"tallycam_{board}_defconfig").read_text()
+        assert whole == common + (folder / f"fragments/{board}.config").read_text()
+        for path in re.findall(r"\$\(BR2_EXTERNAL_TALLYCAM_PATH\)/([^\s\"]+)", whole):
+            assert (CHECKOUT / "buildroot" / path).exists(), path
+        lines = [line for line in whole.splitlines() if line]
+        symbols = [re.match(r"(?:# )?(BR2_\w+)", line).group(1) for line in lines]
+        assert len(symbols) == len(set(symbols)), "a symbol is set twice"
+        assert all(re.fullmatch(r"BR2_\w+=(y|\".*\")|# BR2_\w+ is not set", line) for line in lines)

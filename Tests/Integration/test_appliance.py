@@ -1,0 +1,309 @@
+"""`tallycam run` as a process: its files, its faults, its socket, its console. Button and lights need a board."""
+
+import json
+import os
+import re
+import select
+import time
+
+import pytest
+from processes import Children, Process
+from servers import free_port
+from tallycam import TALLYCAM, Receiver
+
+BOARD = {"name": "Bench", "encoder": "openh264"}
+DEVICE = {"camera": "synthetic", "quality": {"lowest": "Low1", "start": "Low3", "highest": "Low3"}, "dimension": "320x240"}
+
+
+class Appliance:
+    """A camera whose boot partition is a folder."""
+
+    def __init__(self, children: Children, **files):
+        self.children = children
+        self.boot = children.directory / "boot"
+        self.state = children.directory / "state"
+        self.socket = children.directory / "socket"
+        for folder in (self.boot, self.state, children.directory / "network"):
+            folder.mkdir(exist_ok=True)
+        for name, content in {"board": BOARD, "device": DEVICE, **files}.items():
+            self.write(name, content)
+        self.process = self.start()
+
+    def start(self) -> Process:
+        process = self.children.start("run", [
+            TALLYCAM, "run", "--boot", self.boot, "--state", self.state, "--socket", self.socket,
+            "--network", self.children.directory / "network", "--simulate-power",
+        ])  # fmt: skip
+        process.wait_until(self.socket.exists, 10, "socket")
+        return process
+
+    def write(self, name: str, content) -> None:
+        """A JSON file of the boot partition: a value, text, bytes, or None for no file."""
+        path = self.boot / f"{name}.json"
+        if content is None:
+            path.unlink(missing_ok=True)
+        elif isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            path.write_text(content if isinstance(content, str) else json.dumps(content))
+
+    def ask(self, *words) -> Process:
+        return self.children.run(words[0], [TALLYCAM, *words, "--socket", self.socket])
+
+    def status(self) -> dict:
+        return json.loads(self.ask("status", "--json").stdout)
+
+    def wait_for(self, state: str, timeout: float = 12) -> dict:
+        deadline = time.monotonic() + timeout
+        while (status := self.status())["state"] != state:
+            assert time.monotonic() < deadline, f"{status}\n{self.events()}"
+            time.sleep(0.1)
+        return status
+
+    def faults(self) -> str:
+        path = self.boot / "faults.txt"
+        return path.read_text() if path.exists() else ""
+
+    def events(self) -> str:
+        path = self.state / "events"
+        return path.read_text() if path.exists() else ""
+
+
+def plain(url: str) -> dict:
+    server, _, key = url.rpartition("/")
+    return {"url": server, "key": key}
+
+
+GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "not-for-anybodys-eyes"}
+
+# File, content, blinks, line of the fault, words of what is wrong, of what is right.
+BROKEN = {
+    "stream.json is missing": ("stream", None, 2, 1, "missing", None),
+    "stream.json is empty": ("stream", "", 2, 1, "stream.json", None),
+    "stream.json is garbage": ("stream", b"\x00\xff\xfe\x80garbage", 2, 1, "saved as", None),
+    "stream.json is UTF-16": ("stream", '{"url": "rtmp://a/b/c"}'.encode("utf-16"), 2, 1, "UTF-8", None),
+    "stream.json is a list": ("stream", "[1]", 2, 1, "must be an object", "url"),
+    "a comma is missing": ("stream", '{\n "url": "rtmp://a/b"\n "key": "x"}', 2, 3, "comma", None),
+    "a quote is missing": ("stream", '{\n "url": "rtmp://a/b\n}', 2, 2, "line", None),
+    "no url": ("stream", '{"key": "x"}', 2, 1, "missing", "url"),
+    "url of a web page": ("stream", '{"url": "https://example.com/live/x"}', 2, 1, "https:// is not supported", "rtmps"),
+    "url without a name": ("stream", '{"url": "rtmp://example.com/live"}', 2, 1, "stream name", "url"),
+    "a port that is none": ("stream", '{"url": "rtmp://example.com:99999/live/x"}', 2, 1, "port", "url"),
+    "a key with a space": ("stream", '{"url": "rtmp://example.com/live", "key": "a b"}', 2, 1, "space", "key"),
+    "a name given twice": ("stream", '{"url": "rtmp://a/b/c", "url": "rtmp://a/b/d"}', 2, 1, "twice", None),
+    "Pili title too short": (
+        "stream", '{"hub": "h", "title": "abc", "publishKey": "k",\n "hosts": {"publish": {"rtmp": "a.example"}}}',
+        2, 1, "4 to 100", "title",
+    ),
+    "Pili hosts missing": ("stream", '{"hub": "h", "title": "abcd", "publishKey": "k"}', 2, 1, "hosts", "publish"),
+    "disabled": ("stream", '{"url": "rtmp://a/b/c",\n "disabled": true}', 2, 2, "disabled", "false"),
+    "device.json broken": ("device", '{"camera": }', 3, 1, "device.json", None),
+    "a quality that is none": ("device", '{\n\n"quality": {"start": "Medum1"}}', 3, 3, "Medium1", "start"),
+    "a dimension that is none": ("device", '{"dimension": "big"}', 3, 1, "dimension", "640x480"),
+    "text for a number": ("device", '{"statusInterval": "3"}', 3, 1, "whole number", "3"),
+    "a buffer out of range": ("device", '{"buffer": {"seconds": 9}}', 3, 1, "from 1", "seconds"),
+    "Wi-Fi password too short": ("network", '{"wifi": [{"ssid": "Studio",\n"password": "short12"}]}', 3, 2, "8 to 63", "password"),
+    "a host name with a blank": ("network", '{"hostName": "my camera"}', 3, 1, "hostName", "camera-2"),
+    "board.json missing": ("board", None, 9, 1, "missing", None),
+    "a line that does not exist": ("board", '{"name": "x", "button": {"line": "NOWHERE"}}', 9, None, "NOWHERE", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_file_is_told_everywhere_and_heals(children, case):
+    name, content, blinks, line, problem, example = BROKEN[case]
+    camera = Appliance(children, stream=GOOD)
+    camera.wait_for("ready" if has_route() else "no network")
+    camera.write(name, content)
+    deadline = time.monotonic() + 10
+    while blinks not in [fault["blinks"] for fault in camera.status()["faults"]]:
+        assert time.monotonic() < deadline, camera.status()
+        time.sleep(0.1)
+    status = camera.status()
+    told = camera.faults()
+    assert f"({blinks} blinks)" in told
+    assert problem in told
+    if line is not None:
+        assert f"{name}.json, line {line}," in told
+    if example is not None:
+        assert re.search(rf"example: .*{re.escape(example)}", told)
+    assert any(problem in detail for detail in status["details"])
+    assert "short12" not in told + camera.events() and "not-for-anybodys-eyes" not in told + camera.events()
+    camera.write(name, {"stream": GOOD, "device": DEVICE, "board": BOARD}.get(name))
+    camera.wait_for("ready" if has_route() else "no network")
+    assert camera.faults() == ""
+
+
+def has_route() -> bool:
+    with open("/proc/net/route") as table:
+        return any(line.split()[1] == "00000000" for line in table.readlines()[1:])
+
+
+def test_a_wrong_device_file_leaves_a_camera_that_streams(children):
+    receiver = Receiver(children)
+    camera = Appliance(children, stream=plain(receiver.url()), device={"camera": "synthetic", "dimension": "big"})
+    # The defaults have another camera, and it is not there; what is right in the file is not taken from a wrong one.
+    assert 3 in [fault["blinks"] for fault in camera.status()["faults"]]
+    camera.write("device", DEVICE)
+    time.sleep(2.5)
+    assert camera.ask("start").child.returncode == 0
+    camera.wait_for("live")
+
+
+def test_start_stop_and_what_arrives(children):
+    receiver = Receiver(children)
+    camera = Appliance(children, stream=plain(receiver.url()))
+    assert camera.ask("start").child.returncode == 0
+    status = camera.wait_for("live")
+    assert status["destination"].endswith("/live/...")
+    time.sleep(2)
+    assert camera.ask("stop").child.returncode == 0
+    camera.wait_for("ready" if has_route() else "no network", timeout=3)
+    assert receiver.summary()["videoFrames"] > 10
+
+
+def test_without_a_stream_file_a_start_says_why(children):
+    camera = Appliance(children)
+    answer = camera.ask("start")
+    assert answer.child.returncode == 3
+    assert "stream.json" in answer.stderr and "missing" in answer.stderr
+
+
+def test_start_at_boot(children):
+    receiver = Receiver(children)
+    camera = Appliance(children, stream=plain(receiver.url()), device={**DEVICE, "startAtBoot": True})
+    camera.wait_for("live")
+
+
+def test_a_new_stream_file_moves_the_live_stream(children):
+    first, second = Receiver(children, "first"), Receiver(children, "second")
+    camera = Appliance(children, stream=plain(first.url()))
+    camera.ask("start")
+    camera.wait_for("live")
+    camera.write("stream", plain(second.url()))
+    assert first.summary()["videoFrames"] > 0
+    camera.wait_for("live")
+    camera.ask("stop")
+    assert second.summary()["videoFrames"] >= 0
+
+
+def test_a_server_that_comes_late_and_goes(children):
+    port = free_port()
+    camera = Appliance(children, stream={"url": f"rtmp://127.0.0.1:{port}/live", "key": "x"})
+    camera.ask("start")
+    assert camera.wait_for("connecting")
+    words = [TALLYCAM, "receive", "--listen", f"127.0.0.1:{port}"]
+    server = children.start("server", words)
+    camera.wait_for("live")
+    server.interrupt_and_wait()
+    camera.wait_for("reconnecting")
+    children.start("server", words)
+    camera.wait_for("live")
+
+
+def test_a_camera_that_is_not_there_is_told_and_heals(children):
+    receiver = Receiver(children)
+    camera = Appliance(children, stream=plain(receiver.url()), device={**DEVICE, "camera": "nowhere"})
+    camera.ask("start")
+    camera.wait_for("fault")
+    assert [fault["blinks"] for fault in camera.status()["faults"]][0] == 4
+    assert '"nowhere"' in camera.faults() and "(4 blinks)" in camera.faults()
+    camera.write("device", DEVICE)
+    camera.wait_for("live")
+    assert camera.faults() == ""
+
+
+def test_events_survive_a_restart(children):
+    camera = Appliance(children)
+    camera.ask("start")
+    assert camera.process.interrupt_and_wait() == 0
+    first = camera.events()
+    assert "cannot start" in first and len(first.splitlines()) <= 200
+    camera.start().interrupt_and_wait()
+    assert camera.events().startswith(first.splitlines()[0])
+
+
+def test_a_boot_partition_that_cannot_be_written_is_told(children):
+    camera = Appliance(children, stream=GOOD)
+    # A folder in the file's place cannot be replaced by a file.
+    (camera.boot / "faults.txt").mkdir()
+    camera.write("stream", "{}")
+    deadline = time.monotonic() + 10
+    while not any("cannot be written" in detail for detail in camera.status()["details"]):
+        assert time.monotonic() < deadline, camera.status()
+        time.sleep(0.1)
+    assert 9 in [fault["blinks"] for fault in camera.status()["faults"]]
+    (camera.boot / "faults.txt").rmdir()
+    deadline = time.monotonic() + 10
+    while not camera.faults():
+        assert time.monotonic() < deadline, camera.status()
+        time.sleep(0.1)
+
+
+class Terminal:
+    """The other end of the serial line."""
+
+    def __init__(self):
+        self.master, self.slave = os.openpty()
+        self.name = os.ttyname(self.slave)
+        self.seen = b""
+
+    def wait_for(self, text: bytes, timeout: float = 10) -> None:
+        deadline = time.monotonic() + timeout
+        while text not in self.seen:
+            assert time.monotonic() < deadline, self.seen
+            if select.select([self.master], [], [], 0.1)[0]:
+                self.seen += os.read(self.master, 4096)
+
+    def type(self, text: bytes) -> None:
+        self.seen = b""
+        os.write(self.master, text)
+
+
+def test_the_serial_console_takes_commands_and_edits_lines(children):
+    terminal = Terminal()
+    camera = Appliance(children, stream=GOOD, board={**BOARD, "console": terminal.name})
+    terminal.wait_for(b"tallycam> ")
+    # "statux" with the last letter rubbed out.
+    terminal.type(b"statux\x7fs\r")
+    terminal.wait_for(b"board:    Bench")
+    # Up recalls the line, Ctrl-U forgets it.
+    terminal.type(b"\x1b[A\x15help\r")
+    terminal.wait_for(b"poweroff")
+    terminal.type(b"nonsense\r")
+    terminal.wait_for(b"no such command")
+    camera.write("device", {**DEVICE, "console": False})
+    time.sleep(3)
+    while select.select([terminal.master], [], [], 0)[0]:
+        os.read(terminal.master, 4096)
+    terminal.type(b"help\r")
+    time.sleep(0.5)
+    assert not select.select([terminal.master], [], [], 0)[0] or b"poweroff" not in os.read(terminal.master, 4096)
+
+
+def test_power_off_ends_in_order(children):
+    receiver = Receiver(children)
+    terminal = Terminal()
+    camera = Appliance(children, stream=plain(receiver.url()), board={**BOARD, "console": terminal.name})
+    camera.ask("start")
+    camera.wait_for("live")
+    terminal.type(b"poweroff\r")
+    assert camera.process.wait(5) == 0
+    assert receiver.summary()["videoFrames"] > 0
+    assert "powering off" in camera.events()
+
+
+def test_network_settings_are_written(children):
+    (children.directory / "network.json").write_text(json.dumps({
+        "hostName": "camera-2", "country": "de", "timeServers": ["time.example"],
+        "wifi": [{"ssid": 'Stu"dio', "password": "quite secret"}, {"ssid": "open", "hidden": True}],
+    }))  # fmt: skip
+    run = children.run("network", [TALLYCAM, "network", "--file", children.directory / "network.json", "--output", children.directory])
+    assert run.child.returncode == 0, run.stderr
+    assert (children.directory / "hostname").read_text() == "camera-2\n"
+    assert (children.directory / "timeservers").read_text() == "time.example\n"
+    path = children.directory / "wpa_supplicant.conf"
+    assert path.stat().st_mode & 0o777 == 0o600
+    text = path.read_text()
+    assert "country=DE" in text and "ssid=5374752264696f" in text and 'psk="quite secret"' in text
+    assert text.index("5374752264696f") < text.index("6f70656e") and "key_mgmt=NONE" in text and "scan_ssid=1" in text

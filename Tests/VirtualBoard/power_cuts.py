@@ -1,0 +1,99 @@
+"""Cuts the power of the virtual board at random moments: every time it comes back, with its configuration intact."""
+
+import argparse
+import random
+import shutil
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "Integration"))
+
+from board import CHECKOUT, HOST  # noqa: E402
+from card import IMAGE, Card, CardBoard  # noqa: E402
+
+FOLDER = CHECKOUT / "out/power-cuts"
+DEVICE = {"camera": "synthetic", "dimension": "320x240", "quality": {"lowest": "Low1", "start": "Low1", "highest": "Low1"}}
+# Signed URLs keep a nonce on the card; the server does not exist, so every attempt is a new connection.
+STREAM = {"hub": "hub", "title": "camera", "publishKey": "key", "hosts": {"publish": {"rtmp": f"{HOST}:1"}}}
+
+
+# What goes on when the power goes: connections whose nonces are kept, faults that come and go, a person's edits.
+WORK = (
+    "while true; do tallycam start; mount -o remount,rw /boot; echo '{\"hostName\": 1}' > /boot/network.json; sync;"
+    " sleep 2.2; tallycam stop; mount -o remount,rw /boot; echo '{}' > /boot/network.json; sync; sleep 2.2; done"
+)
+
+
+class Trial:
+    """One card through many power cuts."""
+
+    def __init__(self):
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        FOLDER.mkdir(parents=True)
+        self.card = Card(FOLDER, IMAGE)
+        for name, content in (("device.json", DEVICE), ("stream.json", STREAM), ("network.json", {})):
+            self.card.write(name, content)
+        # What nobody writes meanwhile must stay as it is. The person's own file may be cut off in the middle.
+        self.intact = {name: self.card.read(name) for name in ("board.json", "device.json", "stream.json")}
+        self.nonce = 0
+
+    def boot(self) -> CardBoard:
+        """From power-on to ready, with all that was there before the cut."""
+        board = CardBoard(FOLDER, self.card)
+        try:
+            board.wait_for_agent()
+            deadline = time.monotonic() + 120
+            while board.run("tallycam status 2>/dev/null", check=False).status != 0:
+                assert time.monotonic() < deadline, "the camera does not answer"
+                time.sleep(0.5)
+            board.run("mount -o remount,rw /boot && echo '{}' > /boot/network.json && sync && mount -o remount,ro /boot")
+            board.wait_for_state("ready", 90)
+            self.check_nonce(board)
+        except BaseException:
+            print(board.console[-4000:])
+            board.close()
+            raise
+        return board
+
+    def check_nonce(self, board: CardBoard) -> None:
+        words = board.run("cat /state/nonce-* 2>/dev/null", check=False).text.split()
+        last = max((int(after) for word, after in zip(words, words[1:]) if word == "nonce"), default=0)
+        assert last >= self.nonce, f"the nonce went back from {self.nonce} to {last}"
+        self.nonce = last
+
+    def check_files(self) -> None:
+        for name, content in self.intact.items():
+            assert self.card.read(name) == content, f"{name} is not what it was"
+
+    def cut(self, chance: random.Random) -> str:
+        """Starts the board, cuts its power at some moment, and says when."""
+        if chance.random() < 0.3:
+            board, moment, what = CardBoard(FOLDER, self.card), chance.uniform(0.5, 25), "from power-on"
+            time.sleep(moment)
+        else:
+            board, moment, what = self.boot(), chance.uniform(0.2, 10), "into its work"
+            board.start(WORK)
+            time.sleep(moment)
+        board.cut_power()
+        self.check_files()
+        return f"{moment:4.1f} s {what}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--count", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    arguments = parser.parse_args()
+    chance = random.Random(arguments.seed)
+    print(f"seed {arguments.seed}")
+    trial = Trial()
+    for number in range(1, arguments.count + 1):
+        print(f"{number:3d} cut {trial.cut(chance)}: files intact, nonce {trial.nonce}", flush=True)
+    trial.boot().cut_power()
+    print(f"{arguments.count} power cuts, and ready after every one")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

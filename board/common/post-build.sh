@@ -1,0 +1,16 @@
+#!/bin/sh
+# Called by Buildroot with the root file system's directory and the board's name: what the overlay cannot do.
+set -eu
+target=$1
+
+# Buildroot's own start scripts for what Tallycam starts itself.
+rm -f "$target/etc/init.d/S01syslogd" "$target/etc/init.d/S02klogd" "$target/etc/init.d/S10mdev" \
+    "$target/etc/init.d/S40network" "$target/etc/init.d/S50mdnsd"
+mkdir -p "$target/boot" "$target/state"
+
+# Nobody logs in: no password, no shell on any terminal.
+sed -i 's/^root:[^:]*:/root:*:/' "$target/etc/shadow"
+# The name server's address comes by DHCP.
+ln -sf /run/resolv.conf "$target/etc/resolv.conf"
+# The clock starts here, not in 1970.
+date +%s >"$target/etc/build-date"
