@@ -27,7 +27,10 @@ let package = Package(
             dependencies: ["DevicePorts", "Bitstream", "Media", "COpenH264", "CLibYUV"]),
         .target(
             name: "AudioCapture",
-            dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CFDKAAC"]),
+            dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CALSA", "CFDKAAC", "CResampler"]),
+        .target(
+            name: "V4L2Devices",
+            dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CLinux", "CV4LConvert"]),
         .target(name: "Transport", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLinux", "CMbedTLS"]),
         .target(name: "SyntheticSources", dependencies: ["DevicePorts", "LinuxIO", "Media"]),
         .target(name: "JSONText", dependencies: ["StreamFile", "CRapidJSON"]),
@@ -36,8 +39,8 @@ let package = Package(
             name: "tallycam",
             dependencies: [
                 "Media", "Bitstream", "RTMP", "StreamQuality", "StreamFile", "ApplianceLogic", "DevicePorts",
-                "LinuxIO", "SoftwareEncoding", "AudioCapture", "Transport", "SyntheticSources", "JSONText",
-                "BoardIO",
+                "LinuxIO", "SoftwareEncoding", "AudioCapture", "V4L2Devices", "Transport",
+                "SyntheticSources", "JSONText", "BoardIO",
             ]),
 
         // C shims: they surface what Swift cannot import and hold no logic.
@@ -48,6 +51,11 @@ let package = Package(
             name: "CLibYUV",
             linkerSettings: [.linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("stdc++")]),
         .target(name: "CFDKAAC", linkerSettings: [.linkedLibrary("fdk-aac"), .linkedLibrary("m")]),
+        .target(name: "CALSA", linkerSettings: [.linkedLibrary("asound"), .linkedLibrary("m")]),
+        .target(name: "CResampler", linkerSettings: [.linkedLibrary("speexdsp"), .linkedLibrary("m")]),
+        .target(
+            name: "CV4LConvert",
+            linkerSettings: [.linkedLibrary("v4lconvert"), .linkedLibrary("jpeg"), .linkedLibrary("m")]),
         .target(
             name: "CMbedTLS",
             linkerSettings: [.linkedLibrary("mbedtls"), .linkedLibrary("mbedx509"), .linkedLibrary("mbedcrypto")]),
@@ -68,6 +76,7 @@ let package = Package(
             name: "SoftwareEncodingTests",
             dependencies: ["SoftwareEncoding", "StreamQuality", "Bitstream", "MediaTestSupport"]),
         .testTarget(name: "AudioCaptureTests", dependencies: ["AudioCapture", "Bitstream", "MediaTestSupport"]),
+        .testTarget(name: "V4L2DevicesTests", dependencies: ["V4L2Devices", "CLinux"]),
         .testTarget(
             name: "SyntheticSourcesTests",
             dependencies: ["SyntheticSources", "SoftwareEncoding", "StreamQuality", "MediaTestSupport"]),

@@ -1,11 +1,54 @@
 import Media
 
 /// How the samples of a raw picture lie in memory.
-public enum PixelFormat: String, Sendable {
+public enum PixelFormat: String, CaseIterable, Sendable {
     /// Three planes: Y, U, V; U and V at half width and height.
     case i420
     /// Two planes: Y, and U and V interleaved, at half width and height.
     case nv12
+    /// One plane: Y U Y V for every two pixels of a row. What most webcams give without compressing.
+    case yuyv
+    /// One plane: blue, green and red for every pixel, which libdrm calls RGB888.
+    case rgb888
+
+    /// The format's number in drm_fourcc.h, which V4L2 uses for these formats too.
+    public var fourCC: FourCC {
+        switch self {
+        case .i420: FourCC("YU12")
+        case .nv12: FourCC("NV12")
+        case .yuyv: FourCC("YUYV")
+        case .rgb888: FourCC("RG24")
+        }
+    }
+
+    public init?(_ fourCC: FourCC) {
+        guard let format = Self.allCases.first(where: { $0.fourCC == fourCC }) else { return nil }
+        self = format
+    }
+}
+
+/// A pixel format as libdrm and V4L2 number them: four characters, the first one in the lowest byte.
+public struct FourCC: Hashable, Sendable {
+    public let rawValue: UInt32
+
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// - Parameter text: at most four ASCII characters; shorter ones are filled with spaces.
+    public init(_ text: String) {
+        var value: UInt32 = 0
+        for (index, byte) in (Array(text.utf8) + Array("    ".utf8)).prefix(4).enumerated() {
+            value |= UInt32(byte) << UInt32(8 * index)
+        }
+        rawValue = value
+    }
+}
+
+extension FourCC: CustomStringConvertible {
+    public var description: String {
+        let bytes = (0..<4).map { UInt8(truncatingIfNeeded: rawValue >> UInt32(8 * $0)) }
+        let text = String(decoding: bytes.map { (32..<127).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+        return String(text.reversed().drop { $0 == " " }.reversed())
+    }
 }
 
 /// Where the planes of a raw picture are, within one buffer.
@@ -23,6 +66,8 @@ public struct FrameLayout: Hashable, Sendable {
     }
 
     public let format: PixelFormat
+    /// How the samples are tiled or compressed, a number of drm_fourcc.h; 0 for rows one below the other.
+    public let modifier: UInt64
     public let size: PictureSize
     public let planes: [Plane]
     /// Bytes from the buffer's begin to the end of the last plane.
@@ -36,7 +81,13 @@ public struct FrameLayout: Hashable, Sendable {
         let chroma = chromaWidth * ((size.height + 1) / 2)
         self.format = format
         self.size = size
-        self.byteCount = luma + 2 * chroma
+        modifier = 0
+        byteCount =
+            switch format {
+            case .i420, .nv12: luma + 2 * chroma
+            case .yuyv: 4 * chromaWidth * size.height
+            case .rgb888: 3 * luma
+            }
         planes =
             switch format {
             case .i420:
@@ -46,7 +97,46 @@ public struct FrameLayout: Hashable, Sendable {
                 ]
             case .nv12:
                 [Plane(offset: 0, stride: size.width), Plane(offset: luma, stride: 2 * chromaWidth)]
+            case .yuyv: [Plane(offset: 0, stride: 4 * chromaWidth)]
+            case .rgb888: [Plane(offset: 0, stride: 3 * size.width)]
             }
+    }
+
+    /// Planes where a driver has put them.
+    public init(format: PixelFormat, modifier: UInt64 = 0, size: PictureSize, planes: [Plane], byteCount: Int) {
+        self.format = format
+        self.modifier = modifier
+        self.size = size
+        self.planes = planes
+        self.byteCount = byteCount
+    }
+
+    /// One buffer as V4L2 lays it out: planes one behind the other, every row of the first one `stride` bytes long.
+    /// - Returns: `nil` when the buffer is too small for that, or the rows for the picture.
+    public init?(format: PixelFormat, size: PictureSize, stride: Int, bufferSize: Int) {
+        guard (1...16_384).contains(size.width), (1...16_384).contains(size.height), stride <= 1 << 20,
+            stride >= (format == .rgb888 ? 3 : format == .yuyv ? 2 : 1) * size.width
+        else { return nil }
+        let chromaRows = (size.height + 1) / 2
+        let luma = stride * size.height
+        let planes: [Plane]
+        switch format {
+        case .yuyv, .rgb888: planes = [Plane(offset: 0, stride: stride)]
+        case .nv12: planes = [Plane(offset: 0, stride: stride), Plane(offset: luma, stride: stride)]
+        case .i420:
+            planes = [
+                Plane(offset: 0, stride: stride), Plane(offset: luma, stride: stride / 2),
+                Plane(offset: luma + stride / 2 * chromaRows, stride: stride / 2),
+            ]
+        }
+        let byteCount: Int =
+            switch format {
+            case .yuyv, .rgb888: luma
+            case .nv12: luma + stride * chromaRows
+            case .i420: luma + 2 * (stride / 2) * chromaRows
+            }
+        guard byteCount <= bufferSize else { return nil }
+        self.init(format: format, size: size, planes: planes, byteCount: byteCount)
     }
 }
 
@@ -72,6 +162,13 @@ public struct CapturedFrame: ~Copyable, Sendable {
     ) throws(Failure) -> Value {
         try memory.withBytes(body)
     }
+
+    /// Gives up the loan's form but not the loan: the picture goes back when the memory is dropped.
+    public consuming func takeMemory() -> any FrameMemory { memory }
+
+    /// The DMABUF descriptor that holds the picture, for drivers that take such; it is the source's and valid as
+    /// long as the frame. `nil` for pictures in ordinary memory. `layout` says where in it the planes are.
+    public var dmabuf: Int32? { memory.dmabuf }
 }
 
 /// The memory behind a raw picture, owned by a source's pool.
@@ -79,4 +176,11 @@ public protocol FrameMemory: AnyObject, Sendable {
     func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value
+
+    /// See `CapturedFrame.dmabuf`.
+    var dmabuf: Int32? { get }
+}
+
+extension FrameMemory {
+    public var dmabuf: Int32? { nil }
 }

@@ -13,6 +13,31 @@ public protocol VideoSource: AnyObject {
 
     /// How the source ended by itself, for people; `nil` before that, and after a stop.
     var endingNote: String? { get }
+
+    /// What has become of the pictures so far.
+    var statistics: VideoSourceStatistics { get }
+}
+
+extension VideoSource {
+    public var statistics: VideoSourceStatistics { VideoSourceStatistics() }
+}
+
+/// What has become of a source's pictures, counted from its begin.
+public struct VideoSourceStatistics: Hashable, Sendable {
+    /// Pictures that the device gave.
+    public var capturedFrames = 0
+    /// Pictures that the device lost before they could be taken, or marked as broken.
+    public var droppedFrames = 0
+    /// Pictures that were given again because the device had no new one.
+    public var repeatedFrames = 0
+    /// Pictures that the source itself had to decode or convert.
+    public var convertedFrames = 0
+    /// Pictures whose samples the processor looked at in the device's memory.
+    public var mappedFrames = 0
+    /// How often the device was lost.
+    public var interruptions = 0
+
+    public init() {}
 }
 
 /// Turns raw pictures into H.264. Used from one thread, the encoder thread.
@@ -21,6 +46,9 @@ public protocol VideoEncoder: AnyObject {
     /// - Returns: the packets that came out, in decode order: none when the encoder
     ///   skipped the picture, a `videoHeader` first whenever it is new.
     func encode(_ frame: consuming CapturedFrame) throws -> [EncodedPacket]
+
+    /// Waits, not for long, for the pictures that are still in the encoder. Nothing goes in after it.
+    func finish() throws -> [EncodedPacket]
 
     /// Makes the next picture a key frame.
     func requestKeyFrame()
@@ -34,4 +62,12 @@ public protocol VideoEncoder: AnyObject {
 
     /// Pictures that went in and, by the encoder's own decision, never came out.
     var skippedFrameCount: Int { get }
+
+    /// Pictures that were scaled or converted on their way in.
+    var convertedFrameCount: Int { get }
+}
+
+extension VideoEncoder {
+    /// Encoders that answer at once have nothing left.
+    public func finish() throws -> [EncodedPacket] { [] }
 }

@@ -3,7 +3,8 @@ import DevicePorts
 import Media
 
 /// Brings raw pictures of one layout to I420 of another size with libyuv, aspect
-/// kept, in one step into one buffer that is used again for every picture.
+/// kept, in one step into one buffer that is used again for every picture. YUYV of
+/// another size takes two steps: libyuv scales planes only.
 ///
 /// I420 that has the size already is passed through untouched.
 public final class PictureScaler {
@@ -16,6 +17,8 @@ public final class PictureScaler {
     private var output: [UInt8]
     /// NV12 that is scaled: its chroma planes in the source's size, U before V.
     private var splitChroma: [UInt8]
+    /// YUYV that is scaled: the picture as I420 in the source's size.
+    private var unpacked: [UInt8]
 
     /// - Parameters:
     ///   - source: sides from 1 to 16,384.
@@ -37,6 +40,9 @@ public final class PictureScaler {
         let chromaWidth = (source.size.width + 1) / 2
         let chromaHeight = (source.size.height + 1) / 2
         splitChroma = scalesChroma ? [UInt8](repeating: 0, count: 2 * chromaWidth * chromaHeight) : []
+        let unpacks = [.yuyv, .rgb888].contains(source.format) && source.size != fit.size
+        unpacked =
+            unpacks ? [UInt8](repeating: 0, count: FrameLayout(packed: .i420, size: source.size).byteCount) : []
     }
 
     /// Studio-range black. The bars keep it: only the picture's own place is written again.
@@ -62,7 +68,9 @@ public final class PictureScaler {
         let status = output.withUnsafeMutableBufferPointer { buffer -> Int32 in
             guard let target = buffer.baseAddress else { return -1 }
             switch source.format {
-            case .i420: return scaleI420(base, to: target)
+            case .i420: return scaleI420(base, source, to: target)
+            case .yuyv, .rgb888:
+                return fit.size == source.size ? unpackInPlace(base, to: target) : unpackAndScale(base, to: target)
             case .nv12: return fit.size == source.size ? splitNV12(base, to: target) : scaleNV12(base, to: target)
             }
         }
@@ -81,7 +89,36 @@ public final class PictureScaler {
 
     private func stride(_ layout: FrameLayout, _ plane: Int) -> Int32 { Int32(layout.planes[plane].stride) }
 
-    private func scaleI420(_ base: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) -> Int32 {
+    private func unpackInPlace(_ base: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) -> Int32 {
+        unpack(
+            base, to: corner(ofPlane: 0, in: target), corner(ofPlane: 1, in: target), corner(ofPlane: 2, in: target),
+            self.target)
+    }
+
+    private func unpackAndScale(_ base: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) -> Int32 {
+        let layout = FrameLayout(packed: .i420, size: source.size)
+        return unpacked.withUnsafeMutableBufferPointer { buffer -> Int32 in
+            guard let planes = buffer.baseAddress else { return -1 }
+            let status = unpack(
+                base, to: planes, planes + layout.planes[1].offset, planes + layout.planes[2].offset, layout)
+            return status == 0 ? scaleI420(planes, layout, to: target) : status
+        }
+    }
+
+    /// Packed pixels to planes of the same size.
+    private func unpack(
+        _ base: UnsafePointer<UInt8>, to y: UnsafeMutablePointer<UInt8>, _ u: UnsafeMutablePointer<UInt8>,
+        _ v: UnsafeMutablePointer<UInt8>, _ layout: FrameLayout
+    ) -> Int32 {
+        let convert = source.format == .yuyv ? YUY2ToI420 : RGB24ToI420
+        return convert(
+            base + source.planes[0].offset, stride(source, 0), y, stride(layout, 0), u, stride(layout, 1),
+            v, stride(layout, 2), Int32(source.size.width), Int32(source.size.height))
+    }
+
+    private func scaleI420(
+        _ base: UnsafePointer<UInt8>, _ source: FrameLayout, to target: UnsafeMutablePointer<UInt8>
+    ) -> Int32 {
         I420Scale(
             base + source.planes[0].offset, stride(source, 0),
             base + source.planes[1].offset, stride(source, 1),

@@ -19,6 +19,10 @@ private let commands = [
     Command(name: "start", summary: "start the camera's stream", run: runStart),
     Command(name: "stop", summary: "stop the camera's stream", run: runStop),
     Command(name: "network", summary: "turn network.json into the system's settings", run: runNetwork),
+    Command(name: "cameras", summary: "list cameras with what they offer", run: runCameras),
+    Command(name: "microphones", summary: "list microphones", run: runMicrophones),
+    Command(
+        name: "capture", summary: "take pictures from a source without encoding them, and judge them", run: runCapture),
     Command(name: "check", summary: "name every fault of a stream.json", run: runCheck),
 ]
 
@@ -56,7 +60,7 @@ private func dispatch(_ arguments: [String]) throws -> ExitStatus {
 private var helpText: String {
     var text = "Usage: tallycam COMMAND [OPTION...]\n\nLive streaming from a camera board.\n\n"
     for command in commands {
-        text += "  \(command.name)" + String(repeating: " ", count: 10 - command.name.count) + command.summary + "\n"
+        text += "  \(command.name)" + String(repeating: " ", count: 13 - command.name.count) + command.summary + "\n"
     }
     return text + """
 

@@ -25,7 +25,7 @@ RIM = {
     "SyntheticSources": set(),
     "JSONText": {"CRapidJSON"},
     "CameraCapture": {"CLibcamera"},
-    "V4L2Devices": {"CLinux"},
+    "V4L2Devices": {"CLinux", "CV4LConvert"},
     "BoardIO": {"CGPIOD"},
 }
 SYSTEM = {"Glibc", "Synchronization"}

@@ -54,12 +54,14 @@ import Testing
 @Suite struct PictureScalerTests {
     /// A picture of one colour.
     private func plain(_ layout: FrameLayout, y: UInt8, u: UInt8, v: UInt8) -> [UInt8] {
+        if layout.format == .yuyv { return (0..<layout.byteCount / 4).flatMap { _ in [y, u, y, v] } }
         let luma = layout.size.width * layout.size.height
         let chroma = (layout.byteCount - luma) / 2
         var bytes = [UInt8](repeating: y, count: luma)
         switch layout.format {
         case .i420: bytes += [UInt8](repeating: u, count: chroma) + [UInt8](repeating: v, count: chroma)
         case .nv12: bytes += (0..<chroma).flatMap { _ in [u, v] }
+        case .yuyv, .rgb888: break
         }
         return bytes
     }
@@ -96,7 +98,7 @@ import Testing
     }
 
     @Test(
-        arguments: [PixelFormat.i420, .nv12],
+        arguments: [PixelFormat.i420, .nv12, .yuyv],
         [(640, 480), (641, 479), (1, 1), (1, 300), (300, 1), (1280, 720), (33, 17), (320, 180), (160, 180)])
     func fillsItsPlaceAndLeavesBlackBars(format: PixelFormat, side: (Int, Int)) throws {
         let layout = FrameLayout(packed: format, size: PictureSize(width: side.0, height: side.1))

@@ -4,9 +4,11 @@
 #define CLINUX_H
 #include <errno.h>
 #include <getopt.h>
+#include <linux/dma-buf.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
+#include <linux/videodev2.h>
 #include <linux/watchdog.h>
 #include <net/if.h>
 #include <netdb.h>
@@ -68,4 +70,54 @@ int clinux_set_watchdog_timeout(int watchdog, int *seconds);
 
 // gai_strerror.
 const char *clinux_lookup_error_text(int number);
+
+// Of DMABUF (linux/dma-buf.h), as below.
+static const unsigned long clinux_dma_buf_ioctl_sync = DMA_BUF_IOCTL_SYNC;
+
+// Requests of V4L2 (linux/videodev2.h), which are function-like macros.
+static const unsigned long clinux_vidioc_querycap = VIDIOC_QUERYCAP;
+static const unsigned long clinux_vidioc_enum_fmt = VIDIOC_ENUM_FMT;
+static const unsigned long clinux_vidioc_enum_framesizes = VIDIOC_ENUM_FRAMESIZES;
+static const unsigned long clinux_vidioc_enum_frameintervals = VIDIOC_ENUM_FRAMEINTERVALS;
+static const unsigned long clinux_vidioc_s_fmt = VIDIOC_S_FMT;
+static const unsigned long clinux_vidioc_s_parm = VIDIOC_S_PARM;
+static const unsigned long clinux_vidioc_reqbufs = VIDIOC_REQBUFS;
+static const unsigned long clinux_vidioc_querybuf = VIDIOC_QUERYBUF;
+static const unsigned long clinux_vidioc_expbuf = VIDIOC_EXPBUF;
+static const unsigned long clinux_vidioc_qbuf = VIDIOC_QBUF;
+static const unsigned long clinux_vidioc_dqbuf = VIDIOC_DQBUF;
+static const unsigned long clinux_vidioc_streamon = VIDIOC_STREAMON;
+static const unsigned long clinux_vidioc_query_ext_ctrl = VIDIOC_QUERY_EXT_CTRL;
+static const unsigned long clinux_vidioc_s_ext_ctrls = VIDIOC_S_EXT_CTRLS;
+
+// The same for encoders.
+static const unsigned long clinux_vidioc_g_fmt = VIDIOC_G_FMT;
+static const unsigned long clinux_vidioc_streamoff = VIDIOC_STREAMOFF;
+static const unsigned long clinux_vidioc_encoder_cmd = VIDIOC_ENCODER_CMD;
+static const unsigned long clinux_vidioc_querymenu = VIDIOC_QUERYMENU;
+static const unsigned int clinux_v4l2_pix_fmt_h264 = V4L2_PIX_FMT_H264;
+static const unsigned int clinux_v4l2_cid_bitrate = V4L2_CID_MPEG_VIDEO_BITRATE;
+static const unsigned int clinux_v4l2_cid_bitrate_mode = V4L2_CID_MPEG_VIDEO_BITRATE_MODE;
+static const unsigned int clinux_v4l2_cid_header_mode = V4L2_CID_MPEG_VIDEO_HEADER_MODE;
+static const unsigned int clinux_v4l2_cid_repeat_headers = V4L2_CID_MPEG_VIDEO_REPEAT_SEQ_HEADER;
+static const unsigned int clinux_v4l2_cid_i_period = V4L2_CID_MPEG_VIDEO_H264_I_PERIOD;
+static const unsigned int clinux_v4l2_cid_gop_size = V4L2_CID_MPEG_VIDEO_GOP_SIZE;
+static const unsigned int clinux_v4l2_cid_level = V4L2_CID_MPEG_VIDEO_H264_LEVEL;
+static const unsigned int clinux_v4l2_cid_profile = V4L2_CID_MPEG_VIDEO_H264_PROFILE;
+static const unsigned int clinux_v4l2_cid_b_frames = V4L2_CID_MPEG_VIDEO_B_FRAMES;
+static const unsigned int clinux_v4l2_cid_force_key_frame = V4L2_CID_MPEG_VIDEO_FORCE_KEY_FRAME;
+static const int clinux_v4l2_header_mode_joined = V4L2_MPEG_VIDEO_HEADER_MODE_JOINED_WITH_1ST_FRAME;
+static const int clinux_v4l2_bitrate_mode_variable = V4L2_MPEG_VIDEO_BITRATE_MODE_VBR;
+static const int clinux_v4l2_profile_baseline = V4L2_MPEG_VIDEO_H264_PROFILE_BASELINE;
+static const int clinux_v4l2_profile_constrained_baseline = V4L2_MPEG_VIDEO_H264_PROFILE_CONSTRAINED_BASELINE;
+static const int clinux_v4l2_profile_main = V4L2_MPEG_VIDEO_H264_PROFILE_MAIN;
+static const int clinux_v4l2_profile_high = V4L2_MPEG_VIDEO_H264_PROFILE_HIGH;
+
+// Of enum v4l2_ctrl_type, as structures hold it.
+static const unsigned int clinux_v4l2_ctrl_integer = V4L2_CTRL_TYPE_INTEGER;
+static const unsigned int clinux_v4l2_ctrl_boolean = V4L2_CTRL_TYPE_BOOLEAN;
+static const unsigned int clinux_v4l2_ctrl_menu = V4L2_CTRL_TYPE_MENU;
+static const unsigned int clinux_v4l2_ctrl_button = V4L2_CTRL_TYPE_BUTTON;
+static const unsigned int clinux_v4l2_ctrl_integer64 = V4L2_CTRL_TYPE_INTEGER64;
+static const unsigned int clinux_v4l2_ctrl_integer_menu = V4L2_CTRL_TYPE_INTEGER_MENU;
 #endif

@@ -1,4 +1,6 @@
 import ApplianceLogic
+import AudioCapture
+import DevicePorts
 import LinuxIO
 import Media
 import StreamFile
@@ -117,24 +119,34 @@ extension PublishOptions {
         pace = .realtime
     }
 
-    private static func videoSource(_ device: DeviceDescription) throws -> VideoSourceDescription {
-        guard device.camera == "synthetic" else {
+    /// "auto" is the first V4L2 camera.
+    private static func videoSource(_ device: DeviceDescription) throws -> VideoInput {
+        switch device.camera {
+        case "synthetic": return .embedded(.synthetic)
+        case "auto": return .v4l2(CameraSettings(device: "/dev/video0"))
+        case let name where name.hasPrefix("/dev/"): return .v4l2(CameraSettings(device: name))
+        case let name:
             throw CommandFailure(
                 .media, code: EventCode.cameraUnavailable.rawValue,
-                "there is no camera \"\(device.camera)\"; look at its cable, or at \"camera\" in device.json")
+                "there is no camera \"\(name)\"; look at its cable, or at \"camera\" in device.json")
         }
-        return .synthetic
     }
 
-    private static func audioSource(_ device: DeviceDescription) -> AudioSourceDescription {
+    private static func audioSource(_ device: DeviceDescription) -> AudioInput {
         switch device.audioSource {
         case .none: .none
-        case .silence, .auto, .microphone:
-            device.camera == "synthetic" && device.audioSource != .silence ? .tone : .silence
+        case .silence: .embedded(.silence)
+        case .microphone: .alsa(MicrophoneSettings())
+        case .auto where device.camera == "synthetic": .embedded(.tone)
+        case .auto: Microphone.all().isEmpty ? .embedded(.silence) : .alsa(MicrophoneSettings())
         }
     }
 
     private static func encoder(_ board: BoardDescription?) -> MediaOptions.EncoderChoice {
-        board?.encoder == .openh264 ? .openh264 : .auto
+        switch board?.encoder {
+        case .openh264: .openh264
+        case .v4l2: .v4l2(path: nil)
+        case .auto, nil: .auto
+        }
     }
 }

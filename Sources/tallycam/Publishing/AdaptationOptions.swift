@@ -28,7 +28,7 @@ enum AdaptationOptions {
         var settings = QualitySettings(
             videoQuality: media.video == .none ? nil : media.quality,
             audioQuality: media.audio == .none ? nil : media.audioQuality, bitrateRange: try range(arguments, media))
-        if case .raw(_, _, _, let frameRate) = media.video { settings.frameRateLimit = frameRate }
+        if let frameRate = media.video.frameRate { settings.frameRateLimit = frameRate }
         switch arguments["adapt"] {
         case "nothing": settings.isAutomatic = false
         case nil, "seamless": settings.groupCrossing = .never

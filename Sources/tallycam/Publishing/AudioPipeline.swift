@@ -11,17 +11,19 @@ final class AudioPipeline {
     private let fillsWithSilence: Bool
     private let stop: EventFD
     private let queue: MediaQueue
+    private let counters: SharedCounters
     private let control: EncoderControl
     private let reports: Mailbox<TrackReport>
 
     init(
-        track: AudioTrack, fillsWithSilence: Bool, stop: EventFD, queue: MediaQueue, control: EncoderControl,
-        reports: Mailbox<TrackReport>
+        track: AudioTrack, fillsWithSilence: Bool, stop: EventFD, queue: MediaQueue, counters: SharedCounters,
+        control: EncoderControl, reports: Mailbox<TrackReport>
     ) {
         self.track = track
         self.fillsWithSilence = fillsWithSilence
         self.stop = stop
         self.queue = queue
+        self.counters = counters
         self.control = control
         self.reports = reports
     }
@@ -48,6 +50,7 @@ final class AudioPipeline {
             if let end, block.captureTime >= end { return }
             if let bitrate = control.takeAudioBitrate() { try track.encoder.setBitrate(bitrate) }
             append(try track.encoder.encode(control.isMuted ? block.silenced : block))
+            counters.update { $0.audioSource = source.statistics }
         }
     }
 

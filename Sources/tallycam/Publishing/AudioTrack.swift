@@ -4,7 +4,6 @@ import LinuxIO
 import Media
 import RTMP
 import StreamQuality
-import SyntheticSources
 
 /// The sound's source and encoder, opened and fitted to each other.
 struct AudioTrack {
@@ -13,8 +12,8 @@ struct AudioTrack {
     let metadata: StreamMetadata.Audio
 
     /// - Parameter bitrate: what the stream begins with; the quality's when `nil`.
-    init?(options: MediaOptions, bitrate: Bitrate?, stop: EventFD) throws {
-        guard let source = try Self.source(options, stop: stop) else { return nil }
+    init?(options: MediaOptions, bitrate: Bitrate?, stop: EventFD, reports: Mailbox<TrackReport>) throws {
+        guard let source = try Self.source(options, stop: stop, reports: reports) else { return nil }
         self.source = source
         let bitrate = bitrate ?? options.audioQuality.bitrate
         do {
@@ -26,9 +25,13 @@ struct AudioTrack {
             bitrate: bitrate, sampleRate: source.format.sampleRate, channelCount: source.format.channelCount)
     }
 
-    private static func source(_ options: MediaOptions, stop: EventFD) throws -> (any AudioSource)? {
+    private static func source(
+        _ options: MediaOptions, stop: EventFD, reports: Mailbox<TrackReport>
+    ) throws -> (any AudioSource)? {
         do {
-            return try options.audio.open(sampleRate: options.audioQuality.sampleRate, stop: stop)
+            return try options.audio.open(sampleRate: options.audioQuality.sampleRate, stop: stop) {
+                reports.send(.source($0))
+            }
         } catch {
             throw CommandFailure(.media, code: -1302, "\(error)")
         }

@@ -279,7 +279,9 @@ extension LivePublisher {
             if track == .video { stopTracks.signal() }
             if let note { sourceEnded(track, note) }
         case .note(let track, let note): sourceEnded(track, note)
+        case .source(let notice): console.emit(Event(notice))
         case .buffer(let events): bufferReported(events)
+        case .encoder(let event): emit(event)
         case .failed(let cause):
             failure = failure ?? cause
             stop()

@@ -1,3 +1,4 @@
+import ApplianceLogic
 import AudioCapture
 import DevicePorts
 import LinuxIO
@@ -16,14 +17,18 @@ enum TrackReport: Sendable {
     case ended(Track, note: String?)
     /// Something about the source that people and scripts should know.
     case note(Track, String)
+    /// A device was lost or has come back.
+    case source(SourceNotice)
     case buffer([SendBufferEvent])
+    case encoder(StreamEvent)
     case failed(CommandFailure)
 }
 
 /// Sources and encoders of a stream, opened before the server is bothered, and the threads they run on.
 final class MediaTracks {
     private(set) var metadata: StreamMetadata
-    let encoderName: String?
+    private let encoderInUse: EncoderInUse?
+    var encoderName: String? { encoderInUse?.name }
     /// The sound's header, which is known before the first sound: servers want headers before media.
     let audioHeader: EncodedPacket?
     /// What the video encoder was opened with; `nil` without video.
@@ -39,12 +44,14 @@ final class MediaTracks {
         let gate = try StartGate(stop: stop)
         self.gate = gate
         // Both are opened before a thread is started: a failure here leaves nothing behind.
-        let video = try VideoTrack(options: options, point: point, stop: stop, console: console)
-        let audio = try AudioTrack(options: options, bitrate: point.audioQuality?.bitrate, stop: stop)
+        let video = try VideoTrack(
+            options: options, point: point, stop: stop, reports: reports, console: console)
+        let audio = try AudioTrack(
+            options: options, bitrate: point.audioQuality?.bitrate, stop: stop, reports: reports)
         audioHeader = audio?.encoder.takeHeader(at: MonotonicClock.now())
         metadata = StreamMetadata(video: video?.metadata, audio: audio?.metadata)
         let hasVideo = video != nil
-        encoderName = hasVideo ? "openh264" : nil
+        encoderInUse = video?.encoderInUse
         videoConfiguration = video?.configuration
         if let video {
             let pipeline = VideoPipeline(
@@ -53,7 +60,8 @@ final class MediaTracks {
         }
         if let audio {
             let pipeline = AudioPipeline(
-                track: audio, fillsWithSilence: hasVideo, stop: stop, queue: queue, control: control, reports: reports)
+                track: audio, fillsWithSilence: hasVideo, stop: stop, queue: queue, counters: counters,
+                control: control, reports: reports)
             threads.append(try Self.thread(running: pipeline, behind: gate, reports: reports))
         }
     }

@@ -1,3 +1,4 @@
+import DevicePorts
 import Media
 import Synchronization
 
@@ -7,6 +8,10 @@ struct PublishCounters: Sendable {
     var capturedFrames = 0
     /// Pictures that the encoder left out by its own decision.
     var skippedFrames = 0
+    /// Pictures that the encoder had to scale or convert.
+    var convertedFrames = 0
+    var videoSource = VideoSourceStatistics()
+    var audioSource = AudioSourceStatistics()
     /// Pictures that the encoder gave, and their bytes.
     var encodedFrames = 0
     var encodedVideoBytes = 0

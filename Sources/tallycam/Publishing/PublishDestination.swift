@@ -60,7 +60,7 @@ final class PublishDestination {
         var media = media
         media.keyFrameInterval = platform.keyFrameInterval
         if platform.requiresAudio, media.audio == .none {
-            media.audio = .silence
+            media.audio = .embedded(.silence)
             warnings.append("\(platform.name) shows no stream without sound; silence is sent")
         }
         return media

@@ -7,14 +7,30 @@ import SyntheticSources
 
 /// What is to be captured, and how it is to be encoded.
 struct MediaOptions: Sendable {
-    enum EncoderChoice: String, Sendable {
-        /// The best that the machine has.
+    enum EncoderChoice: Hashable, Sendable {
+        /// The hardware's where there is one, else OpenH264.
         case auto
+        /// The hardware's: at this path, or the first that there is.
+        case v4l2(path: String?)
         case openh264
+
+        init(parsing text: String) throws {
+            switch text {
+            case "auto": self = .auto
+            case "openh264": self = .openh264
+            case "v4l2": self = .v4l2(path: nil)
+            default:
+                guard text.hasPrefix("v4l2:/"), text.utf8.count > 6 else {
+                    throw CommandFailure.usage(
+                        "--encoder is auto, v4l2, v4l2:/dev/videoN or openh264, not \"\(text)\"")
+                }
+                self = .v4l2(path: String(text.dropFirst(5)))
+            }
+        }
     }
 
-    var video: VideoSourceDescription
-    var audio: AudioSourceDescription
+    var video: VideoInput
+    var audio: AudioInput
     var quality: VideoQuality
     var audioQuality: AudioQuality
     /// The same for the whole stream: some services refuse another size, players often show garbage.
@@ -63,13 +79,22 @@ struct PublishOptions {
             CommandLineOption(
                 "video", takes: "SOURCE",
                 help: """
-                    synthetic (default), none, or
-                    raw:PATH,format=i420|nv12,size=WxH,fps=N
+                    synthetic (default), none,
+                    v4l2:/dev/videoN[,SETTING...], or
+                    raw:PATH,format=F,size=WxH,fps=N
+                    with F i420, nv12, yuyv or rgb888.
+                    A camera's settings are size=WxH, fps=N, format=CODE
+                    and its controls, CONTROL=VALUE (tallycam cameras).
                     PATH - is standard input. A file is paced by its fps,
                     a pipe by its writer.
                     """),
             CommandLineOption(
-                "audio", takes: "SOURCE", help: "tone (default), silence, none, or raw:PATH,rate=N,channels=N (S16LE)"),
+                "audio", takes: "SOURCE",
+                help: """
+                    tone (default), silence, none,
+                    alsa[:DEVICE][,gain=DB][,mute=on] (tallycam microphones),
+                    or raw:PATH,rate=N,channels=N (S16LE)
+                    """),
             CommandLineOption(
                 "quality", takes: "NAME",
                 help:
@@ -85,7 +110,7 @@ struct PublishOptions {
                 help: "picture size (default \(VideoDimension.standard.size)) or a name such as\n"
                     + "720p or 4:3-720p; other sizes are rounded to 16"),
         ] + AdaptationOptions.options + [
-            CommandLineOption("encoder", takes: "NAME", help: "auto (default) or openh264"),
+            CommandLineOption("encoder", takes: "NAME", help: "auto (default), v4l2, v4l2:/dev/videoN or openh264"),
             CommandLineOption("duration", takes: "SECONDS", help: "end after so much media"),
             CommandLineOption(
                 "reconnect", takes: "N", help: "attempts after a failure: a number (default 3) or endless"),
@@ -100,8 +125,8 @@ struct PublishOptions {
     init(_ arguments: CommandLineArguments) throws {
         (destination, warnings) = try Self.destination(arguments)
         media = try MediaOptions(
-            video: Self.value(arguments["video"] ?? "synthetic") { try VideoSourceDescription(parsing: $0) },
-            audio: Self.value(arguments["audio"] ?? "tone") { try AudioSourceDescription(parsing: $0) },
+            video: Self.value(arguments["video"] ?? "synthetic") { try VideoInput(parsing: $0) },
+            audio: Self.value(arguments["audio"] ?? "tone") { try AudioInput(parsing: $0) },
             quality: Self.value(arguments["quality"] ?? VideoQuality.standard.name) { try VideoQuality(named: $0) },
             audioQuality: Self.value(arguments["audio-quality"] ?? AudioQuality.standard.name) {
                 try AudioQuality(named: $0)
@@ -109,7 +134,7 @@ struct PublishOptions {
             dimension: Self.value(arguments["dimension"] ?? "\(VideoDimension.standard.size)") {
                 try VideoDimension(parsing: $0)
             },
-            encoder: Self.choice(arguments, "encoder", default: .auto, "auto or openh264"),
+            encoder: MediaOptions.EncoderChoice(parsing: arguments["encoder"] ?? "auto"),
             duration: arguments["duration"].map(Self.duration))
         flvPath = arguments["from-flv"]
         if flvPath == nil {
@@ -143,7 +168,7 @@ struct PublishOptions {
     }
 
     private static func check(_ media: MediaOptions) throws {
-        if case .raw("-", _, _, _) = media.video, case .raw("-", _) = media.audio {
+        if case .embedded(.raw("-", _, _, _)) = media.video, case .embedded(.raw("-", _)) = media.audio {
             throw CommandFailure.usage("--video and --audio cannot both read standard input")
         }
         guard media.video == .none, media.audio == .none else { return }
@@ -176,6 +201,8 @@ struct PublishOptions {
     private static func value<Value>(_ text: String, _ parse: (String) throws -> Value) throws -> Value {
         do {
             return try parse(text)
+        } catch let failure as CommandFailure {
+            throw failure
         } catch {
             throw CommandFailure.usage("\(error)")
         }

@@ -65,6 +65,7 @@ struct StatusReporter {
             ("videoDropped", .integer(counters.droppedFrames)),
         ]
         fields += snapshot.point.fields
+        fields += counters.sourceFields
         if let estimate = snapshot.linkEstimate {
             fields.append(("linkBitsPerSecond", .integer(estimate.bitsPerSecond)))
         }

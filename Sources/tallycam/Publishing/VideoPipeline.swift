@@ -3,6 +3,7 @@ import LinuxIO
 import Media
 import SoftwareEncoding
 import StreamQuality
+import V4L2Devices
 
 /// Source and encoder: the work of the video thread.
 final class VideoPipeline {
@@ -13,6 +14,8 @@ final class VideoPipeline {
     private var frameRate: FrameRate
     /// Pictures that encoders before this one left out.
     private var earlierSkips = 0
+    /// As `earlierSkips`, of pictures that were scaled or converted.
+    private var earlierConversions = 0
     private let queue: MediaQueue
     private let counters: SharedCounters
     private let control: EncoderControl
@@ -40,8 +43,13 @@ final class VideoPipeline {
     func run(until end: MediaTimestamp?) {
         do {
             try encodeAll(until: end)
+            try append(encoder.finish())
             reports.send(.ended(.video, note: source.endingNote))
         } catch let error as VideoEncodingError {
+            reports.send(.failed(CommandFailure(.media, code: -1303, "\(error)")))
+        } catch let failure as CommandFailure {
+            reports.send(.failed(failure))
+        } catch let error as HardwareEncodingError {
             reports.send(.failed(CommandFailure(.media, code: -1303, "\(error)")))
         } catch {
             reports.send(.failed(CommandFailure(.media, code: -1301, "\(error)")))
@@ -53,16 +61,23 @@ final class VideoPipeline {
             if let end, frame.captureTime >= end { return }
             try obey(control.takeVideoOrders())
             guard pacer.frameCaptured(at: frame.captureTime) else { continue }
-            let packets = try encoder.encode(frame).map(spread)
-            count(packets)
-            let events = queue.append(packets)
-            if !events.isEmpty { reports.send(.buffer(events)) }
+            let packets = try encoder.encode(frame)
+            counters.update { $0.capturedFrames += 1 }
+            append(packets)
         }
+    }
+
+    private func append(_ given: [EncodedPacket]) {
+        let packets = given.map(spread)
+        count(packets)
+        let events = queue.append(packets)
+        if !events.isEmpty { reports.send(.buffer(events)) }
     }
 
     private func obey(_ orders: EncoderControl.VideoOrders) throws {
         if let configuration = orders.replacement {
             earlierSkips += encoder.skippedFrameCount
+            earlierConversions += encoder.convertedFrameCount
             encoder = try makeEncoder(configuration)
             pace(at: configuration.frameRate)
             queue.videoEncoderReplaced()
@@ -86,8 +101,11 @@ final class VideoPipeline {
 
     private func count(_ packets: [EncodedPacket]) {
         let skipped = earlierSkips + encoder.skippedFrameCount
+        let converted = earlierConversions + encoder.convertedFrameCount
+        let statistics = source.statistics
         counters.update { counters in
-            counters.capturedFrames += 1
+            counters.convertedFrames = converted
+            counters.videoSource = statistics
             counters.skippedFrames = skipped
             for packet in packets where !packet.kind.isHeader {
                 counters.encodedFrames += 1

@@ -4,7 +4,6 @@ import Media
 import RTMP
 import SoftwareEncoding
 import StreamQuality
-import SyntheticSources
 
 /// The picture's source and encoder, opened and fitted to each other.
 struct VideoTrack {
@@ -13,13 +12,16 @@ struct VideoTrack {
     /// Makes another one, for a stream that begins again. Used on the video thread.
     let makeEncoder: @Sendable (VideoEncoderConfiguration) throws -> any VideoEncoder
     let configuration: VideoEncoderConfiguration
+    let encoderInUse: EncoderInUse
     let keyFrameInterval: Duration
     let metadata: StreamMetadata.Video
     let pacer: FramePacer
 
     /// - Parameter point: what the stream begins with.
-    init?(options: MediaOptions, point: OperatingPoint, stop: EventFD, console: Console) throws {
-        guard let source = try Self.source(options, stop: stop) else { return nil }
+    init?(
+        options: MediaOptions, point: OperatingPoint, stop: EventFD, reports: Mailbox<TrackReport>, console: Console
+    ) throws {
+        guard let source = try Self.source(options, stop: stop, reports: reports) else { return nil }
         let size = options.dimension.size
         if options.dimension.isRounded {
             console.log("the size \(options.dimension.requestedSize) is rounded to \(size)")
@@ -36,8 +38,11 @@ struct VideoTrack {
         self.source = source
         self.configuration = configuration
         keyFrameInterval = options.keyFrameInterval
-        encoder = try Self.encoder(configuration)
-        makeEncoder = { configuration in try OpenH264Encoder(configuration: configuration) }
+        let factory = EncoderFactory(
+            choice: options.encoder, layout: source.layout, inUse: EncoderInUse("openh264"), reports: reports)
+        encoder = try factory.make(configuration) { console.log($0) }
+        makeEncoder = { configuration in try factory.make(configuration) { _ in } }
+        encoderInUse = factory.inUse
         metadata = StreamMetadata.Video(configuration)
         pacer = FramePacer(source: source.frameRate, wanted: configuration.frameRate)
     }
@@ -61,10 +66,13 @@ struct VideoTrack {
         max(1, Int(interval.inSeconds * Double(frameRate.framesPerSecond)))
     }
 
-    private static func source(_ options: MediaOptions, stop: EventFD) throws -> (any VideoSource)? {
+    private static func source(
+        _ options: MediaOptions, stop: EventFD, reports: Mailbox<TrackReport>
+    ) throws -> (any VideoSource)? {
         do {
             return try options.video.open(
-                size: options.dimension.size, frameRate: options.quality.frameRate, stop: stop)
+                size: options.dimension.size, frameRate: options.quality.frameRate, stop: stop
+            ) { reports.send(.source($0)) }
         } catch {
             throw CommandFailure(.media, code: -1301, "\(error)")
         }
@@ -75,14 +83,6 @@ struct VideoTrack {
             return try quality.level(for: options.dimension.size)
         } catch {
             throw CommandFailure(.usage, code: -1305, "\(error)")
-        }
-    }
-
-    private static func encoder(_ configuration: VideoEncoderConfiguration) throws -> OpenH264Encoder {
-        do {
-            return try OpenH264Encoder(configuration: configuration)
-        } catch {
-            throw CommandFailure(.media, code: -1303, "\(error)")
         }
     }
 }

@@ -8,6 +8,7 @@
 #include <linux/module.h>
 #include <linux/platform_device.h>
 #include <linux/videodev2.h>
+#include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 #include <media/v4l2-ctrls.h>
 #include <media/v4l2-device.h>
@@ -38,7 +39,7 @@ FAULT(skip_pattern, "bits, lowest first, over skip_period pictures: those that a
 FAULT(skip_period, "how many bits of skip_pattern count, up to 32");
 FAULT(error_every, "every n-th output is marked as an error and holds nothing");
 FAULT(headers_every, "every n-th picture is replaced by SPS and PPS alone");
-FAULT(split_every, "every n-th picture comes in two buffers");
+FAULT(buffer_bytes, "the size of output buffers; a picture that is larger comes in several");
 FAULT(stall_after, "take inputs and give nothing, not even them, from the n-th picture on");
 FAULT(swallow_after, "give inputs back and nothing else, from the n-th picture on");
 FAULT(stall_until_key, "a stall ends when a key frame is asked for");
@@ -101,6 +102,8 @@ struct use {
 	struct v4l2_fract interval;
 
 	struct h264_coder coder;
+	u8 *assembly;
+	size_t assembly_size;
 	u32 input_sequence, output_sequence;
 	u32 pictures, since_key;
 	bool headers_due, key_wanted, stalled, has_stalled;
@@ -232,25 +235,32 @@ static void finish_output(struct use *use, struct vb2_v4l2_buffer *input, struct
 	vb2_set_plane_payload(&output->vb2_buf, 0, max(count, 0));
 }
 
-/* A picture in two buffers; the second half is moved out of the first. */
-static void split(struct use *use, struct vb2_v4l2_buffer *input, struct vb2_v4l2_buffer *output, int *count,
-		  bool key)
+/* Gives a picture away, in as many buffers as it needs. All but the last one are full. */
+static void deliver(struct use *use, struct vb2_v4l2_buffer *input, struct vb2_v4l2_buffer *output, int count,
+		    bool key, enum vb2_buffer_state state, bool last)
 {
-	struct vb2_v4l2_buffer *second = output;
-	u8 *data = vb2_plane_vaddr(&output->vb2_buf, 0);
-	struct vb2_v4l2_buffer *first;
-	int half = *count / 2;
+	struct v4l2_m2m_ctx *m2m = use->fh.m2m_ctx;
+	int at = 0, size = vb2_plane_size(&output->vb2_buf, 0);
 
-	if (v4l2_m2m_num_dst_bufs_ready(use->fh.m2m_ctx) < 1 || half < 8)
-		return;
-	first = second;
-	second = v4l2_m2m_dst_buf_remove(use->fh.m2m_ctx);
-	memcpy(vb2_plane_vaddr(&second->vb2_buf, 0), data + half, *count - half);
-	finish_output(use, input, first, half, key);
-	v4l2_m2m_buf_done(first, VB2_BUF_STATE_DONE);
-	finish_output(use, input, second, *count - half, key);
-	v4l2_m2m_buf_done(second, VB2_BUF_STATE_DONE);
-	*count = -EALREADY;
+	if (count > size * (int)(1 + v4l2_m2m_num_dst_bufs_ready(m2m))) {
+		state = VB2_BUF_STATE_ERROR;
+		count = 0;
+	}
+	while (count - at > size) {
+		memcpy(vb2_plane_vaddr(&output->vb2_buf, 0), use->assembly + at, size);
+		finish_output(use, input, output, size, key);
+		v4l2_m2m_buf_done(output, state);
+		at += size;
+		output = v4l2_m2m_dst_buf_remove(m2m);
+	}
+	memcpy(vb2_plane_vaddr(&output->vb2_buf, 0), use->assembly + at, count - at);
+	finish_output(use, input, output, count - at, key);
+	if (last) {
+		output->flags |= V4L2_BUF_FLAG_LAST;
+		v4l2_m2m_mark_stopped(m2m);
+		v4l2_event_queue_fh(&use->fh, &end_of_stream);
+	}
+	v4l2_m2m_buf_done(output, state);
 }
 
 static void encode_next(struct use *use)
@@ -278,28 +288,17 @@ static void encode_next(struct use *use)
 		count = 0;
 		key = false;
 	} else if (is_due(headers_every, use->pictures)) {
-		count = h264_write_headers(&use->coder, vb2_plane_vaddr(&output->vb2_buf, 0),
-					   vb2_plane_size(&output->vb2_buf, 0));
+		count = h264_write_headers(&use->coder, use->assembly, use->assembly_size);
 		key = false;
 	} else {
-		count = encode(use, input, vb2_plane_vaddr(&output->vb2_buf, 0), vb2_plane_size(&output->vb2_buf, 0));
+		count = encode(use, input, use->assembly, use->assembly_size);
 		key = use->since_key == 1;
 	}
 	if (count < 0 || is_due(error_every, use->pictures)) {
 		state = VB2_BUF_STATE_ERROR;
 		count = 0;
 	}
-	if (is_due(split_every, use->pictures) && count > 0 && !last)
-		split(use, input, output, &count, key);
-	if (count != -EALREADY) {
-		finish_output(use, input, output, count, key);
-		if (last) {
-			output->flags |= V4L2_BUF_FLAG_LAST;
-			v4l2_m2m_mark_stopped(m2m);
-			v4l2_event_queue_fh(&use->fh, &end_of_stream);
-		}
-		v4l2_m2m_buf_done(output, state);
-	}
+	deliver(use, input, output, count, key, state, last);
 	return_input(use);
 }
 
@@ -451,6 +450,11 @@ static int start_coder(struct use *use)
 	use->headers_due = true;
 	use->stalled = false;
 	use->has_stalled = false;
+	/* A copied macroblock has 384 bytes; emulation prevention adds half at the most. */
+	use->assembly_size = macroblocks * 600 + 4096;
+	use->assembly = vmalloc(use->assembly_size);
+	if (!use->assembly)
+		return -ENOMEM;
 	return h264_coder_init(&use->coder, &sequence);
 }
 
@@ -464,6 +468,8 @@ static int start_streaming(struct vb2_queue *queue, unsigned int count)
 	else
 		result = start_coder(use);
 	if (result) {
+		vfree(use->assembly);
+		use->assembly = NULL;
 		return_all(use, queue, VB2_BUF_STATE_QUEUED);
 		return result;
 	}
@@ -479,8 +485,11 @@ static void stop_streaming(struct vb2_queue *queue)
 	if (V4L2_TYPE_IS_OUTPUT(queue->type) && v4l2_m2m_has_stopped(use->fh.m2m_ctx))
 		v4l2_event_queue_fh(&use->fh, &end_of_stream);
 	return_all(use, queue, VB2_BUF_STATE_ERROR);
-	if (V4L2_TYPE_IS_CAPTURE(queue->type))
+	if (V4L2_TYPE_IS_CAPTURE(queue->type)) {
 		h264_coder_release(&use->coder);
+		vfree(use->assembly);
+		use->assembly = NULL;
+	}
 }
 
 static const struct vb2_ops queue_ops = {
@@ -622,6 +631,8 @@ static int try_coded(struct file *file, void *context, struct v4l2_format *forma
 	least = pixels->width * pixels->height > 1280 * 720 ? LARGE_BUFFER : SMALL_BUFFER;
 	pixels->plane_fmt[0].bytesperline = 0;
 	pixels->plane_fmt[0].sizeimage = clamp(pixels->plane_fmt[0].sizeimage, least, 16u << 20);
+	if (buffer_bytes)
+		pixels->plane_fmt[0].sizeimage = max(buffer_bytes, 512u);
 	return 0;
 }
 
@@ -911,6 +922,7 @@ static int release(struct file *file)
 	v4l2_ctrl_handler_free(&use->controls);
 	v4l2_fh_exit(&use->fh);
 	h264_coder_release(&use->coder);
+	vfree(use->assembly);
 	kfree(use);
 	return 0;
 }

@@ -1,0 +1,71 @@
+import CALSA
+
+/// The devices that ALSA shall know, held in memory: a static program finds no files in /usr/share/alsa.
+enum ALSAConfiguration {
+    private static let text = """
+        pcm.plughw {
+            @args [ CARD DEV ]
+            @args.CARD { type string default "0" }
+            @args.DEV { type integer default 0 }
+            type plug
+            slave.pcm { type hw card $CARD device $DEV }
+        }
+        ctl.hw {
+            @args [ CARD ]
+            @args.CARD { type string default "0" }
+            type hw
+            card $CARD
+        }
+        """
+
+    /// Gives the configuration for the time of the call.
+    static func with(_ body: (OpaquePointer) -> Int32) -> Int32 {
+        calsa_be_quiet()
+        var root: OpaquePointer?
+        let status = snd_config_load_string(&root, text, text.utf8.count)
+        guard status >= 0, let root else { return status }
+        defer { snd_config_delete(root) }
+        return body(root)
+    }
+}
+
+/// A sound card's device that captures.
+public struct Microphone: Hashable, Sendable {
+    /// As `--audio alsa:` takes it.
+    public let device: String
+    public let name: String
+
+    /// Every capture device of every card, in the order of their numbers.
+    public static func all() -> [Microphone] {
+        var microphones: [Microphone] = []
+        var card: Int32 = -1
+        while snd_card_next(&card) >= 0, card >= 0 { microphones += devices(ofCard: card) }
+        return microphones
+    }
+
+    private static func devices(ofCard card: Int32) -> [Microphone] {
+        var control: OpaquePointer?
+        let status = ALSAConfiguration.with { snd_ctl_open_lconf(&control, "hw:\(card)", 0, $0) }
+        guard status >= 0, let control else { return [] }
+        defer { snd_ctl_close(control) }
+        var info: OpaquePointer?
+        guard snd_pcm_info_malloc(&info) >= 0, let info else { return [] }
+        defer { snd_pcm_info_free(info) }
+        var cardInfo: OpaquePointer?
+        guard snd_ctl_card_info_malloc(&cardInfo) >= 0, let cardInfo else { return [] }
+        defer { snd_ctl_card_info_free(cardInfo) }
+        guard snd_ctl_card_info(control, cardInfo) >= 0 else { return [] }
+        let cardName = String(cString: snd_ctl_card_info_get_id(cardInfo))
+        var microphones: [Microphone] = []
+        var device: Int32 = -1
+        while snd_ctl_pcm_next_device(control, &device) >= 0, device >= 0 {
+            snd_pcm_info_set_device(info, UInt32(device))
+            snd_pcm_info_set_subdevice(info, 0)
+            snd_pcm_info_set_stream(info, SND_PCM_STREAM_CAPTURE)
+            guard snd_ctl_pcm_info(control, info) >= 0 else { continue }
+            microphones.append(
+                Microphone(device: "hw:\(cardName),\(device)", name: String(cString: snd_pcm_info_get_name(info))))
+        }
+        return microphones
+    }
+}

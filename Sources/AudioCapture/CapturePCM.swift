@@ -1,0 +1,156 @@
+import CALSA
+import DevicePorts
+import Glibc
+import LinuxIO
+import Media
+
+/// What reading from a sound card has brought.
+enum PCMRead: Hashable, Sendable {
+    /// Interleaved stereo samples; `time` is when the first of them was taken.
+    case block([Int16], time: MediaTimestamp)
+    /// The card's buffer was full; what came then is lost. Reading goes on.
+    case overrun
+    case stopped
+}
+
+/// A sound card that is open for capture.
+protocol CapturePCM: AnyObject {
+    /// Frames per second, the hardware's own.
+    var sampleRate: Int { get }
+    /// Waits for the next samples. The first call starts the card.
+    func read() throws(MicrophoneError) -> PCMRead
+}
+
+/// A card through ALSA: the hardware's own rate; alsa-lib's plug device brings its samples to stereo S16.
+final class ALSACapturePCM: CapturePCM {
+    let sampleRate: Int
+    private let device: String
+    private let handle: OpaquePointer
+    private let stop: EventFD
+    private let periodSize: Int
+    private var samples: [Int16]
+    private var isStarted = false
+
+    /// The card's buffer: what a loaded machine may be late.
+    private static let bufferTime: UInt32 = 400_000
+    private static let periodTime: UInt32 = 10_000
+    /// A card that gives nothing for so long is treated as unplugged.
+    private static let silenceLimit = Duration.seconds(2)
+
+    /// - Parameters:
+    ///   - device: `hw:CARD[,DEVICE]`; empty for the first one.
+    ///   - sampleRate: taken when the hardware has it, else the nearest.
+    init(_ device: String, sampleRate: Int, stop: EventFD) throws(MicrophoneError) {
+        let named = device.isEmpty ? Microphone.all().first?.device ?? "hw:0" : device
+        guard named.hasPrefix("hw:"), named.utf8.count > 3, named.utf8.allSatisfy({ $0 > 32 && $0 != 34 }) else {
+            throw .badName(named)
+        }
+        self.device = named
+        self.stop = stop
+        var handle: OpaquePointer?
+        let status = ALSAConfiguration.with {
+            snd_pcm_open_lconf(&handle, "plug\(named)", SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK), $0)
+        }
+        guard status >= 0, let handle else { throw MicrophoneError(named, "snd_pcm_open", status) }
+        do throws(MicrophoneError) {
+            (self.sampleRate, periodSize) = try Self.configure(handle, named, sampleRate: sampleRate)
+        } catch {
+            snd_pcm_close(handle)
+            throw error
+        }
+        self.handle = handle
+        samples = [Int16](repeating: 0, count: 2 * periodSize)
+    }
+
+    deinit { snd_pcm_close(handle) }
+
+    private static func configure(
+        _ handle: OpaquePointer, _ device: String, sampleRate: Int
+    ) throws(MicrophoneError) -> (rate: Int, period: Int) {
+        func check(_ call: String, _ status: Int32) throws(MicrophoneError) {
+            guard status >= 0 else { throw MicrophoneError(device, call, status) }
+        }
+        var hardware: OpaquePointer?
+        try check("snd_pcm_hw_params_malloc", snd_pcm_hw_params_malloc(&hardware))
+        defer { snd_pcm_hw_params_free(hardware) }
+        try check("snd_pcm_hw_params_any", snd_pcm_hw_params_any(handle, hardware))
+        // The rate stays the hardware's: its clock is measured, and resampled against the system's.
+        try check("snd_pcm_hw_params_set_rate_resample", snd_pcm_hw_params_set_rate_resample(handle, hardware, 0))
+        try check("set_access", snd_pcm_hw_params_set_access(handle, hardware, SND_PCM_ACCESS_RW_INTERLEAVED))
+        try check("set_format", snd_pcm_hw_params_set_format(handle, hardware, SND_PCM_FORMAT_S16_LE))
+        try check("set_channels", snd_pcm_hw_params_set_channels(handle, hardware, 2))
+        var rate = UInt32(sampleRate)
+        var direction: Int32 = 0
+        try check("set_rate", snd_pcm_hw_params_set_rate_near(handle, hardware, &rate, &direction))
+        var period = periodTime
+        try check("set_period_time", snd_pcm_hw_params_set_period_time_near(handle, hardware, &period, &direction))
+        var buffer = bufferTime
+        try check("set_buffer_time", snd_pcm_hw_params_set_buffer_time_near(handle, hardware, &buffer, &direction))
+        try check("snd_pcm_hw_params", snd_pcm_hw_params(handle, hardware))
+        var periodSize: snd_pcm_uframes_t = 0
+        try check("get_period_size", snd_pcm_hw_params_get_period_size(hardware, &periodSize, &direction))
+
+        var software: OpaquePointer?
+        try check("snd_pcm_sw_params_malloc", snd_pcm_sw_params_malloc(&software))
+        defer { snd_pcm_sw_params_free(software) }
+        try check("snd_pcm_sw_params_current", snd_pcm_sw_params_current(handle, software))
+        try check("set_tstamp_mode", snd_pcm_sw_params_set_tstamp_mode(handle, software, SND_PCM_TSTAMP_ENABLE))
+        try check("set_tstamp_type", snd_pcm_sw_params_set_tstamp_type(handle, software, SND_PCM_TSTAMP_TYPE_MONOTONIC))
+        try check("set_avail_min", snd_pcm_sw_params_set_avail_min(handle, software, periodSize))
+        try check("snd_pcm_sw_params", snd_pcm_sw_params(handle, software))
+        guard (4000...400_000).contains(rate), (1...100_000).contains(periodSize) else {
+            throw .failed(device: device, call: "snd_pcm_hw_params", number: ERANGE)
+        }
+        return (Int(rate), Int(periodSize))
+    }
+
+    func read() throws(MicrophoneError) -> PCMRead {
+        if !isStarted {
+            let status = snd_pcm_start(handle)
+            guard status >= 0 else { throw MicrophoneError(device, "snd_pcm_start", status) }
+            isStarted = true
+        }
+        guard try waitForSamples() else { return .stopped }
+        // Where the card is, and when it was there: what follows is the next sample's time.
+        var available: snd_pcm_uframes_t = 0
+        var stamp = timespec()
+        let hasStamp = snd_pcm_htimestamp(handle, &available, &stamp) >= 0 && stamp.tv_sec > 0
+        let count = samples.withUnsafeMutableBytes { snd_pcm_readi(handle, $0.baseAddress, UInt(periodSize)) }
+        if count == -Int(EPIPE) || count == -Int(ESTRPIPE) {
+            let status = snd_pcm_prepare(handle)
+            guard status >= 0 else { throw MicrophoneError(device, "snd_pcm_prepare", status) }
+            isStarted = false
+            return .overrun
+        }
+        if count == -Int(EAGAIN) { return .block([], time: MonotonicClock.now()) }
+        guard count >= 0 else { throw MicrophoneError(device, "snd_pcm_readi", Int32(count)) }
+        let now = MonotonicClock.now()
+        var time = now - duration(count)
+        if hasStamp {
+            let nanoseconds = Int64(stamp.tv_sec) &* 1_000_000_000 &+ Int64(stamp.tv_nsec)
+            time = min(MediaTimestamp(nanoseconds: nanoseconds) - duration(Int(available)), time)
+        }
+        return .block(Array(samples[..<(2 * count)]), time: time)
+    }
+
+    private func duration(_ frames: Int) -> Duration {
+        .nanoseconds(Int64(frames) &* 1_000_000_000 / Int64(sampleRate))
+    }
+
+    /// - Returns: false when the source was told to stop.
+    private func waitForSamples() throws(MicrophoneError) -> Bool {
+        let count = snd_pcm_poll_descriptors_count(handle)
+        guard (1...16).contains(count) else { throw .gone(device: device) }
+        var descriptors = [pollfd](repeating: pollfd(), count: Int(count))
+        snd_pcm_poll_descriptors(handle, &descriptors, UInt32(count))
+        var entries = [PollEntry(stop.fileDescriptor)]
+        entries += descriptors.map { PollEntry($0.fd, PollEvents(rawValue: $0.events)) }
+        do throws(SystemCallError) {
+            let deadline = MonotonicClock.now() + Self.silenceLimit
+            guard try LinuxIO.poll(&entries, until: deadline) > 0 else { throw SystemCallError("poll", number: EIO) }
+        } catch {
+            throw .gone(device: device)
+        }
+        return entries[0].ready.isEmpty
+    }
+}

@@ -1,0 +1,46 @@
+import CALSA
+import Glibc
+import LinuxIO
+
+/// Why a sound card cannot be captured from.
+public enum MicrophoneError: Error, Hashable, Sendable {
+    case missing(device: String)
+    case forbidden(device: String)
+    case busy(device: String)
+    /// The name is none that ALSA's hardware devices have.
+    case badName(String)
+    /// It was unplugged, or gives no sound any more.
+    case gone(device: String)
+    case failed(device: String, call: String, number: Int32)
+    case resamplerFailed(reason: String)
+
+    /// - Parameter status: what an ALSA call returned, a negative error number.
+    init(_ device: String, _ call: String, _ status: Int32) {
+        switch -status {
+        case ENOENT, ENXIO: self = .missing(device: device)
+        case ENODEV: self = call == "snd_pcm_open" ? .missing(device: device) : .gone(device: device)
+        case EACCES, EPERM: self = .forbidden(device: device)
+        case EBUSY: self = .busy(device: device)
+        case EBADFD where call != "snd_pcm_open": self = .gone(device: device)
+        default: self = .failed(device: device, call: call, number: -status)
+        }
+    }
+}
+
+extension MicrophoneError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .missing(let device):
+            "there is no microphone \(device); is it plugged in? tallycam microphones lists what there is"
+        case .forbidden(let device):
+            "the microphone \(device) may not be opened by this user; run as root or join the group audio"
+        case .busy(let device): "the microphone \(device) is in use by another program; end that first"
+        case .badName(let name):
+            "\"\(name)\" names no microphone: write hw:CARD or hw:CARD,DEVICE, with the card's number or name"
+        case .gone(let device): "the microphone \(device) is gone"
+        case .failed(let device, let call, let number):
+            "the microphone \(device): \(call): \(SystemCallError.reason(of: number))"
+        case .resamplerFailed(let reason): "the resampler failed: \(reason)"
+        }
+    }
+}

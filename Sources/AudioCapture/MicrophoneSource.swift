@@ -1,0 +1,178 @@
+import DevicePorts
+import Glibc
+import LinuxIO
+import Media
+
+/// How a microphone is used.
+public struct MicrophoneSettings: Hashable, Sendable {
+    /// `hw:CARD[,DEVICE]`; empty for the first one.
+    public var device: String
+    /// In dB; what gets too loud is cut off at full scale.
+    public var gain: Double
+    /// Silence goes out instead of sound; the microphone goes on.
+    public var isMuted: Bool
+
+    public init(device: String = "", gain: Double = 0, isMuted: Bool = false) {
+        self.device = device
+        self.gain = gain
+        self.isMuted = isMuted
+    }
+}
+
+/// A microphone as a source that never ends: at the stream's rate by the system's clock, with silence in place of
+/// what was lost. Used from the audio thread.
+public final class MicrophoneSource: AudioSource {
+    public enum Notice: Hashable, Sendable {
+        case interrupted(reason: String)
+        case returned(after: Duration)
+    }
+
+    public let format: AudioFormat
+    public let endingNote: String? = nil
+    public private(set) var statistics = AudioSourceStatistics()
+
+    private let settings: MicrophoneSettings
+    private let stop: EventFD
+    private let notify: @Sendable (Notice) -> Void
+    private let open: () throws(MicrophoneError) -> any CapturePCM
+    private var device: (pcm: any CapturePCM, resampler: Resampler)?
+    private var corrector = ClockDriftCorrector()
+    private let amplification: Float
+    /// At the stream's rate, not given yet.
+    private var pending: [Int16] = []
+    /// The time of the stream's first frame, and the frames since.
+    private var origin: MediaTimestamp?
+    private var frameCount = 0
+    private var lossTime: MediaTimestamp?
+    private var nextAttempt = MediaTimestamp.zero
+
+    /// - Parameter stop: once signalled, the source ends. It is not drained.
+    public convenience init(
+        _ settings: MicrophoneSettings, sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (Notice) -> Void
+    ) throws {
+        try self.init(settings, sampleRate: sampleRate, stop: stop, notify: notify) { () throws(MicrophoneError) in
+            try ALSACapturePCM(settings.device, sampleRate: sampleRate, stop: stop)
+        }
+    }
+
+    init(
+        _ settings: MicrophoneSettings, sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (Notice) -> Void,
+        open: @escaping () throws(MicrophoneError) -> any CapturePCM
+    ) throws {
+        self.settings = settings
+        self.stop = stop
+        self.notify = notify
+        self.open = open
+        format = AudioFormat(sampleRate: sampleRate, channelCount: 2)
+        amplification = Float(pow(10, settings.gain / 20))
+        let pcm = try open()
+        device = (pcm, try Resampler(from: pcm.sampleRate, to: sampleRate))
+    }
+
+    public func nextBlock(frameCount wanted: Int) throws -> AudioBlock? {
+        while pending.count < 2 * wanted {
+            guard try device == nil ? waitInSilence(wanted) : readOnce() else { return nil }
+        }
+        var samples = Array(pending[..<(2 * wanted)])
+        pending.removeFirst(2 * wanted)
+        let time = time(ofFrame: frameCount)
+        frameCount += wanted
+        treat(&samples)
+        return AudioBlock(samples: samples, captureTime: time)
+    }
+
+    private func time(ofFrame frame: Int) -> MediaTimestamp {
+        let rate = format.sampleRate
+        let offset = .seconds(frame / rate) + Duration.nanoseconds(Int64(frame % rate) * 1_000_000_000 / Int64(rate))
+        return (origin ?? MonotonicClock.now()) + offset
+    }
+
+    /// - Returns: false when the source was told to stop.
+    private func readOnce() throws -> Bool {
+        guard let device else { return true }
+        do throws(MicrophoneError) {
+            switch try device.pcm.read() {
+            case .stopped: return false
+            case .overrun:
+                statistics.overruns += 1
+                corrector.soundLost()
+            case .block(let samples, let time): try take(samples, at: time, device.resampler)
+            }
+        } catch {
+            self.device = nil
+            statistics.interruptions += 1
+            lossTime = MonotonicClock.now()
+            nextAttempt = MonotonicClock.now() + .seconds(1)
+            notify(.interrupted(reason: "\(error)"))
+        }
+        return true
+    }
+
+    private func take(
+        _ samples: [Int16], at time: MediaTimestamp, _ resampler: Resampler
+    ) throws(MicrophoneError) {
+        guard !samples.isEmpty else { return }
+        statistics.capturedFrames += samples.count / 2
+        // Nothing has come out yet of what the filter holds.
+        let heard = time - .nanoseconds(Int64(resampler.latency * 1e9))
+        if origin == nil { origin = heard }
+        var samples = samples
+        switch corrector.blockRead(captureTime: heard, expected: self.time(ofFrame: frameCount + pending.count / 2)) {
+        case nil: break
+        case .setCorrection(let ppm):
+            statistics.driftPPM = corrector.driftPPM
+            try resampler.setCorrection(ppm: ppm)
+        case .insertSilence(let gap): appendSilence(frames(in: gap, rate: format.sampleRate))
+        case .drop(let excess): samples.removeFirst(min(samples.count, 2 * frames(in: excess, rate: format.sampleRate)))
+        }
+        try resampler.process(samples, to: &pending)
+    }
+
+    /// Longer gaps than a minute are a machine that slept; the encoder's timeline jumps over them.
+    private func frames(in duration: Duration, rate: Int) -> Int {
+        Int(min(duration.inSeconds, 60) * Double(rate))
+    }
+
+    private func appendSilence(_ count: Int) {
+        statistics.silentFrames += count
+        pending += [Int16](repeating: 0, count: 2 * count)
+    }
+
+    /// The device is away: silence as time passes, and an attempt to open it now and then.
+    private func waitInSilence(_ wanted: Int) throws -> Bool {
+        if origin == nil { origin = MonotonicClock.now() }
+        let due = time(ofFrame: frameCount + wanted)
+        var entries = [PollEntry(stop.fileDescriptor)]
+        if try poll(&entries, until: due) > 0 { return false }
+        appendSilence(wanted - pending.count / 2)
+        guard MonotonicClock.now() >= nextAttempt else { return true }
+        nextAttempt = MonotonicClock.now() + .seconds(1)
+        guard let pcm = try? open(), let resampler = try? Resampler(from: pcm.sampleRate, to: format.sampleRate) else {
+            return true
+        }
+        device = (pcm, resampler)
+        corrector = ClockDriftCorrector()
+        corrector.soundLost()
+        notify(.returned(after: lossTime.map { MonotonicClock.now() - $0 } ?? .zero))
+        return true
+    }
+
+    /// Gain, mute and level.
+    private func treat(_ samples: inout [Int16]) {
+        if settings.isMuted { samples = [Int16](repeating: 0, count: samples.count) }
+        var peak: Float = 0
+        var power: Float = 0
+        for index in samples.indices {
+            var sample = Float(samples[index])
+            if amplification != 1 {
+                sample = min(max(sample * amplification, -32768), 32767)
+                samples[index] = Int16(sample)
+            }
+            peak = max(peak, abs(sample))
+            power += sample * sample
+        }
+        statistics.peakDecibels = peak > 0 ? Double(20 * log10(peak / 32768)) : nil
+        let mean = power / Float(max(1, samples.count))
+        statistics.meanDecibels = mean > 0 ? Double(10 * log10(mean / (32768 * 32768))) : nil
+    }
+}

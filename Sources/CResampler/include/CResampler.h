@@ -1,0 +1,5 @@
+// The resampler of speexdsp.
+#ifndef CRESAMPLER_H
+#define CRESAMPLER_H
+#include <speex/speex_resampler.h>
+#endif

@@ -1,0 +1,6 @@
+// libv4lconvert: the formats of webcams, decoded to I420.
+#ifndef CV4LCONVERT_H
+#define CV4LCONVERT_H
+#include <stdlib.h>
+#include <libv4lconvert.h>
+#endif

@@ -1,0 +1,1 @@
+// Anchors the target: it has headers only.

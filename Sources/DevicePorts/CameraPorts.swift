@@ -1,0 +1,58 @@
+import Media
+
+/// A camera that is open. Used from one thread.
+public protocol Camera: AnyObject {
+    /// The device, as people know it.
+    var name: String { get }
+    /// Of every picture that it gives.
+    var layout: FrameLayout { get }
+    var frameRate: FrameRate { get }
+
+    /// Waits for the next picture until the clock shows `deadline`. The first call starts the camera.
+    /// - Throws: the camera's typed error when it is gone or gives no pictures any more. It has to be opened again then.
+    func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame
+
+    /// Counted since it was opened.
+    var statistics: VideoSourceStatistics { get }
+}
+
+/// What waiting for a picture has brought.
+public enum CameraFrame: ~Copyable, Sendable {
+    case captured(CapturedFrame)
+    /// The time is over.
+    case none
+    /// The source was told to stop.
+    case stopped
+}
+
+/// What a camera is opened with. What is `nil` follows the stream.
+public struct CameraSettings: Hashable, Sendable {
+    /// A path, an id or a location; empty for the first camera.
+    public var device: String
+    public var size: PictureSize?
+    public var frameRate: FrameRate?
+    public var format: FourCC?
+    /// By the camera's own names, in the order in which they are set.
+    public var controls: [Control]
+
+    public struct Control: Hashable, Sendable {
+        public let name: String
+        public let value: String
+
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    public init(
+        device: String, size: PictureSize? = nil, frameRate: FrameRate? = nil, format: FourCC? = nil,
+        controls: [Control] = []
+    ) {
+        self.device = device
+        self.size = size
+        self.frameRate = frameRate
+        self.format = format
+        self.controls = controls
+    }
+}

@@ -1,0 +1,55 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// A part of a file or device mapped for reading (mmap(2)). It stays mapped as long as the object lives.
+// Safe to share: address and length never change, and nobody writes through it.
+public final class MappedMemory: @unchecked Sendable {
+    public let bytes: UnsafeRawBufferPointer
+
+    /// - Parameter offset: a multiple of the page size, or what the device calls so.
+    public init(_ fileDescriptor: Int32, offset: Int, byteCount: Int) throws(SystemCallError) {
+        guard let address = mmap(nil, byteCount, PROT_READ, MAP_SHARED, fileDescriptor, offset), address != MAP_FAILED
+        else { throw SystemCallError("mmap", subject: "\(byteCount) bytes") }
+        bytes = UnsafeRawBufferPointer(start: address, count: byteCount)
+    }
+
+    deinit { munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count) }
+}
+
+/// Memory that is mapped when somebody asks for it, and stays.
+public final class LazyMapping: Sendable {
+    private let memory = Mutex<MappedMemory?>(nil)
+
+    public init() {}
+
+    public func bytes(
+        _ map: () throws(SystemCallError) -> MappedMemory
+    ) throws(SystemCallError) -> UnsafeRawBufferPointer {
+        if let present = memory.withLock({ $0 }) { return present.bytes }
+        let mapped = try map()
+        memory.withLock { $0 = mapped }
+        return mapped.bytes
+    }
+}
+
+/// A descriptor with several owners; the last one closes it.
+public final class SharedDescriptor: Sendable {
+    private let descriptor: OwnedFileDescriptor
+
+    public init(_ descriptor: consuming OwnedFileDescriptor) { self.descriptor = descriptor }
+
+    public var rawValue: Int32 { descriptor.rawValue }
+}
+
+/// Tells the kernel that the processor reads a DMABUF between the two calls, so that it sees what the device wrote.
+public enum DMABufferAccess {
+    public static func begin(_ fileDescriptor: Int32) { synchronize(fileDescriptor, UInt64(DMA_BUF_SYNC_START)) }
+    public static func end(_ fileDescriptor: Int32) { synchronize(fileDescriptor, UInt64(DMA_BUF_SYNC_END)) }
+
+    private static func synchronize(_ fileDescriptor: Int32, _ flag: UInt64) {
+        var request = dma_buf_sync(flags: flag | UInt64(DMA_BUF_SYNC_READ))
+        // A buffer that needs none refuses; there is nothing else to do.
+        _ = ioctl(fileDescriptor, clinux_dma_buf_ioctl_sync, &request)
+    }
+}

@@ -1,0 +1,107 @@
+import CLinux
+import DevicePorts
+import Glibc
+import LinuxIO
+import Media
+
+/// The formats of both queues, as the driver has made them.
+struct EncoderFormats {
+    let input: FrameLayout
+    let inputSize: Int
+    let outputSize: Int
+
+    /// What single- and multi-planar formats have in common.
+    private struct Format {
+        var size = PictureSize(width: 0, height: 0)
+        var fourCC = FourCC(rawValue: 0)
+        var stride = 0
+        var byteCount = 0
+        var colorspace: UInt32 = 0
+    }
+
+    /// The raw format first, with the colour space, then the coded one with the same: drivers take the last one's.
+    /// - Parameter layout: of the pictures to come; of their format and stride when the driver can do it.
+    init(
+        _ device: V4L2Device, encoder: HardwareEncoder, configuration: VideoEncoderConfiguration, layout: FrameLayout
+    ) throws(HardwareEncodingError) {
+        let size = configuration.size
+        let format = encoder.formats.contains(layout.format) ? layout.format : encoder.formats[0]
+        let sides = EncoderSides(isMultiplanar: encoder.isMultiplanar)
+        // Named by the picture's height, as televisions do.
+        let colorspace = size.height >= 720 ? V4L2_COLORSPACE_REC709 : V4L2_COLORSPACE_SMPTE170M
+        var raw = Format(size: size, fourCC: format.fourCC, colorspace: colorspace.rawValue)
+        raw.stride = layout.format == format && layout.size == size ? layout.planes[0].stride : 0
+        var coded = Format(
+            size: size, fourCC: FourCC(rawValue: clinux_v4l2_pix_fmt_h264), byteCount: 512 << 10,
+            colorspace: colorspace.rawValue)
+        let asked = "\(size) \(raw.fourCC)"
+        do throws(V4L2Error) {
+            try Self.set(&raw, sides.encoderInput, of: device, isMultiplanar: encoder.isMultiplanar)
+            try Self.set(&coded, sides.encoderOutput, of: device, isMultiplanar: encoder.isMultiplanar)
+            try Self.setFrameRate(configuration.frameRate, sides.encoderInput, of: device)
+        } catch {
+            throw HardwareEncodingError(error, path: device.path)
+        }
+        // Some drivers round sides up to macroblocks and crop in the parameter sets.
+        guard raw.fourCC == format.fourCC, raw.size.width >= size.width, raw.size.height >= size.height,
+            let made = FrameLayout(format: format, size: raw.size, stride: raw.stride, bufferSize: raw.byteCount),
+            coded.byteCount > 0
+        else {
+            throw .formatRefused(
+                path: device.path, asked: asked, given: "\(raw.size) \(raw.fourCC) of \(raw.byteCount) bytes")
+        }
+        input = made
+        inputSize = raw.byteCount
+        outputSize = coded.byteCount
+    }
+
+    /// Whether the driver reads such pictures where they are.
+    func takesAsIs(_ layout: FrameLayout) -> Bool {
+        layout.format == input.format && layout.size == input.size && layout.modifier == 0
+            && layout.planes == input.planes
+    }
+
+    private static func set(
+        _ wanted: inout Format, _ type: UInt32, of device: V4L2Device, isMultiplanar: Bool
+    ) throws(V4L2Error) {
+        var format = v4l2_format()
+        format.type = type
+        guard isMultiplanar else {
+            format.fmt.pix.width = UInt32(wanted.size.width)
+            format.fmt.pix.height = UInt32(wanted.size.height)
+            format.fmt.pix.pixelformat = wanted.fourCC.rawValue
+            format.fmt.pix.field = V4L2_FIELD_NONE.rawValue
+            format.fmt.pix.bytesperline = UInt32(wanted.stride)
+            format.fmt.pix.sizeimage = UInt32(wanted.byteCount)
+            format.fmt.pix.colorspace = wanted.colorspace
+            try device.request("VIDIOC_S_FMT", clinux_vidioc_s_fmt, &format)
+            wanted = Format(
+                size: PictureSize(width: Int(format.fmt.pix.width), height: Int(format.fmt.pix.height)),
+                fourCC: FourCC(rawValue: format.fmt.pix.pixelformat), stride: Int(format.fmt.pix.bytesperline),
+                byteCount: Int(format.fmt.pix.sizeimage), colorspace: format.fmt.pix.colorspace)
+            return
+        }
+        format.fmt.pix_mp.width = UInt32(wanted.size.width)
+        format.fmt.pix_mp.height = UInt32(wanted.size.height)
+        format.fmt.pix_mp.pixelformat = wanted.fourCC.rawValue
+        format.fmt.pix_mp.field = V4L2_FIELD_NONE.rawValue
+        format.fmt.pix_mp.colorspace = wanted.colorspace
+        format.fmt.pix_mp.num_planes = 1
+        format.fmt.pix_mp.plane_fmt.0.bytesperline = UInt32(wanted.stride)
+        format.fmt.pix_mp.plane_fmt.0.sizeimage = UInt32(wanted.byteCount)
+        try device.request("VIDIOC_S_FMT", clinux_vidioc_s_fmt, &format)
+        wanted = Format(
+            size: PictureSize(width: Int(format.fmt.pix_mp.width), height: Int(format.fmt.pix_mp.height)),
+            fourCC: FourCC(rawValue: format.fmt.pix_mp.pixelformat),
+            stride: Int(format.fmt.pix_mp.plane_fmt.0.bytesperline),
+            byteCount: Int(format.fmt.pix_mp.plane_fmt.0.sizeimage), colorspace: format.fmt.pix_mp.colorspace)
+    }
+
+    /// While streaming too. A driver that cannot be told does without.
+    static func setFrameRate(_ rate: FrameRate, _ type: UInt32, of device: V4L2Device) throws(V4L2Error) {
+        var parameters = v4l2_streamparm()
+        parameters.type = type
+        parameters.parm.output.timeperframe = v4l2_fract(numerator: 1, denominator: UInt32(rate.framesPerSecond))
+        _ = try device.requestUnless(ENOTTY, "VIDIOC_S_PARM", clinux_vidioc_s_parm, &parameters)
+    }
+}

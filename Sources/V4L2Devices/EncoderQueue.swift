@@ -1,0 +1,166 @@
+import CLinux
+import Glibc
+import LinuxIO
+import Media
+
+/// One of an encoder's two queues: its buffers, which of them the driver has, and the calls that move them.
+final class EncoderQueue {
+    struct Dequeued {
+        let index: Int
+        let byteCount: Int
+        let offset: Int
+        let timestamp: MediaTimestamp
+        let isBroken: Bool
+        let isLast: Bool
+    }
+
+    private let device: V4L2Device
+    private let type: UInt32
+    private let memory: v4l2_memory
+    private let isMultiplanar: Bool
+    /// Empty for DMABUF.
+    private(set) var mappings: [WritableMapping] = []
+    private(set) var bufferCount = 0
+    /// Buffers that the driver does not have. They come back by `dequeue` alone.
+    private(set) var free: Set<Int> = []
+
+    init(
+        _ device: V4L2Device, type: UInt32, memory: v4l2_memory, isMultiplanar: Bool, wantedCount: Int
+    ) throws(V4L2Error) {
+        self.device = device
+        self.type = type
+        self.memory = memory
+        self.isMultiplanar = isMultiplanar
+        bufferCount = try requestBuffers(wantedCount)
+        guard (1...64).contains(bufferCount) else {
+            throw .failed(path: device.path, SystemCallError("VIDIOC_REQBUFS", number: ENOMEM))
+        }
+        free = Set(0..<bufferCount)
+        if memory == V4L2_MEMORY_MMAP { for index in 0..<bufferCount { mappings.append(try map(index)) } }
+    }
+
+    private func requestBuffers(_ count: Int) throws(V4L2Error) -> Int {
+        var request = v4l2_requestbuffers()
+        request.count = UInt32(count)
+        request.type = type
+        request.memory = memory.rawValue
+        try device.request("VIDIOC_REQBUFS", clinux_vidioc_reqbufs, &request)
+        return Int(request.count)
+    }
+
+    private func map(_ index: Int) throws(V4L2Error) -> WritableMapping {
+        let (offset, length) = try withBuffer(index) { (buffer, plane) throws(V4L2Error) in
+            try device.request("VIDIOC_QUERYBUF", clinux_vidioc_querybuf, &buffer)
+            return isMultiplanar
+                ? (Int(plane.pointee.m.mem_offset), Int(plane.pointee.length))
+                : (Int(buffer.m.offset), Int(buffer.length))
+        }
+        do throws(SystemCallError) {
+            return try WritableMapping(device.fileDescriptor, offset: offset, byteCount: length)
+        } catch {
+            throw V4L2Error(device.path, error)
+        }
+    }
+
+    /// Gives a buffer's description in the interface's form that this driver speaks, with room for one plane.
+    private func withBuffer<Value>(
+        _ index: Int, _ body: (inout v4l2_buffer, UnsafeMutablePointer<v4l2_plane>) throws(V4L2Error) -> Value
+    ) throws(V4L2Error) -> Value {
+        var planes = [v4l2_plane](repeating: v4l2_plane(), count: Int(VIDEO_MAX_PLANES))
+        var result: Result<Value, V4L2Error>?
+        planes.withUnsafeMutableBufferPointer { planes in
+            guard let plane = planes.baseAddress else { return }
+            var buffer = v4l2_buffer()
+            buffer.index = UInt32(index)
+            buffer.type = type
+            buffer.memory = memory.rawValue
+            buffer.field = V4L2_FIELD_NONE.rawValue
+            if isMultiplanar {
+                buffer.m.planes = plane
+                buffer.length = UInt32(VIDEO_MAX_PLANES)
+            }
+            result = Result { () throws(V4L2Error) in try body(&buffer, plane) }
+        }
+        guard let result else { throw .failed(path: device.path, SystemCallError("VIDIOC_QBUF", number: ENOMEM)) }
+        return try result.get()
+    }
+
+    func start() throws(V4L2Error) {
+        var type = type
+        try device.request("VIDIOC_STREAMON", clinux_vidioc_streamon, &type)
+    }
+
+    /// Takes every buffer back from the driver and frees them.
+    func stop() {
+        var type = type
+        try? device.request("VIDIOC_STREAMOFF", clinux_vidioc_streamoff, &type)
+        mappings = []
+        _ = try? requestBuffers(0)
+        free = []
+    }
+
+    /// - Parameters:
+    ///   - dmabuf: the picture's descriptor, `nil` for the queue's own memory.
+    ///   - length: bytes of the whole descriptor's memory that count.
+    func enqueue(
+        _ index: Int, byteCount: Int = 0, timestamp: MediaTimestamp = .zero, dmabuf: Int32? = nil, length: Int = 0
+    ) throws(V4L2Error) {
+        try withBuffer(index) { (buffer, plane) throws(V4L2Error) in
+            // Whole microseconds: that is how drivers hand them on.
+            let microseconds = timestamp.nanoseconds / 1000
+            buffer.timestamp = timeval(tv_sec: Int(microseconds / 1_000_000), tv_usec: Int(microseconds % 1_000_000))
+            buffer.flags = UInt32(V4L2_BUF_FLAG_TIMESTAMP_COPY)
+            if isMultiplanar {
+                plane.pointee.bytesused = UInt32(byteCount)
+                if let dmabuf {
+                    plane.pointee.m.fd = dmabuf
+                    plane.pointee.length = UInt32(length)
+                }
+                buffer.length = 1
+            } else {
+                buffer.bytesused = UInt32(byteCount)
+                if let dmabuf {
+                    buffer.m.fd = dmabuf
+                    buffer.length = UInt32(length)
+                }
+            }
+            try device.request("VIDIOC_QBUF", clinux_vidioc_qbuf, &buffer)
+        }
+        free.remove(index)
+    }
+
+    /// - Returns: `nil` when the driver has none ready, or (after LAST) none any more.
+    func dequeue() throws(V4L2Error) -> Dequeued? {
+        let dequeued = try withBuffer(0) { (buffer, plane) throws(V4L2Error) -> Dequeued? in
+            do throws(V4L2Error) {
+                guard try device.requestUnless(EAGAIN, "VIDIOC_DQBUF", clinux_vidioc_dqbuf, &buffer) else { return nil }
+            } catch {
+                if case .failed(_, let reason) = error, reason.number == EPIPE { return nil }
+                throw error
+            }
+            let microseconds = Int64(buffer.timestamp.tv_sec) &* 1_000_000 &+ Int64(buffer.timestamp.tv_usec)
+            return Dequeued(
+                index: Int(buffer.index), byteCount: Int(isMultiplanar ? plane.pointee.bytesused : buffer.bytesused),
+                offset: isMultiplanar ? Int(plane.pointee.data_offset) : 0,
+                timestamp: MediaTimestamp(nanoseconds: microseconds &* 1000),
+                isBroken: buffer.flags & UInt32(V4L2_BUF_FLAG_ERROR) != 0,
+                isLast: buffer.flags & UInt32(V4L2_BUF_FLAG_LAST) != 0)
+        }
+        guard let dequeued else { return nil }
+        guard (0..<bufferCount).contains(dequeued.index) else {
+            throw .failed(path: device.path, SystemCallError("VIDIOC_DQBUF", number: ERANGE))
+        }
+        free.insert(dequeued.index)
+        return dequeued
+    }
+
+    /// The bytes of a dequeued buffer; valid until it is enqueued again.
+    func bytes(of dequeued: Dequeued) -> UnsafeRawBufferPointer {
+        let memory = UnsafeRawBufferPointer(mappings[dequeued.index].bytes)
+        let begin = min(dequeued.offset, memory.count)
+        return UnsafeRawBufferPointer(rebasing: memory[begin..<min(max(begin, dequeued.byteCount), memory.count)])
+    }
+
+    /// Whether the driver has filled the buffer to its end: what did not fit comes in the next one.
+    func isFull(_ dequeued: Dequeued) -> Bool { dequeued.byteCount >= mappings[dequeued.index].bytes.count }
+}

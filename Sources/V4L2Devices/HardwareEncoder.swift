@@ -1,0 +1,101 @@
+import CLinux
+import DevicePorts
+import Glibc
+import LinuxIO
+import Media
+
+/// An H.264 encoder of this machine, told by what it can do: any stateful V4L2 memory-to-memory device that takes
+/// raw pictures and gives H.264, in the single-planar or the multi-planar form of the interface.
+public struct HardwareEncoder: Hashable, Sendable {
+    public let path: String
+    /// As the driver says it.
+    public let name: String
+    let isMultiplanar: Bool
+    /// Raw formats that it takes, in the driver's order.
+    let formats: [PixelFormat]
+    let smallest: PictureSize
+    let largest: PictureSize
+
+    /// Looks at every video node, in the order of their numbers.
+    public static func all() -> [HardwareEncoder] {
+        (0..<64).compactMap { number in
+            let path = "/dev/video\(number)"
+            guard access(path, F_OK) == 0 else { return nil }
+            return try? HardwareEncoder(at: path)
+        }
+    }
+
+    public init(at path: String) throws(HardwareEncodingError) {
+        do throws(V4L2Error) {
+            try self.init(V4L2Device(at: path))
+        } catch {
+            throw HardwareEncodingError(error, path: path)
+        }
+    }
+
+    private init(_ device: V4L2Device) throws(V4L2Error) {
+        path = device.path
+        name = device.name
+        isMultiplanar = device.capabilities & UInt32(V4L2_CAP_VIDEO_M2M_MPLANE) != 0
+        let isSinglePlanar = device.capabilities & UInt32(V4L2_CAP_VIDEO_M2M) != 0
+        guard isMultiplanar || isSinglePlanar, device.capabilities & UInt32(V4L2_CAP_STREAMING) != 0 else {
+            throw .notACamera(path: device.path, reason: "\(device.name) is no memory-to-memory device")
+        }
+        let sides = EncoderSides(isMultiplanar: isMultiplanar)
+        guard Self.fourCCs(of: device, sides.encoderOutput).contains(FourCC(rawValue: clinux_v4l2_pix_fmt_h264)) else {
+            throw .notACamera(path: device.path, reason: "\(device.name) gives no H.264")
+        }
+        formats = Self.fourCCs(of: device, sides.encoderInput).compactMap { PixelFormat($0) }
+            .filter { $0 == .nv12 || $0 == .i420 }
+        guard !formats.isEmpty else {
+            throw .notACamera(path: device.path, reason: "\(device.name) takes neither NV12 nor YU12")
+        }
+        (smallest, largest) = Self.sizes(of: device)
+    }
+
+    private static func fourCCs(of device: V4L2Device, _ type: UInt32) -> [FourCC] {
+        var formats: [FourCC] = []
+        for index in 0..<64 {
+            var description = v4l2_fmtdesc()
+            description.index = UInt32(index)
+            description.type = type
+            let isThere = try? device.requestUnless(EINVAL, "VIDIOC_ENUM_FMT", clinux_vidioc_enum_fmt, &description)
+            guard isThere == true else { break }
+            formats.append(FourCC(rawValue: description.pixelformat))
+        }
+        return formats
+    }
+
+    /// A driver that does not say is believed to carry level 4's pictures.
+    private static func sizes(of device: V4L2Device) -> (PictureSize, PictureSize) {
+        var smallest = PictureSize(width: 32, height: 32)
+        var largest = PictureSize(width: 1920, height: 1088)
+        var sizes = v4l2_frmsizeenum()
+        sizes.pixel_format = clinux_v4l2_pix_fmt_h264
+        let isThere = try? device.requestUnless(
+            EINVAL, "VIDIOC_ENUM_FRAMESIZES", clinux_vidioc_enum_framesizes, &sizes)
+        if isThere == true, sizes.type != V4L2_FRMSIZE_TYPE_DISCRETE.rawValue {
+            smallest = PictureSize(width: Int(sizes.stepwise.min_width), height: Int(sizes.stepwise.min_height))
+            largest = PictureSize(width: Int(sizes.stepwise.max_width), height: Int(sizes.stepwise.max_height))
+        }
+        return (smallest, largest)
+    }
+
+    func carries(_ size: PictureSize) -> Bool {
+        size.width % 2 == 0 && size.height % 2 == 0 && (smallest.width...largest.width).contains(size.width)
+            && (smallest.height...largest.height).contains(size.height)
+    }
+}
+
+/// The kernel's numbers for the two queues: its OUTPUT is the encoder's input, its CAPTURE the encoder's output.
+struct EncoderSides: Sendable {
+    let encoderInput: UInt32
+    let encoderOutput: UInt32
+
+    init(isMultiplanar: Bool) {
+        encoderInput =
+            isMultiplanar ? V4L2_BUF_TYPE_VIDEO_OUTPUT_MPLANE.rawValue : V4L2_BUF_TYPE_VIDEO_OUTPUT.rawValue
+        encoderOutput =
+            isMultiplanar ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE.rawValue : V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+    }
+}

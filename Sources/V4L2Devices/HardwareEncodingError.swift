@@ -1,0 +1,51 @@
+import LinuxIO
+import Media
+
+/// Why a hardware encoder cannot be used, or cannot go on.
+public enum HardwareEncodingError: Error, Hashable, Sendable {
+    /// No node of this machine encodes H.264.
+    case noEncoder
+    /// The node is something else; the text says what.
+    case notAnEncoder(path: String, reason: String)
+    case unsupportedSize(path: String, PictureSize, smallest: PictureSize, largest: PictureSize)
+    /// The picture needs a higher level than the encoder has.
+    case levelExceeded(path: String, needed: H264Level?)
+    case unsupportedProfile(path: String, H264Profile)
+    /// The driver made something else of the format, and pictures cannot be brought to that.
+    case formatRefused(path: String, asked: String, given: String)
+    case insufficientMemory(path: String, neededKilobytes: Int, availableKilobytes: Int, of: String)
+    /// Every input buffer is with the driver, and none comes back.
+    case noInputReturned(path: String, Duration)
+    case failed(path: String, SystemCallError)
+
+    init(_ error: V4L2Error, path: String) {
+        switch error {
+        case .failed(_, let error): self = .failed(path: path, error)
+        case .missing: self = .notAnEncoder(path: path, reason: "there is no such node")
+        case .forbidden: self = .notAnEncoder(path: path, reason: "it may not be opened by this user")
+        case .busy: self = .notAnEncoder(path: path, reason: "it is in use by another program, or refuses the format")
+        default: self = .notAnEncoder(path: path, reason: "\(error)")
+        }
+    }
+}
+
+extension HardwareEncodingError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .noEncoder: "this machine has no H.264 encoder (V4L2); use --encoder openh264"
+        case .notAnEncoder(let path, let reason): "\(path) cannot encode H.264: \(reason)"
+        case .unsupportedSize(let path, let size, let smallest, let largest):
+            "\(path) encodes pictures of even sides from \(smallest) to \(largest), not \(size)"
+        case .levelExceeded(let path, let level):
+            "\(path) does not reach level \(level.map { "\($0.rawValue / 10).\($0.rawValue % 10)" } ?? "above 5.1") "
+                + "that such pictures need; use a smaller size or frame rate"
+        case .unsupportedProfile(let path, let profile): "\(path) has no H.264 profile \(profile)"
+        case .formatRefused(let path, let asked, let given): "\(path) made \(given) of \(asked)"
+        case .insufficientMemory(let path, let needed, let available, let kind):
+            "\(path) needs \(needed) kB for its buffers, and \(available) kB of \(kind) are free; use a smaller size"
+        case .noInputReturned(let path, let duration):
+            "\(path) has taken every picture and given none back for \(duration)"
+        case .failed(let path, let error): "\(path): \(error)"
+        }
+    }
+}

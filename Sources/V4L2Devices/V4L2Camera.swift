@@ -1,0 +1,128 @@
+import CLinux
+import DevicePorts
+import Glibc
+import LinuxIO
+import Media
+
+/// A V4L2 camera that is open: buffers of the driver, lent as they are where the format allows it.
+public final class V4L2Camera: Camera {
+    public let layout: FrameLayout
+    public let frameRate: FrameRate
+    public var name: String { "\(device.name) (\(device.path))" }
+
+    private let device: V4L2Device
+    private let queue: CaptureQueue
+    private let decoder: WebcamDecoder?
+    private let stop: EventFD
+    private var pool = DecodedFramePool()
+    private var isStarted = false
+    private var lastSequence: UInt32?
+    private var counted = VideoSourceStatistics()
+
+    /// One is being filled, one waits, one is kept to be repeated, and the rest are with the encoder.
+    private static let bufferCount = 6
+
+    /// - Parameters:
+    ///   - size, frameRate: of the stream, for what the settings leave open.
+    ///   - stop: once signalled, waiting ends. It is not drained.
+    public init(
+        _ settings: CameraSettings, size: PictureSize, frameRate: FrameRate, stop: EventFD
+    ) throws(V4L2Error) {
+        let device = try V4L2Device(capturingAt: settings.device)
+        let wantedSize = settings.size ?? size
+        let wantedRate = settings.frameRate ?? frameRate
+        let mode = try Self.mode(of: device, settings, size: wantedSize, frameRate: wantedRate)
+        let format = try device.setFormat(mode)
+        self.frameRate = try device.setFrameRate(wantedRate) ?? wantedRate
+        try device.set(settings.controls)
+        self.device = device
+        self.stop = stop
+        let pixels = format.fmt.pix
+        let pixelSize = PictureSize(width: Int(pixels.width), height: Int(pixels.height))
+        if let pixelFormat = PixelFormat(FourCC(rawValue: pixels.pixelformat)) {
+            guard
+                let layout = FrameLayout(
+                    format: pixelFormat, size: pixelSize, stride: Int(pixels.bytesperline),
+                    bufferSize: Int(pixels.sizeimage))
+            else { throw .failed(path: device.path, SystemCallError("VIDIOC_S_FMT", number: ERANGE)) }
+            self.layout = layout
+            decoder = nil
+        } else {
+            let decoder = try WebcamDecoder(device, source: format)
+            layout = decoder.layout
+            self.decoder = decoder
+        }
+        queue = try CaptureQueue(device, wantedCount: Self.bufferCount)
+    }
+
+    private static func mode(
+        of device: V4L2Device, _ settings: CameraSettings, size: PictureSize, frameRate: FrameRate
+    ) throws(V4L2Error) -> V4L2Mode {
+        let modes = try device.modes(near: size)
+        let usable = [PixelFormat.nv12, .i420, .yuyv].map(\.fourCC) + WebcamDecoder.formats
+        let ranking = settings.format.map { [$0] } ?? usable
+        let offered = Set(modes.map { "\($0.format)" }).sorted().joined(separator: ", ")
+        guard let mode = modes.best(size: size, frameRate: frameRate, ranking: ranking) else {
+            let asked = settings.format.map { "format \($0)" } ?? "format that can be used"
+            throw .noUsableFormat(path: device.path, asked: asked, offered: offered)
+        }
+        return mode
+    }
+
+    public var statistics: VideoSourceStatistics {
+        var statistics = counted
+        statistics.mappedFrames = queue.mappedFrames
+        return statistics
+    }
+
+    public func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
+        if !isStarted {
+            try queue.start()
+            isStarted = true
+        }
+        while true {
+            var entries = [PollEntry(stop.fileDescriptor), PollEntry(device.fileDescriptor)]
+            guard try poll(&entries, until: deadline) > 0 else { return .none }
+            if !entries[0].ready.isEmpty { return .stopped }
+            // A camera that was unplugged reports an error for ever.
+            if entries[1].ready.contains(.error) || entries[1].ready.contains(.hangUp) {
+                throw V4L2Error.gone(path: device.path)
+            }
+            guard let filled = try queue.dequeue() else { continue }
+            if let frame = try frame(filled) { return .captured(frame) }
+        }
+    }
+
+    private func frame(_ filled: CaptureQueue.Filled) throws(V4L2Error) -> CapturedFrame? {
+        let memory = LentBuffer(queue, index: filled.index, byteCount: filled.byteCount)
+        if let lastSequence {
+            let missed = filled.sequence &- lastSequence &- 1
+            // A driver that starts its numbers anew has lost nothing.
+            if missed < 1000 { counted.droppedFrames += Int(missed) }
+        }
+        lastSequence = filled.sequence
+        counted.capturedFrames += 1
+        guard !filled.isBroken, decoder != nil || filled.byteCount >= layout.byteCount else {
+            counted.droppedFrames += 1
+            return nil
+        }
+        guard let decoder else {
+            return CapturedFrame(layout: layout, captureTime: filled.captureTime, memory: memory)
+        }
+        guard let decoded = decode(memory, decoder) else {
+            // One picture broken on the cable; those that follow are not worse for it.
+            counted.droppedFrames += 1
+            return nil
+        }
+        counted.convertedFrames += 1
+        return CapturedFrame(layout: layout, captureTime: filled.captureTime, memory: decoded)
+    }
+
+    private func decode(_ memory: LentBuffer, _ decoder: WebcamDecoder) -> DecodedFrame? {
+        let target = pool.take(byteCount: layout.byteCount)
+        let isWhole = memory.withBytes { bytes in
+            target.fill { (try? decoder.decode(bytes, into: $0)) != nil }
+        }
+        return isWhole ? target : nil
+    }
+}

@@ -1,0 +1,66 @@
+import CLinux
+import Glibc
+import LinuxIO
+
+/// An open V4L2 device node. Calls on it may come from any thread; the kernel orders them.
+final class V4L2Device: Sendable {
+    let path: String
+    /// The product's name, as the driver gives it.
+    let name: String
+    /// The node's own, not the whole device's.
+    let capabilities: UInt32
+    private let descriptor: OwnedFileDescriptor
+
+    /// Opens a device that captures pictures into single buffers.
+    convenience init(capturingAt path: String) throws(V4L2Error) {
+        try self.init(at: path)
+        guard capabilities & UInt32(V4L2_CAP_VIDEO_CAPTURE) != 0 else {
+            throw .notACamera(path: path, reason: "\(name) does not capture pictures into single buffers")
+        }
+        guard capabilities & UInt32(V4L2_CAP_STREAMING) != 0 else {
+            throw .notACamera(path: path, reason: "\(name) cannot stream")
+        }
+    }
+
+    /// Opens a device of any kind.
+    init(at path: String) throws(V4L2Error) {
+        self.path = path
+        do throws(SystemCallError) {
+            descriptor = try OwnedFileDescriptor(opening: path, flags: O_RDWR | O_NONBLOCK)
+        } catch {
+            throw V4L2Error(path, error)
+        }
+        var capability = v4l2_capability()
+        guard ioctl(descriptor.rawValue, clinux_vidioc_querycap, &capability) == 0 else {
+            throw V4L2Error(path, SystemCallError("VIDIOC_QUERYCAP"))
+        }
+        name = withUnsafeBytes(of: capability.card) { text($0) }
+        capabilities =
+            capability.capabilities & UInt32(V4L2_CAP_DEVICE_CAPS) != 0
+            ? capability.device_caps : capability.capabilities
+    }
+
+    var fileDescriptor: Int32 { descriptor.rawValue }
+
+    /// Does one request, again when a signal came between.
+    func request<Argument>(_ name: String, _ number: UInt, _ argument: inout Argument) throws(V4L2Error) {
+        guard try requestUnless(EINVAL, name, number, &argument) else {
+            throw V4L2Error(path, SystemCallError(name, number: EINVAL))
+        }
+    }
+
+    /// As `request`, but one error number is an answer: an enumeration's end, or nothing there yet.
+    /// - Returns: false for that number.
+    func requestUnless<Argument>(
+        _ expected: Int32, _ name: String, _ number: UInt, _ argument: inout Argument
+    ) throws(V4L2Error) -> Bool {
+        var status: Int32
+        repeat { status = ioctl(descriptor.rawValue, number, &argument) } while status < 0 && errno == EINTR
+        if status >= 0 { return true }
+        if errno == expected { return false }
+        throw V4L2Error(path, SystemCallError(name))
+    }
+}
+
+/// A string in a fixed array of a kernel structure.
+func text(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }

@@ -1,0 +1,57 @@
+import DevicePorts
+import Glibc
+import LinuxIO
+import Media
+
+/// Why a V4L2 device cannot be used.
+public enum V4L2Error: Error, Hashable, Sendable {
+    case missing(path: String)
+    case forbidden(path: String)
+    /// Another program uses it.
+    case busy(path: String)
+    /// It is there but cannot capture; the text says what it is.
+    case notACamera(path: String, reason: String)
+    /// It was unplugged, or its driver is gone.
+    case gone(path: String)
+    /// No format that could be used; the list says what there is.
+    case noUsableFormat(path: String, asked: String, offered: String)
+    /// The name is not one of the camera's controls; the list says which there are.
+    case unknownControl(path: String, name: String, offered: String)
+    /// The value does not fit; `possible` says what does.
+    case badControlValue(path: String, name: String, value: String, possible: String)
+    case conversionFailed(path: String, reason: String)
+    case failed(path: String, SystemCallError)
+
+    /// The error of a call on the device.
+    init(_ path: String, _ error: SystemCallError) {
+        switch error.number {
+        case ENOENT where error.call == "open": self = .missing(path: path)
+        case EACCES, EPERM: self = .forbidden(path: path)
+        case EBUSY: self = .busy(path: path)
+        case ENODEV, ENXIO: self = error.call == "open" ? .missing(path: path) : .gone(path: path)
+        case ENOTTY: self = .notACamera(path: path, reason: "it is no video device")
+        default: self = .failed(path: path, error)
+        }
+    }
+}
+
+extension V4L2Error: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .missing(let path):
+            "there is no camera at \(path); is it plugged in? tallycam cameras lists what there is"
+        case .forbidden(let path):
+            "\(path) may not be opened by this user; run as root or join the group that owns it (video)"
+        case .busy(let path): "\(path) is in use by another program; end that first"
+        case .notACamera(let path, let reason): "\(path) is no camera: \(reason)"
+        case .gone(let path): "the camera at \(path) is gone"
+        case .noUsableFormat(let path, let asked, let offered): "\(path) has no \(asked); it has \(offered)"
+        case .unknownControl(let path, let name, let offered):
+            "\(path) has no control \"\(name)\"; it has \(offered.isEmpty ? "none" : offered)"
+        case .badControlValue(let path, let name, let value, let possible):
+            "\(name) of \(path) is \(possible), not \"\(value)\""
+        case .conversionFailed(let path, let reason): "a picture of \(path) cannot be decoded: \(reason)"
+        case .failed(let path, let error): "\(path): \(error)"
+        }
+    }
+}

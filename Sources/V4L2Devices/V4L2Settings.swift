@@ -1,0 +1,176 @@
+import CLinux
+import DevicePorts
+import Glibc
+import LinuxIO
+import Media
+
+extension V4L2Device {
+    /// - Returns: the format as the driver has made it; the size may be another one.
+    func setFormat(_ mode: V4L2Mode) throws(V4L2Error) -> v4l2_format {
+        var format = v4l2_format()
+        format.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+        format.fmt.pix.width = UInt32(mode.size.width)
+        format.fmt.pix.height = UInt32(mode.size.height)
+        format.fmt.pix.pixelformat = mode.format.rawValue
+        format.fmt.pix.field = V4L2_FIELD_NONE.rawValue
+        try request("VIDIOC_S_FMT", clinux_vidioc_s_fmt, &format)
+        guard format.fmt.pix.pixelformat == mode.format.rawValue else {
+            throw .noUsableFormat(
+                path: path, asked: "format \(mode.format)",
+                offered: "\(FourCC(rawValue: format.fmt.pix.pixelformat)) instead")
+        }
+        return format
+    }
+
+    /// - Returns: the rate that the driver has made of it, rounded; `nil` when it cannot set one.
+    func setFrameRate(_ rate: FrameRate) throws(V4L2Error) -> FrameRate? {
+        var parameters = v4l2_streamparm()
+        parameters.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+        parameters.parm.capture.timeperframe = v4l2_fract(numerator: 1, denominator: UInt32(rate.framesPerSecond))
+        guard try requestUnless(ENOTTY, "VIDIOC_S_PARM", clinux_vidioc_s_parm, &parameters) else { return nil }
+        let interval = parameters.parm.capture.timeperframe
+        guard interval.numerator > 0, interval.denominator > 0 else { return nil }
+        let framesPerSecond = (Double(interval.denominator) / Double(interval.numerator)).rounded()
+        return FrameRate(framesPerSecond: Int(min(framesPerSecond, 240)))
+    }
+
+    /// The controls that the camera offers, in its order.
+    func controls() -> [V4L2Control] {
+        var controls: [V4L2Control] = []
+        var query = v4l2_query_ext_ctrl()
+        let next = UInt32(V4L2_CTRL_FLAG_NEXT_CTRL)
+        query.id = next
+        while controls.count < 512,
+            (try? requestUnless(EINVAL, "VIDIOC_QUERY_EXT_CTRL", clinux_vidioc_query_ext_ctrl, &query)) == true
+        {
+            if let control = V4L2Control(query) { controls.append(control) }
+            query.id |= next
+        }
+        return controls
+    }
+
+    /// Sets controls by name, after holding each value against the control's type and range.
+    func set(_ wanted: [CameraSettings.Control]) throws(V4L2Error) {
+        guard !wanted.isEmpty else { return }
+        let offered = controls()
+        for setting in wanted {
+            guard let control = offered.first(where: { $0.name == setting.name }) else {
+                let names = offered.map(\.name).joined(separator: ", ")
+                throw .unknownControl(path: path, name: setting.name, offered: names)
+            }
+            guard let value = control.value(setting.value) else {
+                throw .badControlValue(
+                    path: path, name: setting.name, value: setting.value, possible: control.possibleValues)
+            }
+            try set(control, to: value)
+        }
+    }
+
+    private func set(_ control: V4L2Control, to value: Int64) throws(V4L2Error) {
+        var entry = v4l2_ext_control()
+        entry.id = control.id
+        if control.kind == .integer64 { entry.value64 = value } else { entry.value = Int32(clamping: value) }
+        var result: Result<Void, V4L2Error> = .success(())
+        withUnsafeMutablePointer(to: &entry) { pointer in
+            var list = v4l2_ext_controls()
+            list.which = UInt32(V4L2_CTRL_WHICH_CUR_VAL)
+            list.count = 1
+            list.controls = pointer
+            result = Result { () throws(V4L2Error) in
+                try request("VIDIOC_S_EXT_CTRLS", clinux_vidioc_s_ext_ctrls, &list)
+            }
+        }
+        try result.get()
+    }
+}
+
+/// A control of a camera: focus, exposure, gain and so on.
+public struct V4L2Control: Hashable, Sendable {
+    public enum Kind: String, Sendable {
+        case integer, boolean, menu, button, integer64
+    }
+
+    let id: UInt32
+    /// The driver's name in lower case with underscores, as v4l2-ctl writes it: `focus_absolute`.
+    public let name: String
+    public let kind: Kind
+    public let minimum: Int64
+    public let maximum: Int64
+    public let step: Int64
+    public let defaultValue: Int64
+
+    public init(
+        id: UInt32, name: String, kind: Kind, minimum: Int64, maximum: Int64, step: Int64, defaultValue: Int64
+    ) {
+        self.id = id
+        self.name = Self.normalized(name)
+        self.kind = kind
+        self.minimum = minimum
+        self.maximum = maximum
+        self.step = max(1, step)
+        self.defaultValue = defaultValue
+    }
+
+    init?(_ query: v4l2_query_ext_ctrl) {
+        let unusable = UInt32(V4L2_CTRL_FLAG_DISABLED) | UInt32(V4L2_CTRL_FLAG_READ_ONLY)
+        guard query.flags & unusable == 0, query.nr_of_dims == 0 else { return nil }
+        let kind: Kind
+        switch query.type {
+        case clinux_v4l2_ctrl_integer: kind = .integer
+        case clinux_v4l2_ctrl_boolean: kind = .boolean
+        case clinux_v4l2_ctrl_menu, clinux_v4l2_ctrl_integer_menu: kind = .menu
+        case clinux_v4l2_ctrl_button: kind = .button
+        case clinux_v4l2_ctrl_integer64: kind = .integer64
+        default: return nil
+        }
+        self.init(
+            id: query.id, name: withUnsafeBytes(of: query.name) { text($0) }, kind: kind, minimum: query.minimum,
+            maximum: query.maximum, step: Int64(clamping: query.step), defaultValue: query.default_value)
+    }
+
+    /// Every run of characters that are no letters or digits becomes one underscore.
+    static func normalized(_ name: String) -> String {
+        name.lowercased().utf8.split { !(97...122).contains($0) && !(48...57).contains($0) }
+            .map { String(decoding: $0, as: UTF8.self) }.joined(separator: "_")
+    }
+
+    /// The number that a text stands for, if the control takes it.
+    public func value(_ text: String) -> Int64? {
+        let number: Int64? =
+            switch (kind, text) {
+            case (.boolean, "on"), (.boolean, "true"): 1
+            case (.boolean, "off"), (.boolean, "false"): 0
+            default: Int64(text)
+            }
+        guard let number, number >= minimum, number <= maximum else { return nil }
+        // The range may be as wide as 64 bits.
+        let (distance, overflows) = number.subtractingReportingOverflow(minimum)
+        guard kind == .menu || kind == .button || overflows || distance % step == 0 else { return nil }
+        return number
+    }
+
+    public var possibleValues: String {
+        switch kind {
+        case .boolean: "on or off"
+        case .button: "0"
+        default:
+            "a whole number from \(minimum) to \(maximum)" + (step > 1 ? " in steps of \(step)" : "")
+        }
+    }
+}
+
+/// What can be said about a camera without starting it.
+public struct V4L2CameraDescription: Sendable {
+    public let path: String
+    public let name: String
+    public let modes: [V4L2Mode]
+    public let controls: [V4L2Control]
+
+    public init(at path: String) throws(V4L2Error) {
+        let device = try V4L2Device(capturingAt: path)
+        self.path = path
+        name = device.name
+        modes = try device.modes(near: PictureSize(width: 1280, height: 720))
+        controls = device.controls()
+    }
+}

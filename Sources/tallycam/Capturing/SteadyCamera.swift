@@ -1,0 +1,167 @@
+import ApplianceLogic
+import DevicePorts
+import LinuxIO
+import Media
+
+/// A camera as a source that never ends: what `CaptureContinuity` decides is done here. Used by the video thread.
+final class SteadyCamera: VideoSource {
+    let layout: FrameLayout
+    let frameRate: FrameRate
+    let endingNote: String? = nil
+    private let name: String
+    private let open: () throws -> any Camera
+    private let stop: EventFD
+    private let notify: @Sendable (SourceNotice) -> Void
+    private var camera: (any Camera)?
+    private var continuity: CaptureContinuity
+    /// The newest picture, kept from the driver until the next one is there.
+    private var lastPicture: KeptPicture?
+    /// Of cameras that were closed.
+    private var past = VideoSourceStatistics()
+    private var repeatedFrames = 0
+    private var interruptions = 0
+
+    /// - Throws: what `open` throws: a camera that is not there at the begin is a wrong command line.
+    init(stop: EventFD, notify: @escaping @Sendable (SourceNotice) -> Void, open: @escaping () throws -> any Camera)
+        throws
+    {
+        let camera = try open()
+        self.camera = camera
+        self.open = open
+        self.stop = stop
+        self.notify = notify
+        name = camera.name
+        layout = camera.layout
+        frameRate = camera.frameRate
+        continuity = CaptureContinuity(frameRate: camera.frameRate, now: MonotonicClock.now())
+    }
+
+    var statistics: VideoSourceStatistics {
+        var sum = past
+        if let camera { sum.add(camera.statistics) }
+        sum.repeatedFrames = repeatedFrames
+        sum.interruptions = interruptions
+        return sum
+    }
+
+    func nextFrame() throws -> CapturedFrame? {
+        while true {
+            var picture: KeptPicture?
+            switch try waitForPicture() {
+            case .stopped: return nil
+            case .captured(let frame):
+                let kept = KeptPicture(frame)
+                lastPicture = kept
+                perform(continuity.pictureArrived(now: MonotonicClock.now()))
+                return kept.frame(at: kept.captureTime)
+            case .none: picture = perform(continuity.timeReached(now: MonotonicClock.now()))
+            }
+            if let picture { return picture.frame(at: picture.repetitionTime) }
+        }
+    }
+
+    private func waitForPicture() throws -> CameraFrame {
+        guard let camera else {
+            var entries = [PollEntry(stop.fileDescriptor)]
+            return try poll(&entries, until: continuity.deadline) > 0 ? .stopped : .none
+        }
+        do {
+            return try camera.nextFrame(until: continuity.deadline)
+        } catch {
+            perform(continuity.cameraFailed("\(error)", now: MonotonicClock.now()))
+            return .none
+        }
+    }
+
+    /// - Returns: the picture that is to be given again.
+    @discardableResult
+    private func perform(_ actions: [CaptureContinuity.Action]) -> KeptPicture? {
+        var repeated: KeptPicture?
+        for action in actions {
+            switch action {
+            case .repeatPicture(let time):
+                guard let lastPicture else { break }
+                repeatedFrames += 1
+                lastPicture.repetitionTime = time
+                repeated = lastPicture
+            case .closeCamera: close()
+            case .openCamera: reopen()
+            case .reportInterruption(let reason):
+                interruptions += 1
+                notify(.interrupted(.video, source: name, reason: reason))
+            case .reportReturn(let gap): notify(.returned(.video, source: name, after: gap))
+            }
+        }
+        return repeated
+    }
+
+    /// The picture that goes on is copied: as long as a buffer of the camera is held, its device node is, too,
+    /// and the camera would return under another name.
+    private func close() {
+        lastPicture = lastPicture.flatMap { $0.copied() }
+        if let camera { past.add(camera.statistics) }
+        camera = nil
+    }
+
+    private func reopen() {
+        do {
+            camera = try open()
+            continuity.cameraOpened(now: MonotonicClock.now())
+        } catch {
+            continuity.openingFailed(now: MonotonicClock.now())
+        }
+    }
+}
+
+/// A picture that is given, and perhaps given again, while it is kept.
+private final class KeptPicture {
+    let captureTime: MediaTimestamp
+    var repetitionTime: MediaTimestamp
+    private let layout: FrameLayout
+    private let memory: any FrameMemory
+
+    init(_ frame: consuming CapturedFrame) {
+        captureTime = frame.captureTime
+        repetitionTime = frame.captureTime
+        layout = frame.layout
+        memory = frame.takeMemory()
+    }
+
+    private init(layout: FrameLayout, memory: any FrameMemory, captureTime: MediaTimestamp) {
+        self.layout = layout
+        self.memory = memory
+        self.captureTime = captureTime
+        repetitionTime = captureTime
+    }
+
+    func frame(at time: MediaTimestamp) -> CapturedFrame {
+        CapturedFrame(layout: layout, captureTime: time, memory: memory)
+    }
+
+    /// - Returns: `nil` when the camera's memory cannot be read.
+    func copied() -> KeptPicture? {
+        let bytes = memory.withBytes { Array($0) }
+        guard bytes.count >= layout.byteCount else { return nil }
+        return KeptPicture(layout: layout, memory: CopiedPicture(bytes), captureTime: captureTime)
+    }
+}
+
+private final class CopiedPicture: FrameMemory {
+    private let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    func withBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value { try bytes.withBytes(body) }
+}
+
+extension VideoSourceStatistics {
+    /// Adds what a camera counts itself.
+    fileprivate mutating func add(_ other: VideoSourceStatistics) {
+        capturedFrames += other.capturedFrames
+        droppedFrames += other.droppedFrames
+        convertedFrames += other.convertedFrames
+        mappedFrames += other.mappedFrames
+    }
+}

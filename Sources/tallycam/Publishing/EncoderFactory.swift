@@ -1,0 +1,56 @@
+import ApplianceLogic
+import DevicePorts
+import LinuxIO
+import Media
+import SoftwareEncoding
+import V4L2Devices
+
+/// Makes a stream's video encoder, by what was chosen and what the machine has.
+struct EncoderFactory: Sendable {
+    let choice: MediaOptions.EncoderChoice
+    let layout: FrameLayout
+    let inUse: EncoderInUse
+    let reports: Mailbox<TrackReport>
+
+    /// - Parameter log: takes what a person should know.
+    func make(_ configuration: VideoEncoderConfiguration, log: (String) -> Void) throws -> any VideoEncoder {
+        do {
+            switch choice {
+            case .openh264: return try software(configuration)
+            case .v4l2(let path):
+                guard let encoder = try path.map({ try HardwareEncoder(at: $0) }) ?? HardwareEncoder.all().first else {
+                    throw HardwareEncodingError.noEncoder
+                }
+                return try hardware(encoder, configuration)
+            case .auto: return try best(configuration, log)
+            }
+        } catch {
+            throw CommandFailure(.media, code: EventCode.videoEncodingFailed.rawValue, "\(error)")
+        }
+    }
+
+    /// The first hardware encoder that takes the stream. Without any, software is the plain choice.
+    private func best(_ configuration: VideoEncoderConfiguration, _ log: (String) -> Void) throws -> any VideoEncoder {
+        for encoder in HardwareEncoder.all() {
+            do {
+                return try hardware(encoder, configuration)
+            } catch {
+                log("warning: \(error)")
+                reports.send(.encoder(.softwareEncoderInUse(reason: "\(error)")))
+            }
+        }
+        return try software(configuration)
+    }
+
+    private func hardware(
+        _ encoder: HardwareEncoder, _ configuration: VideoEncoderConfiguration
+    ) throws -> StreamVideoEncoder {
+        try StreamVideoEncoder(
+            encoder, configuration: configuration, layout: layout, inUse: inUse, reports: reports)
+    }
+
+    private func software(_ configuration: VideoEncoderConfiguration) throws -> OpenH264Encoder {
+        inUse.name = "openh264"
+        return try OpenH264Encoder(configuration: configuration)
+    }
+}

@@ -1,0 +1,75 @@
+import DevicePorts
+import Media
+import SoftwareEncoding
+import StreamQuality
+
+/// OpenH264 in the hardware encoder's place: fewer and smaller pictures when the processor would not carry the
+/// stream's own, the same bit rate.
+final class SoftwareFallback {
+    private let encoder: OpenH264Encoder
+    private let budget: SoftwareBudget
+    private var pacer: FramePacer
+    private(set) var skippedPictures = 0
+
+    var skippedFrameCount: Int { skippedPictures + encoder.skippedFrameCount }
+    var convertedFrameCount: Int { encoder.convertedFrameCount }
+
+    init(_ configuration: VideoEncoderConfiguration, budget: SoftwareBudget = .ofThisMachine) throws {
+        self.budget = budget
+        let carried = budget.carried(configuration)
+        encoder = try OpenH264Encoder(configuration: carried)
+        pacer = FramePacer(source: configuration.frameRate, wanted: carried.frameRate)
+    }
+
+    /// Pictures beyond what the processor carries are left out and counted.
+    func encode(_ frame: consuming CapturedFrame) throws -> [EncodedPacket] {
+        guard pacer.frameCaptured(at: frame.captureTime) else {
+            skippedPictures += 1
+            return []
+        }
+        return try encoder.encode(frame)
+    }
+
+    func requestKeyFrame() { encoder.requestKeyFrame() }
+
+    func setBitrate(_ bitrate: Bitrate) throws { try encoder.setBitrate(bitrate) }
+
+    func setFrameRate(_ frameRate: FrameRate) throws {
+        var wanted = encoder.configuration
+        wanted.frameRate = frameRate
+        let carried = budget.frameRate(for: wanted.size, atMost: frameRate)
+        try encoder.setFrameRate(carried, keyFrameInterval: 2 * carried.framesPerSecond)
+        pacer = FramePacer(source: frameRate, wanted: carried)
+    }
+}
+
+/// What this processor encodes in software while it also captures and sends.
+struct SoftwareBudget: Hashable, Sendable {
+    let macroblocksPerSecond: Int
+
+    #if arch(arm64)
+        // One core of a Zero 2 W: 640x480 at 15 pictures per second.
+        static let ofThisMachine = SoftwareBudget(macroblocksPerSecond: 18_000)
+    #else
+        static let ofThisMachine = SoftwareBudget(macroblocksPerSecond: 108_000)
+    #endif
+
+    /// Not fewer pictures than this for the size's sake.
+    private static let leastFrameRate = 15
+
+    func frameRate(for size: PictureSize, atMost wanted: FrameRate) -> FrameRate {
+        min(wanted, FrameRate(framesPerSecond: macroblocksPerSecond / max(1, size.macroblocks)))
+    }
+
+    /// Fewer pictures first, then smaller ones of the same aspect.
+    func carried(_ configuration: VideoEncoderConfiguration) -> VideoEncoderConfiguration {
+        var carried = configuration
+        let least = min(configuration.frameRate.framesPerSecond, Self.leastFrameRate)
+        while carried.size.macroblocks * least > macroblocksPerSecond, carried.size.width >= 64 {
+            carried.size = PictureSize(width: carried.size.width / 32 * 16, height: carried.size.height / 32 * 16)
+        }
+        carried.frameRate = frameRate(for: carried.size, atMost: configuration.frameRate)
+        carried.keyFrameInterval = 2 * carried.frameRate.framesPerSecond
+        return carried
+    }
+}

@@ -1,0 +1,221 @@
+import ApplianceLogic
+import DevicePorts
+import LinuxIO
+import Media
+import SoftwareEncoding
+import StreamQuality
+import Synchronization
+import V4L2Devices
+
+/// The video encoder of a stream: the hardware's while it works, else software. Does what `EncoderLadder` says, on
+/// the video thread; the connection notices nothing but a key frame.
+final class StreamVideoEncoder: VideoEncoder {
+    private(set) var configuration: VideoEncoderConfiguration
+    private let encoder: HardwareEncoder
+    private let layout: FrameLayout
+    private let inUse: EncoderInUse
+    private let reports: Mailbox<TrackReport>
+    private var hardware: V4L2H264Encoder?
+    private var software: SoftwareFallback?
+    private var scaler: PictureScaler?
+    private var ladder = EncoderLadder()
+    private var faultCount = 0
+    private var lastHeader: [UInt8]?
+    private var earlierSkips = 0
+    private var earlierConversions = 0
+
+    init(
+        _ encoder: HardwareEncoder, configuration: VideoEncoderConfiguration, layout: FrameLayout, inUse: EncoderInUse,
+        reports: Mailbox<TrackReport>
+    ) throws {
+        self.encoder = encoder
+        self.configuration = configuration
+        self.layout = layout
+        self.inUse = inUse
+        self.reports = reports
+        hardware = try Self.open(encoder, configuration, layout)
+        inUse.name = Self.name(of: encoder)
+    }
+
+    private static func name(of encoder: HardwareEncoder) -> String { "v4l2:\(encoder.path)" }
+
+    private static func open(
+        _ encoder: HardwareEncoder, _ configuration: VideoEncoderConfiguration, _ layout: FrameLayout
+    ) throws(HardwareEncodingError) -> V4L2H264Encoder {
+        // Pictures of another size are scaled first, and come in the scaler's layout then.
+        let given = layout.size == configuration.size ? layout : FrameLayout(packed: .i420, size: configuration.size)
+        return try V4L2H264Encoder(encoder, configuration: configuration, layout: given)
+    }
+
+    var skippedFrameCount: Int {
+        earlierSkips + (hardware?.skippedFrameCount ?? 0) + (software?.skippedFrameCount ?? 0)
+    }
+
+    var convertedFrameCount: Int {
+        earlierConversions + (hardware?.convertedFrameCount ?? 0) + (software?.convertedFrameCount ?? 0)
+    }
+
+    func encode(_ frame: consuming CapturedFrame) throws -> [EncodedPacket] {
+        // The frame in its parts: the optimizer of Swift 6.0 fails on a consumed value in a `do` that is caught.
+        let layout = frame.layout
+        let time = frame.captureTime
+        let memory = frame.takeMemory()
+        try perform(ladder.pictureSubmitted(now: MonotonicClock.now()))
+        switch attempt(layout, time, memory) {
+        case .success(let packets):
+            try watch(packets)
+            return withoutKnownHeaders(packets)
+        case .failure(let error):
+            // The picture is lost; the encoder that follows begins with a key frame.
+            earlierSkips += 1
+            try perform(ladder.encoderFailed(reason: "\(error)", now: MonotonicClock.now()))
+            return []
+        }
+    }
+
+    private func attempt(
+        _ layout: FrameLayout, _ time: MediaTimestamp, _ memory: any FrameMemory
+    ) -> Result<[EncodedPacket], any Error> {
+        Result {
+            if let software {
+                return try software.encode(CapturedFrame(layout: layout, captureTime: time, memory: memory))
+            }
+            guard let hardware else { return [] }
+            if layout.size == configuration.size, layout.format != .yuyv {
+                return try hardware.encode(CapturedFrame(layout: layout, captureTime: time, memory: memory))
+            }
+            return try hardware.encode(scaled(layout, time, memory))
+        }
+    }
+
+    private func scaled(
+        _ layout: FrameLayout, _ time: MediaTimestamp, _ memory: any FrameMemory
+    ) throws -> CapturedFrame {
+        let scaler =
+            try scaler.flatMap { $0.source == layout ? $0 : nil }
+            ?? PictureScaler(from: layout, to: configuration.size)
+        self.scaler = scaler
+        let copy = try memory.withBytes { bytes throws(VideoEncodingError) in
+            try scaler.scale(bytes) { bytes, _ throws(VideoEncodingError) in ScaledPicture(bytes) }
+        }
+        return CapturedFrame(layout: scaler.target, captureTime: time, memory: copy)
+    }
+
+    private func watch(_ packets: [EncodedPacket]) throws {
+        let now = MonotonicClock.now()
+        if let hardware, hardware.faultCount > faultCount {
+            faultCount = hardware.faultCount
+            try perform(ladder.pictureFailed(now: now))
+        }
+        for packet in packets where packet.kind != .videoHeader {
+            try perform(ladder.pictureEncoded(now: now))
+        }
+    }
+
+    private func withoutKnownHeaders(_ packets: [EncodedPacket]) -> [EncodedPacket] {
+        packets.filter { packet in
+            guard packet.kind == .videoHeader else { return true }
+            defer { lastHeader = packet.payload }
+            return packet.payload != lastHeader
+        }
+    }
+
+    private func perform(_ actions: [EncoderLadder.Action]) throws {
+        for action in actions {
+            switch action {
+            case .forceKeyFrame: requestKeyFrame()
+            case .reopenHardware: try reopen()
+            case .openSoftware: try openSoftware()
+            case .emit(.failed): break
+            case .emit(let event): reports.send(.encoder(event))
+            case .giveUp(let reason):
+                throw CommandFailure(.media, code: EventCode.videoEncodingFailed.rawValue, reason)
+            }
+        }
+    }
+
+    private func close() {
+        hardware?.stop()
+        earlierSkips += (hardware?.skippedFrameCount ?? 0) + (software?.skippedFrameCount ?? 0)
+        earlierConversions += (hardware?.convertedFrameCount ?? 0) + (software?.convertedFrameCount ?? 0)
+        hardware = nil
+        software = nil
+        faultCount = 0
+    }
+
+    private func reopen() throws {
+        close()
+        do {
+            hardware = try Self.open(encoder, configuration, layout)
+            inUse.name = Self.name(of: encoder)
+        } catch {
+            try perform(ladder.reopenFailed(reason: "\(error)", now: MonotonicClock.now()))
+        }
+    }
+
+    private func openSoftware() throws {
+        close()
+        do {
+            software = try SoftwareFallback(configuration)
+            inUse.name = "openh264"
+        } catch {
+            try perform(ladder.encoderFailed(reason: "\(error)", now: MonotonicClock.now()))
+        }
+    }
+
+    func finish() throws -> [EncodedPacket] {
+        defer { close() }
+        return try withoutKnownHeaders(hardware?.finish() ?? [])
+    }
+
+    func requestKeyFrame() {
+        hardware?.requestKeyFrame()
+        software?.requestKeyFrame()
+    }
+
+    func setBitrate(_ bitrate: Bitrate) throws {
+        configuration.bitrate = bitrate
+        do {
+            try hardware?.setBitrate(bitrate)
+            try software?.setBitrate(bitrate)
+        } catch {
+            try perform(ladder.encoderFailed(reason: "\(error)", now: MonotonicClock.now()))
+        }
+    }
+
+    func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws {
+        configuration.frameRate = frameRate
+        configuration.keyFrameInterval = keyFrameInterval
+        do {
+            try hardware?.setFrameRate(frameRate, keyFrameInterval: keyFrameInterval)
+            try software?.setFrameRate(frameRate)
+        } catch {
+            try perform(ladder.encoderFailed(reason: "\(error)", now: MonotonicClock.now()))
+        }
+    }
+}
+
+/// The name of the encoder that works now, for status reports. The video thread writes, the main thread reads.
+final class EncoderInUse: Sendable {
+    private let current: Mutex<String>
+
+    init(_ name: String) { current = Mutex(name) }
+
+    var name: String {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
+    }
+}
+
+/// A picture in memory of its own.
+private final class ScaledPicture: FrameMemory {
+    private let samples: [UInt8]
+
+    init(_ bytes: UnsafeRawBufferPointer) { samples = [UInt8](bytes) }
+
+    func withBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try samples.withBytes(body)
+    }
+}

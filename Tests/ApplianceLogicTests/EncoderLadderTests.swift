@@ -1,0 +1,109 @@
+import ApplianceLogic
+import Media
+import Testing
+
+@Suite struct EncoderLadderTests {
+    private func time(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: milliseconds) }
+
+    /// Pictures go in at 10 fps and nothing comes out.
+    private func silence(_ ladder: inout EncoderLadder, from begin: Int64, to end: Int64) -> [EncoderLadder.Action] {
+        stride(from: begin, to: end, by: 100).flatMap { ladder.pictureSubmitted(now: time($0)) }
+    }
+
+    /// Every picture is answered.
+    private func health(_ ladder: inout EncoderLadder, from begin: Int64, to end: Int64) -> [EncoderLadder.Action] {
+        stride(from: begin, to: end, by: 100).flatMap {
+            ladder.pictureSubmitted(now: time($0)) + ladder.pictureEncoded(now: time($0 + 20))
+        }
+    }
+
+    @Test func nothingIsDoneWhileEveryPictureIsAnswered() {
+        var ladder = EncoderLadder()
+        #expect(health(&ladder, from: 0, to: 100_000) == [])
+    }
+
+    @Test func skipsShorterThanASecondAreNoStall() {
+        var ladder = EncoderLadder()
+        for begin in stride(from: Int64(0), to: 60_000, by: 1000) {
+            #expect(silence(&ladder, from: begin, to: begin + 900) == [])
+            #expect(ladder.pictureEncoded(now: time(begin + 950)) == [])
+        }
+    }
+
+    @Test func climbsFromAKeyFrameOverReopeningToSoftware() {
+        var ladder = EncoderLadder()
+        #expect(silence(&ladder, from: 0, to: 1000) == [])
+        #expect(ladder.pictureSubmitted(now: time(1000)) == [.forceKeyFrame])
+        #expect(silence(&ladder, from: 1100, to: 2100) == [])
+        let reopening: [EncoderLadder.Action] = [
+            .reopenHardware, .emit(.encoderRestarted(reason: "no picture for 1.0 s")),
+        ]
+        #expect(ladder.pictureSubmitted(now: time(2100)) == reopening)
+        #expect(silence(&ladder, from: 2200, to: 3300) == reopening)
+        #expect(
+            silence(&ladder, from: 3300, to: 4400)
+                == [.openSoftware, .emit(.softwareEncoderInUse(reason: "no picture for 1.0 s"))])
+        #expect(ladder.usesSoftware)
+        #expect(health(&ladder, from: 4400, to: 60_000) == [])
+    }
+
+    @Test func aKeyFrameThatHelpsIsTheOnlyStep() {
+        var ladder = EncoderLadder()
+        #expect(silence(&ladder, from: 0, to: 1100) == [.forceKeyFrame])
+        #expect(health(&ladder, from: 1100, to: 30_000) == [])
+        #expect(silence(&ladder, from: 30_000, to: 31_100) == [.forceKeyFrame])
+    }
+
+    @Test func triesTheHardwareAgainAndLessOftenEachTimeThatItFails() {
+        var ladder = EncoderLadder()
+        let fall = ladder.reopenFailed(reason: "gone", now: time(0))
+        #expect(fall == [.openSoftware, .emit(.softwareEncoderInUse(reason: "gone"))])
+        #expect(health(&ladder, from: 100, to: 60_000) == [])
+        #expect(ladder.pictureSubmitted(now: time(60_000)).first == .reopenHardware)
+        #expect(ladder.reopenFailed(reason: "gone", now: time(60_010)).first == .openSoftware)
+        #expect(health(&ladder, from: 60_100, to: 180_000) == [])
+        #expect(ladder.pictureSubmitted(now: time(180_100)).first == .reopenHardware)
+        #expect(health(&ladder, from: 180_200, to: 200_000) == [])
+        #expect(!ladder.usesSoftware)
+    }
+
+    @Test func aTrialThatStaysSilentGoesBackToSoftwareAtOnce() {
+        var ladder = EncoderLadder()
+        _ = ladder.reopenFailed(reason: "gone", now: time(0))
+        #expect(ladder.pictureSubmitted(now: time(60_000)).first == .reopenHardware)
+        #expect(silence(&ladder, from: 60_100, to: 61_200).first == .openSoftware)
+    }
+
+    @Test func repeatedFaultsCountAsSilence() {
+        var ladder = EncoderLadder()
+        let steps = (0..<4).flatMap { ladder.pictureFailed(now: time(Int64($0) * 200)) }
+        #expect(steps == [.forceKeyFrame])
+        let more = (4..<8).flatMap { ladder.pictureFailed(now: time(Int64($0) * 200)) }
+        #expect(more.first == .reopenHardware)
+    }
+
+    @Test func rareFaultsAreNone() {
+        var ladder = EncoderLadder()
+        for second in Int64(0)..<100 { #expect(ladder.pictureFailed(now: time(second * 1000)) == []) }
+    }
+
+    @Test func aFailedCallReopensAndAFailureOfSoftwareEndsIt() {
+        var ladder = EncoderLadder()
+        #expect(ladder.encoderFailed(reason: "EIO", now: time(0)).first == .reopenHardware)
+        #expect(ladder.encoderFailed(reason: "EIO", now: time(100)).first == .reopenHardware)
+        #expect(ladder.encoderFailed(reason: "EIO", now: time(200)).first == .openSoftware)
+        #expect(
+            ladder.encoderFailed(reason: "out of memory", now: time(300)) == [
+                .giveUp(reason: "out of memory"), .emit(.failed(.videoEncodingFailed, reason: "out of memory")),
+            ])
+        #expect(ladder.encoderFailed(reason: "again", now: time(400)) == [])
+    }
+
+    @Test func reopeningsFarApartAreEachTheFirst() {
+        var ladder = EncoderLadder()
+        for minute in Int64(0)..<20 {
+            #expect(ladder.encoderFailed(reason: "EIO", now: time(minute * 60_000)).first == .reopenHardware)
+            #expect(health(&ladder, from: minute * 60_000 + 100, to: minute * 60_000 + 50_000) == [])
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import DevicePorts
+import LinuxIO
+import Media
+import MediaTestSupport
+import Synchronization
+import Testing
+
+@testable import AudioCapture
+
+/// A card whose clock runs at its own rate, with jitter in what it says about the time, in virtual time.
+private struct SimulatedCard {
+    let rate: Double
+    let driftPPM: Double
+    var random: FixedRandomNumbers
+    var frames = 0
+
+    /// When frame `frames` is taken, and what the card says about it.
+    mutating func block(_ count: Int, jitter: Double) -> (captured: Double, told: MediaTimestamp) {
+        let captured = Double(frames) / (rate * (1 + driftPPM / 1e6))
+        frames += count
+        let noise = (Double(random.bytes(1)[0]) / 255 - 0.5) * 2 * jitter
+        return (captured, MediaTimestamp(nanoseconds: Int64((100 + captured + noise) * 1e9)))
+    }
+}
+
+@Suite struct ClockDriftCorrectorTests {
+    @Test(arguments: [-500.0, -120, -20, 0, 3, 80, 300, 500], [0, 0.004])
+    func anHourOfAnyClockStaysTogether(driftPPM: Double, jitter: Double) throws {
+        var card = SimulatedCard(rate: 48_000, driftPPM: driftPPM, random: FixedRandomNumbers(seed: 7))
+        var corrector = ClockDriftCorrector()
+        var correction = 0.0
+        // Frames of the stream that came out, as the resampler would give them.
+        var given = 0.0
+        var worst = 0.0
+        var worstLater = 0.0
+        let block = 480
+        while card.frames < 48_000 * 3600 {
+            let (captured, told) = card.block(block, jitter: jitter)
+            let expected = 100 + given / 44_100
+            let action = corrector.blockRead(
+                captureTime: told, expected: MediaTimestamp(nanoseconds: Int64(expected * 1e9)))
+            switch action {
+            case nil: break
+            case .setCorrection(let ppm): correction = ppm
+            case .insertSilence(let gap): given += gap.inSeconds * 44_100
+            case .drop(let excess): given -= excess.inSeconds * 44_100
+            }
+            let offset = abs(expected - 100 - captured)
+            worst = max(worst, offset)
+            if captured > 120 { worstLater = max(worstLater, offset) }
+            given += Double(block) * 44_100 / 48_000 / (1 + correction / 1e6)
+        }
+        #expect(worst < 0.010, "\(worst) s")
+        #expect(worstLater < 0.002, "\(worstLater) s")
+        let measured = try #require(corrector.driftPPM)
+        #expect(abs(measured - driftPPM) < (jitter == 0 ? 1 : 25), "\(measured) ppm")
+    }
+
+    private func time(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: milliseconds) }
+
+    @Test func aLossIsFilledWithItsExactLength() {
+        var corrector = ClockDriftCorrector()
+        #expect(corrector.blockRead(captureTime: time(1000), expected: time(1000)) == nil)
+        #expect(
+            corrector.blockRead(captureTime: time(1250), expected: time(1010)) == .insertSilence(.milliseconds(240)))
+        // A known loss counts even when it is short.
+        corrector.soundLost()
+        #expect(corrector.blockRead(captureTime: time(1265), expected: time(1260)) == .insertSilence(.milliseconds(5)))
+        // The same difference without one is the clock's.
+        #expect(corrector.blockRead(captureTime: time(1280), expected: time(1275)) == nil)
+    }
+
+    @Test func soundAheadOfTheClockIsCut() {
+        var corrector = ClockDriftCorrector()
+        _ = corrector.blockRead(captureTime: time(1000), expected: time(1000))
+        #expect(corrector.blockRead(captureTime: time(1010), expected: time(1100)) == .drop(.milliseconds(90)))
+    }
+
+    @Test func theCorrectionIsLimited() {
+        var corrector = ClockDriftCorrector()
+        var largest = 0.0
+        for index in 0..<100_000 {
+            let now = time(Int64(index) * 10)
+            if case .setCorrection(let ppm)? = corrector.blockRead(captureTime: now, expected: now - .milliseconds(29))
+            {
+                largest = max(largest, abs(ppm))
+            }
+        }
+        #expect(largest == ClockDriftCorrector.largestCorrection)
+    }
+}
+
+/// A card that says what a script tells it to.
+private final class ScriptedCard: CapturePCM {
+    let sampleRate: Int
+    private let script: (Int) -> Result<PCMRead, MicrophoneError>
+    private var index = 0
+
+    init(sampleRate: Int, script: @escaping (Int) -> Result<PCMRead, MicrophoneError>) {
+        self.sampleRate = sampleRate
+        self.script = script
+    }
+
+    func read() throws(MicrophoneError) -> PCMRead {
+        index += 1
+        return try script(index - 1).get()
+    }
+}
+
+@Suite struct MicrophoneSourceTests {
+    private func source(
+        _ settings: MicrophoneSettings = MicrophoneSettings(), cards: [ScriptedCard]
+    ) throws -> (MicrophoneSource, Mutexed<[MicrophoneSource.Notice]>) {
+        let notices = Mutexed<[MicrophoneSource.Notice]>([])
+        var rest = cards[...]
+        let source = try MicrophoneSource(
+            settings, sampleRate: 44_100, stop: try EventFD(),
+            notify: { notice in notices.update { $0.append(notice) } }
+        ) { () throws(MicrophoneError) in
+            guard let card = rest.popFirst() else { throw .missing(device: "hw:9") }
+            return card
+        }
+        return (source, notices)
+    }
+
+    private func at(_ seconds: Double) -> MediaTimestamp { MediaTimestamp(nanoseconds: Int64((50 + seconds) * 1e9)) }
+
+    @Test func anOverrunBecomesSilenceOfTheRightLength() throws {
+        let loud = [Int16](repeating: 8000, count: 960)
+        let card = ScriptedCard(sampleRate: 48_000) { index in
+            switch index {
+            case 50: .success(.overrun)
+            // A quarter of a second is missing.
+            case 51...: .success(.block(loud, time: at(Double(index - 1) * 0.01 + 0.25)))
+            default: .success(.block(loud, time: at(Double(index) * 0.01)))
+            }
+        }
+        let (source, _) = try source(cards: [card])
+        var samples: [Int16] = []
+        var last: AudioBlock?
+        for _ in 0..<60 {
+            let block = try #require(try source.nextBlock(frameCount: 1024))
+            samples += block.samples
+            last = block
+        }
+        #expect(source.statistics.overruns == 1)
+        #expect(abs(source.statistics.silentFrames - 11_025) < 50)
+        #expect(abs(samples.filter { $0 == 0 }.count / 2 - 11_025) < 200)
+        #expect(abs((try #require(last).captureTime - at(0)).inSeconds - 59 * 1024 / 44_100) < 0.005)
+    }
+
+    @Test func anUnpluggedMicrophoneBecomesSilenceAndReturns() throws {
+        let begin = MonotonicClock.now()
+        let loud = [Int16](repeating: 8000, count: 960)
+        let first = ScriptedCard(sampleRate: 48_000) { index in
+            index < 10 ? .success(.block(loud, time: begin + .milliseconds(10 * index))) : .failure(.gone(device: "x"))
+        }
+        let second = ScriptedCard(sampleRate: 48_000) { _ in .success(.block(loud, time: MonotonicClock.now())) }
+        let (source, notices) = try source(cards: [first, second])
+        var blocks: [AudioBlock] = []
+        while notices.value.count < 2 { blocks.append(try #require(try source.nextBlock(frameCount: 1024))) }
+        #expect(notices.value.first == .interrupted(reason: "the microphone x is gone"))
+        #expect(source.statistics.interruptions == 1)
+        let silent = blocks.filter { $0.samples.allSatisfy { $0 == 0 } }.count
+        #expect((35...60).contains(silent), "about a second: \(silent) blocks")
+        // No block is missing in time.
+        for (block, next) in zip(blocks, blocks.dropFirst()) {
+            #expect(abs((next.captureTime - block.captureTime).inSeconds - 1024 / 44_100) < 1e-6)
+        }
+    }
+
+    @Test func gainMuteAndLevel() throws {
+        let quiet = [Int16](repeating: 1000, count: 882)
+        func card() -> ScriptedCard {
+            ScriptedCard(sampleRate: 44_100) { .success(.block(quiet, time: at(Double($0) * 0.01))) }
+        }
+        let (loud, _) = try source(MicrophoneSettings(gain: 20), cards: [card()])
+        _ = try loud.nextBlock(frameCount: 1024)
+        #expect(try #require(try loud.nextBlock(frameCount: 1024)).samples.allSatisfy { abs(Int($0) - 10_000) < 20 })
+        #expect(abs(try #require(loud.statistics.peakDecibels) + 10.3) < 0.1)
+        #expect(abs(try #require(loud.statistics.meanDecibels) + 10.3) < 0.1)
+        let (clipped, _) = try source(MicrophoneSettings(gain: 40), cards: [card()])
+        _ = try clipped.nextBlock(frameCount: 1024)
+        #expect(try #require(try clipped.nextBlock(frameCount: 1024)).samples.allSatisfy { $0 == 32_767 })
+        let (muted, _) = try source(MicrophoneSettings(isMuted: true), cards: [card()])
+        #expect(try #require(try muted.nextBlock(frameCount: 1024)).samples.allSatisfy { $0 == 0 })
+        #expect(muted.statistics.peakDecibels == nil)
+    }
+}
+
+/// A value that closures of several threads share.
+private final class Mutexed<Value: Sendable>: Sendable {
+    private let mutex: Mutex<Value>
+
+    init(_ value: Value) { mutex = Mutex(value) }
+
+    var value: Value { mutex.withLock { $0 } }
+    func update(_ body: (inout Value) -> Void) { mutex.withLock { body(&$0) } }
+}
+
+@Suite struct ALSATests {
+    private func failure(_ device: String) -> MicrophoneError? {
+        do {
+            _ = try ALSACapturePCM(device, sampleRate: 44_100, stop: EventFD())
+            return nil
+        } catch { return error as? MicrophoneError }
+    }
+
+    @Test func whatIsNoMicrophoneIsNamed() {
+        #expect(failure("hw:NoSuchCard") == .missing(device: "hw:NoSuchCard"))
+        #expect(failure("hw:31,7") == .missing(device: "hw:31,7"))
+        #expect(failure("default") == .badName("default"))
+        #expect(failure("hw:a b") == .badName("hw:a b"))
+    }
+}

@@ -1,0 +1,81 @@
+import Media
+import Testing
+import V4L2Devices
+
+@Suite struct PictureLedgerTests {
+    private func time(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: milliseconds) }
+
+    @Test func picturesOvertakenByALaterOneWereSkipped() {
+        var ledger = PictureLedger()
+        for index in Int64(0)..<5 { ledger.pictureSubmitted(time(index * 40)) }
+        #expect(ledger.pictureReturned(time(0)))
+        #expect(ledger.skippedCount == 0)
+        #expect(ledger.pictureReturned(time(120)))
+        #expect(ledger.skippedCount == 2 && ledger.pendingCount == 1)
+    }
+
+    @Test func everyPatternOfSkipsAddsUp() {
+        for pattern in 0..<256 {
+            var ledger = PictureLedger()
+            var returned = 0
+            for index in 0..<64 {
+                ledger.pictureSubmitted(time(Int64(index)))
+                if pattern >> (index % 8) & 1 == 0, ledger.pictureReturned(time(Int64(index))) { returned += 1 }
+            }
+            #expect(returned + ledger.skippedCount + ledger.pendingCount == 64)
+            ledger.encoderClosed()
+            #expect(returned + ledger.skippedCount == 64 && ledger.isEmpty)
+        }
+    }
+
+    @Test func timestampsAreComparedInMicroseconds() {
+        var ledger = PictureLedger()
+        ledger.pictureSubmitted(MediaTimestamp(nanoseconds: 1_234_567_891))
+        #expect(ledger.pictureReturned(MediaTimestamp(nanoseconds: 1_234_567_000)))
+    }
+
+    @Test func aPictureIsExpectedOnce() {
+        var ledger = PictureLedger()
+        ledger.pictureSubmitted(time(1))
+        #expect(ledger.pictureReturned(time(1)))
+        #expect(!ledger.pictureReturned(time(1)))
+        ledger.pictureLost(time(1))
+        #expect(ledger.skippedCount == 0)
+    }
+}
+
+@Suite struct EncoderMemoryPlanTests {
+    private typealias Available = EncoderMemoryPlan.Available
+
+    @Test func contiguousMemoryCountsWhereThereIsAny() {
+        let board = Available(memoryInformation: "MemAvailable:  300000 kB\nCmaTotal:  65536 kB\nCmaFree:  20000 kB\n")
+        #expect(board == Available(kilobytes: 20_000, kind: "contiguous memory (CMA)"))
+        let machine = Available(memoryInformation: "MemTotal: 9 kB\nMemAvailable:  300000 kB\nCmaTotal:  0 kB\n")
+        #expect(machine == Available(kilobytes: 300_000, kind: "memory"))
+        #expect(Available(memoryInformation: "nothing") == nil)
+    }
+
+    @Test func takesFewerBuffersWhereMemoryIsShort() throws {
+        func plan(_ kilobytes: Int) throws -> EncoderMemoryPlan {
+            try EncoderMemoryPlan(
+                inputSize: 1 << 20, outputSize: 512 << 10, available: Available(kilobytes: kilobytes, kind: "memory"),
+                path: "/dev/video11")
+        }
+        #expect(try plan(1 << 20).inputCount == 6)
+        #expect(try plan(12_000).inputCount == 4)
+        #expect(try plan(8_000).inputCount == 2)
+        #expect {
+            try plan(5_000)
+        } throws: { error in
+            error as? HardwareEncodingError
+                == .insufficientMemory(
+                    path: "/dev/video11", neededKilobytes: 7680, availableKilobytes: 5000, of: "memory")
+        }
+    }
+
+    @Test func theCamerasOwnMemoryCostsNothing() throws {
+        let plan = try EncoderMemoryPlan(
+            inputSize: 0, outputSize: 512 << 10, available: Available(kilobytes: 8192, kind: "memory"), path: "x")
+        #expect(plan.outputCount == 8)
+    }
+}

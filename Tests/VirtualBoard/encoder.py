@@ -1,0 +1,108 @@
+"""The encoder module's faults, and streams of the shipped binary through it to a server on the host."""
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from board import HOST, Board, GuestProcess
+from recording import Recording
+
+PARAMETERS = "/sys/module/virtual_h264/parameters"
+FAULTS = [
+    "skip_every", "skip_pattern", "skip_period", "error_every", "headers_every", "stall_after", "swallow_after",
+    "stall_until_key", "endless_drain", "busy_format", "fail_buffers", "slow_bitrate", "lossless", "delay_us",
+    "buffer_bytes",
+]  # fmt: skip
+
+
+def set_faults(board: Board, **values: int) -> None:
+    board.run("; ".join(f"echo {value} > {PARAMETERS}/{name}" for name, value in values.items()) or "true")
+
+
+def clear_faults(board: Board) -> None:
+    set_faults(board, **dict.fromkeys(FAULTS, 0), stall_opens=-1)
+
+
+@dataclass
+class Stream:
+    """What a publisher said, and what nginx has recorded of it."""
+
+    events: list[dict]
+    recording: Recording
+
+    def of(self, name: str) -> list[dict]:
+        return [event for event in self.events if event["name"] == name]
+
+    @property
+    def codes(self) -> list[int]:
+        return [event["code"] for event in self.events if "code" in event]
+
+    @property
+    def ended(self) -> dict:
+        (event,) = self.of("ended")
+        return event
+
+
+class Publisher:
+    """`tallycam publish` in the guest, towards nginx on the host."""
+
+    def __init__(self, board: Board, nginx, name: str, *options: str, source: str | None = None):
+        self.nginx = nginx
+        self.name = name
+        # Slow pictures: an emulated processor draws few.
+        video = source or "synthetic"
+        words = [
+            "exec tallycam publish --events json --audio none --encoder v4l2 --status-interval 1 --reconnect 0",
+            f"--url rtmp://{HOST}:{nginx.port}/live/{name} --video {video}", *options,
+        ]  # fmt: skip
+        self.process: GuestProcess = board.start(" ".join(words))
+
+    @property
+    def events(self) -> list[dict]:
+        # What is not an object is for people; the last line may be half there.
+        lines = [line for line in self.process.text.splitlines() if line.startswith("{")]
+        events = []
+        for line in lines:
+            try:
+                events.append(json.loads(line))
+            except json.JSONDecodeError:
+                break
+        return events
+
+    def wait_live(self, timeout: float = 60) -> None:
+        self.process.wait_for('"code":1002', timeout)
+
+    def wait_pictures(self, count: int, timeout: float = 60) -> None:
+        deadline = time.monotonic() + timeout
+        while self.pictures < count:
+            if self.process.has_ended or time.monotonic() > deadline:
+                raise TimeoutError(f"{self.pictures} of {count} pictures; {self.process.text[-3000:]}")
+            time.sleep(0.3)
+
+    @property
+    def pictures(self) -> int:
+        return max([event.get("videoFrames", 0) for event in self.events] or [0])
+
+    def finish(self, timeout: float = 60, status: int = 0) -> Stream:
+        """Waits for its own end."""
+        output = self.process.wait(timeout)
+        assert output.status == status, output.text[-3000:]
+        return Stream(self.events, Recording(self.nginx.recording(self.name)))
+
+    def stop(self, timeout: float = 30) -> Stream:
+        self.process.signal("INT")
+        return self.finish(timeout)
+
+
+def assert_decodes(stream: Stream) -> None:
+    """ffmpeg takes every picture that was sent, without a word, and none is missing."""
+    decoded = stream.recording.decoded
+    assert decoded.complaints == ""
+    assert decoded.pictures == stream.ended["videoFrames"] == len(stream.recording.pictures)
+    assert not stream.recording.disorder()
+
+
+def kernel_is_content(board: Board) -> None:
+    log = board.run("dmesg | grep -E 'BUG|WARNING|Oops|Call trace' || true").text
+    assert log == "", log

@@ -1,0 +1,122 @@
+"""Cameras and microphones of the virtual board: vivid through V4L2, snd-aloop through ALSA."""
+
+import json
+
+import pytest
+from board import HOST
+from recording import Recording
+
+
+def captured(board, source: str, frames: int, *options: str, timeout: float = 120) -> dict:
+    words = f"tallycam capture --video {source} --frames {frames} {' '.join(options)}"
+    return json.loads(board.run(words, timeout=timeout).text.splitlines()[-1])
+
+
+@pytest.fixture
+def vivid(board) -> str:
+    """The camera's path, and the camera where it was when the test ends."""
+    name = "vivid.0"
+    yield "/dev/video0"
+    board.run(f"[ -e /sys/bus/platform/drivers/vivid/{name} ] || echo {name} > /sys/bus/platform/drivers/vivid/bind")
+
+
+def test_cameras_are_listed_with_what_they_offer(board, vivid):
+    lines = [json.loads(line) for line in board.run("tallycam cameras --json").text.splitlines()]
+    camera = next(entry for entry in lines if entry["source"] == f"v4l2:{vivid}")
+    assert camera["model"] == "vivid"
+    assert {"format": "NV12", "size": "640x360"}.items() <= next(
+        mode for mode in camera["modes"] if mode["format"] == "NV12" and mode["size"] == "640x360"
+    ).items()
+    assert "brightness" in {control["name"] for control in camera["controls"]}
+    assert "NV12" in board.run("tallycam cameras").text
+
+
+def test_pictures_come_as_dmabuf_in_order_and_nobody_looks_at_them(board, vivid):
+    report = captured(board, f"v4l2:{vivid}", 60, "--dimension 320x180")
+    assert report["format"] == "NV12" and report["frames"] == report["dmabuf"] == 60
+    assert report["disorders"] == report["repeated"] == report["converted"] == 0
+    assert report["mapped"] == 0
+
+
+@pytest.mark.parametrize("code, given, converted", [("YUYV", "YUYV", 0), ("UYVY", "YU12", 10), ("RGB3", "YU12", 10)])
+def test_formats_without_an_encoder_are_decoded(board, vivid, code, given, converted):
+    report = captured(board, f"v4l2:{vivid},format={code}", 10, "--dimension 320x180")
+    assert (report["format"], report["converted"]) == (given, converted)
+
+
+def test_controls_are_set_by_name_and_refused_with_the_list(board, vivid):
+    captured(board, f"v4l2:{vivid},brightness=77", 1)
+    refused = board.run(f"tallycam capture --video v4l2:{vivid},brightness=999", check=False)
+    assert refused.status == 4 and "from 0 to 255" in refused.text
+    refused = board.run(f"tallycam capture --video v4l2:{vivid},focus=1", check=False)
+    assert refused.status == 4 and "brightness" in refused.text
+
+
+def test_busy_and_forbidden_cameras_are_told_apart(board, vivid):
+    holder = board.start(f"exec tallycam capture --video v4l2:{vivid} --frames 100000")
+    board.run("sleep 3")
+    busy = board.run(f"tallycam capture --video v4l2:{vivid}", check=False)
+    holder.end()
+    assert busy.status == 4 and "in use by another program" in busy.text
+    board.run(f"chmod 600 {vivid}; echo nobody:x:65534:65534::/:/bin/sh >> /etc/passwd")
+    forbidden = board.run(
+        f"socat -u EXEC:'tallycam capture --video v4l2:{vivid}',su=nobody,stderr STDOUT", check=False
+    )
+    assert "may not be opened by this user" in forbidden.text
+
+
+def test_microphones_are_listed(board):
+    assert "alsa:hw:Loopback,1" in board.run("tallycam microphones").text
+
+
+def events(text: str) -> list[dict]:
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+def publish(url: str, seconds: int, camera: str) -> str:
+    return (
+        f"exec tallycam publish --video v4l2:{camera} --audio alsa:hw:Loopback,1 --quality Low3 --dimension 320x240 "
+        f"--adapt nothing --duration {seconds} --status-interval 1 --events json --url {url}"
+    )
+
+
+def speak(board) -> None:
+    """Noise into the loop, at a rate that is not the stream's."""
+    board.start("while true; do aplay -q -D hw:Loopback,0 -f S16_LE -c 2 -r 48000 /dev/urandom; done")
+    board.run("sleep 2")
+
+
+def test_camera_and_microphone_are_published_together(board, vivid, nginx):
+    speak(board)
+    sender = board.run(publish(nginx.url("capture").replace("127.0.0.1", HOST), 20, vivid), timeout=120)
+    status = [event for event in events(sender.text) if event["name"] == "status"][-1]
+    assert status["sourceInterruptions"] == status["audioInterruptions"] == 0
+    assert status["audioFrames"] > 15 * 44_100 and status["audioPeakDecibels"] > -20
+    # What goes into the software encoder was converted at most once, and the source converted nothing.
+    assert status["sourceConverted"] <= status["sourceFrames"]
+    recording = Recording(nginx.recording("capture"))
+    assert not recording.disorder() and not recording.decoded.complaints
+    first = abs(recording.pictures[0].timestamp - recording.sounds[0].timestamp)
+    assert first < 200, "the tracks begin together"
+    sound_time = (recording.sounds[-1].timestamp - recording.sounds[0].timestamp) / 1000
+    assert abs(sound_time - (len(recording.sounds) - 1) * 1024 / recording.sample_rate) < 0.04
+
+
+def test_an_unbound_camera_returns_and_the_connection_stays(board, vivid, nginx):
+    speak(board)
+    sender = board.start(publish(nginx.url("unbound").replace("127.0.0.1", HOST), 30, vivid))
+    sender.wait_for('"name":"status".*"sourceFrames":[1-9]', 40)
+    board.run("echo vivid.0 > /sys/bus/platform/drivers/vivid/unbind")
+    sender.wait_for('"name":"sourceInterrupted"', 20)
+    board.run("sleep 3; echo vivid.0 > /sys/bus/platform/drivers/vivid/bind")
+    sender.wait_for('"name":"sourceReturned"', 20)
+    output = sender.wait(90)
+    assert output.status == 0
+    names = [event["name"] for event in events(output.text)]
+    assert "reconnecting" not in names and names.count("connected") == 1
+    status = [event for event in events(output.text) if event["name"] == "status"][-1]
+    assert status["sourceRepeated"] > 10 and status["sourceInterruptions"] == 1
+    recording = Recording(nginx.recording("unbound"))
+    assert not recording.disorder() and not recording.decoded.complaints
+    gaps = [b.timestamp - a.timestamp for a, b in zip(recording.pictures, recording.pictures[1:])]
+    assert max(gaps) < 1500

@@ -1,0 +1,205 @@
+"""The hardware encoder: the module by itself, and the shipped binary through it to nginx on the host."""
+
+import random
+import re
+import time
+
+import pytest
+
+from encoder import PARAMETERS, Publisher, assert_decodes, clear_faults, kernel_is_content, set_faults
+
+SMALL = "--dimension 320x240"
+
+
+@pytest.fixture
+def encoder(board):
+    clear_faults(board)
+    yield board
+    board.end_all()
+    clear_faults(board)
+    kernel_is_content(board)
+
+
+def test_module_is_compliant(encoder):
+    text = encoder.run("v4l2-compliance -d /dev/video11", timeout=120, check=False).text
+    total = re.search(r"Total for .*: (\d+), Succeeded: (\d+), Failed: (\d+), Warnings: (\d+)", text)
+    assert total, text[-3000:]
+    assert total[1] == total[2] and int(total[1]) >= 48 and total[3] == total[4] == "0", text[-6000:]
+
+
+def test_lossless_is_byte_exact(encoder, tmp_path):
+    import subprocess
+
+    raw = random.Random(4).randbytes(320 * 240 * 3 // 2) * 4
+    encoder.put("/tmp/in.yuv", raw)
+    set_faults(encoder, lossless=1)
+    encoder.run(
+        "v4l2-ctl -d /dev/video11 --set-fmt-video-out width=320,height=240,pixelformat=YU12 "
+        "--stream-mmap --stream-out-mmap --stream-from /tmp/in.yuv --stream-to /tmp/out.h264 --stream-count 4"
+    )
+    coded = tmp_path / "out.h264"
+    coded.write_bytes(encoder.get("/tmp/out.h264"))
+    decoded = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", str(coded), "-f", "rawvideo", "-pix_fmt", "yuv420p", "-"],
+        capture_output=True, check=True,
+    )  # fmt: skip
+    assert decoded.stderr == b""
+    assert decoded.stdout[: 320 * 240 * 3 // 2] == raw[: 320 * 240 * 3 // 2]
+    assert raw.startswith(decoded.stdout) and len(decoded.stdout) >= len(raw) * 3 // 4
+
+
+def test_is_found_among_decoys(encoder, nginx):
+    nodes = encoder.run("for node in /sys/class/video4linux/video*; do cat $node/name; done").text
+    assert "stateful-encoder" in nodes and "vivid" in nodes
+    publisher = Publisher(encoder, nginx, "found", SMALL, "--encoder auto", "--duration 6")
+    stream = publisher.finish()
+    assert {event["encoder"] for event in stream.of("status")} == {"v4l2:/dev/video11"}
+    assert not {1103, 1104} & set(stream.codes)
+    assert_decodes(stream)
+
+
+def test_a_machine_without_one_takes_software_without_a_warning(encoder, nginx):
+    encoder.run("rmmod virtual_h264")
+    try:
+        stream = Publisher(encoder, nginx, "soft", "--dimension 160x120", "--encoder auto", "--quality Low1",
+                           "--duration 6").finish(90)  # fmt: skip
+        assert {event["encoder"] for event in stream.of("status")} == {"openh264"}
+        assert 1103 not in stream.codes
+        refused = encoder.run(
+            "tallycam publish --encoder v4l2 --url rtmp://10.0.2.2:9/live/x --audio none", check=False)
+        assert refused.status == 4 and "no H.264 encoder" in refused.text
+    finally:
+        encoder.run("insmod /board/encoder.ko")
+
+
+def test_every_picture_comes_out(encoder, nginx):
+    stream = Publisher(encoder, nginx, "all", SMALL, "--quality Low3", "--duration 10").finish()
+    assert stream.ended["videoFrames"] > 30
+    assert stream.ended["videoSkipped"] == 0
+    sps = stream.recording.sps
+    assert (sps.width, sps.height) == (320, 240)
+    assert_decodes(stream)
+
+
+def test_vivid_camera_lends_its_memory(encoder, nginx):
+    """vivid -> DMABUF -> encoder -> RTMP: nothing is copied by the processor."""
+    stream = Publisher(
+        encoder, nginx, "camera", "--dimension 640x480", "--quality Low3", "--duration 8",
+        source="v4l2:/dev/video0,size=640x480,format=NV12",
+    ).finish()  # fmt: skip
+    status = stream.of("status")[-1]
+    assert status["encoder"] == "v4l2:/dev/video11"
+    assert status["sourceConverted"] == status["sourceMapped"] == 0, status
+    assert stream.ended["videoFrames"] > 20
+    assert_decodes(stream)
+
+
+def test_silent_skips_are_counted_and_stop_nothing(encoder, nginx):
+    set_faults(encoder, skip_every=3)
+    stream = Publisher(encoder, nginx, "skips", SMALL, "--quality Low3", "--duration 10").finish()
+    sent, skipped = stream.ended["videoFrames"], stream.ended["videoSkipped"]
+    assert sent > 20 and abs(skipped - sent / 2) <= 3
+    assert not {1103, 1104} & set(stream.codes)
+    # A skipped picture is no part of the bitstream: nothing is damaged.
+    assert_decodes(stream)
+
+
+@pytest.mark.parametrize("pattern", [0b1, 0b11, 0b0101, 0b1110, 0b111111, 0b101101])
+def test_skip_patterns_at_low1(encoder, nginx, pattern):
+    """Six of eight at the most: longer than a second without a picture is a stall, and told as one."""
+    set_faults(encoder, skip_pattern=pattern, skip_period=8)
+    stream = Publisher(encoder, nginx, f"low1-{pattern}", SMALL, "--quality Low1", "--duration 8").finish()
+    skipped = stream.ended["videoSkipped"]
+    assert stream.ended["videoFrames"] > 5 and skipped > 5
+    assert 1103 not in stream.codes
+    assert_decodes(stream)
+
+
+@pytest.mark.parametrize("fault", ["error_every", "headers_every"])
+def test_damaged_outputs_are_dropped_and_followed_by_a_key_frame(encoder, nginx, fault):
+    set_faults(encoder, **{fault: 20})
+    stream = Publisher(encoder, nginx, fault, SMALL, "--quality Low3", "--duration 12").finish()
+    assert stream.ended["videoSkipped"] >= 3
+    assert len(stream.recording.key_times) >= 4
+    assert 1103 not in stream.codes
+    assert_decodes(stream)
+
+
+def test_pictures_larger_than_a_buffer_are_put_together(encoder, nginx):
+    set_faults(encoder, buffer_bytes=600)
+    stream = Publisher(encoder, nginx, "split", SMALL, "--quality Low3", "--duration 8").finish()
+    assert stream.ended["videoFrames"] > 20
+    assert max(len(tag.body) for tag in stream.recording.pictures) > 600
+    assert_decodes(stream)
+
+
+def test_a_stall_that_a_key_frame_ends(encoder, nginx):
+    set_faults(encoder, swallow_after=30, stall_until_key=1)
+    publisher = Publisher(encoder, nginx, "key", SMALL, "--quality Low3", "--duration 14")
+    stream = publisher.finish()
+    assert not {1103, 1104} & set(stream.codes)
+    assert stream.ended["videoFrames"] > 50
+    assert_decodes(stream)
+
+
+@pytest.mark.parametrize("fault", ["stall_after", "swallow_after"])
+def test_a_stall_that_reopening_ends(encoder, nginx, fault):
+    set_faults(encoder, **{fault: 30}, stall_opens=1)
+    stream = Publisher(encoder, nginx, fault, SMALL, "--quality Low3", "--duration 16").finish()
+    assert stream.codes.count(1104) == 1 and 1103 not in stream.codes
+    assert {event["encoder"] for event in stream.of("status")} == {"v4l2:/dev/video11"}
+    assert stream.ended["videoFrames"] > 50
+    assert_decodes(stream)
+
+
+def test_a_stall_for_good_ends_in_software(encoder, nginx):
+    set_faults(encoder, stall_after=20)
+    stream = Publisher(encoder, nginx, "software", SMALL, "--quality Low1", "--duration 25").finish(90)
+    assert stream.codes.count(1104) == 2 and stream.codes.count(1103) == 1
+    assert stream.of("status")[-1]["encoder"] == "openh264"
+    assert_decodes(stream)
+
+
+def test_a_drain_that_never_ends_is_cut_off(encoder, nginx):
+    set_faults(encoder, endless_drain=1)
+    publisher = Publisher(encoder, nginx, "drain", SMALL, "--quality Low3")
+    publisher.wait_pictures(10)
+    begin = time.monotonic()
+    assert_decodes(publisher.stop())
+    assert time.monotonic() - begin < 8
+
+
+@pytest.mark.parametrize("fault", ["busy_format", "fail_buffers"])
+def test_an_encoder_that_refuses_gives_way_to_software(encoder, nginx, fault):
+    set_faults(encoder, **{fault: 1})
+    stream = Publisher(encoder, nginx, fault, "--dimension 160x120", "--encoder auto", "--quality Low1",
+                       "--duration 8").finish(90)  # fmt: skip
+    assert stream.codes.count(1103) == 1
+    assert stream.of("status")[-1]["encoder"] == "openh264"
+    assert_decodes(stream)
+
+
+def test_mixed_faults(encoder, nginx):
+    """Faults at random for a while: the stream never drops, and no buffer or memory is lost."""
+    rng = random.Random(20261121)
+    publisher = Publisher(encoder, nginx, "mixed", SMALL, "--quality Low3")
+    publisher.wait_pictures(10)
+    pid = publisher.process.pid
+
+    def resident() -> int:
+        return int(encoder.run(f"awk '/VmRSS/ {{print $2}}' /proc/{pid}/status").text)
+
+    begin, first = time.monotonic(), resident()
+    set_faults(encoder, stall_opens=1)
+    while time.monotonic() - begin < 60:
+        fault = rng.choice(["skip_every", "error_every", "headers_every", "swallow_after"])
+        set_faults(encoder, **{fault: rng.randint(3, 12)})
+        time.sleep(rng.uniform(1, 3))
+        set_faults(encoder, **{fault: 0}, stall_opens=1)
+    assert not publisher.process.has_ended
+    before = publisher.pictures
+    publisher.wait_pictures(before + 20)
+    assert resident() < first + 6000
+    stream = publisher.stop()
+    assert [event["state"] for event in stream.of("stateChanged")].count("reconnecting") == 0
+    assert_decodes(stream)
