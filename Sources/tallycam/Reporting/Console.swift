@@ -25,22 +25,16 @@ final class Console: Sendable {
     /// Whether people look at standard error on a terminal that can move its cursor.
     let hasTerminal: Bool
     private let eventStyle: EventStyle
-<<<<<<< HEAD
-    /// Takes everything instead of the two streams.
+    /// `nil` with an observer, which takes everything instead.
+    private let output: ConsoleOutput?
     private let observer: (@Sendable (Report) -> Void)?
-=======
-    private let output: ConsoleOutput
->>>>>>> main
     /// Lines of the live view now on the screen. Holding it is the right to write.
     private let view = Mutex<[String]>([])
 
     init(eventStyle: EventStyle) throws(SystemCallError) {
         self.eventStyle = eventStyle
-<<<<<<< HEAD
-        observer = nil
-=======
         output = try ConsoleOutput()
->>>>>>> main
+        observer = nil
         begin = MonotonicClock.now()
         hasTerminal = isTerminal(STDERR_FILENO) && !["", "dumb"].contains(environment("TERM") ?? "")
     }
@@ -48,6 +42,7 @@ final class Console: Sendable {
     /// For a stream that is one part of a larger whole, which does the telling.
     init(observer: @escaping @Sendable (Report) -> Void) {
         self.observer = observer
+        output = nil
         eventStyle = .text
         begin = MonotonicClock.now()
         hasTerminal = false
@@ -59,10 +54,10 @@ final class Console: Sendable {
         let line = eventStyle == .json ? jsonLine(event, at: seconds) : []
         view.withLock { view in
             erase(view)
-            output.append(line, to: STDOUT_FILENO)
+            output?.append(line, to: STDOUT_FILENO)
             if let text = event.text {
                 let people = eventStyle == .json ? STDERR_FILENO : STDOUT_FILENO
-                output.append(Array("\(stamp(seconds)) \(text)\n".utf8), to: people)
+                output?.append(Array("\(stamp(seconds)) \(text)\n".utf8), to: people)
             }
             draw(view)
         }
@@ -74,7 +69,7 @@ final class Console: Sendable {
         let seconds = (MonotonicClock.now() - begin).inSeconds
         view.withLock { view in
             erase(view)
-            output.append(Array("\(stamp(seconds)) \(text)\n".utf8), to: STDERR_FILENO)
+            output?.append(Array("\(stamp(seconds)) \(text)\n".utf8), to: STDERR_FILENO)
             draw(view)
         }
     }
@@ -90,7 +85,7 @@ final class Console: Sendable {
     }
 
     /// To be called last: waits a moment for the one who reads.
-    func finish() { output.finish(within: .milliseconds(500)) }
+    func finish() { output?.finish(within: .milliseconds(500)) }
 
     private func jsonLine(_ event: Event, at seconds: Double) -> [UInt8] {
         var writer = JSONLineWriter()
@@ -114,12 +109,12 @@ final class Console: Sendable {
     private func erase(_ view: [String]) {
         guard !view.isEmpty else { return }
         // Up to the view's first line, and clear from there to the screen's end.
-        output.append(Array("\u{1B}[\(view.count)A\r\u{1B}[J".utf8), to: STDERR_FILENO)
+        output?.append(Array("\u{1B}[\(view.count)A\r\u{1B}[J".utf8), to: STDERR_FILENO)
     }
 
     private func draw(_ view: [String]) {
         guard !view.isEmpty else { return }
-        output.append(Array((view.joined(separator: "\n") + "\n").utf8), to: STDERR_FILENO)
+        output?.append(Array((view.joined(separator: "\n") + "\n").utf8), to: STDERR_FILENO)
     }
 }
 
