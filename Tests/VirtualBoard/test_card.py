@@ -91,6 +91,7 @@ def test_boot_press_live_press_and_power_off(slot, nginx, record_property):
     record_property("first_picture_seconds", first)
 
 
+WIRING = b'{"name": "x", "statusLED": {"line": "GPIO27"}, "console": "/dev/ttyAMA0", "button": {"line": "%s"}}'
 BROKEN = {
     "stream.json": [
         (b"", 2, "stream.json"), (b"\x00\xff\xfe\x80", 2, "saved as"), (b"[1]", 2, "must be an object"),
@@ -107,8 +108,9 @@ BROKEN = {
         (b'{"wifi": [{"ssid": "Studio", "password": "short12"}]}', 3, "8 to 63"), (b'{"hostName": "my camera"}', 3, "hostName"),
     ],
     "board.json": [
-        (b'{"name": "x", "statusLED": {"line": "GPIO27"}, "button": {"line": "NOWHERE"}}', 9, "NOWHERE"),
-        (b'{"name": "x", "statusLED": {"line": "GPIO27"}, "button": {"line": "STATUS_LED_N"}}', 9, "in use"),
+        (b"", 9, "board.json"),
+        (WIRING % b"NOWHERE", 9, "NOWHERE"),
+        (WIRING % b"STATUS_LED_N", 9, "in use"),
     ],
 }  # fmt: skip
 

@@ -12,6 +12,9 @@ final class ApplianceRunner {
     /// A camera or encoder that failed is tried again.
     private static let mediaRetryInterval = Duration.seconds(5)
 
+    /// The board's wiring as the image was made for it.
+    private static let wiringOfTheImage = "/etc/tallycam/board.json"
+
     let settings: ApplianceSettings
     let begin = MonotonicClock.now()
     let boot: BootPartition
@@ -189,6 +192,8 @@ extension ApplianceRunner {
         let now = MonotonicClock.now()
         let previous = files
         files = DescriptionFiles(reading: settings.bootDirectory)
+        // A broken description must not take away the light that says so.
+        files.board = files.board ?? previous.board ?? DescriptionFiles.readBoard(Self.wiringOfTheImage)
         board.boardChanged(to: files.board, now: now)
         let needsRestart = previous.streamText != files.streamText || previous.deviceText != files.deviceText
         if needsRestart { failures = [:] }
