@@ -24,6 +24,7 @@ help:
 	@echo '                     (ARGUMENTS=--quick: a first impression)'
 	@echo 'make bench-adapt     how live a stream stays on a failing uplink, beside ffmpeg and GStreamer'
 	@echo '                     (ARGUMENTS=--ours: Tallycam only)'
+	@echo 'make soak     two days of media over a connection as fast as it goes, every timestamp compared'
 	@echo 'make lint     swift-format and shellcheck'
 	@echo 'make format   let swift-format rewrite the sources'
 	@echo 'make clean    remove build outputs (the build root stays in its cache)'
@@ -74,6 +75,10 @@ bench-publish: $(x86_64)
 .PHONY: bench-adapt
 bench-adapt: $(x86_64)
 	@scripts/in-build-root python3 Benchmarks/adapt/run.py $(ARGUMENTS)
+
+.PHONY: soak
+soak: $(x86_64)
+	@scripts/in-build-root python3 Benchmarks/soak/run.py $(ARGUMENTS)
 
 .PHONY: lint
 lint:

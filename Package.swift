@@ -55,9 +55,9 @@ let package = Package(
 
         .testTarget(name: "MediaTests", dependencies: ["Media"]),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream"]),
-        .testTarget(name: "RTMPTests", dependencies: ["RTMP"]),
+        .testTarget(name: "RTMPTests", dependencies: ["RTMP", "Media"]),
         .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality"]),
-        .testTarget(name: "StreamFileTests", dependencies: ["StreamFile", "JSONText", "Transport"]),
+        .testTarget(name: "StreamFileTests", dependencies: ["StreamFile", "JSONText", "Transport", "Media"]),
         .testTarget(name: "ApplianceLogicTests", dependencies: ["ApplianceLogic"]),
         .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO"]),
         .testTarget(name: "TransportTests", dependencies: ["Transport"]),

@@ -47,7 +47,7 @@ let package = Package(
         .target(name: "FuzzDriver", dependencies: ["CLibFuzzer"], swiftSettings: checked),
         fuzzTarget("FuzzRTMP", dependencies: ["RTMP", "Bitstream", "Media"]),
         fuzzTarget("FuzzAMF0", dependencies: ["RTMP"]),
-        fuzzTarget("FuzzJSON", dependencies: ["JSONText", "StreamFile", "RTMP"]),
+        fuzzTarget("FuzzJSON", dependencies: ["JSONText", "StreamFile", "Media"]),
         fuzzTarget("FuzzH264", dependencies: ["Bitstream", "Media"]),
         fuzzTarget("FuzzFLV", dependencies: ["Bitstream", "Media"]),
         .executableTarget(

@@ -12,9 +12,11 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 REPORTS = CHECKOUT / "out/test"
-STAGES = ["unit", "checks", "integration"]
+STAGES = ["unit", "checks", "integration", "fuzz"]
 # Run when they are named only.
 SPECIAL_STAGES = {"board": "VirtualBoard"}
+FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv"]
+FUZZ_SECONDS = 10
 TERMINAL = sys.stdout.isatty()
 
 
@@ -133,9 +135,21 @@ def run_integration(selection: str | None) -> Count:
     return Count(first.passed + second.passed, second.failed)
 
 
+def run_fuzz(selection: str | None) -> Count:
+    """A short run of each fuzz target from the committed inputs; one that stops at an input has failed."""
+    count = Count()
+    for target in [name for name in FUZZ_TARGETS if selection is None or selection in name]:
+        words = ["scripts/fuzz", "--seconds", str(FUZZ_SECONDS), target]
+        if subprocess.run(words, cwd=CHECKOUT, stdin=subprocess.DEVNULL).returncode == 0:
+            count.passed += 1
+        else:
+            count.failed += 1
+    return judged(count, 0)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/test")
-    parser.add_argument("stages", nargs="*", metavar="unit|checks|integration|board")
+    parser.add_argument("stages", nargs="*", metavar="|".join([*STAGES, *SPECIAL_STAGES]))
     parser.add_argument("-k", dest="selection", metavar="EXPRESSION")
     arguments = parser.parse_args()
     if unknown := set(arguments.stages) - set(STAGES) - set(SPECIAL_STAGES):
@@ -147,7 +161,7 @@ def main() -> int:
     for stage in [name for name in [*STAGES, *SPECIAL_STAGES] if name in chosen]:
         begin = time.monotonic()
         print(f"== {stage}", flush=True)
-        run = {"unit": run_unit, "integration": run_integration}.get(stage)
+        run = {"unit": run_unit, "integration": run_integration, "fuzz": run_fuzz}.get(stage)
         folder = SPECIAL_STAGES.get(stage, stage.capitalize())
         options = ["--verbose"] if stage in SPECIAL_STAGES else []
         count = run(arguments.selection) if run else run_pytest(folder, arguments.selection, *options)

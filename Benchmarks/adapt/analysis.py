@@ -38,6 +38,11 @@ class Verdict:
     media_rates: list[float] = field(default_factory=list)
 
 
+def header_of(tags: list[flv.Tag]) -> flv.Tag | None:
+    """The sequence header; `None` where a program sent none, or an empty one: nobody can decode that."""
+    return next((tag for tag in tags if tag.is_video_header and len(tag.body) > 16), None)
+
+
 def frame_numbers(tags: list[flv.Tag], header: flv.Tag) -> list[int | None]:
     """`frame_num` of each picture (H.264 section 7.3.3); `None` where it cannot be read."""
     bits_of_number = log2_max_frame_num(header)
@@ -72,7 +77,7 @@ def log2_max_frame_num(header: flv.Tag) -> int:
 
 def dangling(tags: list[flv.Tag]) -> list[bool]:
     """Whether each picture refers, itself or by another, to one that is not there."""
-    header = next((tag for tag in tags if tag.is_video_header), None)
+    header = header_of(tags)
     pictures = [tag for tag in tags if tag.is_picture]
     if header is None:
         return [True] * len(pictures)
@@ -90,7 +95,7 @@ def dangling(tags: list[flv.Tag]) -> list[bool]:
 
 def decode(path: Path, tags: list[flv.Tag]) -> list[strip.Reading | None]:
     """The readings of all pictures in a recording, in their order."""
-    header = next((tag for tag in tags if tag.is_video_header), None)
+    header = header_of(tags)
     if header is None:
         return []
     width, height = (lambda sps: (sps.width, sps.height))(flv.sps_of_header(header))

@@ -1,3 +1,5 @@
+import Media
+
 /// The two ways in which servers ask publishers for a password: inside the refusal of `connect`.
 ///
 /// First connection: the refusal names the scheme. Second: it answers the user's name with a

@@ -1,3 +1,5 @@
+import Media
+
 /// Everything a publish session is told at its begin.
 public struct PublishConfiguration: Sendable {
     /// How long each answer may take.

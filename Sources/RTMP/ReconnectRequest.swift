@@ -1,3 +1,5 @@
+import Media
+
 extension RTMPURL {
     /// Where a server's reconnect request leads (Enhanced RTMP v2, "Reconnect Request"): its `tcUrl` may
     /// be absolute, relative to the present one, or missing. The stream name stays.

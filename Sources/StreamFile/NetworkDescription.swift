@@ -1,3 +1,5 @@
+import Media
+
 /// What `network.json` says: how the device gets onto a network. Wired networks are always tried, by DHCP.
 public struct NetworkDescription: Hashable, Sendable {
     public struct WiFi: Hashable, Sendable {

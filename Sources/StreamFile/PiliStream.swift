@@ -1,3 +1,5 @@
+import Media
+
 /// A stream of the Pili service: the publishing half of its stream object.
 public struct PiliStream: Hashable, Sendable {
     public enum Security: Hashable, Sendable {
@@ -18,6 +20,21 @@ public struct PiliStream: Hashable, Sendable {
     public let security: Security
 }
 
+/// Why a connection's URL cannot be signed.
+public enum SigningError: Error, Hashable, Sendable {
+    /// An expiring signature needs the time of day.
+    case clockNotSet(unixSeconds: Int64)
+}
+
+extension SigningError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .clockNotSet(let seconds):
+            "the clock is not set (it says \(seconds) s since 1970), so no expiring signature can be made; wait for network time"
+        }
+    }
+}
+
 /// HMAC-SHA1 (RFC 2104) of a message: 20 bytes.
 public typealias HMACSHA1Function = (_ key: [UInt8], _ message: [UInt8]) -> [UInt8]
 
@@ -27,7 +44,7 @@ extension PiliStream {
 
     func publishURL(
         unixSeconds: Int64, nonces: inout NonceSequence, hmacSHA1: HMACSHA1Function
-    ) throws(PublishURLError) -> PublishURL {
+    ) throws(SigningError) -> RTMPURL {
         let query: String
         switch security {
         case .none: query = ""
@@ -38,7 +55,8 @@ extension PiliStream {
             guard unixSeconds >= Self.earliestCredibleClock else { throw .clockNotSet(unixSeconds: unixSeconds) }
             query = signed("?expire=\(unixSeconds &+ lifetime.components.seconds)", with: key, hmacSHA1)
         }
-        return PublishURL(scheme: .rtmp, host: publishHost, application: hub, streamName: title + query)
+        return RTMPURL(
+            scheme: .rtmp, host: publishHost.name, port: publishHost.port, application: hub, streamName: title + query)
     }
 
     /// The token signs path and query, and joins the query. Its padding is not percent-encoded.

@@ -1,6 +1,8 @@
+import Media
+
 /// A stream of any RTMP service: its server URL, and its stream key unless that is part of the URL.
 public struct PlainStream: Hashable, Sendable {
-    public let publishURL: PublishURL
+    public let url: RTMPURL
     /// A PEM file of the certificates to trust instead of the system's; a relative path is meant from
     /// the stream file's directory.
     public let caFile: String?
@@ -21,9 +23,15 @@ extension PlainStream {
                 .invalidValue, "caFile", at: caFile.position, "must be a file name", example: #""caFile": "ca.pem""#)
         }
         guard let urlText, !keyIsGiven || key != nil else { return nil }
-        let url: PublishURL
-        do { url = try PublishURL(parsing: urlText.value, key: key) } catch {
-            reader.report(.invalidValue, "url", at: urlText.position, error.description, example: Self.urlExample)
+        let url: RTMPURL
+        do {
+            url =
+                if let key { try RTMPURL(parsingServer: urlText.value, streamName: key.revealed) } else {
+                    try RTMPURL(parsing: urlText.value)
+                }
+        } catch {
+            let advice = error == .missingStreamName ? ", or give the stream's name as \"key\"" : ""
+            reader.report(.invalidValue, "url", at: urlText.position, "\(error)\(advice)", example: Self.urlExample)
             return nil
         }
         let platform = PlatformProfile(host: url.host)
@@ -35,7 +43,7 @@ extension PlainStream {
         if caFile != nil, url.scheme != .rtmps {
             reader.report(.suspicious, "caFile", at: caFile?.position, "has a meaning only for an rtmps:// URL")
         }
-        self.init(publishURL: url, caFile: caFile?.value)
+        self.init(url: url, caFile: caFile?.value)
     }
 
     private static func readKey(_ reader: inout ObjectReader) -> Secret? {

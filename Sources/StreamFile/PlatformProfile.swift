@@ -31,13 +31,15 @@ public struct PlatformProfile: Hashable, Sendable {
         name: "Facebook", keyFrameInterval: .seconds(2), longestKeyFrameInterval: .seconds(2), requiresAudio: true,
         allowsSizeChange: false, requiresTLS: true, longestBroadcast: .seconds(8 * 3600))
 
-    /// The profile for a plain URL's host. A Pili stream is known by its file, mostly not by its host.
-    public init(host: NetworkHost) {
+    /// The profile for a plain URL. A Pili stream is known by its file, mostly not by its host.
+    /// - Parameter host: a name or an address, without port.
+    public init(host: String) {
+        let host = host.lowercased()
         let domains: [(String, PlatformProfile)] = [
             ("youtube.com", .youTube), ("twitch.tv", .twitch), ("live-video.net", .twitch), ("facebook.com", .facebook),
         ]
-        let known = domains.first { host.isWithin($0.0) }?.1
-        self = known ?? (host.name.lowercased().hasPrefix("pili-publish.") ? .pili : .default)
+        let known = domains.first { host == $0.0 || host.hasSuffix("." + $0.0) }?.1
+        self = known ?? (host.hasPrefix("pili-publish.") ? .pili : .default)
     }
 
     private init(

@@ -1,3 +1,5 @@
+import Media
+
 /// What `stream.json` says: where to publish, in one of two forms.
 public struct StreamDescription: Hashable, Sendable {
     public enum Form: Hashable, Sendable {
@@ -11,7 +13,7 @@ public struct StreamDescription: Hashable, Sendable {
     public var platform: PlatformProfile {
         switch form {
         case .pili: .pili
-        case .plain(let stream): PlatformProfile(host: stream.publishURL.host)
+        case .plain(let stream): PlatformProfile(host: stream.url.host)
         }
     }
 
@@ -26,11 +28,11 @@ public struct StreamDescription: Hashable, Sendable {
     /// - Parameter unixSeconds: what the clock says, in seconds since 1970.
     public func publishURL(
         unixSeconds: Int64, nonces: inout NonceSequence, hmacSHA1: HMACSHA1Function
-    ) throws(PublishURLError) -> PublishURL {
+    ) throws(SigningError) -> RTMPURL {
         switch form {
         case .pili(let stream):
             try stream.publishURL(unixSeconds: unixSeconds, nonces: &nonces, hmacSHA1: hmacSHA1)
-        case .plain(let stream): stream.publishURL
+        case .plain(let stream): stream.url
         }
     }
 }

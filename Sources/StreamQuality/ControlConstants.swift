@@ -14,6 +14,9 @@ enum ControlConstants {
     static let reductionInterval = Duration.milliseconds(700)
     /// A link that goes down slowly is followed in steps, not at each measurement.
     static let easingInterval = Duration.seconds(2)
+    /// How long the bytes under way may take to arrive, beside the way itself, and how many may be under way in any case.
+    static let flightTime = Duration.milliseconds(400)
+    static let smallestFlight = 16_384
     static let discardInterval = Duration.seconds(2)
     /// Below this, video needs the bits more than audio does; above the second, audio gets them back.
     static let videoBeforeLowAudio = Bitrate(kilobitsPerSecond: 320)
@@ -23,6 +26,11 @@ enum ControlConstants {
     static let cautiousGrowth = 1.12
     /// A group of pictures and a little more: so long, a delay may be one key frame's.
     static let groupTime = Duration.milliseconds(2_200)
+    /// A probe is given up early when the queue never ran empty for so long and less than this share came through.
+    static let refutingTime = Duration.seconds(1)
+    static let refutingShare = 0.85
+    /// What is acknowledged at once after a congestion belongs to it for so long.
+    static let rushTime = Duration.milliseconds(200)
     static let fastProbeTime = Duration.milliseconds(1_200)
     /// A raise that lasted so long was right.
     static let provingTime = Duration.seconds(10)

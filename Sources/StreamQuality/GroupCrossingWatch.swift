@@ -17,15 +17,18 @@ struct GroupCrossingWatch: Sendable {
     /// - Parameters:
     ///   - group: where the stream is.
     ///   - wanted: where its bit rate belongs.
+    ///   - canCross: whether the moment is right; the need is watched in any case.
     /// - Returns: whether to cross now.
-    mutating func isDue(group: VideoQuality.Group, wanted: VideoQuality.Group, now: MediaTimestamp) -> Bool {
+    mutating func isDue(
+        group: VideoQuality.Group, wanted: VideoQuality.Group, canCross: Bool = true, now: MediaTimestamp
+    ) -> Bool {
         guard wanted != group else {
             neededSince = nil
             return false
         }
         let since = neededSince ?? now
         neededSince = since
-        guard now - since >= (wanted == .high ? waitBeforeRise : Self.waitBeforeFall) else { return false }
+        guard canCross, now - since >= (wanted == .high ? waitBeforeRise : Self.waitBeforeFall) else { return false }
         neededSince = nil
         if wanted == .high {
             roseAt = now
@@ -35,6 +38,9 @@ struct GroupCrossingWatch: Sendable {
         }
         return true
     }
+
+    /// A new connection: what was needed on the old one says nothing.
+    mutating func connectionOpened() { neededSince = nil }
 }
 
 extension QualityController {
@@ -43,13 +49,22 @@ extension QualityController {
         guard settings.groupCrossing == .restartStream, settings.videoQuality?.group == .high,
             let group = operatingPoint.videoQuality?.group
         else { return [] }
-        guard case .steady = state else { return [] }
+        let isSteady: Bool
+        switch state {
+        // What a probe tries is not yet what the link carries.
+        case .probing: return []
+        case .steady: isSteady = true
+        case .draining, .stalled: isSteady = false
+        }
+        // A link that was never full has not asked for less; the rate is only on its way up.
+        let isLimited = link.capacity != nil
         let wanted: VideoQuality.Group =
             switch group {
-            case .high: operatingPoint.videoBitrate < VideoQuality.medium3.bitrate ? .lowAndMedium : .high
+            case .high:
+                isLimited && operatingPoint.videoBitrate < VideoQuality.medium3.bitrate ? .lowAndMedium : .high
             case .lowAndMedium: operatingPoint.videoBitrate >= VideoQuality.medium3.bitrate ? .high : .lowAndMedium
             }
-        guard crossing.isDue(group: group, wanted: wanted, now: now) else { return [] }
+        guard crossing.isDue(group: group, wanted: wanted, canCross: isSteady, now: now) else { return [] }
         var point = operatingPoint
         if wanted == .high { point.videoBitrate = VideoQuality.high1.bitrate }
         point = QualityLadder.fitted(point, to: settings, group: wanted)

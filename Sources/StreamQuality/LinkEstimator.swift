@@ -87,6 +87,9 @@ struct LinkEstimator: Sendable {
     /// Forgets everything: a new connection may go another way.
     mutating func reset() { self = LinkEstimator() }
 
+    /// How late media arrives on an idle link.
+    var wayDelay: Duration { firstDelivered == nil ? .zero : baseDelay }
+
     /// How much later than on an idle link media arrives.
     var excessDelay: Duration { (samples.last?.delay ?? .zero) - baseDelay }
 

@@ -46,6 +46,14 @@ public struct QualityController: Sendable {
     /// What the link was last seen to carry, all media together; `nil` while it was never full.
     public var linkEstimate: Bitrate? { link.capacity }
 
+    /// Bytes that are to be under way at most: what the link, or what is asked of it where that is more, carries in the
+    /// time of the way and a little more. A link that was never full is not held back from showing what it carries.
+    public var flightLimit: Int {
+        let rate = link.capacity.map { max($0, total(of: operatingPoint)) } ?? largestTotal
+        let seconds = link.wayDelay.inSeconds + ControlConstants.flightTime.inSeconds
+        return max(ControlConstants.smallestFlight, Int(Double(rate.bitsPerSecond) / 8 * seconds))
+    }
+
     /// Whether nothing comes through although something waits.
     public var isLinkStalled: Bool { if case .stalled = state { true } else { false } }
 
@@ -69,9 +77,13 @@ public struct QualityController: Sendable {
     }
 
     /// A connection took over after a loss. Whatever was known of the link is forgotten.
-    public mutating func connectionOpened(now: MediaTimestamp) -> [QualityAction] {
+    /// - Parameter isRestart: the stream only began again, on the link that is known.
+    public mutating func connectionOpened(isRestart: Bool = false, now: MediaTimestamp) -> [QualityAction] {
+        let known = link.capacity
         link.reset()
-        schedule.reset()
+        if isRestart, let known { link.guessed(known) }
+        if !isRestart { schedule.reset() }
+        crossing.connectionOpened()
         state = .steady(lowSince: now)
         return []
     }

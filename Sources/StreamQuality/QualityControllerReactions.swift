@@ -150,11 +150,13 @@ extension QualityController {
         let current = total(of: operatingPoint)
         guard current < largestTotal, isSendingEnough else { return false }
         let hasKnownRoom = link.capacity.map { current < $0 * (ControlConstants.share * 0.95) } ?? true
+        // What came through in a rush while a queue ran empty, or a lost packet was sent again, is no hint.
+        let window = min(.seconds(3), lowTime - ControlConstants.rushTime)
         return schedule.isDue(
-            after: lowTime, hasKnownRoom: hasKnownRoom, rate: current, burst: link.burstRate(over: .seconds(3)))
+            after: lowTime, hasKnownRoom: hasKnownRoom, rate: current, burst: link.burstRate(over: window))
     }
 
-    private var largestTotal: Bitrate { total(of: point(forTotal: Bitrate(bitsPerSecond: .max / 4))) }
+    var largestTotal: Bitrate { total(of: point(forTotal: Bitrate(bitsPerSecond: .max / 4))) }
 
     /// Whether enough is sent to show anything about the link: an encoder with a simple scene does not.
     private var isSendingEnough: Bool {
@@ -186,7 +188,7 @@ extension QualityController {
             return actions
         }
         let elapsed = now - probe.startedAt
-        if isFull, elapsed > ControlConstants.groupTime {
+        if isFull && elapsed > ControlConstants.groupTime || !probe.isCautious && isRefuted(after: elapsed) {
             let actions = easeOff(.probeFailed, now: now)
             if !actions.isEmpty { return actions }
         }
@@ -199,6 +201,16 @@ extension QualityController {
         // One success after the other: the next step follows soon, and at once where the limit is not known.
         state = .steady(lowSince: now - schedule.waited(isLimitKnown: link.capacity != nil))
         return []
+    }
+
+    /// Whether a probe far above what the link carried shows after a second already that it carries no more: the queue
+    /// did not run empty meanwhile, and less came through than is asked for.
+    private func isRefuted(after elapsed: Duration) -> Bool {
+        guard link.capacity != nil, elapsed >= ControlConstants.refutingTime,
+            let least = link.leastExcessDelay(over: ControlConstants.refutingTime), least > limits.congested / 4,
+            let delivered = link.deliveredRate(over: ControlConstants.refutingTime)
+        else { return false }
+        return delivered < total(of: operatingPoint) * ControlConstants.refutingShare
     }
 
     /// Near the link's limit a small excess takes long to show; but where not even a key frame had to wait the limit

@@ -21,6 +21,9 @@ public struct SendBuffer: Sendable {
     }
 
     public let limits: SendBufferLimits
+    /// Bytes that may be under way without being acknowledged; more waits here, where it can be given up for newer
+    /// pictures, and does not overflow the queue of a router. `nil` for no limit.
+    public var flightLimit: Int?
 
     private var waiting = PerTrack<Deque<Item>>(video: [], audio: [])
     private var waitingSpan = PerTrack(video: Duration.zero, audio: .zero)
@@ -144,7 +147,9 @@ public struct SendBuffer: Sendable {
     }
 
     /// Takes the next packet to be sent. It counts as unsent until the kernel's queue says otherwise.
+    /// - Returns: `nil` when nothing waits, or enough is under way.
     public mutating func takeNext() -> EncodedPacket? {
+        if let flightLimit, unacknowledged.byteCount >= flightLimit { return nil }
         let track: Track
         switch (waiting.video.first, waiting.audio.first) {
         case (nil, nil): return nil

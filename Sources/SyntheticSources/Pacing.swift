@@ -14,12 +14,20 @@ struct Pacing {
         return try Self.poll(&entries, until: time) == 0
     }
 
+    enum Readiness {
+        case readable
+        /// The time came first.
+        case late
+        /// The source shall end.
+        case stopped
+    }
+
     /// Waits until the descriptor can be read.
-    /// - Returns: false when the source shall end.
-    func waitUntilReadable(_ fileDescriptor: Int32) throws(SourceError) -> Bool {
+    func waitUntilReadable(_ fileDescriptor: Int32, until time: MediaTimestamp?) throws(SourceError) -> Readiness {
         var entries = [PollEntry(stop.fileDescriptor), PollEntry(fileDescriptor)]
-        _ = try Self.poll(&entries, until: nil)
-        return entries[0].ready.isEmpty
+        let count = try Self.poll(&entries, until: time)
+        guard entries[0].ready.isEmpty else { return .stopped }
+        return count == 0 ? .late : .readable
     }
 
     private static func poll(_ entries: inout [PollEntry], until time: MediaTimestamp?) throws(SourceError) -> Int {

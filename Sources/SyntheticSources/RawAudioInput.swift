@@ -3,7 +3,7 @@ import LinuxIO
 import Media
 
 /// Interleaved signed 16-bit samples, little endian, from a file, paced by its rate, or from a pipe, paced by
-/// its writer.
+/// its writer. While a pipe gives nothing, it is silence.
 public final class RawAudioInput: AudioSource {
     public let format: AudioFormat
     public private(set) var endingNote: String?
@@ -13,6 +13,11 @@ public final class RawAudioInput: AudioSource {
     private var begin: MediaTimestamp?
     private var frameCount = 0
     private var hasEnded = false
+    /// From when on a pipe that has begun counts as silent.
+    private var silenceTime: MediaTimestamp?
+
+    /// A pipe may be late by so much before silence is given: writers do not come evenly.
+    static let patience = Duration.milliseconds(200)
 
     public init(path: String, format: AudioFormat, stop: EventFD) throws(SourceError) {
         self.format = format
@@ -30,9 +35,12 @@ public final class RawAudioInput: AudioSource {
         if block.count != wanted * bytesPerFrame { block = [UInt8](repeating: 0, count: wanted * bytesPerFrame) }
         var count = block.count
         var arrival: MediaTimestamp
-        switch try block.withUnsafeMutableBytes({ try input.read(into: $0) }) {
+        switch try block.withUnsafeMutableBytes({ try input.read(into: $0, until: silenceTime) }) {
         case .stopped: return nil
-        case .whole(let time): arrival = time
+        case .late: return silence(frameCount: wanted)
+        case .whole(let time):
+            arrival = time
+            if !input.isRegularFile { silenceTime = MonotonicClock.now() + Self.patience }
         case .ended(let byteCount, let time):
             hasEnded = true
             arrival = time
@@ -51,6 +59,14 @@ public final class RawAudioInput: AudioSource {
         // A file's block is there when its last sample would have been taken.
         if input.isRegularFile, try !pacing.wait(until: scheduledTime(arrival)) { return nil }
         return AudioBlock(samples: samples(count), captureTime: time)
+    }
+
+    private func silence(frameCount: Int) -> AudioBlock? {
+        guard let time = silenceTime else { return nil }
+        let duration = SampleClock.duration(ofFrames: frameCount, sampleRate: format.sampleRate)
+        silenceTime = time + duration
+        return AudioBlock(
+            samples: [Int16](repeating: 0, count: frameCount * format.channelCount), captureTime: time)
     }
 
     private func scheduledTime(_ arrival: MediaTimestamp) -> MediaTimestamp {

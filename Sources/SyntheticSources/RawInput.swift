@@ -9,6 +9,8 @@ final class RawInput {
         case whole(at: MediaTimestamp)
         /// The input ended with so many bytes of an item; the time is when the first of them, or the end, was there.
         case ended(byteCount: Int, at: MediaTimestamp)
+        /// The time came first. What has come stays in the buffer.
+        case late
         case stopped
     }
 
@@ -17,6 +19,9 @@ final class RawInput {
     let isRegularFile: Bool
     private let file: OwnedFileDescriptor
     private let pacing: Pacing
+    /// Bytes of the present item that have come, and when the first did.
+    private var filled = 0
+    private var arrival = MediaTimestamp.zero
 
     /// - Parameter path: `-` is standard input.
     init(path: String, stop: EventFD) throws(SourceError) {
@@ -49,17 +54,25 @@ final class RawInput {
     }
 
     /// Fills the buffer, waiting for the writer as long as it takes.
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Read {
-        var filled = 0
-        var arrival = MediaTimestamp.zero
+    /// - Parameters:
+    ///   - buffer: after `late`, the same one again.
+    ///   - deadline: when to return `late`; never when `nil`.
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, until deadline: MediaTimestamp? = nil
+    ) throws(SourceError) -> Read {
         while filled < buffer.count {
-            guard try pacing.waitUntilReadable(file.rawValue) else { return .stopped }
+            switch try pacing.waitUntilReadable(file.rawValue, until: deadline) {
+            case .stopped: return .stopped
+            case .late: return .late
+            case .readable: break
+            }
             let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
             guard let count = try readIfReady(into: rest) else { continue }
             if filled == 0 { arrival = MonotonicClock.now() }
             if count == 0 { return .ended(byteCount: filled, at: arrival) }
             filled += count
         }
+        filled = 0
         return .whole(at: arrival)
     }
 

@@ -3,7 +3,8 @@ import LinuxIO
 import Media
 
 /// Raw pictures from a file, paced by its fps, or from a pipe, paced by its writer. The
-/// arrival of a picture's first byte is its capture time then.
+/// arrival of a picture's first byte is its capture time then. While a pipe gives nothing, its last picture
+/// is given again, at the source's rate.
 public final class RawVideoInput: VideoSource {
     public let layout: FrameLayout
     public let frameRate: FrameRate
@@ -11,9 +12,16 @@ public final class RawVideoInput: VideoSource {
     private let input: RawInput
     private let pacing: Pacing
     private var pool: FramePool
+    /// What is being read.
+    private var unfinished: PooledFrame?
+    /// The last picture of a pipe, and when it is due again.
+    private var newest: (frame: PooledFrame, repeatTime: MediaTimestamp)?
     private var schedule: Schedule?
     private var frameCount = 0
     private var hasEnded = false
+
+    /// A pipe may be late by so much before its last picture is given again: writers do not come evenly.
+    static let patience = Duration.milliseconds(200)
 
     public init(
         path: String, format: PixelFormat, size: PictureSize, frameRate: FrameRate, stop: EventFD
@@ -30,13 +38,16 @@ public final class RawVideoInput: VideoSource {
 
     public func nextFrame() throws -> CapturedFrame? {
         guard !hasEnded else { return nil }
-        let frame = pool.take()
+        let frame = unfinished ?? pool.take()
+        unfinished = frame
         var result = Result<RawInput.Read, SourceError>.success(.stopped)
         frame.withMutableBytes { bytes in
-            result = Result(catching: { () throws(SourceError) in try input.read(into: bytes) })
+            result = Result(catching: { () throws(SourceError) in try input.read(into: bytes, until: newest?.repeatTime)
+            })
         }
         switch try result.get() {
         case .stopped: return nil
+        case .late: return newestAgain()
         case .ended(let byteCount, _):
             hasEnded = true
             guard frameCount > 0 else {
@@ -48,7 +59,9 @@ public final class RawVideoInput: VideoSource {
             return nil
         case .whole(let arrival):
             frameCount += 1
+            unfinished = nil
             guard input.isRegularFile else {
+                newest = (frame, MonotonicClock.now() + Self.patience)
                 return CapturedFrame(layout: layout, captureTime: arrival, memory: frame)
             }
             var schedule = schedule ?? Schedule(begin: arrival, rate: frameRate)
@@ -58,5 +71,11 @@ public final class RawVideoInput: VideoSource {
             guard try pacing.wait(until: due) else { return nil }
             return CapturedFrame(layout: layout, captureTime: due, memory: frame)
         }
+    }
+
+    private func newestAgain() -> CapturedFrame? {
+        guard let (frame, time) = newest else { return nil }
+        newest?.repeatTime = time + frameRate.frameDuration
+        return CapturedFrame(layout: layout, captureTime: time, memory: frame)
     }
 }

@@ -41,7 +41,7 @@ extension StreamDescription {
     var destination: String {
         switch form {
         case .pili(let stream): "rtmp://\(stream.publishHost)/\(stream.hub)/***"
-        case .plain(let stream): "\(stream.publishURL)"
+        case .plain(let stream): "\(stream.url)"
         }
     }
 }

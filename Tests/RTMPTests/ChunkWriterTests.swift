@@ -224,6 +224,20 @@ struct MediaTimestampTests {
         }
     }
 
+    @Test("A day of media is timed right across the wraps", arguments: [Int64(1) << 31, 1 << 32])
+    func day(wrap: Int64) throws {
+        let day: Int64 = 24 * 3_600_000
+        let begin = wrap - day / 2
+        let stream = Stream(firstTimestamp: UInt32(begin))
+        // A picture and a sound a second, and a boot that was long ago.
+        let boot: Int64 = 7_654_321
+        for time in stride(from: 0, through: day, by: 1000) {
+            let expected = UInt32(truncatingIfNeeded: begin + time)
+            #expect(try stream.timestamp(.video(isKeyFrame: time % 2000 == 0), boot + time) == expected)
+            #expect(try stream.timestamp(.audio, boot + time + 500) == expected &+ 500)
+        }
+    }
+
     @Test("The first timestamp may be any, so that wraps come early")
     func firstTimestamp() throws {
         let stream = Stream(firstTimestamp: 0xFFFF_FFFF)

@@ -102,6 +102,7 @@ struct Simulation {
                 now: MediaScript.time(time), buffer: buffer, encodedVideoBytes: encoder.encodedBytes,
                 encodedPictures: encoder.encodedPictures, skippedPictures: encoder.skippedPictures)
             perform(controller.measured(measurement), at: time)
+            buffer.flightLimit = controller.flightLimit
             let age = newestCapture.map { time - $0 } ?? (setup.settings.videoQuality == nil ? 0 : time)
             result.moments.append(
                 SimulationResult.Moment(
@@ -149,6 +150,7 @@ struct Simulation {
                     audio = point.audioQuality
                     link.reconnect()
                     heard(buffer.connectionOpened(now: now))
+                    perform(controller.connectionOpened(isRestart: true, now: now), at: time)
                 case .reportChange(let change): result.changes.append((time, change))
                 }
             }

@@ -136,6 +136,25 @@ import Testing
         #expect(source.endingNote == "\(path) ended after 250 samples")
     }
 
+    @Test func aPipeThatGivesNothingIsSilent() throws {
+        let path = try directory.makeFIFO("fifo")
+        let source = try RawAudioInput(path: path, format: format, stop: stop)
+        let writer = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_NONBLOCK)
+        let sound = samples(2 * 200).map { $0 | 1 }
+        try writer.writeAll(Array(bytes(sound)[..<500]))
+        let first = try #require(try source.nextBlock(frameCount: 100))
+        #expect(first.samples == Array(sound[..<200]))
+        let pause = try #require(try source.nextBlock(frameCount: 100))
+        let more = try #require(try source.nextBlock(frameCount: 100))
+        #expect(pause.samples + more.samples == [Int16](repeating: 0, count: 400))
+        #expect(pause.captureTime - first.captureTime >= .milliseconds(199))
+        #expect(more.captureTime - pause.captureTime == .nanoseconds(100 * 1_000_000_000 / 44_100))
+        try writer.writeAll(Array(bytes(sound)[500...]))
+        var last = more.samples
+        while last.allSatisfy({ $0 == 0 }) { last = try #require(try source.nextBlock(frameCount: 100)).samples }
+        #expect(last == Array(sound[200...]), "what had come of it before was kept")
+    }
+
     @Test func tooLittleIsAnError() throws {
         let fifo = try directory.makeFIFO("fifo")
         let source = try RawAudioInput(path: fifo, format: format, stop: stop)

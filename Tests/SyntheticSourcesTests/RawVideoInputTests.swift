@@ -88,6 +88,34 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
         #expect(source.endingNote == "\(path) ended after 3 pictures; 2 of 36 bytes of another one are left out")
     }
 
+    @Test func aPipeThatGivesNothingRepeatsItsLastPicture() throws {
+        let path = try directory.makeFIFO("fifo")
+        let source = try open(path)
+        // Opened without waiting, as the reader is there; a picture, and a part of the next.
+        let writer = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_NONBLOCK)
+        let pictures = pictures(2)
+        try writer.writeAll(pictures[0] + pictures[1][..<10])
+        var times: [MediaTimestamp] = []
+        for _ in 0..<4 {
+            let frame = try #require(try taken(source))
+            #expect(frame.bytes == pictures[0])
+            times.append(frame.time)
+        }
+        // Not at once, as writers do not come evenly; then at the source's rate.
+        #expect(times[1] - times[0] >= .milliseconds(199))
+        #expect(times[2] - times[1] == rate.frameDuration)
+        #expect(times[3] - times[2] == rate.frameDuration)
+        try writer.writeAll(Array(pictures[1][10...]))
+        var last = pictures[0]
+        while last == pictures[0] { last = try #require(try taken(source)).bytes }
+        #expect(last == pictures[1], "what had come of it before was kept")
+    }
+
+    private func taken(_ source: RawVideoInput) throws -> (bytes: [UInt8], time: MediaTimestamp)? {
+        guard let frame = try source.nextFrame() else { return nil }
+        return (bytes(frame), frame.captureTime)
+    }
+
     @Test func aPipeWithTooLittleIsAnError() throws {
         let path = try directory.makeFIFO("fifo")
         let source = try open(path)

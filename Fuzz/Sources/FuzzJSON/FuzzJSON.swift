@@ -1,6 +1,6 @@
 import FuzzDriver
 import JSONText
-import RTMP
+import Media
 import StreamFile
 
 @main enum FuzzJSON {
@@ -63,25 +63,25 @@ private func connect(_ description: StreamDescription) {
             let url = try? description.publishURL(
                 unixSeconds: 1_700_000_000, nonces: &nonces, hmacSHA1: { key, _ in [UInt8](key.prefix(20)) })
         else { preconditionFailure("a description without faults has no URL") }
-        precondition((1...65_535).contains(url.port))
-        precondition(
-            !url.application.revealed.isEmpty && !url.streamName.revealed.isEmpty, "a part of the URL is missing")
+        precondition(url.port > 0)
+        precondition(!url.application.isEmpty && !url.streamName.isEmpty, "a part of the URL is missing")
         precondition(isPrintable("\(url)"))
-        let text = "\(url.scheme.rawValue)://\(url.host)/\(url.application.revealed)/\(url.streamName.revealed)"
-        if let url = try? RTMPURL(parsing: text) { precondition(isPrintable("\(url)")) }
+        if let again = try? RTMPURL(parsing: "\(url.origin)/\(url.application)/\(url.streamName)") {
+            precondition(again.host == url.host && again.port == url.port, "the host changed")
+        }
     }
     _ = description.platform.name
 }
 
 private func readURL(_ text: String) {
-    if let url = try? PublishURL(parsing: text) {
-        precondition(isPrintable("\(url)"))
-        guard (try? NetworkHost(parsing: "\(url.host)")) == url.host else { preconditionFailure("the host changed") }
-    }
     do throws(RTMPURLError) {
         let url = try RTMPURL(parsing: text)
         precondition(isPrintable("\(url)"), "a URL has a control character")
-        precondition(!url.tcURL.isEmpty && url.port > 0)
+        precondition(!url.application.isEmpty && !url.streamName.isEmpty && url.port > 0)
+        let brackets = url.host.utf8.contains(UInt8(ascii: ":"))
+        guard (try? NetworkHost(parsing: brackets ? "[\(url.host)]" : url.host))?.name == url.host else {
+            preconditionFailure("the host changed")
+        }
     } catch {
         precondition(isPrintable("\(error)"))
     }

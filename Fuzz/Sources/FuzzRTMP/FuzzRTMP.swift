@@ -18,9 +18,11 @@ private func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
                 events == PublisherRun(state, script.inOnePortion).events, "portions change what is understood")
         }
     case .receiver(let state):
-        let events = ReceiverRun(state, script).events
+        let run = ReceiverRun(state, script)
         if script.isOfPortionsAlone {
-            precondition(events == ReceiverRun(state, script.inOnePortion).events, "portions change what is understood")
+            let other = ReceiverRun(state, script.inOnePortion)
+            precondition(
+                run.events == other.events && run.metadata == other.metadata, "portions change what is understood")
         }
     }
     return 0

@@ -34,6 +34,8 @@ struct ReceiverRun {
     /// What the session made of the bytes, without what it sent: acknowledgements and answers to pings depend on
     /// the portions.
     private(set) var events: [ReceiveSession.Action] = []
+    /// All metadata, written anew: as a value, a number that is none would not equal itself.
+    private(set) var metadata: [UInt8] = []
 
     init(_ state: ReceiverState, _ script: Script) {
         let index = ReceiverState.allCases.firstIndex(of: state) ?? 0
@@ -60,7 +62,10 @@ struct ReceiverRun {
             case .publishStarted:
                 precondition(!isPublishing, "a second stream on one connection")
                 isPublishing = true
-            case .metadata: precondition(isPublishing)
+            case .metadata(let properties):
+                precondition(isPublishing)
+                metadata.appendAMF0(.object(properties))
+                continue
             case .media(let tag):
                 precondition(isPublishing, "media of no stream")
                 Relay.check(tag)

@@ -9,8 +9,8 @@ import Transport
 final class ApplianceRunner {
     /// How often files, hardware that is missing and the other threads are looked at.
     private static let tickInterval = Duration.seconds(2)
-    /// A camera or encoder that failed is tried again.
-    private static let mediaRetryInterval = Duration.seconds(5)
+    /// A camera or encoder that failed is tried again; between, the light has time to count.
+    private static let mediaRetryInterval = Duration.seconds(15)
 
     /// The board's wiring as the image was made for it.
     private static let wiringOfTheImage = "/etc/tallycam/board.json"

@@ -47,12 +47,19 @@ final class AudioPipeline {
         while let block = try source.nextBlock(frameCount: AACEncoder.framesPerPacket) {
             if let end, block.captureTime >= end { return }
             if let bitrate = control.takeAudioBitrate() { try track.encoder.setBitrate(bitrate) }
-            append(try track.encoder.encode(block))
+            append(try track.encoder.encode(control.isMuted ? block.silenced : block))
         }
     }
 
     private func append(_ packets: [EncodedPacket]) {
         let events = queue.append(packets)
         if !events.isEmpty { reports.send(.buffer(events)) }
+    }
+}
+
+extension AudioBlock {
+    /// As long, and silent.
+    fileprivate var silenced: AudioBlock {
+        AudioBlock(samples: [Int16](repeating: 0, count: samples.count), captureTime: captureTime)
     }
 }

@@ -16,6 +16,7 @@ final class EncoderControl: Sendable {
     private struct Orders {
         var video = VideoOrders()
         var audioBitrate: Bitrate?
+        var isMuted = false
     }
 
     private let orders = Mutex(Orders())
@@ -43,6 +44,11 @@ final class EncoderControl: Sendable {
     }
 
     func setAudioBitrate(_ bitrate: Bitrate) { orders.withLock { $0.audioBitrate = bitrate } }
+
+    /// While muted, sound goes out as silence: the track stays.
+    func setMuted(_ isMuted: Bool) { orders.withLock { $0.isMuted = isMuted } }
+
+    var isMuted: Bool { orders.withLock { $0.isMuted } }
 
     func takeVideoOrders() -> VideoOrders {
         orders.withLock { orders in

@@ -32,6 +32,7 @@ final class FilePublisher {
     private struct Progress {
         var reader = FLVReader()
         var tally = MediaTally()
+        var watch: PlatformWatch
     }
 
     init(path: String, options: PublishOptions, console: Console) throws {
@@ -50,7 +51,7 @@ final class FilePublisher {
 
     func run() throws -> ExitStatus {
         // Before the server is bothered: is it an FLV file at all, and has it a tag?
-        var progress = Progress()
+        var progress = Progress(watch: PlatformWatch(options.destination.platform))
         guard let first = try nextTag(&progress.reader) else {
             throw CommandFailure(.media, "\(path): the file holds no tags")
         }
@@ -103,6 +104,12 @@ final class FilePublisher {
             let due = options.pace == .realtime ? clock.due(current.timestamp) : nil
             if let duration = options.media.duration, clock.offset(current.timestamp) >= duration { break }
             if try !waitUntilSendable(connection, due: due) { break }
+            do throws(CommandFailure) {
+                if let warning = try progress.watch.tagRead(current) { console.log("warning: \(warning)") }
+            } catch {
+                try sayGoodbye(on: connection)
+                throw CommandFailure(error.status, code: error.code, "\(path): \(error.message)")
+            }
             if try handle(connection.send(current), on: connection) { return }
             progress.tally.add(current)
             tag = try nextTag(&progress.reader)

@@ -38,7 +38,9 @@ final class LivePublisher {
     /// RTMP's time zero: when the first server took the stream.
     private var timeZero: MediaTimestamp?
     private var deliveredAtLinkLoss = 0
+    private var drops = DropSummary()
     private var isOver = false
+    private var isMuted = false
     private var failure: CommandFailure?
 
     /// - Parameter remote: ends the stream; `nil` to end it by SIGINT and SIGTERM.
@@ -46,7 +48,7 @@ final class LivePublisher {
         self.options = options
         self.console = console
         self.remote = remote
-        signals = remote == nil ? try SignalFD([SIGINT, SIGTERM]) : nil
+        signals = remote == nil ? try SignalFD([SIGINT, SIGTERM, SIGUSR1]) : nil
         reports = try Mailbox()
         trackReports = try Mailbox()
         // Without netlink (a sandbox) a lost link is noticed by TCP, seconds later.
@@ -73,6 +75,7 @@ final class LivePublisher {
         for connection in connections.values { connection.thread.join() }
         abortStalled()
         tracks.join()
+        tellDrops(now: nil)
         console.show(view: [])
         if let failure { throw failure }
         emitEnd()
@@ -87,13 +90,13 @@ final class LivePublisher {
             PollEntry(remote?.wakeup.fileDescriptor ?? -1),
         ]
         let deadlines = [
-            sessionTimer, adaptation.nextMeasurement, console.hasTerminal ? statusReporter.nextViewTime : nil,
+            sessionTimer, adaptation.nextMeasurement, drops.deadline,
+            console.hasTerminal ? statusReporter.nextViewTime : nil,
         ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         if let remote, remote.turn() { stop() }
         while let signal = signals?.next() {
-            console.log(signal == SIGINT ? "interrupted: ending the stream" : "terminated: ending the stream")
-            stop()
+            signalled(signal)
         }
         for report in trackReports.takeAll() { trackReported(report) }
         for report in reports.takeAll() { connectionReported(report) }
@@ -103,7 +106,20 @@ final class LivePublisher {
             perform(session.timerFired(now: MonotonicClock.now()))
         }
         adapt()
+        tellDrops(now: MonotonicClock.now())
         showView()
+    }
+
+    private func signalled(_ signal: Int32) {
+        guard signal != SIGUSR1 else {
+            isMuted.toggle()
+            control.setMuted(isMuted)
+            let text = isMuted ? "muted: sound goes out as silence" : "no longer muted"
+            console.emit(Event("muted", text: text, ["muted": .flag(isMuted)]))
+            return
+        }
+        console.log(signal == SIGINT ? "interrupted: ending the stream" : "terminated: ending the stream")
+        stop()
     }
 
     private func stop() {
@@ -278,6 +294,7 @@ extension LivePublisher {
         for event in events {
             if case .droppedItems(let items) = event {
                 let frames = items.count { $0.kind.isVideo }
+                drops.dropped(items, now: MonotonicClock.now())
                 counters.update {
                     $0.droppedFrames += frames
                     $0.droppedAudioUnits += items.count - frames
@@ -373,6 +390,11 @@ extension LivePublisher {
     }
 
     private func reportStatus() { console.emit(statusReporter.status(snapshot, now: MonotonicClock.now())) }
+
+    /// - Parameter now: `nil` at the end, when nothing more comes.
+    private func tellDrops(now: MediaTimestamp?) {
+        for line in drops.takeLines(since: timeZero, now: now) { console.note(line) }
+    }
 
     private func showView() {
         guard console.hasTerminal else { return }

@@ -92,6 +92,9 @@ final class MediaQueue: Sendable {
         }
     }
 
+    /// Bytes that may be under way; more waits here.
+    func limitFlight(to byteCount: Int) { state.withLock { $0.buffer.flightLimit = byteCount } }
+
     func discardWaitingVideo() -> [SendBufferEvent] {
         let now = MonotonicClock.now()
         return state.withLock { $0.buffer.discardWaitingVideo(now: now) }

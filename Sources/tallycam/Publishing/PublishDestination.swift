@@ -1,6 +1,6 @@
 import Glibc
 import LinuxIO
-import RTMP
+import Media
 import StreamFile
 import Transport
 
@@ -12,11 +12,15 @@ final class PublishDestination {
     }
 
     private let kind: Kind
+    /// Read from the disk once: what this process has given is never below it, and most connections then
+    /// need no write.
+    private var nonces: NonceSequence
     /// For messages; without stream name and query.
     let label: String
 
     init(url: RTMPURL) {
         kind = .url(url)
+        nonces = NonceSequence(savedText: nil)
         label = "\(url)"
     }
 
@@ -25,9 +29,12 @@ final class PublishDestination {
         label = stream.destination
         if case .pili(let pili) = stream.form {
             let name = "\(pili.hub).\(pili.title)".map { $0.isLetter || $0.isNumber || "._-".contains($0) ? $0 : "_" }
-            kind = .described(stream, noncePath: "\(stateDirectory)/nonce-\(String(name))")
+            let path = "\(stateDirectory)/nonce-\(String(name))"
+            kind = .described(stream, noncePath: path)
+            nonces = NonceSequence(savedText: try? readFile(path, limit: 4096))
         } else {
             kind = .described(stream, noncePath: nil)
+            nonces = NonceSequence(savedText: nil)
         }
     }
 
@@ -35,12 +42,35 @@ final class PublishDestination {
         if case .described(let stream, _) = kind { stream.caFile } else { nil }
     }
 
+    /// What the service asks of a stream.
+    var platform: PlatformProfile {
+        switch kind {
+        case .url(let url): PlatformProfile(host: url.host)
+        case .described(let stream, _): stream.platform
+        }
+    }
+
+    /// The media as the service takes it. A stream that the service would refuse, or never show, ends here.
+    /// - Parameter warnings: gets what was changed.
+    func fitted(_ media: MediaOptions, warnings: inout [String]) throws(CommandFailure) -> MediaOptions {
+        let platform = platform
+        if platform.requiresTLS, case .url(let url) = kind, url.scheme != .rtmps {
+            throw .usage("\(platform.name) takes RTMPS only; begin the URL with rtmps://")
+        }
+        var media = media
+        media.keyFrameInterval = platform.keyFrameInterval
+        if platform.requiresAudio, media.audio == .none {
+            media.audio = .silence
+            warnings.append("\(platform.name) shows no stream without sound; silence is sent")
+        }
+        return media
+    }
+
     /// The URL for one connection. Saves the nonce before it is used.
     func connectionURL() throws -> RTMPURL {
         switch kind {
         case .url(let url): return url
         case .described(let stream, let noncePath):
-            var nonces = NonceSequence(savedText: noncePath.flatMap { try? readFile($0, limit: 4096) })
             let signed = try stream.publishURL(unixSeconds: WallClock.secondsSince1970(), nonces: &nonces) {
                 HMACSHA1.authenticationCode(for: $1, key: $0)
             }
@@ -48,7 +78,7 @@ final class PublishDestination {
                 try save(text, to: noncePath)
                 nonces.saved()
             }
-            return RTMPURL(signed)
+            return signed
         }
     }
 
@@ -73,14 +103,5 @@ final class PublishDestination {
         if let directory = environment("TALLYCAM_STATE_DIR"), !directory.isEmpty { return directory }
         if let directory = environment("XDG_STATE_HOME"), !directory.isEmpty { return "\(directory)/tallycam" }
         return "\(environment("HOME") ?? "/var/lib")/.local/state/tallycam"
-    }
-}
-
-extension RTMPURL {
-    init(_ url: PublishURL) {
-        self.init(
-            scheme: url.scheme == .rtmps ? .rtmps : .rtmp, host: url.host.name, port: UInt16(exactly: url.port),
-            application: url.application.revealed, streamName: url.streamName.revealed,
-            credentials: url.user.map { Credentials(user: $0, password: url.password?.revealed ?? "") })
     }
 }

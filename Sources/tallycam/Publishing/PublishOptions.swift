@@ -17,7 +17,10 @@ struct MediaOptions: Sendable {
     var audio: AudioSourceDescription
     var quality: VideoQuality
     var audioQuality: AudioQuality
+    /// The same for the whole stream: some services refuse another size, players often show garbage.
     var dimension: VideoDimension
+    /// From one key frame to the next, as the service wants it.
+    var keyFrameInterval = Duration.seconds(2)
     var encoder: EncoderChoice
     var duration: Duration?
 
@@ -108,12 +111,19 @@ struct PublishOptions {
             },
             encoder: Self.choice(arguments, "encoder", default: .auto, "auto or openh264"),
             duration: arguments["duration"].map(Self.duration))
+        flvPath = arguments["from-flv"]
+        if flvPath == nil {
+            try Self.check(media)
+            media = try destination.fitted(media, warnings: &warnings)
+        } else {
+            var unused: [String] = []
+            _ = try destination.fitted(media, warnings: &unused)
+        }
         quality = try AdaptationOptions.settings(arguments, media: media)
         isTraced = arguments.contains("trace")
         pace = try Self.choice(arguments, "pace", default: .realtime, "realtime or fast")
         statusInterval = try Self.statusInterval(arguments["status-interval"])
         reconnectLimit = try Self.reconnectLimit(arguments["reconnect"])
-        flvPath = arguments["from-flv"]
         try checkCombination(arguments)
     }
 
@@ -130,12 +140,14 @@ struct PublishOptions {
         if flvPath == nil, arguments.contains("pace") {
             throw CommandFailure.usage("--pace goes with --from-flv only")
         }
+    }
+
+    private static func check(_ media: MediaOptions) throws {
         if case .raw("-", _, _, _) = media.video, case .raw("-", _) = media.audio {
             throw CommandFailure.usage("--video and --audio cannot both read standard input")
         }
-        if media.video == .none, media.audio == .none, flvPath == nil {
-            throw CommandFailure.usage("--video none and --audio none leave nothing to publish")
-        }
+        guard media.video == .none, media.audio == .none else { return }
+        throw CommandFailure.usage("--video none and --audio none leave nothing to publish")
     }
 
     private static func destination(

@@ -26,6 +26,8 @@ final class StreamAdaptation {
     private(set) var lastMeasurement: StreamMeasurement?
     private(set) var lastReason: QualityChangeReason?
     private var warnedAt: MediaTimestamp?
+    /// The next connection is the stream's next begin, by our own wish.
+    private var isRestarting = false
 
     init(settings: QualitySettings, control: EncoderControl, queue: MediaQueue, counters: SharedCounters) {
         controller = QualityController(settings: settings, now: MonotonicClock.now())
@@ -41,7 +43,8 @@ final class StreamAdaptation {
     /// Media flows on a new connection from now on.
     func connectionOpened(now: MediaTimestamp) -> [Outcome] {
         nextMeasurement = now + Self.interval
-        return perform(controller.connectionOpened(now: now))
+        defer { isRestarting = false }
+        return perform(controller.connectionOpened(isRestart: isRestarting, now: now))
     }
 
     /// No media flows: nothing can be measured.
@@ -53,7 +56,9 @@ final class StreamAdaptation {
         nextMeasurement = max(time + Self.interval, now + Self.interval / 2)
         let measurement = queue.measurement(counters.snapshot, now: now)
         lastMeasurement = measurement
-        return perform(controller.measured(measurement))
+        let outcomes = perform(controller.measured(measurement))
+        queue.limitFlight(to: controller.flightLimit)
+        return outcomes
     }
 
     private func perform(_ actions: [QualityAction]) -> [Outcome] {
@@ -62,7 +67,9 @@ final class StreamAdaptation {
             switch action {
             case .setVideo, .setAudio, .requestKeyFrame: return nil
             case .discardWaitingVideo: return .buffer(queue.discardWaitingVideo())
-            case .restartStream(let point): return .restart(point)
+            case .restartStream(let point):
+                isRestarting = true
+                return .restart(point)
             case .reportChange(let change):
                 lastReason = change.reason
                 return .changed(change)

@@ -17,6 +17,7 @@ final class VideoPipeline {
     private let counters: SharedCounters
     private let control: EncoderControl
     private let reports: Mailbox<TrackReport>
+    private let keyFrameInterval: Duration
     private var lastDecodeTime: MediaTimestamp?
 
     init(
@@ -27,6 +28,7 @@ final class VideoPipeline {
         encoder = track.encoder
         makeEncoder = track.makeEncoder
         pacer = track.pacer
+        keyFrameInterval = track.keyFrameInterval
         frameRate = track.configuration.frameRate
         self.queue = queue
         self.counters = counters
@@ -68,7 +70,8 @@ final class VideoPipeline {
         if let setting = orders.setting {
             if setting.frameRate != frameRate {
                 try encoder.setFrameRate(
-                    setting.frameRate, keyFrameInterval: VideoTrack.keyFrameInterval(at: setting.frameRate))
+                    setting.frameRate,
+                    keyFrameInterval: VideoTrack.keyFrameDistance(keyFrameInterval, at: setting.frameRate))
                 pace(at: setting.frameRate)
             }
             try encoder.setBitrate(setting.bitrate)

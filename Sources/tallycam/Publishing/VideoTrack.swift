@@ -13,6 +13,7 @@ struct VideoTrack {
     /// Makes another one, for a stream that begins again. Used on the video thread.
     let makeEncoder: @Sendable (VideoEncoderConfiguration) throws -> any VideoEncoder
     let configuration: VideoEncoderConfiguration
+    let keyFrameInterval: Duration
     let metadata: StreamMetadata.Video
     let pacer: FramePacer
 
@@ -34,6 +35,7 @@ struct VideoTrack {
         let configuration = try Self.configuration(options, point: point, sourceRate: source.frameRate)
         self.source = source
         self.configuration = configuration
+        keyFrameInterval = options.keyFrameInterval
         encoder = try Self.encoder(configuration)
         makeEncoder = { configuration in try OpenH264Encoder(configuration: configuration) }
         metadata = StreamMetadata.Video(configuration)
@@ -50,11 +52,14 @@ struct VideoTrack {
         let best = isLower ? .medium3 : options.quality
         return VideoEncoderConfiguration(
             size: options.dimension.size, frameRate: frameRate, bitrate: point.videoBitrate, profile: best.profile,
-            level: try level(best, options), keyFrameInterval: keyFrameInterval(at: frameRate))
+            level: try level(best, options),
+            keyFrameInterval: keyFrameDistance(options.keyFrameInterval, at: frameRate))
     }
 
-    /// A key frame every two seconds.
-    static func keyFrameInterval(at frameRate: FrameRate) -> Int { 2 * frameRate.framesPerSecond }
+    /// From one key frame to the next, in pictures.
+    static func keyFrameDistance(_ interval: Duration, at frameRate: FrameRate) -> Int {
+        max(1, Int(interval.inSeconds * Double(frameRate.framesPerSecond)))
+    }
 
     private static func source(_ options: MediaOptions, stop: EventFD) throws -> (any VideoSource)? {
         do {

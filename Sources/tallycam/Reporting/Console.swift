@@ -25,7 +25,7 @@ final class Console: Sendable {
     /// Whether people look at standard error on a terminal that can move its cursor.
     let hasTerminal: Bool
     private let eventStyle: EventStyle
-    /// `nil` with an observer, which takes everything instead.
+    /// The two streams; `nil` with an observer, which takes everything instead.
     private let output: ConsoleOutput?
     private let observer: (@Sendable (Report) -> Void)?
     /// Lines of the live view now on the screen. Holding it is the right to write.
@@ -59,6 +59,17 @@ final class Console: Sendable {
                 let people = eventStyle == .json ? STDERR_FILENO : STDOUT_FILENO
                 output?.append(Array("\(stamp(seconds)) \(text)\n".utf8), to: people)
             }
+            draw(view)
+        }
+    }
+
+    /// A line where people read events, for what is no event itself.
+    func note(_ text: String) {
+        if let observer { return observer(.note(text)) }
+        let line = Array("\(stamp((MonotonicClock.now() - begin).inSeconds)) \(text)\n".utf8)
+        view.withLock { view in
+            erase(view)
+            output?.append(line, to: eventStyle == .json ? STDERR_FILENO : STDOUT_FILENO)
             draw(view)
         }
     }

@@ -36,8 +36,8 @@ extension Event {
         let kind = item.kind.isVideo ? "picture" : "audio"
         return Event(
             "dropped",
-            text:
-                "dropped: \(kind) of \(fixed(time, decimals: 3)) s, \(item.byteCount) bytes (\(item.reason.rawValue))",
+            // Dozens in a second: people have a summary.
+            text: nil,
             [
                 "kind": .text(kind), "time": .number(time), "bytes": .integer(item.byteCount),
                 "reason": .text(item.reason.rawValue),

@@ -83,41 +83,16 @@ struct URLParts {
     }
 
     private static func splitHost(_ text: Substring) throws(RTMPURLError) -> (String, UInt16?) {
-        guard !text.isEmpty else { throw .missingHost }
-        guard text.first == "[" else {
-            let pieces = text.split(separator: ":", omittingEmptySubsequences: false)
-            guard pieces.count <= 2 else { throw .invalidHost }
-            guard !pieces[0].isEmpty else { throw .missingHost }
-            guard isHostName(pieces[0]) else { throw .invalidHost }
-            return (String(pieces[0]), pieces.count == 2 ? try port(pieces[1]) : nil)
+        do {
+            let host = try NetworkHost(parsing: String(text))
+            return (host.name, host.port)
+        } catch {
+            switch error {
+            case .empty: throw .missingHost
+            case .hasSchemeOrPath, .badName: throw .invalidHost
+            case .badPort: throw .invalidPort
+            }
         }
-        guard let close = text.firstIndex(of: "]") else { throw .invalidHost }
-        let address = text[text.index(after: text.startIndex)..<close]
-        let rest = text[text.index(after: close)...]
-        guard isIPv6Like(address), rest.isEmpty || rest.first == ":" else { throw .invalidHost }
-        return (String(address), rest.isEmpty ? nil : try port(rest.dropFirst()))
-    }
-
-    private static func port(_ text: Substring) throws(RTMPURLError) -> UInt16 {
-        guard text.allSatisfy({ $0.isASCII && $0.isNumber }), let port = UInt16(text), port > 0 else {
-            throw .invalidPort
-        }
-        return port
-    }
-
-    /// Letters, digits, hyphen, underscore and dot; names beyond ASCII must come in their encoded form.
-    private static func isHostName(_ text: Substring) -> Bool {
-        text.utf8.count <= 253
-            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" || $0 == ".") }
-    }
-
-    /// Only the alphabet is checked, with a zone behind a percent sign; the resolver decides.
-    private static func isIPv6Like(_ text: Substring) -> Bool {
-        let pieces = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let address = pieces.first, address.contains(":") else { return false }
-        let zone = pieces.dropFirst().first ?? "0"
-        return address.allSatisfy { $0.isHexDigit && $0.isASCII || $0 == ":" || $0 == "." }
-            && !zone.isEmpty && isHostName(zone)
     }
 
     /// `user[:password]`, percent-decoded.

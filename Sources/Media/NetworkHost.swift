@@ -2,8 +2,8 @@
 public struct NetworkHost: Hashable, Sendable {
     /// A name, an IPv4 address, or an IPv6 address without its brackets.
     public let name: String
-    /// 1...65535.
-    public let port: Int?
+    /// Not 0.
+    public let port: UInt16?
 
     public enum Fault: Error, Hashable, Sendable {
         case empty
@@ -37,6 +37,8 @@ public struct NetworkHost: Hashable, Sendable {
         } else {
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             name = parts.first.map(String.init) ?? ""
+            // Several colons are an IPv6 address without brackets.
+            if name.isEmpty, parts.last?.first != ":" { throw .empty }
             guard Self.isHostName(name) else { throw .badName }
             portText = parts.count > 1 ? parts.last : nil
         }
@@ -44,16 +46,10 @@ public struct NetworkHost: Hashable, Sendable {
             port = nil
             return
         }
-        guard portText.utf8.count <= 5, portText.utf8.allSatisfy(\.isASCIIDigit), let number = Int(portText),
-            (1...65_535).contains(number)
+        guard portText.utf8.count <= 5, portText.utf8.allSatisfy(\.isASCIIDigit), let number = UInt16(portText),
+            number > 0
         else { throw .badPort }
         port = number
-    }
-
-    /// Whether the name is `domain` or below it. ASCII case does not matter.
-    public func isWithin(_ domain: String) -> Bool {
-        let name = name.lowercased()
-        return name == domain || name.hasSuffix("." + domain)
     }
 
     /// RFC 1123 section 2.1, underscores tolerated as resolvers do; digits alone must be an IPv4 address.
@@ -71,16 +67,25 @@ public struct NetworkHost: Hashable, Sendable {
             && label.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == hyphen || $0 == UInt8(ascii: "_") }
     }
 
-    /// RFC 4291 section 2.2, without zone and without the dotted IPv4 tail.
+    /// RFC 4291 section 2.2, with a zone (RFC 4007 section 11) behind a percent sign, and without the dotted
+    /// IPv4 tail.
     private static func isIPv6Address(_ text: String) -> Bool {
+        let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = parts.first, parts.count == 1 || isZone(parts[1]) else { return false }
         // At most one "::" stands for one or more groups of zeros.
-        var halves: [Substring] = [text[...]]
-        if let gap = text.indices.first(where: { text[$0...].hasPrefix("::") }) {
-            halves = [text[..<gap], text[text.index(gap, offsetBy: 2)...]]
+        var halves: [Substring] = [address]
+        if let gap = address.indices.first(where: { address[$0...].hasPrefix("::") }) {
+            halves = [address[..<gap], address[address.index(gap, offsetBy: 2)...]]
         }
         let groups = halves.flatMap { $0.isEmpty ? [] : $0.split(separator: ":", omittingEmptySubsequences: false) }
         return (halves.count == 2 ? groups.count <= 7 : groups.count == 8)
             && groups.allSatisfy { (1...4).contains($0.utf8.count) && $0.utf8.allSatisfy(\.isASCIIHexDigit) }
+    }
+
+    /// The name or number of a link.
+    private static func isZone(_ text: Substring) -> Bool {
+        (1...15).contains(text.utf8.count)
+            && text.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "-_.".utf8.contains($0) }
     }
 }
 
@@ -90,12 +95,4 @@ extension NetworkHost: CustomStringConvertible {
         let host = name.utf8.contains(UInt8(ascii: ":")) ? "[\(name)]" : name
         return port.map { "\(host):\($0)" } ?? host
     }
-}
-
-extension UInt8 {
-    var isASCIIDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
-    var isASCIILetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
-    var isASCIIHexDigit: Bool { isASCIIDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20) }
-    /// Printable and no space.
-    var isVisibleASCII: Bool { (0x21...0x7E).contains(self) }
 }

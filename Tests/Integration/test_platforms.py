@@ -1,0 +1,141 @@
+"""What a live service asks of a stream is kept to, and what it would refuse ends with a clear word."""
+
+import itertools
+import json
+
+import flv
+import media
+import pytest
+from scenarios import SMALL, FaultyReceiver
+from tallycam import TALLYCAM, events, last_event, publish_arguments
+
+# The services' hosts are this machine here.
+AT_HOME = """
+set -eu
+printf '127.0.0.1 localhost %s\\n' "$1" > "$2"
+mount --bind "$2" /etc/hosts
+shift 2
+exec "$@"
+"""
+YOUTUBE, TWITCH, FACEBOOK = "a.rtmp.youtube.com", "live.twitch.tv", "live-api-s.facebook.com"
+
+
+def publish_to(children, host: str, receiver: FaultyReceiver, **options):
+    """`publish` to a server of this machine under the name of a service's."""
+    port = receiver.address.rpartition(":")[2]
+    words = publish_arguments(f"rtmp://{host}:{port}/live/x", **options)
+    prefix = ["unshare", "--mount", "--propagation", "unchanged", "sh", "-c", AT_HOME, "sh", host, children.directory / "hosts"]
+    return children.run("publish", [*prefix, TALLYCAM, *words], timeout=30)
+
+
+def key_frame_seconds(recording) -> float:
+    """The longest way from one key frame to the next."""
+    return max(later - earlier for earlier, later in itertools.pairwise(recording.key_times)) / 1000
+
+
+@pytest.mark.parametrize("host", [YOUTUBE, "localhost"])
+def test_silence_is_sent_where_a_stream_needs_sound(children, host):
+    receiver = FaultyReceiver(children, [])
+    publisher = publish_to(children, host, receiver, **{**SMALL, "audio": "none"}, duration=2)
+    assert publisher.child.returncode == 0, publisher.report()
+    [recording] = receiver.recordings()
+    assert len(recording.pictures) >= 20
+    if host == YOUTUBE:
+        assert 1.5 < recording.audio_seconds < 2.5
+        assert recording.decoded.complaints == ""
+        assert "YouTube shows no stream without sound; silence is sent" in publisher.stderr
+    else:
+        assert recording.sounds == []
+
+
+@pytest.mark.parametrize("quality", ["Low1", "Medium1"])
+def test_key_frames_come_as_the_service_wants_them(children, quality):
+    receiver = FaultyReceiver(children, [])
+    options = {"quality": quality, "dimension": "416x234", "duration": 5}
+    publisher = publish_to(children, TWITCH, receiver, **options)
+    assert publisher.child.returncode == 0, publisher.report()
+    [recording] = receiver.recordings()
+    assert len(recording.key_times) >= 3
+    assert key_frame_seconds(recording) <= 2.05
+
+
+@pytest.mark.parametrize("options", [{}, {"from_flv": None}], ids=["live", "file"])
+def test_a_service_that_takes_rtmps_only_is_not_tried_without(children, options, encoded_flv):
+    receiver = FaultyReceiver(children, [])
+    if options:
+        options = {"from_flv": encoded_flv, "video": None, "audio": None}
+    publisher = publish_to(children, FACEBOOK, receiver, **options)
+    assert publisher.child.returncode == 2, publisher.report()
+    assert "Facebook takes RTMPS only; begin the URL with rtmps://" in publisher.stderr
+    assert "accepted" not in receiver.process.stdout
+
+
+def test_a_stream_file_for_rtmps_only_is_refused(children, tmp_path):
+    path = tmp_path / "stream.json"
+    path.write_text(json.dumps({"url": f"rtmp://{FACEBOOK}/rtmp", "key": "x"}))
+    for words in (["check", path], ["publish", "--stream", path]):
+        run = children.run("refused", [TALLYCAM, *words])
+        assert run.child.returncode == 2
+        assert "Facebook takes RTMPS only" in run.stderr
+
+
+def test_a_disabled_stream_is_not_published(children, tmp_path):
+    receiver = FaultyReceiver(children, [])
+    path = tmp_path / "stream.json"
+    path.write_text(json.dumps({"url": f"rtmp://{receiver.address}/live", "key": "x", "disabled": True}))
+    run = children.run("publish", [TALLYCAM, "publish", "--stream", path])
+    assert run.child.returncode == 2
+    assert "disabled" in run.stderr and "enable it" in run.stderr
+    assert "accepted" not in receiver.process.stdout
+
+
+@pytest.fixture(scope="module")
+def resized_flv(tmp_path_factory):
+    """Two seconds of one size, then two of another, as an encoder writes that is set to another size; no sound."""
+    directory = tmp_path_factory.mktemp("resized")
+    tags = []
+    for number, size in enumerate(["416x234", "640x360"]):
+        path = directory / f"{size}.flv"
+        media.run_ffmpeg(
+            "-f", "lavfi", "-i", f"testsrc2=s={size}:r=30:d=2", "-c:v", "libx264", "-preset", "ultrafast",
+            "-bf", 0, "-g", 60, "-pix_fmt", "yuv420p", path,
+        )  # fmt: skip
+        for tag in flv.read_tags(path):
+            if tag.kind == flv.VIDEO and not tag.is_video_end:
+                tags.append(flv.Tag(tag.kind, tag.timestamp + 2000 * number, tag.body))
+    path = directory / "resized.flv"
+    flv.write_tags(path, tags)
+    return path
+
+
+@pytest.mark.parametrize("host", [TWITCH, "localhost"])
+def test_the_size_does_not_change_where_the_service_refuses_it(children, host, resized_flv):
+    receiver = FaultyReceiver(children, [])
+    options = {"from_flv": resized_flv, "video": None, "audio": None, "pace": "fast"}
+    publisher = publish_to(children, host, receiver, **options)
+    [recording] = receiver.recordings()
+    if host == TWITCH:
+        assert publisher.child.returncode == 4, publisher.report()
+        assert "changes from 416x234 to 640x360 after 2.0 s, which Twitch does not take" in publisher.stderr
+        assert last_event(publisher, "failed")["code"] == -1305
+        # What came before is whole, and ended as RTMP asks.
+        assert len(recording.pictures) == 60
+        assert recording.decoded.complaints == ""
+    else:
+        assert publisher.child.returncode == 0, publisher.report()
+        assert len(recording.pictures) == 120
+
+
+def test_a_silent_file_is_warned_about_where_a_stream_needs_sound(children, tmp_path):
+    path = tmp_path / "silent.flv"
+    media.run_ffmpeg(
+        "-f", "lavfi", "-i", "testsrc2=s=416x234:r=10:d=8", "-c:v", "libx264", "-preset", "ultrafast",
+        "-bf", 0, "-g", 60, "-pix_fmt", "yuv420p", path,
+    )  # fmt: skip
+    receiver = FaultyReceiver(children, [])
+    options = {"from_flv": path, "video": None, "audio": None, "pace": "fast"}
+    publisher = publish_to(children, YOUTUBE, receiver, **options)
+    assert publisher.child.returncode == 0, publisher.report()
+    assert publisher.stderr.count("YouTube shows no stream without sound, and the file has none") == 1
+    assert publisher.stderr.count("YouTube wants a key frame every 2 s; the file's are 6.0 s apart") == 1
+    assert [event for event in events(publisher) if event["code"] < 0] == []

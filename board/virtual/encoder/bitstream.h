@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Real H.264 for little work: a macroblock is either flat (Intra 16x16, one mean
+ * value for each plane), skipped because it did not change, or copied (I_PCM).
+ */
+#ifndef VIRTUAL_H264_BITSTREAM_H
+#define VIRTUAL_H264_BITSTREAM_H
+
+#include <linux/types.h>
+
+/* What the parameter sets say. */
+struct h264_sequence {
+	u32 width;
+	u32 height;
+	u8 profile;
+	bool constrained;
+	u8 level;
+	u32 frames_per_second;
+};
+
+/* Where the samples of a picture are. Chroma is interleaved when step is 2. */
+struct h264_picture {
+	const u8 *luma;
+	const u8 *cb;
+	const u8 *cr;
+	u32 luma_stride;
+	u32 chroma_stride;
+	u32 chroma_step;
+};
+
+/* The mean values of a macroblock as the decoder has them. */
+struct h264_block {
+	u8 y, u, v;
+};
+
+struct h264_coder {
+	struct h264_sequence sequence;
+	struct h264_block *blocks;
+	u32 columns, rows;
+	u8 *scratch;
+	size_t scratch_size;
+	u32 frame_number;
+	u32 idr_number;
+	/* Differences up to this are not worth a macroblock. */
+	u32 tolerance;
+	/* Bytes given beyond the bit rate so far. */
+	s64 debt;
+};
+
+int h264_coder_init(struct h264_coder *coder, const struct h264_sequence *sequence);
+void h264_coder_release(struct h264_coder *coder);
+
+/* Both write annex B and return the number of bytes, or -ENOSPC. */
+int h264_write_headers(const struct h264_coder *coder, u8 *out, size_t size);
+int h264_write_picture(struct h264_coder *coder, const struct h264_picture *picture, bool idr,
+		       bool lossless, u8 *out, size_t size);
+
+/* Accounts for a picture and appends filler data when the bit rate leaves room. */
+int h264_fill(struct h264_coder *coder, u32 bits_per_second, size_t used, u8 *out, size_t size);
+
+#endif
