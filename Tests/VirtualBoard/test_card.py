@@ -96,7 +96,7 @@ BROKEN = {
     "stream.json": [
         (b"", 2, "stream.json"), (b"\x00\xff\xfe\x80", 2, "saved as"), (b"[1]", 2, "must be an object"),
         (b'{\n "url": "rtmp://a/b"\n "key": "x"}', 2, "comma"), (b'{"key": "x"}', 2, "missing"),
-        (b'{"url": "https://example.com/live/x"}', 2, "not supported"), (b'{"url": "rtmp://example.com/live"}', 2, "stream name"),
+        (b'{"url": "https://example.com/live/x"}', 2, "scheme is https"), (b'{"url": "rtmp://example.com/live"}', 2, "stream name"),
         (b'{"url": "rtmp://example.com:99999/live/x"}', 2, "port"), (b'{"url": "rtmp://a/b/c", "url": "rtmp://a/b/d"}', 2, "twice"),
         (b'{"hub": "h", "title": "abcd", "publishKey": "k"}', 2, "hosts"), (b'{"url": "rtmp://a/b/c", "disabled": true}', 2, "disabled"),
     ],
