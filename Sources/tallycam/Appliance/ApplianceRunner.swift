@@ -32,7 +32,7 @@ final class ApplianceRunner {
     private var server: ControlServer?
     private var console: SerialConsole?
     private var watchdog = WatchdogFeeder()
-    private var fingerprint: [String] = []
+    private var fingerprint: [[UInt8]?] = []
     private var reported = FaultReport()
     private var applianceTimer: MediaTimestamp?
     private var nextTick = MediaTimestamp.zero
