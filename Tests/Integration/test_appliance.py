@@ -86,7 +86,7 @@ BROKEN = {
     "a comma is missing": ("stream", '{\n "url": "rtmp://a/b"\n "key": "x"}', 2, 3, "comma", None),
     "a quote is missing": ("stream", '{\n "url": "rtmp://a/b\n}', 2, 2, "line", None),
     "no url": ("stream", '{"key": "x"}', 2, 1, "missing", "url"),
-    "url of a web page": ("stream", '{"url": "https://example.com/live/x"}', 2, 1, "https:// is not supported", "rtmps"),
+    "url of a web page": ("stream", '{"url": "https://example.com/live/x"}', 2, 1, "scheme is https", "rtmps"),
     "url without a name": ("stream", '{"url": "rtmp://example.com/live"}', 2, 1, "stream name", "url"),
     "a port that is none": ("stream", '{"url": "rtmp://example.com:99999/live/x"}', 2, 1, "port", "url"),
     "a key with a space": ("stream", '{"url": "rtmp://example.com/live", "key": "a b"}', 2, 1, "space", "key"),

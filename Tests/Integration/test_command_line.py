@@ -14,6 +14,11 @@ OPTIONS = {
     ],
     "receive": ["--listen", "--record", "--events"],
     "check": ["stream.json"],
+    "run": ["--boot", "--state", "--network", "--socket", "--simulate-power"],
+    "status": ["--json", "--socket"],
+    "start": ["--socket"],
+    "stop": ["--socket"],
+    "network": ["--file", "--output"],
 }  # fmt: skip
 # The contract's codes, none, and the product's own from 2001 on.
 CODES = {0, 1001, 1002, 1101, 1102, 1103, 1104, 2001, 2002, 2003, 2004, 2005, 3001, 3002, 3003, 3004}

@@ -9,8 +9,11 @@ import Transport
 final class ApplianceRunner {
     /// How often files, hardware that is missing and the other threads are looked at.
     private static let tickInterval = Duration.seconds(2)
-    /// A camera or encoder that failed is tried again.
-    private static let mediaRetryInterval = Duration.seconds(5)
+    /// A camera or encoder that failed is tried again; between, the light has time to count.
+    private static let mediaRetryInterval = Duration.seconds(15)
+
+    /// The board's wiring as the image was made for it.
+    private static let wiringOfTheImage = "/etc/tallycam/board.json"
 
     let settings: ApplianceSettings
     let begin = MonotonicClock.now()
@@ -29,7 +32,7 @@ final class ApplianceRunner {
     private var server: ControlServer?
     private var console: SerialConsole?
     private var watchdog = WatchdogFeeder()
-    private var fingerprint: [String] = []
+    private var fingerprint: [[UInt8]?] = []
     private var reported = FaultReport()
     private var applianceTimer: MediaTimestamp?
     private var nextTick = MediaTimestamp.zero
@@ -189,6 +192,8 @@ extension ApplianceRunner {
         let now = MonotonicClock.now()
         let previous = files
         files = DescriptionFiles(reading: settings.bootDirectory)
+        // A broken description must not take away the light that says so.
+        files.board = files.board ?? previous.board ?? DescriptionFiles.readBoard(Self.wiringOfTheImage)
         board.boardChanged(to: files.board, now: now)
         let needsRestart = previous.streamText != files.streamText || previous.deviceText != files.deviceText
         if needsRestart { failures = [:] }

@@ -11,13 +11,10 @@ final class BootPartition {
 
     init(directory: String) { self.directory = directory }
 
-    /// What the files are known by: their sizes and times of change.
-    var fingerprint: [String] {
-        DescriptionFiles.names.map { name in
-            var status = stat()
-            guard stat("\(directory)/\(name)", &status) == 0 else { return "" }
-            return "\(status.st_ino) \(status.st_size) \(status.st_mtim.tv_sec) \(status.st_mtim.tv_nsec)"
-        }
+    /// The files as they are now; `nil` for one that cannot be read. Times would not do: FAT counts in steps of two
+    /// seconds, and a second change within them may leave the size as it was.
+    var fingerprint: [[UInt8]?] {
+        DescriptionFiles.names.map { try? readFile("\(directory)/\($0)", limit: 1 << 20) }
     }
 
     /// Writes or removes a file, unless it is so already. What fails is tried again by `retry`.

@@ -72,6 +72,11 @@ struct DescriptionFiles {
         }
     }
 
+    /// `nil` when the file is missing or wrong.
+    static func readBoard(_ path: String) -> BoardDescription? {
+        parse(path, name: path, isRequired: false).json.flatMap { BoardDescription.decode($0).value }
+    }
+
     static func readNetwork(_ path: String) -> (NetworkDescription, [DescriptionFault]) {
         let file = parse(path, name: path, isRequired: false)
         guard let json = file.json else { return (NetworkDescription(), file.fault.map { [$0] } ?? []) }
