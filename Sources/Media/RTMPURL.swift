@@ -1,5 +1,6 @@
 /// Why a text is no RTMP URL. None of the cases carries text from behind the host: that may be secret.
 public enum RTMPURLError: Error, Equatable, Sendable {
+    case empty
     case unknownScheme(String)
     case missingHost
     case invalidHost
@@ -14,6 +15,7 @@ extension RTMPURLError: CustomStringConvertible {
     public var description: String {
         let reason =
             switch self {
+            case .empty: "it is empty"
             case .unknownScheme(""): "it does not begin with rtmp:// or rtmps://"
             case .unknownScheme(let scheme): "its scheme is \(scheme), not rtmp or rtmps"
             case .missingHost: "the host is missing"

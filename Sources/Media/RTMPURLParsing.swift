@@ -73,6 +73,7 @@ struct URLParts {
     }
 
     private static func splitScheme(_ text: String) throws(RTMPURLError) -> (RTMPURL.Scheme, Substring) {
+        guard !text.isEmpty else { throw .empty }
         guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else { throw .unknownScheme("") }
         let name = text[..<colon]
         guard let scheme = RTMPURL.Scheme(rawValue: name.lowercased()) else {

@@ -47,7 +47,7 @@ extension PlainStream {
     }
 
     private static func readKey(_ reader: inout ObjectReader) -> Secret? {
-        let example = #""key": "the stream key from the service's page""#
+        let example = #""key": "ab12-cd34-ef56""#
         guard let key = reader.text("key", example: example) else { return nil }
         guard !key.value.isEmpty, key.value.utf8.allSatisfy(\.isVisibleASCII) else {
             reader.report(

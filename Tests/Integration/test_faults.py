@@ -1,6 +1,7 @@
 """Whatever a server does, publishing goes on or ends with the right code, in bounded time, and stops at once."""
 
 import itertools
+import re
 import socket
 import time
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ class Fault:
 
 FAULTS = {
     # Every wait for an answer has a limit of 5 s.
-    "no accept": Fault(("no-accept=5.5",), -1015, noticed=5),
+    "no accept": Fault(("no-accept=6.5",), -1015, noticed=5),
     "no handshake": Fault(("no-handshake",), -1015, noticed=5),
     "garbage handshake": Fault(("garbage-handshake",), -1004),
     "dribbled handshake": Fault(("dribbled-handshake",), term=0.5),
@@ -328,6 +329,24 @@ def test_a_lookup_that_gets_no_answer_is_given_up(children):
     failed = [event for event in events(publisher) if event["code"] < 0][-1]
     assert failed["code"] in (-1000, -1015)
     assert 4.5 < failed["t"] < 5 + SLACK
+
+
+def test_people_read_a_summary_of_what_was_dropped(children):
+    """Dozens of packets are dropped in a second: scripts get each of them, people a line a second at most."""
+    for style in ("text", "json"):
+        receiver = FaultyReceiver(children, ["zero-window=4.6"], name=f"receive-{style}")
+        publisher = publish_small(children, receiver.url, events=style, duration=8, quality="Low3")
+        assert publisher.wait(20) == 0, publisher.report()
+        people = publisher.stdout if style == "text" else publisher.stderr
+        lines = re.findall(r"dropped (\d+) pictures and (\d+) sounds of [\d.]+ to [\d.]+ s, \d+ kB: \w+", people)
+        assert 1 <= len(lines) <= 10, people
+        [total] = re.findall(r"ended: .* (\d+) dropped", people)
+        pictures, sounds = (sum(int(line[column]) for line in lines) for column in (0, 1))
+        assert pictures == int(total)
+        if style == "json":
+            kinds = [event["kind"] for event in events(publisher) if event["name"] == "dropped"]
+            assert (kinds.count("picture"), kinds.count("audio")) == (pictures, sounds)
+            assert len(kinds) > len(lines)
 
 
 @pytest.mark.parametrize("words", ["no-such", "close-after", "close-after=x", "chunk-size=0", "bad-name=1", "="])

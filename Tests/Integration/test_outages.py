@@ -141,6 +141,25 @@ def unplug(children, seconds: float):
     return finish(nginx, publisher, wait_for_more(nginx, publisher, size))
 
 
+def stop_without_network(children, cut: str, seconds: float):
+    """SIGTERM after so long without a network: on a connection that nothing gets through, or while reconnecting."""
+    network = Network(children)
+    nginx = NginxRTMP(children, Network.SERVER, network.prefix("server"), unique=True)
+    publisher = start_live(children, nginx, network.prefix("client"))
+    getattr(network, cut)()
+    time.sleep(seconds)
+    return publisher, seconds_to_end(publisher)
+
+
+# How the network is cut, for how long, and in which state the stream is then.
+STOPS = {
+    "swallowed, still connected": ("swallow_packets", 2, "connected"),
+    "swallowed, reconnecting": ("swallow_packets", 7.5, "reconnecting"),
+    "unplugged, still connected": ("pull_plug", 2, "connected"),
+    "unplugged, reconnecting": ("pull_plug", 7.5, "reconnecting"),
+}
+
+
 RUNS = {
     "restarted": (restart, signal.SIGTERM, 0),
     "killed for 1 s": (restart, signal.SIGKILL, 1.0),
@@ -161,9 +180,11 @@ SURVIVED = {"swallowed for 3 s"}
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    runs = SideBySide(tmp_path_factory.mktemp("outages"), workers=len(RUNS))
+    runs = SideBySide(tmp_path_factory.mktemp("outages"), workers=len(RUNS) + len(STOPS))
     for name, (function, *arguments) in RUNS.items():
         runs.begin(name, function, *arguments)
+    for name, (cut, seconds, _) in STOPS.items():
+        runs.begin(f"stop {name}", stop_without_network, cut, seconds)
     yield runs
     runs.end()
 
@@ -198,3 +219,15 @@ def test_a_way_that_swallows_packets_is_noticed_within_five_seconds(runs):
     published = next(event["t"] for event in events(publisher) if event["code"] == 1002)
     # The stream ran for a second and some before.
     assert retry["t"] - published < 5 + 3
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_a_stop_without_a_network_takes_less_than_a_second(runs, name):
+    publisher, seconds = runs.result(f"stop {name}")
+    assert publisher.child.returncode == 0, publisher.report()
+    assert seconds < 1, publisher.report()
+    happened = events(publisher)
+    assert happened[-1]["name"] == "ended"
+    states = [event["state"] for event in happened if event["name"] == "stateChanged"]
+    before_the_stop = [state for state in states if state not in ("disconnecting", "disconnected")]
+    assert before_the_stop[-1] == STOPS[name][2]

@@ -177,6 +177,27 @@ def tokens(directory: Path) -> list[str]:
     return found
 
 
+def saved_nonce(directory: Path) -> tuple[int, int]:
+    """The number that the next start begins behind, and which file holds it."""
+    [path] = (directory / "state").glob("nonce-*")
+    return int(re.search(r"\d+", path.read_text()).group()), path.stat().st_ino
+
+
+def test_attempts_of_one_run_share_a_write_of_the_nonce(children):
+    receiver = FaultyReceiver(children, ["bad-name", "every-connection"])
+    publisher = start_secret(children, "pili", "json", receiver, "--reconnect", "2")
+    publisher.wait_until(lambda: "reconnecting" in publisher.stdout, 10, "second attempt")
+    first = saved_nonce(children.directory)
+    assert publisher.wait(10) == 3, publisher.report()
+    assert receiver.process.stdout.count("accepted") == 3
+    assert saved_nonce(children.directory) == first
+    # The next start cannot know which of the numbers were used, and goes on above them.
+    publisher = start_secret(children, "pili", "json", receiver, "--reconnect", "0")
+    assert publisher.wait(10) == 3, publisher.report()
+    number, file = saved_nonce(children.directory)
+    assert number > first[0] and file != first[1]
+
+
 def assert_process_hides_its_secrets(process) -> None:
     """What `ps` shows, and what would be left after a crash."""
     directory = Path(f"/proc/{process.child.pid}")

@@ -84,7 +84,7 @@ struct RTMPURLTests {
     @Test(
         "Says what is wrong",
         arguments: [
-            ("", RTMPURLError.unknownScheme("")), ("example.org/live/key", .unknownScheme("")),
+            ("", RTMPURLError.empty), ("example.org/live/key", .unknownScheme("")),
             ("http://h/a/k", .unknownScheme("http")), ("rtmp:/h/a/k", .unknownScheme("")),
             ("rtmp://", .missingHost), ("rtmp:///a/k", .missingHost), ("rtmp://:1935/a/k", .missingHost),
             ("rtmp://u@/a/k", .missingHost), ("rtmp://[::1/a/k", .invalidHost), ("rtmp://[]/a/k", .invalidHost),

@@ -74,6 +74,7 @@ final class StreamRunner {
                 do {
                     let console = Console { reports.send(.console($0)) }
                     let options = try PublishOptions(request)
+                    for warning in options.warnings { console.log("warning: \(warning)") }
                     _ = try LivePublisher(options: options, console: console, remote: remote).run()
                     reports.send(.ended(nil))
                 } catch {
@@ -105,6 +106,7 @@ extension PublishOptions {
             audioQuality: try AudioQuality(named: device.audioQuality),
             dimension: try VideoDimension(parsing: device.dimension), encoder: Self.encoder(request.board),
             duration: nil)
+        media = try destination.fitted(media, warnings: &warnings)
         quality = QualitySettings(
             videoQuality: highest, audioQuality: media.audio == .none ? nil : media.audioQuality,
             bitrateRange: BitrateRange(minimum: lowest.bitrate, start: start.bitrate, maximum: highest.bitrate))

@@ -24,9 +24,10 @@ struct PlatformWatch {
     /// - Returns: what the service will not like, once for each kind.
     /// - Throws: when the service does not go on from here.
     mutating func tagRead(_ tag: FLVTag) throws(CommandFailure) -> String? {
-        firstTimestamp = firstTimestamp ?? tag.timestamp
+        if firstTimestamp == nil { firstTimestamp = tag.timestamp }
         if tag.kind == .audio { hasSound = true }
-        if tag.kind == .video, let warning = try pictureRead(tag) { return warning }
+        // A key frame of H.264, or its sequence header; nearly all tags are neither.
+        if tag.kind == .video, tag.body.first == 0x17, let warning = try pictureRead(tag) { return warning }
         guard platform.requiresAudio, !hasSound, Self.distance(firstTimestamp, tag.timestamp) > Self.soundLimit,
             warned.insert(.noSound).inserted
         else { return nil }

@@ -1,0 +1,37 @@
+"""IPv6 and IPv4: addresses as they are written, and names that have both."""
+
+import pytest
+from recording import Recording, assert_whole
+from scenarios import SMALL
+from tallycam import TALLYCAM, events, last_event, publish_arguments, wait_for_event
+
+# A name with an address of each kind.
+BOTH = """
+set -eu
+printf '::1 both.example\\n127.0.0.1 both.example\\n' > "$1"
+mount --bind "$1" /etc/hosts
+shift
+exec "$@"
+"""
+
+
+@pytest.mark.parametrize("listening", ["[::1]", "127.0.0.1"])
+@pytest.mark.parametrize("by_name", [False, True], ids=["address", "name"])
+def test_a_stream_finds_its_way(children, listening, by_name):
+    path = children.directory / "received.flv"
+    receiver = children.start("receive", [
+        TALLYCAM, "receive", "--listen", f"{listening}:0", "--record", path, "--events", "json",
+    ])  # fmt: skip
+    port = wait_for_event(receiver, "listening")["address"].rpartition(":")[2]
+    host = "both.example" if by_name else listening
+    prefix = ["unshare", "--mount", "--propagation", "unchanged", "sh", "-c", BOTH, "sh", children.directory / "hosts"]
+    words = publish_arguments(f"rtmp://{host}:{port}/live/x", **SMALL, duration=1)
+    publisher = children.run("publish", [*(prefix if by_name else []), TALLYCAM, *words])
+    assert publisher.child.returncode == 0, publisher.report()
+    assert last_event(publisher, "connected")["server"] == f"{listening}:{port}"
+    # The other kind of address refuses at once; nothing has to be tried again for that.
+    assert [event for event in events(publisher) if event["name"] == "reconnecting"] == []
+    assert last_event(publisher, "publishing")["t"] < 1.5
+    wait_for_event(receiver, "publisherEnded")
+    assert receiver.interrupt_and_wait() == 0
+    assert_whole(Recording(path), last_event(publisher, "ended"))
