@@ -55,7 +55,9 @@ final class V4L2Device: Sendable {
         _ expected: Int32, _ name: String, _ number: UInt, _ argument: inout Argument
     ) throws(V4L2Error) -> Bool {
         var status: Int32
-        repeat { status = ioctl(descriptor.rawValue, number, &argument) } while status < 0 && errno == EINTR
+        repeat {
+            status = withUnsafeMutablePointer(to: &argument) { ioctl(descriptor.rawValue, number, $0) }
+        } while status < 0 && errno == EINTR
         if status >= 0 { return true }
         if errno == expected { return false }
         throw V4L2Error(path, SystemCallError(name))

@@ -23,7 +23,8 @@ func runCameras(_ arguments: [String]) throws -> ExitStatus {
 
 /// Why there is no camera, as far as the device nodes tell.
 private func absenceReason() -> String {
-    let nodes = (0..<64).map { number -> String in "/dev/video\(number)" }.filter { access($0, F_OK) == 0 }
+    let paths: [String] = (0..<64).map { "/dev/video\($0)" }
+    let nodes = paths.filter { access($0, F_OK) == 0 }
     if nodes.isEmpty {
         return "the kernel shows none (no /dev/video*); check the cable, and that the camera's driver is loaded"
     }
