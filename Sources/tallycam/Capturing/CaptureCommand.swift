@@ -22,26 +22,26 @@ func runCapture(_ arguments: [String]) throws -> ExitStatus {
     guard let wanted = try CameraSettings(parsing: "x:,\(asked)", scheme: "x"), let size = wanted.size,
         let frameRate = wanted.frameRate
     else { throw CommandFailure.usage("--dimension is WxH and --fps a number") }
-    let stop = try EventFD()
+    let source = try openSource(parsed["video"] ?? "v4l2:/dev/video0", size: size, frameRate: frameRate)
+    var taken = TakenPictures(file: try parsed["save"].map { try PictureFile($0) })
+    while taken.count < count, try taken.take(from: source) {}
+    write(taken.report(of: source), to: STDOUT_FILENO)
+    return taken.count == count && taken.disorders == 0 ? .success : .media
+}
+
+private func openSource(_ text: String, size: PictureSize, frameRate: FrameRate) throws -> any VideoSource {
     let source: (any VideoSource)?
     do {
-        source = try VideoInput(parsing: parsed["video"] ?? "v4l2:/dev/video0").open(
-            size: size, frameRate: frameRate, stop: stop
-        ) { write(Array("\(Event($0).text ?? "")\n".utf8), to: STDERR_FILENO) }
+        source = try VideoInput(parsing: text).open(size: size, frameRate: frameRate, stop: try EventFD()) {
+            write(Array("\(Event($0).text ?? "")\n".utf8), to: STDERR_FILENO)
+        }
     } catch let failure as CommandFailure {
         throw failure
     } catch {
         throw CommandFailure(.media, code: -1301, "\(error)")
     }
     guard let source else { throw CommandFailure.usage("--video none gives no pictures") }
-    var taken = TakenPictures()
-    let file = try parsed["save"].map { try PictureFile($0) }
-    while taken.count < count, let frame = try source.nextFrame() {
-        taken.add(frame.captureTime, isShared: frame.dmabuf != nil)
-        try file?.append(frame)
-    }
-    write(taken.report(of: source), to: STDOUT_FILENO)
-    return taken.count == count && taken.disorders == 0 ? .success : .media
+    return source
 }
 
 /// Raw pictures one behind the other.
@@ -52,13 +52,22 @@ private final class PictureFile {
         file = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_CREAT | O_TRUNC)
     }
 
-    func append(_ frame: borrowing CapturedFrame) throws {
-        try frame.withBytes { bytes throws(SystemCallError) in try file.writeAll(bytes) }
+    /// - Returns: what went wrong.
+    func append(_ frame: borrowing CapturedFrame) -> SystemCallError? {
+        frame.withBytes { bytes in
+            do throws(SystemCallError) {
+                try file.writeAll(bytes)
+                return nil
+            } catch {
+                return error
+            }
+        }
     }
 }
 
 /// What can be said about pictures without looking at them.
 private struct TakenPictures {
+    let file: PictureFile?
     private(set) var count = 0
     /// Pictures that were not later than the one before.
     private(set) var disorders = 0
@@ -66,12 +75,24 @@ private struct TakenPictures {
     private var first: MediaTimestamp?
     private var last: MediaTimestamp?
 
-    mutating func add(_ time: MediaTimestamp, isShared: Bool) {
+    init(file: PictureFile?) { self.file = file }
+
+    /// - Returns: false when the source has ended.
+    mutating func take(from source: any VideoSource) throws -> Bool {
+        guard let frame = try source.nextFrame() else { return false }
+        // The optimizer of Swift 6.0 crashes where a picture is live across a throwing call.
+        if let problem = add(frame) { throw problem }
+        return true
+    }
+
+    private mutating func add(_ frame: borrowing CapturedFrame) -> SystemCallError? {
+        let time = frame.captureTime
         if let last, time <= last { disorders += 1 }
         first = first ?? time
         last = time
         count += 1
-        if isShared { shared += 1 }
+        if frame.dmabuf != nil { shared += 1 }
+        return file?.append(frame)
     }
 
     func report(of source: any VideoSource) -> [UInt8] {
