@@ -8,9 +8,11 @@ import V4L2Devices
     @Test func picturesOvertakenByALaterOneWereSkipped() {
         var ledger = PictureLedger()
         for index in Int64(0)..<5 { ledger.pictureSubmitted(time(index * 40)) }
-        #expect(ledger.pictureReturned(time(0)))
+        let first = ledger.pictureReturned(time(0))
+        #expect(first)
         #expect(ledger.skippedCount == 0)
-        #expect(ledger.pictureReturned(time(120)))
+        let later = ledger.pictureReturned(time(120))
+        #expect(later)
         #expect(ledger.skippedCount == 2 && ledger.pendingCount == 1)
     }
 
@@ -31,14 +33,17 @@ import V4L2Devices
     @Test func timestampsAreComparedInMicroseconds() {
         var ledger = PictureLedger()
         ledger.pictureSubmitted(MediaTimestamp(nanoseconds: 1_234_567_891))
-        #expect(ledger.pictureReturned(MediaTimestamp(nanoseconds: 1_234_567_000)))
+        let isExpected = ledger.pictureReturned(MediaTimestamp(nanoseconds: 1_234_567_000))
+        #expect(isExpected)
     }
 
     @Test func aPictureIsExpectedOnce() {
         var ledger = PictureLedger()
         ledger.pictureSubmitted(time(1))
-        #expect(ledger.pictureReturned(time(1)))
-        #expect(!ledger.pictureReturned(time(1)))
+        let first = ledger.pictureReturned(time(1))
+        #expect(first)
+        let again = ledger.pictureReturned(time(1))
+        #expect(!again)
         ledger.pictureLost(time(1))
         #expect(ledger.skippedCount == 0)
     }
