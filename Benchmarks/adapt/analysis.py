@@ -154,10 +154,13 @@ def ages(pictures: list[Picture], begin: float, end: float, step: float = 0.02) 
     return result
 
 
-def judge(pictures: list[Picture], sizes: list[dict], begin: float, script: list[tuple[int, float]]) -> Verdict:
+def judge(
+    pictures: list[Picture], sizes: list[dict], begin: float, script: list[tuple[int, float]], recovery: float = 1.0
+) -> Verdict:
     """
     sizes: all that arrived, with audio, as events with `clock` and `bytes`.
     script: rate in kbit/s and seconds of each part.
+    recovery: seconds after a blackout that count as part of it for the age while connected.
     """
     end = begin + sum(seconds for _, seconds in script)
     seen = ages(pictures, begin, end)
@@ -166,7 +169,7 @@ def judge(pictures: list[Picture], sizes: list[dict], begin: float, script: list
         parts.append((kilobits, at, at + seconds))
         at += seconds
     blackouts = [(first, last) for kilobits, first, last in parts if kilobits == 0]
-    connected = [age for moment, age in seen if not any(first <= moment < last + 1.0 for first, last in blackouts)]
+    connected = [age for moment, age in seen if not any(first <= moment < last + recovery for first, last in blackouts)]
     rates = []
     for _, first, last in parts:
         first = min(first + SETTLING, last - 1)
