@@ -145,7 +145,9 @@ public struct QualityController: Sendable {
         let needed: Bitrate =
             settings.videoQuality == nil
             ? .zero : isLow ? ControlConstants.videoForFullAudio : ControlConstants.videoBeforeLowAudio
-        let hasRoom = payload.bitsPerSecond >= needed.bitsPerSecond + best.bitrate.bitsPerSecond
+        // A small picture never needs more than its own limit.
+        let video = min(needed, settings.bitrateRange.maximum)
+        let hasRoom = payload.bitsPerSecond >= video.bitsPerSecond + best.bitrate.bitsPerSecond
         let audio = hasRoom || !settings.audioFollowsVideo ? best : best.lowest
         point.audioQuality = audio
         point.videoBitrate =

@@ -21,7 +21,8 @@ public final class RawVideoInput: VideoSource {
     private var hasEnded = false
 
     /// A pipe may be late by so much before its last picture is given again: writers do not come evenly.
-    static let patience = Duration.milliseconds(200)
+    static let leastPatience = Duration.milliseconds(200)
+    private var patience: Duration { max(Self.leastPatience, frameRate.frameDuration * 3 / 2) }
 
     public init(
         path: String, format: PixelFormat, size: PictureSize, frameRate: FrameRate, stop: EventFD
@@ -61,7 +62,7 @@ public final class RawVideoInput: VideoSource {
             frameCount += 1
             unfinished = nil
             guard input.isRegularFile else {
-                newest = (frame, MonotonicClock.now() + Self.patience)
+                newest = (frame, MonotonicClock.now() + patience)
                 return CapturedFrame(layout: layout, captureTime: arrival, memory: frame)
             }
             var schedule = schedule ?? Schedule(begin: arrival, rate: frameRate)

@@ -261,6 +261,15 @@ private let best = VideoQuality.high3.bitrate
         #expect(result.point(at: 80)?.audioQuality == .high2)
     }
 
+    @Test(arguments: [VideoQuality.low1, .low2, .low3, .medium1])
+    func audioComesBackBesideASmallPicture(quality: VideoQuality) {
+        let script = LinkScript([(0, 5_000), (10, 120), (20, 5_000)])
+        let result = Simulation(script, settings: QualitySettings(videoQuality: quality, audioQuality: .high2))
+            .run(seconds: 60)
+        #expect(result.point(at: 19)?.audioQuality == .low1)
+        #expect(result.point(at: 60)?.audioQuality == .high2)
+    }
+
     @Test func settingsTakeEffectOnARunningStream() {
         var simulation = Simulation.high3(.steady(5_000))
         var lower = simulation.settings

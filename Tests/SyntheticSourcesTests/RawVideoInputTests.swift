@@ -25,10 +25,11 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
     }
 
     private func open(
-        _ path: String, _ format: PixelFormat = .i420, _ width: Int = 6, _ height: Int = 4
+        _ path: String, _ format: PixelFormat = .i420, _ width: Int = 6, _ height: Int = 4, at rate: FrameRate? = nil
     ) throws(SourceError) -> RawVideoInput {
         try RawVideoInput(
-            path: path, format: format, size: PictureSize(width: width, height: height), frameRate: rate, stop: stop)
+            path: path, format: format, size: PictureSize(width: width, height: height), frameRate: rate ?? self.rate,
+            stop: stop)
     }
 
     private func pictures(_ count: Int, byteCount: Int = 36) -> [[UInt8]] {
@@ -109,6 +110,16 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
         var last = pictures[0]
         while last == pictures[0] { last = try #require(try taken(source)).bytes }
         #expect(last == pictures[1], "what had come of it before was kept")
+    }
+
+    @Test func aSlowPipeIsNotLateBeforeItsOwnTime() throws {
+        let path = try directory.makeFIFO("fifo")
+        let source = try open(path, at: FrameRate(framesPerSecond: 2))
+        let writer = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_NONBLOCK)
+        try writer.writeAll(pictures(1)[0])
+        let first = try #require(try taken(source))
+        let again = try #require(try taken(source))
+        #expect(again.time - first.time >= .milliseconds(749))
     }
 
     private func taken(_ source: RawVideoInput) throws -> (bytes: [UInt8], time: MediaTimestamp)? {

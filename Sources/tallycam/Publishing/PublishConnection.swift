@@ -46,8 +46,13 @@ final class PublishConnection {
     var peer: String { stream.peer }
     var nextDeadline: MediaTimestamp? { goodbyeDeadline ?? session.nextDeadline }
     var isPublishing: Bool { session.isPublishing }
-    var unsentByteCount: Int { stream.unsentByteCount }
-    var unacknowledgedByteCount: Int { stream.unacknowledgedByteCount }
+    /// With what the kernel has not taken yet of a message that is half written.
+    var unsentByteCount: Int { stream.unsentByteCount + unwrittenByteCount }
+    /// The same, and what was sent without being acknowledged.
+    var unacknowledgedByteCount: Int { stream.unacknowledgedByteCount + unwrittenByteCount }
+    private var unwrittenByteCount: Int {
+        (message?.byteCount ?? messageOffset) - messageOffset + control.count - controlOffset
+    }
     /// Bytes that the server's machine has taken, about: encryption adds some that are not counted.
     var deliveredByteCount: Int { writtenByteCount - stream.unacknowledgedByteCount }
     /// Whether the next media message can be handed over.
