@@ -15,7 +15,11 @@ struct WatchdogFeeder {
 
     /// - Returns: something to tell, once.
     mutating func tick(path: String?, isAlive: Bool, now: MediaTimestamp) -> String? {
-        guard let path else { return nil }
+        guard let path else {
+            // One that nobody feeds any more would restart a machine whose description is being mended.
+            disarm()
+            return nil
+        }
         if isAlive || lastAlive == nil { lastAlive = now }
         if let lastAlive, now - lastAlive > Self.patience {
             defer { hasTold = true }
