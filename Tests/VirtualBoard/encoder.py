@@ -47,14 +47,14 @@ class Stream:
 class Publisher:
     """`tallycam publish` in the guest, towards nginx on the host."""
 
-    def __init__(self, board: Board, nginx, name: str, *options: str, source: str | None = None):
+    def __init__(
+        self, board: Board, nginx, name: str, *options: str, source: str = "synthetic", audio: str = "none"
+    ):
         self.nginx = nginx
         self.name = name
-        # Slow pictures: an emulated processor draws few.
-        video = source or "synthetic"
         words = [
-            "exec tallycam publish --events json --audio none --encoder v4l2 --status-interval 1 --reconnect 0",
-            f"--url rtmp://{HOST}:{nginx.port}/live/{name} --video {video}", *options,
+            "exec tallycam publish --events json --encoder v4l2 --status-interval 1 --reconnect 0",
+            f"--url rtmp://{HOST}:{nginx.port}/live/{name} --video {source} --audio {audio}", *options,
         ]  # fmt: skip
         self.process: GuestProcess = board.start(" ".join(words))
 
@@ -78,6 +78,17 @@ class Publisher:
         while self.pictures < count:
             if self.process.has_ended or time.monotonic() > deadline:
                 raise TimeoutError(f"{self.pictures} of {count} pictures; {self.process.text[-3000:]}")
+            time.sleep(0.3)
+
+    def wait_status(self, condition, timeout: float) -> dict:
+        """Waits for a status report that fulfils it."""
+        deadline = time.monotonic() + timeout
+        while True:
+            reports = [event for event in self.events if event["name"] == "status"]
+            if reports and condition(reports[-1]):
+                return reports[-1]
+            if self.process.has_ended or time.monotonic() > deadline:
+                raise TimeoutError(f"no such status; {self.process.text[-3000:]}")
             time.sleep(0.3)
 
     @property
@@ -104,5 +115,9 @@ def assert_decodes(stream: Stream) -> None:
 
 
 def kernel_is_content(board: Board) -> None:
-    log = board.run("dmesg | grep -E 'BUG|WARNING|Oops|Call trace' || true").text
-    assert log == "", log
+    log = board.run("dmesg | grep -E 'BUG|WARNING|Oops|Call trace|schedule_timeout: wrong' || true").text.splitlines()
+    # vivid's own: late for a picture, it sleeps for less than no time. The kernel tells it with a trace.
+    late = sum("schedule_timeout: wrong" in line for line in log)
+    faults = [line for line in log if "Call trace" not in line and "schedule_timeout: wrong" not in line]
+    traces = sum("Call trace" in line for line in log)
+    assert not faults and traces <= late, board.run("dmesg | tail -n 200").text
