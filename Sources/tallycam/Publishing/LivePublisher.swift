@@ -45,7 +45,7 @@ final class LivePublisher {
 
     /// - Parameter remote: ends the stream; `nil` to end it by SIGINT and SIGTERM.
     init(options: PublishOptions, console: Console, remote: PublisherRemote? = nil) throws {
-        self.options = options
+        var options = options
         self.console = console
         self.remote = remote
         signals = remote == nil ? try SignalFD([SIGINT, SIGTERM, SIGUSR1]) : nil
@@ -57,8 +57,9 @@ final class LivePublisher {
         queue = try MediaQueue(limits: options.quality.bufferLimits, tracks: options.media.trackCount)
         adaptation = StreamAdaptation(settings: options.quality, control: control, queue: queue, counters: counters)
         tracks = try MediaTracks(
-            options: options.media, point: adaptation.operatingPoint, stop: stopTracks, queue: queue,
+            options: &options.media, point: adaptation.operatingPoint, stop: stopTracks, queue: queue,
             counters: counters, control: control, reports: trackReports, console: console)
+        self.options = options
         var settings = StreamSessionSettings()
         settings.statusInterval = options.statusInterval
         settings.reconnect.limit = options.reconnectLimit
