@@ -22,7 +22,8 @@ struct EncoderQueues {
             inputSize: inputSize, outputSize: formats.outputSize, available: available, path: encoder.path)
         for plan in plans {
             switch Self.request(plan, device, encoder, isDMABUF: isDMABUF) {
-            case .success(let queues?): self = queues
+            case .success(let queues?):
+                self = queues
                 return
             case .success(nil): continue
             case .failure(let error): throw HardwareEncodingError(error, path: encoder.path)

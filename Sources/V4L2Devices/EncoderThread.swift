@@ -14,7 +14,8 @@ public final class EncoderThread: Sendable {
     private static let patience = Duration.milliseconds(250)
     /// Opening asks the firmware for a lot.
     private static let openLimit = Duration.seconds(3)
-    private static let closeLimit = Duration.milliseconds(500)
+    /// An encoder that waits for an input does so for a second; one that is known to hang is not waited for.
+    private static let closeLimit = (usual: Duration.milliseconds(1500), hanging: Duration.milliseconds(100))
     private static let finishLimit = Duration.seconds(1)
 
     private struct Picture: Sendable {
@@ -153,9 +154,11 @@ public final class EncoderThread: Sendable {
 
     /// Closes the encoder, or leaves it alone when it does not let itself be closed. Every picture's memory is free.
     public func close() {
+        let now = MonotonicClock.now()
+        let limit = blockedSince(now: now) == nil ? Self.closeLimit.usual : Self.closeLimit.hanging
         state.withLock { $0.isCloseWanted = true }
         work.signal()
-        wait(until: MonotonicClock.now() + Self.closeLimit) { $0.hasEnded }
+        wait(until: now + limit) { $0.hasEnded }
         let lent = state.withLock { state in
             state.isOpen = false
             state.waiting = Work()

@@ -141,7 +141,9 @@ private final class LentCount: Sendable {
         #expect(!thread.hasEnded && lent.value == 0)
         #expect(thread.skippedFrameCount == 19)
         script.release.signal()
-        for _ in 0..<200 where !thread.hasEnded { MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20)) }
+        for _ in 0..<200 where !thread.hasEnded {
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))
+        }
         #expect(thread.hasEnded && script.content.withLock { $0.isClosed })
     }
 
@@ -154,7 +156,9 @@ private final class LentCount: Sendable {
         thread.close()
         #expect(lent.value == 0 && thread.skippedFrameCount == 1)
         script.release.signal()
-        for _ in 0..<200 where !thread.hasEnded { MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20)) }
+        for _ in 0..<200 where !thread.hasEnded {
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))
+        }
         #expect(thread.hasEnded)
     }
 
