@@ -79,24 +79,34 @@ def assert_whole(stream: Stream) -> None:
     assert len({(sps.width, sps.height, sps.profile, sps.level) for sps in headers}) == 1, headers
 
 
-def test_quality_follows_the_network_with_the_hardware_encoder(encoder, nginx, capsys):
-    """1 Mbit/s down to less than Low3 and up again: the encoder is never opened anew."""
+# What the link carries, in the steps of a walk down the table: a little more than each row and its sound need.
+LINKS = ["1000kbit", "760kbit", "560kbit", "440kbit", "330kbit", "240kbit"]
+ROWS = {"Low1", "Low2", "Low3", "Medium1", "Medium2", "Medium3"}
+
+
+def test_quality_walks_down_the_table_and_up_again_with_the_hardware_encoder(encoder, nginx, capsys):
+    """Medium3 to Low1 and back by a network that gets slower and fast again: the encoder is never opened anew."""
     before = uses(encoder)
     publisher = Publisher(
         encoder, nginx, "follows", "--dimension 640x360", "--quality Medium3", "--bitrate 150,1000,1000",
         source=CAMERA, audio="alsa:hw:Loopback,1",
     )  # fmt: skip
-    publisher.wait_pictures(40)
-    encoder.shape(rate="320kbit")
-    publisher.wait_status(lambda status: status["videoBitsPerSecond"] < 350_000, 60)
-    time.sleep(8)
+    publisher.wait_pictures(60)
+    for link in LINKS:
+        encoder.shape(rate=link)
+        time.sleep(7)
+    publisher.wait_status(lambda status: status["quality"] == "Low1", 30)
+    time.sleep(3)
     encoder.unshape()
-    publisher.wait_status(lambda status: status["videoBitsPerSecond"] > 800_000, 90)
+    publisher.wait_status(lambda status: status["videoBitsPerSecond"] > 900_000, 90)
     time.sleep(4)
     stream = publisher.stop()
+    # Two queues each time that the encoder is opened.
     assert uses(encoder) - before == 2
     lines = assert_bitrate_follows(stream)
     with capsys.disabled():
         print("\n  " + "\n  ".join(lines))
-    assert len(lines) >= 2
+    rows = {step.quality for step in steps_of(stream)}
+    assert len(rows & ROWS) >= 5 and {"Low1", "Medium3"} <= rows, rows
+    assert len(lines) >= 4
     assert_whole(stream)
