@@ -10,6 +10,11 @@ import Transport
 /// Publishes live media. Runs `StreamSession` on the main thread: events in, its actions done.
 final class LivePublisher {
     let options: PublishOptions
+    /// How the stream is now; at the begin as the options say.
+    var configuration: LiveConfiguration
+    private var transaction = ConfigurationTransaction()
+    /// Standard input, where commands may come; `nil` where they cannot.
+    private let commandInput: CommandInput?
     let console: Console
     /// `nil` where somebody else takes the signals.
     private let signals: SignalFD?
@@ -40,7 +45,6 @@ final class LivePublisher {
     var deliveredAtLinkLoss = 0
     var drops = DropSummary()
     var isOver = false
-    private var isMuted = false
     var failure: CommandFailure?
 
     /// - Parameter remote: ends the stream; `nil` to end it by SIGINT and SIGTERM.
@@ -48,6 +52,8 @@ final class LivePublisher {
         self.options = options
         self.console = console
         self.remote = remote
+        configuration = LiveConfiguration(settings: options.quality, dimension: options.media.dimension)
+        commandInput = remote == nil ? CommandInput(options) : nil
         signals = remote == nil ? try SignalFD([SIGINT, SIGTERM, SIGUSR1]) : nil
         reports = try Mailbox()
         trackReports = try Mailbox()
@@ -57,7 +63,8 @@ final class LivePublisher {
         queue = try MediaQueue(limits: options.quality.bufferLimits, tracks: options.media.trackCount)
         adaptation = StreamAdaptation(settings: options.quality, control: control, queue: queue, counters: counters)
         tracks = try MediaTracks(
-            options: options.media, point: adaptation.operatingPoint, stop: stopTracks, queue: queue,
+            options: options.media, point: adaptation.operatingPoint,
+            maximum: options.quality.bitrateRange.maximum, stop: stopTracks, queue: queue,
             counters: counters, control: control, reports: trackReports, console: console)
         var settings = StreamSessionSettings()
         settings.statusInterval = options.statusInterval
@@ -70,13 +77,14 @@ final class LivePublisher {
         console.log("publishing to \(options.destination.label)")
         perform(session.startRequested(now: MonotonicClock.now()))
         while !isOver { try step() }
+        // What follows takes a moment, and nothing is live any more.
+        console.show(view: [])
         stopTracks.signal()
         for connection in connections.values { connection.commands.send(.abort) }
         for connection in connections.values { connection.thread.join() }
         abortStalled()
         tracks.join()
         tellDrops(now: nil)
-        console.show(view: [])
         if let failure { throw failure }
         emitEnd()
         return .success
@@ -87,7 +95,7 @@ final class LivePublisher {
         var entries = [
             PollEntry(signals?.fileDescriptor ?? -1), PollEntry(reports.wakeup.fileDescriptor),
             PollEntry(trackReports.wakeup.fileDescriptor), PollEntry(links?.fileDescriptor ?? -1),
-            PollEntry(remote?.wakeup.fileDescriptor ?? -1),
+            PollEntry(remote?.wakeup.fileDescriptor ?? -1), PollEntry(commandInput?.fileDescriptor ?? -1),
         ]
         let deadlines = [
             sessionTimer, adaptation.nextMeasurement, drops.deadline,
@@ -95,6 +103,8 @@ final class LivePublisher {
         ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         if let remote, remote.turn() { stop() }
+        for line in remote?.takeCommands() ?? [] { commanded(line) }
+        if !entries[5].ready.isEmpty { for line in commandInput?.takeLines() ?? [] { commanded(line) } }
         while let signal = signals?.next() {
             signalled(signal)
         }
@@ -112,10 +122,7 @@ final class LivePublisher {
 
     private func signalled(_ signal: Int32) {
         guard signal != SIGUSR1 else {
-            isMuted.toggle()
-            control.setMuted(isMuted)
-            let text = isMuted ? "muted: sound goes out as silence" : "no longer muted"
-            console.emit(Event("muted", text: text, ["muted": .flag(isMuted)]))
+            setMuted(!configuration.isMuted)
             return
         }
         console.log(signal == SIGINT ? "interrupted: ending the stream" : "terminated: ending the stream")
@@ -125,5 +132,17 @@ final class LivePublisher {
     func stop() {
         stopTracks.signal()
         perform(session.stopRequested(now: MonotonicClock.now()))
+    }
+
+    private func commanded(_ line: String) {
+        switch transaction.lineReceived(line, present: configuration) {
+        case nil: break
+        case .answer(let lines): for line in lines { console.note(line) }
+        case .refuse(let reason): refuse(reason)
+        case .apply(let wanted): reconfigure(to: wanted)
+        case .endStream:
+            console.log("asked to stop: ending the stream")
+            stop()
+        }
     }
 }

@@ -17,9 +17,12 @@ struct VideoTrack {
     let metadata: StreamMetadata.Video
     let pacer: FramePacer
 
-    /// - Parameter point: what the stream begins with.
+    /// - Parameters:
+    ///   - point: what the stream begins with.
+    ///   - maximum: the highest bit rate that it may have.
     init?(
-        options: MediaOptions, point: OperatingPoint, stop: EventFD, reports: Mailbox<TrackReport>, console: Console
+        options: MediaOptions, point: OperatingPoint, maximum: Bitrate, stop: EventFD, reports: Mailbox<TrackReport>,
+        console: Console
     ) throws {
         guard let source = try Self.source(options, stop: stop, reports: reports) else { return nil }
         let size = options.dimension.size
@@ -34,7 +37,8 @@ struct VideoTrack {
                 "warning: the source gives \(source.frameRate.framesPerSecond) fps, \(options.quality.name) has "
                     + "\(options.quality.frameRate.framesPerSecond)")
         }
-        let configuration = try Self.configuration(options, point: point, sourceRate: source.frameRate)
+        let configuration = try Self.configuration(
+            options, point: point, maximum: maximum, sourceRate: source.frameRate)
         self.source = source
         self.configuration = configuration
         keyFrameInterval = options.keyFrameInterval
@@ -49,7 +53,7 @@ struct VideoTrack {
 
     /// What the encoder is opened with for an operating point.
     static func configuration(
-        _ options: MediaOptions, point: OperatingPoint, sourceRate: FrameRate
+        _ options: MediaOptions, point: OperatingPoint, maximum: Bitrate, sourceRate: FrameRate
     ) throws -> VideoEncoderConfiguration {
         let frameRate = min(point.frameRate, sourceRate)
         // The best quality that the stream can rise to without another start.
@@ -57,7 +61,7 @@ struct VideoTrack {
         let best = isLower ? .medium3 : options.quality
         return VideoEncoderConfiguration(
             size: options.dimension.size, frameRate: frameRate, bitrate: point.videoBitrate, profile: best.profile,
-            level: try level(best, options),
+            level: try level(best, isLower ? best.bitrate : maximum, options),
             keyFrameInterval: keyFrameDistance(options.keyFrameInterval, at: frameRate))
     }
 
@@ -78,9 +82,11 @@ struct VideoTrack {
         }
     }
 
-    private static func level(_ quality: VideoQuality, _ options: MediaOptions) throws -> H264Level {
+    private static func level(
+        _ quality: VideoQuality, _ maximum: Bitrate, _ options: MediaOptions
+    ) throws -> H264Level {
         do {
-            return try quality.level(for: options.dimension.size)
+            return try quality.level(for: options.dimension.size, upTo: maximum)
         } catch {
             throw CommandFailure(.usage, code: -1305, "\(error)")
         }
