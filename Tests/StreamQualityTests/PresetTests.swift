@@ -72,6 +72,22 @@ import Testing
     }
 }
 
+@Suite struct LevelForBitrateTests {
+    /// Level 3.0 carries 10 Mbit/s, level 3.1 14.
+    @Test(arguments: [(2_000, H264Level.level3_0), (10_000, .level3_0), (10_001, .level3_1), (14_001, .level3_2)])
+    func theLevelCarriesTheHighestBitRateToo(kilobits: Int, level: H264Level) throws {
+        let size = PictureSize(width: 320, height: 240)
+        #expect(try VideoQuality.high3.level(for: size, upTo: Bitrate(kilobitsPerSecond: kilobits)) == level)
+    }
+
+    @Test func aBitRateThatNoLevelCarriesIsRefused() {
+        #expect(throws: QualityError.self) {
+            try VideoQuality.high3.level(
+                for: PictureSize(width: 320, height: 240), upTo: Bitrate(kilobitsPerSecond: 240_001))
+        }
+    }
+}
+
 @Suite struct VideoDimensionTests {
     @Test func presetsKeepTheirExactSize() throws {
         #expect(VideoDimension.presets.count == 13)

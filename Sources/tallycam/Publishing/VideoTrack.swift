@@ -22,8 +22,10 @@ struct VideoTrack {
     /// - Parameters:
     ///   - options: get a smaller size when the encoder has no memory for the one that was asked for.
     ///   - point: what the stream begins with.
+    ///   - maximum: the highest bit rate that it may have.
     init?(
-        options: inout MediaOptions, point: OperatingPoint, stop: EventFD, reports: Mailbox<TrackReport>,
+        options: inout MediaOptions, point: OperatingPoint, maximum: Bitrate, stop: EventFD,
+        reports: Mailbox<TrackReport>,
         console: Console
     ) throws {
         if options.dimension.isRounded {
@@ -33,9 +35,10 @@ struct VideoTrack {
         var opened = Opened(try Self.source(options, stop: stop, reports: reports))
         while opened.encoder == nil, opened.source != nil {
             do {
-                try opened.openEncoder(options, point: point, reports: reports, console: console)
+                try opened.openEncoder(
+                    options, point: point, maximum: maximum, reports: reports, console: console)
             } catch let lack as HardwareEncodingError {
-                try options.fit(after: lack, asked: asked, point: point, reports: reports)
+                try options.fit(after: lack, asked: asked, point: point, maximum: maximum, reports: reports)
                 console.log("warning: \(lack); the picture is \(options.dimension.size) now")
                 if options.video.isCamera {
                     // A smaller picture of its own leaves more memory, too; the larger one's goes back before.
@@ -68,10 +71,12 @@ struct VideoTrack {
         init(_ source: (any VideoSource)?) { self.source = source }
 
         mutating func openEncoder(
-            _ options: MediaOptions, point: OperatingPoint, reports: Mailbox<TrackReport>, console: Console
+            _ options: MediaOptions, point: OperatingPoint, maximum: Bitrate, reports: Mailbox<TrackReport>,
+            console: Console
         ) throws {
             guard let source else { return }
-            let configuration = try VideoTrack.configuration(options, point: point, sourceRate: source.frameRate)
+            let configuration = try VideoTrack.configuration(
+                options, point: point, maximum: maximum, sourceRate: source.frameRate)
             let factory = EncoderFactory(
                 choice: options.encoder, layout: source.layout, isLent: options.video.isCamera,
                 inUse: EncoderInUse("openh264"), reports: reports)
@@ -95,7 +100,7 @@ struct VideoTrack {
 
     /// What the encoder is opened with for an operating point.
     static func configuration(
-        _ options: MediaOptions, point: OperatingPoint, sourceRate: FrameRate
+        _ options: MediaOptions, point: OperatingPoint, maximum: Bitrate, sourceRate: FrameRate
     ) throws -> VideoEncoderConfiguration {
         let frameRate = min(point.frameRate, sourceRate)
         // The best quality that the stream can rise to without another start.
@@ -103,7 +108,7 @@ struct VideoTrack {
         let best = isLower ? .medium3 : options.quality
         return VideoEncoderConfiguration(
             size: options.dimension.size, frameRate: frameRate, bitrate: point.videoBitrate, profile: best.profile,
-            level: try level(best, options),
+            level: try level(best, isLower ? best.bitrate : maximum, options),
             keyFrameInterval: keyFrameDistance(options.keyFrameInterval, at: frameRate))
     }
 
@@ -124,9 +129,11 @@ struct VideoTrack {
         }
     }
 
-    private static func level(_ quality: VideoQuality, _ options: MediaOptions) throws -> H264Level {
+    private static func level(
+        _ quality: VideoQuality, _ maximum: Bitrate, _ options: MediaOptions
+    ) throws -> H264Level {
         do {
-            return try quality.level(for: options.dimension.size)
+            return try quality.level(for: options.dimension.size, upTo: maximum)
         } catch {
             throw CommandFailure(.usage, code: -1305, "\(error)")
         }
@@ -137,7 +144,8 @@ extension MediaOptions {
     /// What is tried next when the hardware encoder has too little memory: a smaller picture, at last software with
     /// what the processor carries of the picture that was asked for.
     fileprivate mutating func fit(
-        after lack: HardwareEncodingError, asked: VideoDimension, point: OperatingPoint, reports: Mailbox<TrackReport>
+        after lack: HardwareEncodingError, asked: VideoDimension, point: OperatingPoint, maximum: Bitrate,
+        reports: Mailbox<TrackReport>
     ) throws {
         if let smaller = dimension.smaller {
             dimension = smaller
@@ -147,7 +155,8 @@ extension MediaOptions {
             throw CommandFailure(.media, code: EventCode.videoEncodingFailed.rawValue, "\(lack)")
         }
         dimension = asked
-        let configuration = try VideoTrack.configuration(self, point: point, sourceRate: point.frameRate)
+        let configuration = try VideoTrack.configuration(
+            self, point: point, maximum: maximum, sourceRate: point.frameRate)
         let carried = SoftwareBudget.ofThisMachine.carried(configuration)
         dimension = (try? VideoDimension(carried.size)) ?? dimension
         encoder = .openh264
