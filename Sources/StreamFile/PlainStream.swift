@@ -26,7 +26,7 @@ extension PlainStream {
         let url: RTMPURL
         do {
             url =
-                if let key { try RTMPURL(parsingServer: urlText.value, streamName: key.revealed) } else {
+                if let key { try RTMPURL(parsingServer: urlText.value, streamName: key) } else {
                     try RTMPURL(parsing: urlText.value)
                 }
         } catch {

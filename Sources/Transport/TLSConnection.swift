@@ -61,6 +61,7 @@ public final class TLSConnection: ByteStream {
         tcp.unacknowledgedByteCount + (isOpen && recordIsPending ? record.count : 0)
     }
 
+    public var localAddress: SocketAddress? { tcp.localAddress }
     public var isUnanswered: Bool { tcp.isUnanswered }
 
     public func pollEvents(hasBytesToWrite: Bool) -> PollEvents {

@@ -25,7 +25,7 @@ enum ConnectionCommand: Sendable {
 struct ConnectionReport: Sendable {
     enum Content: Sendable {
         /// The thread waits for `shakeHands`: connections that hold the stream's name are ended first.
-        case connected(server: String)
+        case connected(server: String, from: SocketAddress?)
         case publishing
         case failed(ConnectionFailure)
         /// Nothing gets through any more. The thread waits for `abort`: a server that is told of the end when it
@@ -114,7 +114,7 @@ final class ConnectionThread {
 
     private func publish() throws {
         let stream = try connect()
-        report(.connected(server: stream.peer))
+        report(.connected(server: stream.peer, from: stream.localAddress))
         guard try waitForLeave() else { return stream.close() }
         let connection = PublishConnection(stream: stream, configuration: configuration)
         defer { connection.close() }
@@ -242,7 +242,7 @@ final class ConnectionThread {
                 _ = try handle(connection.send(header), on: connection)
                 continue
             }
-            if holdsAtKeyFrame, queue.isKeyFrameNext {
+            if holdsAtKeyFrame, queue.isBeginningNext {
                 sendsMedia = false
                 report(.keyFrameReached)
                 break

@@ -23,9 +23,9 @@ final class FilePublisher {
     private let url: RTMPURL
     /// The connection and the signals, in this order.
     private var pollEntries: [PollEntry]
-    private var nextPollTime = MediaTimestamp.zero
+    @exclusivity(unchecked) private var nextPollTime = MediaTimestamp.zero
     /// Whether a signal has asked for the end.
-    private var isEnding = false
+    @exclusivity(unchecked) private var isEnding = false
 
     /// What changes with every tag. Not a part of the object: there each access would be checked for
     /// overlaps while the program runs.
@@ -75,13 +75,20 @@ final class FilePublisher {
         return .success
     }
 
+    /// As fast as it goes nothing is late: to be woken for each 16 KB would only cost.
+    private var settings: TCPSettings {
+        var settings = TCPSettings()
+        if options.pace == .fast { settings.unsentLowWaterByteCount = settings.sendBufferByteCount }
+        return settings
+    }
+
     /// - Returns: `nil` when a signal came first.
     private func connect() throws -> (any ByteStream)? {
         do {
             let security: TransportSecurity =
                 url.scheme == .rtmps ? .tls(try TLSContext(authorityFile: options.destination.authorityFile)) : .none
             return try Connector.connect(
-                to: Endpoint(host: url.host, port: url.port), security: security,
+                to: Endpoint(host: url.host, port: url.port), security: security, settings: settings,
                 cancellation: signals.fileDescriptor)
         } catch .cancelled {
             noticeSignals()

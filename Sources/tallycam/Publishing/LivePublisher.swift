@@ -38,6 +38,7 @@ final class LivePublisher {
     /// RTMP's time zero: when the first server took the stream.
     var timeZero: MediaTimestamp?
     var deliveredAtLinkLoss = 0
+    var ownLink = OwnLink()
     var drops = DropSummary()
     var isOver = false
     private var isMuted = false
@@ -54,7 +55,9 @@ final class LivePublisher {
         // Without netlink (a sandbox) a lost link is noticed by TCP, seconds later.
         links = try? LinkMonitor()
         stopTracks = try EventFD()
-        queue = try MediaQueue(limits: options.quality.bufferLimits, tracks: options.media.trackCount)
+        queue = try MediaQueue(
+            limits: options.quality.bufferLimits, tracks: options.media.trackCount,
+            hasVideo: options.media.video != .none)
         adaptation = StreamAdaptation(settings: options.quality, control: control, queue: queue, counters: counters)
         tracks = try MediaTracks(
             options: options.media, point: adaptation.operatingPoint, stop: stopTracks, queue: queue,

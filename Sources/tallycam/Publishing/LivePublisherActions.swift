@@ -47,7 +47,8 @@ extension LivePublisher {
                 counters: counters, reports: reports)
         } catch {
             let message = (error as? CommandFailure)?.message ?? "\(error)"
-            let cause = ConnectionFailure(code: EventCode.socketFailed.rawValue, text: message, isPermanent: true)
+            // A clock is set and a disk has room again some time: no reason to give up for good.
+            let cause = ConnectionFailure(code: EventCode.socketFailed.rawValue, text: message)
             perform(session.connectionFailed(id, cause, now: MonotonicClock.now()))
         }
     }

@@ -183,7 +183,8 @@ struct PublishOptions {
             guard arguments["url"] == nil else { throw CommandFailure.usage("--url and --stream exclude each other") }
             let (stream, faults) = try readStreamDescription(path)
             return (
-                PublishDestination(stream, stateDirectory: PublishDestination.standardStateDirectory),
+                PublishDestination(
+                    stream, path: path, stateDirectory: PublishDestination.standardStateDirectory),
                 faults.map { "\(path):\($0)" }
             )
         case (let text?, nil):
