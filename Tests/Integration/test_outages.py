@@ -6,7 +6,7 @@ import time
 
 import pytest
 from recording import Recording
-from scenarios import SideBySide, count_events, publish_small, seconds_to_end
+from scenarios import SideBySide, count_events, publish_small, seconds_to_end, wait_for_count
 from servers import NginxRTMP
 from tallycam import events, wait_for_event
 
@@ -170,7 +170,13 @@ def change_address(children):
     publisher = start_live(children, nginx, network.prefix("client"))
     network.lose_address()
     network.get_address("10.77.1.3")
-    return finish(nginx, publisher, wait_for_pictures(nginx, publisher, 2, 10))
+    begin = time.monotonic()
+    wait_for_count(publisher, "reconnecting", 1, 5)
+    noticed = time.monotonic() - begin
+    wait_for_count(publisher, "connected", 2, 5)
+    connected = time.monotonic() - begin
+    seconds_to_end(publisher)
+    return publisher, noticed, connected
 
 
 def kill_beside_dead_link(children, pause: float):
@@ -221,7 +227,6 @@ RUNS = {
     "unplugged for 2 s": (unplug, 2),
     "unplugged for 8 s": (unplug, 8),
     "leased anew": (lease_anew, 3, 4),
-    "another address": (change_address,),
     "killed for 10 s, another link down": (kill_beside_dead_link, 10),
 }
 # Nobody tells of packets that come through again: new connections are tried all the time. A link's return is
@@ -237,11 +242,12 @@ EITHER = {"swallowed for 1.5 s", "swallowed for 3 s", "unplugged for 2 s"}
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    runs = SideBySide(tmp_path_factory.mktemp("outages"), workers=len(RUNS) + len(STOPS))
+    runs = SideBySide(tmp_path_factory.mktemp("outages"), workers=len(RUNS) + len(STOPS) + 1)
     for name, (function, *arguments) in RUNS.items():
         runs.begin(name, function, *arguments)
     for name, (cut, seconds, _) in STOPS.items():
         runs.begin(f"stop {name}", stop_without_network, cut, seconds)
+    runs.begin("another address", change_address)
     yield runs
     runs.end()
 
@@ -278,6 +284,15 @@ def test_a_way_that_swallows_packets_is_noticed_within_five_seconds(runs):
     published = next(event["t"] for event in events(publisher) if event["code"] == 1002)
     # The stream ran for a second and some before.
     assert retry["t"] - published < 5 + 3
+
+
+def test_a_connection_whose_address_is_gone_is_given_up_at_once(runs):
+    # The server cannot be told, and gives the name to nobody else before it misses the old connection.
+    publisher, noticed, connected = runs.result("another address")
+    assert noticed < 0.5, publisher.report()
+    assert connected < 1, publisher.report()
+    [cause, *_] = [event["cause"] for event in events(publisher) if event["code"] == 3004]
+    assert cause == -1013
 
 
 @pytest.mark.parametrize("name", STOPS)
