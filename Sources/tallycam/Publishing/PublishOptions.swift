@@ -155,7 +155,7 @@ struct PublishOptions {
     private func checkCombination(_ arguments: CommandLineArguments) throws {
         if flvPath != nil,
             let extra = [
-                "video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace", "status-interval",
+                "video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace", "reconnect",
             ]
             .first(where: arguments.contains)
                 ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)
