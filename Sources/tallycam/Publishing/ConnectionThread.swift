@@ -290,7 +290,9 @@ final class ConnectionThread {
 
 extension ConnectionFailure {
     init(_ error: TransportError) {
-        self.init(code: error.code ?? EventCode.socketFailed.rawValue, text: "\(error)")
+        // Certificates to trust do not come by themselves.
+        let isPermanent = if case .tlsUnavailable = error { true } else { false }
+        self.init(code: error.code ?? EventCode.socketFailed.rawValue, text: "\(error)", isPermanent: isPermanent)
     }
 
     init(_ error: PublishError, peer: String) {
