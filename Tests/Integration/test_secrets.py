@@ -239,3 +239,19 @@ def test_a_session_that_fails_shows_no_secret(children, fault, kind, style):
     assert f"tallycam: {receiver.address}" in publisher.stderr, publisher.report()
     receiver.process.interrupt_and_wait()
     assert_no_secret(children, *tokens(children.directory))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["publish", "URL"], ["publish", "--stream", "URL"], ["check", "URL"], ["publish", "--from-flv", "URL"],
+        ["publish", "--quality", "URL"], ["publish", "--events", "URL"], ["publish", "--urlURL"],
+        ["publish", "--events", "json", "--video", "URL"], ["URL"], ["publish", "--url=URL", "--dimension=URL"],
+    ],
+)  # fmt: skip
+def test_a_url_in_the_wrong_place_is_not_printed(children, words):
+    url = f"rtmp://bob:{PASSWORD}@127.0.0.1:9/live/{STREAM_KEY}"
+    process = children.run("wrong", [TALLYCAM, *(word.replace("URL", url) for word in words)])
+    assert process.child.returncode != 0
+    assert process.stderr.startswith("tallycam: ")
+    assert_no_secret(children)

@@ -20,6 +20,8 @@ final class FilePublisher {
     private let console: Console
     private let signals: SignalFD
     private let file: OwnedFileDescriptor
+    /// Not so with a file on a disk, which is always ready.
+    private let mayHaveToWait: Bool
     private let url: RTMPURL
     /// The connection and the signals, in this order.
     private var pollEntries: [PollEntry]
@@ -40,19 +42,27 @@ final class FilePublisher {
         self.options = options
         self.console = console
         url = try options.destination.connectionURL()
-        signals = try SignalFD([SIGINT, SIGTERM])
+        // To mute what is encoded already is not possible; the signal shall not end the program either.
+        signals = try SignalFD([SIGINT, SIGTERM, SIGUSR1])
         pollEntries = [PollEntry(-1), PollEntry(signals.fileDescriptor)]
         do {
-            file = try OwnedFileDescriptor(opening: path, flags: O_RDONLY)
+            // A FIFO opens at once this way, also before it has a writer; `awaitFile` waits for that.
+            file = try OwnedFileDescriptor(opening: path, flags: O_RDONLY | O_NONBLOCK)
         } catch {
             throw CommandFailure(.media, "\(path): cannot be read: \(error.reason)")
         }
+        var status = stat()
+        mayHaveToWait = fstat(file.rawValue, &status) != 0 || status.st_mode & S_IFMT != S_IFREG
     }
 
     func run() throws -> ExitStatus {
         // Before the server is bothered: is it an FLV file at all, and has it a tag?
         var progress = Progress(watch: PlatformWatch(options.destination.platform))
         guard let first = try nextTag(&progress.reader) else {
+            if isEnding {
+                emitEnd(progress.tally)
+                return .success
+            }
             throw CommandFailure(.media, "\(path): the file holds no tags")
         }
         console.log("publishing to \(options.destination.label)")
@@ -119,7 +129,13 @@ final class FilePublisher {
             }
             if try handle(connection.send(current), on: connection) { return }
             progress.tally.add(current)
-            tag = try nextTag(&progress.reader)
+            do {
+                tag = try nextTag(&progress.reader)
+            } catch {
+                // A recorder that was killed leaves half a tag; what was sent before it shall arrive.
+                try sayGoodbye(on: connection)
+                throw error
+            }
         }
         try sayGoodbye(on: connection)
     }
@@ -153,7 +169,9 @@ final class FilePublisher {
     }
 
     private func noticeSignals() {
-        while signals.next() != nil { isEnding = true }
+        while let signal = signals.next() {
+            if signal != SIGUSR1 { isEnding = true }
+        }
     }
 
     private func sayGoodbye(on connection: PublishConnection) throws {
@@ -193,10 +211,24 @@ final class FilePublisher {
         return false
     }
 
+    /// Waits for bytes of the file: a pipe's writer may take its time.
+    /// - Returns: false when the stream is to end instead.
+    private func awaitFile() throws -> Bool {
+        while mayHaveToWait, !isEnding {
+            var entries = [PollEntry(file.rawValue), PollEntry(signals.fileDescriptor)]
+            try poll(&entries, until: nil)
+            if !entries[1].ready.isEmpty { noticeSignals() }
+            if !entries[0].ready.isEmpty { break }
+        }
+        return !isEnding
+    }
+
+    /// - Returns: `nil` at the end of the file, and when the stream is to end.
     private func nextTag(_ reader: inout FLVReader) throws -> FLVTag? {
         do {
             while true {
                 if let tag = try reader.nextTag() { return tag }
+                guard try awaitFile() else { return nil }
                 if try reader.append(upTo: Self.blockSize, filledBy: { try file.read(into: $0) }) == 0 {
                     try reader.inputEnded()
                     return nil

@@ -156,6 +156,7 @@ struct PublishOptions {
         if flvPath != nil,
             let extra = [
                 "video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace", "status-interval",
+                "reconnect",
             ]
             .first(where: arguments.contains)
                 ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)
