@@ -1,16 +1,5 @@
 import Media
 
-/// One of the connections that a session has had opened. Never used twice.
-public struct ConnectionID: Hashable, Sendable {
-    let number: Int
-
-    init(number: Int) { self.number = number }
-}
-
-extension ConnectionID: CustomStringConvertible {
-    public var description: String { "connection \(number)" }
-}
-
 /// Decides when a stream connects, reconnects, moves and ends. It owns no socket and reads no clock.
 ///
 /// Its runner performs the actions in their order and reports what becomes of each connection. What

@@ -208,6 +208,22 @@ def test_the_server_may_ask_to_move(children):
     assert max(steps) < 300
 
 
+def test_sound_alone_may_move_at_any_time(children):
+    second = FaultyReceiver(children, [], name="second")
+    first = FaultyReceiver(children, [f"reconnect-to={second.address}"], name="first")
+    publisher = children.start(
+        "publish",
+        [TALLYCAM, "publish", "--url", first.url, "--video", "none", "--audio", "tone", "--events", "json"])
+    wait_for_event(publisher, "serverChanged", 10)
+    time.sleep(1)
+    assert seconds_to_end(publisher) < 1
+    assert publisher.child.returncode == 0, publisher.report()
+    [before], [after] = first.recordings(), second.recordings()
+    times = [tag.timestamp for tag in [*before.sounds, *after.sounds]]
+    assert all(earlier < later for earlier, later in itertools.pairwise(times))
+    assert len(before.sounds) > 0 and len(after.sounds) > 20
+
+
 def test_a_server_that_asks_to_move_nowhere_is_stayed_with(children):
     receiver = FaultyReceiver(children, [f"reconnect-to=127.0.0.1:{free_port()}"])
     publisher = publish_small(children, receiver.url)

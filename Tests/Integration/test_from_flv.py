@@ -1,11 +1,14 @@
 """An encoded file is published as it is: every tag, byte for byte, at its time."""
 
+import os
+import signal
 import time
 
 import flv
 import media
 import pytest
 from rtmp_wire import Tap
+from scenarios import seconds_to_end
 from servers import NginxRTMP
 from tallycam import TALLYCAM, Receiver
 
@@ -96,3 +99,32 @@ def test_a_large_picture_crosses_the_wire(children, tmp_path):
     receiver = Receiver(children)
     publish(children, path, receiver.url(), "fast")
     assert media_of(receiver.recording()) == media_of(path)
+
+
+@pytest.mark.parametrize("is_connected", [False, True])
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+def test_a_pipe_whose_writer_is_silent_holds_up_no_stop(children, encoded_flv, tmp_path, signal_number, is_connected):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    receiver = Receiver(children)
+    words = [TALLYCAM, "publish", "--from-flv", pipe, "--url", receiver.url(), "--pace", "fast"]
+    publisher = children.start("publish", words)
+    if is_connected:
+        with open(pipe, "wb") as file:
+            file.write(encoded_flv.read_bytes()[:50_000])
+            file.flush()
+            publisher.wait_until(lambda: "connected to" in publisher.stderr, 5, "connection")
+            assert seconds_to_end(publisher, signal_number) < 1
+    else:
+        time.sleep(0.3)
+        assert seconds_to_end(publisher, signal_number) < 1
+    assert publisher.child.returncode == 0, publisher.report()
+
+
+def test_a_signal_that_mutes_a_live_stream_does_no_harm(children, encoded_flv):
+    receiver = Receiver(children)
+    publisher = children.start("publish", [TALLYCAM, "publish", "--from-flv", encoded_flv, "--url", receiver.url()])
+    time.sleep(0.5)
+    publisher.send(signal.SIGUSR1)
+    assert publisher.wait(8) == 0, publisher.report()
+    assert media_of(receiver.recording()) == media_of(encoded_flv)

@@ -50,9 +50,9 @@ struct ConnectionReport: Sendable {
 /// Connects, publishes, and sends what the queue holds: the work of one connection's thread.
 final class ConnectionThread {
     /// How long what waits may take to be sent when the stream ends.
-    private static let drainLimit = Duration.milliseconds(500)
+    private static let drainLimit = Duration.milliseconds(400)
     /// How long the goodbye may take after that.
-    private static let goodbyeLimit = Duration.milliseconds(250)
+    private static let goodbyeLimit = Duration.milliseconds(200)
 
     /// For how long a dead connection is kept, to be aborted when the server can be reached again. Servers
     /// miss a publisher sooner than that.
