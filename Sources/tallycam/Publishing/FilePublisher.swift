@@ -76,7 +76,7 @@ final class FilePublisher {
         console.emit(Event(.connected(server: stream.peer), destination: options.destination.label))
         let configuration = PublishConfiguration(
             url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
-            metadata: nil, md5: { MD5.digest(of: $0) })
+            metadata: nil, timeLimits: options.limits.session, md5: { MD5.digest(of: $0) })
         let connection = PublishConnection(stream: stream, configuration: configuration)
         defer { connection.close() }
         do {
@@ -102,7 +102,8 @@ final class FilePublisher {
         while !isEnding {
             do {
                 return try Connector.connect(
-                    to: Endpoint(host: url.host, port: url.port), security: security, settings: settings,
+                    to: Endpoint(host: url.host, port: url.port), security: security,
+                    limits: options.limits.connection(), settings: settings,
                     cancellation: signals.fileDescriptor)
             } catch {
                 guard error == .cancelled else { throw error }

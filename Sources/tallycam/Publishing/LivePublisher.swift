@@ -65,6 +65,7 @@ final class LivePublisher {
         var settings = StreamSessionSettings()
         settings.statusInterval = options.statusInterval
         settings.reconnect.limit = options.reconnectLimit
+        settings.attemptLimit = options.limits.attempt
         session = StreamSession(settings: settings, seed: UInt64(bitPattern: MonotonicClock.now().nanoseconds))
         statusReporter = StatusReporter(options: options, now: MonotonicClock.now())
     }

@@ -58,6 +58,7 @@ struct PublishOptions {
     var quality: QualitySettings
     var statusInterval: Duration
     var reconnectLimit: ReconnectPolicy.Limit
+    var limits = StepLimits()
     var flvPath: String?
     /// Every measurement of the quality controller is an event.
     var isTraced = false
@@ -114,6 +115,7 @@ struct PublishOptions {
             CommandLineOption("duration", takes: "SECONDS", help: "end after so much media"),
             CommandLineOption(
                 "reconnect", takes: "N", help: "attempts after a failure: a number (default 3) or endless"),
+        ] + StepLimits.options + [
             CommandLineOption("status-interval", takes: "SECONDS", help: "between status reports, 1 to 30 (default 3)"),
             CommandLineOption("from-flv", takes: "FILE", help: "publish an already encoded file; nothing is encoded"),
             CommandLineOption("pace", takes: "PACE", help: "of --from-flv: realtime (default) or fast"),
@@ -149,6 +151,7 @@ struct PublishOptions {
         pace = try Self.choice(arguments, "pace", default: .realtime, "realtime or fast")
         statusInterval = try Self.statusInterval(arguments["status-interval"])
         reconnectLimit = try Self.reconnectLimit(arguments["reconnect"])
+        limits = try StepLimits(arguments)
         try checkCombination(arguments)
     }
 
