@@ -110,12 +110,12 @@ def test_a_pipe_whose_writer_is_silent_holds_up_no_stop(children, encoded_flv, t
     os.mkfifo(pipe)
     receiver = Receiver(children)
     words = [TALLYCAM, "publish", "--from-flv", pipe, "--url", receiver.url(), "--pace", "fast"]
-    publisher = children.start("publish", words)
+    publisher = children.start("publish", [*words, "--events", "json"])
     if is_connected:
         with open(pipe, "wb") as file:
             file.write(encoded_flv.read_bytes()[:50_000])
             file.flush()
-            publisher.wait_until(lambda: "connected to" in publisher.stderr, 5, "connection")
+            wait_for_event(publisher, "publishing", 5)
             assert seconds_to_end(publisher, signal_number) < 1
     else:
         time.sleep(0.3)
