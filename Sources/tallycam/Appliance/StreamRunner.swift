@@ -116,6 +116,8 @@ extension PublishOptions {
             highThreshold: device.bufferHighThreshold)
         statusInterval = device.statusInterval
         reconnectLimit = device.reconnectAttempts.map { .attempts($0) } ?? .endless
+        limits.connect = device.connectLimit
+        limits.handshake = device.handshakeLimit
         pace = .realtime
     }
 
