@@ -156,7 +156,6 @@ struct PublishOptions {
         if flvPath != nil,
             let extra = [
                 "video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace", "status-interval",
-                "reconnect",
             ]
             .first(where: arguments.contains)
                 ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)
@@ -165,6 +164,9 @@ struct PublishOptions {
         }
         if flvPath == nil, arguments.contains("pace") {
             throw CommandFailure.usage("--pace goes with --from-flv only")
+        }
+        if flvPath != nil, arguments.contains("reconnect") {
+            throw CommandFailure.usage("--reconnect does not go with --from-flv: a file goes over one connection")
         }
     }
 
