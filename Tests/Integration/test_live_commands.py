@@ -85,10 +85,11 @@ def test_all_changes_take_effect_at_one_key_frame(children, nginx, form):
     assert sum(after) / len(after) < 0.6 * sum(before) / len(before)
 
 
-def test_more_than_the_header_announced_comes_with_a_new_header(children):
-    """960x540 at 30 pictures a second needs level 3.1, at 12 level 3.0 does."""
+@pytest.mark.parametrize(("dimension", "expected"), [("320x240", [30]), ("720x576", [30, 31])])
+def test_more_than_the_header_announced_comes_with_a_new_header(children, dimension, expected):
+    """720x576 at 30 pictures a second needs level 3.1, at 12 level 3.0 does; so does 320x240."""
     receiver = Receiver(children)
-    publisher = start(children, receiver.url(), quality="Low1", dimension="960x540")
+    publisher = start(children, receiver.url(), quality="Low1", dimension=dimension)
     time.sleep(1.5)
     send(publisher, "set quality Medium1")
     wait_for(publisher, "configured", 1)
@@ -99,7 +100,7 @@ def test_more_than_the_header_announced_comes_with_a_new_header(children):
     assert recording.decoded.complaints == ""
     levels = [tag.body[5 + 3] for tag in recording.tags if tag.is_video_header]
     profiles = {tag.body[5 + 1] for tag in recording.tags if tag.is_video_header}
-    assert levels == [30, 31] and len(profiles) == 1
+    assert levels == expected and len(profiles) == 1
     times = [tag.timestamp for tag in recording.pictures]
     assert times[-1] - times[-2] < 50
 
