@@ -64,7 +64,7 @@ public struct ControlTuning: Hashable, Sendable {
     /// A raise that lasted so long was right.
     public var provingTime = Duration.seconds(10)
     /// A raise that is followed by a link of less than this part of what was sent before it is not what was wrong.
-    public var blameShare = 0.8
+    public var blameShare = 0.65
     /// An encoder that gives less than this of what it is told proves nothing about the link.
     public var verifyingShare = 0.55
 
