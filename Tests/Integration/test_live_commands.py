@@ -150,16 +150,40 @@ def test_what_cannot_be_is_refused_and_the_stream_goes_on(children):
     assert Recording(receiver.recording()).decoded.complaints == ""
 
 
-def test_commands_and_their_help_on_a_terminal(children):
+def on_terminal(children: Children, url: str, terminal: str = "xterm") -> Process:
+    """A publisher on a terminal of its own; what is written to its standard input is typed there."""
+    words = [TALLYCAM, *publish_arguments(url, events="text", quality="Low1", dimension="320x240", reconnect="endless")]
+    process = children.start(
+        "terminal", ["env", f"TERM={terminal}", "script", "-qefc", " ".join(map(str, words)), "/dev/null"],
+        stdin=subprocess.PIPE,
+    )  # fmt: skip
+    process.wait_until(lambda: "state: connected" in process.stdout, 10, "the stream")
+    return process
+
+
+@pytest.mark.parametrize("kind", ["xterm", "dumb"])
+def test_commands_and_their_help_on_a_terminal(children, kind):
+    """With a live view the line that is typed is edited in it, without one by the terminal."""
     receiver = Receiver(children)
-    words = [TALLYCAM, *publish_arguments(receiver.url(), events="text", quality="Low1", dimension="320x240")]
-    terminal = children.start("terminal", ["script", "-qec", " ".join(map(str, words)), "/dev/null"], stdin=subprocess.PIPE)
-    terminal.wait_until(lambda: "state: connected" in terminal.stdout, 10, "the stream")
-    send(terminal, "help", "set mute on")
+    terminal = on_terminal(children, receiver.url(), kind)
+    send(terminal, "help", "set mute of\x7fn" if kind == "xterm" else "set mute on")
     terminal.wait_until(lambda: "muted: sound goes out as silence" in terminal.stdout, 5, "the change")
     assert "forget what was noted" in terminal.stdout
     send(terminal, "stop")
     assert terminal.wait(10) == 0, terminal.report()
+
+
+def test_the_live_view_says_live_only_while_it_is(children):
+    receiver = Receiver(children)
+    terminal = on_terminal(children, receiver.url())
+    terminal.wait_until(lambda: " LIVE " in terminal.stdout, 5, "the badge")
+    receiver.process.interrupt_and_wait()
+    terminal.wait_until(lambda: "RECONNECTING" in terminal.stdout, 10, "the loss")
+    time.sleep(0.5)
+    send(terminal, "stop")
+    assert terminal.wait(10) == 0, terminal.report()
+    after = terminal.stdout.partition("state: reconnecting")[2]
+    assert " LIVE " not in after and "RECONNECTING" in after
 
 
 def test_a_bit_rate_above_the_tables_level_is_carried(children):
