@@ -58,7 +58,7 @@ extension Event {
     /// Whether it belongs into a ring of few events: what comes many times a minute does not.
     var isWorthKeeping: Bool {
         if code == EventCode.status.rawValue || code == EventCode.stateChanged.rawValue { return false }
-        return code != 0 || name == "sourceEnded" || name == "ended"
+        return code != 0 || ["sourceEnded", "ended", "configured", "refused"].contains(name)
     }
 }
 
