@@ -61,14 +61,18 @@ class Transfers:
         threading.Thread(target=self._serve, daemon=True).start()
 
     def _serve(self) -> None:
+        while True:
+            connection, _ = self.socket.accept()
+            # One that gets stuck holds up no other.
+            threading.Thread(target=self._transfer, args=(connection,), daemon=True).start()
+
+    def _transfer(self, connection: socket.socket) -> None:
         try:
-            while True:
-                connection, _ = self.socket.accept()
-                with connection:
-                    connection.sendall(self.payload)
-                    connection.shutdown(socket.SHUT_WR)
-                    while data := connection.recv(65536):
-                        self.received += len(data)
+            with connection:
+                connection.sendall(self.payload)
+                connection.shutdown(socket.SHUT_WR)
+                while data := connection.recv(65536):
+                    self.received += len(data)
         except OSError:
             pass
 
