@@ -56,16 +56,17 @@ class Publisher:
         self.nginx = nginx
         self.name = name
         self.commands = f"/tmp/commands-{name}"
-        # Opened for both directions, so that a command's end is not the end of commands.
         words = [
-            f"mkfifo {self.commands}; exec tallycam publish --commands --events json --encoder v4l2 --status-interval 1",
-            f"--reconnect 0 --url rtmp://{HOST}:{nginx.port}/live/{name} --video {source} --audio {audio}", *options,
-            f"<> {self.commands}",
+            "exec tallycam publish --events json --encoder v4l2 --status-interval 1 --reconnect 0",
+            f"--url rtmp://{HOST}:{nginx.port}/live/{name} --video {source} --audio {audio}", *options,
         ]  # fmt: skip
+        if "--commands" in options:
+            # Opened for both directions, so that a command's end is not the end of commands.
+            words = [f"mkfifo {self.commands};", *words, f"<> {self.commands}"]
         self.process: GuestProcess = board.start(" ".join(words))
 
     def command(self, *lines: str) -> None:
-        """As somebody types them who runs it in a terminal."""
+        """As somebody types them who runs it in a terminal; needs --commands."""
         self.board.run(f"cat > {self.commands}", stdin="".join(f"{line}\n" for line in lines).encode())
 
     @property

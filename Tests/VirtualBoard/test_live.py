@@ -92,7 +92,7 @@ def test_quality_script_over_the_whole_table_and_back(encoder, nginx, capsys):
     """Low1 to Medium3 and back while live, by commands: one encoder, one connection, and each step has its bit rate."""
     before = uses(encoder)
     publisher = Publisher(
-        encoder, nginx, "script", "--dimension 640x360", "--quality Medium3", "--adapt nothing",
+        encoder, nginx, "script", "--dimension 640x360", "--quality Medium3", "--adapt nothing", "--commands",
         source=CAMERA, audio="alsa:hw:Loopback,1",
     )  # fmt: skip
     publisher.wait_status(lambda status: status["videoFrames"] > 40, 60)
