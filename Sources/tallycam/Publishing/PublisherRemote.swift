@@ -1,12 +1,10 @@
 import LinuxIO
 import Synchronization
 
-/// What another thread has of a `LivePublisher`: it can end it, and ask whether it is alive.
+/// What another thread has of a `LivePublisher`: it can end it.
 final class PublisherRemote: Sendable {
     let wakeup: EventFD
     private let isStopWanted = Atomic(false)
-    private let asked = Atomic<UInt64>(0)
-    private let answered = Atomic<UInt64>(0)
 
     init() throws(SystemCallError) { wakeup = try EventFD() }
 
@@ -16,20 +14,9 @@ final class PublisherRemote: Sendable {
         wakeup.signal()
     }
 
-    /// Asks for a sign of life.
-    func ask() {
-        asked.add(1, ordering: .relaxed)
-        wakeup.signal()
-    }
-
-    /// Whether the publisher has answered since it was asked last.
-    var hasAnswered: Bool { answered.load(ordering: .relaxed) == asked.load(ordering: .relaxed) }
-
-    /// One turn of the publisher's loop: the sign of life.
     /// - Returns: whether to stop now; true once.
-    func turn() -> Bool {
+    func takeStop() -> Bool {
         wakeup.drain()
-        answered.store(asked.load(ordering: .relaxed), ordering: .relaxed)
         return isStopWanted.exchange(false, ordering: .relaxed)
     }
 }
