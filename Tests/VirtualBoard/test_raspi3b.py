@@ -26,7 +26,7 @@ def test_the_card_boots_on_a_raspberry_pi_3_and_goes_live(tmp_path, nginx):
         board.wait_for("none\r\n", 20)
         board.type("start\r")
         board.wait_for("live\r\n", 60)
-        board.wait_until("quality\r", "Low1", 60)
+        board.wait_until("quality\r", "kbit/s", 60)
         board.type("stop\r")
         board.wait_for("ready\r\n", 30)
         assert nginx.recording("raspi3b").stat().st_size > 5000
