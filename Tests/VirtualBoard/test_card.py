@@ -183,7 +183,8 @@ def test_cable_and_server_gone_and_back(slot, nginx):
     assert rhythm(board, RECONNECTING)
     board.restore()
     board.wait_for_state("live", 60)
-    assert all(lit for lit, _ in board.lamp("GPIO27", 3))
+    # Live; with short gaps if the quality is still lower than where it began.
+    assert all(lit or seconds < 0.3 for lit, seconds in board.lamp("GPIO27", 3))
     nginx.process.interrupt_and_wait()
     board.wait_for_state("reconnecting", 60)
     nginx.start()
