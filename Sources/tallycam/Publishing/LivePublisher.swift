@@ -94,7 +94,7 @@ final class LivePublisher {
             console.hasTerminal ? statusReporter.nextViewTime : nil,
         ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
-        if let remote, remote.takeStop() { stop() }
+        if let remote, remote.turn() { stop() }
         while let signal = signals?.next() {
             signalled(signal)
         }

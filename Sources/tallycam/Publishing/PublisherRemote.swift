@@ -14,8 +14,9 @@ final class PublisherRemote: Sendable {
         wakeup.signal()
     }
 
+    /// One turn of the publisher's loop.
     /// - Returns: whether to stop now; true once.
-    func takeStop() -> Bool {
+    func turn() -> Bool {
         wakeup.drain()
         return isStopWanted.exchange(false, ordering: .relaxed)
     }
