@@ -70,7 +70,8 @@ extension ApplianceRunner {
         board.boardChanged(to: files.board, now: now)
         let needsRestart = previous.streamText != files.streamText || previous.deviceText != files.deviceText
         if needsRestart { failures = [:] }
-        if previous.networkText != files.networkText { networkSettingsChanged() }
+        if previous.networkText != files.networkText { takeUpNetworkSettings() }
+        hasLoaded = true
         openConsole()
         var configuration = Appliance.Configuration(
             faults: files.applianceFaults, startsAtBoot: files.device.startAtBoot, flashLED: files.device.flashLED.mode,
@@ -81,12 +82,12 @@ extension ApplianceRunner {
         reportFaults(now: now)
     }
 
-    private func networkSettingsChanged() {
+    private func takeUpNetworkSettings() {
         let script = "/etc/init.d/S30network"
         do {
             try writeNetworkSettings(files.network, to: settings.networkDirectory)
             // The start scripts did it at boot, with the same settings.
-            guard begin < MonotonicClock.now() - .seconds(10), access(script, X_OK) == 0 else { return }
+            guard hasLoaded, access(script, X_OK) == 0 else { return }
             tell("the network's settings have changed")
             try startProgram([script, "restart"])
         } catch {

@@ -24,6 +24,7 @@ final class ApplianceRunner {
     let links: LinkMonitor?
     var appliance = Appliance()
     var files = DescriptionFiles()
+    var hasLoaded = false
     /// Why camera, microphone, encoder or server failed last, as long as that counts.
     var failures: [ApplianceFault: String] = [:]
     /// Cameras and microphones that a running stream has lost, and waits for.
