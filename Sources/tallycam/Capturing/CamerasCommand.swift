@@ -13,7 +13,7 @@ func runCameras(_ arguments: [String]) throws -> ExitStatus {
     guard let parsed = try parseOptions(arguments, [json], usage: usage) else { return .success }
     let webcams = (0..<64).map { "/dev/video\($0)" }.compactMap { try? V4L2CameraDescription(at: $0) }
     guard !webcams.isEmpty else {
-        throw CommandFailure(.media, code: -1301, "there is no camera: \(absenceReason())")
+        throw CommandFailure(.media, code: -1301, "there is no camera: \(cameraAbsenceReason())")
     }
     for entry in webcams.map(CameraListing.init) {
         if parsed.contains("json") { write(entry.json, to: STDOUT_FILENO) } else { print(entry.text) }
@@ -22,7 +22,7 @@ func runCameras(_ arguments: [String]) throws -> ExitStatus {
 }
 
 /// Why there is no camera, as far as the device nodes tell.
-private func absenceReason() -> String {
+func cameraAbsenceReason() -> String {
     let paths: [String] = (0..<64).map { "/dev/video\($0)" }
     let nodes = paths.filter { access($0, F_OK) == 0 }
     if nodes.isEmpty {

@@ -2,6 +2,7 @@ import ApplianceLogic
 import LinuxIO
 import Media
 import RTMP
+import SoftwareEncoding
 import StreamQuality
 import SyntheticSources
 
@@ -35,6 +36,8 @@ struct MediaOptions: Sendable {
     var audioQuality: AudioQuality
     /// The same for the whole stream: some services refuse another size, players often show garbage.
     var dimension: VideoDimension
+    /// Of the source's pictures.
+    var turn = PictureTurn()
     /// From one key frame to the next, as the service wants it.
     var keyFrameInterval = Duration.seconds(2)
     var encoder: EncoderChoice
