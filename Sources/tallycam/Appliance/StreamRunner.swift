@@ -74,7 +74,6 @@ final class StreamRunner {
                 do {
                     let console = Console { reports.send(.console($0)) }
                     let options = try PublishOptions(request)
-                    for warning in options.warnings { console.log("warning: \(warning)") }
                     _ = try LivePublisher(options: options, console: console, remote: remote).run()
                     reports.send(.ended(nil))
                 } catch {
@@ -102,11 +101,10 @@ extension PublishOptions {
         let start = try VideoQuality(named: device.startQuality)
         destination = PublishDestination(request.description, stateDirectory: request.stateDirectory)
         media = MediaOptions(
-            video: try Self.videoSource(device), audio: Self.audioSource(device), quality: highest,
+            video: Self.videoSource(device), audio: Self.audioSource(device), quality: highest,
             audioQuality: try AudioQuality(named: device.audioQuality),
             dimension: try VideoDimension(parsing: device.dimension), encoder: Self.encoder(request.board),
             duration: nil)
-        media = try destination.fitted(media, warnings: &warnings)
         quality = QualitySettings(
             videoQuality: highest, audioQuality: media.audio == .none ? nil : media.audioQuality,
             bitrateRange: BitrateRange(minimum: lowest.bitrate, start: start.bitrate, maximum: highest.bitrate))
@@ -119,16 +117,13 @@ extension PublishOptions {
         pace = .realtime
     }
 
-    /// "auto" is the first V4L2 camera.
-    private static func videoSource(_ device: DeviceDescription) throws -> VideoInput {
+    /// "auto" is the first camera of libcamera's, a path a V4L2 camera, any other name one of libcamera's.
+    private static func videoSource(_ device: DeviceDescription) -> VideoInput {
         switch device.camera {
-        case "synthetic": return .embedded(.synthetic)
-        case "auto": return .v4l2(CameraSettings(device: "/dev/video0"))
-        case let name where name.hasPrefix("/dev/"): return .v4l2(CameraSettings(device: name))
-        case let name:
-            throw CommandFailure(
-                .media, code: EventCode.cameraUnavailable.rawValue,
-                "there is no camera \"\(name)\"; look at its cable, or at \"camera\" in device.json")
+        case "synthetic": .embedded(.synthetic)
+        case "auto": .libcamera(CameraSettings(device: ""))
+        case let name where name.hasPrefix("/dev/"): .v4l2(CameraSettings(device: name))
+        case let name: .libcamera(CameraSettings(device: name))
         }
     }
 

@@ -1,4 +1,5 @@
 import AudioCapture
+import CameraCapture
 import DevicePorts
 import Glibc
 import JSONText
@@ -6,32 +7,32 @@ import LinuxIO
 import Media
 import V4L2Devices
 
-/// `tallycam cameras`: V4L2's cameras.
+/// `tallycam cameras`: libcamera's cameras, then what V4L2 has besides.
 func runCameras(_ arguments: [String]) throws -> ExitStatus {
     let usage = "tallycam cameras [--json]"
     let json = CommandLineOption("json", help: "one JSON object a line")
     guard let parsed = try parseOptions(arguments, [json], usage: usage) else { return .success }
+    let system = try cameraSystem()
+    let cameras = system?.cameras() ?? []
     let webcams = (0..<64).map { "/dev/video\($0)" }.compactMap { try? V4L2CameraDescription(at: $0) }
-    guard !webcams.isEmpty else {
-        throw CommandFailure(.media, code: -1301, "there is no camera: \(absenceReason())")
+    guard !cameras.isEmpty || !webcams.isEmpty else {
+        throw CommandFailure(.media, code: -1301, "there is no camera: \(CameraSystem.absenceReason())")
     }
-    for entry in webcams.map(CameraListing.init) {
+    let listing = cameras.map(CameraListing.init) + webcams.map(CameraListing.init)
+    for entry in listing {
         if parsed.contains("json") { write(entry.json, to: STDOUT_FILENO) } else { print(entry.text) }
     }
     return .success
 }
 
-/// Why there is no camera, as far as the device nodes tell.
-private func absenceReason() -> String {
-    let paths: [String] = (0..<64).map { "/dev/video\($0)" }
-    let nodes = paths.filter { access($0, F_OK) == 0 }
-    if nodes.isEmpty {
-        return "the kernel shows none (no /dev/video*); check the cable, and that the camera's driver is loaded"
+/// - Returns: `nil` when libcamera finds nothing that it could drive.
+private func cameraSystem() throws -> CameraSystem? {
+    do {
+        return try CameraSystem()
+    } catch {
+        if case .none = error { return nil }
+        throw CommandFailure(.media, code: -1301, "\(error)")
     }
-    if let forbidden = nodes.first(where: { access($0, R_OK | W_OK) != 0 }) {
-        return "\(forbidden) may not be opened by this user; run as root or join the group video"
-    }
-    return "none of \(nodes.joined(separator: ", ")) captures pictures into single buffers"
 }
 
 /// A camera's entry in the list.
@@ -42,6 +43,17 @@ private struct CameraListing {
     let location: String?
     let modes: [(format: FourCC, size: String, framesPerSecond: Int?)]
     let controls: [(name: String, kind: String, minimum: Double, maximum: Double, possible: String)]
+
+    init(_ camera: CameraDescription) {
+        source = "libcamera:\(camera.id)"
+        name = camera.model
+        location = camera.location.map { "\($0)" }
+        modes = camera.modes.map { mode in
+            let size = mode.smallest == mode.largest ? "\(mode.largest)" : "\(mode.smallest)-\(mode.largest)"
+            return (mode.format, size, nil)
+        }
+        controls = camera.controls.map { ($0.name, $0.kind.rawValue, $0.minimum, $0.maximum, $0.possibleValues) }
+    }
 
     init(_ camera: V4L2CameraDescription) {
         source = "v4l2:\(camera.path)"

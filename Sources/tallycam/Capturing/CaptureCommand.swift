@@ -25,7 +25,7 @@ func runCapture(_ arguments: [String]) throws -> ExitStatus {
     let stop = try EventFD()
     let source: (any VideoSource)?
     do {
-        source = try VideoInput(parsing: parsed["video"] ?? "v4l2:/dev/video0").open(
+        source = try VideoInput(parsing: parsed["video"] ?? "libcamera").open(
             size: size, frameRate: frameRate, stop: stop
         ) { write(Array("\(Event($0).text ?? "")\n".utf8), to: STDERR_FILENO) }
     } catch let failure as CommandFailure {

@@ -1,3 +1,4 @@
+import CameraCapture
 import DevicePorts
 import LinuxIO
 import Media
@@ -9,6 +10,7 @@ import V4L2Devices
 enum VideoInput: Hashable, Sendable {
     case embedded(VideoSourceDescription)
     case v4l2(CameraSettings)
+    case libcamera(CameraSettings)
 
     static let none = VideoInput.embedded(.none)
 
@@ -18,6 +20,8 @@ enum VideoInput: Hashable, Sendable {
                 throw CommandFailure.usage("v4l2: takes a path, v4l2:/dev/videoN, not \"\(settings.device)\"")
             }
             self = .v4l2(settings)
+        } else if let settings = try CameraSettings(parsing: text, scheme: "libcamera") {
+            self = .libcamera(settings)
         } else {
             self = .embedded(try VideoSourceDescription(parsing: text))
         }
@@ -28,7 +32,7 @@ enum VideoInput: Hashable, Sendable {
         switch self {
         case .embedded(.raw(_, _, _, let frameRate)): frameRate
         case .embedded: nil
-        case .v4l2(let settings): settings.frameRate
+        case .v4l2(let settings), .libcamera(let settings): settings.frameRate
         }
     }
 
@@ -44,6 +48,11 @@ enum VideoInput: Hashable, Sendable {
         case .v4l2(let settings):
             return try SteadyCamera(stop: stop, notify: notify) {
                 try V4L2Camera(settings, size: size, frameRate: frameRate, stop: stop)
+            }
+        case .libcamera(let settings):
+            let cameras = try CameraSystem()
+            return try SteadyCamera(stop: stop, notify: notify) {
+                try LibcameraCamera(settings, of: cameras, size: size, frameRate: frameRate, stop: stop)
             }
         }
     }
