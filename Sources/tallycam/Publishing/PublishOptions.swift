@@ -93,6 +93,7 @@ struct PublishOptions {
                 "video", takes: "SOURCE",
                 help: """
                     synthetic (default), none,
+                    libcamera[:ID|front|back|external][,SETTING...],
                     v4l2:/dev/videoN[,SETTING...], or
                     raw:PATH,format=F,size=WxH,fps=N
                     with F i420, nv12, yuyv or rgb888.
