@@ -131,6 +131,7 @@ extension StreamSession {
     /// the stream's name to both.
     mutating func replace(_ publication: Publication, byChallenger id: ConnectionID, now: MediaTimestamp) {
         settle(publication, now: now)
+        linkIsDown = false
         output.append(.abortConnection(publication.id))
         goOn(with: id, of: publication, after: Self.silence, isConnected: true, now: now)
     }

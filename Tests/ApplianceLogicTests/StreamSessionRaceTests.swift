@@ -35,6 +35,15 @@ struct StreamSessionRaceTests {
         #expect(script.play(.silent(1)) == ["open 3"])
     }
 
+    @Test func aNewConnectionIsAWayWhateverLinkIsDown() {
+        var script = racing()
+        _ = script.play([.linkDown, .connected(2), .publishing(2), .failed(2, reset)])
+        for index in 3...6 {
+            #expect(script.wait(.milliseconds(500)).count == 1)
+            _ = script.play(.failed(index, refused))
+        }
+    }
+
     @Test func attemptsFollowOneAnother() {
         var script = racing()
         #expect(script.play(.failed(2, refused)) == [])

@@ -117,6 +117,10 @@ def test_publishing_goes_on_after_the_fault(runs, name):
     assert len(last.pictures) > 12 and len(last.sounds) > 40
     for recording in recordings:
         assert recording.disorder() == []
+    # It goes on at its own time: a player that watched before sees a gap and no step back.
+    for before, after in itertools.pairwise(recording for recording in recordings if recording.pictures):
+        assert after.pictures[0].timestamp > before.pictures[-1].timestamp
+        assert after.sounds[0].timestamp > before.sounds[-1].timestamp
 
 
 def assert_noticed_in_time(happened, fault):

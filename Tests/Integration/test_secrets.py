@@ -225,6 +225,21 @@ def test_attempts_of_one_run_share_a_write_of_the_nonce(children):
     assert number > first[0] and file != first[1]
 
 
+def test_every_connection_is_signed_afresh(children):
+    receiver = FaultyReceiver(children, ["close-after=0.5"])
+    tap = Tap(int(receiver.address.rpartition(":")[2]))
+    words, environment = source("pili", f"127.0.0.1:{tap.port}", children.directory)
+    publisher = children.start("publish", [TALLYCAM, "publish", *words, "--quality", "Low1"], env=environment)
+    receiver.process.wait_until(lambda: receiver.process.stdout.count("publisherStarted") == 2, 10, "second stream")
+    assert seconds_to_end(publisher) < 1
+    names = [command[3] for which in (0, 1) for command in tap.commands(connection=which) if command[0] == "publish"]
+    nonces = [int(re.search(r"nonce=(\d+)", name).group(1)) for name in names]
+    assert len(nonces) == 2 and nonces[0] < nonces[1]
+    for name, nonce in zip(names, nonces):
+        digest = hmac.new(PUBLISH_KEY.encode(), f"/live/cam01?nonce={nonce}".encode(), hashlib.sha1).digest()
+        assert name == f"cam01?nonce={nonce}&token={base64.urlsafe_b64encode(digest).decode()}"
+
+
 def assert_process_hides_its_secrets(process) -> None:
     """What `ps` shows, and what would be left after a crash."""
     directory = Path(f"/proc/{process.child.pid}")

@@ -171,6 +171,9 @@ struct PublishOptions {
         if flvPath == nil, arguments.contains("pace") {
             throw CommandFailure.usage("--pace goes with --from-flv only")
         }
+        if flvPath != nil, arguments.contains("reconnect") {
+            throw CommandFailure.usage("--reconnect does not go with --from-flv: a file goes over one connection")
+        }
     }
 
     private static func check(_ media: MediaOptions) throws {
