@@ -137,7 +137,7 @@ URL = f"rtmp://u:{PASSWORD}@h.example/live/{STREAM_KEY}?token=x"
         ["publish", "--url", "rtmp://h/a/b", "--video", URL], ["publish", "--url", "rtmp://h/a/b", "--bitrate", URL],
         ["publish", "--url", "rtmp://h/a/b", "--duration", URL], ["publish", "--url", "rtmp://h/a/b", "--encoder", URL],
         ["publish", f"--url{URL}"], ["publish", f"--no-such={URL}"], ["check", URL], ["receive", "--listen", URL],
-        ["receive", "--listen", "127.0.0.1:0", "--fault", URL], [URL], ["run", "--boot", URL], ["cameras", URL],
+        ["receive", "--listen", "127.0.0.1:0", "--fault", URL], [URL], ["cameras", URL],
         ["capture", "--video", URL], ["network", "--file", URL], ["status", "--socket", URL],
     ],
     ids=lambda words: words[0].replace(URL, "URL") + str(len(words)),

@@ -1,4 +1,3 @@
-import ApplianceLogic
 import AudioCapture
 import DevicePorts
 import Media

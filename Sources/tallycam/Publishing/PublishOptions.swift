@@ -181,15 +181,16 @@ struct PublishOptions {
     private func checkCombination(_ arguments: CommandLineArguments) throws {
         if flvPath != nil,
             let extra = [
+<<<<<<< HEAD
                 "video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace", "commands",
+=======
+                "video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace",
+>>>>>>> files
             ]
             .first(where: arguments.contains)
                 ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)
         {
             throw CommandFailure.usage("--\(extra) does not go with --from-flv: the file is already encoded")
-        }
-        if flvPath != nil, arguments.contains("reconnect") {
-            throw CommandFailure.usage("--reconnect does not go with --from-flv: a file goes out over one connection")
         }
         if flvPath == nil, arguments.contains("pace") {
             throw CommandFailure.usage("--pace goes with --from-flv only")
