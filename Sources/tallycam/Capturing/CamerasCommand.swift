@@ -74,7 +74,7 @@ private struct CameraListing {
 
     var text: String {
         var lines = ["\(source)  \(name)\(location.map { ", \($0)" } ?? "")"]
-        for format in modes.map(\.format).reduce(into: [FourCC]()) { if !$0.contains($1) { $0.append($1) } } {
+        for format in modes.map(\.format).reduce(into: [FourCC](), { if !$0.contains($1) { $0.append($1) } }) {
             let sizes = modes.filter { $0.format == format }
                 .map { mode in mode.size + (mode.framesPerSecond.map { " at \($0) fps" } ?? "") }
             lines.append("  \(format): \(sizes.joined(separator: ", "))")

@@ -181,11 +181,7 @@ struct PublishOptions {
     private func checkCombination(_ arguments: CommandLineArguments) throws {
         if flvPath != nil,
             let extra = [
-<<<<<<< HEAD
                 "video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace", "commands",
-=======
-                "video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace",
->>>>>>> files
             ]
             .first(where: arguments.contains)
                 ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)
