@@ -185,7 +185,6 @@ final class FilePublisher {
     }
 
     private func tellStatus(_ progress: inout Progress) {
-        // Moved on at every look: the time is that of the last poll.
         guard let status = progress.status.due(progress.tally, state: state, now: MonotonicClock.now()) else { return }
         console.emit(status)
     }
