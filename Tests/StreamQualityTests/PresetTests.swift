@@ -108,6 +108,19 @@ import Testing
         #expect(try VideoDimension(parsing: text).size == PictureSize(width: width, height: height))
     }
 
+    @Test func theNextSmallerOneKeepsTheShape() throws {
+        var sizes: [String] = []
+        var dimension: VideoDimension? = try VideoDimension(parsing: "1920x1080")
+        while let next = dimension?.smaller {
+            sizes.append("\(next.size)")
+            dimension = next
+        }
+        #expect(sizes == ["1280x720", "960x540", "640x360", "480x270", "416x234"])
+        #expect(try VideoDimension(parsing: "640x480").smaller?.size == PictureSize(width: 480, height: 360))
+        #expect(try VideoDimension(parsing: "640x352").smaller?.size == PictureSize(width: 480, height: 270))
+        #expect(try VideoDimension(parsing: "160x128").smaller == nil)
+    }
+
     @Test func roundingIsReported() throws {
         let dimension = try VideoDimension(parsing: "1000x562")
         #expect(dimension.isRounded)

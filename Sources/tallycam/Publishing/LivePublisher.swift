@@ -49,10 +49,9 @@ final class LivePublisher {
 
     /// - Parameter remote: ends the stream; `nil` to end it by SIGINT and SIGTERM.
     init(options: PublishOptions, console: Console, remote: PublisherRemote? = nil) throws {
-        self.options = options
+        var options = options
         self.console = console
         self.remote = remote
-        configuration = LiveConfiguration(settings: options.quality, dimension: options.media.dimension)
         commandInput = remote == nil ? CommandInput(options, editsLines: console.hasTerminal) : nil
         signals = remote == nil ? try SignalFD([SIGINT, SIGTERM, SIGUSR1]) : nil
         reports = try Mailbox()
@@ -63,9 +62,11 @@ final class LivePublisher {
         queue = try MediaQueue(limits: options.quality.bufferLimits, tracks: options.media.trackCount)
         adaptation = StreamAdaptation(settings: options.quality, control: control, queue: queue, counters: counters)
         tracks = try MediaTracks(
-            options: options.media, point: adaptation.operatingPoint,
+            options: &options.media, point: adaptation.operatingPoint,
             maximum: options.quality.bitrateRange.maximum, stop: stopTracks, queue: queue,
             counters: counters, control: control, reports: trackReports, console: console)
+        self.options = options
+        configuration = LiveConfiguration(settings: options.quality, dimension: options.media.dimension)
         configuration.settings.sourceFrameRate = tracks.sourceFrameRate
         var settings = StreamSessionSettings()
         settings.statusInterval = options.statusInterval

@@ -9,10 +9,12 @@ extension LivePublisher {
         let id = report.id
         switch report.content {
         case .connected(let server):
+            perform(session.serverConnected(id, server: server, now: now))
             // A server that still believes in them would refuse the stream's name to the new one.
             abortStalled()
             connections[id]?.commands.send(.shakeHands)
-            perform(session.serverConnected(id, server: server, now: now))
+        case .fellSilent: perform(session.transferFellSilent(id, now: now))
+        case .resumed: perform(session.transferResumed(id, now: now))
         case .stalled(let cause):
             if let connection = connections.removeValue(forKey: id) { stalled.append(connection) }
             mediaEnded(on: id)

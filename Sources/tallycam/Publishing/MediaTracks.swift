@@ -42,9 +42,11 @@ final class MediaTracks {
     private let gate: StartGate
     private var threads: [JoinableThread] = []
 
-    /// - Parameter stop: once signalled, every source ends at once. It is not drained.
+    /// - Parameters:
+    ///   - options: get what had to be changed for the machine's sake.
+    ///   - stop: once signalled, every source ends at once. It is not drained.
     init(
-        options: MediaOptions, point: OperatingPoint, maximum: Bitrate, stop: EventFD, queue: MediaQueue,
+        options: inout MediaOptions, point: OperatingPoint, maximum: Bitrate, stop: EventFD, queue: MediaQueue,
         counters: SharedCounters,
         control: EncoderControl, reports: Mailbox<TrackReport>, console: Console
     ) throws {
@@ -52,7 +54,7 @@ final class MediaTracks {
         self.gate = gate
         // Both are opened before a thread is started: a failure here leaves nothing behind.
         let video = try VideoTrack(
-            options: options, point: point, maximum: maximum, stop: stop, reports: reports, console: console)
+            options: &options, point: point, maximum: maximum, stop: stop, reports: reports, console: console)
         let audio = try AudioTrack(
             options: options, bitrate: point.audioQuality?.bitrate, stop: stop, reports: reports)
         audioHeader = audio?.encoder.takeHeader(at: MonotonicClock.now())
