@@ -43,6 +43,7 @@ final class LivePublisher {
     /// RTMP's time zero: when the first server took the stream.
     var timeZero: MediaTimestamp?
     var deliveredAtLinkLoss = 0
+    var ownLink = OwnLink()
     var drops = DropSummary()
     var isOver = false
     var failure: CommandFailure?
@@ -59,7 +60,9 @@ final class LivePublisher {
         // Without netlink (a sandbox) a lost link is noticed by TCP, seconds later.
         links = try? LinkMonitor()
         stopTracks = try EventFD()
-        queue = try MediaQueue(limits: options.quality.bufferLimits, tracks: options.media.trackCount)
+        queue = try MediaQueue(
+            limits: options.quality.bufferLimits, tracks: options.media.trackCount,
+            hasVideo: options.media.video != .none)
         adaptation = StreamAdaptation(settings: options.quality, control: control, queue: queue, counters: counters)
         tracks = try MediaTracks(
             options: &options.media, point: adaptation.operatingPoint,
@@ -71,6 +74,7 @@ final class LivePublisher {
         var settings = StreamSessionSettings()
         settings.statusInterval = options.statusInterval
         settings.reconnect.limit = options.reconnectLimit
+        settings.attemptLimit = options.limits.attempt
         session = StreamSession(settings: settings, seed: UInt64(bitPattern: MonotonicClock.now().nanoseconds))
         statusReporter = StatusReporter(options: options, now: MonotonicClock.now())
     }
