@@ -28,6 +28,19 @@ public struct ControlTuning: Hashable, Sendable {
     public var discardShare = 0.6
     /// Of the congested delay: beyond this, whatever it is, it is too much.
     public var severeFactor = 1.7
+    /// A delay above congestion that was never below this part of it for so long is no key frame's.
+    public var slowSignShare = 0.4
+    public var slowSignTime = Duration.seconds(1)
+    /// Half of the congested delay is too much when less than this part of what was appended came through in so long.
+    public var fastSignShare = 0.6
+    public var fastSignTime = Duration.milliseconds(500)
+    /// Of the congested delay: never below this for `groupTime`, the link is just full.
+    public var fullShare = 0.25
+    /// Changes of less than this part are not worth an encoder's swing.
+    public var leastChange = 0.05
+    public var leastEasing = 0.03
+    /// A discard must save this part of the delay that asks for it.
+    public var leastSaving = 0.25
     /// What piled up is to be sent within this time.
     public var drainTime = Duration.seconds(3)
     /// Nothing comes through for so long: the link is gone, not slow.
@@ -61,12 +74,33 @@ public struct ControlTuning: Hashable, Sendable {
     public var refutingShare = 0.85
     /// What is acknowledged at once after a congestion belongs to it for so long.
     public var rushTime = Duration.milliseconds(200)
+    /// Of the congested delay: where even the longest was below this, the limit is not near.
+    public var farShare = 1.0 / 6
     /// A raise that lasted so long was right.
     public var provingTime = Duration.seconds(10)
     /// A raise that is followed by a link of less than this part of what was sent before it is not what was wrong.
     public var blameShare = 0.65
     /// An encoder that gives less than this of what it is told proves nothing about the link.
     public var verifyingShare = 0.55
+
+    // MARK: The encoder
+
+    /// What it gives is not looked at for so long after a change.
+    public var settlingTime = Duration.milliseconds(500)
+    /// A group of pictures: its key frame alone is a fifth of the bits.
+    public var correctionWindow = Duration.seconds(2)
+    /// What it gives may differ by this part from what it is told.
+    public var encoderTolerance = 0.08
+    public var smallestCorrection = 0.6
+    /// Too little may only mean that the scene is simple.
+    public var largestCorrection = 1.1
+    /// For so long after the frame rate fell, too little is the encoder's fault.
+    public var undershootTime = Duration.seconds(8)
+    public var undershootCorrection = 1.6
+    /// With more than this part of its pictures left out, it gets the next lower frame rate ...
+    public var toleratedSkips = 0.5
+    /// ... until the bit rate is so much higher.
+    public var skipRelief = 1.2
 
     // MARK: Between the groups of qualities
 

@@ -23,10 +23,9 @@ struct EncoderMonitor: Sendable {
     /// What the encoder gave in the last window.
     private(set) var rate: Bitrate?
 
-    private static let settlingTime = Duration.milliseconds(500)
-    /// A group of pictures: its key frame alone is a fifth of the bits.
-    private static let window = Duration.seconds(2)
-    private static let tolerance = 0.08
+    private let tuning: ControlTuning
+
+    init(_ tuning: ControlTuning = ControlTuning()) { self.tuning = tuning }
 
     /// - Parameter frameRateFell: the encoder will give too little for a while.
     mutating func encoderChanged(now: MediaTimestamp, frameRateFell: Bool) {
@@ -35,13 +34,13 @@ struct EncoderMonitor: Sendable {
         skippedShare = 0
         // What was learnt at another bit rate holds by half.
         correction = (1 + correction) / 2
-        if frameRateFell { frameRateLoweredUntil = now + .seconds(8) }
+        if frameRateFell { frameRateLoweredUntil = now + tuning.undershootTime }
     }
 
     /// - Returns: whether the correction changed.
     mutating func measured(_ measurement: StreamMeasurement, wanted: Bitrate) -> Bool {
         let now = measurement.now
-        if let changedAt, now - changedAt < Self.settlingTime { return false }
+        if let changedAt, now - changedAt < tuning.settlingTime { return false }
         let current = Mark(
             time: now, bytes: measurement.encodedVideoBytes, pictures: measurement.encodedPictures,
             skipped: measurement.skippedPictures)
@@ -49,7 +48,7 @@ struct EncoderMonitor: Sendable {
             self.mark = current
             return false
         }
-        guard now - mark.time >= Self.window else { return false }
+        guard now - mark.time >= tuning.correctionWindow else { return false }
         self.mark = current
         let given = Double(current.bytes - mark.bytes) * 8 / (now - mark.time).inSeconds
         rate = Bitrate(bitsPerSecond: Int(given))
@@ -59,11 +58,12 @@ struct EncoderMonitor: Sendable {
     }
 
     private mutating func correct(given: Double, wanted: Double, now: MediaTimestamp) -> Bool {
-        guard given > 0, wanted > 0, abs(given / wanted - 1) > Self.tolerance else { return false }
+        guard given > 0, wanted > 0, abs(given / wanted - 1) > tuning.encoderTolerance else { return false }
         // Too little may only mean that the scene is simple; then more pressure would be felt when it no longer is.
-        let ceiling = frameRateLoweredUntil.map { now < $0 } ?? false ? 1.6 : 1.1
+        let ceiling =
+            frameRateLoweredUntil.map { now < $0 } ?? false ? tuning.undershootCorrection : tuning.largestCorrection
         let step = min(max(wanted / given, 0.75), 1.3)
-        let corrected = min(max(correction * step, 0.6), ceiling)
+        let corrected = min(max(correction * step, tuning.smallestCorrection), ceiling)
         guard abs(corrected / correction - 1) > 0.03 else { return false }
         correction = corrected
         return true

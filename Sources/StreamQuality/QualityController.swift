@@ -27,7 +27,7 @@ public struct QualityController: Sendable {
     public internal(set) var operatingPoint: OperatingPoint
     var state: State
     var link: LinkEstimator
-    var monitor = EncoderMonitor()
+    var monitor: EncoderMonitor
     var schedule: ProbeSchedule
     var crossing: GroupCrossingWatch
     /// Where the buffer was at the last measurement.
@@ -46,6 +46,7 @@ public struct QualityController: Sendable {
     public init(settings: QualitySettings, now: MediaTimestamp) {
         self.settings = settings
         link = LinkEstimator(groupTime: settings.tuning.groupTime)
+        monitor = EncoderMonitor(settings.tuning)
         schedule = ProbeSchedule(settings.tuning)
         crossing = GroupCrossingWatch(settings.tuning)
         state = .steady(lowSince: now)

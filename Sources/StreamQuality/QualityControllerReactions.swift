@@ -28,18 +28,21 @@ extension QualityController {
         if measurement.bufferLevel == .high { return true }
         let excess = link.excessDelay
         if excess > limits.severe { return true }
-        if excess > limits.congested, link.leastExcessDelay(over: .seconds(1)) ?? .zero > limits.congested * 0.4 {
+        if excess > limits.congested,
+            link.leastExcessDelay(over: tuning.slowSignTime) ?? .zero
+                > limits.congested * tuning.slowSignShare
+        {
             return true
         }
-        guard excess > limits.low, let delivered = link.deliveredRate(over: .milliseconds(500)),
-            let appended = link.appendedRate(over: .milliseconds(500))
+        guard excess > limits.low, let delivered = link.deliveredRate(over: tuning.fastSignTime),
+            let appended = link.appendedRate(over: tuning.fastSignTime)
         else { return false }
-        return delivered < appended * 0.6
+        return delivered < appended * tuning.fastSignShare
     }
 
     /// Whether the queue has not run empty for a whole group of pictures, so that not only a key frame filled it.
     private var isFull: Bool {
-        link.leastExcessDelay(over: tuning.groupTime).map { $0 > limits.congested / 4 } ?? false
+        link.leastExcessDelay(over: tuning.groupTime).map { $0 > limits.congested * tuning.fullShare } ?? false
     }
 
     /// Goes to what the link carries, less what it takes to send what piled up; gives up what would take too long.
@@ -47,7 +50,7 @@ extension QualityController {
         _ measurement: StreamMeasurement, _ reason: QualityChangeReason
     ) -> [QualityAction] {
         let now = measurement.now
-        let capacity = link.busyRate ?? link.deliveredRate(over: .milliseconds(500)) ?? total(of: operatingPoint)
+        let capacity = link.busyRate ?? link.deliveredRate(over: tuning.fastSignTime) ?? total(of: operatingPoint)
         noteFailure(capacity: capacity)
         link.guessed(capacity)
         if case .draining = state {
@@ -61,7 +64,7 @@ extension QualityController {
         let draining = Double(backlog) * 8 / tuning.drainTime.inSeconds
         let target = Bitrate(bitsPerSecond: (capacity * tuning.share).bitsPerSecond - Int(draining))
         var actions: [QualityAction] = []
-        if target < total(of: operatingPoint) * 0.95 {
+        if target < total(of: operatingPoint) * (1 - tuning.leastChange) {
             state = .draining(reducedAt: now)
             actions = move(to: point(forTotal: target), reason, now: now)
         }
@@ -76,7 +79,9 @@ extension QualityController {
     /// Goes a little below what the link carries, as it has been just full.
     private mutating func easeOff(_ reason: QualityChangeReason, now: MediaTimestamp) -> [QualityAction] {
         if let easedAt, now - easedAt < tuning.easingInterval { return [] }
-        guard let capacity = link.busyRate, capacity * tuning.share < total(of: operatingPoint) * 0.97 else {
+        guard let capacity = link.busyRate,
+            capacity * tuning.share < total(of: operatingPoint) * (1 - tuning.leastEasing)
+        else {
             return []
         }
         noteFailure(capacity: capacity)
@@ -98,7 +103,7 @@ extension QualityController {
         let bitsPerSecond = max(1, capacity.bitsPerSecond)
         let lateness = Double(measurement.undeliveredBytes) * 8 / Double(bitsPerSecond)
         let saved = Double(measurement.waitingBytes) * 8 / Double(bitsPerSecond)
-        return lateness > limits.discard.inSeconds && saved > limits.discard.inSeconds / 4
+        return lateness > limits.discard.inSeconds && saved > limits.discard.inSeconds * tuning.leastSaving
     }
 
     private mutating func drain(_ measurement: StreamMeasurement, reducedAt: MediaTimestamp) -> [QualityAction] {
@@ -112,7 +117,7 @@ extension QualityController {
                 schedule.reset()
             }
             let target = capacity * tuning.share
-            guard target > total(of: operatingPoint) * 1.05 else { return [] }
+            guard target > total(of: operatingPoint) * (1 + tuning.leastChange) else { return [] }
             return move(to: point(forTotal: target), .backlogSent, now: now)
         }
         // Each rise above the high threshold is a moment to lower the quality, however long ago the last one was.
@@ -163,7 +168,7 @@ extension QualityController {
     private mutating func isProbeDue(after lowTime: Duration) -> Bool {
         let current = total(of: operatingPoint)
         guard current < largestTotal, isSendingEnough else { return false }
-        let hasKnownRoom = link.capacity.map { current < $0 * (tuning.share * 0.95) } ?? true
+        let hasKnownRoom = link.capacity.map { current < $0 * (tuning.share * (1 - tuning.leastChange)) } ?? true
         // What came through in a rush while a queue ran empty, or a lost packet was sent again, is no hint.
         let window = min(.seconds(3), lowTime - tuning.rushTime)
         return schedule.isDue(
@@ -221,7 +226,7 @@ extension QualityController {
     /// did not run empty meanwhile, and less came through than is asked for.
     private func isRefuted(after elapsed: Duration) -> Bool {
         guard link.capacity != nil, elapsed >= tuning.refutingTime,
-            let least = link.leastExcessDelay(over: tuning.refutingTime), least > limits.congested / 4,
+            let least = link.leastExcessDelay(over: tuning.refutingTime), least > limits.congested * tuning.fullShare,
             let delivered = link.deliveredRate(over: tuning.refutingTime)
         else { return false }
         return delivered < total(of: operatingPoint) * tuning.refutingShare
@@ -231,7 +236,7 @@ extension QualityController {
     /// is not near.
     private func timeNeeded(for probe: Probe) -> Duration {
         guard probe.isCautious else { return link.stretched(tuning.fastProbeTime) }
-        let isFarFromLimit = link.mostExcessDelay(over: tuning.groupTime) < limits.congested / 6
+        let isFarFromLimit = link.mostExcessDelay(over: tuning.groupTime) < limits.congested * tuning.farShare
         return tuning.groupTime * (isFarFromLimit ? 1 : 2)
     }
 
@@ -241,8 +246,10 @@ extension QualityController {
         guard operatingPoint.videoQuality != nil else { return [] }
         let isCorrected = monitor.measured(measurement, wanted: operatingPoint.videoBitrate)
         // Half the pictures missing looks worse than half the frame rate.
-        if monitor.skippedShare > 0.5, let lower = QualityLadder.frameRate(below: operatingPoint.frameRate) {
-            frameRateCap = (lower, until: operatingPoint.videoBitrate * 1.2)
+        if monitor.skippedShare > tuning.toleratedSkips,
+            let lower = QualityLadder.frameRate(below: operatingPoint.frameRate)
+        {
+            frameRateCap = (lower, until: operatingPoint.videoBitrate * tuning.skipRelief)
             var point = operatingPoint
             point.frameRate = lower
             return move(to: point, .encoderSkips, now: measurement.now)

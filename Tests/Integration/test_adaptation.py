@@ -19,7 +19,7 @@ sys.path.append(str(CHECKOUT / "Benchmarks/adapt"))
 import analysis  # noqa: E402
 from network import SERVER, Uplink  # noqa: E402
 
-# kbit/s and seconds. The blackout is one that the connection survives.
+# kbit/s and seconds. The blackout is one that the connection may survive; a second one races it for the link's return.
 SCRIPT = [(3000, 7.0), (450, 16.0), (0, 3.0), (3000, 9.0)]
 NARROW, BLACKOUT = (7.0, 23.0), (23.0, 26.0)
 # Seconds. A connection that survives is heard again when TCP next tries.
@@ -124,15 +124,26 @@ def test_every_change_has_its_reason(streams):
     assert 200_000 < down["linkBitsPerSecond"] < 700_000
     assert any(event["code"] == 1101 for event in events(stream.publisher))
     after = [event["reason"] for event in stream.changes(BLACKOUT[0])]
-    assert "resumed" in after and "probing" in after, after
+    assert "probing" in after, after
+    # Either the connection came back, or another one was there first.
+    assert "resumed" in after or losses(stream), after
 
 
 def test_the_seamless_stream_is_one_stream_of_one_profile(streams):
     stream = streams.result("seamless")
-    [recording] = stream.recordings
-    assert recording.sps.profile_name == "Main"
-    assert recording.disorder() == []
+    assert len(stream.recordings) == 1 + losses(stream), "only the blackout may end it"
+    for recording in stream.recordings:
+        assert recording.sps.profile_name == "Main"
+        assert recording.disorder() == []
     assert all(event["quality"] == "High1" for event in stream.changes(*NARROW))
+
+
+def losses(stream: Stream) -> int:
+    """How often another connection took over, in or after the blackout."""
+    started = next(event["t"] for event in events(stream.publisher) if event["name"] == "publishing")
+    lost = [event["t"] - started for event in events(stream.publisher) if event["name"] == "reconnecting"]
+    assert all(time >= BLACKOUT[0] for time in lost), lost
+    return len(lost)
 
 
 def test_the_restarted_stream_leaves_its_profile_between_two_streams(streams):
