@@ -75,24 +75,40 @@ public struct StreamSession: Sendable {
 
     struct Attempt {
         let id: ConnectionID
+        var target = Target.described
         let deadline: MediaTimestamp
         var isConnected = false
     }
 
     struct Publication {
         let id: ConnectionID
+        let target: Target
         let since: MediaTimestamp
         var nextStatus: MediaTimestamp
         var successor: Successor?
+        /// Never beside a successor.
+        var challenger: Challenger?
+
+        /// The connection that is opened beside the present one.
+        var second: ConnectionID? { successor?.id ?? challenger?.id }
     }
 
     /// The connection to the server that the present one asked to move to.
     struct Successor {
         let id: ConnectionID
+        let target: Target
         /// For publishing, then for a key frame.
         var deadline: MediaTimestamp
         var isConnected = false
         var isPublishing = false
+    }
+
+    /// Races against a connection through which nothing gets: the first of the two that lives is kept.
+    struct Challenger {
+        /// `nil` between two attempts.
+        var id: ConnectionID?
+        /// Of the attempt, or for the next.
+        var deadline: MediaTimestamp
     }
 
     struct Closing {
@@ -195,6 +211,9 @@ public struct StreamSession: Sendable {
             publication.successor?.isConnected = true
             phase = .publishing(publication)
             output.append(.emit(.connected(server: server)))
+        case .publishing(let publication) where publication.challenger?.id == id:
+            replace(publication, byChallenger: id, now: now)
+            output.append(.emit(.connected(server: server)))
         default: break
         }
         return performed()
@@ -203,7 +222,7 @@ public struct StreamSession: Sendable {
     /// The server has accepted the stream.
     public mutating func publishingBegan(_ id: ConnectionID, now: MediaTimestamp) -> [Action] {
         switch phase {
-        case .opening(let attempt) where attempt.id == id: publish(on: id, now: now)
+        case .opening(let attempt) where attempt.id == id: publish(on: id, target: attempt.target, now: now)
         case .publishing(var publication) where publication.successor?.id == id:
             guard publication.successor?.isPublishing == false else { break }
             publication.successor?.isConnected = true
@@ -227,6 +246,9 @@ public struct StreamSession: Sendable {
         case .publishing(let publication) where publication.id == id: lost(publication, failure, now: now)
         case .publishing(let publication) where publication.successor?.id == id:
             stayed(publication, because: failure)
+        case .publishing(var publication) where publication.challenger?.id == id:
+            publication.challenger = challengerToCome(now: now)
+            phase = .publishing(publication)
         case .closing(let closing) where closing.id == id: closed(closing, now: now)
         default: break
         }
@@ -246,10 +268,12 @@ public struct StreamSession: Sendable {
         guard case .publishing(var publication) = phase, publication.id == id, publication.successor == nil else {
             return performed()
         }
+        abandonChallenger(of: &publication)
         let successor = nextConnection()
-        publication.successor = Successor(id: successor, deadline: now + settings.attemptLimit)
+        let target = Target.requested(tcURL: tcURL)
+        publication.successor = Successor(id: successor, target: target, deadline: now + settings.attemptLimit)
         phase = .publishing(publication)
-        output.append(.openConnection(successor, .requested(tcURL: tcURL)))
+        output.append(.openConnection(successor, target))
         return performed()
     }
 
@@ -260,45 +284,13 @@ public struct StreamSession: Sendable {
             output += [.beginMedia(successor.id), .closeConnection(publication.id), .emit(.serverChanged)]
             retiring.append((publication.id, now + settings.stopLimit))
             phase = .publishing(
-                Publication(id: successor.id, since: now, nextStatus: publication.nextStatus, successor: nil))
+                Publication(
+                    id: successor.id, target: successor.target, since: now, nextStatus: publication.nextStatus))
         }
         return performed()
     }
 
     // MARK: What happens around
-
-    public mutating func linkWentDown(now: MediaTimestamp) -> [Action] {
-        linkIsDown = true
-        return performed()
-    }
-
-    /// - Parameter isTransferStalled: nothing has been acknowledged since the link went down although bytes are
-    ///   waiting. TCP would find out by its doubling timers, seconds later; other links' comings and
-    ///   goings leave a running transfer alone.
-    public mutating func linkCameUp(isTransferStalled: Bool, now: MediaTimestamp) -> [Action] {
-        let wasDown = linkIsDown
-        linkIsDown = false
-        switch phase {
-        case .waiting:
-            backoffStep = 0
-            attempt(now: now)
-        case .opening(let attempt) where wasDown && !attempt.isConnected:
-            // Its packets were lost with the link; waiting for their repetition costs seconds.
-            output.append(.abortConnection(attempt.id))
-            backoffStep = 0
-            self.attempt(now: now)
-        case .publishing(let publication) where wasDown && isTransferStalled:
-            settle(publication, now: now)
-            output.append(.abortConnection(publication.id))
-            if let successor = publication.successor { output.append(.abortConnection(successor.id)) }
-            backoffStep = 0
-            enter(.reconnecting)
-            output.append(.emit(.reconnecting(attempt: countedRetries + 1, limit: limit, delay: .zero)))
-            attempt(now: now)
-        case .idle, .opening, .publishing, .closing: break
-        }
-        return performed()
-    }
 
     /// The time of `setTimer` has come. Coming early or twice does no harm.
     public mutating func timerFired(now: MediaTimestamp) -> [Action] {
@@ -326,7 +318,7 @@ public struct StreamSession: Sendable {
     }
 
     /// The actions collected, with the timer brought up to date.
-    private mutating func performed() -> [Action] {
+    mutating func performed() -> [Action] {
         let next = nextDeadline
         if next != timer {
             timer = next

@@ -32,6 +32,7 @@ extension StreamSession {
         case .publishing(let publication):
             deadlines.append(publication.nextStatus)
             if let successor = publication.successor { deadlines.append(successor.deadline) }
+            if let challenger = publication.challenger { deadlines.append(challenger.deadline) }
         case .closing(let closing): deadlines.append(closing.deadline)
         }
         return deadlines.min()
@@ -59,9 +60,9 @@ extension StreamSession {
         return ConnectionID(number: lastConnectionNumber)
     }
 
-    mutating func publish(on id: ConnectionID, now: MediaTimestamp) {
+    mutating func publish(on id: ConnectionID, target: Target, now: MediaTimestamp) {
         hasPublished = true
-        phase = .publishing(Publication(id: id, since: now, nextStatus: now + settings.statusInterval))
+        phase = .publishing(Publication(id: id, target: target, since: now, nextStatus: now + settings.statusInterval))
         // The request comes first, so that it is the first picture that is a key frame and not the second as well.
         output += [.requestKeyFrame, .beginMedia(id), .emit(.publishing)]
         enter(.connected)
@@ -86,6 +87,10 @@ extension StreamSession {
 
     mutating func lost(_ publication: Publication, _ failure: ConnectionFailure, now: MediaTimestamp) {
         settle(publication, now: now)
+        if let challenger = publication.challenger?.id {
+            goOn(with: challenger, of: publication, after: failure, now: now)
+            return
+        }
         guard let successor = publication.successor else {
             retry(after: failure, stage: .close, now: now)
             return
@@ -95,10 +100,12 @@ extension StreamSession {
         output.append(.emit(.reconnecting(attempt: countedRetries + 1, limit: limit, delay: .zero)))
         enter(.reconnecting)
         if successor.isPublishing {
-            publish(on: successor.id, now: now)
+            publish(on: successor.id, target: successor.target, now: now)
         } else {
             phase = .opening(
-                Attempt(id: successor.id, deadline: successor.deadline, isConnected: successor.isConnected))
+                Attempt(
+                    id: successor.id, target: successor.target, deadline: successor.deadline,
+                    isConnected: successor.isConnected))
         }
     }
 
@@ -168,6 +175,7 @@ extension StreamSession {
             if publication.nextStatus == now { publication.nextStatus = now + settings.statusInterval }
             phase = .publishing(publication)
         }
+        challengerTimerFired(publication, now: now)
         guard let successor = publication.successor, successor.deadline <= now else { return }
         output.append(.abortConnection(successor.id))
         stayed(publication, because: Self.timeout(successor.isPublishing ? Self.keyFrameLimit : settings.attemptLimit))
@@ -186,7 +194,7 @@ extension StreamSession {
     mutating func close(
         _ publication: Publication, startsAgain: Bool, isContinued: Bool = false, now: MediaTimestamp
     ) {
-        if let successor = publication.successor { output.append(.abortConnection(successor.id)) }
+        if let second = publication.second { output.append(.abortConnection(second)) }
         output.append(.closeConnection(publication.id))
         phase = .closing(
             Closing(

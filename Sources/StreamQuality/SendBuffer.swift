@@ -11,7 +11,7 @@ import Media
 /// Each packet costs constant time, taken over its life. Memory is bounded by `SendBufferLimits`: at most
 /// `maxDuration` of video waits, a quarter of a second more of audio, and at most `maxByteCount` bytes.
 public struct SendBuffer: Sendable {
-    private struct Item {
+    struct Item {
         let packet: EncodedPacket
         /// The time that it adds: from its predecessor's decode time to its own when that one is still on its way;
         /// a picture after a pause adds none. None for a header either.
@@ -25,24 +25,24 @@ public struct SendBuffer: Sendable {
     /// pictures, and does not overflow the queue of a router. `nil` for no limit.
     public var flightLimit: Int?
 
-    private var waiting = PerTrack<Deque<Item>>(video: [], audio: [])
+    var waiting = PerTrack<Deque<Item>>(video: [], audio: [])
     private var waitingSpan = PerTrack(video: Duration.zero, audio: .zero)
-    private var newestTime = PerTrack<MediaTimestamp?>(video: nil, audio: nil)
-    private var headers = PerTrack<EncodedPacket?>(video: nil, audio: nil)
+    var newestTime = PerTrack<MediaTimestamp?>(video: nil, audio: nil)
+    var headers = PerTrack<EncodedPacket?>(video: nil, audio: nil)
     /// The order of each key frame that waits.
-    private var keyFrames: Deque<Int> = []
+    var keyFrames: Deque<Int> = []
     private var nextOrder = 0
-    private var unsent = ByteLedger()
-    private var unacknowledged = ByteLedger()
+    var unsent = ByteLedger()
+    var unacknowledged = ByteLedger()
 
     /// Pictures are refused up to the next key frame, which was last asked for at `requestedAt`.
-    private var isAwaitingKeyFrame = true
+    var isAwaitingKeyFrame = true
     private var requestedAt: MediaTimestamp?
-    private var alarms: SendBufferAlarms
+    var alarms: SendBufferAlarms
 
     /// Bytes of the packets that wait here; the kernel's not counted.
-    public private(set) var waitingByteCount = 0
-    private var handedOutByteCount = 0
+    public internal(set) var waitingByteCount = 0
+    var handedOutByteCount = 0
     private var largestDelivery = 0
 
     /// RTMP's chunk headers and FLV's media header add about so much to each packet.
@@ -52,8 +52,8 @@ public struct SendBuffer: Sendable {
     /// One packet never counts for more, whatever a source's timestamps do.
     private static let longestSpan = Duration.seconds(1)
     /// A key frame that waits is used for a jump to the live picture when it is not older than this.
-    private static let recentTime = Duration.seconds(1)
-    private static let audioGrace = Duration.milliseconds(250)
+    static let recentTime = Duration.seconds(1)
+    static let audioGrace = Duration.milliseconds(250)
 
     public init(limits: SendBufferLimits = .standard) {
         self.limits = limits
@@ -64,6 +64,9 @@ public struct SendBuffer: Sendable {
 
     /// Media waiting here and unsent in the kernel.
     public var duration: Duration { max(span(.video, with: unsent), span(.audio, with: unsent)) }
+
+    /// Where `duration` lies between the thresholds.
+    public var level: SendBufferLevel { alarms.level }
 
     /// The same with what was sent and not yet acknowledged: how late the receiver is, without the way there.
     public var deliveryDelay: Duration {
@@ -82,7 +85,7 @@ public struct SendBuffer: Sendable {
     /// Bytes that reached the receiver since the buffer was made. Never falls.
     public var deliveredByteCount: Int { largestDelivery }
 
-    private func span(_ track: Track, with ledger: ByteLedger) -> Duration { waitingSpan[track] + ledger.span[track] }
+    func span(_ track: Track, with ledger: ByteLedger) -> Duration { waitingSpan[track] + ledger.span[track] }
 
     // MARK: In
 
@@ -115,7 +118,10 @@ public struct SendBuffer: Sendable {
     /// The video encoder is replaced: its header is not for what comes next, even if the new one is late.
     public mutating func videoHeaderExpired() { headers.video = nil }
 
-    private mutating func enqueue(_ packet: EncodedPacket) {
+    /// As `videoHeaderExpired`, of sound.
+    public mutating func audioHeaderExpired() { headers.audio = nil }
+
+    mutating func enqueue(_ packet: EncodedPacket) {
         let track = packet.track
         let item = Item(packet: packet, span: span(of: packet), order: nextOrder)
         if !packet.isHeader { newestTime[track] = packet.decodeTime }
@@ -134,11 +140,11 @@ public struct SendBuffer: Sendable {
         return min(max(.zero, packet.decodeTime - newest), Self.longestSpan)
     }
 
-    private func isRetryDue(_ now: MediaTimestamp) -> Bool {
+    func isRetryDue(_ now: MediaTimestamp) -> Bool {
         requestedAt.map { now - $0 >= Self.keyFrameRetry } ?? true
     }
 
-    private mutating func requestKeyFrame(_ now: MediaTimestamp, _ events: inout [SendBufferEvent]) {
+    mutating func requestKeyFrame(_ now: MediaTimestamp, _ events: inout [SendBufferEvent]) {
         requestedAt = now
         events.append(.keyFrameNeeded)
     }
@@ -170,7 +176,7 @@ public struct SendBuffer: Sendable {
         return item.packet
     }
 
-    private mutating func removeFirst(_ track: Track) -> Item {
+    mutating func removeFirst(_ track: Track) -> Item {
         let item = waiting[track].removeFirst()
         if item.packet.isKeyFrame { keyFrames.removeFirst() }
         waitingByteCount -= item.packet.wireByteCount
@@ -197,120 +203,13 @@ public struct SendBuffer: Sendable {
         if isAwaitingKeyFrame, wasFull, !alarms.isFull { requestKeyFrame(now, &events) }
         return events
     }
-
-    // MARK: Drops
-
-    /// Audio goes last: while both tracks grow alike, video reaches its limit first and makes way.
-    private var audioLimit: Duration { limits.maxDuration + (newestTime.video == nil ? .zero : Self.audioGrace) }
-    private var isVideoOverfull: Bool { span(.video, with: unsent) > limits.maxDuration || isTooLarge }
-    private var isAudioOverfull: Bool { span(.audio, with: unsent) > audioLimit || isTooLarge }
-    private var isTooLarge: Bool { byteCount > SendBufferLimits.maxByteCount }
-
-    private mutating func makeRoom(_ now: MediaTimestamp, _ events: inout [SendBufferEvent]) {
-        guard isVideoOverfull || isAudioOverfull else { return }
-        // As long as it stays full, each key frame would go the way of the last one: then there is no hurry.
-        let isUrgent = !alarms.isFull || isRetryDue(now)
-        alarms.overfilled(&events)
-        var dropped: [DroppedItem] = []
-        while isVideoOverfull, dropVideo(upTo: newestUsableKeyFrame, .bufferFull, into: &dropped) {}
-        drop(.audio, .bufferFull, into: &dropped) { buffer, _ in buffer.isAudioOverfull }
-        report(dropped, isUrgent: isUrgent, now, &events)
-    }
-
-    /// Drops the pictures that wait, so that the next one sent is a key frame of the last second: one that waits
-    /// already, or else a new one, which is asked for. Audio stays.
-    public mutating func discardWaitingVideo(now: MediaTimestamp) -> [SendBufferEvent] {
-        var events: [SendBufferEvent] = []
-        var dropped: [DroppedItem] = []
-        _ = dropVideo(upTo: recentKeyFrame, .discarded, into: &dropped)
-        report(dropped, isUrgent: true, now, &events)
-        return events
-    }
-
-    /// Begins anew on a connection that has just been opened: what waited for the old one is dropped, the latest
-    /// sequence headers go first, and the first picture is a key frame.
-    public mutating func connectionOpened(now: MediaTimestamp) -> [SendBufferEvent] {
-        var events: [SendBufferEvent] = []
-        var dropped: [DroppedItem] = []
-        drop(.video, .newConnection, into: &dropped) { _, _ in true }
-        drop(.audio, .newConnection, into: &dropped) { _, _ in true }
-        waiting = PerTrack(video: [], audio: [])
-        waitingByteCount = 0
-        newestTime = PerTrack(video: nil, audio: nil)
-        // What the old connection still held is lost and counts neither as waiting nor as delivered.
-        unsent = ByteLedger()
-        unacknowledged = ByteLedger()
-        handedOutByteCount = deliveredByteCount
-        for header in [headers.video, headers.audio] {
-            if let header { enqueue(header) }
-        }
-        isAwaitingKeyFrame = true
-        if !dropped.isEmpty { events.append(.droppedItems(dropped)) }
-        requestKeyFrame(now, &events)
-        alarms.durationMeasured(duration, byteCount: byteCount, &events)
-        return events
-    }
-
-    /// The newest key frame that waits with something to drop before it; `nil` when all pictures must go.
-    private var newestUsableKeyFrame: Int? {
-        guard let newest = keyFrames.last else { return nil }
-        let first = waiting.video.first { !$0.packet.isHeader }
-        return first?.order == newest ? nil : newest
-    }
-
-    /// The newest key frame that waits, when it is live enough to begin with. A new one would cost as much again.
-    private var recentKeyFrame: Int? {
-        guard let newest = keyFrames.last, let newestTime = newestTime.video,
-            let item = waiting.video.last(where: { $0.order == newest }),
-            newestTime - item.packet.decodeTime < Self.recentTime
-        else { return nil }
-        return newest
-    }
-
-    /// Drops the pictures before the key frame with this order, or all.
-    /// - Returns: whether any was dropped.
-    private mutating func dropVideo(
-        upTo keyFrame: Int?, _ reason: DroppedItem.Reason, into dropped: inout [DroppedItem]
-    ) -> Bool {
-        let before = dropped.count
-        drop(.video, reason, into: &dropped) { _, item in item.order < keyFrame ?? .max }
-        guard dropped.count > before else { return false }
-        if keyFrame == nil { isAwaitingKeyFrame = true }
-        return true
-    }
-
-    /// Drops the track's packets from the front, as long as they should go. Headers among them stay, in front.
-    private mutating func drop(
-        _ track: Track, _ reason: DroppedItem.Reason, into dropped: inout [DroppedItem],
-        while shouldGo: (borrowing Self, Item) -> Bool
-    ) {
-        var kept: [Item] = []
-        while let first = waiting[track].first, shouldGo(self, first) {
-            let item = removeFirst(track)
-            if item.packet.isHeader { kept.append(item) } else { dropped.append(item.packet.dropped(reason)) }
-        }
-        for item in kept.reversed() {
-            waiting[track].prepend(item)
-            waitingByteCount += item.packet.wireByteCount
-        }
-    }
-
-    private mutating func report(
-        _ dropped: [DroppedItem], isUrgent: Bool, _ now: MediaTimestamp, _ events: inout [SendBufferEvent]
-    ) {
-        if !dropped.isEmpty { events.append(.droppedItems(dropped)) }
-        if isUrgent, isAwaitingKeyFrame, dropped.contains(where: { $0.kind != .audio }) {
-            requestKeyFrame(now, &events)
-        }
-        alarms.durationMeasured(duration, byteCount: byteCount, &events)
-    }
 }
 
 extension EncodedPacket {
     /// About what it takes on the wire.
-    fileprivate var wireByteCount: Int { payload.count + SendBuffer.overheadPerPacket }
+    var wireByteCount: Int { payload.count + SendBuffer.overheadPerPacket }
 
-    fileprivate func dropped(_ reason: DroppedItem.Reason) -> DroppedItem {
+    func dropped(_ reason: DroppedItem.Reason) -> DroppedItem {
         DroppedItem(kind: kind, decodeTime: decodeTime, byteCount: payload.count, reason: reason)
     }
 }

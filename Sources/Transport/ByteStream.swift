@@ -40,6 +40,10 @@ public protocol ByteStream: AnyObject {
     /// (SIOCOUTQ): the unsent ones and those under way. 0 when closed.
     var unacknowledgedByteCount: Int { get }
 
+    /// Whether the peer's machine leaves unanswered what was sent and sent again: the way to it swallows packets, or it
+    /// is dead. One that is there but reads nothing answers. False when closed.
+    var isUnanswered: Bool { get }
+
     /// Ends this direction: behind what was taken by `write`, the peer reads the end. Never waits,
     /// and reading goes on. A stream that is closed with bytes unread cuts off what the peer has
     /// not read yet, so: finish, read to the end, close.

@@ -1,10 +1,14 @@
 import CLinux
 import Glibc
 import LinuxIO
+import Media
 
 /// One address that is being connected to.
 final class ConnectionAttempt {
     let address: SocketAddress
+    let begin: MediaTimestamp
+    /// Whether a younger one to the same address is under way.
+    var isRepeated = false
     /// Writable when the outcome is known.
     let fileDescriptor: Int32
     private var descriptor: OwnedFileDescriptor?
@@ -16,7 +20,7 @@ final class ConnectionAttempt {
     }
 
     /// Starts to connect; never waits.
-    init(to address: SocketAddress, settings: TCPSettings) throws(SystemCallError) {
+    init(to address: SocketAddress, settings: TCPSettings, now: MediaTimestamp) throws(SystemCallError) {
         let descriptor = try OwnedFileDescriptor(streamSocketFor: address.family)
         try descriptor.apply(settings)
         let result = address.withSocketAddress { connect(descriptor.rawValue, $0, $1) }
@@ -25,6 +29,7 @@ final class ConnectionAttempt {
             throw SystemCallError("connect", subject: "\(address)")
         }
         self.address = address
+        begin = now
         fileDescriptor = descriptor.rawValue
         self.descriptor = consume descriptor
     }

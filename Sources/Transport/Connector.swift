@@ -7,10 +7,15 @@ public struct ConnectionLimits: Hashable, Sendable {
     /// From the first attempt on, for all addresses together.
     public var connect: Duration
     public var tlsHandshake: Duration
+    /// When an address that has not answered is asked once more, beside the first time. TCP repeats its question
+    /// after a second, and with growing pauses then; `nil` leaves it to that.
+    public var repetition: Duration?
 
     public init(
-        lookup: Duration = .seconds(5), connect: Duration = .seconds(5), tlsHandshake: Duration = .seconds(5)
+        lookup: Duration = .seconds(5), connect: Duration = .seconds(5), tlsHandshake: Duration = .seconds(5),
+        repetition: Duration? = nil
     ) {
+        self.repetition = repetition
         self.lookup = lookup
         self.connect = connect
         self.tlsHandshake = tlsHandshake
@@ -82,7 +87,12 @@ public final class Connector {
     /// When `advance` is to be called even if nothing became ready.
     public var deadline: MediaTimestamp {
         var times = [limit]
-        if case .connecting = phase { times += [order.nextTime, lookup == nil ? nil : lookupLimit] }
+        if case .connecting = phase {
+            times += [order.nextTime, lookup == nil ? nil : lookupLimit]
+            if let repetition = limits.repetition {
+                times += attempts.map { $0.isRepeated ? nil : $0.begin + repetition }
+            }
+        }
         return times.compactMap { $0 }.min() ?? lookupLimit
     }
 
@@ -138,10 +148,11 @@ extension Connector {
                 guard let connection = try attempt.takeConnection(settings: settings) else { continue }
                 return try connected(connection, now: now)
             case .failed(let error):
-                attempts.removeAll { $0 === attempt }
+                guard attempts.contains(where: { $0 === attempt }) else { continue }
                 try perform(attemptFailed(attempt.address, error, now: now), now: now)
             }
         }
+        try repeatUnanswered(now: now)
         if lookup != nil, now >= lookupLimit {
             lookup = nil
             try perform(order.lookupTimeEnded(now: now), now: now)
@@ -149,6 +160,19 @@ extension Connector {
         if let limit, now >= limit { throw connectTimeFailure }
         try perform(order.timePassed(now: now), now: now)
         return nil
+    }
+
+    /// What was asked before stays: behind a long way its answer comes first.
+    private func repeatUnanswered(now: MediaTimestamp) throws(TransportError) {
+        guard let repetition = limits.repetition else { return }
+        for attempt in attempts where !attempt.isRepeated && now - attempt.begin >= repetition {
+            attempt.isRepeated = true
+            do {
+                attempts.append(try ConnectionAttempt(to: attempt.address, settings: settings, now: now))
+            } catch {
+                try perform(attemptFailed(attempt.address, error, now: now), now: now)
+            }
+        }
     }
 
     private func take(_ answer: NameLookup.Answer, now: MediaTimestamp) throws(TransportError) {
@@ -163,7 +187,8 @@ extension Connector {
     private func attemptFailed(
         _ address: SocketAddress, _ error: SystemCallError, now: MediaTimestamp
     ) -> [HappyEyeballs<SocketAddress>.Action] {
-        failedAttempts.append(.init(address: "\(address)", reason: error.reason))
+        attempts.removeAll { $0.address.description == address.description }
+        failedAttempts.append(.init(address: address.description, reason: error.reason))
         return order.attemptFailed(now: now)
     }
 
@@ -177,7 +202,7 @@ extension Connector {
             case .connect(let address):
                 limit = limit ?? now + limits.connect
                 do {
-                    attempts.append(try ConnectionAttempt(to: address, settings: settings))
+                    attempts.append(try ConnectionAttempt(to: address, settings: settings, now: now))
                 } catch {
                     actions += attemptFailed(address, error, now: now)
                 }
@@ -194,7 +219,9 @@ extension Connector {
 
     private var connectTimeFailure: TransportError {
         if failedAttempts.isEmpty { return .timedOut(peer: endpoint.description, .connect) }
-        let silent = attempts.map { TransportError.FailedAttempt(address: "\($0.address)", reason: "no answer") }
+        let silent = attempts.filter { !$0.isRepeated }.map {
+            TransportError.FailedAttempt(address: "\($0.address)", reason: "no answer")
+        }
         return .connectFailed(endpoint, attempts: failedAttempts + silent)
     }
 

@@ -106,6 +106,20 @@ public final class TCPConnection: ByteStream {
     public var unsentByteCount: Int { queuedByteCount(UInt(SIOCOUTQNSD)) }
     public var unacknowledgedByteCount: Int { queuedByteCount(UInt(SIOCOUTQ)) }
 
+    /// TCP's own account: two repetitions in a row, or two questions for room, without an answer to the last.
+    public var isUnanswered: Bool {
+        var info = tcp_info()
+        var length = socklen_t(MemoryLayout<tcp_info>.size)
+        guard getsockopt(fileDescriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0 else { return false }
+        if info.tcpi_probes >= 2 { return true }
+        // Both are milliseconds ago; an answer takes a moment.
+        return info.tcpi_unacked > 0 && info.tcpi_retransmits >= 2
+            && info.tcpi_last_ack_recv > info.tcpi_last_data_sent && info.tcpi_last_data_sent >= Self.answerTime
+    }
+
+    /// How long after a repetition an answer is waited for, in milliseconds.
+    private static let answerTime: UInt32 = 200
+
     private func queuedByteCount(_ request: UInt) -> Int {
         var count: Int32 = 0
         return ioctl(fileDescriptor, request, &count) == 0 ? Int(count) : 0

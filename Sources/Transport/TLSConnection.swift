@@ -61,6 +61,8 @@ public final class TLSConnection: ByteStream {
         tcp.unacknowledgedByteCount + (isOpen && recordIsPending ? record.count : 0)
     }
 
+    public var isUnanswered: Bool { tcp.isUnanswered }
+
     public func pollEvents(hasBytesToWrite: Bool) -> PollEvents {
         tcp.pollEvents(hasBytesToWrite: hasBytesToWrite || recordIsPending || waitsForWritable)
     }

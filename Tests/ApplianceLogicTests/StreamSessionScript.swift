@@ -28,6 +28,7 @@ struct StreamSessionScript {
         case connected(Int), publishing(Int), failed(Int, ConnectionFailure), closed(Int)
         case move(Int, String?), keyFrame
         case linkDown, linkUp(stalled: Bool)
+        case silent(Int), resumed(Int)
         case timer
     }
 
@@ -46,6 +47,8 @@ struct StreamSessionScript {
             case .keyFrame: session.keyFrameReached(now: now)
             case .linkDown: session.linkWentDown(now: now)
             case .linkUp(let stalled): session.linkCameUp(isTransferStalled: stalled, now: now)
+            case .silent(let index): session.transferFellSilent(connections[index - 1], now: now)
+            case .resumed(let index): session.transferResumed(connections[index - 1], now: now)
             case .timer: session.timerFired(now: now)
             }
         return actions.compactMap { note($0) }

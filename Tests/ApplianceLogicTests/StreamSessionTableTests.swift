@@ -16,6 +16,8 @@ struct StreamSessionTableTests {
         ("moving", [.start, .publishing(1), .move(1, nil)]),
         ("moveReady", [.start, .publishing(1), .move(1, nil), .publishing(2)]),
         ("moved", [.start, .publishing(1), .move(1, nil), .publishing(2), .keyFrame]),
+        ("silent", [.start, .publishing(1), .silent(1)]),
+        ("silentBetween", [.start, .publishing(1), .silent(1), .failed(2, refused)]),
         ("closing", [.start, .publishing(1), .stop]),
         ("restarting", [.start, .publishing(1), .restart]),
         ("disconnected", [.start, .stop]),
@@ -30,7 +32,15 @@ struct StreamSessionTableTests {
         guard newest > 0 else { return events }
         events += [
             ("connected", .connected(newest)), ("publishing", .publishing(newest)), ("failed", .failed(newest, reset)),
-            ("closed", .closed(newest)), ("move", .move(newest, nil)),
+            ("closed", .closed(newest)), ("move", .move(newest, nil)), ("silent", .silent(newest)),
+            ("resumed", .resumed(newest)),
+        ]
+        // Before it: what happens to the present connection while another one is opened.
+        guard newest > 1 else { return events }
+        events += [
+            ("older failed", .failed(newest - 1, reset)), ("older closed", .closed(newest - 1)),
+            ("older moves", .move(newest - 1, nil)), ("older silent", .silent(newest - 1)),
+            ("older resumed", .resumed(newest - 1)),
         ]
         return events
     }
@@ -54,7 +64,7 @@ struct StreamSessionTableTests {
         ],
         "publishing": [
             "start": "already running", "stop": "close 1, disconnecting", "restart": "close 1, disconnecting",
-            "failed": "3004, 1102, reconnecting", "move": "open 2",
+            "failed": "3004, 1102, reconnecting", "move": "open 2", "silent": "open 2",
         ],
         "lost": [
             "start": "already running", "stop": "disconnected, stopped", "restart": "connecting, open 2",
@@ -63,15 +73,26 @@ struct StreamSessionTableTests {
         "moving": [
             "start": "already running", "stop": "abort 2, close 1, disconnecting",
             "restart": "abort 2, close 1, disconnecting", "connected": "1001", "publishing": "key frame",
-            "failed": "2004",
+            "failed": "2004", "older failed": "3004, 1102, reconnecting",
         ],
         "moveReady": [
             "start": "already running", "stop": "abort 2, close 1, disconnecting",
             "restart": "abort 2, close 1, disconnecting", "keyFrame": "media 2, close 1, 2003", "failed": "2004",
+            "older failed": "3004, 1102, reconnecting, key frame, media 2, 1002, connected",
         ],
         "moved": [
             "start": "already running", "stop": "close 2, disconnecting", "restart": "close 2, disconnecting",
-            "failed": "3004, 1102, reconnecting", "move": "open 3",
+            "failed": "3004, 1102, reconnecting", "move": "open 3", "silent": "open 3",
+        ],
+        "silent": [
+            "start": "already running", "stop": "abort 2, close 1, disconnecting",
+            "restart": "abort 2, close 1, disconnecting",
+            "connected": "abort 1, 3004, 1102, reconnecting, 1001", "older resumed": "abort 2",
+            "older failed": "3004, 1102, reconnecting", "older moves": "abort 2, open 3",
+        ],
+        "silentBetween": [
+            "start": "already running", "stop": "close 1, disconnecting", "restart": "close 1, disconnecting",
+            "older failed": "3004, 1102, reconnecting", "older moves": "open 3",
         ],
         "closing": ["failed": "disconnected, stopped", "closed": "disconnected, stopped"],
         "restarting": [
@@ -97,7 +118,7 @@ struct StreamSessionTableTests {
 
     static let allowedNext: [StreamState: Set<StreamState>] = [
         .unknown: [.connecting], .connecting: [.connected, .disconnected, .error],
-        .connected: [.disconnecting, .reconnecting], .disconnecting: [.disconnected],
+        .connected: [.disconnecting, .reconnecting, .error], .disconnecting: [.disconnected],
         .disconnected: [.connecting], .reconnecting: [.connected, .disconnected, .error, .connecting],
         .error: [.connecting],
     ]

@@ -93,6 +93,10 @@ extension ApplianceRunner {
         interruptions = [:]
         if let failure {
             tell("the stream has failed: \(failure.message)")
+            if failure.needsMachineRestart, restartsMachine(because: failure.message) {
+                perform(appliance.streamStateChanged(to: .disconnected, now: now))
+                return
+            }
             let fault = ApplianceFault(failure)
             failures[fault] = failure.message
             if fault == .server {

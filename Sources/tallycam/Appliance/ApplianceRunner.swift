@@ -30,6 +30,7 @@ final class ApplianceRunner {
     /// Cameras and microphones that a running stream has lost, and waits for.
     var interruptions: [ApplianceFault: String] = [:]
     var status = StreamSummary()
+    var restarts: MachineRestarts
 
     private let signals: SignalFD
     private var server: ControlServer?
@@ -51,6 +52,7 @@ final class ApplianceRunner {
         boot = BootPartition(directory: settings.bootDirectory)
         events = EventRing(path: "\(settings.stateDirectory)/events")
         stream = try StreamRunner(stateDirectory: settings.stateDirectory)
+        restarts = MachineRestarts(stateDirectory: settings.stateDirectory)
         links = try? LinkMonitor()
         server = try? ControlServer(path: settings.socketPath)
     }
@@ -63,6 +65,7 @@ final class ApplianceRunner {
         perform(appliance.networkChanged(isUp: links?.hasDefaultRoute ?? true, now: MonotonicClock.now()))
         fingerprint = boot.fingerprint
         load()
+        if restarts.takeStream() { perform(appliance.startRequested(now: MonotonicClock.now())) }
         while !isOver { try step() }
         end()
     }

@@ -31,6 +31,10 @@ struct ConnectionReport: Sendable {
         /// Nothing gets through any more. The thread waits for `abort`: a server that is told of the end when it
         /// can be reached again gives the stream's name free at once, instead of when it misses the publisher.
         case stalled(ConnectionFailure)
+        /// What was sent, and sent again, stays unanswered.
+        case fellSilent
+        /// Something has arrived after all.
+        case resumed
         case closed
         /// Everything was sent, and the tracks have ended.
         case drained
@@ -54,6 +58,9 @@ final class ConnectionThread {
     /// miss a publisher sooner than that.
     private static let stalledLimit = Duration.seconds(180)
     private static let measurementInterval = Duration.milliseconds(20)
+    /// TCP's own repetitions come after seconds when a few were lost: too late for the return of a way that nobody
+    /// tells of.
+    private static let limits = ConnectionLimits(repetition: .milliseconds(300))
 
     private let id: ConnectionID
     private let configuration: PublishConfiguration
@@ -71,6 +78,7 @@ final class ConnectionThread {
     private var drainDeadline: MediaTimestamp?
     private var saidGoodbye = false
     private var watch = TransferWatch()
+    private var isSilent = false
 
     init(
         id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, queue: MediaQueue,
@@ -125,7 +133,7 @@ final class ConnectionThread {
         settings.unsentByteLimit = settings.unsentLowWaterByteCount
         // Before media flows the only command is to end it.
         return try Connector.connect(
-            to: Endpoint(host: url.host, port: url.port), security: security, settings: settings,
+            to: Endpoint(host: url.host, port: url.port), security: security, limits: Self.limits, settings: settings,
             cancellation: commands.wakeup.fileDescriptor)
     }
 
@@ -158,6 +166,7 @@ final class ConnectionThread {
             report(.stalled(ConnectionFailure(TransportError.timedOut(peer: connection.peer, .transfer))))
             return try waitForAbort(connection)
         }
+        if sendsMedia { noticeSilence(of: connection) }
         if try sayGoodbyeIfDue(connection) { return false }
         var entries = [
             PollEntry(connection.fileDescriptor, connection.pollEvents),
@@ -170,9 +179,17 @@ final class ConnectionThread {
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         if entries[1].ready.contains(.readable) { queue.wakeup.drain() }
         if entries[2].ready.contains(.readable) {
-            for command in commands.takeAll() where try !perform(command, on: connection) { return false }
+            if try !perform(commands.takeAll()[...], on: connection) { return false }
         }
         return try !handle(connection.service(ready: entries[0].ready), on: connection)
+    }
+
+    private func noticeSilence(of connection: PublishConnection) {
+        // Until something arrives: between two repetitions nobody knows.
+        let isSilentNow = watch.hasPaused(now: MonotonicClock.now()) && (isSilent || connection.isUnanswered)
+        guard isSilentNow != isSilent else { return }
+        isSilent = isSilentNow
+        report(isSilent ? .fellSilent : .resumed)
     }
 
     /// While something is on its way the kernel's queue is looked at even if nothing else happens.
@@ -182,7 +199,9 @@ final class ConnectionThread {
     }
 
     /// - Returns: false when the connection is over.
-    private func perform(_ command: ConnectionCommand, on connection: PublishConnection) throws -> Bool {
+    private func perform(_ commands: ArraySlice<ConnectionCommand>, on connection: PublishConnection) throws -> Bool {
+        guard let command = commands.first else { return true }
+        let others = commands.dropFirst()
         switch command {
         case .shakeHands: break
         case .beginMedia(let timeZero, let headers):
@@ -192,21 +211,26 @@ final class ConnectionThread {
             sendsMedia = true
         case .holdAtKeyFrame: holdsAtKeyFrame = true
         case .close: drainDeadline = MonotonicClock.now() + Self.drainLimit
-        case .fallSilent: return try waitForAbort(connection)
+        case .fallSilent: return try waitForAbort(connection, before: others)
         case .abort:
             connection.abort()
             return false
         }
-        return true
+        return try perform(others, on: connection)
     }
 
+    /// - Parameter others: commands that are taken already.
     /// - Returns: false, as the connection is over.
-    private func waitForAbort(_ connection: PublishConnection) throws -> Bool {
+    private func waitForAbort(
+        _ connection: PublishConnection, before others: ArraySlice<ConnectionCommand> = []
+    ) throws -> Bool {
+        var taken = others
         while true {
-            for case .abort in commands.takeAll() {
+            for case .abort in taken {
                 connection.abort()
                 return false
             }
+            defer { taken = commands.takeAll()[...] }
             var entries = [PollEntry(commands.wakeup.fileDescriptor)]
             try poll(&entries, until: nil)
         }

@@ -55,6 +55,8 @@ final class PublishConnection {
     }
     /// Bytes that the server's machine has taken, about: encryption adds some that are not counted.
     var deliveredByteCount: Int { writtenByteCount - stream.unacknowledgedByteCount }
+    /// Whether the server's machine leaves unanswered what was sent and sent again.
+    var isUnanswered: Bool { stream.isUnanswered }
     /// Whether the next media message can be handed over.
     var isIdle: Bool { message == nil && control.isEmpty }
     var pollEvents: PollEvents { stream.pollEvents(hasBytesToWrite: !isIdle) }

@@ -1,10 +1,11 @@
 import LinuxIO
 import Synchronization
 
-/// What another thread has of a `LivePublisher`: it can end it.
+/// What another thread has of a `LivePublisher`: it can end it, and change it.
 final class PublisherRemote: Sendable {
     let wakeup: EventFD
     private let isStopWanted = Atomic(false)
+    private let commands = Mutex<[String]>([])
 
     init() throws(SystemCallError) { wakeup = try EventFD() }
 
@@ -12,6 +13,19 @@ final class PublisherRemote: Sendable {
     func stop() {
         isStopWanted.store(true, ordering: .relaxed)
         wakeup.signal()
+    }
+
+    /// A line as `ConfigurationTransaction` takes it. What becomes of it is told by events.
+    func command(_ line: String) {
+        commands.withLock { $0.append(line) }
+        wakeup.signal()
+    }
+
+    func takeCommands() -> [String] {
+        commands.withLock { commands in
+            defer { commands = [] }
+            return commands
+        }
     }
 
     /// One turn of the publisher's loop.

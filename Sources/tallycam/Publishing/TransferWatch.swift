@@ -5,11 +5,17 @@ struct TransferWatch {
     /// How long nothing may arrive although something is on its way.
     static let limit = Duration.seconds(5)
 
+    /// Acknowledgements on a working way come more often than that, as a rule.
+    static let pause = Duration.milliseconds(400)
+
     private var mostDelivered = Int.min
     private var lastProgress: MediaTimestamp?
 
     /// When `measured` is to be called at the latest; `nil` when nothing is on its way.
     var deadline: MediaTimestamp? { lastProgress.map { $0 + Self.limit } }
+
+    /// Whether nothing has arrived for a while although something is on its way.
+    func hasPaused(now: MediaTimestamp) -> Bool { lastProgress.map { now - $0 >= Self.pause } ?? false }
 
     /// - Parameters:
     ///   - delivered: bytes that arrived so far.

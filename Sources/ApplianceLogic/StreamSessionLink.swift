@@ -1,0 +1,114 @@
+import Media
+
+// What is known of the way to the server.
+extension StreamSession {
+    public mutating func linkWentDown(now: MediaTimestamp) -> [Action] {
+        linkIsDown = true
+        return performed()
+    }
+
+    /// - Parameter isTransferStalled: nothing has been acknowledged since the link went down although bytes are
+    ///   waiting. TCP would find out by its doubling timers, seconds later; other links' comings and
+    ///   goings leave a running transfer alone.
+    public mutating func linkCameUp(isTransferStalled: Bool, now: MediaTimestamp) -> [Action] {
+        let wasDown = linkIsDown
+        linkIsDown = false
+        switch phase {
+        case .waiting:
+            backoffStep = 0
+            attempt(now: now)
+        case .opening(let attempt) where wasDown && !attempt.isConnected:
+            // Its packets were lost with the link; waiting for their repetition costs seconds.
+            output.append(.abortConnection(attempt.id))
+            backoffStep = 0
+            self.attempt(now: now)
+        case .publishing(let publication) where wasDown && isTransferStalled:
+            settle(publication, now: now)
+            output.append(.abortConnection(publication.id))
+            if let second = publication.second { output.append(.abortConnection(second)) }
+            backoffStep = 0
+            enter(.reconnecting)
+            output.append(.emit(.reconnecting(attempt: countedRetries + 1, limit: limit, delay: .zero)))
+            attempt(now: now)
+        case .idle, .opening, .publishing, .closing: break
+        }
+        return performed()
+    }
+
+    /// What was sent on connection `id`, and sent again, stays unanswered. TCP doubles the time between its attempts,
+    /// so a second connection is tried until one of the two lives.
+    public mutating func transferFellSilent(_ id: ConnectionID, now: MediaTimestamp) -> [Action] {
+        guard case .publishing(var publication) = phase, publication.id == id, publication.second == nil,
+            publication.challenger == nil, limit != 0
+        else { return performed() }
+        challenge(&publication, now: now)
+        return performed()
+    }
+
+    /// Something sent on connection `id` has arrived after all.
+    public mutating func transferResumed(_ id: ConnectionID, now: MediaTimestamp) -> [Action] {
+        guard case .publishing(var publication) = phase, publication.id == id else { return performed() }
+        abandonChallenger(of: &publication)
+        phase = .publishing(publication)
+        return performed()
+    }
+}
+
+// The race between a silent connection and a new one.
+extension StreamSession {
+    /// Opens a second connection to the server that the silent one leads to.
+    mutating func challenge(_ publication: inout Publication, now: MediaTimestamp) {
+        let id = nextConnection()
+        publication.challenger = Challenger(id: id, deadline: now + settings.attemptLimit)
+        phase = .publishing(publication)
+        output.append(.openConnection(id, publication.target))
+    }
+
+    /// The next attempt, after the shortest delay: while nothing gets through, an attempt is one packet.
+    mutating func challengerToCome(now: MediaTimestamp) -> Challenger {
+        Challenger(id: nil, deadline: now + settings.reconnect.delay(step: 0, random: random.next()))
+    }
+
+    mutating func abandonChallenger(of publication: inout Publication) {
+        if let id = publication.challenger?.id { output.append(.abortConnection(id)) }
+        publication.challenger = nil
+    }
+
+    mutating func challengerTimerFired(_ publication: Publication, now: MediaTimestamp) {
+        var publication = publication
+        guard let challenger = publication.challenger, challenger.deadline <= now else { return }
+        if let id = challenger.id {
+            output.append(.abortConnection(id))
+            publication.challenger = challengerToCome(now: now)
+            phase = .publishing(publication)
+        } else {
+            challenge(&publication, now: now)
+        }
+    }
+
+    /// The new connection stands while the old one is silent. The old one goes first: the server would not give
+    /// the stream's name to both.
+    mutating func replace(_ publication: Publication, byChallenger id: ConnectionID, now: MediaTimestamp) {
+        settle(publication, now: now)
+        output.append(.abortConnection(publication.id))
+        goOn(with: id, of: publication, after: Self.silence, isConnected: true, now: now)
+    }
+
+    /// The challenger becomes an attempt like any other.
+    mutating func goOn(
+        with challenger: ConnectionID, of publication: Publication, after failure: ConnectionFailure,
+        isConnected: Bool = false, now: MediaTimestamp
+    ) {
+        output.append(.emit(.retry(failure, .close)))
+        output.append(.emit(.reconnecting(attempt: countedRetries + 1, limit: limit, delay: .zero)))
+        countedRetries += 1
+        enter(.reconnecting)
+        phase = .opening(
+            Attempt(
+                id: challenger, target: publication.target, deadline: now + settings.attemptLimit,
+                isConnected: isConnected))
+    }
+
+    private static let silence = ConnectionFailure(
+        code: EventCode.timedOut.rawValue, text: "nothing that was sent arrives any more; a new connection came about")
+}

@@ -1,0 +1,109 @@
+import Media
+
+// What goes when more comes than may wait, when the controller jumps to the live picture, and with a lost connection.
+extension SendBuffer {
+    /// Audio goes last: while both tracks grow alike, video reaches its limit first and makes way.
+    private var audioLimit: Duration { limits.maxDuration + (newestTime.video == nil ? .zero : Self.audioGrace) }
+    private var isVideoOverfull: Bool { span(.video, with: unsent) > limits.maxDuration || isTooLarge }
+    private var isAudioOverfull: Bool { span(.audio, with: unsent) > audioLimit || isTooLarge }
+    private var isTooLarge: Bool { byteCount > SendBufferLimits.maxByteCount }
+
+    mutating func makeRoom(_ now: MediaTimestamp, _ events: inout [SendBufferEvent]) {
+        guard isVideoOverfull || isAudioOverfull else { return }
+        // As long as it stays full, each key frame would go the way of the last one: then there is no hurry.
+        let isUrgent = !alarms.isFull || isRetryDue(now)
+        alarms.overfilled(&events)
+        var dropped: [DroppedItem] = []
+        while isVideoOverfull, dropVideo(upTo: newestUsableKeyFrame, .bufferFull, into: &dropped) {}
+        drop(.audio, .bufferFull, into: &dropped) { buffer, _ in buffer.isAudioOverfull }
+        report(dropped, isUrgent: isUrgent, now, &events)
+    }
+
+    /// Drops the pictures that wait, so that the next one sent is a key frame of the last second: one that waits
+    /// already, or else a new one, which is asked for. Audio stays.
+    public mutating func discardWaitingVideo(now: MediaTimestamp) -> [SendBufferEvent] {
+        var events: [SendBufferEvent] = []
+        var dropped: [DroppedItem] = []
+        _ = dropVideo(upTo: recentKeyFrame, .discarded, into: &dropped)
+        report(dropped, isUrgent: true, now, &events)
+        return events
+    }
+
+    /// Begins anew on a connection that has just been opened: what waited for the old one is dropped, the latest
+    /// sequence headers go first, and the first picture is a key frame.
+    public mutating func connectionOpened(now: MediaTimestamp) -> [SendBufferEvent] {
+        var events: [SendBufferEvent] = []
+        var dropped: [DroppedItem] = []
+        drop(.video, .newConnection, into: &dropped) { _, _ in true }
+        drop(.audio, .newConnection, into: &dropped) { _, _ in true }
+        waiting = PerTrack(video: [], audio: [])
+        waitingByteCount = 0
+        newestTime = PerTrack(video: nil, audio: nil)
+        // What the old connection still held is lost and counts neither as waiting nor as delivered.
+        unsent = ByteLedger()
+        unacknowledged = ByteLedger()
+        handedOutByteCount = deliveredByteCount
+        for header in [headers.video, headers.audio] {
+            if let header { enqueue(header) }
+        }
+        isAwaitingKeyFrame = true
+        if !dropped.isEmpty { events.append(.droppedItems(dropped)) }
+        requestKeyFrame(now, &events)
+        alarms.durationMeasured(duration, byteCount: byteCount, &events)
+        return events
+    }
+
+    /// The newest key frame that waits with something to drop before it; `nil` when all pictures must go.
+    private var newestUsableKeyFrame: Int? {
+        guard let newest = keyFrames.last else { return nil }
+        let first = waiting.video.first { !$0.packet.isHeader }
+        return first?.order == newest ? nil : newest
+    }
+
+    /// The newest key frame that waits, when it is live enough to begin with. A new one would cost as much again.
+    private var recentKeyFrame: Int? {
+        guard let newest = keyFrames.last, let newestTime = newestTime.video,
+            let item = waiting.video.last(where: { $0.order == newest }),
+            newestTime - item.packet.decodeTime < Self.recentTime
+        else { return nil }
+        return newest
+    }
+
+    /// Drops the pictures before the key frame with this order, or all.
+    /// - Returns: whether any was dropped.
+    private mutating func dropVideo(
+        upTo keyFrame: Int?, _ reason: DroppedItem.Reason, into dropped: inout [DroppedItem]
+    ) -> Bool {
+        let before = dropped.count
+        drop(.video, reason, into: &dropped) { _, item in item.order < keyFrame ?? .max }
+        guard dropped.count > before else { return false }
+        if keyFrame == nil { isAwaitingKeyFrame = true }
+        return true
+    }
+
+    /// Drops the track's packets from the front, as long as they should go. Headers among them stay, in front.
+    private mutating func drop(
+        _ track: Track, _ reason: DroppedItem.Reason, into dropped: inout [DroppedItem],
+        while shouldGo: (borrowing Self, Item) -> Bool
+    ) {
+        var kept: [Item] = []
+        while let first = waiting[track].first, shouldGo(self, first) {
+            let item = removeFirst(track)
+            if item.packet.isHeader { kept.append(item) } else { dropped.append(item.packet.dropped(reason)) }
+        }
+        for item in kept.reversed() {
+            waiting[track].prepend(item)
+            waitingByteCount += item.packet.wireByteCount
+        }
+    }
+
+    private mutating func report(
+        _ dropped: [DroppedItem], isUrgent: Bool, _ now: MediaTimestamp, _ events: inout [SendBufferEvent]
+    ) {
+        if !dropped.isEmpty { events.append(.droppedItems(dropped)) }
+        if isUrgent, isAwaitingKeyFrame, dropped.contains(where: { $0.kind != .audio }) {
+            requestKeyFrame(now, &events)
+        }
+        alarms.durationMeasured(duration, byteCount: byteCount, &events)
+    }
+}
