@@ -1,16 +1,5 @@
 import Media
 
-/// One of the connections that a session has had opened. Never used twice.
-public struct ConnectionID: Hashable, Sendable {
-    let number: Int
-
-    init(number: Int) { self.number = number }
-}
-
-extension ConnectionID: CustomStringConvertible {
-    public var description: String { "connection \(number)" }
-}
-
 /// Decides when a stream connects, reconnects, moves and ends. It owns no socket and reads no clock.
 ///
 /// Its runner performs the actions in their order and reports what becomes of each connection. What
@@ -29,7 +18,7 @@ public struct StreamSession: Sendable {
         case described
         /// Where the server asked to move (Enhanced RTMP v2, ReconnectRequest): its tcUrl, absolute or
         /// relative; the same server when `nil`.
-        case requested(tcURL: String?)
+        case requested(tcURL: Secret?)
     }
 
     public enum StartResult: Hashable, Sendable {
@@ -203,6 +192,8 @@ public struct StreamSession: Sendable {
     public mutating func serverConnected(_ id: ConnectionID, server: String, now: MediaTimestamp) -> [Action] {
         switch phase {
         case .opening(var attempt) where attempt.id == id && !attempt.isConnected:
+            // There is a way, whatever became of the link that led to the server before.
+            linkIsDown = false
             attempt.isConnected = true
             phase = .opening(attempt)
             output.append(.emit(.connected(server: server)))
@@ -264,7 +255,7 @@ public struct StreamSession: Sendable {
 
     /// The server on connection `id` wishes the stream to move. Heeded once at a time, and never at the cost of
     /// the connection that works.
-    public mutating func reconnectRequested(_ id: ConnectionID, tcURL: String?, now: MediaTimestamp) -> [Action] {
+    public mutating func reconnectRequested(_ id: ConnectionID, tcURL: Secret?, now: MediaTimestamp) -> [Action] {
         guard case .publishing(var publication) = phase, publication.id == id, publication.successor == nil else {
             return performed()
         }

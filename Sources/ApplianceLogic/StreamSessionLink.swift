@@ -2,11 +2,13 @@ import Media
 
 // What is known of the way to the server.
 extension StreamSession {
+    /// The link that the connection goes through, or went through last.
     public mutating func linkWentDown(now: MediaTimestamp) -> [Action] {
         linkIsDown = true
         return performed()
     }
 
+    /// The link is back, with an address.
     /// - Parameter isTransferStalled: nothing has been acknowledged since the link went down although bytes are
     ///   waiting. TCP would find out by its doubling timers, seconds later; other links' comings and
     ///   goings leave a running transfer alone.
@@ -23,17 +25,56 @@ extension StreamSession {
             backoffStep = 0
             self.attempt(now: now)
         case .publishing(let publication) where wasDown && isTransferStalled:
-            settle(publication, now: now)
-            output.append(.abortConnection(publication.id))
-            if let second = publication.second { output.append(.abortConnection(second)) }
-            backoffStep = 0
-            enter(.reconnecting)
-            output.append(.emit(.reconnecting(attempt: countedRetries + 1, limit: limit, delay: .zero)))
-            attempt(now: now)
+            reconnectAtOnce(publication, now: now)
         case .idle, .opening, .publishing, .closing: break
         }
         return performed()
     }
+
+    /// There is a way that was not there before: another address, or a default route. An attempt that is under way has
+    /// begun without it, and may wait for a name server that could not be asked.
+    public mutating func routeAppeared(now: MediaTimestamp) -> [Action] {
+        linkIsDown = false
+        switch phase {
+        case .waiting:
+            backoffStep = 0
+            attempt(now: now)
+        case .opening(let attempt) where !attempt.isConnected:
+            output.append(.abortConnection(attempt.id))
+            backoffStep = 0
+            self.attempt(now: now)
+        case .idle, .opening, .publishing, .closing: break
+        }
+        return performed()
+    }
+
+    /// The address that the present connection was made from is gone: it can never live again.
+    public mutating func addressDisappeared(now: MediaTimestamp) -> [Action] {
+        if case .publishing(let publication) = phase {
+            guard limit != 0 else {
+                output.append(.abortConnection(publication.id))
+                if let second = publication.second { output.append(.abortConnection(second)) }
+                retry(after: Self.addressLoss, stage: .close, now: now)
+                return performed()
+            }
+            output.append(.emit(.retry(Self.addressLoss, .close)))
+            reconnectAtOnce(publication, now: now)
+        }
+        return performed()
+    }
+
+    private mutating func reconnectAtOnce(_ publication: Publication, now: MediaTimestamp) {
+        settle(publication, now: now)
+        output.append(.abortConnection(publication.id))
+        if let second = publication.second { output.append(.abortConnection(second)) }
+        backoffStep = 0
+        enter(.reconnecting)
+        output.append(.emit(.reconnecting(attempt: countedRetries + 1, limit: limit, delay: .zero)))
+        attempt(now: now)
+    }
+
+    private static let addressLoss = ConnectionFailure(
+        code: EventCode.closedByPeer.rawValue, text: "the address that the connection was made from is gone")
 
     /// What was sent on connection `id`, and sent again, stays unanswered. TCP doubles the time between its attempts,
     /// so a second connection is tried until one of the two lives.
@@ -90,6 +131,7 @@ extension StreamSession {
     /// the stream's name to both.
     mutating func replace(_ publication: Publication, byChallenger id: ConnectionID, now: MediaTimestamp) {
         settle(publication, now: now)
+        linkIsDown = false
         output.append(.abortConnection(publication.id))
         goOn(with: id, of: publication, after: Self.silence, isConnected: true, now: now)
     }

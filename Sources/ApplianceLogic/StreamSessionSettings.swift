@@ -48,6 +48,9 @@ public struct ReconnectPolicy: Hashable, Sendable {
         self.stableAfter = stableAfter
     }
 
+    /// - Parameter random: 0..<1.
+    func delayUnreachable(random: Double) -> Duration { longestDelayUnreachable * (1 - jitter * random) }
+
     /// - Parameters:
     ///   - step: failures in a row before this one.
     ///   - random: 0..<1.

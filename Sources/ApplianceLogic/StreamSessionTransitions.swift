@@ -129,7 +129,8 @@ extension StreamSession {
         var delay = settings.reconnect.delay(step: backoffStep, random: random.next())
         backoffStep += 1
         if limit == nil, !linkIsDown, stage == .connect, Self.isUnreachable(failure) {
-            delay = min(delay, settings.reconnect.longestDelayUnreachable)
+            // No two cameras in step, in this case either.
+            delay = min(delay, settings.reconnect.delayUnreachable(random: random.next()))
             // What the server does once it answers is another matter: its delays begin anew.
             backoffStep = 1
         }
@@ -159,6 +160,9 @@ extension StreamSession {
         failure.code == EventCode.connectFailed.rawValue || failure.code == EventCode.timedOut.rawValue
     }
 
+    private static let noKeyFrame = ConnectionFailure(
+        code: EventCode.timedOut.rawValue, text: "no key frame to go over at came within \(keyFrameLimit)")
+
     static func timeout(_ limit: Duration) -> ConnectionFailure {
         ConnectionFailure(
             code: EventCode.timedOut.rawValue, text: "the server did not take the stream within \(limit)")
@@ -178,7 +182,7 @@ extension StreamSession {
         challengerTimerFired(publication, now: now)
         guard let successor = publication.successor, successor.deadline <= now else { return }
         output.append(.abortConnection(successor.id))
-        stayed(publication, because: Self.timeout(successor.isPublishing ? Self.keyFrameLimit : settings.attemptLimit))
+        stayed(publication, because: successor.isPublishing ? Self.noKeyFrame : Self.timeout(settings.attemptLimit))
     }
 
     /// The move did not come about; the connection that works goes on.

@@ -11,6 +11,12 @@ public func readFile(_ path: String, limit: Int) throws(SystemCallError) -> [UIn
     }
 }
 
+/// When a file was changed last, in UNIX seconds; `nil` when that cannot be told.
+public func modificationTime(_ path: String) -> Int64? {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int64(status.st_mtim.tv_sec) : nil
+}
+
 /// Replaces a file's contents, or makes the file. A reader, and the next start
 /// after a power cut, see the old contents or the new, never a part.
 /// - Parameter permissions: of the new file; ignored where the file system has none.

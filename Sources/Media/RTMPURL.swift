@@ -60,20 +60,23 @@ public struct RTMPURL: Hashable, Sendable {
     /// A name or an address; IPv6 without brackets.
     public var host: String
     public var port: UInt16
-    /// One or more path components, without a slash at either end.
+    /// One or more path components, without a slash at either end and without the query.
     public var application: String
+    /// What follows the application behind a question mark.
+    public var applicationQuery: Secret?
     /// The stream name with its query: what `publish` carries.
-    public var streamName: String
+    public var streamName: Secret
     public var credentials: Credentials?
 
     public init(
-        scheme: Scheme, host: String, port: UInt16? = nil, application: String, streamName: String,
-        credentials: Credentials? = nil
+        scheme: Scheme, host: String, port: UInt16? = nil, application: String, applicationQuery: Secret? = nil,
+        streamName: Secret, credentials: Credentials? = nil
     ) {
         self.scheme = scheme
         self.host = host
         self.port = port ?? scheme.defaultPort
         self.application = application
+        self.applicationQuery = applicationQuery
         self.streamName = streamName
         self.credentials = credentials
     }
@@ -88,8 +91,7 @@ public struct RTMPURL: Hashable, Sendable {
 extension RTMPURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// For people and logs: stream name, query and credentials are left out.
     public var description: String {
-        let application = application.prefix { $0 != "?" }
-        return "\(origin)/\(application)\(application.count == self.application.count ? "" : "?***")/***"
+        "\(origin)/\(application)\(applicationQuery == nil ? "" : "?***")/***"
     }
 
     public var debugDescription: String { description }

@@ -2,37 +2,36 @@ extension RTMPURL {
     /// Parses a whole publish URL.
     public init(parsing text: String) throws(RTMPURLError) {
         let parts = try URLParts(text)
-        let (application, streamName) = try Self.split(path: parts.path, query: parts.query)
+        let (application, query, streamName) = try Self.split(path: parts.path, query: parts.query)
         self.init(
             scheme: parts.scheme, host: parts.host, port: parts.port, application: application,
-            streamName: streamName, credentials: parts.credentials)
+            applicationQuery: query.map { Secret($0) }, streamName: Secret(streamName), credentials: parts.credentials)
     }
 
     /// Parses a server URL whose whole path is the application, the stream name being given apart,
     /// as streaming services hand them out.
-    public init(parsingServer text: String, streamName: String) throws(RTMPURLError) {
+    public init(parsingServer text: String, streamName: Secret) throws(RTMPURLError) {
         let parts = try URLParts(text)
-        let application = parts.path.joined(separator: "/") + (parts.query.map { "?" + $0 } ?? "")
         guard !parts.path.isEmpty else { throw .missingApplication }
-        guard !streamName.isEmpty else { throw .missingStreamName }
-        try URLParts.refuseForbiddenCharacters(streamName)
+        guard !streamName.revealed.isEmpty else { throw .missingStreamName }
+        try URLParts.refuseForbiddenCharacters(streamName.revealed)
         self.init(
-            scheme: parts.scheme, host: parts.host, port: parts.port, application: application,
-            streamName: streamName, credentials: parts.credentials)
+            scheme: parts.scheme, host: parts.host, port: parts.port, application: parts.path.joined(separator: "/"),
+            applicationQuery: parts.query.map { Secret($0) }, streamName: streamName, credentials: parts.credentials)
     }
 
     private static func split(
         path: [String], query: String?
-    ) throws(RTMPURLError) -> (application: String, streamName: String) {
+    ) throws(RTMPURLError) -> (application: String, query: String?, streamName: String) {
         guard let last = path.last else { throw .missingApplication }
         if path.count > 1 {
-            return (path.dropLast().joined(separator: "/"), last + (query.map { "?" + $0 } ?? ""))
+            return (path.dropLast().joined(separator: "/"), nil, last + (query.map { "?" + $0 } ?? ""))
         }
         // rtmp://host/app?vhost=name/stream: the query belongs to the application.
         guard let query, let slash = query.lastIndex(of: "/"), slash < query.index(before: query.endIndex) else {
             throw .missingStreamName
         }
-        return (last + "?" + query[..<slash], String(query[query.index(after: slash)...]))
+        return (last, String(query[..<slash]), String(query[query.index(after: slash)...]))
     }
 }
 

@@ -42,7 +42,7 @@ struct Authentication: Sendable {
     init(credentials: Credentials?, application: String, randomBytes: ArraySlice<UInt8>, digest: Digest?) {
         self.credentials = credentials
         // The digest covers the name alone, without a query of its own.
-        self.application = String(application.prefix { $0 != "?" })
+        self.application = application
         clientNonce = Array((randomBytes.prefix(4) + [0, 0, 0, 0]).prefix(4)).hexadecimal
         self.digest = digest
     }

@@ -29,15 +29,16 @@ extension PublishSession {
     private var connectProperties: [AMF0Property] {
         var url = configuration.url
         if !authentication.query.isEmpty {
-            url.application += (url.application.contains("?") ? "&" : "?") + authentication.query
+            let query = url.applicationQuery.map { $0.revealed + "&" } ?? ""
+            url.applicationQuery = Secret(query + authentication.query)
         }
         var properties = [
-            AMF0Property("app", .string(url.application)),
+            AMF0Property("app", .string(url.applicationWithQuery.revealed)),
             AMF0Property("type", .string("nonprivate")),
             // Some servers let only publishers in that name themselves so.
             AMF0Property("flashVer", .string("FMLE/3.0 (compatible; \(configuration.encoderName))")),
-            AMF0Property("swfUrl", .string(url.tcURL)),
-            AMF0Property("tcUrl", .string(url.tcURL)),
+            AMF0Property("swfUrl", .string(url.tcURL.revealed)),
+            AMF0Property("tcUrl", .string(url.tcURL.revealed)),
         ]
         // Enhanced RTMP v2, "Enhancing NetConnection connect": bit 0 is reconnecting, which is all of it
         // that is done here. A list of codecs is for those beyond the legacy ones, which are not sent.
@@ -51,7 +52,7 @@ extension PublishSession {
     }
 
     private mutating func connectAnswered(_ now: MediaTimestamp) {
-        let name = AMF0Value.string(configuration.url.streamName)
+        let name = AMF0Value.string(configuration.url.streamName.revealed)
         announceWindow(configuration.acknowledgementWindow)
         // Flash-era courtesies that some servers need and others never answer: not waited for.
         send(Command("releaseStream", transactionID: Transaction.releaseStream, arguments: [name]))
@@ -65,7 +66,7 @@ extension PublishSession {
         send(
             Command(
                 "publish", transactionID: Transaction.publish,
-                arguments: [.string(configuration.url.streamName), .string("live")]), streamID: streamID)
+                arguments: [.string(configuration.url.streamName.revealed), .string("live")]), streamID: streamID)
         wait(for: .requestingPublish, now)
     }
 

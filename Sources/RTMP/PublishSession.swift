@@ -143,7 +143,7 @@ extension PublishSession {
         case .ended: return []
         case .requestingPublish, .publishing:
             send(
-                Command("FCUnpublish", transactionID: 6, arguments: [.string(configuration.url.streamName)]))
+                Command("FCUnpublish", transactionID: 6, arguments: [.string(configuration.url.streamName.revealed)]))
             send(
                 Command("deleteStream", transactionID: 7, arguments: [.number(Double(chunker.streamID))]))
         case .idle, .handshaking, .connecting, .creatingStream, .awaitingReopening: break

@@ -2,31 +2,36 @@ import Media
 
 extension RTMPURL {
     /// What `connect` names as `tcUrl`: the URL without credentials and stream.
-    public var tcURL: String { "\(origin)/\(application)" }
+    public var tcURL: Secret { Secret("\(origin)/\(applicationWithQuery.revealed)") }
+
+    /// What `connect` names as `app`.
+    var applicationWithQuery: Secret { Secret(application + (applicationQuery.map { "?" + $0.revealed } ?? "")) }
 }
 
 extension RTMPURL {
-    /// `text` with everything secret of this URL replaced, for words that a server said and that may repeat it.
-    /// Control and format characters become blanks, and at most 200 Unicode scalars are kept: of characters,
-    /// which may be combined of any number of scalars, one alone could fill the log.
+    /// Nothing shorter is taken for a part of a secret: it would blot out ordinary words.
+    private static let shortestPart = 8
+    /// What of a server's words is looked at, in bytes; more than is shown.
+    private static let longestText = 4096
+
+    /// `text` with everything secret of this URL replaced, for words that a server said and that may repeat it: as it
+    /// is, in other case, percent-encoded, or cut short. Control and format characters become blanks, and at most
+    /// 200 Unicode scalars are kept: of characters, which may be combined of any number of scalars, one alone could
+    /// fill the log.
     func redacted(_ text: String) -> String {
-        var secrets = [streamName]
-        for part in [streamName, application] {
-            let halves = part.split(separator: "?", maxSplits: 1)
-            if part == streamName, let name = halves.first { secrets.append(String(name)) }
-            guard halves.count == 2 else { continue }
-            secrets.append(String(halves[1]))
-            for pair in halves[1].split(separator: "&") {
-                if let value = pair.split(separator: "=", maxSplits: 1).dropFirst().first {
-                    secrets.append(String(value))
-                }
+        let hidden = secrets.map { Array($0.utf8) }
+        let bytes = Array(text.utf8.prefix(Self.longestText))
+        var result: [UInt8] = []
+        var position = 0
+        while position < bytes.count {
+            let length = hidden.map { Self.length(of: $0, at: position, in: bytes) }.max() ?? 0
+            if length > 0 {
+                result += "***".utf8
+                position += length
+            } else {
+                result.append(bytes[position])
+                position += 1
             }
-        }
-        if let credentials { secrets.append(credentials.password) }
-        var result = Array(text.utf8)
-        // Very short values would blot out ordinary words; they protect nothing either.
-        for secret in secrets.sorted(by: { $0.utf8.count > $1.utf8.count }) where secret.utf8.count >= 4 {
-            result.replaceOccurrences(of: Array(secret.utf8), with: Array("***".utf8))
         }
         return String(
             String.UnicodeScalarView(
@@ -37,22 +42,42 @@ extension RTMPURL {
                     }
                 }))
     }
-}
 
-extension [UInt8] {
-    mutating func replaceOccurrences(of pattern: [UInt8], with replacement: [UInt8]) {
-        guard !pattern.isEmpty, count >= pattern.count else { return }
-        var result: [UInt8] = []
-        var position = 0
-        while position < count {
-            if count - position >= pattern.count, self[position..<position + pattern.count].elementsEqual(pattern) {
-                result += replacement
-                position += pattern.count
-            } else {
-                result.append(self[position])
-                position += 1
+    /// Stream name, queries, their values and the password, each as it is and percent-encoded.
+    private var secrets: [String] {
+        let halves = streamName.revealed.split(separator: "?", maxSplits: 1).map(String.init)
+        let queries = halves.dropFirst() + (applicationQuery.map { [$0.revealed] } ?? [])
+        let values = queries.flatMap { query in
+            query.split(separator: "&").flatMap { $0.split(separator: "=", maxSplits: 1).dropFirst().map(String.init) }
+        }
+        let plain =
+            [streamName.revealed] + halves.prefix(1) + queries + values + (credentials.map { [$0.password] } ?? [])
+        // Very short values would blot out ordinary words; they protect nothing either.
+        return plain.filter { $0.utf8.count >= 4 }.flatMap { [$0, Self.percentEncoded($0)] }
+    }
+
+    /// How many bytes from `position` on are the secret's, from its begin; 0 when they are too few.
+    private static func length(of secret: [UInt8], at position: Int, in bytes: [UInt8]) -> Int {
+        let length = zip(secret, bytes[position...]).prefix { lowercased($0) == lowercased($1) }.count
+        return length == secret.count || length >= shortestPart ? length : 0
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+
+    /// All but the unreserved characters (RFC 3986 section 2.3).
+    private static func percentEncoded(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        let bytes = text.utf8.flatMap { byte -> [UInt8] in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                [byte]
+            default: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             }
         }
-        self = result
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

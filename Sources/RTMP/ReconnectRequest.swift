@@ -14,7 +14,7 @@ extension RTMPURL {
         } else if reference.hasPrefix("/") {
             absolute = origin + reference
         } else {
-            let folder = application.prefix { $0 != "?" }.split(separator: "/").dropLast().joined(separator: "/")
+            let folder = application.split(separator: "/").dropLast().joined(separator: "/")
             absolute = origin + "/" + (folder.isEmpty ? "" : folder + "/") + reference
         }
         guard var target = try? RTMPURL(parsingServer: absolute, streamName: streamName) else { return nil }

@@ -56,7 +56,8 @@ extension PiliStream {
             query = signed("?expire=\(unixSeconds &+ lifetime.components.seconds)", with: key, hmacSHA1)
         }
         return RTMPURL(
-            scheme: .rtmp, host: publishHost.name, port: publishHost.port, application: hub, streamName: title + query)
+            scheme: .rtmp, host: publishHost.name, port: publishHost.port, application: hub,
+            streamName: Secret(title + query))
     }
 
     /// The token signs path and query, and joins the query. Its padding is not percent-encoded.

@@ -5,7 +5,7 @@ public struct PlainStream: Hashable, Sendable {
     public let url: RTMPURL
     /// A PEM file of the certificates to trust instead of the system's; a relative path is meant from
     /// the stream file's directory.
-    public let caFile: String?
+    public internal(set) var caFile: String?
 }
 
 extension PlainStream {
@@ -26,7 +26,7 @@ extension PlainStream {
         let url: RTMPURL
         do {
             url =
-                if let key { try RTMPURL(parsingServer: urlText.value, streamName: key.revealed) } else {
+                if let key { try RTMPURL(parsingServer: urlText.value, streamName: key) } else {
                     try RTMPURL(parsing: urlText.value)
                 }
         } catch {

@@ -18,6 +18,9 @@ public protocol ByteStream: AnyObject {
     /// The peer's address, for messages.
     var peer: String { get }
 
+    /// This end's address; `nil` when closed.
+    var localAddress: SocketAddress? { get }
+
     /// What to wait for on `fileDescriptor` before the next `read` or `write`. Writable also when the
     /// stream itself has bytes to pass on; either call does that.
     /// - Parameter hasBytesToWrite: whether the caller has something to send.

@@ -49,7 +49,7 @@ public final class Connector {
     private var limit: MediaTimestamp?
 
     private var lookup: NameLookup?
-    private var lookupFailures: [String] = []
+    private var lookupFailures: [NameLookupFailure] = []
     private var order: HappyEyeballs<SocketAddress>
     private var attempts: [ConnectionAttempt] = []
     private var failedAttempts: [TransportError.FailedAttempt] = []
@@ -179,7 +179,7 @@ extension Connector {
         var addresses: [SocketAddress] = []
         switch answer.result {
         case .success(let found): addresses = found
-        case .failure(let failure): lookupFailures.append(failure.reason)
+        case .failure(let failure): lookupFailures.append(failure)
         }
         try perform(order.lookupAnswered(answer.family, with: addresses, now: now), now: now)
     }
@@ -213,8 +213,11 @@ extension Connector {
     /// Why there is no connection, when all that could be tried has failed.
     private var failure: TransportError {
         if !failedAttempts.isEmpty { return .connectFailed(endpoint, attempts: failedAttempts) }
-        guard let reason = lookupFailures.last else { return .timedOut(peer: endpoint.description, .lookup) }
-        return .nameLookupFailed(endpoint, reason: reason)
+        // That a name has no address of one kind says nothing while the question for the other is open.
+        guard let failure = lookupFailures.last(where: { !$0.isAnswer }) ?? lookupFailures.last else {
+            return .timedOut(peer: endpoint.description, .lookup)
+        }
+        return failure.error(for: endpoint)
     }
 
     private var connectTimeFailure: TransportError {

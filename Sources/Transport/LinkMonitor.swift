@@ -24,6 +24,9 @@ public final class LinkMonitor {
     /// The names of the links that are up, without loopback.
     public var linksUp: Set<String> { table.linksUp }
 
+    /// Whether the link has an address that leads beyond itself.
+    public func hasAddress(_ link: String) -> Bool { table.hasAddress(link) }
+
     /// The name of the link that a connection goes through, by its `localAddress`.
     public func link(holding address: SocketAddress) -> String? { table.link(holding: address.bytes) }
 

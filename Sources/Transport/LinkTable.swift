@@ -30,6 +30,8 @@ struct LinkTable {
         addresses.first { $0.bytes == address }.flatMap { links[$0.link]?.name }
     }
 
+    func hasAddress(_ name: String) -> Bool { addresses.contains { links[$0.link]?.name == name } }
+
     mutating func messageReceived(_ message: RouteMessage) -> [LinkEvent] {
         let before = self
         apply(message)

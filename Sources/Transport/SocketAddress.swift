@@ -98,6 +98,8 @@ extension SocketAddress: CustomStringConvertible {
 /// Why a name has no addresses.
 struct NameLookupFailure: Error {
     let reason: String
+    /// Whether that is the answer, and not the want of one.
+    var isAnswer = false
 }
 
 extension SocketAddress {
@@ -116,7 +118,9 @@ extension SocketAddress {
         guard number == 0 else {
             let text = clinux_lookup_error_text(number).map { String(cString: $0) } ?? "error \(number)"
             let reason = number == EAI_SYSTEM ? SystemCallError.reason(of: errno) : text
-            return .failure(NameLookupFailure(reason: reason))
+            // EAI_NODATA is behind a feature macro: the name exists and has no address of the kind.
+            let isAnswer = number == EAI_NONAME || number == -5
+            return .failure(NameLookupFailure(reason: reason, isAnswer: isAnswer))
         }
         defer { freeaddrinfo(list) }
         var addresses: [SocketAddress] = []

@@ -24,7 +24,8 @@ public struct TCPSettings: Hashable, Sendable {
 /// A connected, non-blocking TCP socket. Used from one thread.
 public final class TCPConnection: ByteStream {
     public let peer: String
-    public private(set) var fileDescriptor: Int32
+    /// Read in the middle of each write; only `close` changes it, on the same thread.
+    @exclusivity(unchecked) public private(set) var fileDescriptor: Int32
     private var descriptor: OwnedFileDescriptor?
     private let unsentByteLimit: Int?
     /// Portions that are still to be acknowledged at once. Servers that leave Nagle's algorithm on send
@@ -48,7 +49,6 @@ public final class TCPConnection: ByteStream {
         self.descriptor = consume descriptor
     }
 
-    /// This end's address; `nil` when closed.
     public var localAddress: SocketAddress? {
         SocketAddress.receive { address, length in getsockname(fileDescriptor, address, length) }.address
     }

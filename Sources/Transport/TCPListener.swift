@@ -14,7 +14,7 @@ public final class TCPListener {
         let addresses: [SocketAddress]
         switch SocketAddress.lookUp(endpoint.host, port: endpoint.port, flags: AI_PASSIVE) {
         case .success(let found): addresses = found
-        case .failure(let failure): throw .nameLookupFailed(endpoint, reason: failure.reason)
+        case .failure(let failure): throw failure.error(for: endpoint)
         }
         var failure = SystemCallError("bind", number: EADDRNOTAVAIL, subject: "\(endpoint)")
         for address in addresses {

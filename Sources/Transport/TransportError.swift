@@ -11,7 +11,10 @@ public enum TransportError: Error, Hashable, Sendable {
         case transfer = "sending"
     }
 
+    /// No name server could be asked, or none has an answer now.
     case nameLookupFailed(Endpoint, reason: String)
+    /// The name servers know of no address.
+    case nameNotFound(Endpoint, reason: String)
     /// No address could be connected to; one reason for each, in the order of the attempts.
     case connectFailed(Endpoint, attempts: [FailedAttempt])
     /// The socket could not be made or set up: a fault of this machine.
@@ -45,7 +48,8 @@ public enum TransportError: Error, Hashable, Sendable {
     /// The number in the product's list of error codes; `nil` for `cancelled`.
     public var code: Int? {
         switch self {
-        case .nameLookupFailed: -1000
+        case .nameLookupFailed, .timedOut(_, .lookup): -1000
+        case .nameNotFound: -1300
         case .connectFailed: -1001
         case .socketFailed: -1003
         case .sendFailed: -1006
@@ -63,6 +67,8 @@ extension TransportError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .nameLookupFailed(let endpoint, let reason):
+            "\(endpoint.host) could not be looked up: \(reason); check the board's network and name server"
+        case .nameNotFound(let endpoint, let reason):
             "\(endpoint.host) was not found: \(reason); check the name and the board's name server"
         case .connectFailed(let endpoint, let attempts) where attempts.isEmpty:
             "\(endpoint.host) has no address to connect to"
@@ -81,5 +87,11 @@ extension TransportError: CustomStringConvertible {
         case .tlsUnavailable(let reason): "TLS cannot be used: \(reason)"
         case .cancelled: "stopped"
         }
+    }
+}
+
+extension NameLookupFailure {
+    func error(for endpoint: Endpoint) -> TransportError {
+        isAnswer ? .nameNotFound(endpoint, reason: reason) : .nameLookupFailed(endpoint, reason: reason)
     }
 }

@@ -35,6 +35,15 @@ struct StreamSessionRaceTests {
         #expect(script.play(.silent(1)) == ["open 3"])
     }
 
+    @Test func aNewConnectionIsAWayWhateverLinkIsDown() {
+        var script = racing()
+        _ = script.play([.linkDown, .connected(2), .publishing(2), .failed(2, reset)])
+        for index in 3...6 {
+            #expect(script.wait(.milliseconds(500)).count == 1)
+            _ = script.play(.failed(index, refused))
+        }
+    }
+
     @Test func attemptsFollowOneAnother() {
         var script = racing()
         #expect(script.play(.failed(2, refused)) == [])
@@ -120,5 +129,61 @@ struct StreamSessionRaceTests {
         var again = racing()
         #expect(again.play(.restart) == ["abort 2", "close 1", "disconnecting"])
         #expect(again.play(.closed(1)) == ["disconnected", "connecting", "open 3"])
+    }
+
+    // MARK: Ways that come and go
+
+    @Test func anAddressThatIsGoneEndsTheConnectionAtOnce() {
+        var script = StreamSessionScript(limit: .endless)
+        _ = script.play([.start, .connected(1), .publishing(1)])
+        #expect(script.play(.addressGone) == ["3004", "abort 1", "reconnecting", "1102", "open 2"])
+        #expect(script.play([.connected(2), .publishing(2)]).suffix(2) == ["1002", "connected"])
+        var racing = racing()
+        #expect(racing.play(.addressGone) == ["3004", "abort 1", "abort 2", "reconnecting", "1102", "open 3"])
+        var single = StreamSessionScript(limit: .attempts(0))
+        _ = single.play([.start, .connected(1), .publishing(1)])
+        #expect(single.play(.addressGone) == ["abort 1", "-1013", "error"])
+        #expect(single.play(.addressGone) == [])
+    }
+
+    @Test func aNewWayIsTriedAtOnce() {
+        var script = StreamSessionScript(limit: .endless)
+        _ = script.play([.start, .connected(1), .publishing(1)])
+        #expect(script.play(.way) == [])
+        _ = script.play([.linkDown, .failed(1, reset)])
+        #expect(script.play(.way) == ["open 2"])
+        // It may wait for a name server that it could not ask.
+        #expect(script.play(.way) == ["abort 2", "open 3"])
+        #expect(script.play([.connected(3), .way]) == ["1001"])
+    }
+
+    @Test func attemptsCountAgainOnceThereIsAConnection() {
+        var script = StreamSessionScript(limit: .attempts(1))
+        _ = script.play([.start, .connected(1), .publishing(1), .linkDown, .failed(1, reset)])
+        for index in 2...5 {
+            _ = script.wait(.seconds(8))
+            _ = script.play(.failed(index, refused))
+        }
+        _ = script.wait(.seconds(8))
+        // Through another link; the first is still down.
+        _ = script.play([.connected(6), .failed(6, badName)])
+        _ = script.wait(.seconds(8))
+        #expect(script.play([.connected(7), .failed(7, badName)]).last == "error")
+    }
+
+    @Test func nobodyComesBackInStep() {
+        func delays(seed: UInt64) -> [Double] {
+            var script = StreamSessionScript(limit: .endless, jitter: 0.25, seed: seed)
+            _ = script.play([.start, .connected(1), .publishing(1), .failed(1, reset)])
+            return (2...6).map { index in
+                let begin = script.now
+                if let due = script.timer { _ = script.wait(due - script.now) }
+                _ = script.play(.failed(index, refused))
+                return (script.now - begin).inSeconds
+            }
+        }
+        #expect(delays(seed: 1).allSatisfy { (0.375...0.5).contains($0) })
+        #expect(Set(delays(seed: 1)).count == 5)
+        #expect(delays(seed: 1) != delays(seed: 2))
     }
 }

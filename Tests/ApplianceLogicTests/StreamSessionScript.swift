@@ -29,6 +29,7 @@ struct StreamSessionScript {
         case move(Int, String?), keyFrame
         case linkDown, linkUp(stalled: Bool)
         case silent(Int), resumed(Int)
+        case way, addressGone
         case timer
     }
 
@@ -43,12 +44,15 @@ struct StreamSessionScript {
             case .publishing(let index): session.publishingBegan(connections[index - 1], now: now)
             case .failed(let index, let failure): session.connectionFailed(connections[index - 1], failure, now: now)
             case .closed(let index): session.connectionClosed(connections[index - 1], now: now)
-            case .move(let index, let url): session.reconnectRequested(connections[index - 1], tcURL: url, now: now)
+            case .move(let index, let url):
+                session.reconnectRequested(connections[index - 1], tcURL: url.map { Secret($0) }, now: now)
             case .keyFrame: session.keyFrameReached(now: now)
             case .linkDown: session.linkWentDown(now: now)
             case .linkUp(let stalled): session.linkCameUp(isTransferStalled: stalled, now: now)
             case .silent(let index): session.transferFellSilent(connections[index - 1], now: now)
             case .resumed(let index): session.transferResumed(connections[index - 1], now: now)
+            case .way: session.routeAppeared(now: now)
+            case .addressGone: session.addressDisappeared(now: now)
             case .timer: session.timerFired(now: now)
             }
         return actions.compactMap { note($0) }

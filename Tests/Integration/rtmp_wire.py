@@ -179,6 +179,8 @@ class Tap:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.said = {"client": bytearray(), "server": bytearray()}
+        # Of every connection, the first one's too.
+        self.connections = [self.said]
         self.ended = {"client": threading.Event(), "server": threading.Event()}
         threading.Thread(target=self._run, daemon=True).start()
 
@@ -186,30 +188,34 @@ class Tap:
         return f"rtmp://127.0.0.1:{self.port}/{application}/{name}"
 
     def _run(self) -> None:
-        try:
-            client, _ = self.listener.accept()
-        except OSError:
-            return
-        server = socket.create_connection(("127.0.0.1", self.server_port))
-        threading.Thread(target=self._copy, args=(server, client, "server"), daemon=True).start()
-        self._copy(client, server, "client")
+        said = self.said
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            server = socket.create_connection(("127.0.0.1", self.server_port))
+            threading.Thread(target=self._copy, args=(server, client, "server", said), daemon=True).start()
+            threading.Thread(target=self._copy, args=(client, server, "client", said), daemon=True).start()
+            said = {"client": bytearray(), "server": bytearray()}
+            self.connections.append(said)
 
-    def _copy(self, source: socket.socket, sink: socket.socket, who: str) -> None:
+    def _copy(self, source: socket.socket, sink: socket.socket, who: str, said: dict) -> None:
         try:
             while data := source.recv(65536):
-                self.said[who] += data
+                said[who] += data
                 sink.sendall(data)
             sink.shutdown(socket.SHUT_WR)
         except OSError:
             pass
         self.ended[who].set()
 
-    def messages(self, who: str = "client") -> list[Message]:
-        data = bytes(self.said[who])
+    def messages(self, who: str = "client", connection: int = 0) -> list[Message]:
+        data = bytes(self.connections[connection][who])
         return ChunkReader().feed(data[1 + 2 * HANDSHAKE_SIZE :])
 
-    def commands(self, who: str = "client") -> list[list]:
-        return [message.values() for message in self.messages(who) if message.kind == COMMAND]
+    def commands(self, who: str = "client", connection: int = 0) -> list[list]:
+        return [message.values() for message in self.messages(who, connection) if message.kind == COMMAND]
 
     def close(self) -> None:
         self.listener.close()

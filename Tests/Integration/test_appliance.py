@@ -8,6 +8,7 @@ import time
 
 import pytest
 from appliance import BOARD, DEVICE, Appliance, Terminal, has_route, plain
+from recording import Recording
 from servers import free_port
 from tallycam import TALLYCAM, Receiver
 
@@ -191,6 +192,32 @@ def test_the_serial_console_takes_commands_and_edits_lines(children):
     terminal.type(b"help\r")
     time.sleep(0.5)
     assert not select.select([terminal.master], [], [], 0)[0] or b"poweroff" not in os.read(terminal.master, 4096)
+
+
+def test_the_quality_of_a_live_stream_is_changed(children):
+    receiver = Receiver(children)
+    terminal = Terminal()
+    camera = Appliance(children, stream=plain(receiver.url()), board={**BOARD, "console": terminal.name})
+    terminal.wait_for(b"tallycam> ")
+    terminal.type(b"quality Low1\r")
+    terminal.wait_for(b"not live")
+    camera.ask("start")
+    camera.wait_for("live")
+    terminal.type(b"quality Lowest\r")
+    terminal.wait_for(b"is unknown")
+    terminal.type(b"quality Low1\r")
+    terminal.wait_for(b"asked for")
+    terminal.wait_for(b"now quality Low1")
+    terminal.type(b"set fps 8 mute on\r")
+    terminal.wait_for(b"fps 8")
+    time.sleep(2)
+    assert camera.status()["quality"].startswith("Low1")
+    camera.ask("stop")
+    recording = Recording(receiver.recording())
+    assert recording.decoded.complaints == ""
+    times = [tag.timestamp for tag in recording.pictures]
+    # Low3 has 15 pictures a second, Low1 12.
+    assert times[1] - times[0] < 70 and times[-1] - times[-2] > 95
 
 
 def test_power_off_ends_in_order(children):

@@ -197,7 +197,8 @@ def test_a_refused_connection(children):
 
 def test_an_unknown_host(children):
     process = fails(children, publish("rtmp://nothing.invalid/live/x"), CONNECTION, "nothing.invalid", timeout=30)
-    assert last_event(process, "failed")["code"] == -1000
+    # Where there is no name server to ask, as in a network namespace, nobody knows.
+    assert last_event(process, "failed")["code"] in (-1000, -1300)
 
 
 def test_an_application_that_the_server_does_not_know(nginx, children):

@@ -117,6 +117,10 @@ def test_publishing_goes_on_after_the_fault(runs, name):
     assert len(last.pictures) > 12 and len(last.sounds) > 40
     for recording in recordings:
         assert recording.disorder() == []
+    # It goes on at its own time: a player that watched before sees a gap and no step back.
+    for before, after in itertools.pairwise(recording for recording in recordings if recording.pictures):
+        assert after.pictures[0].timestamp > before.pictures[-1].timestamp
+        assert after.sounds[0].timestamp > before.sounds[-1].timestamp
 
 
 def assert_noticed_in_time(happened, fault):
@@ -208,6 +212,22 @@ def test_the_server_may_ask_to_move(children):
     assert max(steps) < 300
 
 
+def test_sound_alone_may_move_at_any_time(children):
+    second = FaultyReceiver(children, [], name="second")
+    first = FaultyReceiver(children, [f"reconnect-to={second.address}"], name="first")
+    publisher = children.start(
+        "publish",
+        [TALLYCAM, "publish", "--url", first.url, "--video", "none", "--audio", "tone", "--events", "json"])
+    wait_for_event(publisher, "serverChanged", 10)
+    time.sleep(1)
+    assert seconds_to_end(publisher) < 1
+    assert publisher.child.returncode == 0, publisher.report()
+    [before], [after] = first.recordings(), second.recordings()
+    times = [tag.timestamp for tag in [*before.sounds, *after.sounds]]
+    assert all(earlier < later for earlier, later in itertools.pairwise(times))
+    assert len(before.sounds) > 0 and len(after.sounds) > 20
+
+
 def test_a_server_that_asks_to_move_nowhere_is_stayed_with(children):
     receiver = FaultyReceiver(children, [f"reconnect-to=127.0.0.1:{free_port()}"])
     publisher = publish_small(children, receiver.url)
@@ -291,6 +311,26 @@ def test_a_silent_tls_server_is_given_up(children, silent_listener):
     assert 4.5 < failed["t"] < 5 + SLACK
 
 
+@pytest.mark.parametrize("options", [[], ["--from-flv"]], ids=["live", "file"])
+@pytest.mark.parametrize("scheme", ["rtmp", "rtmps"])
+def test_the_limit_of_handshakes_can_be_set(children, silent_listener, encoded_flv, scheme, options):
+    file = [*options, encoded_flv] if options else ["--reconnect", "0", "--quality", "Low1"]
+    words = [TALLYCAM, "publish", "--url", f"{scheme}://127.0.0.1:{silent_listener}/live/x", "--events", "json", *file]
+    publisher = children.run("publish", [*words, "--handshake-limit", "1.5"], timeout=10)
+    assert publisher.child.returncode == 3, publisher.report()
+    failed = [event for event in events(publisher) if event["code"] < 0][-1]
+    assert failed["code"] == -1015
+    assert 1.4 < failed["t"] < 1.5 + SLACK
+
+
+@pytest.mark.parametrize("text", ["0", "61", "-1", "nan", "x", ""])
+@pytest.mark.parametrize("option", ["--connect-limit", "--handshake-limit"])
+def test_a_limit_out_of_range_is_refused(children, option, text):
+    publisher = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/a/b", option, text])
+    assert publisher.child.returncode == 2
+    assert f"{option} is a number of seconds, 1 to 60" in publisher.stderr
+
+
 # A network of its own in which the only name server takes questions and never answers.
 SILENT_NAME_SERVER = """
 set -eu
@@ -313,6 +353,16 @@ def start_without_names(children, *options):
         "unshare", "--net", "--mount", "--propagation", "unchanged", "sh", "-c", SILENT_NAME_SERVER, "sh", children.directory / "resolv.conf",
         TALLYCAM, "publish", "--url", "rtmp://nowhere.example/live/x", "--events", "json", *options,
     ])  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [[], ["--from-flv"]], ids=["live", "file"])
+def test_the_limit_of_lookups_can_be_set(children, options, encoded_flv):
+    file = [*options, encoded_flv] if options else ["--reconnect", "0"]
+    publisher = start_without_names(children, "--connect-limit", "2", *file)
+    assert publisher.wait(10) == 3
+    failed = [event for event in events(publisher) if event["code"] < 0][-1]
+    assert failed["code"] == -1000
+    assert 1.9 < failed["t"] < 2 + SLACK
 
 
 @pytest.mark.parametrize("options", [[], ["--from-flv"]], ids=["live", "file"])

@@ -6,7 +6,7 @@ import time
 
 import pytest
 from recording import Recording
-from scenarios import SideBySide, count_events, publish_small, seconds_to_end
+from scenarios import SideBySide, count_events, publish_small, seconds_to_end, wait_for_count
 from servers import NginxRTMP
 from tallycam import events, wait_for_event
 
@@ -58,6 +58,14 @@ class Network:
 
     def pass_packets(self) -> None:
         self.run("router", "ip", "route", "del", "blackhole", f"{self.SERVER}/32")
+
+    def lose_address(self) -> None:
+        """As DHCP clients do when the carrier is gone; the routes go with it."""
+        self.run("client", "ip", "address", "flush", "dev", "uplink")
+
+    def get_address(self, address: str = "10.77.1.2") -> None:
+        self.run("client", "ip", "address", "add", f"{address}/24", "dev", "uplink")
+        self.run("client", "ip", "route", "add", "default", "via", "10.77.1.1")
 
     def pull_plug(self) -> None:
         """The publisher's interface loses its carrier."""
@@ -141,6 +149,52 @@ def unplug(children, seconds: float):
     return finish(nginx, publisher, wait_for_more(nginx, publisher, size))
 
 
+def lease_anew(children, carrier_after: float, address_after: float):
+    """The carrier is gone, and the address with it; it comes back some time after the carrier."""
+    network = Network(children)
+    nginx = NginxRTMP(children, Network.SERVER, network.prefix("server"), unique=True)
+    publisher = start_live(children, nginx, network.prefix("client"))
+    network.pull_plug()
+    network.lose_address()
+    time.sleep(carrier_after)
+    network.insert_plug()
+    time.sleep(address_after)
+    size = recorded(nginx)
+    network.get_address()
+    return finish(nginx, publisher, wait_for_more(nginx, publisher, size))
+
+
+def change_address(children):
+    network = Network(children)
+    nginx = NginxRTMP(children, Network.SERVER, network.prefix("server"), unique=True)
+    publisher = start_live(children, nginx, network.prefix("client"))
+    network.lose_address()
+    network.get_address("10.77.1.3")
+    begin = time.monotonic()
+    wait_for_count(publisher, "reconnecting", 1, 5)
+    noticed = time.monotonic() - begin
+    wait_for_count(publisher, "connected", 2, 5)
+    connected = time.monotonic() - begin
+    seconds_to_end(publisher)
+    return publisher, noticed, connected
+
+
+def kill_beside_dead_link(children, pause: float):
+    """A link that the stream does not go through is unplugged all the time."""
+    network = Network(children)
+    network.run("client", "ip", "link", "add", "other", "type", "veth", "peer", "name", "other-end")
+    for link in ("other", "other-end"):
+        network.run("client", "ip", "link", "set", link, "up")
+    nginx = NginxRTMP(children, Network.SERVER, network.prefix("server"), unique=True)
+    publisher = start_live(children, nginx, network.prefix("client"))
+    network.run("client", "ip", "link", "set", "other-end", "down")
+    nginx.process.send(signal.SIGKILL)
+    nginx.process.wait(5)
+    time.sleep(pause)
+    nginx.start()
+    return finish(nginx, publisher, wait_for_pictures(nginx, publisher, 2, 10))
+
+
 def stop_without_network(children, cut: str, seconds: float):
     """SIGTERM after so long without a network: on a connection that nothing gets through, or while reconnecting."""
     network = Network(children)
@@ -172,6 +226,8 @@ RUNS = {
     "swallowed for 9 s": (swallow, 9),
     "unplugged for 2 s": (unplug, 2),
     "unplugged for 8 s": (unplug, 8),
+    "leased anew": (lease_anew, 3, 4),
+    "killed for 10 s, another link down": (kill_beside_dead_link, 10),
 }
 # Nobody tells of packets that come through again: new connections are tried all the time. A link's return is
 # told at once, and nothing has to wait for another attempt.
@@ -186,11 +242,12 @@ EITHER = {"swallowed for 1.5 s", "swallowed for 3 s", "unplugged for 2 s"}
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    runs = SideBySide(tmp_path_factory.mktemp("outages"), workers=len(RUNS) + len(STOPS))
+    runs = SideBySide(tmp_path_factory.mktemp("outages"), workers=len(RUNS) + len(STOPS) + 1)
     for name, (function, *arguments) in RUNS.items():
         runs.begin(name, function, *arguments)
     for name, (cut, seconds, _) in STOPS.items():
         runs.begin(f"stop {name}", stop_without_network, cut, seconds)
+    runs.begin("another address", change_address)
     yield runs
     runs.end()
 
@@ -227,6 +284,15 @@ def test_a_way_that_swallows_packets_is_noticed_within_five_seconds(runs):
     published = next(event["t"] for event in events(publisher) if event["code"] == 1002)
     # The stream ran for a second and some before.
     assert retry["t"] - published < 5 + 3
+
+
+def test_a_connection_whose_address_is_gone_is_given_up_at_once(runs):
+    # The server cannot be told, and gives the name to nobody else before it misses the old connection.
+    publisher, noticed, connected = runs.result("another address")
+    assert noticed < 0.5, publisher.report()
+    assert connected < 1, publisher.report()
+    [cause, *_] = [event["cause"] for event in events(publisher) if event["code"] == 3004]
+    assert cause == -1013
 
 
 @pytest.mark.parametrize("name", STOPS)

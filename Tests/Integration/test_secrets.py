@@ -111,6 +111,9 @@ def test_a_failing_publisher_keeps_its_url_secret(nginx, children, tmp_path, num
         f'{{"url": "rtmp://h/a", "key": "{STREAM_KEY} with blanks\\n"}}',
         f'{{"url": "rtmp://h/a", "key": "{STREAM_KEY}", "key": "{PASSWORD}"}}',
         f'{{"key": "{STREAM_KEY}"}}',
+        f'{{"url": "rtmp://h/a", "key": "x", "{STREAM_KEY}": 1}}',
+        f'{{"url": "rtmp://h/a", "key": "x", "{STREAM_KEY}": 1, "{STREAM_KEY}": 2}}',
+        f'{{"hub": "live", "hosts": {{"{PUBLISH_KEY}": {{}}, "publish": {{"{STREAM_KEY}": "h"}}}}}}',
         f'"{PUBLISH_KEY}"',
     ],
 )
@@ -119,6 +122,30 @@ def test_a_faulty_stream_file_is_kept_secret(children, tmp_path, text):
     path.write_text(text)
     children.run("check", [TALLYCAM, "check", path])
     publish_file(children, path)
+    assert_no_secret(children)
+
+
+URL = f"rtmp://u:{PASSWORD}@h.example/live/{STREAM_KEY}?token=x"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["publish", URL], ["publish", "--stream", URL], ["publish", "--from-flv", URL, "--url", "rtmp://h/a/b"],
+        ["publish", "--url", "rtmp://h/a/b", "--quality", URL], ["publish", "--url", "rtmp://h/a/b", "--events", URL],
+        ["publish", "--url", "rtmp://h/a/b", "--video", f"raw:{URL},format=i420,size=16x16,fps=1"],
+        ["publish", "--url", "rtmp://h/a/b", "--video", URL], ["publish", "--url", "rtmp://h/a/b", "--bitrate", URL],
+        ["publish", "--url", "rtmp://h/a/b", "--duration", URL], ["publish", "--url", "rtmp://h/a/b", "--encoder", URL],
+        ["publish", f"--url{URL}"], ["publish", f"--no-such={URL}"], ["check", URL], ["receive", "--listen", URL],
+        ["receive", "--listen", "127.0.0.1:0", "--fault", URL], [URL], ["run", "--boot", URL], ["cameras", URL],
+        ["capture", "--video", URL], ["network", "--file", URL], ["status", "--socket", URL],
+    ],
+    ids=lambda words: words[0].replace(URL, "URL") + str(len(words)),
+)  # fmt: skip
+def test_a_url_in_the_wrong_place_is_kept_secret(children, words):
+    run = children.run("wrong", [TALLYCAM, *words], timeout=10)
+    assert run.child.returncode > 0, run.report()
+    assert run.stderr.startswith("tallycam: ")
     assert_no_secret(children)
 
 
@@ -196,6 +223,21 @@ def test_attempts_of_one_run_share_a_write_of_the_nonce(children):
     assert publisher.wait(10) == 3, publisher.report()
     number, file = saved_nonce(children.directory)
     assert number > first[0] and file != first[1]
+
+
+def test_every_connection_is_signed_afresh(children):
+    receiver = FaultyReceiver(children, ["close-after=0.5"])
+    tap = Tap(int(receiver.address.rpartition(":")[2]))
+    words, environment = source("pili", f"127.0.0.1:{tap.port}", children.directory)
+    publisher = children.start("publish", [TALLYCAM, "publish", *words, "--quality", "Low1"], env=environment)
+    receiver.process.wait_until(lambda: receiver.process.stdout.count("publisherStarted") == 2, 10, "second stream")
+    assert seconds_to_end(publisher) < 1
+    names = [command[3] for which in (0, 1) for command in tap.commands(connection=which) if command[0] == "publish"]
+    nonces = [int(re.search(r"nonce=(\d+)", name).group(1)) for name in names]
+    assert len(nonces) == 2 and nonces[0] < nonces[1]
+    for name, nonce in zip(names, nonces):
+        digest = hmac.new(PUBLISH_KEY.encode(), f"/live/cam01?nonce={nonce}".encode(), hashlib.sha1).digest()
+        assert name == f"cam01?nonce={nonce}&token={base64.urlsafe_b64encode(digest).decode()}"
 
 
 def assert_process_hides_its_secrets(process) -> None:

@@ -73,7 +73,7 @@ struct RTMPURLTests {
         #expect(url.application == "live2")
         #expect(url.streamName == "abcd-efgh")
         let secure = try RTMPURL(parsingServer: "rtmps://h:443/rtmp/?x=1", streamName: "FB-1?s=2")
-        #expect(secure.application == "rtmp?x=1" && secure.streamName == "FB-1?s=2")
+        #expect(secure.application == "rtmp" && secure.applicationQuery == "x=1" && secure.streamName == "FB-1?s=2")
         #expect(throws: RTMPURLError.missingStreamName) { try RTMPURL(parsingServer: "rtmp://h/a", streamName: "") }
         #expect(throws: RTMPURLError.missingApplication) { try RTMPURL(parsingServer: "rtmp://h", streamName: "k") }
         #expect(throws: RTMPURLError.forbiddenCharacter(at: 1)) {
@@ -117,6 +117,10 @@ struct RTMPURLTests {
             for secret in ["KEY", "SECRET", "token", "hush", "bob"] { #expect(!text.contains(secret)) }
         }
         #expect(url.description == "rtmp://h:99/app/inst/***")
+        // Its parts as well: put into a text by accident, they show nothing.
+        let other = try RTMPURL(parsing: "rtmp://h/live?key=HUSH/KEY")
+        #expect(
+            "\(other.streamName) \(String(reflecting: other.applicationQuery))" == "<redacted> Optional(<redacted>)")
         #expect(try RTMPURL(parsing: "rtmp://h/live?key=S/k").description == "rtmp://h/live?***/***")
     }
 
@@ -129,7 +133,7 @@ struct RTMPURLTests {
             let tail = String((0..<length).map { _ in alphabet.randomElement(using: &generator) ?? "a" })
             let text = Bool.random(using: &generator) ? "rtmp://" + tail : tail
             guard let url = try? RTMPURL(parsing: text) else { continue }
-            #expect(!url.host.isEmpty && !url.application.isEmpty && !url.streamName.isEmpty)
+            #expect(!url.host.isEmpty && !url.application.isEmpty && !url.streamName.revealed.isEmpty)
         }
     }
 

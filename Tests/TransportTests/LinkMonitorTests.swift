@@ -110,6 +110,54 @@ private let enabledOnly: UInt32 = 0x1
     }
 }
 
+/// What a board knows of its network, and what of that is the stream's.
+@Suite struct OwnLinkTests {
+    struct Board: OwnLink.Links {
+        var linksUp: Set<String> = ["eth0", "wlan0"]
+        var addresses = ["10.0.0.7:0": "wlan0", "192.0.2.7:0": "eth0"]
+
+        func hasAddress(_ link: String) -> Bool { addresses.values.contains(link) }
+        func link(holding address: SocketAddress) -> String? { addresses["\(address)"] }
+    }
+
+    var board = Board()
+    var link = OwnLink()
+
+    init() { link.connected(from: SocketAddress(numericHost: "10.0.0.7", port: 0), board) }
+
+    mutating func news(_ events: LinkEvent...) -> [OwnLink.News] { link.news(of: events, board) }
+
+    @Test mutating func anotherLinkIsNoNews() {
+        board.linksUp = ["wlan0"]
+        #expect(news(.linkDown("eth0"), .linkUp("eth0"), .addressAdded("eth0")) == [])
+        #expect(news(.linkDown("wlan0")) == [.down])
+        #expect(news(.linkUp("wlan0")) == [.up])
+    }
+
+    @Test mutating func anotherLinkMayLeadWhereTheOwnIsDown() {
+        board.linksUp = ["eth0"]
+        #expect(news(.linkDown("wlan0"), .linkUp("eth0")) == [.down, .up])
+        board.addresses = ["10.0.0.7:0": "wlan0"]
+        #expect(news(.linkUp("eth0"), .addressAdded("eth0")) == [.routeAppeared])
+    }
+
+    @Test mutating func aLinkIsBackWhenItHasAnAddress() {
+        board.addresses = [:]
+        #expect(news(.linkDown("wlan0"), .defaultRouteLost) == [.addressDisappeared, .down])
+        #expect(news(.linkUp("wlan0")) == [])
+        board.addresses = ["10.0.0.9:0": "wlan0"]
+        #expect(news(.addressAdded("wlan0"), .defaultRouteFound) == [.routeAppeared, .routeAppeared])
+        // Told once.
+        #expect(news() == [])
+    }
+
+    @Test mutating func throughLoopbackNothingIsLost() {
+        link.connected(from: SocketAddress(numericHost: "127.0.0.1", port: 0), board)
+        #expect(news(.linkDown("eth0"), .linkDown("wlan0")) == [])
+        #expect(news(.linkUp("eth0")) == [.up])
+    }
+}
+
 @Suite struct LinkMonitorTests {
     @Test func reportsWhatTheKernelDoes() throws {
         let found = try inNetworkNamespace { () -> [[LinkEvent]] in

@@ -64,9 +64,9 @@ private func connect(_ description: StreamDescription) {
                 unixSeconds: 1_700_000_000, nonces: &nonces, hmacSHA1: { key, _ in [UInt8](key.prefix(20)) })
         else { preconditionFailure("a description without faults has no URL") }
         precondition(url.port > 0)
-        precondition(!url.application.isEmpty && !url.streamName.isEmpty, "a part of the URL is missing")
+        precondition(!url.application.isEmpty && !url.streamName.revealed.isEmpty, "a part of the URL is missing")
         precondition(isPrintable("\(url)"))
-        if let again = try? RTMPURL(parsing: "\(url.origin)/\(url.application)/\(url.streamName)") {
+        if let again = try? RTMPURL(parsing: "\(url.origin)/\(url.application)/\(url.streamName.revealed)") {
             precondition(again.host == url.host && again.port == url.port, "the host changed")
         }
     }
@@ -77,7 +77,7 @@ private func readURL(_ text: String) {
     do throws(RTMPURLError) {
         let url = try RTMPURL(parsing: text)
         precondition(isPrintable("\(url)"), "a URL has a control character")
-        precondition(!url.application.isEmpty && !url.streamName.isEmpty && url.port > 0)
+        precondition(!url.application.isEmpty && !url.streamName.revealed.isEmpty && url.port > 0)
         let brackets = url.host.utf8.contains(UInt8(ascii: ":"))
         guard (try? NetworkHost(parsing: brackets ? "[\(url.host)]" : url.host))?.name == url.host else {
             preconditionFailure("the host changed")

@@ -24,7 +24,7 @@ enum PublisherState: CaseIterable {
 
     private static let publishConfiguration: PublishConfiguration = {
         let url = RTMPURL(
-            scheme: .rtmp, host: "example.org", application: "live", streamName: "door?token=\(secret)",
+            scheme: .rtmp, host: "example.org", application: "live", streamName: Secret("door?token=\(secret)"),
             credentials: Credentials(user: "me", password: secret))
         return PublishConfiguration(
             url: url, encoderName: "Tallycam", randomBytes: [UInt8](repeating: 7, count: 1528),

@@ -54,8 +54,13 @@ struct DescriptionFiles {
         streamText = streamFile.bytes
         if let json = take(streamFile) {
             let decoded = StreamDescription.decode(json)
-            stream = decoded.value
+            stream = decoded.value?.located(in: directory)
             add(decoded.faults, "stream.json")
+            if let problem = stream?.problemWithCAFile {
+                let fault = DescriptionFault(
+                    kind: .invalidValue, keyPath: "caFile", position: .start, problem: problem)
+                add([fault], "stream.json")
+            }
         }
     }
 

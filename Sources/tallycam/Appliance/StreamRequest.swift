@@ -24,7 +24,7 @@ extension PublishOptions {
         let start = try VideoQuality(named: device.startQuality)
         destination = PublishDestination(request.description, stateDirectory: request.stateDirectory)
         media = MediaOptions(
-            video: try Self.videoSource(device), audio: Self.audioSource(request), quality: highest,
+            video: Self.videoSource(device), audio: Self.audioSource(request), quality: highest,
             audioQuality: try AudioQuality(named: device.audioQuality),
             dimension: try VideoDimension(parsing: device.dimension), encoder: Self.encoder(request.board),
             duration: nil)
@@ -39,18 +39,18 @@ extension PublishOptions {
             highThreshold: device.bufferHighThreshold)
         statusInterval = device.statusInterval
         reconnectLimit = device.reconnectAttempts.map { .attempts($0) } ?? .endless
+        limits.connect = device.connectLimit
+        limits.handshake = device.handshakeLimit
         pace = .realtime
     }
 
-    private static func videoSource(_ device: DeviceDescription) throws -> VideoInput {
+    /// "auto" is the first camera, a path a V4L2 camera, any other name an id or location of libcamera's.
+    private static func videoSource(_ device: DeviceDescription) -> VideoInput {
         switch device.camera {
-        case "synthetic": return .embedded(.synthetic)
-        case "auto": return try .firstCamera()
-        case let name where name.hasPrefix("/dev/"): return .v4l2(CameraSettings(device: name))
-        case let name:
-            throw CommandFailure(
-                .media, code: EventCode.cameraUnavailable.rawValue,
-                "there is no camera \"\(name)\"; look at its cable, or at \"camera\" in device.json")
+        case "synthetic": .embedded(.synthetic)
+        case "auto": .firstCamera
+        case let name where name.hasPrefix("/dev/"): .v4l2(CameraSettings(device: name))
+        case let name: .libcamera(CameraSettings(device: name))
         }
     }
 

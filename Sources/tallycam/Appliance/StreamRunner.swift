@@ -36,6 +36,9 @@ final class StreamRunner {
         running = (try Self.thread(request, remote: remote, reports: reports), remote)
     }
 
+    /// A change of the live stream, as `ConfigurationTransaction` takes it.
+    func command(_ line: String) { running?.remote.command(line) }
+
     func stop() {
         startsAgain = false
         running?.remote.stop()

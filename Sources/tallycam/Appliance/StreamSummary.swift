@@ -58,7 +58,8 @@ extension Event {
     /// Whether it belongs into a ring of few events: what comes many times a minute does not.
     var isWorthKeeping: Bool {
         if code == EventCode.status.rawValue || code == EventCode.stateChanged.rawValue { return false }
-        return code != 0 || ["sourceEnded", "sourceInterrupted", "sourceReturned", "ended"].contains(name)
+        let named = ["sourceEnded", "sourceInterrupted", "sourceReturned", "ended", "configured", "refused"]
+        return code != 0 || named.contains(name)
     }
 }
 

@@ -25,7 +25,7 @@ enum ConnectionCommand: Sendable {
 struct ConnectionReport: Sendable {
     enum Content: Sendable {
         /// The thread waits for `shakeHands`: connections that hold the stream's name are ended first.
-        case connected(server: String)
+        case connected(server: String, from: SocketAddress?)
         case publishing
         case failed(ConnectionFailure)
         /// Nothing gets through any more. The thread waits for `abort`: a server that is told of the end when it
@@ -50,9 +50,9 @@ struct ConnectionReport: Sendable {
 /// Connects, publishes, and sends what the queue holds: the work of one connection's thread.
 final class ConnectionThread {
     /// How long what waits may take to be sent when the stream ends.
-    private static let drainLimit = Duration.milliseconds(500)
+    private static let drainLimit = Duration.milliseconds(400)
     /// How long the goodbye may take after that.
-    private static let goodbyeLimit = Duration.milliseconds(250)
+    private static let goodbyeLimit = Duration.milliseconds(200)
 
     /// For how long a dead connection is kept, to be aborted when the server can be reached again. Servers
     /// miss a publisher sooner than that.
@@ -60,11 +60,12 @@ final class ConnectionThread {
     private static let measurementInterval = Duration.milliseconds(20)
     /// TCP's own repetitions come after seconds when a few were lost: too late for the return of a way that nobody
     /// tells of.
-    private static let limits = ConnectionLimits(repetition: .milliseconds(300))
+    private static let repetition = Duration.milliseconds(300)
 
     private let id: ConnectionID
     private let configuration: PublishConfiguration
     private let authorityFile: String?
+    private let limits: StepLimits
     private let queue: MediaQueue
     private let counters: SharedCounters
     private let commands: Mailbox<ConnectionCommand>
@@ -81,12 +82,14 @@ final class ConnectionThread {
     private var isSilent = false
 
     init(
-        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, queue: MediaQueue,
-        counters: SharedCounters, commands: Mailbox<ConnectionCommand>, reports: Mailbox<ConnectionReport>
+        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, limits: StepLimits,
+        queue: MediaQueue, counters: SharedCounters, commands: Mailbox<ConnectionCommand>,
+        reports: Mailbox<ConnectionReport>
     ) {
         self.id = id
         self.configuration = configuration
         self.authorityFile = authorityFile
+        self.limits = limits
         self.queue = queue
         self.counters = counters
         self.commands = commands
@@ -114,7 +117,7 @@ final class ConnectionThread {
 
     private func publish() throws {
         let stream = try connect()
-        report(.connected(server: stream.peer))
+        report(.connected(server: stream.peer, from: stream.localAddress))
         guard try waitForLeave() else { return stream.close() }
         let connection = PublishConnection(stream: stream, configuration: configuration)
         defer { connection.close() }
@@ -133,7 +136,8 @@ final class ConnectionThread {
         settings.unsentByteLimit = settings.unsentLowWaterByteCount
         // Before media flows the only command is to end it.
         return try Connector.connect(
-            to: Endpoint(host: url.host, port: url.port), security: security, limits: Self.limits, settings: settings,
+            to: Endpoint(host: url.host, port: url.port), security: security,
+            limits: limits.connection(repetition: Self.repetition), settings: settings,
             cancellation: commands.wakeup.fileDescriptor)
     }
 
@@ -242,7 +246,7 @@ final class ConnectionThread {
                 _ = try handle(connection.send(header), on: connection)
                 continue
             }
-            if holdsAtKeyFrame, queue.isKeyFrameNext {
+            if holdsAtKeyFrame, queue.isBeginningNext {
                 sendsMedia = false
                 report(.keyFrameReached)
                 break
@@ -290,7 +294,9 @@ final class ConnectionThread {
 
 extension ConnectionFailure {
     init(_ error: TransportError) {
-        self.init(code: error.code ?? EventCode.socketFailed.rawValue, text: "\(error)")
+        // Certificates to trust do not come by themselves.
+        let isPermanent = if case .tlsUnavailable = error { true } else { false }
+        self.init(code: error.code ?? EventCode.socketFailed.rawValue, text: "\(error)", isPermanent: isPermanent)
     }
 
     init(_ error: PublishError, peer: String) {

@@ -14,7 +14,7 @@ final class LivePublisher {
     var configuration: LiveConfiguration
     private var transaction = ConfigurationTransaction()
     /// Standard input, where commands may come; `nil` where they cannot.
-    private let commandInput: CommandInput?
+    let commandInput: CommandInput?
     let console: Console
     /// `nil` where somebody else takes the signals.
     private let signals: SignalFD?
@@ -43,6 +43,7 @@ final class LivePublisher {
     /// RTMP's time zero: when the first server took the stream.
     var timeZero: MediaTimestamp?
     var deliveredAtLinkLoss = 0
+    var ownLink = OwnLink()
     var drops = DropSummary()
     var isOver = false
     var failure: CommandFailure?
@@ -52,14 +53,16 @@ final class LivePublisher {
         var options = options
         self.console = console
         self.remote = remote
-        commandInput = remote == nil ? CommandInput(options) : nil
+        commandInput = remote == nil ? CommandInput(options, editsLines: console.hasTerminal) : nil
         signals = remote == nil ? try SignalFD([SIGINT, SIGTERM, SIGUSR1]) : nil
         reports = try Mailbox()
         trackReports = try Mailbox()
         // Without netlink (a sandbox) a lost link is noticed by TCP, seconds later.
         links = try? LinkMonitor()
         stopTracks = try EventFD()
-        queue = try MediaQueue(limits: options.quality.bufferLimits, tracks: options.media.trackCount)
+        queue = try MediaQueue(
+            limits: options.quality.bufferLimits, tracks: options.media.trackCount,
+            hasVideo: options.media.video != .none)
         adaptation = StreamAdaptation(settings: options.quality, control: control, queue: queue, counters: counters)
         tracks = try MediaTracks(
             options: &options.media, point: adaptation.operatingPoint,
@@ -67,14 +70,17 @@ final class LivePublisher {
             counters: counters, control: control, reports: trackReports, console: console)
         self.options = options
         configuration = LiveConfiguration(settings: options.quality, dimension: options.media.dimension)
+        configuration.settings.sourceFrameRate = tracks.sourceFrameRate
         var settings = StreamSessionSettings()
         settings.statusInterval = options.statusInterval
         settings.reconnect.limit = options.reconnectLimit
+        settings.attemptLimit = options.limits.attempt
         session = StreamSession(settings: settings, seed: UInt64(bitPattern: MonotonicClock.now().nanoseconds))
         statusReporter = StatusReporter(options: options, now: MonotonicClock.now())
     }
 
     func run() throws -> ExitStatus {
+        defer { commandInput?.restoreTerminal() }
         console.log("publishing to \(options.destination.label)")
         perform(session.startRequested(now: MonotonicClock.now()))
         while !isOver { try step() }
@@ -105,7 +111,10 @@ final class LivePublisher {
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         if let remote, remote.turn() { stop() }
         for line in remote?.takeCommands() ?? [] { commanded(line) }
-        if !entries[5].ready.isEmpty { for line in commandInput?.takeLines() ?? [] { commanded(line) } }
+        if !entries[5].ready.isEmpty {
+            for line in commandInput?.takeLines() ?? [] { commanded(line) }
+            statusReporter.viewExpired(now: MonotonicClock.now())
+        }
         while let signal = signals?.next() {
             signalled(signal)
         }

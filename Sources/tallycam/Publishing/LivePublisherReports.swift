@@ -8,7 +8,8 @@ extension LivePublisher {
         let now = MonotonicClock.now()
         let id = report.id
         switch report.content {
-        case .connected(let server):
+        case .connected(let server, let address):
+            if connections[id] != nil { ownLink.connected(from: address, links) }
             perform(session.serverConnected(id, server: server, now: now))
             // A server that still believes in them would refuse the stream's name to the new one.
             abortStalled()
@@ -84,16 +85,17 @@ extension LivePublisher {
             try? links.forgetUnresolvedNeighbours()
         }
         let now = MonotonicClock.now()
-        for event in events {
-            switch event {
-            case .linkDown:
+        for news in ownLink.news(of: events, links) {
+            switch news {
+            case .down:
                 deliveredAtLinkLoss = queue.delivery.byteCount
                 perform(session.linkWentDown(now: now))
-            case .linkUp:
+            case .up:
                 let delivery = queue.delivery
                 let isStalled = !delivery.isComplete && delivery.byteCount == deliveredAtLinkLoss
                 perform(session.linkCameUp(isTransferStalled: isStalled, now: now))
-            default: break
+            case .routeAppeared: perform(session.routeAppeared(now: now))
+            case .addressDisappeared: perform(session.addressDisappeared(now: now))
             }
         }
     }

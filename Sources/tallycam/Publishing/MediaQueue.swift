@@ -8,6 +8,7 @@ import Synchronization
 final class MediaQueue: Sendable {
     /// Signalled when there is something to take, or when the last packet was appended.
     let wakeup: EventFD
+    private let hasVideo: Bool
     private let state: Mutex<State>
 
     private struct State {
@@ -26,7 +27,8 @@ final class MediaQueue: Sendable {
         var headers: [EncodedPacket.Kind: EncodedPacket] = [:]
     }
 
-    init(limits: SendBufferLimits, tracks: Int) throws {
+    init(limits: SendBufferLimits, tracks: Int, hasVideo: Bool) throws {
+        self.hasVideo = hasVideo
         wakeup = try EventFD()
         state = Mutex(State(buffer: SendBuffer(limits: limits), openTracks: tracks))
     }
@@ -64,8 +66,10 @@ final class MediaQueue: Sendable {
     /// The sequence headers that decode what comes next.
     var headers: [EncodedPacket] { state.withLock { Array($0.headers.values) } }
 
-    /// Whether the next packet to be taken is a key frame.
-    var isKeyFrameNext: Bool { state.withLock { $0.buffer.isKeyFrameNext } }
+    /// Whether a player can begin with the next packet: with a key frame, or with any sound where there is no picture.
+    var isBeginningNext: Bool {
+        state.withLock { hasVideo ? $0.buffer.isKeyFrameNext : $0.buffer.waitingByteCount > 0 }
+    }
 
     /// Whether everything was appended and taken.
     var isFinished: Bool { state.withLock { $0.openTracks <= 0 && $0.buffer.waitingByteCount == 0 } }

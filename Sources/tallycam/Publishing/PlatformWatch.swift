@@ -12,12 +12,8 @@ struct PlatformWatch {
     private var lastKeyFrame: UInt32?
     private var firstTimestamp: UInt32?
     private var hasSound = false
-    private var warned: Set<Warning> = []
-
-    private enum Warning {
-        case noSound
-        case keyFramesTooFar
-    }
+    private var hasToldOfSound = false
+    private var hasToldOfKeyFrames = false
 
     init(_ platform: PlatformProfile) { self.platform = platform }
 
@@ -28,9 +24,10 @@ struct PlatformWatch {
         if tag.kind == .audio { hasSound = true }
         // A key frame of H.264, or its sequence header; nearly all tags are neither.
         if tag.kind == .video, tag.body.first == 0x17, let warning = try pictureRead(tag) { return warning }
-        guard platform.requiresAudio, !hasSound, Self.distance(firstTimestamp, tag.timestamp) > Self.soundLimit,
-            warned.insert(.noSound).inserted
+        guard platform.requiresAudio, !hasSound, !hasToldOfSound,
+            Self.distance(firstTimestamp, tag.timestamp) > Self.soundLimit
         else { return nil }
+        hasToldOfSound = true
         return "\(platform.name) shows no stream without sound, and the file has none"
     }
 
@@ -44,8 +41,8 @@ struct PlatformWatch {
         let distance = Self.distance(lastKeyFrame, tag.timestamp)
         lastKeyFrame = tag.timestamp
         // A picture's duration more is no other interval.
-        guard distance > platform.longestKeyFrameInterval.milliseconds + 100, warned.insert(.keyFramesTooFar).inserted
-        else { return nil }
+        guard !hasToldOfKeyFrames, distance > platform.longestKeyFrameInterval.milliseconds + 100 else { return nil }
+        hasToldOfKeyFrames = true
         return "\(platform.name) wants a key frame every \(fixed(platform.keyFrameInterval.inSeconds, decimals: 0)) s; "
             + "the file's are \(fixed(Double(distance) / 1000, decimals: 1)) s apart"
     }

@@ -21,15 +21,17 @@ final class PublishConnection {
     }
 
     private var stream: any ByteStream
-    private var session: PublishSession
+    // One thread, and nothing here calls back into the object: what is touched with every message needs no check for
+    // overlapping accesses while the program runs.
+    @exclusivity(unchecked) private var session: PublishSession
     /// A media message that is not wholly written, and how much of it is.
-    private var message: ChunkedMessage?
-    private var messageOffset = 0
+    @exclusivity(unchecked) private var message: ChunkedMessage?
+    @exclusivity(unchecked) private var messageOffset = 0
     /// Commands and control messages; they go out between media messages.
     private var control: [UInt8] = []
     private var controlOffset = 0
-    private var occurrences: [Occurrence] = []
-    private var writtenByteCount = 0
+    @exclusivity(unchecked) private var occurrences: [Occurrence] = []
+    @exclusivity(unchecked) private var writtenByteCount = 0
     private var isStopping = false
     /// Until when the goodbye may take; `nil` before it.
     private var goodbyeDeadline: MediaTimestamp?
@@ -80,7 +82,8 @@ final class PublishConnection {
     func service(ready: PollEvents) throws -> [Occurrence] {
         if let goodbyeDeadline, MonotonicClock.now() >= goodbyeDeadline { return [.stopped] }
         if isLingering { return hasServerClosed() ? [.stopped] : [] }
-        if !ready.isEmpty { try read() }
+        // Room to write is no reason to read; only the stream itself may ask for room in order to.
+        if ready != .writable || isIdle, !ready.isEmpty { try read() }
         if let deadline = session.nextDeadline, MonotonicClock.now() >= deadline {
             perform(session.timePassed(now: MonotonicClock.now()))
         }

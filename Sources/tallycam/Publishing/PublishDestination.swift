@@ -14,27 +14,31 @@ final class PublishDestination {
     private let kind: Kind
     /// Read from the disk once: what this process has given is never below it, and most connections then
     /// need no write.
-    private var nonces: NonceSequence
+    private var nonces: NonceSequence?
+    /// UNIX seconds that have certainly passed.
+    private let pastTime: Int64
     /// For messages; without stream name and query.
     let label: String
 
     init(url: RTMPURL) {
         kind = .url(url)
-        nonces = NonceSequence(savedText: nil)
+        pastTime = 0
         label = "\(url)"
     }
 
-    /// - Parameter stateDirectory: where the last nonce is kept, so that it never goes back.
-    init(_ stream: StreamDescription, stateDirectory: String) {
+    /// - Parameters:
+    ///   - path: the stream's file.
+    ///   - stateDirectory: where the last nonce is kept, so that it never goes back.
+    init(_ stream: StreamDescription, path: String? = nil, stateDirectory: String) {
+        // Where the last nonce is lost and the clock stands in 1970: neither the program nor the stream is older.
+        pastTime = ["/proc/self/exe", path].compactMap { $0.flatMap(modificationTime) }.max() ?? 0
         label = stream.destination
         if case .pili(let pili) = stream.form {
             let name = "\(pili.hub).\(pili.title)".map { $0.isLetter || $0.isNumber || "._-".contains($0) ? $0 : "_" }
             let path = "\(stateDirectory)/nonce-\(String(name))"
             kind = .described(stream, noncePath: path)
-            nonces = NonceSequence(savedText: try? readFile(path, limit: 4096))
         } else {
             kind = .described(stream, noncePath: nil)
-            nonces = NonceSequence(savedText: nil)
         }
     }
 
@@ -71,6 +75,8 @@ final class PublishDestination {
         switch kind {
         case .url(let url): return url
         case .described(let stream, let noncePath):
+            var nonces = try nonces ?? savedNonces(noncePath)
+            defer { self.nonces = nonces }
             let signed = try stream.publishURL(unixSeconds: WallClock.secondsSince1970(), nonces: &nonces) {
                 HMACSHA1.authenticationCode(for: $1, key: $0)
             }
@@ -82,12 +88,21 @@ final class PublishDestination {
         }
     }
 
-    private func save(_ text: String, to path: String) throws {
-        var directory = ""
-        for component in path.split(separator: "/").dropLast() {
-            directory += "/\(component)"
-            mkdir(directory, 0o700)
+    /// A file that is torn or foreign counts as none; one that cannot be read may hold a larger number than the clock.
+    private func savedNonces(_ path: String?) throws -> NonceSequence {
+        guard let path else { return NonceSequence(savedText: nil) }
+        do throws(SystemCallError) {
+            return NonceSequence(savedText: try readFile(path, limit: 65_536), floor: pastTime)
+        } catch {
+            guard error.number == ENOENT || error.number == EFBIG else {
+                throw CommandFailure(.system, "the last nonce cannot be read: \(error)")
+            }
+            return NonceSequence(savedText: nil, floor: pastTime)
         }
+    }
+
+    private func save(_ text: String, to path: String) throws {
+        for end in path.indices where path[end] == "/" && end > path.startIndex { mkdir(String(path[..<end]), 0o700) }
         do {
             try replaceFile(path, with: Array(text.utf8), permissions: 0o600)
         } catch {
@@ -101,7 +116,8 @@ final class PublishDestination {
     /// `$TALLYCAM_STATE_DIR`, else where the XDG base directory specification says.
     static var standardStateDirectory: String {
         if let directory = environment("TALLYCAM_STATE_DIR"), !directory.isEmpty { return directory }
-        if let directory = environment("XDG_STATE_HOME"), !directory.isEmpty { return "\(directory)/tallycam" }
+        // A relative one is invalid, and ignored.
+        if let directory = environment("XDG_STATE_HOME"), directory.hasPrefix("/") { return "\(directory)/tallycam" }
         return "\(environment("HOME") ?? "/var/lib")/.local/state/tallycam"
     }
 }

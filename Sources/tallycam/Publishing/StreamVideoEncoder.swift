@@ -44,6 +44,9 @@ final class StreamVideoEncoder: VideoEncoder {
         inUse.name = Self.name(of: encoder)
     }
 
+    // The thread keeps the encoder until it is told to close it.
+    deinit { close() }
+
     private static func name(of encoder: HardwareEncoder) -> String { "v4l2:\(encoder.path)" }
 
     private static func open(

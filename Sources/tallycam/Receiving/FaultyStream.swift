@@ -31,6 +31,7 @@ final class FaultyStream: ByteStream {
     var peer: String { stream.peer }
     var unsentByteCount: Int { stream.unsentByteCount }
     var unacknowledgedByteCount: Int { stream.unacknowledgedByteCount }
+    var localAddress: SocketAddress? { stream.localAddress }
     var isUnanswered: Bool { stream.isUnanswered }
 
     /// Reads nothing before `time`.

@@ -45,19 +45,25 @@ struct MediaTally {
         switch tag.kind {
         case .video:
             // Neither a sequence header nor the end-of-sequence marker, which is 5 bytes long, is a picture.
-            let header = try? FLVVideoHeader(parsing: tag.body)
-            guard tag.body.count > 5, header?.packetType != .sequenceHeader else { return false }
-            video.add(timestamp: tag.timestamp, byteCount: tag.body.count)
-            if let header, header.codec == .avc, header.frameType == .keyFrame, header.packetType == .nalUnits {
-                keyFrameCount += 1
+            // Looked at here and not taken apart: this is done for every tag.
+            let body = tag.body
+            guard body.count > 5 else { return false }
+            let (first, packetType) = (body[body.startIndex], body[body.startIndex + 1])
+            if first & 0x8F == FLVVideoHeader.Codec.avc.rawValue, (1...4).contains(first >> 4) {
+                if packetType == FLVVideoHeader.PacketType.sequenceHeader.rawValue { return false }
+                let isPicture = packetType == FLVVideoHeader.PacketType.nalUnits.rawValue
+                if isPicture, first >> 4 == FLVVideoHeader.FrameType.keyFrame.rawValue { keyFrameCount += 1 }
             }
+            video.add(timestamp: tag.timestamp, byteCount: body.count)
             return true
         case .audio:
-            let header = try? FLVAudioHeader(parsing: tag.body)
-            if header?.packetType == .sequenceHeader {
-                audioConfig = try? AudioSpecificConfig(parsing: Array(tag.body.dropFirst(2)))
+            let body = tag.body
+            if body.count >= 2, body[body.startIndex] >> 4 == FLVAudioHeader.Format.aac.rawValue,
+                body[body.startIndex + 1] == FLVAudioHeader.PacketType.sequenceHeader.rawValue
+            {
+                audioConfig = try? AudioSpecificConfig(parsing: Array(body.dropFirst(2)))
             } else {
-                audio.add(timestamp: tag.timestamp, byteCount: tag.body.count)
+                audio.add(timestamp: tag.timestamp, byteCount: body.count)
                 return true
             }
         case .script: break

@@ -96,7 +96,7 @@ final class Console: Sendable {
     }
 
     /// To be called last: waits a moment for the one who reads.
-    func finish() { output?.finish(within: .milliseconds(500)) }
+    func finish() { output?.finish(within: .milliseconds(250)) }
 
     private func jsonLine(_ event: Event, at seconds: Double) -> [UInt8] {
         var writer = JSONLineWriter()

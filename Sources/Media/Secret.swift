@@ -8,6 +8,11 @@ public struct Secret: Hashable, Sendable {
     public init(_ text: String) { revealed = text }
 }
 
+/// What stands in the source is no secret of anybody.
+extension Secret: ExpressibleByStringLiteral {
+    public init(stringLiteral text: String) { self.init(text) }
+}
+
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var description: String { "<redacted>" }
     public var debugDescription: String { description }
