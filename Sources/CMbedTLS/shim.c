@@ -4,3 +4,8 @@ int cmbedtls_random(void *unused, unsigned char *output, size_t size) {
     (void) unused;
     return mbedtls_psa_get_random(MBEDTLS_PSA_RANDOM_STATE, output, size);
 }
+
+int cmbedtls_received_alert(const mbedtls_ssl_context *session) {
+    // Level and description are the alert's two bytes.
+    return session->MBEDTLS_PRIVATE(in_msg) == NULL ? -1 : session->MBEDTLS_PRIVATE(in_msg)[1];
+}

@@ -36,7 +36,7 @@ public struct NetworkHost: Hashable, Sendable {
             portText = rest.isEmpty ? nil : rest.dropFirst()
         } else {
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            name = parts.first.map(String.init) ?? ""
+            name = Self.withoutFinalDot(parts.first ?? "")
             // Several colons are an IPv6 address without brackets.
             if name.isEmpty, parts.last?.first != ":" { throw .empty }
             guard Self.isHostName(name) else { throw .badName }
@@ -52,13 +52,26 @@ public struct NetworkHost: Hashable, Sendable {
         port = number
     }
 
+    /// A final dot says that the name is complete (RFC 1034 section 3.1). Certificates and services have it without.
+    private static func withoutFinalDot(_ text: Substring) -> String {
+        String(text.utf8.last == UInt8(ascii: ".") ? text.dropLast() : text)
+    }
+
     /// RFC 1123 section 2.1, underscores tolerated as resolvers do; digits alone must be an IPv4 address.
     private static func isHostName(_ text: String) -> Bool {
         let labels = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard text.utf8.count <= 253, labels.allSatisfy({ isLabel($0) }) else { return false }
         guard labels.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) }) else { return true }
-        return labels.count == 4
-            && labels.allSatisfy { (Int(String(Substring($0))) ?? 256) <= 255 && $0.count <= 3 }
+        return isIPv4Address(text[...])
+    }
+
+    private static func isIPv4Address(_ text: Substring) -> Bool {
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return parts.count == 4
+            && parts.allSatisfy {
+                (1...3).contains($0.count) && $0.allSatisfy(\.isASCIIDigit)
+                    && (Int(String(Substring($0))) ?? 256) <= 255
+            }
     }
 
     private static func isLabel(_ label: Substring.UTF8View) -> Bool {
@@ -67,11 +80,15 @@ public struct NetworkHost: Hashable, Sendable {
             && label.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == hyphen || $0 == UInt8(ascii: "_") }
     }
 
-    /// RFC 4291 section 2.2, with a zone (RFC 4007 section 11) behind a percent sign, and without the dotted
-    /// IPv4 tail.
+    /// RFC 4291 section 2.2 with the dotted IPv4 tail, and with a zone (RFC 4007 section 11) behind a percent sign.
     private static func isIPv6Address(_ text: String) -> Bool {
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let address = parts.first, parts.count == 1 || isZone(parts[1]) else { return false }
+        guard var address = parts.first, parts.count == 1 || isZone(parts[1]) else { return false }
+        if let colon = address.lastIndex(of: ":") {
+            let tail = address[address.index(after: colon)...]
+            // It stands for two groups.
+            if isIPv4Address(tail) { address = address[...colon] + "0:0" }
+        }
         // At most one "::" stands for one or more groups of zeros.
         var halves: [Substring] = [address]
         if let gap = address.indices.first(where: { address[$0...].hasPrefix("::") }) {

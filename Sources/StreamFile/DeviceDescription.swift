@@ -46,6 +46,10 @@ public struct DeviceDescription: Hashable, Sendable {
     public var bufferLowThreshold = 0.2
     public var bufferHighThreshold = 0.8
     public var statusInterval: Duration = .seconds(3)
+    /// For looking the host up, and for connecting to it.
+    public var connectLimit: Duration = .seconds(5)
+    /// For the handshakes of TLS and RTMP, and for each answer of the server.
+    public var handshakeLimit: Duration = .seconds(5)
     public var console = true
     public var startAtBoot = false
     public var flashLED = FlashLED.off
@@ -177,6 +181,10 @@ extension DeviceDescription {
         }
         let interval = reader.integer("statusInterval", in: 1...30, unit: "seconds", example: #""statusInterval": 3"#)
         statusInterval = interval.map { .seconds($0.value) } ?? statusInterval
+        let connect = reader.integer("connectLimit", in: 1...60, unit: "seconds", example: #""connectLimit": 5"#)
+        connectLimit = connect.map { .seconds($0.value) } ?? connectLimit
+        let handshake = reader.integer("handshakeLimit", in: 1...60, unit: "seconds", example: #""handshakeLimit": 5"#)
+        handshakeLimit = handshake.map { .seconds($0.value) } ?? handshakeLimit
         console = reader.flag("console", example: #""console": false"#)?.value ?? console
         startAtBoot = reader.flag("startAtBoot", example: #""startAtBoot": true"#)?.value ?? startAtBoot
         let flash = reader.choice(

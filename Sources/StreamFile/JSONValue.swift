@@ -76,6 +76,15 @@ extension JSONValue {
     }
 }
 
+extension JSONValue {
+    /// What may be shown of a member's name that nobody has recognized: a secret may have slipped into its place, and
+    /// most secrets hold digits or are long.
+    static func shownName(_ name: String) -> String {
+        let isWord = name.utf8.count <= 24 && name.utf8.allSatisfy { $0.isASCIILetter || $0 == UInt8(ascii: "_") }
+        return isWord ? name : "***"
+    }
+}
+
 /// Walks the tree, and spells a path only where something was found.
 private struct DuplicateSearch {
     private enum Step {
@@ -118,7 +127,7 @@ private struct DuplicateSearch {
         guard found.count < limit else { return }
         let path = (steps + [.name(member.name)]).reduce(into: "") { path, step in
             switch step {
-            case .name(let name): path += path.isEmpty ? name : ".\(name)"
+            case .name(let name): path += (path.isEmpty ? "" : ".") + JSONValue.shownName(name)
             case .index(let index): path += "[\(index)]"
             }
         }

@@ -195,7 +195,8 @@ struct ObjectReader {
             let meant = NameSuggestion.nearest(to: member.name, among: knownNames)
             all.append(
                 DescriptionFault(
-                    kind: .unknownKey, keyPath: keyPath(member.name), position: member.namePosition,
+                    kind: .unknownKey, keyPath: keyPath(JSONValue.shownName(member.name)),
+                    position: member.namePosition,
                     problem: "is not known and ignored" + (meant.map { "; did you mean \"\($0)\"?" } ?? "")))
         }
         if unknown.count > namedUnknownKeys {

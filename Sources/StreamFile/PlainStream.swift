@@ -5,7 +5,7 @@ public struct PlainStream: Hashable, Sendable {
     public let url: RTMPURL
     /// A PEM file of the certificates to trust instead of the system's; a relative path is meant from
     /// the stream file's directory.
-    public let caFile: String?
+    public internal(set) var caFile: String?
 }
 
 extension PlainStream {

@@ -11,25 +11,23 @@ public struct PlatformProfile: Hashable, Sendable {
     public let allowsSizeChange: Bool
     /// Plain RTMP is refused.
     public let requiresTLS: Bool
-    /// How long one broadcast may last; `nil` when no limit is known.
-    public let longestBroadcast: Duration?
 
     /// Two seconds between key frames suit every service that is not known by name.
     public static let `default` = PlatformProfile(
         name: "default", keyFrameInterval: .seconds(2), longestKeyFrameInterval: .seconds(10), requiresAudio: false,
-        allowsSizeChange: true, requiresTLS: false, longestBroadcast: nil)
+        allowsSizeChange: true, requiresTLS: false)
     public static let pili = PlatformProfile(
         name: "Pili", keyFrameInterval: .seconds(2), longestKeyFrameInterval: .seconds(10), requiresAudio: false,
-        allowsSizeChange: true, requiresTLS: false, longestBroadcast: nil)
+        allowsSizeChange: true, requiresTLS: false)
     public static let youTube = PlatformProfile(
         name: "YouTube", keyFrameInterval: .seconds(2), longestKeyFrameInterval: .seconds(4), requiresAudio: true,
-        allowsSizeChange: false, requiresTLS: false, longestBroadcast: nil)
+        allowsSizeChange: false, requiresTLS: false)
     public static let twitch = PlatformProfile(
         name: "Twitch", keyFrameInterval: .seconds(2), longestKeyFrameInterval: .seconds(2), requiresAudio: false,
-        allowsSizeChange: false, requiresTLS: false, longestBroadcast: .seconds(48 * 3600))
+        allowsSizeChange: false, requiresTLS: false)
     public static let facebook = PlatformProfile(
         name: "Facebook", keyFrameInterval: .seconds(2), longestKeyFrameInterval: .seconds(2), requiresAudio: true,
-        allowsSizeChange: false, requiresTLS: true, longestBroadcast: .seconds(8 * 3600))
+        allowsSizeChange: false, requiresTLS: true)
 
     /// The profile for a plain URL. A Pili stream is known by its file, mostly not by its host.
     /// - Parameter host: a name or an address, without port.
@@ -44,7 +42,7 @@ public struct PlatformProfile: Hashable, Sendable {
 
     private init(
         name: String, keyFrameInterval: Duration, longestKeyFrameInterval: Duration, requiresAudio: Bool,
-        allowsSizeChange: Bool, requiresTLS: Bool, longestBroadcast: Duration?
+        allowsSizeChange: Bool, requiresTLS: Bool
     ) {
         self.name = name
         self.keyFrameInterval = keyFrameInterval
@@ -52,6 +50,5 @@ public struct PlatformProfile: Hashable, Sendable {
         self.requiresAudio = requiresAudio
         self.allowsSizeChange = allowsSizeChange
         self.requiresTLS = requiresTLS
-        self.longestBroadcast = longestBroadcast
     }
 }

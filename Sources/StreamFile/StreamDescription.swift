@@ -22,6 +22,19 @@ public struct StreamDescription: Hashable, Sendable {
         if case .plain(let stream) = form { stream.caFile } else { nil }
     }
 
+    /// The certificates that a connection needs and that are no file of the system's: `caFile` of an `rtmps://` URL.
+    public var neededCAFile: String? {
+        if case .plain(let stream) = form, stream.url.scheme == .rtmps { stream.caFile } else { nil }
+    }
+
+    /// The same with `caFile` found from anywhere.
+    /// - Parameter directory: the stream file's.
+    public func located(in directory: String) -> StreamDescription {
+        guard case .plain(var stream) = form, let name = stream.caFile, !name.hasPrefix("/") else { return self }
+        stream.caFile = "\(directory)/\(name)"
+        return StreamDescription(form: .plain(stream))
+    }
+
     /// The URL for one connection; call it again for the next one, since a signature serves once.
     ///
     /// Where a nonce is used, save `nonces.unsavedText` before connecting.

@@ -171,12 +171,36 @@ extension TLSConnection {
     }
 
     private func transferFailure(_ result: Int32) -> TransportError {
-        socketFailure ?? .tlsFailed(endpoint, .protocolViolation(reason: describeTLSError(result)))
+        if result == MBEDTLS_ERR_SSL_FATAL_ALERT_MESSAGE { return .tlsFailed(endpoint, .handshake(reason: alertText)) }
+        guard let socketFailure else {
+            return .tlsFailed(endpoint, .protocolViolation(reason: describeTLSError(result)))
+        }
+        return waitingAlert ?? socketFailure
+    }
+
+    private var alertText: String { "\(TLSAlert(number: cmbedtls_received_alert(session)))" }
+
+    /// What the server said before it cut the connection: in TLS 1.3 it refuses after the handshake, when this side
+    /// is sending already.
+    private var waitingAlert: TransportError? {
+        var buffer = [UInt8](repeating: 0, count: 1024)
+        for _ in 0..<16 {
+            switch mbedtls_ssl_read(session, &buffer, buffer.count) {
+            case 1..., MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET: continue
+            case MBEDTLS_ERR_SSL_FATAL_ALERT_MESSAGE: return .tlsFailed(endpoint, .handshake(reason: alertText))
+            default: return nil
+            }
+        }
+        return nil
     }
 
     private func handshakeFailure(_ result: Int32) -> TLSFailure {
+        // With what only the library looks at, such as the purposes that a certificate is for.
+        let flags = mbedtls_ssl_get_verify_result(session)
+        if flags != .max { verdict.add(flags: flags) }
         if let failure = verdict.failure(expectedHost: endpoint.host) { return failure }
         switch result {
+        case MBEDTLS_ERR_SSL_FATAL_ALERT_MESSAGE: return .handshake(reason: alertText)
         case MBEDTLS_ERR_SSL_CONN_EOF: return .handshake(reason: "the server closed the connection")
         case MBEDTLS_ERR_SSL_INVALID_RECORD, MBEDTLS_ERR_SSL_BAD_PROTOCOL_VERSION, MBEDTLS_ERR_SSL_UNEXPECTED_MESSAGE:
             return .handshake(reason: "the server does not speak TLS 1.2 or 1.3 (\(describeTLSError(result)))")

@@ -1,6 +1,7 @@
 import JSONText
 import LinuxIO
 import StreamFile
+import Transport
 
 /// `tallycam check`: every fault of a stream description, with its place.
 func runCheck(_ arguments: [String]) throws -> ExitStatus {
@@ -33,10 +34,23 @@ func readStreamDescription(_ path: String) throws -> (StreamDescription, warning
         let lines = decoded.faults.map { "\(path):\($0)" }
         throw CommandFailure.usage(lines.joined(separator: "\ntallycam: "))
     }
-    return (stream, decoded.warnings)
+    let located = stream.located(in: path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".")
+    if let problem = located.problemWithCAFile { throw CommandFailure.usage("\(path): caFile: \(problem)") }
+    return (located, decoded.warnings)
 }
 
 extension StreamDescription {
+    /// Why no connection could be made with it, for people.
+    var problemWithCAFile: String? {
+        guard let neededCAFile else { return nil }
+        do {
+            _ = try TLSContext(authorityFile: neededCAFile)
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
     /// Where it publishes, for people: without key, stream name and query.
     var destination: String {
         switch form {

@@ -38,7 +38,7 @@ func run(_ arguments: [String]) -> ExitStatus {
         write(Array("tallycam: \(failure.message)\n".utf8), to: STDERR_FILENO)
         return failure.status
     } catch {
-        write(Array("tallycam: \(error)\n".utf8), to: STDERR_FILENO)
+        write(Array("tallycam: \(withoutURLs(of: arguments, "\(error)"))\n".utf8), to: STDERR_FILENO)
         return .system
     }
 }

@@ -34,12 +34,28 @@ struct CommandFailure: Error {
 
 /// Whoever refuses a word of the command line quotes it. A URL in the wrong place would bring the stream's key into
 /// journals that way: of what looks like one, only the scheme is left.
-private func withoutURLs(of arguments: [String], _ message: String) -> String {
-    var bytes = Array(message.utf8)
+func withoutURLs(of arguments: [String], _ message: String) -> String {
+    var bytes = Array(message.utf8)[...]
     for argument in arguments {
         let text = Array(argument.utf8)
         guard let mark = text.indices.first(where: { text[$0...].starts(with: "://".utf8) }) else { continue }
-        bytes = bytes.replacing(text[(mark + 3)...], with: "***".utf8)
+        // Options with commas are told of piece by piece.
+        for secret in [text[mark...], text[mark...].prefix { $0 != UInt8(ascii: ",") }] where secret.count > 3 {
+            bytes = replacing(secret, in: bytes, with: Array("://***".utf8))
+        }
     }
     return String(decoding: bytes, as: UTF8.self)
+}
+
+private func replacing(
+    _ pattern: ArraySlice<UInt8>, in bytes: ArraySlice<UInt8>, with replacement: [UInt8]
+) -> ArraySlice<UInt8> {
+    var result: ArraySlice<UInt8> = []
+    var rest = bytes
+    while let byte = rest.first {
+        let isFound = rest.starts(with: pattern)
+        if isFound { result += replacement } else { result.append(byte) }
+        rest = rest.dropFirst(isFound ? pattern.count : 1)
+    }
+    return result
 }

@@ -311,6 +311,26 @@ def test_a_silent_tls_server_is_given_up(children, silent_listener):
     assert 4.5 < failed["t"] < 5 + SLACK
 
 
+@pytest.mark.parametrize("options", [[], ["--from-flv"]], ids=["live", "file"])
+@pytest.mark.parametrize("scheme", ["rtmp", "rtmps"])
+def test_the_limit_of_handshakes_can_be_set(children, silent_listener, encoded_flv, scheme, options):
+    file = [*options, encoded_flv] if options else ["--reconnect", "0", "--quality", "Low1"]
+    words = [TALLYCAM, "publish", "--url", f"{scheme}://127.0.0.1:{silent_listener}/live/x", "--events", "json", *file]
+    publisher = children.run("publish", [*words, "--handshake-limit", "1.5"], timeout=10)
+    assert publisher.child.returncode == 3, publisher.report()
+    failed = [event for event in events(publisher) if event["code"] < 0][-1]
+    assert failed["code"] == -1015
+    assert 1.4 < failed["t"] < 1.5 + SLACK
+
+
+@pytest.mark.parametrize("text", ["0", "61", "-1", "nan", "x", ""])
+@pytest.mark.parametrize("option", ["--connect-limit", "--handshake-limit"])
+def test_a_limit_out_of_range_is_refused(children, option, text):
+    publisher = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/a/b", option, text])
+    assert publisher.child.returncode == 2
+    assert f"{option} is a number of seconds, 1 to 60" in publisher.stderr
+
+
 # A network of its own in which the only name server takes questions and never answers.
 SILENT_NAME_SERVER = """
 set -eu
@@ -333,6 +353,16 @@ def start_without_names(children, *options):
         "unshare", "--net", "--mount", "--propagation", "unchanged", "sh", "-c", SILENT_NAME_SERVER, "sh", children.directory / "resolv.conf",
         TALLYCAM, "publish", "--url", "rtmp://nowhere.example/live/x", "--events", "json", *options,
     ])  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [[], ["--from-flv"]], ids=["live", "file"])
+def test_the_limit_of_lookups_can_be_set(children, options, encoded_flv):
+    file = [*options, encoded_flv] if options else ["--reconnect", "0"]
+    publisher = start_without_names(children, "--connect-limit", "2", *file)
+    assert publisher.wait(10) == 3
+    failed = [event for event in events(publisher) if event["code"] < 0][-1]
+    assert failed["code"] == -1000
+    assert 1.9 < failed["t"] < 2 + SLACK
 
 
 @pytest.mark.parametrize("options", [[], ["--from-flv"]], ids=["live", "file"])

@@ -1,7 +1,9 @@
 """An encoded file is published as it is: every tag, byte for byte, at its time."""
 
+import itertools
 import os
 import signal
+import socket
 import time
 
 import flv
@@ -10,7 +12,7 @@ import pytest
 from rtmp_wire import Tap
 from scenarios import seconds_to_end
 from servers import NginxRTMP
-from tallycam import TALLYCAM, Receiver, wait_for_event
+from tallycam import TALLYCAM, Receiver, events, last_event, wait_for_event
 
 
 def publish(children, path, url, pace: str | None = None):
@@ -128,3 +130,100 @@ def test_a_signal_that_mutes_a_live_stream_does_no_harm(children, encoded_flv):
     publisher.send(signal.SIGUSR1)
     assert publisher.wait(8) == 0, publisher.report()
     assert media_of(receiver.recording()) == media_of(encoded_flv)
+
+
+def begins_late(path, encoded_flv, seconds: int):
+    """As a receiver records that a publisher has come back to: headers and metadata at 0, media much later."""
+    tags = flv.read_tags(encoded_flv)
+    shift = seconds * 1000
+    flv.write_tags(path, [
+        tag if tag.kind not in (flv.AUDIO, flv.VIDEO) or is_header(tag)
+        else flv.Tag(tag.kind, tag.timestamp + shift, tag.body) for tag in tags
+    ])  # fmt: skip
+
+
+# The last is beyond 2^31 ms.
+@pytest.mark.parametrize("seconds", [6, 3600, 2_200_000])
+def test_a_file_whose_media_begins_late_is_published_from_there(children, encoded_flv, tmp_path, seconds):
+    path = tmp_path / "late.flv"
+    begins_late(path, encoded_flv, seconds)
+    receiver = Receiver(children)
+    took = publish(children, path, receiver.url())
+    assert 3.5 <= took <= 5.5
+    assert len(media_of(receiver.recording())) == len(media_of(path))
+
+
+def test_a_given_length_counts_from_the_first_picture(children, encoded_flv, tmp_path):
+    path = tmp_path / "late.flv"
+    begins_late(path, encoded_flv, 6)
+    receiver = Receiver(children)
+    words = [TALLYCAM, "publish", "--from-flv", path, "--url", receiver.url(), "--duration", "2", "--events", "json"]
+    publisher = children.run("publish", words)
+    assert publisher.child.returncode == 0, publisher.report()
+    assert 55 <= last_event(publisher, "ended")["videoFrames"] <= 65
+
+
+def test_a_file_tells_its_states_and_how_it_goes(children, encoded_flv):
+    receiver = Receiver(children)
+    words = [TALLYCAM, "publish", "--from-flv", encoded_flv, "--url", receiver.url(), "--events", "json"]
+    publisher = children.run("publish", [*words, "--status-interval", "1"])
+    assert publisher.child.returncode == 0, publisher.report()
+    states = [event["state"] for event in events(publisher) if event["name"] == "stateChanged"]
+    assert states == ["connecting", "connected", "disconnecting", "disconnected"]
+    status = [event for event in events(publisher) if event["name"] == "status"]
+    assert 3 <= len(status) <= 4
+    begin = last_event(publisher, "publishing")["t"]
+    assert all(abs(event["t"] - begin - number) < 0.2 for number, event in enumerate(status, start=1))
+    for event in status:
+        assert event["code"] == 2002 and event["state"] == "connected"
+        assert abs(event["videoFramesPerSecond"] - 30) < 4 and abs(event["audioFramesPerSecond"] - 43) < 6
+        assert event["bitsPerSecond"] > 10_000
+    assert all(a["videoFrames"] < b["videoFrames"] for a, b in itertools.pairwise(status))
+
+
+def test_a_file_that_cannot_go_out_ends_in_error(children, encoded_flv):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    words = [TALLYCAM, "publish", "--from-flv", encoded_flv, "--url", f"rtmp://127.0.0.1:{port}/live/x"]
+    publisher = children.run("publish", [*words, "--events", "json"])
+    assert publisher.child.returncode == 3
+    names = [event.get("state", event["name"]) for event in events(publisher)]
+    assert names == ["connecting", "error", "failed"]
+
+
+def test_a_cut_off_file_arrives_up_to_its_end(nginx, children, encoded_flv, tmp_path):
+    """What a recorder leaves that was killed."""
+    path = tmp_path / "cut.flv"
+    path.write_bytes(encoded_flv.read_bytes()[:-1500])
+    tap = Tap(nginx.port)
+    words = [TALLYCAM, "publish", "--from-flv", path, "--url", tap.url("x"), "--pace", "fast", "--events", "json"]
+    publisher = children.run("publish", words)
+    assert publisher.child.returncode == 4, publisher.report()
+    assert "cut.flv" in publisher.stderr
+    assert [command[0] for command in tap.commands()][-2:] == ["FCUnpublish", "deleteStream"]
+    whole = media_of(encoded_flv)
+    sent = [message for message in tap.messages() if message.kind in (flv.AUDIO, flv.VIDEO)]
+    assert len(whole) - 8 <= len(sent) < len(whole)
+
+
+def test_a_server_is_served_while_a_pipe_pauses(children, encoded_flv, tmp_path):
+    """A server that goes away meanwhile is noticed at once, and not with the pipe's next bytes."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    receiver = Receiver(children)
+    words = [TALLYCAM, "publish", "--from-flv", pipe, "--url", receiver.url(), "--pace", "fast", "--events", "json"]
+    publisher = children.start("publish", [*words, "--status-interval", "1"])
+    with open(pipe, "wb") as file:
+        file.write(encoded_flv.read_bytes()[:100_000])
+        file.flush()
+        wait_for_event(publisher, "publishing")
+        wait_for_event(publisher, "status", 3)
+        receiver.process.kill()
+        assert publisher.wait(2) == 3, publisher.report()
+
+
+def test_a_file_is_not_reconnected(children, encoded_flv):
+    words = [TALLYCAM, "publish", "--from-flv", encoded_flv, "--url", "rtmp://127.0.0.1:1/live/x", "--reconnect", "3"]
+    publisher = children.run("publish", words)
+    assert publisher.child.returncode == 2
+    assert "--reconnect does not go with --from-flv" in publisher.stderr

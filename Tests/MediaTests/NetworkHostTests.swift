@@ -6,10 +6,16 @@ struct NetworkHostTests {
     @Test(arguments: [
         "a", "a.b", "a-b.c_d", "127.0.0.1", "h:1", "h:65535", "[::1]:80", "[::]", "[fe80::1:2]", "[1:2:3:4:5:6:7:8]",
         "[1::]", "[fe80::1%eth0]:1935",
-        "x1.3com",
+        "x1.3com", "[::ffff:127.0.0.1]:1935", "[::1.2.3.4]", "[1:2:3:4:5:6:1.2.3.4]", "[fe80::1.2.3.4%eth0]",
     ])
     func goodHosts(text: String) throws {
         #expect(try NetworkHost(parsing: text).description == text)
+    }
+
+    /// RFC 1034 section 3.1: a complete name. A service is known by it without the dot, and so is a certificate.
+    @Test func aFinalDotIsNoPartOfTheName() throws {
+        #expect(try NetworkHost(parsing: "a.rtmp.youtube.com.").name == "a.rtmp.youtube.com")
+        #expect(try NetworkHost(parsing: "h.example.:1936").description == "h.example:1936")
     }
 
     @Test(
@@ -23,7 +29,9 @@ struct NetworkHostTests {
             ("[]", .badName), ("[:::]", .badName), ("::1", .badName), ("h:", .badPort), ("h:65536", .badPort),
             ("h:+1", .badPort),
             ("h:1x", .badPort), ("[fe80::1%]", .badName), ("[fe80::1%a/b]", .hasSchemeOrPath), ("h:000001", .badPort),
-            ("é.com", .badName),
+            ("é.com", .badName), (".", .badName), ("a..", .badName), ("[::ffff:1.2.3]", .badName),
+            ("[::ffff:256.0.0.1]", .badName), ("[1.2.3.4]", .badName), ("[1.2.3.4::]", .badName),
+            ("[1:2:3:4:5:6:7:1.2.3.4]", .badName), ("[::1.2.3.4:5]", .badName), ("[::ffff:1..2.3]", .badName),
             (String(repeating: "a", count: 64), .badName),
         ] as [(String, NetworkHost.Fault)])
     func badHosts(text: String, fault: NetworkHost.Fault) {

@@ -110,10 +110,20 @@ private func refusal(_ certificate: String, host: String = "localhost", _ option
 
     @Test func refusesAnOldProtocol() throws {
         let failure = try refusal("good", ["-tls1_1", "-cipher", "ALL@SECLEVEL=0"])
-        guard case .handshake = failure else {
+        guard case .handshake(let reason) = failure else {
             Issue.record("\(String(describing: failure))")
             return
         }
+        #expect(reason.contains("TLS 1.2"))
+    }
+
+    @Test(arguments: ["-tls1_2", "-tls1_3"]) func refusesACertificateForClients(option: String) throws {
+        let failure = try refusal("clientonly", [option])
+        guard case .certificateUnacceptable(let reason) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(reason.contains("extendedKeyUsage"))
     }
 
     @Test func movesManyBytesInBothDirections() throws {

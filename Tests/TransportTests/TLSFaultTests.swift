@@ -57,7 +57,24 @@ import Testing
             Issue.record("no TLS failure")
             return
         }
-        #expect(reason.contains("alert"))
+        #expect(reason.contains("unrecognized name"))
+    }
+
+    @Test(arguments: ["-tls1_2", "-tls1_3"]) func saysThatAServerWantsACertificate(option: String) throws {
+        let server = try TLSServer(certificate: "good", ["-Verify", "1", option])
+        let context = try TLSContext(authorityFile: TestCertificates.shared.get().authority)
+        let error = transportError {
+            let client = try Connector.connect(to: server.endpoint, security: .tls(context))
+            // The refusal comes after the handshake, while media is being sent.
+            try shell("sleep 0.3")
+            for _ in 0..<100 { _ = try client.write([UInt8](repeating: 1, count: 10_000)) }
+            _ = try receive(1, from: client)
+        }
+        guard case .tlsFailed(_, .handshake(let reason)) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.contains("certificate of the board"))
     }
 
     @Test func stopsWaitingForASilentServer() throws {

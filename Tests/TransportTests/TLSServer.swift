@@ -33,6 +33,9 @@ final class TestCertificates: Sendable {
             server expired DNS:localhost 20200101000000Z 20210102030405Z
             server future DNS:localhost 20390102030405Z 20400101000000Z
             server otherhost DNS:other.example,IP:192.0.2.1 20200101000000Z 20400101000000Z
+            openssl req -x509 -CA ca.crt -CAkey key -key key -subj /CN=clientonly -out clientonly.crt \
+                -not_before 20200101000000Z -not_after 20400101000000Z -addext subjectAltName=DNS:localhost \
+                -addext extendedKeyUsage=clientAuth
             openssl req -x509 -key key -subj /CN=localhost -addext subjectAltName=DNS:localhost -out selfsigned.crt
             """)
     }

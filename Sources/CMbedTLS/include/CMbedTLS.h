@@ -13,4 +13,8 @@
 
 // mbedtls_psa_get_random and its state, which is a macro.
 int cmbedtls_random(void *unused, unsigned char *output, size_t size);
+
+// AlertDescription of the alert that made a call fail with MBEDTLS_ERR_SSL_FATAL_ALERT_MESSAGE (RFC 8446 section 6);
+// the library keeps it in a private field.
+int cmbedtls_received_alert(const mbedtls_ssl_context *session);
 #endif

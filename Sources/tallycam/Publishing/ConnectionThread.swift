@@ -60,11 +60,12 @@ final class ConnectionThread {
     private static let measurementInterval = Duration.milliseconds(20)
     /// TCP's own repetitions come after seconds when a few were lost: too late for the return of a way that nobody
     /// tells of.
-    private static let limits = ConnectionLimits(repetition: .milliseconds(300))
+    private static let repetition = Duration.milliseconds(300)
 
     private let id: ConnectionID
     private let configuration: PublishConfiguration
     private let authorityFile: String?
+    private let limits: StepLimits
     private let queue: MediaQueue
     private let counters: SharedCounters
     private let commands: Mailbox<ConnectionCommand>
@@ -81,12 +82,14 @@ final class ConnectionThread {
     private var isSilent = false
 
     init(
-        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, queue: MediaQueue,
-        counters: SharedCounters, commands: Mailbox<ConnectionCommand>, reports: Mailbox<ConnectionReport>
+        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, limits: StepLimits,
+        queue: MediaQueue, counters: SharedCounters, commands: Mailbox<ConnectionCommand>,
+        reports: Mailbox<ConnectionReport>
     ) {
         self.id = id
         self.configuration = configuration
         self.authorityFile = authorityFile
+        self.limits = limits
         self.queue = queue
         self.counters = counters
         self.commands = commands
@@ -133,7 +136,8 @@ final class ConnectionThread {
         settings.unsentByteLimit = settings.unsentLowWaterByteCount
         // Before media flows the only command is to end it.
         return try Connector.connect(
-            to: Endpoint(host: url.host, port: url.port), security: security, limits: Self.limits, settings: settings,
+            to: Endpoint(host: url.host, port: url.port), security: security,
+            limits: limits.connection(repetition: Self.repetition), settings: settings,
             cancellation: commands.wakeup.fileDescriptor)
     }
 
@@ -290,7 +294,9 @@ final class ConnectionThread {
 
 extension ConnectionFailure {
     init(_ error: TransportError) {
-        self.init(code: error.code ?? EventCode.socketFailed.rawValue, text: "\(error)")
+        // Certificates to trust do not come by themselves.
+        let isPermanent = if case .tlsUnavailable = error { true } else { false }
+        self.init(code: error.code ?? EventCode.socketFailed.rawValue, text: "\(error)", isPermanent: isPermanent)
     }
 
     init(_ error: PublishError, peer: String) {

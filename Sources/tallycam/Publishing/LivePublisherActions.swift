@@ -41,10 +41,11 @@ extension LivePublisher {
             }
             let configuration = PublishConfiguration(
                 url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
-                metadata: tracks.metadata, acceptsReconnectRequest: true, md5: { MD5.digest(of: $0) })
+                metadata: tracks.metadata, timeLimits: options.limits.session, acceptsReconnectRequest: true,
+                md5: { MD5.digest(of: $0) })
             connections[id] = try RunningConnection(
-                id: id, configuration: configuration, authorityFile: options.destination.authorityFile, queue: queue,
-                counters: counters, reports: reports)
+                id: id, configuration: configuration, authorityFile: options.destination.authorityFile,
+                limits: options.limits, queue: queue, counters: counters, reports: reports)
         } catch {
             let message = (error as? CommandFailure)?.message ?? "\(error)"
             // A clock is set and a disk has room again some time: no reason to give up for good.
@@ -103,7 +104,11 @@ extension LivePublisher {
     }
 
     func emit(_ event: StreamEvent) {
-        if case .stateChanged = event { statusReporter.viewExpired(now: MonotonicClock.now()) }
+        if case .stateChanged = event {
+            // What is written next draws the view anew: it must not say "live" any more.
+            statusReporter.viewExpired(now: MonotonicClock.now())
+            showView()
+        }
         guard case .failed(let code, let reason) = event else {
             console.emit(Event(event, destination: options.destination.label))
             return

@@ -17,15 +17,12 @@ final class PublishDestination {
     private var nonces: NonceSequence?
     /// UNIX seconds that have certainly passed.
     private let pastTime: Int64
-    /// Where the stream's file is: a CA bundle beside it is named without a path.
-    private let directory: String?
     /// For messages; without stream name and query.
     let label: String
 
     init(url: RTMPURL) {
         kind = .url(url)
         pastTime = 0
-        directory = nil
         label = "\(url)"
     }
 
@@ -36,7 +33,6 @@ final class PublishDestination {
         // Where the last nonce is lost and the clock stands in 1970: neither the program nor the stream is older.
         pastTime = ["/proc/self/exe", path].compactMap { $0.flatMap(modificationTime) }.max() ?? 0
         label = stream.destination
-        directory = path.flatMap { path in path.lastIndex(of: "/").map { String(path[...$0]) } }
         if case .pili(let pili) = stream.form {
             let name = "\(pili.hub).\(pili.title)".map { $0.isLetter || $0.isNumber || "._-".contains($0) ? $0 : "_" }
             let path = "\(stateDirectory)/nonce-\(String(name))"
@@ -47,8 +43,7 @@ final class PublishDestination {
     }
 
     var authorityFile: String? {
-        guard case .described(let stream, _) = kind, let file = stream.caFile else { return nil }
-        return file.hasPrefix("/") ? file : (directory ?? "") + file
+        if case .described(let stream, _) = kind { stream.caFile } else { nil }
     }
 
     /// What the service asks of a stream.

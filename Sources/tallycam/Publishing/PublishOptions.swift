@@ -2,6 +2,7 @@ import ApplianceLogic
 import LinuxIO
 import Media
 import RTMP
+import SoftwareEncoding
 import StreamQuality
 import SyntheticSources
 
@@ -35,6 +36,8 @@ struct MediaOptions: Sendable {
     var audioQuality: AudioQuality
     /// The same for the whole stream: some services refuse another size, players often show garbage.
     var dimension: VideoDimension
+    /// Of the source's pictures.
+    var turn = PictureTurn()
     /// From one key frame to the next, as the service wants it.
     var keyFrameInterval = Duration.seconds(2)
     var encoder: EncoderChoice
@@ -65,6 +68,7 @@ struct PublishOptions {
     var quality: QualitySettings
     var statusInterval: Duration
     var reconnectLimit: ReconnectPolicy.Limit
+    var limits = StepLimits()
     var flvPath: String?
     /// Every measurement of the quality controller is an event.
     var isTraced = false
@@ -89,6 +93,7 @@ struct PublishOptions {
                 "video", takes: "SOURCE",
                 help: """
                     synthetic (default), none,
+                    libcamera[:ID|front|back|external][,SETTING...],
                     v4l2:/dev/videoN[,SETTING...], or
                     raw:PATH,format=F,size=WxH,fps=N
                     with F i420, nv12, yuyv or rgb888.
@@ -123,6 +128,7 @@ struct PublishOptions {
             CommandLineOption("duration", takes: "SECONDS", help: "end after so much media"),
             CommandLineOption(
                 "reconnect", takes: "N", help: "attempts after a failure: a number (default 3) or endless"),
+        ] + StepLimits.options + [
             CommandLineOption("status-interval", takes: "SECONDS", help: "between status reports, 1 to 30 (default 3)"),
             CommandLineOption("from-flv", takes: "FILE", help: "publish an already encoded file; nothing is encoded"),
             CommandLineOption("pace", takes: "PACE", help: "of --from-flv: realtime (default) or fast"),
@@ -168,6 +174,7 @@ struct PublishOptions {
         pace = try Self.choice(arguments, "pace", default: .realtime, "realtime or fast")
         statusInterval = try Self.statusInterval(arguments["status-interval"])
         reconnectLimit = try Self.reconnectLimit(arguments["reconnect"])
+        limits = try StepLimits(arguments)
         try checkCombination(arguments)
     }
 
@@ -175,18 +182,17 @@ struct PublishOptions {
         if flvPath != nil,
             let extra = [
                 "video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace", "commands",
-                "status-interval",
             ]
             .first(where: arguments.contains)
                 ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)
         {
             throw CommandFailure.usage("--\(extra) does not go with --from-flv: the file is already encoded")
         }
+        if flvPath != nil, arguments.contains("reconnect") {
+            throw CommandFailure.usage("--reconnect does not go with --from-flv: a file goes out over one connection")
+        }
         if flvPath == nil, arguments.contains("pace") {
             throw CommandFailure.usage("--pace goes with --from-flv only")
-        }
-        if flvPath != nil, arguments.contains("reconnect") {
-            throw CommandFailure.usage("--reconnect does not go with --from-flv: a file goes over one connection")
         }
     }
 

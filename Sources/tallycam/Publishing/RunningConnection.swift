@@ -8,15 +8,15 @@ final class RunningConnection {
     let thread: JoinableThread
 
     init(
-        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, queue: MediaQueue,
-        counters: SharedCounters, reports: Mailbox<ConnectionReport>
+        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, limits: StepLimits,
+        queue: MediaQueue, counters: SharedCounters, reports: Mailbox<ConnectionReport>
     ) throws {
         let commands = try Mailbox<ConnectionCommand>()
         self.commands = commands
         thread = JoinableThread(
             try NamedThread("network") {
                 ConnectionThread(
-                    id: id, configuration: configuration, authorityFile: authorityFile, queue: queue,
+                    id: id, configuration: configuration, authorityFile: authorityFile, limits: limits, queue: queue,
                     counters: counters, commands: commands, reports: reports
                 ).run()
             })
