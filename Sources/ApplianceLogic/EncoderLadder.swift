@@ -21,6 +21,8 @@ public struct EncoderLadder: Sendable {
     public struct Settings: Hashable, Sendable {
         /// Pictures go in and nothing comes out for so long: the next step is taken.
         public var silence = Duration.seconds(1)
+        /// A call of the hardware's driver does not return for so long: what it is asked does not get through to it.
+        public var longestCall = Duration.seconds(2)
         /// So many faulty pictures within `faultWindow` count as silence.
         public var faultLimit = 4
         public var faultWindow = Duration.seconds(2)
@@ -100,6 +102,16 @@ public struct EncoderLadder: Sendable {
             return [.giveUp(reason: reason), .emit(.failed(.videoEncodingFailed, reason: reason))]
         case .givenUp: return []
         case .steady, .keyFrameForced, .reopened: return reopen(reason: reason, now: now)
+        }
+    }
+
+    /// A picture could not go in, as a call of the driver has not returned since then.
+    public mutating func callBlocked(since: MediaTimestamp, now: MediaTimestamp) -> [Action] {
+        guard now - since >= settings.longestCall else { return [] }
+        switch state {
+        case .software, .givenUp: return []
+        case .steady, .keyFrameForced, .reopened:
+            return fallBack(reason: "a call has not returned for \(settings.longestCall.inSeconds) s", now: now)
         }
     }
 

@@ -16,6 +16,7 @@ public enum EventCode: Int, CaseIterable, Sendable {
     case serverChanged = 2003
     case serverChangeFailed = 2004
     case qualityChanged = 2005
+    case machineRestarting = 2007
 
     case retryAfterLookup = 3001
     case retryAfterConnect = 3002
@@ -82,6 +83,7 @@ extension EventCode {
         case .serverChanged: "moved to another server at its wish"
         case .serverChangeFailed: "could not move to another server, staying"
         case .qualityChanged: "bit rate, frame rate or audio quality changed"
+        case .machineRestarting: "no video encoder works any more, the machine restarts"
         case .retryAfterLookup: "the host name was not found, trying again"
         case .retryAfterConnect: "no connection to the server, trying again"
         case .retryAfterHandshake: "the server did not let the stream begin, trying again"

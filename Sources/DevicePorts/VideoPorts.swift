@@ -65,9 +65,14 @@ public protocol VideoEncoder: AnyObject {
 
     /// Pictures that were scaled or converted on their way in.
     var convertedFrameCount: Int { get }
+
+    /// Outputs that were marked as faulty, or held no picture.
+    var faultCount: Int { get }
 }
 
 extension VideoEncoder {
+    public var faultCount: Int { 0 }
+
     /// Encoders that answer at once have nothing left.
     public func finish() throws -> [EncodedPacket] { [] }
 }

@@ -47,6 +47,9 @@ public enum H264Level: UInt8, CaseIterable, Comparable, Sendable {
         }
     }
 
+    /// The most bits a second that a stream of this level may have, in Baseline and Main profile.
+    public var largestBitrate: Bitrate { Bitrate(kilobitsPerSecond: limits.kilobits) }
+
     /// Whether the level allows such a stream. A side may be at most
     /// sqrt(8 x MaxFS) macroblocks long (annex A.3.1).
     public func carries(_ size: PictureSize, at frameRate: FrameRate, bitrate: Bitrate) -> Bool {

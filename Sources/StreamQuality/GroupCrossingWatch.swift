@@ -7,12 +7,13 @@ import Media
 struct GroupCrossingWatch: Sendable {
     private var neededSince: MediaTimestamp?
     private var roseAt: MediaTimestamp?
-    private var waitBeforeRise = Self.shortestWaitBeforeRise
+    private var waitBeforeRise: Duration
+    private let tuning: ControlTuning
 
-    private static let waitBeforeFall = Duration.seconds(5)
-    private static let shortestWaitBeforeRise = Duration.seconds(10)
-    private static let longestWaitBeforeRise = Duration.seconds(160)
-    private static let provingTime = Duration.seconds(60)
+    init(_ tuning: ControlTuning = ControlTuning()) {
+        self.tuning = tuning
+        waitBeforeRise = tuning.waitBeforeRise
+    }
 
     /// - Parameters:
     ///   - group: where the stream is.
@@ -28,13 +29,13 @@ struct GroupCrossingWatch: Sendable {
         }
         let since = neededSince ?? now
         neededSince = since
-        guard canCross, now - since >= (wanted == .high ? waitBeforeRise : Self.waitBeforeFall) else { return false }
+        guard canCross, now - since >= (wanted == .high ? waitBeforeRise : tuning.waitBeforeFall) else { return false }
         neededSince = nil
         if wanted == .high {
             roseAt = now
         } else if let roseAt {
-            let held = now - roseAt >= Self.provingTime
-            waitBeforeRise = held ? Self.shortestWaitBeforeRise : min(waitBeforeRise * 2, Self.longestWaitBeforeRise)
+            let held = now - roseAt >= tuning.crossingProvingTime
+            waitBeforeRise = held ? tuning.waitBeforeRise : min(waitBeforeRise * 2, tuning.longestWaitBeforeRise)
         }
         return true
     }

@@ -28,6 +28,9 @@ struct LinkEstimator: Sendable {
     /// What a full link was last seen to carry, all media together.
     private(set) var capacity: Bitrate?
 
+    /// A group of pictures: a key frame alone proves nothing.
+    private let groupTime: Duration
+
     private static let memory = Duration.seconds(10)
     /// A long way is possible (a satellite), but so is a queue that never empties; it must not pass for the way.
     private static let longestWay = Duration.milliseconds(800)
@@ -35,11 +38,11 @@ struct LinkEstimator: Sendable {
     private static let measurementInterval = Duration.milliseconds(100)
     private static let busyDelay = Duration.milliseconds(150)
     private static let idleDelay = Duration.milliseconds(100)
-    /// A group of pictures: a key frame alone proves nothing.
-    private static let provingWindow = ControlConstants.groupTime
     private static let exceeding = 1.1
     /// Shorter than this, a full link's rate is mostly chance.
     private static let shortestBusyTime = Duration.milliseconds(300)
+
+    init(groupTime: Duration) { self.groupTime = groupTime }
 
     mutating func measured(_ measurement: StreamMeasurement) {
         let now = measurement.now
@@ -59,7 +62,7 @@ struct LinkEstimator: Sendable {
         if busySince == nil, excessDelay > Self.busyDelay { busySince = now }
         if excessDelay < Self.idleDelay { busySince = nil }
         if let rate = busyRate { capacity = rate }
-        if busySince == nil, let capacity, let delivered = deliveredRate(over: Self.provingWindow),
+        if busySince == nil, let capacity, let delivered = deliveredRate(over: groupTime),
             delivered > capacity * (Self.exceeding + gapAllowance.inSeconds)
         {
             // It delivers more and is not full: it is not the link that was estimated.
@@ -85,7 +88,7 @@ struct LinkEstimator: Sendable {
     mutating func guessed(_ rate: Bitrate) { capacity = capacity ?? rate }
 
     /// Forgets everything: a new connection may go another way.
-    mutating func reset() { self = LinkEstimator() }
+    mutating func reset() { self = LinkEstimator(groupTime: groupTime) }
 
     /// How late media arrives on an idle link.
     var wayDelay: Duration { firstDelivered == nil ? .zero : baseDelay }

@@ -26,22 +26,33 @@ public struct QualityController: Sendable {
     /// What the encoders are meant to give now. The root sets them to it at the begin.
     public internal(set) var operatingPoint: OperatingPoint
     var state: State
-    var link = LinkEstimator()
+    var link: LinkEstimator
     var monitor = EncoderMonitor()
-    var schedule = ProbeSchedule()
-    var crossing = GroupCrossingWatch()
+    var schedule: ProbeSchedule
+    var crossing: GroupCrossingWatch
+    /// Where the buffer was at the last measurement.
+    private var bufferLevel = SendBufferLevel.low
+    /// Whether the buffer rose above its high threshold since the measurement before.
+    private(set) var isNewlyHigh = false
     /// Set while the encoder leaves out too many pictures, until the bit rate is higher than then.
     var frameRateCap: (rate: FrameRate, until: Bitrate)?
     var discardedAt: MediaTimestamp?
     var easedAt: MediaTimestamp?
+    /// What the link carried when there was last too much for it.
+    var capacityWhenReduced: Bitrate?
     /// The last raise, until it is known whether it was right.
     var raisedAt: MediaTimestamp?
 
     public init(settings: QualitySettings, now: MediaTimestamp) {
         self.settings = settings
+        link = LinkEstimator(groupTime: settings.tuning.groupTime)
+        schedule = ProbeSchedule(settings.tuning)
+        crossing = GroupCrossingWatch(settings.tuning)
         state = .steady(lowSince: now)
         operatingPoint = Self.startingPoint(settings)
     }
+
+    var tuning: ControlTuning { settings.tuning }
 
     /// What the link was last seen to carry, all media together; `nil` while it was never full.
     public var linkEstimate: Bitrate? { link.capacity }
@@ -50,8 +61,8 @@ public struct QualityController: Sendable {
     /// time of the way and a little more. A link that was never full is not held back from showing what it carries.
     public var flightLimit: Int {
         let rate = link.capacity.map { max($0, total(of: operatingPoint)) } ?? largestTotal
-        let seconds = link.wayDelay.inSeconds + ControlConstants.flightTime.inSeconds
-        return max(ControlConstants.smallestFlight, Int(Double(rate.bitsPerSecond) / 8 * seconds))
+        let seconds = link.wayDelay.inSeconds + tuning.flightTime.inSeconds
+        return max(tuning.smallestFlight, Int(Double(rate.bitsPerSecond) / 8 * seconds))
     }
 
     /// Whether nothing comes through although something waits.
@@ -69,6 +80,8 @@ public struct QualityController: Sendable {
     /// Ten times a second while media is sent, each time after `SendBuffer.kernelQueueMeasured`.
     public mutating func measured(_ measurement: StreamMeasurement) -> [QualityAction] {
         link.measured(measurement)
+        isNewlyHigh = measurement.bufferLevel == .high && bufferLevel != .high
+        bufferLevel = measurement.bufferLevel
         guard settings.isAutomatic else { return [] }
         var actions = react(to: measurement)
         if actions.isEmpty { actions = crossGroup(now: measurement.now) }
@@ -89,22 +102,26 @@ public struct QualityController: Sendable {
     }
 
     /// Several changes at once, as one transaction at one key frame: what `beginUpdateConfiguration` and
-    /// `endUpdateConfiguration` enclose. A change of group, or of whether there is video or audio at all, restarts
-    /// the stream.
+    /// `endUpdateConfiguration` enclose. Another group of qualities or another sample rate restarts the stream.
+    /// Whether there is video and audio at all stays as it was at the begin.
     public mutating func settingsChanged(to new: QualitySettings, now: MediaTimestamp) -> [QualityAction] {
         guard new != settings else { return [] }
         let old = operatingPoint
         let known = settings.isAutomatic ? limitKnown : nil
+        let (video, audio) = (settings.videoQuality, settings.audioQuality)
         settings = new
+        settings.videoQuality = video == nil ? nil : new.videoQuality ?? video
+        settings.audioQuality = audio == nil ? nil : new.audioQuality ?? audio
         frameRateCap = nil
-        var point = Self.startingPoint(new)
+        var point = Self.startingPoint(settings)
         // A link that was just seen to carry less is not flooded for a new wish's sake.
-        if new.isAutomatic, let known, total(of: point) > known { point = self.point(forTotal: known) }
-        schedule.reset()
+        if new.isAutomatic, let known, total(of: point) > known {
+            point = self.point(forTotal: known, group: point.videoQuality?.group)
+        }
+        schedule = ProbeSchedule(tuning)
         if case .stalled = state {} else { state = .steady(lowSince: now) }
         let needsRestart =
             point.videoQuality?.group != old.videoQuality?.group
-            || (point.audioQuality == nil) != (old.audioQuality == nil)
             || point.audioQuality?.sampleRate != old.audioQuality?.sampleRate
         var actions = move(to: point, .settingsChanged, now: now)
         if needsRestart {
@@ -119,7 +136,7 @@ public struct QualityController: Sendable {
     private var limitKnown: Bitrate? {
         switch state {
         case .stalled: total(of: operatingPoint)
-        case .steady, .draining, .probing: link.capacity.map { $0 * ControlConstants.share }
+        case .steady, .draining, .probing: link.capacity.map { $0 * tuning.share }
         }
     }
 
@@ -129,22 +146,23 @@ public struct QualityController: Sendable {
     func total(of point: OperatingPoint) -> Bitrate {
         let media = point.videoQuality == nil ? 0 : point.videoBitrate.bitsPerSecond
         return Bitrate(bitsPerSecond: media + (point.audioQuality?.bitrate.bitsPerSecond ?? 0))
-            * (1 / ControlConstants.payloadShare)
+            * (1 / tuning.payloadShare)
     }
 
     /// The best point that takes no more than `total`, or the least of all.
-    func point(forTotal total: Bitrate) -> OperatingPoint {
-        let payload = total * ControlConstants.payloadShare
+    /// - Parameter group: the present one when `nil`.
+    func point(forTotal total: Bitrate, group: VideoQuality.Group? = nil) -> OperatingPoint {
+        let payload = total * tuning.payloadShare
         var point = operatingPoint
         guard let best = settings.audioQuality else {
             point.videoBitrate = payload
-            return fitted(point)
+            return fitted(point, group)
         }
         let beside = Bitrate(bitsPerSecond: payload.bitsPerSecond - best.bitrate.bitsPerSecond)
         let isLow = point.audioQuality != best
         let needed: Bitrate =
             settings.videoQuality == nil
-            ? .zero : isLow ? ControlConstants.videoForFullAudio : ControlConstants.videoBeforeLowAudio
+            ? .zero : isLow ? tuning.videoForFullAudio : tuning.videoBeforeLowAudio
         // A small picture never needs more than its own limit.
         let video = min(needed, settings.bitrateRange.maximum)
         let hasRoom = payload.bitsPerSecond >= video.bitsPerSecond + best.bitrate.bitsPerSecond
@@ -152,11 +170,11 @@ public struct QualityController: Sendable {
         point.audioQuality = audio
         point.videoBitrate =
             audio == best ? beside : Bitrate(bitsPerSecond: payload.bitsPerSecond - audio.bitrate.bitsPerSecond)
-        return fitted(point)
+        return fitted(point, group)
     }
 
-    private func fitted(_ point: OperatingPoint) -> OperatingPoint {
-        let group = operatingPoint.videoQuality?.group ?? .lowAndMedium
+    private func fitted(_ point: OperatingPoint, _ group: VideoQuality.Group?) -> OperatingPoint {
+        let group = group ?? operatingPoint.videoQuality?.group ?? .lowAndMedium
         var point = QualityLadder.fitted(point, to: settings, group: group)
         if let frameRateCap, point.videoBitrate < frameRateCap.until {
             point.frameRate = min(point.frameRate, frameRateCap.rate)

@@ -2,14 +2,14 @@ import Media
 
 // How the controller answers a measurement, state by state.
 extension QualityController {
-    private var limits: DelayLimits { DelayLimits(settings.bufferLimits) }
+    private var limits: DelayLimits { DelayLimits(settings.bufferLimits, tuning) }
 
     mutating func react(to measurement: StreamMeasurement) -> [QualityAction] {
         let now = measurement.now
         if case .stalled = state {
-            return link.stalledTime(now: now) < ControlConstants.stallTime ? resume(measurement) : []
+            return link.stalledTime(now: now) < tuning.stallTime ? resume(measurement) : []
         }
-        if measurement.undeliveredBytes > 0, link.stalledTime(now: now) >= ControlConstants.stallTime {
+        if measurement.undeliveredBytes > 0, link.stalledTime(now: now) >= tuning.stallTime {
             return stall(now: now)
         }
         switch state {
@@ -22,8 +22,10 @@ extension QualityController {
 
     // MARK: Down
 
-    /// Whether more is sent than comes through. A key frame alone makes a short delay; three signs tell more than that.
-    private var isOverloaded: Bool {
+    /// Whether more is sent than comes through. A key frame alone makes a short delay; four signs tell more
+    /// than that, and the buffer's own high threshold is the first.
+    private func isOverloaded(_ measurement: StreamMeasurement) -> Bool {
+        if measurement.bufferLevel == .high { return true }
         let excess = link.excessDelay
         if excess > limits.severe { return true }
         if excess > limits.congested, link.leastExcessDelay(over: .seconds(1)) ?? .zero > limits.congested * 0.4 {
@@ -37,7 +39,7 @@ extension QualityController {
 
     /// Whether the queue has not run empty for a whole group of pictures, so that not only a key frame filled it.
     private var isFull: Bool {
-        link.leastExcessDelay(over: ControlConstants.groupTime).map { $0 > limits.congested / 4 } ?? false
+        link.leastExcessDelay(over: tuning.groupTime).map { $0 > limits.congested / 4 } ?? false
     }
 
     /// Goes to what the link carries, less what it takes to send what piled up; gives up what would take too long.
@@ -48,11 +50,16 @@ extension QualityController {
         noteFailure(now: now)
         let capacity = link.busyRate ?? link.deliveredRate(over: .milliseconds(500)) ?? total(of: operatingPoint)
         link.guessed(capacity)
+        if case .draining = state {
+            capacityWhenReduced = min(capacity, capacityWhenReduced ?? capacity)
+        } else {
+            capacityWhenReduced = capacity
+        }
         var backlog = measurement.undeliveredBytes
         let discards = shouldDiscard(measurement, capacity: capacity)
         if discards { backlog -= measurement.waitingBytes }
-        let draining = Double(backlog) * 8 / ControlConstants.drainTime.inSeconds
-        let target = Bitrate(bitsPerSecond: (capacity * ControlConstants.share).bitsPerSecond - Int(draining))
+        let draining = Double(backlog) * 8 / tuning.drainTime.inSeconds
+        let target = Bitrate(bitsPerSecond: (capacity * tuning.share).bitsPerSecond - Int(draining))
         var actions: [QualityAction] = []
         if target < total(of: operatingPoint) * 0.95 {
             state = .draining(reducedAt: now)
@@ -68,14 +75,14 @@ extension QualityController {
 
     /// Goes a little below what the link carries, as it has been just full.
     private mutating func easeOff(_ reason: QualityChangeReason, now: MediaTimestamp) -> [QualityAction] {
-        if let easedAt, now - easedAt < ControlConstants.easingInterval { return [] }
-        guard let capacity = link.busyRate, capacity * ControlConstants.share < total(of: operatingPoint) * 0.97 else {
+        if let easedAt, now - easedAt < tuning.easingInterval { return [] }
+        guard let capacity = link.busyRate, capacity * tuning.share < total(of: operatingPoint) * 0.97 else {
             return []
         }
         noteFailure(now: now)
         easedAt = now
         state = .steady(lowSince: nil)
-        return move(to: point(forTotal: capacity * ControlConstants.share), reason, now: now)
+        return move(to: point(forTotal: capacity * tuning.share), reason, now: now)
     }
 
     /// A rate that was raised lately and is too much was raised in vain, however well the probe looked.
@@ -86,7 +93,7 @@ extension QualityController {
 
     /// Whether a picture taken now would come too late behind what waits, and dropping that helps.
     private func shouldDiscard(_ measurement: StreamMeasurement, capacity: Bitrate) -> Bool {
-        if let discardedAt, measurement.now - discardedAt < ControlConstants.discardInterval { return false }
+        if let discardedAt, measurement.now - discardedAt < tuning.discardInterval { return false }
         let bitsPerSecond = max(1, capacity.bitsPerSecond)
         let lateness = Double(measurement.undeliveredBytes) * 8 / Double(bitsPerSecond)
         let saved = Double(measurement.waitingBytes) * 8 / Double(bitsPerSecond)
@@ -95,14 +102,17 @@ extension QualityController {
 
     private mutating func drain(_ measurement: StreamMeasurement, reducedAt: MediaTimestamp) -> [QualityAction] {
         let now = measurement.now
-        if link.excessDelay < limits.low {
+        if link.excessDelay < limits.low, measurement.bufferLevel == .low {
             state = .steady(lowSince: now)
             guard let capacity = link.capacity else { return [] }
-            let target = capacity * ControlConstants.share
+            // It became another link meanwhile: how long probes failed on the one before does not matter.
+            if let before = capacityWhenReduced, capacity > before * tuning.otherLinkFactor { schedule.reset() }
+            let target = capacity * tuning.share
             guard target > total(of: operatingPoint) * 1.05 else { return [] }
             return move(to: point(forTotal: target), .backlogSent, now: now)
         }
-        guard now - reducedAt >= ControlConstants.reductionInterval, isOverloaded else { return [] }
+        // Each rise above the high threshold is a moment to lower the quality, however long ago the last one was.
+        guard isNewlyHigh || now - reducedAt >= tuning.reductionInterval, isOverloaded(measurement) else { return [] }
         return reduce(measurement, .linkCarriesLess)
     }
 
@@ -129,16 +139,16 @@ extension QualityController {
 
     private mutating func steady(_ measurement: StreamMeasurement, lowSince: MediaTimestamp?) -> [QualityAction] {
         let now = measurement.now
-        if isOverloaded { return reduce(measurement, .linkCarriesLess) }
+        if isOverloaded(measurement) { return reduce(measurement, .linkCarriesLess) }
         if isFull {
             let actions = easeOff(.linkCarriesLess, now: now)
             if !actions.isEmpty { return actions }
         }
-        if let raisedAt, now - raisedAt >= ControlConstants.provingTime {
+        if let raisedAt, now - raisedAt >= tuning.provingTime {
             schedule.succeeded()
             self.raisedAt = nil
         }
-        guard link.excessDelay < limits.low else {
+        guard link.excessDelay < limits.low, measurement.bufferLevel == .low else {
             state = .steady(lowSince: nil)
             return []
         }
@@ -149,9 +159,9 @@ extension QualityController {
     private mutating func isProbeDue(after lowTime: Duration) -> Bool {
         let current = total(of: operatingPoint)
         guard current < largestTotal, isSendingEnough else { return false }
-        let hasKnownRoom = link.capacity.map { current < $0 * (ControlConstants.share * 0.95) } ?? true
+        let hasKnownRoom = link.capacity.map { current < $0 * (tuning.share * 0.95) } ?? true
         // What came through in a rush while a queue ran empty, or a lost packet was sent again, is no hint.
-        let window = min(.seconds(3), lowTime - ControlConstants.rushTime)
+        let window = min(.seconds(3), lowTime - tuning.rushTime)
         return schedule.isDue(
             after: lowTime, hasKnownRoom: hasKnownRoom, rate: current, burst: link.burstRate(over: window))
     }
@@ -161,15 +171,15 @@ extension QualityController {
     /// Whether enough is sent to show anything about the link: an encoder with a simple scene does not.
     private var isSendingEnough: Bool {
         guard let appended = link.appendedRate(over: .seconds(1)) else { return true }
-        return appended > total(of: operatingPoint) * ControlConstants.verifyingShare
+        return appended > total(of: operatingPoint) * tuning.verifyingShare
     }
 
     private mutating func probe(now: MediaTimestamp) -> [QualityAction] {
         let current = total(of: operatingPoint)
-        var target = current * ControlConstants.fastGrowth
+        var target = current * tuning.fastGrowth
         var isCautious = false
-        if let capacity = link.capacity, !schedule.isHinted, target > capacity * ControlConstants.share {
-            target = max(current * ControlConstants.cautiousGrowth, capacity * ControlConstants.share)
+        if let capacity = link.capacity, !schedule.isHinted, target > capacity * tuning.share {
+            target = max(current * tuning.cautiousGrowth, capacity * tuning.share)
             isCautious = true
         }
         // Audio alone has no steps between.
@@ -182,18 +192,18 @@ extension QualityController {
     /// Watches a probe: it fails when media piles up, and succeeds when the queue kept running empty.
     private mutating func judge(_ probe: Probe, _ measurement: StreamMeasurement) -> [QualityAction] {
         let now = measurement.now
-        if isOverloaded {
+        if isOverloaded(measurement) {
             let actions = reduce(measurement, .probeFailed)
             if actions.isEmpty { state = .draining(reducedAt: now) }
             return actions
         }
         let elapsed = now - probe.startedAt
-        if isFull && elapsed > ControlConstants.groupTime || !probe.isCautious && isRefuted(after: elapsed) {
+        if isFull && elapsed > tuning.groupTime || !probe.isCautious && isRefuted(after: elapsed) {
             let actions = easeOff(.probeFailed, now: now)
             if !actions.isEmpty { return actions }
         }
         guard elapsed >= timeNeeded(for: probe) else { return [] }
-        guard isSendingEnough, link.excessDelay < limits.low else {
+        guard isSendingEnough, link.excessDelay < limits.low, measurement.bufferLevel == .low else {
             // Nothing was shown either way; the wait begins again.
             state = .steady(lowSince: nil)
             return []
@@ -206,19 +216,19 @@ extension QualityController {
     /// Whether a probe far above what the link carried shows after a second already that it carries no more: the queue
     /// did not run empty meanwhile, and less came through than is asked for.
     private func isRefuted(after elapsed: Duration) -> Bool {
-        guard link.capacity != nil, elapsed >= ControlConstants.refutingTime,
-            let least = link.leastExcessDelay(over: ControlConstants.refutingTime), least > limits.congested / 4,
-            let delivered = link.deliveredRate(over: ControlConstants.refutingTime)
+        guard link.capacity != nil, elapsed >= tuning.refutingTime,
+            let least = link.leastExcessDelay(over: tuning.refutingTime), least > limits.congested / 4,
+            let delivered = link.deliveredRate(over: tuning.refutingTime)
         else { return false }
-        return delivered < total(of: operatingPoint) * ControlConstants.refutingShare
+        return delivered < total(of: operatingPoint) * tuning.refutingShare
     }
 
     /// Near the link's limit a small excess takes long to show; but where not even a key frame had to wait the limit
     /// is not near.
     private func timeNeeded(for probe: Probe) -> Duration {
-        guard probe.isCautious else { return link.stretched(ControlConstants.fastProbeTime) }
-        let isFarFromLimit = link.mostExcessDelay(over: ControlConstants.groupTime) < limits.congested / 6
-        return ControlConstants.groupTime * (isFarFromLimit ? 1 : 2)
+        guard probe.isCautious else { return link.stretched(tuning.fastProbeTime) }
+        let isFarFromLimit = link.mostExcessDelay(over: tuning.groupTime) < limits.congested / 6
+        return tuning.groupTime * (isFarFromLimit ? 1 : 2)
     }
 
     // MARK: The encoder

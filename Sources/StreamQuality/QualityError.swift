@@ -10,6 +10,12 @@ public enum QualityError: Error, Hashable, Sendable {
     case impossibleSize(PictureSize)
     /// A picture that level 5.1 carries, but not so many of them in a second.
     case tooManyPictures(size: PictureSize, frameRate: FrameRate, bitrate: Bitrate)
+    /// A setting that cannot be changed while the stream is live, or that there is not.
+    case unknownSetting(String)
+    /// A value that breaks the setting's rule.
+    case unusableValue(setting: String, value: String, rule: String)
+    /// Another size needs another stream, which the policy does not allow.
+    case dimensionNeedsRestart(PictureSize)
 }
 
 extension QualityError: CustomStringConvertible {
@@ -38,6 +44,14 @@ extension QualityError: CustomStringConvertible {
             """
             \(size) at \(frameRate.framesPerSecond) pictures and \(bitrate.bitsPerSecond / 1000) kbit a second is more \
             than H.264 level 5.1 carries; use a smaller dimension, \(Self.presets) for example, or a lower quality
+            """
+        case .unknownSetting(let name):
+            "\"\(name)\" cannot be set; the settings are \(Self.list(LiveConfiguration.Setting.allCases.map(\.rawValue)))"
+        case .unusableValue(let setting, let value, let rule): "\(setting) \(rule), not \"\(value)\""
+        case .dimensionNeedsRestart(let size):
+            """
+            the size can become \(size) only where the stream may begin again: set adapt restart in the same \
+            transaction, or begin with --adapt restart
             """
         }
     }

@@ -23,8 +23,7 @@ enum QualityLadder {
         point.videoBitrate = min(max(point.videoBitrate, range.minimum), ceiling)
         let row = row(for: point.videoBitrate, current: point, best: groupBest)
         point.videoQuality = group == .high ? max(row, .high1) : row
-        point.frameRate = row.frameRate
-        if let limit = settings.frameRateLimit { point.frameRate = min(point.frameRate, limit) }
+        point.frameRate = settings.frameRate(atMost: row.frameRate)
         return point
     }
 

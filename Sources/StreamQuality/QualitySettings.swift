@@ -17,19 +17,34 @@ public struct BitrateRange: Hashable, Sendable {
     public init(upTo quality: VideoQuality) {
         self.init(minimum: VideoQuality.low1.bitrate, start: quality.bitrate, maximum: quality.bitrate)
     }
+}
 
-    private init(_ minimum: Int, _ start: Int, _ maximum: Int) {
-        self.init(
+/// The contract's ranges for automatic bit rates, by the picture that they are meant for.
+public enum AutomaticBitrate: String, CaseIterable, Sendable {
+    case standardDefinition = "SD"
+    case highDefinition = "HD"
+    case fullHighDefinition = "FHD"
+
+    public var range: BitrateRange {
+        let (minimum, start, maximum) =
+            switch self {
+            case .standardDefinition: (400, 800, 1200)
+            case .highDefinition: (1000, 1400, 1800)
+            case .fullHighDefinition: (1200, 1800, 2400)
+            }
+        return BitrateRange(
             minimum: Bitrate(kilobitsPerSecond: minimum), start: Bitrate(kilobitsPerSecond: start),
             maximum: Bitrate(kilobitsPerSecond: maximum))
     }
 
-    /// The contract's range for standard definition, meant for 20 pictures a second.
-    public static let standardDefinition = BitrateRange(400, 800, 1200)
-    /// For high definition, meant for 24 pictures a second.
-    public static let highDefinition = BitrateRange(1000, 1400, 1800)
-    /// For full high definition, meant for 30 pictures a second.
-    public static let fullHighDefinition = BitrateRange(1200, 1800, 2400)
+    /// Pictures a second that go with the range.
+    public var frameRate: FrameRate {
+        switch self {
+        case .standardDefinition: FrameRate(framesPerSecond: 20)
+        case .highDefinition: FrameRate(framesPerSecond: 24)
+        case .fullHighDefinition: FrameRate(framesPerSecond: 30)
+        }
+    }
 }
 
 /// What the controller may do. A change of settings takes effect as a whole: `QualityController.settingsChanged`.
@@ -47,7 +62,9 @@ public struct QualitySettings: Hashable, Sendable {
     /// `nil` for a stream without audio.
     public var audioQuality: AudioQuality?
     public var bitrateRange: BitrateRange
-    /// Pictures that the source gives in a second, when they are fewer than the quality's.
+    /// Pictures that the source gives in a second, when it is known.
+    public var sourceFrameRate: FrameRate?
+    /// The most pictures in a second that are wanted, when they are fewer than the quality's.
     public var frameRateLimit: FrameRate?
     /// The limits of the stream's `SendBuffer`; the delays that are acted on follow from them.
     public var bufferLimits = SendBufferLimits.standard
@@ -56,6 +73,13 @@ public struct QualitySettings: Hashable, Sendable {
     public var groupCrossing = GroupCrossing.never
     /// Whether audio goes down to its lowest bit rate when video has hardly any left.
     public var audioFollowsVideo = true
+    /// The controller's constants.
+    public var tuning = ControlTuning()
+
+    /// The pictures in a second that a point with this quality's rate has.
+    func frameRate(atMost rate: FrameRate) -> FrameRate {
+        [rate, sourceFrameRate ?? rate, frameRateLimit ?? rate].min() ?? rate
+    }
 
     /// - Parameter bitrateRange: `nil` for everything up to `videoQuality`.
     public init(

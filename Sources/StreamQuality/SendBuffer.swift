@@ -65,6 +65,9 @@ public struct SendBuffer: Sendable {
     /// Media waiting here and unsent in the kernel.
     public var duration: Duration { max(span(.video, with: unsent), span(.audio, with: unsent)) }
 
+    /// Where `duration` lies between the thresholds.
+    public var level: SendBufferLevel { alarms.level }
+
     /// The same with what was sent and not yet acknowledged: how late the receiver is, without the way there.
     public var deliveryDelay: Duration {
         max(span(.video, with: unacknowledged), span(.audio, with: unacknowledged))
@@ -114,6 +117,9 @@ public struct SendBuffer: Sendable {
 
     /// The video encoder is replaced: its header is not for what comes next, even if the new one is late.
     public mutating func videoHeaderExpired() { headers.video = nil }
+
+    /// As `videoHeaderExpired`, of sound.
+    public mutating func audioHeaderExpired() { headers.audio = nil }
 
     mutating func enqueue(_ packet: EncodedPacket) {
         let track = packet.track

@@ -15,6 +15,8 @@ struct SendBufferAlarms: Sendable {
     private static let hysteresis = 0.05
     private static let durationStep = Duration.milliseconds(100)
 
+    var level: SendBufferLevel { isAboveHigh ? .high : isBelowLow ? .low : .between }
+
     init(limits: SendBufferLimits) { self.limits = limits }
 
     mutating func durationMeasured(_ duration: Duration, byteCount: Int, _ events: inout [SendBufferEvent]) {

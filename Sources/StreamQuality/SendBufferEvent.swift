@@ -44,3 +44,12 @@ public enum SendBufferEvent: Hashable, Sendable {
     /// No picture goes out before the next key frame: ask the encoder for one now.
     case keyFrameNeeded
 }
+
+/// Where the buffer's duration lies between its thresholds, with the hysteresis of the events.
+public enum SendBufferLevel: Hashable, Sendable {
+    /// Since `fellBelowLow`, and at the begin.
+    case low
+    case between
+    /// Since `roseAboveHigh`.
+    case high
+}

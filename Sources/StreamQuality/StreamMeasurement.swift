@@ -13,6 +13,8 @@ public struct StreamMeasurement: Hashable, Sendable {
     public var waitingBytes: Int
     /// `SendBuffer.deliveryDelay`.
     public var deliveryDelay: Duration
+    /// `SendBuffer.level`.
+    public var bufferLevel: SendBufferLevel
     /// Bytes of pictures that the video encoder gave.
     public var encodedVideoBytes: Int
     /// Pictures that the video encoder gave.
@@ -30,6 +32,7 @@ public struct StreamMeasurement: Hashable, Sendable {
         undeliveredBytes = buffer.undeliveredByteCount
         waitingBytes = buffer.waitingByteCount
         deliveryDelay = buffer.deliveryDelay
+        bufferLevel = buffer.level
         self.encodedVideoBytes = encodedVideoBytes
         self.encodedPictures = encodedPictures
         self.skippedPictures = skippedPictures

@@ -50,6 +50,13 @@ public struct VideoDimension: Hashable, Sendable {
         requestedSize = requested
     }
 
+    /// The next smaller preset of the nearest shape; `nil` below the smallest.
+    public var smaller: VideoDimension? {
+        let isWide = size.width * 2 > size.height * 3
+        let presets = isWide ? Self.widePresets : Self.narrowPresets
+        return presets.last { $0.size.width < size.width && $0.size.height < size.height }
+    }
+
     /// - Parameter text: "640x480"; or a preset by its height: "720p" (16:9 where both shapes have it), "16:9-720p",
     ///   "4:3-720p".
     /// - Throws: `unknownDimension`, `impossibleSize`.

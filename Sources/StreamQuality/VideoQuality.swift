@@ -69,8 +69,10 @@ public enum VideoQuality: String, CaseIterable, Comparable, Sendable {
     }
 
     /// The level of the table, or the lowest above it that carries such pictures at this quality's rates.
+    /// - Parameter maximum: the highest bit rate that the stream may have, where that is not the quality's.
     /// - Throws: `tooManyPictures` when level 5.1 does not carry them.
-    public func level(for size: PictureSize) throws(QualityError) -> H264Level {
+    public func level(for size: PictureSize, upTo maximum: Bitrate? = nil) throws(QualityError) -> H264Level {
+        let bitrate = max(bitrate, maximum ?? bitrate)
         guard let level = tableLevel.raised(toCarry: size, at: frameRate, bitrate: bitrate) else {
             throw .tooManyPictures(size: size, frameRate: frameRate, bitrate: bitrate)
         }

@@ -18,6 +18,7 @@ public final class RawVideoInput: VideoSource {
     private var newest: (frame: PooledFrame, repeatTime: MediaTimestamp)?
     private var schedule: Schedule?
     private var frameCount = 0
+    private var repeatedFrameCount = 0
     private var hasEnded = false
 
     /// A pipe may be late by so much before its last picture is given again: writers do not come evenly.
@@ -35,6 +36,13 @@ public final class RawVideoInput: VideoSource {
         if let byteCount = input.byteCount, byteCount < layout.byteCount {
             throw .tooShort(path: input.path, byteCount: byteCount, needed: layout.byteCount)
         }
+    }
+
+    public var statistics: VideoSourceStatistics {
+        var statistics = VideoSourceStatistics()
+        statistics.capturedFrames = frameCount
+        statistics.repeatedFrames = repeatedFrameCount
+        return statistics
     }
 
     public func nextFrame() throws -> CapturedFrame? {
@@ -76,6 +84,7 @@ public final class RawVideoInput: VideoSource {
 
     private func newestAgain() -> CapturedFrame? {
         guard let (frame, time) = newest else { return nil }
+        repeatedFrameCount += 1
         newest?.repeatTime = time + frameRate.frameDuration
         return CapturedFrame(layout: layout, captureTime: time, memory: frame)
     }

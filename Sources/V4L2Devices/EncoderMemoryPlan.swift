@@ -9,11 +9,14 @@ public struct EncoderMemoryPlan: Hashable, Sendable {
     /// What the machine has free, in kilobytes.
     public struct Available: Hashable, Sendable {
         public let kilobytes: Int
+        /// What could be free at most: the kernel lends contiguous memory to files' pages, and takes it back.
+        public let most: Int
         /// The kernel's word for it.
         public let kind: String
 
-        public init(kilobytes: Int, kind: String) {
+        public init(kilobytes: Int, most: Int? = nil, kind: String) {
             self.kilobytes = kilobytes
+            self.most = most ?? kilobytes
             self.kind = kind
         }
 
@@ -25,7 +28,7 @@ public struct EncoderMemoryPlan: Hashable, Sendable {
                 if words.count >= 2 { values[String(words[0].dropLast())] = Int(words[1]) }
             }
             if let total = values["CmaTotal"], total > 0, let free = values["CmaFree"] {
-                self.init(kilobytes: free, kind: "contiguous memory (CMA)")
+                self.init(kilobytes: free, most: total, kind: "contiguous memory (CMA)")
             } else if let free = values["MemAvailable"] {
                 self.init(kilobytes: free, kind: "memory")
             } else {
@@ -39,23 +42,29 @@ public struct EncoderMemoryPlan: Hashable, Sendable {
     /// Kept free for the camera's and the kernel's own next needs.
     private static let reserve = 4096
 
+    /// The plans that may fit, the ample one first. The kernel has the last word on each.
     /// - Parameters:
     ///   - inputSize: bytes of an input buffer; 0 when inputs are the camera's memory.
     ///   - outputSize: bytes of an output buffer.
-    ///   - available: `nil` when it is not known: then the ample one is tried.
-    public init(inputSize: Int, outputSize: Int, available: Available?, path: String) throws(HardwareEncodingError) {
+    ///   - available: `nil` when it is not known: then all are tried.
+    /// - Throws: `insufficientMemory` when even the leanest cannot fit.
+    public static func plans(
+        inputSize: Int, outputSize: Int, available: Available?, path: String
+    ) throws(HardwareEncodingError) -> [EncoderMemoryPlan] {
         func kilobytes(_ step: (inputs: Int, outputs: Int)) -> Int {
-            (step.inputs * inputSize + step.outputs * outputSize + 1023) / 1024
+            (step.inputs * inputSize + step.outputs * outputSize + 1023) / 1024 + reserve
         }
-        let fitting = Self.steps.first { step in
-            guard let available else { return true }
-            return kilobytes(step) + Self.reserve <= available.kilobytes
+        func plan(_ step: (inputs: Int, outputs: Int)) -> EncoderMemoryPlan {
+            EncoderMemoryPlan(inputCount: step.inputs, outputCount: step.outputs)
         }
-        guard let fitting else {
+        guard let available else { return steps.map(plan) }
+        let fitting = steps.filter { kilobytes($0) <= available.kilobytes }
+        guard fitting.isEmpty else { return fitting.map(plan) }
+        let leanest = steps[steps.count - 1]
+        guard kilobytes(leanest) <= available.most else {
             throw .insufficientMemory(
-                path: path, neededKilobytes: kilobytes(Self.steps[Self.steps.count - 1]) + Self.reserve,
-                availableKilobytes: available?.kilobytes ?? 0, of: available?.kind ?? "memory")
+                path: path, neededKilobytes: kilobytes(leanest), availableKilobytes: available.most, of: available.kind)
         }
-        (inputCount, outputCount) = fitting
+        return [plan(leanest)]
     }
 }

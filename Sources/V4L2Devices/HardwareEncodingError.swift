@@ -14,8 +14,10 @@ public enum HardwareEncodingError: Error, Hashable, Sendable {
     /// The driver made something else of the format, and pictures cannot be brought to that.
     case formatRefused(path: String, asked: String, given: String)
     case insufficientMemory(path: String, neededKilobytes: Int, availableKilobytes: Int, of: String)
-    /// Every input buffer is with the driver, and none comes back.
-    case noInputReturned(path: String, Duration)
+    /// The driver could not get the memory although it seemed to be there.
+    case memoryRefused(path: String, neededKilobytes: Int)
+    /// A call of the driver does not return.
+    case blocked(path: String, Duration)
     case failed(path: String, SystemCallError)
 
     init(_ error: V4L2Error, path: String) {
@@ -25,6 +27,16 @@ public enum HardwareEncodingError: Error, Hashable, Sendable {
         case .forbidden: self = .notAnEncoder(path: path, reason: "it may not be opened by this user")
         case .busy: self = .notAnEncoder(path: path, reason: "it is in use by another program, or refuses the format")
         default: self = .notAnEncoder(path: path, reason: "\(error)")
+        }
+    }
+}
+
+extension HardwareEncodingError {
+    /// Whether a smaller picture may help.
+    public var isLackOfMemory: Bool {
+        switch self {
+        case .insufficientMemory, .memoryRefused: true
+        default: false
         }
     }
 }
@@ -43,8 +55,10 @@ extension HardwareEncodingError: CustomStringConvertible {
         case .formatRefused(let path, let asked, let given): "\(path) made \(given) of \(asked)"
         case .insufficientMemory(let path, let needed, let available, let kind):
             "\(path) needs \(needed) kB for its buffers, and \(available) kB of \(kind) are free; use a smaller size"
-        case .noInputReturned(let path, let duration):
-            "\(path) has taken every picture and given none back for \(duration)"
+        case .memoryRefused(let path, let needed):
+            "\(path) got no memory for its buffers, \(needed) kB at the least; use a smaller size, or raise cma= in "
+                + "cmdline.txt"
+        case .blocked(let path, let duration): "a call of \(path) has not returned for \(duration)"
         case .failed(let path, let error): "\(path): \(error)"
         }
     }

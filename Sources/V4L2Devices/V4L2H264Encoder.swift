@@ -25,8 +25,8 @@ public final class V4L2H264Encoder: VideoEncoder {
     private let formats: EncoderFormats
     private let controls: EncoderControls
     private let readMemory: () -> EncoderMemoryPlan.Available?
-    private var queues: (input: EncoderQueue, output: EncoderQueue)?
-    private var isDMABUF = false
+    private var queues: EncoderQueues?
+    private var isStreaming = false
     /// Pictures that the driver reads, by the index of their input buffer.
     private var lent: [Int: any FrameMemory] = [:]
     /// The index that a descriptor has been used with: drivers import it once then.
@@ -43,9 +43,10 @@ public final class V4L2H264Encoder: VideoEncoder {
 
     /// - Parameters:
     ///   - layout: of the pictures to come.
+    ///   - isLent: whether pictures come in DMABUF memory, as a camera's do.
     ///   - memory: what is free for buffers; asked when they are made.
     public init(
-        _ encoder: HardwareEncoder, configuration: VideoEncoderConfiguration, layout: FrameLayout,
+        _ encoder: HardwareEncoder, configuration: VideoEncoderConfiguration, layout: FrameLayout, isLent: Bool,
         memory: @escaping () -> EncoderMemoryPlan.Available? = V4L2H264Encoder.freeMemory
     ) throws(HardwareEncodingError) {
         guard encoder.carries(configuration.size) else {
@@ -63,8 +64,8 @@ public final class V4L2H264Encoder: VideoEncoder {
         controls = EncoderControls(device: device)
         try controls.apply(configuration)
         formats = try EncoderFormats(device, encoder: encoder, configuration: configuration, layout: layout)
-        _ = try EncoderMemoryPlan(
-            inputSize: formats.inputSize, outputSize: formats.outputSize, available: memory(), path: encoder.path)
+        queues = try EncoderQueues(
+            device, encoder, formats, isDMABUF: isLent && formats.takesAsIs(layout), available: memory())
     }
 
     /// The kernel's count of free memory.
@@ -79,9 +80,9 @@ public final class V4L2H264Encoder: VideoEncoder {
 
     /// Gives every buffer back. Pictures that are still inside count as left out.
     public func stop() {
-        queues?.input.stop()
-        queues?.output.stop()
+        queues?.stop()
         queues = nil
+        isStreaming = false
         lent = [:]
         ledger.encoderClosed()
     }
@@ -91,9 +92,9 @@ public final class V4L2H264Encoder: VideoEncoder {
         let time = frame.captureTime
         let dmabuf = formats.takesAsIs(layout) ? frame.dmabuf : nil
         do throws(V4L2Error) {
-            if queues == nil { try start(withDMABUF: dmabuf != nil) }
+            try start(withDMABUF: dmabuf != nil)
             try collect()
-            if isDMABUF, let dmabuf {
+            if let dmabuf, queues?.isDMABUF == true {
                 let memory = frame.takeMemory()
                 let index = try freeIndex(for: dmabuf)
                 // The memory may be larger than the picture; the driver maps as much as the format says.
@@ -113,7 +114,7 @@ public final class V4L2H264Encoder: VideoEncoder {
     }
 
     public func finish() throws -> [EncodedPacket] {
-        guard queues != nil else { return [] }
+        guard isStreaming else { return [] }
         var command = v4l2_encoder_cmd()
         command.cmd = UInt32(V4L2_ENC_CMD_STOP)
         // A drain that never ends is cut off; 400 ms is what the slowest needs.
@@ -154,27 +155,19 @@ public final class V4L2H264Encoder: VideoEncoder {
 
 // Into the encoder.
 extension V4L2H264Encoder {
+    /// With other buffers than were made at first when pictures come in another kind of memory than was said.
     private func start(withDMABUF isDMABUF: Bool) throws(V4L2Error) {
-        self.isDMABUF = isDMABUF
-        let plan: EncoderMemoryPlan
-        do throws(HardwareEncodingError) {
-            plan = try EncoderMemoryPlan(
-                inputSize: isDMABUF ? 0 : formats.inputSize, outputSize: formats.outputSize, available: readMemory(),
-                path: encoder.path)
-        } catch {
-            throw .failed(path: encoder.path, SystemCallError("VIDIOC_REQBUFS", number: ENOMEM))
+        guard !isStreaming else { return }
+        if let made = queues, made.isDMABUF && !isDMABUF {
+            made.stop()
+            do throws(HardwareEncodingError) {
+                queues = try EncoderQueues(device, encoder, formats, isDMABUF: false, available: readMemory())
+            } catch {
+                throw .failed(path: encoder.path, SystemCallError("VIDIOC_REQBUFS", number: ENOMEM))
+            }
         }
-        let sides = EncoderSides(isMultiplanar: encoder.isMultiplanar)
-        let input = try EncoderQueue(
-            device, type: sides.encoderInput, memory: isDMABUF ? V4L2_MEMORY_DMABUF : V4L2_MEMORY_MMAP,
-            isMultiplanar: encoder.isMultiplanar, wantedCount: isDMABUF ? 16 : plan.inputCount)
-        let output = try EncoderQueue(
-            device, type: sides.encoderOutput, memory: V4L2_MEMORY_MMAP, isMultiplanar: encoder.isMultiplanar,
-            wantedCount: plan.outputCount)
-        queues = (input, output)
-        for index in 0..<output.bufferCount { try output.enqueue(index) }
-        try input.start()
-        try output.start()
+        try queues?.start()
+        isStreaming = true
     }
 
     /// Waits for an input buffer that the driver does not have: for a descriptor the one it was used with before.

@@ -19,8 +19,11 @@ struct CommandFailure: Error {
     /// The number in the list of event and error codes; 0 when it has none.
     let code: Int
     let message: String
+    /// Nothing that worked before works any more: only the machine's restart is left.
+    let needsMachineRestart: Bool
 
-    init(_ status: ExitStatus, code: Int = 0, _ message: String) {
+    init(_ status: ExitStatus, code: Int = 0, needsMachineRestart: Bool = false, _ message: String) {
+        self.needsMachineRestart = needsMachineRestart
         self.status = status
         self.code = code
         self.message = withoutURLs(of: CommandLine.arguments, message)

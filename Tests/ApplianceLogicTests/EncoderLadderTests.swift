@@ -106,4 +106,39 @@ import Testing
             #expect(health(&ladder, from: minute * 60_000 + 100, to: minute * 60_000 + 50_000) == [])
         }
     }
+
+    @Test func aCallThatDoesNotReturnLeadsToSoftwareAtOnce() {
+        var ladder = EncoderLadder()
+        #expect(health(&ladder, from: 0, to: 5000) == [])
+        #expect(ladder.callBlocked(since: time(5000), now: time(6900)) == [])
+        let fall = ladder.callBlocked(since: time(5000), now: time(7000))
+        #expect(
+            fall == [.openSoftware, .emit(.softwareEncoderInUse(reason: "a call has not returned for 2.0 s"))])
+        #expect(ladder.callBlocked(since: time(5000), now: time(9000)) == [])
+        #expect(health(&ladder, from: 9000, to: 66_900) == [])
+        #expect(ladder.pictureSubmitted(now: time(67_000)).first == .reopenHardware)
+        // It hangs once more: later and later.
+        #expect(ladder.callBlocked(since: time(67_000), now: time(69_000)).first == .openSoftware)
+        #expect(ladder.pictureSubmitted(now: time(188_900)) == [])
+        #expect(ladder.pictureSubmitted(now: time(189_000)).first == .reopenHardware)
+    }
+
+    @Test func theWaitForTheHardwareDoublesUpToTenMinutes() {
+        var ladder = EncoderLadder()
+        var now = Int64(0)
+        _ = ladder.reopenFailed(reason: "gone", now: time(now))
+        for wait in [60, 120, 240, 480, 600, 600] as [Int64] {
+            #expect(ladder.pictureSubmitted(now: time(now + wait * 1000 - 1)) == [])
+            now += wait * 1000
+            #expect(ladder.pictureSubmitted(now: time(now)).first == .reopenHardware)
+            #expect(ladder.reopenFailed(reason: "gone", now: time(now)).first == .openSoftware)
+        }
+        // It works again for longer than a recovery takes: the next fall waits as short as the first.
+        now += 600_000
+        #expect(ladder.pictureSubmitted(now: time(now)).first == .reopenHardware)
+        #expect(health(&ladder, from: now, to: now + 20_000) == [])
+        #expect(ladder.encoderFailed(reason: "EIO", now: time(now + 20_000)).first == .reopenHardware)
+        #expect(ladder.reopenFailed(reason: "EIO", now: time(now + 20_000)).first == .openSoftware)
+        #expect(ladder.pictureSubmitted(now: time(now + 80_000)).first == .reopenHardware)
+    }
 }

@@ -72,6 +72,22 @@ import Testing
     }
 }
 
+@Suite struct LevelForBitrateTests {
+    /// Level 3.0 carries 10 Mbit/s, level 3.1 14.
+    @Test(arguments: [(2_000, H264Level.level3_0), (10_000, .level3_0), (10_001, .level3_1), (14_001, .level3_2)])
+    func theLevelCarriesTheHighestBitRateToo(kilobits: Int, level: H264Level) throws {
+        let size = PictureSize(width: 320, height: 240)
+        #expect(try VideoQuality.high3.level(for: size, upTo: Bitrate(kilobitsPerSecond: kilobits)) == level)
+    }
+
+    @Test func aBitRateThatNoLevelCarriesIsRefused() {
+        #expect(throws: QualityError.self) {
+            try VideoQuality.high3.level(
+                for: PictureSize(width: 320, height: 240), upTo: Bitrate(kilobitsPerSecond: 240_001))
+        }
+    }
+}
+
 @Suite struct VideoDimensionTests {
     @Test func presetsKeepTheirExactSize() throws {
         #expect(VideoDimension.presets.count == 13)
@@ -90,6 +106,19 @@ import Testing
     ])
     func sizesAndNamesAreRead(text: String, width: Int, height: Int) throws {
         #expect(try VideoDimension(parsing: text).size == PictureSize(width: width, height: height))
+    }
+
+    @Test func theNextSmallerOneKeepsTheShape() throws {
+        var sizes: [String] = []
+        var dimension: VideoDimension? = try VideoDimension(parsing: "1920x1080")
+        while let next = dimension?.smaller {
+            sizes.append("\(next.size)")
+            dimension = next
+        }
+        #expect(sizes == ["1280x720", "960x540", "640x360", "480x270", "416x234"])
+        #expect(try VideoDimension(parsing: "640x480").smaller?.size == PictureSize(width: 480, height: 360))
+        #expect(try VideoDimension(parsing: "640x352").smaller?.size == PictureSize(width: 480, height: 270))
+        #expect(try VideoDimension(parsing: "160x128").smaller == nil)
     }
 
     @Test func roundingIsReported() throws {

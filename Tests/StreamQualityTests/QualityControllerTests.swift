@@ -10,6 +10,10 @@ private struct Script {
     private var appended = 0
     private var delivered = 0
     private var encoded = 0
+    /// Where the buffer says it is.
+    var level = SendBufferLevel.low
+    /// Delay as on a link whose way is as long.
+    var isDelayHidden = false
 
     init(_ settings: QualitySettings = QualitySettings(videoQuality: .high3, audioQuality: .high2)) {
         controller = QualityController(settings: settings, now: .zero)
@@ -34,7 +38,8 @@ private struct Script {
             buffer.deliveredBytes = delivered
             buffer.undeliveredBytes = backlog
             buffer.waitingBytes = backlog
-            buffer.deliveryDelay = .seconds(Double(backlog) * 8 / Double(max(1, rate)))
+            buffer.deliveryDelay = isDelayHidden ? .zero : .seconds(Double(backlog) * 8 / Double(max(1, rate)))
+            buffer.bufferLevel = level
             actions += controller.measured(buffer)
         }
         return actions
@@ -56,7 +61,7 @@ extension [QualityAction] {
                     videoQuality: .high3, videoBitrate: Bitrate(kilobitsPerSecond: 2_000),
                     frameRate: FrameRate(framesPerSecond: 30), audioQuality: .high2))
         var settings = QualitySettings(
-            videoQuality: .high3, audioQuality: .high2, bitrateRange: .highDefinition)
+            videoQuality: .high3, audioQuality: .high2, bitrateRange: AutomaticBitrate.highDefinition.range)
         settings.frameRateLimit = FrameRate(framesPerSecond: 24)
         let point = Script(settings).controller.operatingPoint
         #expect(point.videoBitrate == Bitrate(kilobitsPerSecond: 1_400))
@@ -132,8 +137,6 @@ extension [QualityAction] {
 
     @Test(arguments: [
         QualitySettings(videoQuality: .medium1, audioQuality: .high2),
-        QualitySettings(videoQuality: .high3, audioQuality: nil),
-        QualitySettings(videoQuality: nil, audioQuality: .high2),
         QualitySettings(videoQuality: .high3, audioQuality: try? AudioQuality(named: "High2@48000")),
     ])
     func whatAPlayerCannotFollowRestartsTheStream(settings: QualitySettings) {
@@ -152,6 +155,28 @@ extension [QualityAction] {
         #expect(script.controller.total(of: script.controller.operatingPoint) <= Bitrate(kilobitsPerSecond: 700))
     }
 
+    /// The new group counts, also where the link decides the bit rate.
+    @Test(arguments: [(VideoQuality.high3, VideoQuality.medium3), (.medium3, .high3)])
+    func aNewGroupIsTakenOnALimitedLinkToo(from old: VideoQuality, to new: VideoQuality) throws {
+        var script = Script(QualitySettings(videoQuality: old, audioQuality: .high2))
+        _ = script.play(15, link: 700)
+        let settings = QualitySettings(videoQuality: new, audioQuality: .high2)
+        let actions = script.controller.settingsChanged(to: settings, now: script.now)
+        #expect(script.controller.operatingPoint.videoQuality?.group == new.group)
+        #expect(actions.first == .restartStream(script.controller.operatingPoint))
+        #expect(script.controller.total(of: script.controller.operatingPoint) <= Bitrate(kilobitsPerSecond: 700))
+    }
+
+    @Test func whetherThereAreTracksStaysAsItWas() {
+        var script = Script()
+        let actions = script.controller.settingsChanged(
+            to: QualitySettings(videoQuality: nil, audioQuality: nil, bitrateRange: BitrateRange(upTo: .high1)),
+            now: .zero)
+        #expect(actions.count == 3, "set, key frame, report")
+        #expect(script.controller.operatingPoint.videoQuality == .high1)
+        #expect(script.controller.operatingPoint.audioQuality == .high2)
+    }
+
     @Test func aManualChoiceIsNotOverwritten() {
         var script = Script()
         _ = script.play(15, link: 700)
@@ -168,6 +193,44 @@ extension [QualityAction] {
         #expect(script.controller.linkEstimate != nil)
         _ = script.controller.connectionOpened(now: script.now)
         #expect(script.controller.linkEstimate == nil)
+    }
+
+    /// A way that is thought to be long hides the delay from the other signs; the buffer's threshold does not lie.
+    @Test func aboveTheHighThresholdTheQualityIsLowered() {
+        var script = Script()
+        _ = script.play(5, link: 5_000)
+        script.level = .between
+        #expect(script.play(0.2, link: 5_000) == [])
+        script.level = .high
+        script.isDelayHidden = true
+        #expect(script.play(0.5, link: 1_500).reasons == [.linkCarriesLess])
+    }
+
+    @Test func eachRiseAboveTheHighThresholdLowersItAgain() {
+        var script = Script()
+        _ = script.play(5, link: 5_000)
+        script.level = .high
+        let first = script.play(0.4, link: 1_000)
+        script.level = .between
+        let second = script.play(0.1, link: 400)
+        script.level = .high
+        let third = script.play(0.1, link: 400)
+        #expect(first.reasons == [.linkCarriesLess])
+        #expect(second == [], "the last reduction still has to show")
+        #expect(third.reasons == [.linkCarriesLess], "and is not waited for when the buffer rises again")
+    }
+
+    @Test func onlyBelowTheLowThresholdMoreIsTried() {
+        var script = Script(
+            QualitySettings(
+                videoQuality: .medium3, audioQuality: nil,
+                bitrateRange: BitrateRange(
+                    minimum: Bitrate(kilobitsPerSecond: 150), start: Bitrate(kilobitsPerSecond: 300),
+                    maximum: Bitrate(kilobitsPerSecond: 1_000))))
+        script.level = .between
+        #expect(script.play(20, link: 5_000) == [])
+        script.level = .low
+        #expect(script.play(5, link: 5_000).reasons.first == .probing)
     }
 
     @Test func wildMeasurementsDoNotTrap() {
@@ -198,8 +261,8 @@ extension [QualityAction] {
             minimum: Bitrate(kilobitsPerSecond: 900), start: Bitrate(kilobitsPerSecond: 100),
             maximum: Bitrate(kilobitsPerSecond: 500))
         #expect(range.minimum == range.maximum && range.start == range.maximum)
-        #expect(BitrateRange.standardDefinition.minimum == Bitrate(kilobitsPerSecond: 400))
-        #expect(BitrateRange.fullHighDefinition.maximum == Bitrate(kilobitsPerSecond: 2_400))
+        #expect(AutomaticBitrate.standardDefinition.range.minimum == Bitrate(kilobitsPerSecond: 400))
+        #expect(AutomaticBitrate.fullHighDefinition.range.maximum == Bitrate(kilobitsPerSecond: 2_400))
     }
 }
 

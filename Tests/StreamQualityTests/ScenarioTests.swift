@@ -288,7 +288,7 @@ private let best = VideoQuality.high3.bitrate
 
 /// Random links. Whatever happened, these hold.
 @Suite struct RandomLinkTests {
-    @Test(arguments: 0..<24)
+    @Test(arguments: 0..<100)
     func invariants(seed: Int) {
         let good = 40.0
         var simulation = Simulation.high3(.random(goodFrom: good, seed: UInt64(seed)))

@@ -193,6 +193,19 @@ class Board:
         if rate:
             self.run(f"tc qdisc add dev uplink {parent} handle 2: tbf rate {rate} burst 16kb latency 2s")
 
+    def shape_ingress(self, rate: str | None = None, delay: str | None = None, loss: str | None = None) -> None:
+        """Limits what the guest receives, in the same words: it goes through a device of its own for that."""
+        self.unshape_ingress()
+        words = (f" delay {delay}" if delay else "") + (f" loss {loss}" if loss else "") + (f" rate {rate}" if rate else "")
+        self.run(
+            "ip link add ingress type ifb && ip link set ingress up && tc qdisc add dev uplink ingress && "
+            "tc filter add dev uplink ingress matchall action mirred egress redirect dev ingress && "
+            f"tc qdisc add dev ingress root netem limit 5000{words}"
+        )
+
+    def unshape_ingress(self) -> None:
+        self.run("tc qdisc del dev uplink ingress 2>/dev/null; ip link del ingress 2>/dev/null || true")
+
     def unshape(self) -> None:
         self.run("tc qdisc del dev uplink root 2>/dev/null || true")
 

@@ -41,6 +41,7 @@ def board(booted):
     yield booted
     booted.end_all()
     booted.unshape()
+    booted.unshape_ingress()
     booted.restore()
 
 

@@ -1,6 +1,10 @@
 """The virtual board itself: what the other tests lean on is there."""
 
 import re
+import socket
+import struct
+import threading
+import time
 
 from board import HOST
 
@@ -46,10 +50,75 @@ def test_network_can_be_cut_and_restored(board, nginx):
     assert board.run(ask, check=False).status != 0
 
 
-def test_network_can_be_shaped(board):
-    board.shape(rate="1mbit", delay="20ms")
-    text = board.run("tc qdisc show dev uplink").text
-    assert "netem" in text and "tbf" in text
+class Transfers:
+    """A server on the host: takes what comes, or gives what is asked for."""
+
+    def __init__(self, payload: bytes = b""):
+        self.payload = payload
+        self.received = 0
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        try:
+            while True:
+                connection, _ = self.socket.accept()
+                with connection:
+                    connection.sendall(self.payload)
+                    connection.shutdown(socket.SHUT_WR)
+                    while data := connection.recv(65536):
+                        self.received += len(data)
+        except OSError:
+            pass
+
+
+def seconds(board, words: str) -> float:
+    begin = time.monotonic()
+    board.run(words, timeout=60)
+    return time.monotonic() - begin
+
+
+def test_what_the_guest_sends_can_be_shaped(board):
+    server = Transfers()
+    send = f"head -c 300000 /dev/zero | nc -N -w 30 {HOST} {server.port}"
+    free = seconds(board, send)
+    board.shape(rate="800kbit", delay="20ms")
+    assert "netem" in board.run("tc qdisc show dev uplink").text
+    # 300 kB at 100 kB/s; the first 16 kB go at once.
+    slow = seconds(board, send)
+    assert free < 2 < 2.4 < slow < 6, (free, slow)
+    board.unshape()
+    assert seconds(board, send) < 2
+    assert server.received == 900_000
+
+
+def test_what_the_guest_receives_can_be_shaped(board):
+    server = Transfers(bytes(300_000))
+    receive = f"nc -w 30 {HOST} {server.port} < /dev/null | wc -c"
+    assert board.run(receive).text.strip() == "300000"
+    board.shape_ingress(rate="800kbit")
+    slow = seconds(board, receive)
+    assert 2.2 < slow < 6, slow
+    board.shape_ingress(loss="100%")
+    assert board.run(f"nc -w 3 {HOST} {server.port} < /dev/null | wc -c").text.strip() == "0"
+    board.unshape_ingress()
+    assert seconds(board, receive) < 2
+
+
+def test_power_key_of_the_device_tree(board):
+    """As the gpio-shutdown overlay of a Pi has it: an input device, on GPIO3."""
+    names = board.run("cat /sys/class/input/input*/name").text.splitlines()
+    assert "power-key" in names
+    board.release("GPIO3")
+    watcher = board.start("exec timeout 20 head -c 24 $(for f in /sys/class/input/event*; do "
+                          "[ $(cat $f/device/name) = power-key ] && echo /dev/input/${f##*/}; done)")
+    board.run("sleep 1")
+    board.press("GPIO3")
+    data = watcher.wait(20).data
+    board.release("GPIO3")
+    # struct input_event: two longs of time, type EV_KEY, code KEY_POWER, value pressed.
+    assert struct.unpack("<HHi", data[16:24]) == (1, 116, 1)
 
 
 def test_guest_process_is_followed_and_ended(board):

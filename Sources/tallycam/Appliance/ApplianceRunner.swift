@@ -27,6 +27,7 @@ final class ApplianceRunner {
     /// Why camera, microphone, encoder or server failed last, as long as that counts.
     var failures: [ApplianceFault: String] = [:]
     var status = StreamSummary()
+    var restarts: MachineRestarts
 
     private let signals: SignalFD
     private var server: ControlServer?
@@ -47,6 +48,7 @@ final class ApplianceRunner {
         boot = BootPartition(directory: settings.bootDirectory)
         events = EventRing(path: "\(settings.stateDirectory)/events")
         stream = try StreamRunner(stateDirectory: settings.stateDirectory)
+        restarts = MachineRestarts(stateDirectory: settings.stateDirectory)
         links = try? LinkMonitor()
         server = try? ControlServer(path: settings.socketPath)
     }
@@ -59,6 +61,7 @@ final class ApplianceRunner {
         perform(appliance.networkChanged(isUp: links?.hasDefaultRoute ?? true, now: MonotonicClock.now()))
         fingerprint = boot.fingerprint
         load()
+        if restarts.takeStream() { perform(appliance.startRequested(now: MonotonicClock.now())) }
         while !isOver { try step() }
         end()
     }
@@ -302,6 +305,10 @@ extension ApplianceRunner {
         status = StreamSummary()
         if let failure {
             tell("the stream has failed: \(failure.message)")
+            if failure.needsMachineRestart, restartsMachine(because: failure.message) {
+                perform(appliance.streamStateChanged(to: .disconnected, now: now))
+                return
+            }
             let fault = ApplianceFault(failure)
             failures[fault] = failure.message
             if fault == .server {

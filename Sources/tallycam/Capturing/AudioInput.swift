@@ -23,6 +23,11 @@ enum AudioInput: Hashable, Sendable {
         self = .alsa(settings)
     }
 
+    /// Whether it gives sound at the rate that is asked for; that of a file or pipe is what it is.
+    var takesSampleRate: Bool {
+        if case .embedded(.raw) = self { false } else { true }
+    }
+
     /// As `VideoInput.open`.
     func open(
         sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (SourceNotice) -> Void

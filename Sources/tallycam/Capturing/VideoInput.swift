@@ -12,6 +12,9 @@ enum VideoInput: Hashable, Sendable {
 
     static let none = VideoInput.embedded(.none)
 
+    /// Whether pictures come from a device, in its own memory.
+    var isCamera: Bool { if case .embedded = self { false } else { true } }
+
     init(parsing text: String) throws {
         if let settings = try CameraSettings(parsing: text, scheme: "v4l2") {
             guard settings.device.hasPrefix("/") else {

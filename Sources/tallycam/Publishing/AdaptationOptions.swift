@@ -15,44 +15,44 @@ enum AdaptationOptions {
                 """),
         CommandLineOption(
             "bitrate", takes: "MIN,START,MAX",
-            help: "kbit/s of the picture that adapting stays in\n(default: 150, the quality's, the quality's)"),
+            help: """
+                kbit/s of the picture that adapting stays in (default: 150, the
+                quality's, the quality's); or SD (400,800,1200 at 20 fps),
+                HD (1000,1400,1800 at 24), FHD (1200,1800,2400 at 30)
+                """),
         CommandLineOption("keep-audio-quality", help: "audio keeps its bit rate, however little the picture has left"),
         CommandLineOption(
             "buffer", takes: "SECONDS", help: "of media that may wait for the network, 1 to 5 (default 3)"),
         CommandLineOption(
             "buffer-thresholds", takes: "LOW,HIGH",
-            help: "fractions of the buffer, 0 to 1, 0.1 apart or more\n(default 0.2,0.8)"),
+            help: """
+                fractions of the buffer, 0 to 1, 0.1 apart or more (default 0.2,0.8):
+                below LOW more is tried, above HIGH the quality goes down
+                """),
+        CommandLineOption(
+            "tuning", takes: "NAME=N,...",
+            help: """
+                how it adapts, of share (0.94), drain (3 s), stall (1 s),
+                probe-wait (4 s), longest-probe-wait (24 s), growth (1.5),
+                fall-wait (5 s), rise-wait (10 s); see docs/quality.md
+                """),
     ]
 
     static func settings(_ arguments: CommandLineArguments, media: MediaOptions) throws -> QualitySettings {
         var settings = QualitySettings(
             videoQuality: media.video == .none ? nil : media.quality,
-            audioQuality: media.audio == .none ? nil : media.audioQuality, bitrateRange: try range(arguments, media))
-        if let frameRate = media.video.frameRate { settings.frameRateLimit = frameRate }
-        switch arguments["adapt"] {
-        case "nothing": settings.isAutomatic = false
-        case nil, "seamless": settings.groupCrossing = .never
-        case "restart": settings.groupCrossing = .restartStream
-        case let policy?: throw CommandFailure.usage("--adapt is nothing, seamless or restart, not \"\(policy)\"")
+            audioQuality: media.audio == .none ? nil : media.audioQuality)
+        settings.sourceFrameRate = media.video.frameRate
+        do throws(QualityError) {
+            if let policy = arguments["adapt"] { try settings.setPolicy(policy) }
+            if let range = arguments["bitrate"] { try settings.setBitrate(range) }
+        } catch {
+            throw CommandFailure.usage("--\(error)")
         }
+        try settings.tuning.take(arguments["tuning"])
         settings.audioFollowsVideo = !arguments.contains("keep-audio-quality")
         settings.bufferLimits = try limits(arguments)
         return settings
-    }
-
-    private static func range(_ arguments: CommandLineArguments, _ media: MediaOptions) throws -> BitrateRange? {
-        guard let text = arguments["bitrate"] else { return nil }
-        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
-        guard numbers.count == 3, let minimum = numbers[0], let start = numbers[1], let maximum = numbers[2],
-            (30...100_000).contains(minimum), minimum <= start, start <= maximum, maximum <= 100_000
-        else {
-            throw CommandFailure.usage(
-                "--bitrate is MIN,START,MAX in kbit/s, each 30 to 100000 and none less than the one before, not \"\(text)\""
-            )
-        }
-        return BitrateRange(
-            minimum: Bitrate(kilobitsPerSecond: minimum), start: Bitrate(kilobitsPerSecond: start),
-            maximum: Bitrate(kilobitsPerSecond: maximum))
     }
 
     private static func limits(_ arguments: CommandLineArguments) throws -> SendBufferLimits {
@@ -78,6 +78,49 @@ enum AdaptationOptions {
                 highThreshold: thresholds[1])
         } catch {
             throw CommandFailure.usage("\(error)")
+        }
+    }
+}
+
+extension ControlTuning {
+    /// Takes `NAME=N,...`: those of the constants that depend on where a stream is used.
+    fileprivate mutating func take(_ text: String?) throws {
+        for part in text?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
+            let words = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard words.count == 2, let value = Double(words[1]), value.isFinite else {
+                throw CommandFailure.usage("--tuning takes NAME=NUMBER, separated by commas, not \"\(part)\"")
+            }
+            try take(String(words[0]), value)
+        }
+        guard probeWait >= shortestProbeWait, longestProbeWait >= probeWait else {
+            throw CommandFailure.usage("--tuning: probe-wait is 2 s or more, and longest-probe-wait no less than that")
+        }
+    }
+
+    private mutating func take(_ name: String, _ value: Double) throws {
+        func seconds(_ range: ClosedRange<Double>) throws -> Duration { .seconds(try number(range)) }
+        func number(_ range: ClosedRange<Double>) throws -> Double {
+            guard range.contains(value) else {
+                throw CommandFailure.usage(
+                    "--tuning: \(name) is a number from \(range.lowerBound) to \(range.upperBound), not \(value)")
+            }
+            return value
+        }
+        switch name {
+        case "share": share = try number(0.5...1)
+        case "drain": drainTime = try seconds(0.5...30)
+        case "stall": stallTime = try seconds(0.5...10)
+        case "probe-wait": probeWait = try seconds(2...600)
+        case "longest-probe-wait": longestProbeWait = try seconds(2...3600)
+        case "growth": fastGrowth = try number(1.05...4)
+        case "fall-wait": waitBeforeFall = try seconds(1...600)
+        case "rise-wait":
+            waitBeforeRise = try seconds(1...3600)
+            longestWaitBeforeRise = max(longestWaitBeforeRise, waitBeforeRise)
+        default:
+            throw CommandFailure.usage(
+                "--tuning has no \"\(name)\"; it takes share, drain, stall, probe-wait, longest-probe-wait, growth, "
+                    + "fall-wait and rise-wait")
         }
     }
 }

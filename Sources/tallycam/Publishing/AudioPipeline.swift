@@ -2,11 +2,14 @@ import AudioCapture
 import DevicePorts
 import LinuxIO
 import Media
+import StreamQuality
 import SyntheticSources
 
 /// Source and encoder: the work of the audio thread.
 final class AudioPipeline {
-    private let track: AudioTrack
+    private var source: any AudioSource
+    private var encoder: AACEncoder
+    private let reopen: @Sendable (AudioQuality) throws -> AudioTrack?
     /// Goes on with silence when the source has ended: the track never disappears under a picture.
     private let fillsWithSilence: Bool
     private let stop: EventFD
@@ -19,7 +22,9 @@ final class AudioPipeline {
         track: AudioTrack, fillsWithSilence: Bool, stop: EventFD, queue: MediaQueue, counters: SharedCounters,
         control: EncoderControl, reports: Mailbox<TrackReport>
     ) {
-        self.track = track
+        source = track.source
+        encoder = track.encoder
+        reopen = track.reopen
         self.fillsWithSilence = fillsWithSilence
         self.stop = stop
         self.queue = queue
@@ -31,13 +36,15 @@ final class AudioPipeline {
     /// Encodes until the source ends, or a block is later than `end`, and reports how it ended.
     func run(until end: MediaTimestamp?) {
         do {
-            try encodeAll(of: track.source, until: end)
-            if fillsWithSilence, let note = track.source.endingNote {
+            try encodeAll(until: end)
+            let note = source.endingNote
+            if fillsWithSilence, let note {
                 reports.send(.note(.audio, "\(note); silence follows"))
-                try encodeAll(of: SilenceSource(format: track.source.format, stop: stop), until: end)
+                source = SilenceSource(format: source.format, stop: stop)
+                try encodeAll(until: end)
             }
-            append(try track.encoder.finish())
-            reports.send(.ended(.audio, note: fillsWithSilence ? nil : track.source.endingNote))
+            append(try encoder.finish())
+            reports.send(.ended(.audio, note: fillsWithSilence ? nil : note))
         } catch let error as AudioEncodingError {
             reports.send(.failed(CommandFailure(.media, code: -1304, "\(error)")))
         } catch {
@@ -45,13 +52,30 @@ final class AudioPipeline {
         }
     }
 
-    private func encodeAll(of source: any AudioSource, until end: MediaTimestamp?) throws {
+    private func encodeAll(until end: MediaTimestamp?) throws {
         while let block = try source.nextBlock(frameCount: AACEncoder.framesPerPacket) {
             if let end, block.captureTime >= end { return }
-            if let bitrate = control.takeAudioBitrate() { try track.encoder.setBitrate(bitrate) }
-            append(try track.encoder.encode(control.isMuted ? block.silenced : block))
-            counters.update { $0.audioSource = source.statistics }
+            if let quality = control.takeAudioReplacement() {
+                try replace(quality)
+                continue
+            }
+            let orders = control.takeAudioOrders(at: block.captureTime)
+            if let bitrate = orders.bitrate { try encoder.setBitrate(bitrate) }
+            append(try encoder.encode(orders.isMuted ? block.silenced : block))
+            let statistics = source.statistics
+            counters.update { $0.audioSource = statistics }
         }
+    }
+
+    /// Another sample rate: source and encoder anew, the header first.
+    private func replace(_ quality: AudioQuality) throws {
+        // The source before is closed first.
+        source = SilenceSource(format: source.format, stop: stop)
+        guard let track = try reopen(quality) else { return }
+        source = track.source
+        encoder = track.encoder
+        queue.audioEncoderReplaced()
+        append([encoder.takeHeader(at: MonotonicClock.now())])
     }
 
     private func append(_ packets: [EncodedPacket]) {

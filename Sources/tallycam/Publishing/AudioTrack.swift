@@ -10,6 +10,8 @@ struct AudioTrack {
     let source: any AudioSource
     let encoder: AACEncoder
     let metadata: StreamMetadata.Audio
+    /// Opens it again with another sample rate. The one before must be gone: a microphone has one user.
+    let reopen: @Sendable (AudioQuality) throws -> AudioTrack?
 
     /// - Parameter bitrate: what the stream begins with; the quality's when `nil`.
     init?(options: MediaOptions, bitrate: Bitrate?, stop: EventFD, reports: Mailbox<TrackReport>) throws {
@@ -20,6 +22,11 @@ struct AudioTrack {
             encoder = try AACEncoder(format: source.format, bitrate: bitrate)
         } catch {
             throw CommandFailure(.usage, code: -1306, "\(error)")
+        }
+        reopen = { quality in
+            var changed = options
+            changed.audioQuality = quality
+            return try AudioTrack(options: changed, bitrate: quality.bitrate, stop: stop, reports: reports)
         }
         metadata = StreamMetadata.Audio(
             bitrate: bitrate, sampleRate: source.format.sampleRate, channelCount: source.format.channelCount)

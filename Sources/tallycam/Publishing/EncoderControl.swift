@@ -13,10 +13,22 @@ final class EncoderControl: Sendable {
         var isKeyFrameWanted = false
     }
 
-    private struct Orders {
+    /// What the audio thread does from a time on.
+    fileprivate struct AudioOrders {
+        var bitrate: Bitrate?
+        var isMuted: Bool?
+        /// `nil` until the picture is known that it belongs to.
+        var time: MediaTimestamp?
+    }
+
+    fileprivate struct Orders {
         var video = VideoOrders()
         var audioBitrate: Bitrate?
         var isMuted = false
+        /// Another sample rate, for a stream that begins again.
+        var audioReplacement: AudioQuality?
+        /// The audio part of a transaction: it counts from the time of the key frame that the picture's part makes.
+        var transaction: AudioOrders?
     }
 
     private let orders = Mutex(Orders())
@@ -24,17 +36,31 @@ final class EncoderControl: Sendable {
     /// Any thread.
     func requestKeyFrame() { orders.withLock { $0.video.isKeyFrameWanted = true } }
 
-    /// All of a transaction at once: neither thread sees half of it.
-    func perform(_ actions: [QualityAction]) {
+    /// What belongs together takes effect together: neither thread sees half of it.
+    /// - Parameters:
+    ///   - isMuted: `nil` to leave it.
+    ///   - replacement: a new encoder, with which it begins.
+    func perform(
+        _ actions: [QualityAction], isMuted: Bool? = nil, replacement: VideoEncoderConfiguration? = nil
+    ) {
         orders.withLock { orders in
+            if let replacement { orders.video = VideoOrders(replacement: replacement) }
+            var audio = AudioOrders(isMuted: isMuted)
+            var beginsAtKeyFrame = false
             for action in actions {
                 switch action {
                 case .setVideo(let bitrate, let frameRate): orders.video.setting = (bitrate, frameRate)
-                case .setAudio(let quality): orders.audioBitrate = quality.bitrate
-                case .requestKeyFrame: orders.video.isKeyFrameWanted = true
+                case .setAudio(let quality): audio.bitrate = quality.bitrate
+                case .requestKeyFrame:
+                    orders.video.isKeyFrameWanted = true
+                    beginsAtKeyFrame = true
                 case .discardWaitingVideo, .restartStream, .reportChange: break
                 }
             }
+            guard audio.bitrate != nil || audio.isMuted != nil else { return }
+            if let earlier = orders.transaction { orders.take(earlier) }
+            orders.transaction = beginsAtKeyFrame ? audio : nil
+            if !beginsAtKeyFrame { orders.take(audio) }
         }
     }
 
@@ -43,24 +69,46 @@ final class EncoderControl: Sendable {
         orders.withLock { $0.video = VideoOrders(replacement: configuration) }
     }
 
-    func setAudioBitrate(_ bitrate: Bitrate) { orders.withLock { $0.audioBitrate = bitrate } }
+    /// Sound is captured and encoded anew from now on.
+    func replaceAudioEncoder(_ quality: AudioQuality) { orders.withLock { $0.audioReplacement = quality } }
 
     /// While muted, sound goes out as silence: the track stays.
     func setMuted(_ isMuted: Bool) { orders.withLock { $0.isMuted = isMuted } }
 
     var isMuted: Bool { orders.withLock { $0.isMuted } }
 
-    func takeVideoOrders() -> VideoOrders {
+    /// - Parameter time: when the picture was taken that comes next.
+    func takeVideoOrders(at time: MediaTimestamp) -> VideoOrders {
         orders.withLock { orders in
             defer { orders.video = VideoOrders() }
+            if orders.transaction?.time == nil { orders.transaction?.time = time }
             return orders.video
         }
     }
 
-    func takeAudioBitrate() -> Bitrate? {
+    func takeAudioReplacement() -> AudioQuality? {
         orders.withLock { orders in
-            defer { orders.audioBitrate = nil }
-            return orders.audioBitrate
+            defer { orders.audioReplacement = nil }
+            return orders.audioReplacement
         }
+    }
+
+    /// - Parameter time: when the sound began that comes next.
+    func takeAudioOrders(at time: MediaTimestamp) -> (bitrate: Bitrate?, isMuted: Bool) {
+        orders.withLock { orders in
+            if let transaction = orders.transaction, let begin = transaction.time, time >= begin {
+                orders.take(transaction)
+                orders.transaction = nil
+            }
+            defer { orders.audioBitrate = nil }
+            return (orders.audioBitrate, orders.isMuted)
+        }
+    }
+}
+
+extension EncoderControl.Orders {
+    fileprivate mutating func take(_ audio: EncoderControl.AudioOrders) {
+        audioBitrate = audio.bitrate ?? audioBitrate
+        isMuted = audio.isMuted ?? isMuted
     }
 }

@@ -10,6 +10,11 @@ import Transport
 /// Publishes live media. Runs `StreamSession` on the main thread: events in, its actions done.
 final class LivePublisher {
     let options: PublishOptions
+    /// How the stream is now; at the begin as the options say.
+    var configuration: LiveConfiguration
+    private var transaction = ConfigurationTransaction()
+    /// Standard input, where commands may come; `nil` where they cannot.
+    private let commandInput: CommandInput?
     let console: Console
     /// `nil` where somebody else takes the signals.
     private let signals: SignalFD?
@@ -41,14 +46,14 @@ final class LivePublisher {
     var ownLink = OwnLink()
     var drops = DropSummary()
     var isOver = false
-    private var isMuted = false
     var failure: CommandFailure?
 
     /// - Parameter remote: ends the stream; `nil` to end it by SIGINT and SIGTERM.
     init(options: PublishOptions, console: Console, remote: PublisherRemote? = nil) throws {
-        self.options = options
+        var options = options
         self.console = console
         self.remote = remote
+        commandInput = remote == nil ? CommandInput(options) : nil
         signals = remote == nil ? try SignalFD([SIGINT, SIGTERM, SIGUSR1]) : nil
         reports = try Mailbox()
         trackReports = try Mailbox()
@@ -60,8 +65,11 @@ final class LivePublisher {
             hasVideo: options.media.video != .none)
         adaptation = StreamAdaptation(settings: options.quality, control: control, queue: queue, counters: counters)
         tracks = try MediaTracks(
-            options: options.media, point: adaptation.operatingPoint, stop: stopTracks, queue: queue,
+            options: &options.media, point: adaptation.operatingPoint,
+            maximum: options.quality.bitrateRange.maximum, stop: stopTracks, queue: queue,
             counters: counters, control: control, reports: trackReports, console: console)
+        self.options = options
+        configuration = LiveConfiguration(settings: options.quality, dimension: options.media.dimension)
         var settings = StreamSessionSettings()
         settings.statusInterval = options.statusInterval
         settings.reconnect.limit = options.reconnectLimit
@@ -74,13 +82,14 @@ final class LivePublisher {
         console.log("publishing to \(options.destination.label)")
         perform(session.startRequested(now: MonotonicClock.now()))
         while !isOver { try step() }
+        // What follows takes a moment, and nothing is live any more.
+        console.show(view: [])
         stopTracks.signal()
         for connection in connections.values { connection.commands.send(.abort) }
         for connection in connections.values { connection.thread.join() }
         abortStalled()
         tracks.join()
         tellDrops(now: nil)
-        console.show(view: [])
         if let failure { throw failure }
         emitEnd()
         return .success
@@ -91,7 +100,7 @@ final class LivePublisher {
         var entries = [
             PollEntry(signals?.fileDescriptor ?? -1), PollEntry(reports.wakeup.fileDescriptor),
             PollEntry(trackReports.wakeup.fileDescriptor), PollEntry(links?.fileDescriptor ?? -1),
-            PollEntry(remote?.wakeup.fileDescriptor ?? -1),
+            PollEntry(remote?.wakeup.fileDescriptor ?? -1), PollEntry(commandInput?.fileDescriptor ?? -1),
         ]
         let deadlines = [
             sessionTimer, adaptation.nextMeasurement, drops.deadline,
@@ -99,6 +108,8 @@ final class LivePublisher {
         ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         if let remote, remote.turn() { stop() }
+        for line in remote?.takeCommands() ?? [] { commanded(line) }
+        if !entries[5].ready.isEmpty { for line in commandInput?.takeLines() ?? [] { commanded(line) } }
         while let signal = signals?.next() {
             signalled(signal)
         }
@@ -116,10 +127,7 @@ final class LivePublisher {
 
     private func signalled(_ signal: Int32) {
         guard signal != SIGUSR1 else {
-            isMuted.toggle()
-            control.setMuted(isMuted)
-            let text = isMuted ? "muted: sound goes out as silence" : "no longer muted"
-            console.emit(Event("muted", text: text, ["muted": .flag(isMuted)]))
+            setMuted(!configuration.isMuted)
             return
         }
         console.log(signal == SIGINT ? "interrupted: ending the stream" : "terminated: ending the stream")
@@ -129,5 +137,17 @@ final class LivePublisher {
     func stop() {
         stopTracks.signal()
         perform(session.stopRequested(now: MonotonicClock.now()))
+    }
+
+    private func commanded(_ line: String) {
+        switch transaction.lineReceived(line, present: configuration) {
+        case nil: break
+        case .answer(let lines): for line in lines { console.note(line) }
+        case .refuse(let reason): refuse(reason)
+        case .apply(let wanted): reconfigure(to: wanted)
+        case .endStream:
+            console.log("asked to stop: ending the stream")
+            stop()
+        }
     }
 }

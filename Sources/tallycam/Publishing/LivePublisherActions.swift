@@ -104,6 +104,7 @@ extension LivePublisher {
     }
 
     func emit(_ event: StreamEvent) {
+        if case .stateChanged = event { statusReporter.viewExpired(now: MonotonicClock.now()) }
         guard case .failed(let code, let reason) = event else {
             console.emit(Event(event, destination: options.destination.label))
             return

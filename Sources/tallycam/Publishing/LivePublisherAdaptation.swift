@@ -30,28 +30,4 @@ extension LivePublisher {
             }
         }
     }
-
-    /// Ends the stream in order and begins it again with the profile that the point's group has.
-    private func restart(at point: OperatingPoint) {
-        var configuration = tracks.videoConfiguration
-        if let present = configuration {
-            do {
-                let replacement = try VideoTrack.configuration(
-                    options.media, point: point, sourceRate: options.quality.frameRateLimit ?? point.frameRate)
-                control.replaceVideoEncoder(replacement)
-                configuration = replacement
-            } catch {
-                // The encoder that there is goes on; only the profile stays what it was.
-                console.log("warning: \(error); the stream keeps its profile")
-                control.perform([.setVideo(bitrate: point.videoBitrate, frameRate: present.frameRate)])
-                return
-            }
-        }
-        if let audio = point.audioQuality { control.setAudioBitrate(audio.bitrate) }
-        tracks.restarted(video: configuration, audioBitrate: point.audioQuality?.bitrate)
-        queue.paused(replacesVideoEncoder: configuration != nil)
-        adaptation.connectionLost()
-        mediaConnection = nil
-        perform(session.restartRequested(isContinuation: true, now: MonotonicClock.now()))
-    }
 }

@@ -52,6 +52,7 @@ extension LivePublisher {
         case .source(let notice): console.emit(Event(notice))
         case .buffer(let events): bufferReported(events)
         case .encoder(let event): emit(event)
+        case .settingRefused(let reason): refuse("the encoder keeps its setting: \(reason)")
         case .failed(let cause):
             failure = failure ?? cause
             stop()

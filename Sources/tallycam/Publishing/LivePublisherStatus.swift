@@ -6,7 +6,8 @@ import StreamQuality
 extension LivePublisher {
     private var snapshot: StatusReporter.Snapshot {
         StatusReporter.Snapshot(
-            counters: counters.snapshot, buffered: queue.duration, state: session.state, encoder: tracks.encoderName,
+            counters: counters.snapshot, buffered: queue.duration, state: session.state,
+            isStalled: adaptation.isLinkStalled, encoder: tracks.encoderName,
             point: adaptation.operatingPoint, linkEstimate: adaptation.linkEstimate, reason: adaptation.lastReason)
     }
 

@@ -21,6 +21,8 @@ final class MediaQueue: Sendable {
         var isPaused = false
         /// Pictures of the encoder that a new one replaces are not for the new stream.
         var awaitsVideoEncoder = false
+        /// As `awaitsVideoEncoder`, of sound.
+        var awaitsAudioEncoder = false
         /// The latest of each track.
         var headers: [EncodedPacket.Kind: EncodedPacket] = [:]
     }
@@ -37,7 +39,9 @@ final class MediaQueue: Sendable {
     func append(_ packets: [EncodedPacket]) -> [SendBufferEvent] {
         let now = MonotonicClock.now()
         let events: [SendBufferEvent] = state.withLock { state in
-            if state.awaitsVideoEncoder, packets.first?.kind.isVideo ?? false { return [] }
+            if let first = packets.first, first.kind.isVideo ? state.awaitsVideoEncoder : state.awaitsAudioEncoder {
+                return []
+            }
             for packet in packets where packet.kind.isHeader {
                 state.headers[packet.kind] = packet
                 if state.isPaused { state.buffer.headerReplaced(packet) }
@@ -76,16 +80,27 @@ final class MediaQueue: Sendable {
     }
 
     /// The stream ends here, to begin again on the next connection.
-    /// - Parameter replacesVideoEncoder: pictures count again after `videoEncoderReplaced`.
-    func paused(replacesVideoEncoder: Bool) {
+    /// - Parameters:
+    ///   - replacesVideoEncoder: pictures count again after `videoEncoderReplaced`.
+    ///   - replacesAudioEncoder: sounds count again after `audioEncoderReplaced`.
+    func paused(replacesVideoEncoder: Bool, replacesAudioEncoder: Bool) {
         state.withLock { state in
             state.isPaused = true
             state.awaitsVideoEncoder = replacesVideoEncoder
-            guard replacesVideoEncoder else { return }
-            state.headers[.videoHeader] = nil
-            state.buffer.videoHeaderExpired()
+            state.awaitsAudioEncoder = replacesAudioEncoder
+            if replacesVideoEncoder {
+                state.headers[.videoHeader] = nil
+                state.buffer.videoHeaderExpired()
+            }
+            if replacesAudioEncoder {
+                state.headers[.audioHeader] = nil
+                state.buffer.audioHeaderExpired()
+            }
         }
     }
+
+    /// What the audio thread appends from now on is another encoder's.
+    func audioEncoderReplaced() { state.withLock { $0.awaitsAudioEncoder = false } }
 
     /// What the video thread appends from now on is another encoder's.
     func videoEncoderReplaced() { state.withLock { $0.awaitsVideoEncoder = false } }

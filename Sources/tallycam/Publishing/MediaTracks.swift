@@ -21,6 +21,8 @@ enum TrackReport: Sendable {
     case source(SourceNotice)
     case buffer([SendBufferEvent])
     case encoder(StreamEvent)
+    /// The encoder did not take a setting, and goes on with the one before.
+    case settingRefused(String)
     case failed(CommandFailure)
 }
 
@@ -31,28 +33,37 @@ final class MediaTracks {
     var encoderName: String? { encoderInUse?.name }
     /// The sound's header, which is known before the first sound: servers want headers before media.
     let audioHeader: EncodedPacket?
+    /// Pictures a second that the video source gives; `nil` without video.
+    let sourceFrameRate: FrameRate?
     /// What the video encoder was opened with; `nil` without video.
     private(set) var videoConfiguration: VideoEncoderConfiguration?
+    /// Whether sound comes at the rate that the quality asks for; that of a file or pipe is what it is.
+    let hasOwnSampleRate: Bool
     private let gate: StartGate
     private var threads: [JoinableThread] = []
 
-    /// - Parameter stop: once signalled, every source ends at once. It is not drained.
+    /// - Parameters:
+    ///   - options: get what had to be changed for the machine's sake.
+    ///   - stop: once signalled, every source ends at once. It is not drained.
     init(
-        options: MediaOptions, point: OperatingPoint, stop: EventFD, queue: MediaQueue, counters: SharedCounters,
+        options: inout MediaOptions, point: OperatingPoint, maximum: Bitrate, stop: EventFD, queue: MediaQueue,
+        counters: SharedCounters,
         control: EncoderControl, reports: Mailbox<TrackReport>, console: Console
     ) throws {
         let gate = try StartGate(stop: stop)
         self.gate = gate
         // Both are opened before a thread is started: a failure here leaves nothing behind.
         let video = try VideoTrack(
-            options: options, point: point, stop: stop, reports: reports, console: console)
+            options: &options, point: point, maximum: maximum, stop: stop, reports: reports, console: console)
         let audio = try AudioTrack(
             options: options, bitrate: point.audioQuality?.bitrate, stop: stop, reports: reports)
         audioHeader = audio?.encoder.takeHeader(at: MonotonicClock.now())
+        hasOwnSampleRate = options.audio.takesSampleRate
         metadata = StreamMetadata(video: video?.metadata, audio: audio?.metadata)
         let hasVideo = video != nil
         encoderInUse = video?.encoderInUse
         videoConfiguration = video?.configuration
+        sourceFrameRate = video?.source.frameRate
         if let video {
             let pipeline = VideoPipeline(
                 track: video, queue: queue, counters: counters, control: control, reports: reports)
@@ -86,11 +97,13 @@ final class MediaTracks {
             })
     }
 
-    /// The stream begins again with these.
-    func restarted(video: VideoEncoderConfiguration?, audioBitrate: Bitrate?) {
+    /// The stream goes on, or begins again, with these.
+    func reconfigured(video: VideoEncoderConfiguration?, audio: AudioQuality?) {
         videoConfiguration = video
         metadata.video = video.map { StreamMetadata.Video($0) }
-        if let audioBitrate { metadata.audio?.bitrate = audioBitrate }
+        guard let audio else { return }
+        metadata.audio?.bitrate = audio.bitrate
+        if hasOwnSampleRate { metadata.audio?.sampleRate = audio.sampleRate }
     }
 
     /// How much sound so many packets hold.

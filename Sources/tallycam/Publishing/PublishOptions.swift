@@ -40,6 +40,13 @@ struct MediaOptions: Sendable {
     var encoder: EncoderChoice
     var duration: Duration?
 
+    /// Whether pictures or sound come from there.
+    var readsStandardInput: Bool {
+        if case .embedded(.raw("-", _, _, _)) = video { return true }
+        if case .embedded(.raw("-", _)) = audio { return true }
+        return false
+    }
+
     var trackCount: Int { (video == .none ? 0 : 1) + (audio == .none ? 0 : 1) }
 }
 
@@ -62,6 +69,8 @@ struct PublishOptions {
     var flvPath: String?
     /// Every measurement of the quality controller is an event.
     var isTraced = false
+    /// Commands come on standard input, though it is no terminal.
+    var takesCommands = false
     var pace: Pace
     /// What is odd but no fault, for the log.
     var warnings: [String] = []
@@ -119,6 +128,12 @@ struct PublishOptions {
             CommandLineOption("status-interval", takes: "SECONDS", help: "between status reports, 1 to 30 (default 3)"),
             CommandLineOption("from-flv", takes: "FILE", help: "publish an already encoded file; nothing is encoded"),
             CommandLineOption("pace", takes: "PACE", help: "of --from-flv: realtime (default) or fast"),
+            CommandLineOption(
+                "commands",
+                help: """
+                    take commands on standard input, as on a terminal: set quality
+                    Medium2 changes the live stream at one key frame; help lists all
+                    """),
             CommandLineOption("trace", help: "ten measurements of the network a second, as events"),
             CommandLineOption(
                 "events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
@@ -148,6 +163,10 @@ struct PublishOptions {
         }
         quality = try AdaptationOptions.settings(arguments, media: media)
         isTraced = arguments.contains("trace")
+        takesCommands = arguments.contains("commands")
+        if takesCommands, media.readsStandardInput {
+            throw CommandFailure.usage("--commands: standard input is read for --video or --audio already")
+        }
         pace = try Self.choice(arguments, "pace", default: .realtime, "realtime or fast")
         statusInterval = try Self.statusInterval(arguments["status-interval"])
         reconnectLimit = try Self.reconnectLimit(arguments["reconnect"])
@@ -158,7 +177,7 @@ struct PublishOptions {
     private func checkCombination(_ arguments: CommandLineArguments) throws {
         if flvPath != nil,
             let extra = [
-                "video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace",
+                "video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace", "commands",
             ]
             .first(where: arguments.contains)
                 ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)

@@ -1,10 +1,11 @@
 import LinuxIO
 import Synchronization
 
-/// What another thread has of a `LivePublisher`: it can end it, and ask whether it is alive.
+/// What another thread has of a `LivePublisher`: it can end it, change it, and ask whether it is alive.
 final class PublisherRemote: Sendable {
     let wakeup: EventFD
     private let isStopWanted = Atomic(false)
+    private let commands = Mutex<[String]>([])
     private let asked = Atomic<UInt64>(0)
     private let answered = Atomic<UInt64>(0)
 
@@ -14,6 +15,19 @@ final class PublisherRemote: Sendable {
     func stop() {
         isStopWanted.store(true, ordering: .relaxed)
         wakeup.signal()
+    }
+
+    /// A line as `ConfigurationTransaction` takes it. What becomes of it is told by events.
+    func command(_ line: String) {
+        commands.withLock { $0.append(line) }
+        wakeup.signal()
+    }
+
+    func takeCommands() -> [String] {
+        commands.withLock { commands in
+            defer { commands = [] }
+            return commands
+        }
     }
 
     /// Asks for a sign of life.

@@ -20,6 +20,8 @@ struct StatusReporter {
         var counters: PublishCounters
         var buffered: Duration
         var state: StreamState
+        /// Connected, and nothing comes through.
+        var isStalled = false
         var encoder: String?
         var point: OperatingPoint
         /// What the link was last seen to carry.
@@ -29,25 +31,35 @@ struct StatusReporter {
     }
 
     private let target: String
-    private let size: PictureSize?
+    private var size: PictureSize?
     private let bufferLimits: SendBufferLimits
     /// What the bars of rates end at.
-    private let largestBitrate: Bitrate
+    private var largestBitrate: Bitrate
     private var lastStatus: Sample
     private var recent: [Sample]
     private(set) var nextViewTime: MediaTimestamp
 
     init(options: PublishOptions, now: MediaTimestamp) {
         target = options.destination.label
-        let settings = options.quality
-        size = settings.videoQuality == nil ? nil : options.media.dimension.size
-        bufferLimits = settings.bufferLimits
-        let video = settings.videoQuality == nil ? 0 : settings.bitrateRange.maximum.bitsPerSecond
-        largestBitrate = Bitrate(bitsPerSecond: video + (settings.audioQuality?.bitrate.bitsPerSecond ?? 0))
+        bufferLimits = options.quality.bufferLimits
+        size = nil
+        largestBitrate = Bitrate(bitsPerSecond: 0)
         lastStatus = Sample(time: now, counters: PublishCounters())
         recent = [lastStatus]
         nextViewTime = now
+        configured(LiveConfiguration(settings: options.quality, dimension: options.media.dimension))
     }
+
+    /// The stream is so from now on.
+    mutating func configured(_ configuration: LiveConfiguration) {
+        let settings = configuration.settings
+        size = settings.videoQuality == nil ? nil : configuration.dimension.size
+        let video = settings.videoQuality == nil ? 0 : settings.bitrateRange.maximum.bitsPerSecond
+        largestBitrate = Bitrate(bitsPerSecond: video + (settings.audioQuality?.bitrate.bitsPerSecond ?? 0))
+    }
+
+    /// What the view shows is no longer so.
+    mutating func viewExpired(now: MediaTimestamp) { nextViewTime = now }
 
     /// What went out since the report before.
     mutating func status(_ snapshot: Snapshot, now: MediaTimestamp) -> Event {
@@ -89,7 +101,9 @@ struct StatusReporter {
         recent.removeAll { now - $0.time > Self.viewWindow }
         let rates = Rates(from: recent.first ?? current, to: current)
         let view = LiveView.Snapshot(
-            state: snapshot.state == .connected ? "live" : snapshot.state.rawValue, target: target,
+            state: snapshot.state != .connected
+                ? snapshot.state.rawValue : snapshot.isStalled ? "stalled" : "live",
+            target: target,
             elapsed: begin.map { now - $0 } ?? .zero, quality: snapshot.point.qualityName, size: size,
             framesPerSecond: rates.videoFramesPerSecond,
             targetFramesPerSecond: size == nil ? 0 : snapshot.point.frameRate.framesPerSecond, bitrate: rates.total,

@@ -1,3 +1,4 @@
+import DevicePorts
 import LinuxIO
 import Media
 import StreamQuality
@@ -37,6 +38,7 @@ final class StreamAdaptation {
     }
 
     var operatingPoint: OperatingPoint { controller.operatingPoint }
+    var isLinkStalled: Bool { controller.isLinkStalled }
     var linkEstimate: Bitrate? { controller.linkEstimate }
     var bufferLimits: SendBufferLimits { controller.settings.bufferLimits }
 
@@ -61,8 +63,40 @@ final class StreamAdaptation {
         return outcomes
     }
 
-    private func perform(_ actions: [QualityAction]) -> [Outcome] {
+    /// A transaction by the stream's owner.
+    /// - Parameters:
+    ///   - isMuted: as a part of it; `nil` to leave it.
+    ///   - encoder: another one for the new operating point, where the present one announces too little for it.
+    func settingsChanged(
+        to settings: QualitySettings, isMuted: Bool?, now: MediaTimestamp,
+        encoder: (OperatingPoint) -> VideoEncoderConfiguration?
+    ) -> [Outcome] {
+        let actions = controller.settingsChanged(to: settings, now: now)
+        let restarts = actions.contains { if case .restartStream = $0 { true } else { false } }
+        return perform(
+            actions, isMuted: isMuted, replacement: restarts ? nil : encoder(controller.operatingPoint))
+    }
+
+    /// The stream begins again although the controller did not ask for it.
+    /// - Returns: where it goes on.
+    func restarting() -> OperatingPoint {
+        isRestarting = true
+        return controller.operatingPoint
+    }
+
+    /// The stream could not begin again: the encoders that there are do what the controller wants.
+    func restartFailed() {
+        isRestarting = false
+        let point = controller.operatingPoint
+        var actions = [QualityAction.setVideo(bitrate: point.videoBitrate, frameRate: point.frameRate)]
+        if let audio = point.audioQuality { actions.append(.setAudio(audio)) }
         control.perform(actions)
+    }
+
+    private func perform(
+        _ actions: [QualityAction], isMuted: Bool? = nil, replacement: VideoEncoderConfiguration? = nil
+    ) -> [Outcome] {
+        control.perform(actions, isMuted: isMuted, replacement: replacement)
         return actions.compactMap { action in
             switch action {
             case .setVideo, .setAudio, .requestKeyFrame: return nil

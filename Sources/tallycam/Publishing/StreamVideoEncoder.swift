@@ -8,43 +8,52 @@ import Synchronization
 import V4L2Devices
 
 /// The video encoder of a stream: the hardware's while it works, else software. Does what `EncoderLadder` says, on
-/// the video thread; the connection notices nothing but a key frame.
+/// the video thread; the connection notices nothing but a key frame. The hardware has a thread of its own.
 final class StreamVideoEncoder: VideoEncoder {
     private(set) var configuration: VideoEncoderConfiguration
     private let encoder: HardwareEncoder
     private let layout: FrameLayout
+    private let isLent: Bool
     private let inUse: EncoderInUse
     private let reports: Mailbox<TrackReport>
-    private var hardware: V4L2H264Encoder?
+    private var hardware: EncoderThread?
+    /// One that did not let itself be closed.
+    private var abandoned: EncoderThread?
     private var software: SoftwareFallback?
     private var scaler: PictureScaler?
     private var ladder = EncoderLadder()
-    private var faultCount = 0
+    private var toldFaults = 0
     private var lastHeader: [UInt8]?
     private var earlierSkips = 0
     private var earlierConversions = 0
 
+    /// - Parameters:
+    ///   - layout: of the pictures to come.
+    ///   - isLent: whether they come in a camera's memory.
     init(
-        _ encoder: HardwareEncoder, configuration: VideoEncoderConfiguration, layout: FrameLayout, inUse: EncoderInUse,
-        reports: Mailbox<TrackReport>
+        _ encoder: HardwareEncoder, configuration: VideoEncoderConfiguration, layout: FrameLayout, isLent: Bool,
+        inUse: EncoderInUse, reports: Mailbox<TrackReport>
     ) throws {
         self.encoder = encoder
         self.configuration = configuration
         self.layout = layout
+        self.isLent = isLent
         self.inUse = inUse
         self.reports = reports
-        hardware = try Self.open(encoder, configuration, layout)
+        hardware = try Self.open(encoder, configuration, layout, isLent: isLent)
         inUse.name = Self.name(of: encoder)
     }
 
     private static func name(of encoder: HardwareEncoder) -> String { "v4l2:\(encoder.path)" }
 
     private static func open(
-        _ encoder: HardwareEncoder, _ configuration: VideoEncoderConfiguration, _ layout: FrameLayout
-    ) throws(HardwareEncodingError) -> V4L2H264Encoder {
+        _ encoder: HardwareEncoder, _ configuration: VideoEncoderConfiguration, _ layout: FrameLayout, isLent: Bool
+    ) throws -> EncoderThread {
         // Pictures of another size are scaled first, and come in the scaler's layout then.
         let given = layout.size == configuration.size ? layout : FrameLayout(packed: .i420, size: configuration.size)
-        return try V4L2H264Encoder(encoder, configuration: configuration, layout: given)
+        return try EncoderThread(path: encoder.path) {
+            try V4L2H264Encoder(encoder, configuration: configuration, layout: given, isLent: isLent)
+        }
     }
 
     var skippedFrameCount: Int {
@@ -60,7 +69,12 @@ final class StreamVideoEncoder: VideoEncoder {
         let layout = frame.layout
         let time = frame.captureTime
         let memory = frame.takeMemory()
-        try perform(ladder.pictureSubmitted(now: MonotonicClock.now()))
+        let now = MonotonicClock.now()
+        if let since = hardware?.blockedSince(now: now) {
+            try perform(ladder.callBlocked(since: since, now: now))
+        } else {
+            try perform(ladder.pictureSubmitted(now: now))
+        }
         switch attempt(layout, time, memory) {
         case .success(let packets):
             try watch(packets)
@@ -103,8 +117,8 @@ final class StreamVideoEncoder: VideoEncoder {
 
     private func watch(_ packets: [EncodedPacket]) throws {
         let now = MonotonicClock.now()
-        if let hardware, hardware.faultCount > faultCount {
-            faultCount = hardware.faultCount
+        if let hardware, hardware.faultCount > toldFaults {
+            toldFaults = hardware.faultCount
             try perform(ladder.pictureFailed(now: now))
         }
         for packet in packets where packet.kind != .videoHeader {
@@ -129,24 +143,30 @@ final class StreamVideoEncoder: VideoEncoder {
             case .emit(.failed): break
             case .emit(let event): reports.send(.encoder(event))
             case .giveUp(let reason):
-                throw CommandFailure(.media, code: EventCode.videoEncodingFailed.rawValue, reason)
+                throw CommandFailure(
+                    .media, code: EventCode.videoEncodingFailed.rawValue, needsMachineRestart: true, reason)
             }
         }
     }
 
     private func close() {
-        hardware?.stop()
+        hardware?.close()
+        if let hardware, !hardware.hasEnded { abandoned = hardware }
         earlierSkips += (hardware?.skippedFrameCount ?? 0) + (software?.skippedFrameCount ?? 0)
         earlierConversions += (hardware?.convertedFrameCount ?? 0) + (software?.convertedFrameCount ?? 0)
         hardware = nil
         software = nil
-        faultCount = 0
+        toldFaults = 0
     }
 
     private func reopen() throws {
         close()
         do {
-            hardware = try Self.open(encoder, configuration, layout)
+            if let abandoned, !abandoned.hasEnded {
+                throw HardwareEncodingError.blocked(path: encoder.path, EncoderLadder.Settings().longestCall)
+            }
+            abandoned = nil
+            hardware = try Self.open(encoder, configuration, layout, isLent: isLent)
             inUse.name = Self.name(of: encoder)
         } catch {
             try perform(ladder.reopenFailed(reason: "\(error)", now: MonotonicClock.now()))
@@ -165,7 +185,7 @@ final class StreamVideoEncoder: VideoEncoder {
 
     func finish() throws -> [EncodedPacket] {
         defer { close() }
-        return try withoutKnownHeaders(hardware?.finish() ?? [])
+        return withoutKnownHeaders(hardware?.finish() ?? [])
     }
 
     func requestKeyFrame() {
@@ -175,8 +195,8 @@ final class StreamVideoEncoder: VideoEncoder {
 
     func setBitrate(_ bitrate: Bitrate) throws {
         configuration.bitrate = bitrate
+        hardware?.setBitrate(bitrate)
         do {
-            try hardware?.setBitrate(bitrate)
             try software?.setBitrate(bitrate)
         } catch {
             try perform(ladder.encoderFailed(reason: "\(error)", now: MonotonicClock.now()))
@@ -186,8 +206,8 @@ final class StreamVideoEncoder: VideoEncoder {
     func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws {
         configuration.frameRate = frameRate
         configuration.keyFrameInterval = keyFrameInterval
+        hardware?.setFrameRate(frameRate, keyFrameInterval: keyFrameInterval)
         do {
-            try hardware?.setFrameRate(frameRate, keyFrameInterval: keyFrameInterval)
             try software?.setFrameRate(frameRate)
         } catch {
             try perform(ladder.encoderFailed(reason: "\(error)", now: MonotonicClock.now()))

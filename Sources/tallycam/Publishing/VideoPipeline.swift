@@ -12,6 +12,8 @@ final class VideoPipeline {
     private let makeEncoder: @Sendable (VideoEncoderConfiguration) throws -> any VideoEncoder
     private var pacer: FramePacer
     private var frameRate: FrameRate
+    /// What the stream's header announces.
+    private var level: H264Level
     /// Pictures that encoders before this one left out.
     private var earlierSkips = 0
     /// As `earlierSkips`, of pictures that were scaled or converted.
@@ -33,6 +35,7 @@ final class VideoPipeline {
         pacer = track.pacer
         keyFrameInterval = track.keyFrameInterval
         frameRate = track.configuration.frameRate
+        level = track.configuration.level
         self.queue = queue
         self.counters = counters
         self.control = control
@@ -59,8 +62,9 @@ final class VideoPipeline {
     private func encodeAll(until end: MediaTimestamp?) throws {
         while let frame = try source.nextFrame() {
             if let end, frame.captureTime >= end { return }
-            try obey(control.takeVideoOrders())
             guard pacer.frameCaptured(at: frame.captureTime) else { continue }
+            // Before a picture that goes to the encoder, so that what belongs together begins with this one.
+            try obey(control.takeVideoOrders(at: frame.captureTime), at: frame.captureTime)
             let packets = try encoder.encode(frame)
             counters.update { $0.capturedFrames += 1 }
             append(packets)
@@ -74,29 +78,40 @@ final class VideoPipeline {
         if !events.isEmpty { reports.send(.buffer(events)) }
     }
 
-    private func obey(_ orders: EncoderControl.VideoOrders) throws {
+    private func obey(_ orders: EncoderControl.VideoOrders, at time: MediaTimestamp) throws {
         if let configuration = orders.replacement {
             earlierSkips += encoder.skippedFrameCount
             earlierConversions += encoder.convertedFrameCount
             encoder = try makeEncoder(configuration)
-            pace(at: configuration.frameRate)
+            level = configuration.level
+            pace(at: configuration.frameRate, from: time)
             queue.videoEncoderReplaced()
         }
-        if let setting = orders.setting {
-            if setting.frameRate != frameRate {
-                try encoder.setFrameRate(
-                    setting.frameRate,
-                    keyFrameInterval: VideoTrack.keyFrameDistance(keyFrameInterval, at: setting.frameRate))
-                pace(at: setting.frameRate)
-            }
-            try encoder.setBitrate(setting.bitrate)
-        }
+        if let setting = orders.setting { try set(setting.bitrate, setting.frameRate, at: time) }
         if orders.isKeyFrameWanted { encoder.requestKeyFrame() }
     }
 
-    private func pace(at rate: FrameRate) {
+    /// An encoder that refuses a setting keeps the one before, and the stream goes on.
+    private func set(_ bitrate: Bitrate, _ wanted: FrameRate, at time: MediaTimestamp) throws {
+        do {
+            if wanted != frameRate {
+                try encoder.setFrameRate(
+                    wanted, keyFrameInterval: VideoTrack.keyFrameDistance(keyFrameInterval, at: wanted))
+                pace(at: wanted, from: time)
+            }
+            // What corrects an encoder that gives too little must not exceed what the stream announced.
+            try encoder.setBitrate(min(bitrate, level.largestBitrate))
+        } catch {
+            // The hardware's ladder has given up: there is no encoder any more.
+            if error is CommandFailure { throw error }
+            reports.send(.settingRefused("\(error)"))
+        }
+    }
+
+    private func pace(at rate: FrameRate, from time: MediaTimestamp) {
         frameRate = rate
         pacer = FramePacer(source: source.frameRate, wanted: rate)
+        _ = pacer.frameCaptured(at: time)
     }
 
     private func count(_ packets: [EncodedPacket]) {

@@ -1,9 +1,11 @@
+import ApplianceLogic
 import DevicePorts
 import LinuxIO
 import Media
 import RTMP
 import SoftwareEncoding
 import StreamQuality
+import V4L2Devices
 
 /// The picture's source and encoder, opened and fitted to each other.
 struct VideoTrack {
@@ -17,15 +19,75 @@ struct VideoTrack {
     let metadata: StreamMetadata.Video
     let pacer: FramePacer
 
-    /// - Parameter point: what the stream begins with.
+    /// - Parameters:
+    ///   - options: get a smaller size when the encoder has no memory for the one that was asked for.
+    ///   - point: what the stream begins with.
+    ///   - maximum: the highest bit rate that it may have.
     init?(
-        options: MediaOptions, point: OperatingPoint, stop: EventFD, reports: Mailbox<TrackReport>, console: Console
+        options: inout MediaOptions, point: OperatingPoint, maximum: Bitrate, stop: EventFD,
+        reports: Mailbox<TrackReport>,
+        console: Console
     ) throws {
-        guard let source = try Self.source(options, stop: stop, reports: reports) else { return nil }
-        let size = options.dimension.size
         if options.dimension.isRounded {
-            console.log("the size \(options.dimension.requestedSize) is rounded to \(size)")
+            console.log("the size \(options.dimension.requestedSize) is rounded to \(options.dimension.size)")
         }
+        let asked = options.dimension
+        var opened = Opened(try Self.source(options, stop: stop, reports: reports))
+        while opened.encoder == nil, opened.source != nil {
+            do {
+                try opened.openEncoder(
+                    options, point: point, maximum: maximum, reports: reports, console: console)
+            } catch let lack as HardwareEncodingError {
+                try options.fit(after: lack, asked: asked, point: point, maximum: maximum, reports: reports)
+                console.log("warning: \(lack); the picture is \(options.dimension.size) now")
+                if options.video.isCamera {
+                    // A smaller picture of its own leaves more memory, too; the larger one's goes back before.
+                    opened.source = nil
+                    opened.source = try Self.source(options, stop: stop, reports: reports)
+                }
+            }
+        }
+        guard let source = opened.source, let encoder = opened.encoder, let factory = opened.factory,
+            let configuration = opened.configuration
+        else { return nil }
+        self.source = source
+        self.configuration = configuration
+        self.encoder = encoder
+        keyFrameInterval = options.keyFrameInterval
+        makeEncoder = { configuration in try factory.make(configuration, mayShrink: false) { _ in } }
+        encoderInUse = factory.inUse
+        metadata = StreamMetadata.Video(configuration)
+        pacer = FramePacer(source: source.frameRate, wanted: configuration.frameRate)
+        Self.warn(of: source, options, console)
+    }
+
+    /// What has been opened so far.
+    private struct Opened {
+        var source: (any VideoSource)?
+        var encoder: (any VideoEncoder)?
+        var factory: EncoderFactory?
+        var configuration: VideoEncoderConfiguration?
+
+        init(_ source: (any VideoSource)?) { self.source = source }
+
+        mutating func openEncoder(
+            _ options: MediaOptions, point: OperatingPoint, maximum: Bitrate, reports: Mailbox<TrackReport>,
+            console: Console
+        ) throws {
+            guard let source else { return }
+            let configuration = try VideoTrack.configuration(
+                options, point: point, maximum: maximum, sourceRate: source.frameRate)
+            let factory = EncoderFactory(
+                choice: options.encoder, layout: source.layout, isLent: options.video.isCamera,
+                inUse: EncoderInUse("openh264"), reports: reports)
+            encoder = try factory.make(configuration, mayShrink: true) { console.log($0) }
+            self.factory = factory
+            self.configuration = configuration
+        }
+    }
+
+    private static func warn(of source: any VideoSource, _ options: MediaOptions, _ console: Console) {
+        let size = options.dimension.size
         if PictureFit(source.layout.size, into: size).hasBars {
             console.log("warning: \(source.layout.size) has another aspect than \(size); black bars fill the rest")
         }
@@ -34,22 +96,11 @@ struct VideoTrack {
                 "warning: the source gives \(source.frameRate.framesPerSecond) fps, \(options.quality.name) has "
                     + "\(options.quality.frameRate.framesPerSecond)")
         }
-        let configuration = try Self.configuration(options, point: point, sourceRate: source.frameRate)
-        self.source = source
-        self.configuration = configuration
-        keyFrameInterval = options.keyFrameInterval
-        let factory = EncoderFactory(
-            choice: options.encoder, layout: source.layout, inUse: EncoderInUse("openh264"), reports: reports)
-        encoder = try factory.make(configuration) { console.log($0) }
-        makeEncoder = { configuration in try factory.make(configuration) { _ in } }
-        encoderInUse = factory.inUse
-        metadata = StreamMetadata.Video(configuration)
-        pacer = FramePacer(source: source.frameRate, wanted: configuration.frameRate)
     }
 
     /// What the encoder is opened with for an operating point.
     static func configuration(
-        _ options: MediaOptions, point: OperatingPoint, sourceRate: FrameRate
+        _ options: MediaOptions, point: OperatingPoint, maximum: Bitrate, sourceRate: FrameRate
     ) throws -> VideoEncoderConfiguration {
         let frameRate = min(point.frameRate, sourceRate)
         // The best quality that the stream can rise to without another start.
@@ -57,7 +108,7 @@ struct VideoTrack {
         let best = isLower ? .medium3 : options.quality
         return VideoEncoderConfiguration(
             size: options.dimension.size, frameRate: frameRate, bitrate: point.videoBitrate, profile: best.profile,
-            level: try level(best, options),
+            level: try level(best, isLower ? best.bitrate : maximum, options),
             keyFrameInterval: keyFrameDistance(options.keyFrameInterval, at: frameRate))
     }
 
@@ -78,12 +129,38 @@ struct VideoTrack {
         }
     }
 
-    private static func level(_ quality: VideoQuality, _ options: MediaOptions) throws -> H264Level {
+    private static func level(
+        _ quality: VideoQuality, _ maximum: Bitrate, _ options: MediaOptions
+    ) throws -> H264Level {
         do {
-            return try quality.level(for: options.dimension.size)
+            return try quality.level(for: options.dimension.size, upTo: maximum)
         } catch {
             throw CommandFailure(.usage, code: -1305, "\(error)")
         }
+    }
+}
+
+extension MediaOptions {
+    /// What is tried next when the hardware encoder has too little memory: a smaller picture, at last software with
+    /// what the processor carries of the picture that was asked for.
+    fileprivate mutating func fit(
+        after lack: HardwareEncodingError, asked: VideoDimension, point: OperatingPoint, maximum: Bitrate,
+        reports: Mailbox<TrackReport>
+    ) throws {
+        if let smaller = dimension.smaller {
+            dimension = smaller
+            return
+        }
+        guard encoder == .auto else {
+            throw CommandFailure(.media, code: EventCode.videoEncodingFailed.rawValue, "\(lack)")
+        }
+        dimension = asked
+        let configuration = try VideoTrack.configuration(
+            self, point: point, maximum: maximum, sourceRate: point.frameRate)
+        let carried = SoftwareBudget.ofThisMachine.carried(configuration)
+        dimension = (try? VideoDimension(carried.size)) ?? dimension
+        encoder = .openh264
+        reports.send(.encoder(.softwareEncoderInUse(reason: "\(lack)")))
     }
 }
 

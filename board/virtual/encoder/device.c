@@ -46,6 +46,7 @@ FAULT(stall_until_key, "a stall ends when a key frame is asked for");
 FAULT(endless_drain, "a drain never ends");
 FAULT(busy_format, "setting a format fails with EBUSY");
 FAULT(fail_buffers, "asking for buffers fails with ENOMEM");
+FAULT(memory_kb, "what buffers of one use may take in all; more fails with ENOMEM");
 FAULT(slow_bitrate, "a change of bit rate while streaming takes 3 s and fails with ETIMEDOUT");
 FAULT(lossless, "copy the samples (I_PCM)");
 FAULT(delay_us, "how long a picture takes");
@@ -328,6 +329,22 @@ static u32 raw_size(const struct use *use)
 	return use->stride * use->height * 3 / 2;
 }
 
+/* Memory that a queue's buffers take: the encoder's own count, not those that a camera lends. */
+static u32 used_kb(struct vb2_queue *queue, unsigned int buffers, u32 size)
+{
+	return queue->memory == VB2_MEMORY_MMAP ? DIV_ROUND_UP(size, 1024) * buffers : 0;
+}
+
+static bool fits(struct use *use, struct vb2_queue *queue, unsigned int buffers, u32 size)
+{
+	bool input = V4L2_TYPE_IS_OUTPUT(queue->type);
+	struct vb2_queue *other = v4l2_m2m_get_vq(use->fh.m2m_ctx, input ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE :
+								   V4L2_BUF_TYPE_VIDEO_OUTPUT_MPLANE);
+
+	return !memory_kb || used_kb(queue, buffers, size) + used_kb(other, vb2_get_num_buffers(other),
+		input ? use->output_size : raw_size(use)) <= memory_kb;
+}
+
 static int queue_setup(struct vb2_queue *queue, unsigned int *buffers, unsigned int *planes, unsigned int sizes[],
 		       struct device *devices[])
 {
@@ -336,6 +353,8 @@ static int queue_setup(struct vb2_queue *queue, unsigned int *buffers, unsigned 
 
 	if (*planes)
 		return *planes != 1 || sizes[0] < size ? -EINVAL : 0;
+	if (!fits(use, queue, *buffers, size))
+		return -ENOMEM;
 	*planes = 1;
 	sizes[0] = size;
 	return 0;

@@ -1,0 +1,96 @@
+import Media
+
+/// The controller's constants, each with the default that was found by simulation and on real links.
+/// docs/quality.md gives the reason of each.
+public struct ControlTuning: Hashable, Sendable {
+    // MARK: Using the link
+
+    /// The part of a link's rate that is used once the rate is known.
+    public var share = 0.94
+    /// The part of what is sent that is media; the rest is chunk and media headers.
+    public var payloadShare = 0.98
+    /// How long the bytes under way may take to arrive, beside the way itself.
+    public var flightTime = Duration.milliseconds(400)
+    /// Bytes that may be under way in any case.
+    public var smallestFlight = 16_384
+    /// Below this, video needs the bits more than audio does.
+    public var videoBeforeLowAudio = Bitrate(kilobitsPerSecond: 320)
+    /// Above this, audio gets them back.
+    public var videoForFullAudio = Bitrate(kilobitsPerSecond: 420)
+    /// A group of pictures and a little more: so long, a delay may be one key frame's.
+    public var groupTime = Duration.milliseconds(2_200)
+
+    // MARK: Down
+
+    /// A delay counts as congestion never below this, however low the buffer's low threshold is.
+    public var leastCongestion = Duration.milliseconds(200)
+    /// New pictures may be late by this part of the buffer's `maxDuration` before what waits is given up for them.
+    public var discardShare = 0.6
+    /// Of the congested delay: beyond this, whatever it is, it is too much.
+    public var severeFactor = 1.7
+    /// What piled up is to be sent within this time.
+    public var drainTime = Duration.seconds(3)
+    /// Nothing comes through for so long: the link is gone, not slow.
+    public var stallTime = Duration.seconds(1)
+    /// One reduction is given so long to show before the next.
+    public var reductionInterval = Duration.milliseconds(700)
+    /// A link that goes down slowly is followed in steps, not at each measurement.
+    public var easingInterval = Duration.seconds(2)
+    public var discardInterval = Duration.seconds(2)
+    /// A link that, as the backlog is sent, carries so many times what it did is another link: waits begin anew.
+    public var otherLinkFactor = 1.5
+
+    // MARK: Up
+
+    /// The buffer must have been low for so long in any case before more is tried.
+    public var shortestProbeWait = Duration.seconds(2)
+    /// The wait on a link whose limit is known; doubled by each failure, halved by each success.
+    public var probeWait = Duration.seconds(4)
+    public var longestProbeWait = Duration.seconds(24)
+    /// Bursts of so many times what is sent are a hint that the link has become better.
+    public var hintFactor = 1.5
+    /// Each hint that misled raises the factor by half, up to here.
+    public var largestHintFactor = 8.0
+    /// Growth while the link's limit is not known.
+    public var fastGrowth = 1.5
+    /// Growth near to the limit.
+    public var cautiousGrowth = 1.12
+    public var fastProbeTime = Duration.milliseconds(1_200)
+    /// A probe is given up early when the queue never ran empty for so long and less than `refutingShare` came through.
+    public var refutingTime = Duration.seconds(1)
+    public var refutingShare = 0.85
+    /// What is acknowledged at once after a congestion belongs to it for so long.
+    public var rushTime = Duration.milliseconds(200)
+    /// A raise that lasted so long was right.
+    public var provingTime = Duration.seconds(10)
+    /// An encoder that gives less than this of what it is told proves nothing about the link.
+    public var verifyingShare = 0.55
+
+    // MARK: Between the groups of qualities
+
+    public var waitBeforeFall = Duration.seconds(5)
+    /// Doubled after each return that did not hold for `crossingProvingTime`.
+    public var waitBeforeRise = Duration.seconds(10)
+    public var longestWaitBeforeRise = Duration.seconds(160)
+    public var crossingProvingTime = Duration.seconds(60)
+
+    public init() {}
+}
+
+/// The delays that the controller acts on, as they follow from the buffer's limits.
+struct DelayLimits: Sendable {
+    /// Above this, more is sent than comes through; below half of it, the buffer is low.
+    let congested: Duration
+    /// New pictures may be late by so much before what waits is given up for them.
+    let discard: Duration
+    /// Beyond this, whatever it is, it is too much.
+    let severe: Duration
+
+    init(_ limits: SendBufferLimits, _ tuning: ControlTuning) {
+        congested = max(limits.duration(limits.lowThreshold), tuning.leastCongestion)
+        discard = limits.duration(tuning.discardShare)
+        severe = congested * tuning.severeFactor
+    }
+
+    var low: Duration { congested / 2 }
+}

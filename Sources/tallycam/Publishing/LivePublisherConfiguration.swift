@@ -1,0 +1,100 @@
+import DevicePorts
+import LinuxIO
+import Media
+import StreamQuality
+
+// How it is changed while live.
+extension LivePublisher {
+    func setMuted(_ isMuted: Bool) {
+        configuration.isMuted = isMuted
+        control.setMuted(isMuted)
+        tellMuted()
+    }
+
+    private func tellMuted() {
+        let isMuted = configuration.isMuted
+        let text = isMuted ? "muted: sound goes out as silence" : "no longer muted"
+        console.emit(Event("muted", text: text, ["muted": .flag(isMuted)]))
+    }
+
+    /// Nothing has changed, and the stream goes on.
+    func refuse(_ reason: String) {
+        console.emit(Event("refused", text: "refused: \(reason)", ["reason": .text(reason)]))
+    }
+
+    /// Makes the stream so: all of it at one key frame, or by one end and begin where players could not follow.
+    func reconfigure(to wanted: LiveConfiguration) {
+        let present = configuration
+        guard wanted != present else { return console.note("nothing to change") }
+        guard timeZero != nil else { return refuse("the stream has not begun") }
+        let rate = wanted.settings.audioQuality?.sampleRate
+        guard rate == present.settings.audioQuality?.sampleRate || tracks.hasOwnSampleRate else {
+            return refuse("the sample rate is that of the file or pipe the sound comes from")
+        }
+        do {
+            // The whole transaction is refused where the new picture cannot be.
+            if let quality = wanted.settings.videoQuality {
+                _ = try quality.level(for: wanted.dimension.size, upTo: wanted.settings.bitrateRange.maximum)
+            }
+        } catch {
+            return refuse("\(error)")
+        }
+        configuration = wanted
+        let isMuted = wanted.isMuted == present.isMuted ? nil : wanted.isMuted
+        var outcomes = adaptation.settingsChanged(to: wanted.settings, isMuted: isMuted, now: MonotonicClock.now()) {
+            self.encoderOfHigherLevel(at: $0)
+        }
+        let restarts = outcomes.contains { if case .restart = $0 { true } else { false } }
+        if !restarts, wanted.dimension != present.dimension {
+            outcomes.insert(.restart(adaptation.restarting()), at: 0)
+        }
+        statusReporter.configured(wanted)
+        let settings = wanted.lines.joined(separator: ", ")
+        console.emit(Event("configured", text: "now \(settings)", ["settings": .text(settings)]))
+        if isMuted != nil { tellMuted() }
+        adapted(outcomes)
+    }
+
+    /// An encoder whose header announces too little for what is asked of it gives way to another one of the same
+    /// profile. Players take its header within the stream.
+    private func encoderOfHigherLevel(at point: OperatingPoint) -> VideoEncoderConfiguration? {
+        guard let present = tracks.videoConfiguration, let needed = try? encoderConfiguration(at: point),
+            needed.level > present.level, needed.size == present.size
+        else { return nil }
+        tracks.reconfigured(video: needed, audio: nil)
+        return needed
+    }
+
+    private func encoderConfiguration(at point: OperatingPoint) throws -> VideoEncoderConfiguration {
+        var media = options.media
+        media.quality = configuration.settings.videoQuality ?? media.quality
+        media.dimension = configuration.dimension
+        return try VideoTrack.configuration(
+            media, point: point, maximum: configuration.settings.bitrateRange.maximum,
+            sourceRate: tracks.sourceFrameRate ?? point.frameRate)
+    }
+
+    /// Ends the stream in order and begins it again at this point, with the profile, size and sample rate that are
+    /// wanted now.
+    func restart(at point: OperatingPoint) {
+        var video: VideoEncoderConfiguration?
+        do {
+            if tracks.videoConfiguration != nil { video = try encoderConfiguration(at: point) }
+        } catch {
+            // The encoder that there is goes on, at the rates that are wanted.
+            adaptation.restartFailed()
+            return refuse("\(error); the stream keeps its profile")
+        }
+        if let video { control.replaceVideoEncoder(video) }
+        var replacesAudio = false
+        if let audio = point.audioQuality {
+            replacesAudio = tracks.hasOwnSampleRate && tracks.metadata.audio?.sampleRate != audio.sampleRate
+            if replacesAudio { control.replaceAudioEncoder(audio) } else { control.perform([.setAudio(audio)]) }
+        }
+        tracks.reconfigured(video: video, audio: point.audioQuality)
+        queue.paused(replacesVideoEncoder: video != nil, replacesAudioEncoder: replacesAudio)
+        adaptation.connectionLost()
+        mediaConnection = nil
+        perform(session.restartRequested(isContinuation: true, now: MonotonicClock.now()))
+    }
+}

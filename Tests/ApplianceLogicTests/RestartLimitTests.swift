@@ -1,0 +1,57 @@
+import ApplianceLogic
+import Media
+import Testing
+
+@Suite struct RestartLimitTests {
+    private func time(_ seconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: seconds * 1000) }
+
+    /// The encoder fails so many seconds after each start, for good.
+    private func restarts(everyTime seconds: Int64, count: Int) -> Int {
+        var saved: String?
+        for number in 0..<count {
+            var limit = RestartLimit(savedText: saved, now: time(5))
+            guard limit.restartWanted(resumesStream: true, now: time(seconds)) else { return number }
+            saved = limit.savedText(now: time(seconds))
+        }
+        return count
+    }
+
+    @Test func afterThreeRestartsTheMachineStands() {
+        #expect(restarts(everyTime: 30, count: 100) == 3)
+        // The fourth comes an hour after the first at the earliest: 3 in an hour for ever.
+        #expect(restarts(everyTime: 1000, count: 100) == 3)
+        #expect(restarts(everyTime: 1300, count: 100) == 100)
+    }
+
+    @Test func anHourOfRunningForgives() {
+        var limit = RestartLimit(savedText: nil, now: time(0))
+        for second in Int64(0)..<3 {
+            let isAllowed = limit.restartWanted(resumesStream: false, now: time(second))
+            #expect(isAllowed)
+        }
+        let isTooEarly = limit.restartWanted(resumesStream: false, now: time(3599))
+        #expect(!isTooEarly)
+        #expect(limit.count(now: time(3599)) == 3 && limit.count(now: time(3601)) == 1)
+        let isAllowed = limit.restartWanted(resumesStream: false, now: time(3600))
+        #expect(isAllowed)
+    }
+
+    @Test func whatIsSavedIsKnownAfterTheStart() {
+        var limit = RestartLimit(savedText: nil, now: time(0))
+        _ = limit.restartWanted(resumesStream: true, now: time(100))
+        #expect(limit.savedText(now: time(160)) == "resume 60\n")
+        var next = RestartLimit(savedText: limit.savedText(now: time(160)), now: time(10))
+        #expect(next.resumesStream && next.count(now: time(10)) == 1)
+        next.streamResumed()
+        #expect(next.savedText(now: time(40)) == "none 90\n")
+        #expect(!RestartLimit(savedText: next.savedText(now: time(40)), now: time(10)).resumesStream)
+    }
+
+    @Test(arguments: ["", "resume", "none x -5 99999999999999999999", "\u{0}\u{1}", "3 2 1 0 0 0 0 0 0"])
+    func garbageNeverMeansMoreThanTheLimit(text: String) {
+        var limit = RestartLimit(savedText: text, now: time(1))
+        var count = 0
+        while limit.restartWanted(resumesStream: false, now: time(2)), count < 10 { count += 1 }
+        #expect(count <= 3)
+    }
+}

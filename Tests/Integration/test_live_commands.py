@@ -1,0 +1,178 @@
+"""A live stream is changed: several settings at one key frame, or by one clean restart where players could not follow."""
+
+import subprocess
+import time
+
+import pytest
+from processes import Children, Process
+from recording import Recording
+from tallycam import TALLYCAM, Receiver, events, publish_arguments, start_publisher, wait_for_event
+
+# Seconds to which a sound's begin is told apart: an AAC packet and the overlap with its neighbours.
+AUDIO_BLUR = 0.1
+
+
+def start(children: Children, url: str, **options) -> Process:
+    children.priority = -5
+    options = {"quality": "Medium3", "dimension": "320x240", "commands": True, **options}
+    publisher = start_publisher(children, url, stdin=subprocess.PIPE, **options)
+    wait_for_event(publisher, "publishing")
+    return publisher
+
+
+def send(publisher: Process, *lines: str) -> None:
+    publisher.child.stdin.write("".join(f"{line}\n" for line in lines).encode())
+    publisher.child.stdin.flush()
+
+
+def wait_for(publisher: Process, name: str, count: int) -> list[dict]:
+    def found():
+        return [event for event in events(publisher) if event["name"] == name]
+
+    publisher.wait_until(lambda: len(found()) >= count, 10, f"{count} of event '{name}'")
+    return found()
+
+
+def silence_begins(path) -> float:
+    """Seconds from the first sound to where it falls silent for good."""
+    run = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"],
+        capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    samples = memoryview(run.stdout).cast("h")
+    return max(at for at in range(0, len(samples), 8) if abs(samples[at]) > 500) / 8000
+
+
+@pytest.mark.parametrize("form", ["transaction", "one line"])
+def test_all_changes_take_effect_at_one_key_frame(children, nginx, form):
+    publisher = start(children, nginx.url("live"))
+    time.sleep(2.7)  # between two key frames
+    changes = ["quality Low1", "audio-quality Low1", "mute on"]
+    if form == "transaction":
+        send(publisher, "begin", *(f"set {change}" for change in changes))
+        time.sleep(0.3)
+        assert not [event for event in events(publisher) if event["name"] == "configured"], "nothing changes yet"
+        send(publisher, "commit")
+    else:
+        send(publisher, f"set {' '.join(changes)}")
+    wait_for(publisher, "configured", 1)
+    [changed] = [event for event in wait_for(publisher, "qualityChanged", 1)]
+    assert changed["reason"] == "settingsChanged"
+    assert (changed["quality"], changed["framesPerSecond"], changed["audioBitsPerSecond"]) == ("Low1", 12, 64_000)
+    time.sleep(2)
+    send(publisher, "stop")
+    assert publisher.wait(10) == 0, publisher.report()
+
+    recording = Recording(nginx.recording("live"))
+    assert recording.decoded.complaints == ""
+    assert recording.disorder() == []
+    assert len([tag for tag in recording.tags if tag.is_video_header]) == 1, "it is one stream"
+    times = [tag.timestamp for tag in recording.pictures]
+    gaps = [after - before for before, after in zip(times, times[1:])]
+    # 30 pictures a second before, 12 from the key frame on.
+    border = next(at for at, gap in enumerate(gaps) if gap > 50)
+    assert all(gap < 50 for gap in gaps[:border]) and all(gap > 50 for gap in gaps[border:]), gaps
+    assert recording.pictures[border].is_key_picture
+    begin = times[border]
+    assert min(abs(begin - key - 2000 * turn) for turn in (1, 2) for key in recording.key_times[:1]) > 200, (
+        "it is a key frame of its own, beside those that come every 2 s"
+    )
+    # From there on sound is silent and has half its bits.
+    heard = recording.sounds[0].timestamp / 1000 + silence_begins(recording.path)
+    assert abs(heard - begin / 1000) < AUDIO_BLUR, (heard, begin)
+    before = [len(tag.body) for tag in recording.sounds if tag.timestamp < begin - 200]
+    after = [len(tag.body) for tag in recording.sounds if tag.timestamp > begin + 500]
+    assert sum(after) / len(after) < 0.6 * sum(before) / len(before)
+
+
+def test_more_than_the_header_announced_comes_with_a_new_header(children):
+    """960x540 at 30 pictures a second needs level 3.1, at 12 level 3.0 does."""
+    receiver = Receiver(children)
+    publisher = start(children, receiver.url(), quality="Low1", dimension="960x540")
+    time.sleep(1.5)
+    send(publisher, "set quality Medium1")
+    wait_for(publisher, "configured", 1)
+    time.sleep(2)
+    send(publisher, "stop")
+    assert publisher.wait(10) == 0, publisher.report()
+    recording = Recording(receiver.recording())
+    assert recording.decoded.complaints == ""
+    levels = [tag.body[5 + 3] for tag in recording.tags if tag.is_video_header]
+    profiles = {tag.body[5 + 1] for tag in recording.tags if tag.is_video_header}
+    assert levels == [30, 31] and len(profiles) == 1
+    times = [tag.timestamp for tag in recording.pictures]
+    assert times[-1] - times[-2] < 50
+
+
+def test_what_players_cannot_follow_takes_one_clean_restart(children):
+    receiver = Receiver(children)
+    publisher = start(children, receiver.url(), quality="High1", adapt="restart")
+    time.sleep(1.5)
+    send(publisher, "set quality Medium2 dimension 416x234 audio-quality High1@48000")
+    wait_for(publisher, "configured", 1)
+    wait_for(publisher, "publishing", 2)
+    time.sleep(2.5)
+    send(publisher, "stop")
+    assert publisher.wait(10) == 0, publisher.report()
+    first = Recording(receiver.recording())
+    second = Recording(first.path.with_stem(f"{first.path.stem}-2"))
+    for recording, profile, size, rate in (
+        (first, "Main", (320, 240), 44_100), (second, "Baseline", (416, 234), 48_000),
+    ):  # fmt: skip
+        assert recording.decoded.complaints == ""
+        assert recording.sps.profile_name == profile
+        assert (recording.sps.width, recording.sps.height) == size
+        assert recording.sample_rate == rate
+        assert len([tag for tag in recording.tags if tag.is_video_header]) == 1
+        assert len([tag for tag in recording.tags if tag.is_audio_header]) == 1
+        assert recording.pictures[0].is_key_picture and len(recording.pictures) > 30
+        assert len(recording.sounds) > 30
+    assert second.metadata["width"] == 416 and second.metadata["audiosamplerate"] == 48_000
+
+
+def test_what_cannot_be_is_refused_and_the_stream_goes_on(children):
+    receiver = Receiver(children)
+    publisher = start(children, receiver.url())
+    bad = ["set quality Best", "set dimension 360p", "set volume 11", "commit", "hello", "set bitrate 1,2,3"]
+    send(publisher, *bad)
+    refused = wait_for(publisher, "refused", len(bad))
+    assert all(event["reason"] for event in refused)
+    time.sleep(0.5)
+    assert not [event for event in events(publisher) if event["name"] in ("configured", "qualityChanged")]
+    send(publisher, "stop")
+    assert publisher.wait(10) == 0, publisher.report()
+    assert Recording(receiver.recording()).decoded.complaints == ""
+
+
+def test_commands_and_their_help_on_a_terminal(children):
+    receiver = Receiver(children)
+    words = [TALLYCAM, *publish_arguments(receiver.url(), events="text", quality="Low1", dimension="320x240")]
+    terminal = children.start("terminal", ["script", "-qec", " ".join(map(str, words)), "/dev/null"], stdin=subprocess.PIPE)
+    terminal.wait_until(lambda: "state: connected" in terminal.stdout, 10, "the stream")
+    send(terminal, "help", "set mute on")
+    terminal.wait_until(lambda: "muted: sound goes out as silence" in terminal.stdout, 5, "the change")
+    assert "forget what was noted" in terminal.stdout
+    send(terminal, "stop")
+    assert terminal.wait(10) == 0, terminal.report()
+
+
+def test_a_bit_rate_above_the_tables_level_is_carried(children):
+    """High3 has level 3.0, which ends at 10 Mbit/s; correcting an encoder that gives too little asks for more."""
+    receiver = Receiver(children)
+    publisher = start_publisher(
+        children, receiver.url(), quality="High3", dimension="320x240", bitrate="150,9500,9500", duration=6
+    )
+    assert publisher.wait(20) == 0, publisher.report()
+    assert not [event for event in events(publisher) if event["name"] == "refused"]
+    assert Recording(receiver.recording()).decoded.complaints == ""
+
+
+def test_sound_alone_is_a_stream(children, nginx):
+    publisher = start_publisher(children, nginx.url("sound"), video="none", duration=4)
+    assert publisher.wait(20) == 0, publisher.report()
+    recording = Recording(nginx.recording("sound"))
+    assert recording.decoded.complaints == ""
+    assert recording.pictures == [] and not any(tag.is_video_header for tag in recording.tags)
+    assert 3.8 < recording.audio_seconds < 4.2
+    assert recording.decoded.audio_frames == len(recording.sounds)
+    assert "width" not in recording.metadata

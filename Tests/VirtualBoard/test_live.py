@@ -1,0 +1,112 @@
+"""Camera, microphone and hardware encoder together, while the stream's quality changes under way."""
+
+import time
+from dataclasses import dataclass
+
+import flv
+import pytest
+
+from encoder import PARAMETERS, Publisher, Stream, clear_faults, kernel_is_content
+
+CAMERA = "v4l2:/dev/video0,size=640x360,format=NV12"
+
+
+@dataclass
+class Step:
+    """A time in which the operating point stayed what it was, in the order of the pictures that were sent."""
+
+    quality: str
+    frames_per_second: int
+    bits_per_second: int
+    first: int
+    last: int
+
+
+@pytest.fixture
+def encoder(board):
+    clear_faults(board)
+    # The voice: noise, at a rate that is not the stream's.
+    board.start("exec aplay -q -D hw:Loopback,0 -f S16_LE -c 2 -r 48000 /dev/urandom")
+    yield board
+    board.end_all()
+    kernel_is_content(board)
+
+
+def uses(board) -> int:
+    """How often the encoder was given buffers: two queues each time that it is opened."""
+    return int(board.run(f"cat {PARAMETERS}/opened").text)
+
+
+def steps_of(stream: Stream) -> list[Step]:
+    """From the status reports, one a second: what they have in common in a row."""
+    steps: list[Step] = []
+    for status in stream.of("status"):
+        point = (status["quality"], status["framesPerSecond"], status["videoBitsPerSecond"])
+        if steps and (steps[-1].quality, steps[-1].frames_per_second, steps[-1].bits_per_second) == point:
+            steps[-1].last = status["videoFrames"]
+        else:
+            steps.append(Step(*point, status["videoFrames"], status["videoFrames"]))
+    return steps
+
+
+def measured_kbps(stream: Stream, step: Step) -> float:
+    """What the step's pictures would need at its frame rate: an emulated camera gives fewer."""
+    sizes = [len(tag.body) - 5 for tag in stream.recording.pictures[step.first : step.last]]
+    return sum(sizes) / len(sizes) * 8 * step.frames_per_second / 1000
+
+
+def assert_bitrate_follows(stream: Stream, least_pictures: int = 25) -> list[str]:
+    """In every step that was long enough for two key frames' worth of averaging."""
+    lines = []
+    for step in steps_of(stream):
+        if step.last - step.first < least_pictures:
+            continue
+        kbps = measured_kbps(stream, step)
+        lines.append(f"{step.quality}: {step.bits_per_second / 1000:.0f} asked, {kbps:.0f} measured")
+        assert abs(kbps - step.bits_per_second / 1000) < 0.15 * step.bits_per_second / 1000, lines
+    return lines
+
+
+def assert_whole(stream: Stream) -> None:
+    """No decoder error, nothing missing, one connection, one encoder."""
+    decoded = stream.recording.decoded
+    assert decoded.complaints == ""
+    assert decoded.pictures == stream.ended["videoFrames"] == len(stream.recording.pictures)
+    assert not stream.recording.disorder()
+    assert not {1102, 1103, 1104} & set(stream.codes)
+    # The headers name the frame rate, which may change; the picture may not.
+    headers = [flv.sps_of_header(tag) for tag in stream.recording.tags if tag.is_video_header]
+    assert len({(sps.width, sps.height, sps.profile, sps.level) for sps in headers}) == 1, headers
+
+
+# What the link carries, in the steps of a walk down the table: a little more than each row and its sound need.
+LINKS = ["1000kbit", "760kbit", "560kbit", "440kbit", "330kbit", "240kbit"]
+ROWS = {"Low1", "Low2", "Low3", "Medium1", "Medium2", "Medium3"}
+
+
+def test_quality_walks_down_the_table_and_up_again_with_the_hardware_encoder(encoder, nginx, capsys):
+    """Medium3 to Low1 and back by a network that gets slower and fast again: the encoder is never opened anew."""
+    before = uses(encoder)
+    publisher = Publisher(
+        encoder, nginx, "follows", "--dimension 640x360", "--quality Medium3", "--bitrate 150,1000,1000",
+        source=CAMERA, audio="alsa:hw:Loopback,1",
+    )  # fmt: skip
+    publisher.wait_pictures(60)
+    for link in LINKS:
+        encoder.shape(rate=link)
+        time.sleep(7)
+    publisher.wait_status(lambda status: status["quality"] == "Low1", 30)
+    time.sleep(3)
+    encoder.unshape()
+    publisher.wait_status(lambda status: status["videoBitsPerSecond"] > 900_000, 90)
+    time.sleep(4)
+    stream = publisher.stop()
+    # Two queues each time that the encoder is opened.
+    assert uses(encoder) - before == 2
+    lines = assert_bitrate_follows(stream)
+    with capsys.disabled():
+        print("\n  " + "\n  ".join(lines))
+    rows = {step.quality for step in steps_of(stream)}
+    assert len(rows & ROWS) >= 5 and {"Low1", "Medium3"} <= rows, rows
+    assert len(lines) >= 4
+    assert_whole(stream)
