@@ -72,7 +72,8 @@ public final class EncoderThread: Sendable {
         work = try EventFD()
         progress = try EventFD()
         state.withLock { $0.busySince = MonotonicClock.now() }
-        _ = try NamedThread("encoder") { [self] in run(open) }
+        // What hangs in it is the ladder's business, not the watchdog's.
+        _ = try NamedThread("encoder", mayBlock: true) { [self] in run(open) }
         let isDone = wait(until: MonotonicClock.now() + Self.openLimit) { $0.isOpen || $0.failure != nil }
         let failure = state.withLock { state in
             state.isCloseWanted = state.isCloseWanted || !isDone
