@@ -72,7 +72,7 @@ public final class EncoderThread: Sendable {
         work = try EventFD()
         progress = try EventFD()
         state.withLock { $0.busySince = MonotonicClock.now() }
-        // A call that hangs is answered by software; the machine goes on.
+        // What hangs in it is the ladder's business, not the watchdog's.
         _ = try NamedThread("encoder", mayBlock: true) { [self] in run(open) }
         let isDone = wait(until: MonotonicClock.now() + Self.openLimit) { $0.isOpen || $0.failure != nil }
         let failure = state.withLock { state in

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import flv
 import pytest
 
-from encoder import PARAMETERS, Publisher, Stream, clear_faults, kernel_is_content
+from encoder import PARAMETERS, Publisher, Stream, assert_decodes, clear_faults, kernel_is_content
+from test_libcamera import VIRTUAL
 
 CAMERA = "v4l2:/dev/video0,size=640x360,format=NV12"
 
@@ -135,3 +136,20 @@ def test_quality_follows_the_network(encoder, nginx, capsys):
         print("\n  " + "\n  ".join(lines))
     assert len(lines) >= 2
     assert_whole(stream)
+
+
+def test_libcamera_lends_its_memory_to_the_encoder(encoder, nginx):
+    """libcamera -> DMABUF -> encoder -> RTMP: the processor copies no raw picture, and every one is accounted for."""
+    encoder.run("mkdir -p /usr/share/libcamera/pipeline/virtual")
+    encoder.put("/usr/share/libcamera/pipeline/virtual/virtual.yaml", VIRTUAL)
+    stream = Publisher(
+        encoder, nginx, "libcamera", "--dimension 640x360", "--quality Medium1", "--adapt nothing", "--duration 12",
+        source="libcamera:Virtual0,size=640x360,fps=10",
+    ).finish(90)  # fmt: skip
+    status = stream.of("status")[-1]
+    assert status["encoder"] == "v4l2:/dev/video11"
+    assert status["sourceConverted"] == status["sourceMapped"] == 0, status
+    given = status["sourceFrames"] + status["sourceRepeated"]
+    assert given > 30
+    assert abs(given - status["videoFrames"] - status["videoSkipped"] - status["videoDropped"]) <= 5, status
+    assert_decodes(stream)
