@@ -29,6 +29,8 @@ let package = Package(
             name: "AudioCapture",
             dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CALSA", "CFDKAAC", "CResampler"]),
         .target(
+            name: "CameraCapture", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLibcamera"]),
+        .target(
             name: "V4L2Devices",
             dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CLinux", "CV4LConvert"]),
         .target(name: "Transport", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLinux", "CMbedTLS"]),
@@ -39,7 +41,7 @@ let package = Package(
             name: "tallycam",
             dependencies: [
                 "Media", "Bitstream", "RTMP", "StreamQuality", "StreamFile", "ApplianceLogic", "DevicePorts",
-                "LinuxIO", "SoftwareEncoding", "AudioCapture", "V4L2Devices", "Transport",
+                "LinuxIO", "SoftwareEncoding", "AudioCapture", "CameraCapture", "V4L2Devices", "Transport",
                 "SyntheticSources", "JSONText", "BoardIO",
             ]),
 
@@ -51,6 +53,12 @@ let package = Package(
             name: "CLibYUV",
             linkerSettings: [.linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("stdc++")]),
         .target(name: "CFDKAAC", linkerSettings: [.linkedLibrary("fdk-aac"), .linkedLibrary("m")]),
+        .target(
+            name: "CLibcamera", cxxSettings: [.unsafeFlags(["-isystem", "/usr/include/libcamera"])],
+            linkerSettings: [
+                .linkedLibrary("camera"), .linkedLibrary("yaml"), .linkedLibrary("yuv"), .linkedLibrary("jpeg"),
+                .linkedLibrary("stdc++"),
+            ]),
         .target(name: "CALSA", linkerSettings: [.linkedLibrary("asound"), .linkedLibrary("m")]),
         .target(name: "CResampler", linkerSettings: [.linkedLibrary("speexdsp"), .linkedLibrary("m")]),
         .target(
@@ -76,6 +84,7 @@ let package = Package(
             name: "SoftwareEncodingTests",
             dependencies: ["SoftwareEncoding", "StreamQuality", "Bitstream", "MediaTestSupport"]),
         .testTarget(name: "AudioCaptureTests", dependencies: ["AudioCapture", "Bitstream", "MediaTestSupport"]),
+        .testTarget(name: "CameraCaptureTests", dependencies: ["CameraCapture"]),
         .testTarget(name: "V4L2DevicesTests", dependencies: ["V4L2Devices", "CLinux"]),
         .testTarget(
             name: "SyntheticSourcesTests",

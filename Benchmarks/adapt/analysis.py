@@ -176,8 +176,9 @@ def judge(
         arrived = sum(item["bytes"] for item in sizes if begin + first <= item["clock"] < begin + last)
         rates.append(arrived * 8 / 1000 / (last - first))
     back = begin + blackouts[-1][1] if blackouts else None
-    following = [picture.arrival - back for picture in pictures if back and not picture.is_corrupt
-                 and picture.arrival > back and picture.taken > back - FRESH]  # fmt: skip
+    # What waited for the link is no live picture: the first one that was taken after its return counts.
+    following = [picture.arrival - back for picture in pictures
+                 if back and not picture.is_corrupt and picture.taken > back]  # fmt: skip
     inside = [picture for picture in pictures if begin <= picture.arrival < end]
     return Verdict(
         fresh_share=statistics.fmean(age < FRESH for _, age in seen), worst_age=max(age for _, age in seen),

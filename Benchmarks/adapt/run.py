@@ -143,11 +143,13 @@ class Run:
             )  # fmt: skip
 
 
-def tallycam(name: str, options: argparse.Namespace, policy: str, has_camera: bool = False) -> Participant:
+def tallycam(
+    name: str, options: argparse.Namespace, policy: str, has_camera: bool = False, quality: str = "High3"
+) -> Participant:
     size = f"{options.width}x{options.height}"
     video = f"raw:-,format=i420,size={size},fps={FPS}" if has_camera else "synthetic"
     command = [
-        options.program, "publish", "--url", URL, "--video", video, "--quality", "High3", "--dimension", size,
+        options.program, "publish", "--url", URL, "--video", video, "--quality", quality, "--dimension", size,
         "--adapt", policy, "--reconnect", "endless", "--events", "json", "--trace", "--status-interval", "1",
     ]  # fmt: skip
     return Participant(name, command, has_camera, is_ours=True)
@@ -179,13 +181,23 @@ def gstreamer(name: str, options: argparse.Namespace) -> Participant:
 def rounds(options: argparse.Namespace) -> list[list[Participant]]:
     """Those of a round run side by side: as many encoders as two cores carry."""
     ours = [tallycam("tallycam, seamless", options, "seamless"), tallycam("tallycam, restart", options, "restart")]
+    # Low and Medium only, which all players can follow without a break; and a crossing with pictures that need the bits.
+    groups = [
+        tallycam("tallycam, Medium3", options, "seamless", quality="Medium3"),
+        tallycam("tallycam, camera restart", options, "restart", has_camera=True),
+    ]
+    camera = tallycam("tallycam, camera", options, "seamless", has_camera=True)
+    if options.only:
+        chosen = [item for item in [*ours, *groups, camera] if item.name == f"tallycam, {options.only}"]
+        return [chosen] if chosen else sys.exit(f"bench-adapt: there is no run of \"{options.only}\"")
     if options.ours:
-        return [ours]
+        return [ours, groups]
     fifo = ["-f", "fifo", "-fifo_format", "flv", "-drop_pkts_on_overflow", "1", "-attempt_recovery", "1",
             "-recover_any_error", "1", "-recovery_wait_time", "1"]  # fmt: skip
     return [
         ours,
-        [tallycam("tallycam, camera", options, "seamless", has_camera=True), gstreamer("gst rtmp2sink", options)],
+        groups,
+        [camera, gstreamer("gst rtmp2sink", options)],
         [ffmpeg("ffmpeg", options, "-f", "flv"), ffmpeg("ffmpeg fifo", options, *fifo)],
     ]
 
@@ -225,7 +237,7 @@ def play(runs: list[Run]) -> float:
 
 
 def show(results: list[tuple[Run, analysis.Verdict]], options: argparse.Namespace) -> bool:
-    print(f"\n{options.width}x{options.height}, High3, {options.congestion_control}, a router queue of {options.queue} "
+    print(f"\n{options.width}x{options.height}, High3 where nothing else is said, {options.congestion_control}, a router queue of {options.queue} "
           f"bytes, {', '.join(f'{kilobits} kbit/s {seconds:.0f} s' for kilobits, seconds in SCRIPT)}\n")  # fmt: skip
     steady = [index for index, (kilobits, _) in enumerate(SCRIPT) if kilobits]
     heads = ["", "< 3 s old", "worst age", "outside", "corrupt", "pictures", "to picture", "changes", "restarts"]
@@ -275,6 +287,7 @@ def reaches(run: Run, verdict: analysis.Verdict) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench-adapt", description=__doc__)
     parser.add_argument("--ours", action="store_true", help="Tallycam only")
+    parser.add_argument("--only", metavar="NAME", help="one run of Tallycam: seamless, restart, Medium3, camera, camera restart")
     parser.add_argument("--size", default="1280x720", help="of the picture (default 1280x720)")
     parser.add_argument("--queue", type=int, default=64_000, help="bytes that the router holds (default 64000)")
     # Cubic, which boards have, is not allowed in namespaces everywhere; Reno fills queues like it.

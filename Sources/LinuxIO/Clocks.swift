@@ -12,7 +12,7 @@ public enum MonotonicClock {
     /// Sleeps until the clock shows `time`; returns at once when that is past.
     public static func sleep(until time: MediaTimestamp) {
         var deadline = timespec(nanoseconds: time.nanoseconds)
-        while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, nil) == EINTR {}
+        ThreadActivity.wait { while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, nil) == EINTR {} }
     }
 }
 

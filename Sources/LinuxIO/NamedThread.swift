@@ -11,10 +11,11 @@ public struct NamedThread: ~Copyable, Sendable {
     /// - Parameters:
     ///   - name: cut to 15 bytes, the kernel's limit.
     ///   - stackSize: in bytes, whole pages. Memory is used only as the stack grows.
+    ///   - mayBlock: it calls what answers when it likes, as getaddrinfo; `ThreadActivity` leaves it out.
     ///   - body: what the thread does; what it captures belongs to the new thread from then on.
     ///     Signals sent to the process never reach it: they are the main thread's.
     public init(
-        _ name: String, stackSize: Int = 512 * 1024, _ body: sending @escaping () -> Void
+        _ name: String, stackSize: Int = 512 * 1024, mayBlock: Bool = false, _ body: sending @escaping () -> Void
     ) throws(SystemCallError) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -23,7 +24,7 @@ public struct NamedThread: ~Copyable, Sendable {
         guard number == 0 else {
             throw SystemCallError("pthread_attr_setstacksize", number: number, subject: "\(stackSize) bytes")
         }
-        let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
+        let start = Unmanaged.passRetained(ThreadStart(name: name, mayBlock: mayBlock, body: body))
         var thread = pthread_t()
         var (all, own) = (sigset_t(), sigset_t())
         sigfillset(&all)
@@ -51,10 +52,12 @@ public struct NamedThread: ~Copyable, Sendable {
 /// Goes to the new thread as a raw pointer; the starting thread keeps nothing of it.
 private final class ThreadStart {
     let name: String
+    let mayBlock: Bool
     let body: () -> Void
 
-    init(name: String, body: @escaping () -> Void) {
+    init(name: String, mayBlock: Bool, body: @escaping () -> Void) {
         self.name = name
+        self.mayBlock = mayBlock
         self.body = body
     }
 }
@@ -63,6 +66,6 @@ private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawP
     guard let context else { return nil }
     let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
     clinux_name_thread(String(decoding: start.name.utf8.prefix(15), as: UTF8.self))
-    start.body()
+    if start.mayBlock { start.body() } else { ThreadActivity.watch(start.name, start.body) }
     return nil
 }

@@ -46,14 +46,25 @@ public struct PollEntry: Sendable {
 @discardableResult
 public func poll(_ entries: inout [PollEntry], until deadline: MediaTimestamp?) throws(SystemCallError) -> Int {
     while true {
-        let count = entries.withUnsafeMutableBufferPointer { buffer in
-            buffer.withMemoryRebound(to: pollfd.self) { raw -> Int32 in
-                guard let deadline else { return clinux_ppoll(raw.baseAddress, nfds_t(raw.count), nil) }
-                var timeout = timespec(nanoseconds: (deadline - MonotonicClock.now()).wholeNanoseconds)
-                return clinux_ppoll(raw.baseAddress, nfds_t(raw.count), &timeout)
-            }
-        }
+        let count = ThreadActivity.wait { pollOnce(&entries, until: deadline) }
         if count >= 0 { return Int(count) }
-        guard errno == EINTR else { throw SystemCallError("ppoll") }
+        guard count == -EINTR else { throw SystemCallError("ppoll", number: -count) }
+    }
+}
+
+/// One call of ppoll(2).
+/// - Returns: what it does, or its error number, negative.
+private func pollOnce(_ entries: inout [PollEntry], until deadline: MediaTimestamp?) -> Int32 {
+    entries.withUnsafeMutableBufferPointer { buffer in
+        buffer.withMemoryRebound(to: pollfd.self) { raw -> Int32 in
+            var count: Int32
+            if let deadline {
+                var timeout = timespec(nanoseconds: (deadline - MonotonicClock.now()).wholeNanoseconds)
+                count = clinux_ppoll(raw.baseAddress, nfds_t(raw.count), &timeout)
+            } else {
+                count = clinux_ppoll(raw.baseAddress, nfds_t(raw.count), nil)
+            }
+            return count < 0 ? -errno : count
+        }
     }
 }

@@ -75,7 +75,11 @@ public final class OpenH264Encoder: VideoEncoder {
         }
         if isKeyFrame { try makeNextPictureKey(false) }
         let unit = encoded.map { $0.withUnsafeBytes { AnnexBAccessUnit($0) } }
-        if unit?.containsPicture != true { skippedFrameCount += 1 }
+        if unit?.containsPicture != true {
+            skippedFrameCount += 1
+            // A key frame that was left out is still wanted.
+            if isKeyFrame { keyFrameSchedule.keyFrameRequested() }
+        }
         return unit.map { packets($0, at: time) } ?? []
     }
 

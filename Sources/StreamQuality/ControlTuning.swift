@@ -63,6 +63,8 @@ public struct ControlTuning: Hashable, Sendable {
     public var rushTime = Duration.milliseconds(200)
     /// A raise that lasted so long was right.
     public var provingTime = Duration.seconds(10)
+    /// A raise that is followed by a link of less than this part of what was sent before it is not what was wrong.
+    public var blameShare = 0.65
     /// An encoder that gives less than this of what it is told proves nothing about the link.
     public var verifyingShare = 0.55
 

@@ -87,6 +87,9 @@ struct LinkEstimator: Sendable {
     /// Takes a first guess for the capacity, for want of a better one.
     mutating func guessed(_ rate: Bitrate) { capacity = capacity ?? rate }
 
+    /// More came through than a link of this capacity lets through.
+    mutating func capacityRefuted() { capacity = nil }
+
     /// Forgets everything: a new connection may go another way.
     mutating func reset() { self = LinkEstimator(groupTime: groupTime) }
 

@@ -40,8 +40,8 @@ public struct QualityController: Sendable {
     var easedAt: MediaTimestamp?
     /// What the link carried when there was last too much for it.
     var capacityWhenReduced: Bitrate?
-    /// The last raise, until it is known whether it was right.
-    var raisedAt: MediaTimestamp?
+    /// The last raise, and what was sent before it, until it is known whether it was right.
+    var raise: (time: MediaTimestamp, from: Bitrate)?
 
     public init(settings: QualitySettings, now: MediaTimestamp) {
         self.settings = settings

@@ -47,8 +47,8 @@ extension QualityController {
         _ measurement: StreamMeasurement, _ reason: QualityChangeReason
     ) -> [QualityAction] {
         let now = measurement.now
-        noteFailure(now: now)
         let capacity = link.busyRate ?? link.deliveredRate(over: .milliseconds(500)) ?? total(of: operatingPoint)
+        noteFailure(capacity: capacity)
         link.guessed(capacity)
         if case .draining = state {
             capacityWhenReduced = min(capacity, capacityWhenReduced ?? capacity)
@@ -79,16 +79,17 @@ extension QualityController {
         guard let capacity = link.busyRate, capacity * tuning.share < total(of: operatingPoint) * 0.97 else {
             return []
         }
-        noteFailure(now: now)
+        noteFailure(capacity: capacity)
         easedAt = now
         state = .steady(lowSince: nil)
         return move(to: point(forTotal: capacity * tuning.share), reason, now: now)
     }
 
     /// A rate that was raised lately and is too much was raised in vain, however well the probe looked.
-    private mutating func noteFailure(now: MediaTimestamp) {
-        if raisedAt != nil { schedule.failed() }
-        raisedAt = nil
+    /// Unless the link now carries less than before the raise: then it is the link that changed.
+    private mutating func noteFailure(capacity: Bitrate) {
+        if let raise, capacity > raise.from * tuning.blameShare { schedule.failed() }
+        raise = nil
     }
 
     /// Whether a picture taken now would come too late behind what waits, and dropping that helps.
@@ -105,8 +106,11 @@ extension QualityController {
         if link.excessDelay < limits.low, measurement.bufferLevel == .low {
             state = .steady(lowSince: now)
             guard let capacity = link.capacity else { return [] }
-            // It became another link meanwhile: how long probes failed on the one before does not matter.
-            if let before = capacityWhenReduced, capacity > before * tuning.otherLinkFactor { schedule.reset() }
+            if let before = capacityWhenReduced, capacity > before * tuning.otherLinkFactor {
+                // It became another link meanwhile, whose limit is not known, and whose probes have not failed.
+                link.capacityRefuted()
+                schedule.reset()
+            }
             let target = capacity * tuning.share
             guard target > total(of: operatingPoint) * 1.05 else { return [] }
             return move(to: point(forTotal: target), .backlogSent, now: now)
@@ -144,9 +148,9 @@ extension QualityController {
             let actions = easeOff(.linkCarriesLess, now: now)
             if !actions.isEmpty { return actions }
         }
-        if let raisedAt, now - raisedAt >= tuning.provingTime {
+        if let raise, now - raise.time >= tuning.provingTime {
             schedule.succeeded()
-            self.raisedAt = nil
+            self.raise = nil
         }
         guard link.excessDelay < limits.low, measurement.bufferLevel == .low else {
             state = .steady(lowSince: nil)
@@ -185,7 +189,7 @@ extension QualityController {
         // Audio alone has no steps between.
         if operatingPoint.videoQuality == nil { target = largestTotal }
         state = .probing(Probe(startedAt: now, isCautious: isCautious))
-        raisedAt = now
+        raise = (now, from: current)
         return move(to: point(forTotal: target), .probing, now: now)
     }
 

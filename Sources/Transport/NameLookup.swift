@@ -55,7 +55,7 @@ final class NameLookup {
             return mailbox.post(Answer(family: family, result: .failure(NameLookupFailure(reason: reason))))
         }
         do {
-            _ = try NamedThread("lookup-\(family)") {
+            _ = try NamedThread("lookup-\(family)", mayBlock: true) {
                 let result = SocketAddress.lookUp(endpoint.host, port: endpoint.port, family: family)
                 runningLookups.subtract(1, ordering: .relaxed)
                 mailbox.post(Answer(family: family, result: result))

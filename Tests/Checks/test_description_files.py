@@ -51,6 +51,27 @@ def test_a_key_that_only_the_paper_has_is_seen():
     assert keys_in_paper("device.json", text) - keys_in_code("device.json") == {"lense"}
 
 
+def test_a_key_that_only_the_code_has_is_seen():
+    text = re.sub(r"^\| `mirrored` .*\n", "", PAPER.read_text(), flags=re.MULTILINE)
+    assert keys_in_code("device.json") - keys_in_paper("device.json", text) == {"mirrored"}
+
+
+def unused(description: str, users: str) -> set[str]:
+    """The description's properties that no line of the program names."""
+    text = (CHECKOUT / f"Sources/StreamFile/{description}.swift").read_text()
+    own = text[text.index(f"public struct {description}:") :].split("\n}\n", 1)[0]
+    properties = re.findall(r"^    public var (\w+)", own, re.MULTILINE)
+    assert len(properties) > 3
+    return {name for name in properties if not re.search(rf"\.{name}\b", users)}
+
+
+@pytest.mark.parametrize("description", ["DeviceDescription", "BoardDescription"])
+def test_what_a_file_says_is_used(description):
+    users = "".join(path.read_text() for path in sorted((CHECKOUT / "Sources/tallycam").rglob("*.swift")))
+    assert not unused(description, users)
+    assert unused("DeviceDescription", users.replace(".mirrored", ".")) == {"mirrored"}
+
+
 def run(*words) -> subprocess.CompletedProcess:
     return subprocess.run([CHECKOUT / "out/x86_64/tallycam", *words], capture_output=True, text=True, timeout=30)
 

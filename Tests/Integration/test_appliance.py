@@ -7,72 +7,10 @@ import select
 import time
 
 import pytest
-from processes import Children, Process
+from appliance import BOARD, DEVICE, Appliance, Terminal, has_route, plain
+from recording import Recording
 from servers import free_port
 from tallycam import TALLYCAM, Receiver
-
-BOARD = {"name": "Bench", "encoder": "openh264"}
-DEVICE = {"camera": "synthetic", "quality": {"lowest": "Low1", "start": "Low3", "highest": "Low3"}, "dimension": "320x240"}
-
-
-class Appliance:
-    """A camera whose boot partition is a folder."""
-
-    def __init__(self, children: Children, **files):
-        self.children = children
-        self.boot = children.directory / "boot"
-        self.state = children.directory / "state"
-        self.socket = children.directory / "socket"
-        for folder in (self.boot, self.state, children.directory / "network"):
-            folder.mkdir(exist_ok=True)
-        for name, content in {"board": BOARD, "device": DEVICE, **files}.items():
-            self.write(name, content)
-        self.process = self.start()
-
-    def start(self) -> Process:
-        process = self.children.start("run", [
-            TALLYCAM, "run", "--boot", self.boot, "--state", self.state, "--socket", self.socket,
-            "--network", self.children.directory / "network", "--simulate-power",
-        ])  # fmt: skip
-        process.wait_until(self.socket.exists, 10, "socket")
-        return process
-
-    def write(self, name: str, content) -> None:
-        """A JSON file of the boot partition: a value, text, bytes, or None for no file."""
-        path = self.boot / f"{name}.json"
-        if content is None:
-            path.unlink(missing_ok=True)
-        elif isinstance(content, bytes):
-            path.write_bytes(content)
-        else:
-            path.write_text(content if isinstance(content, str) else json.dumps(content))
-
-    def ask(self, *words) -> Process:
-        return self.children.run(words[0], [TALLYCAM, *words, "--socket", self.socket])
-
-    def status(self) -> dict:
-        return json.loads(self.ask("status", "--json").stdout)
-
-    def wait_for(self, state: str, timeout: float = 12) -> dict:
-        deadline = time.monotonic() + timeout
-        while (status := self.status())["state"] != state:
-            assert time.monotonic() < deadline, f"{status}\n{self.events()}"
-            time.sleep(0.1)
-        return status
-
-    def faults(self) -> str:
-        path = self.boot / "faults.txt"
-        return path.read_text() if path.exists() else ""
-
-    def events(self) -> str:
-        path = self.state / "events"
-        return path.read_text() if path.exists() else ""
-
-
-def plain(url: str) -> dict:
-    server, _, key = url.rpartition("/")
-    return {"url": server, "key": key}
-
 
 GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "not-for-anybodys-eyes"}
 
@@ -132,11 +70,6 @@ def test_a_broken_file_is_told_everywhere_and_heals(children, case):
     camera.write(name, {"stream": GOOD, "device": DEVICE, "board": BOARD}.get(name))
     camera.wait_for("ready" if has_route() else "no network")
     assert camera.faults() == ""
-
-
-def has_route() -> bool:
-    with open("/proc/net/route") as table:
-        return any(line.split()[1] == "00000000" for line in table.readlines()[1:])
 
 
 def test_a_wrong_device_file_leaves_a_camera_that_streams(children):
@@ -240,26 +173,6 @@ def test_a_boot_partition_that_cannot_be_written_is_told(children):
         time.sleep(0.1)
 
 
-class Terminal:
-    """The other end of the serial line."""
-
-    def __init__(self):
-        self.master, self.slave = os.openpty()
-        self.name = os.ttyname(self.slave)
-        self.seen = b""
-
-    def wait_for(self, text: bytes, timeout: float = 10) -> None:
-        deadline = time.monotonic() + timeout
-        while text not in self.seen:
-            assert time.monotonic() < deadline, self.seen
-            if select.select([self.master], [], [], 0.1)[0]:
-                self.seen += os.read(self.master, 4096)
-
-    def type(self, text: bytes) -> None:
-        self.seen = b""
-        os.write(self.master, text)
-
-
 def test_the_serial_console_takes_commands_and_edits_lines(children):
     terminal = Terminal()
     camera = Appliance(children, stream=GOOD, board={**BOARD, "console": terminal.name})
@@ -279,6 +192,32 @@ def test_the_serial_console_takes_commands_and_edits_lines(children):
     terminal.type(b"help\r")
     time.sleep(0.5)
     assert not select.select([terminal.master], [], [], 0)[0] or b"poweroff" not in os.read(terminal.master, 4096)
+
+
+def test_the_quality_of_a_live_stream_is_changed(children):
+    receiver = Receiver(children)
+    terminal = Terminal()
+    camera = Appliance(children, stream=plain(receiver.url()), board={**BOARD, "console": terminal.name})
+    terminal.wait_for(b"tallycam> ")
+    terminal.type(b"quality Low1\r")
+    terminal.wait_for(b"not live")
+    camera.ask("start")
+    camera.wait_for("live")
+    terminal.type(b"quality Lowest\r")
+    terminal.wait_for(b"is unknown")
+    terminal.type(b"quality Low1\r")
+    terminal.wait_for(b"asked for")
+    terminal.wait_for(b"now quality Low1")
+    terminal.type(b"set fps 8 mute on\r")
+    terminal.wait_for(b"fps 8")
+    time.sleep(2)
+    assert camera.status()["quality"].startswith("Low1")
+    camera.ask("stop")
+    recording = Recording(receiver.recording())
+    assert recording.decoded.complaints == ""
+    times = [tag.timestamp for tag in recording.pictures]
+    # Low3 has 15 pictures a second, Low1 12.
+    assert times[1] - times[0] < 70 and times[-1] - times[-2] > 95
 
 
 def test_power_off_ends_in_order(children):

@@ -10,7 +10,7 @@ OPTIONS = {
     "publish": [
         "--url", "--stream", "--video", "--audio", "--quality", "--audio-quality", "--dimension", "--encoder",
         "--duration", "--events", "--from-flv", "--pace", "--adapt", "--bitrate", "--keep-audio-quality", "--buffer",
-        "--buffer-thresholds", "--trace", "--connect-limit", "--handshake-limit",
+        "--buffer-thresholds", "--trace", "--connect-limit", "--handshake-limit", "--tuning", "--commands",
     ],
     "receive": ["--listen", "--record", "--events"],
     "check": ["stream.json"],

@@ -85,23 +85,29 @@ def test_all_changes_take_effect_at_one_key_frame(children, nginx, form):
     assert sum(after) / len(after) < 0.6 * sum(before) / len(before)
 
 
-def test_more_than_the_header_announced_comes_with_a_new_header(children):
-    """960x540 at 30 pictures a second needs level 3.1, at 12 level 3.0 does."""
+@pytest.mark.parametrize(("change", "expected"), [("quality Medium1", [30]), ("bitrate 150,500,12000", [30, 31])])
+def test_more_than_the_header_announced_comes_with_a_new_header(children, change, expected):
+    """Level 3.0 carries 10 Mbit/s, and Medium1 at this size."""
     receiver = Receiver(children)
-    publisher = start(children, receiver.url(), quality="Low1", dimension="960x540")
+    publisher = start(children, receiver.url(), quality="Low1")
     time.sleep(1.5)
-    send(publisher, "set quality Medium1")
+    send(publisher, f"set {change}")
     wait_for(publisher, "configured", 1)
     time.sleep(2)
     send(publisher, "stop")
     assert publisher.wait(10) == 0, publisher.report()
     recording = Recording(receiver.recording())
     assert recording.decoded.complaints == ""
-    levels = [tag.body[5 + 3] for tag in recording.tags if tag.is_video_header]
-    profiles = {tag.body[5 + 1] for tag in recording.tags if tag.is_video_header}
-    assert levels == [30, 31] and len(profiles) == 1
-    times = [tag.timestamp for tag in recording.pictures]
-    assert times[-1] - times[-2] < 50
+    headers = [tag.body for tag in recording.tags if tag.is_video_header]
+    assert [header[5 + 3] for header in headers] == expected
+    assert len({header[5 + 1] for header in headers}) == 1, "the profile stays"
+    # The source was opened for Low1 and gives no more.
+    [changed] = wait_for_last_quality(publisher)
+    assert changed["framesPerSecond"] == 12
+
+
+def wait_for_last_quality(publisher: Process) -> list[dict]:
+    return [event for event in events(publisher) if event["name"] == "qualityChanged"][-1:]
 
 
 def test_what_players_cannot_follow_takes_one_clean_restart(children):
@@ -144,16 +150,40 @@ def test_what_cannot_be_is_refused_and_the_stream_goes_on(children):
     assert Recording(receiver.recording()).decoded.complaints == ""
 
 
-def test_commands_and_their_help_on_a_terminal(children):
+def on_terminal(children: Children, url: str, terminal: str = "xterm") -> Process:
+    """A publisher on a terminal of its own; what is written to its standard input is typed there."""
+    words = [TALLYCAM, *publish_arguments(url, events="text", quality="Low1", dimension="320x240", reconnect="endless")]
+    process = children.start(
+        "terminal", ["env", f"TERM={terminal}", "script", "-qefc", " ".join(map(str, words)), "/dev/null"],
+        stdin=subprocess.PIPE,
+    )  # fmt: skip
+    process.wait_until(lambda: "state: connected" in process.stdout, 10, "the stream")
+    return process
+
+
+@pytest.mark.parametrize("kind", ["xterm", "dumb"])
+def test_commands_and_their_help_on_a_terminal(children, kind):
+    """With a live view the line that is typed is edited in it, without one by the terminal."""
     receiver = Receiver(children)
-    words = [TALLYCAM, *publish_arguments(receiver.url(), events="text", quality="Low1", dimension="320x240")]
-    terminal = children.start("terminal", ["script", "-qec", " ".join(map(str, words)), "/dev/null"], stdin=subprocess.PIPE)
-    terminal.wait_until(lambda: "state: connected" in terminal.stdout, 10, "the stream")
-    send(terminal, "help", "set mute on")
+    terminal = on_terminal(children, receiver.url(), kind)
+    send(terminal, "help", "set mute of\x7fn" if kind == "xterm" else "set mute on")
     terminal.wait_until(lambda: "muted: sound goes out as silence" in terminal.stdout, 5, "the change")
     assert "forget what was noted" in terminal.stdout
     send(terminal, "stop")
     assert terminal.wait(10) == 0, terminal.report()
+
+
+def test_the_live_view_says_live_only_while_it_is(children):
+    receiver = Receiver(children)
+    terminal = on_terminal(children, receiver.url())
+    terminal.wait_until(lambda: " LIVE " in terminal.stdout, 5, "the badge")
+    receiver.process.interrupt_and_wait()
+    terminal.wait_until(lambda: "RECONNECTING" in terminal.stdout, 10, "the loss")
+    time.sleep(0.5)
+    send(terminal, "stop")
+    assert terminal.wait(10) == 0, terminal.report()
+    after = terminal.stdout.partition("state: reconnecting")[2]
+    assert " LIVE " not in after and "RECONNECTING" in after
 
 
 def test_a_bit_rate_above_the_tables_level_is_carried(children):

@@ -6,7 +6,7 @@ import sys
 import time
 
 from recording import Recording
-from tallycam import Receiver, start_publisher, wait_for_event
+from tallycam import Receiver, last_event, start_publisher, wait_for_event
 
 # Writes pictures for a second, pauses for two, and writes for one more.
 PAUSING_CAMERA = """
@@ -25,9 +25,11 @@ def test_while_a_camera_gives_nothing_its_last_picture_goes_out_again(children):
     camera = children.start("camera", [sys.executable, "-c", PAUSING_CAMERA], piped=True)
     publisher = start_publisher(
         children, receiver.url(), stdin=camera.pipe, video="raw:-,format=i420,size=320x240,fps=30", quality="Medium1",
-        dimension="320x240",
+        dimension="320x240", status_interval=1,
     )  # fmt: skip
     assert publisher.wait(20) == 0, publisher.report()
+    status = last_event(publisher, "status")
+    assert status["sourceRepeated"] > 40 and status["sourceFrames"] >= 30, status
     recording = Recording(receiver.recording())
     times = [tag.timestamp for tag in recording.pictures]
     gaps = [after - before for before, after in zip(times, times[1:])]

@@ -117,6 +117,24 @@ class CardBoard(Board):
             assert time.monotonic() < deadline, f"not {state} but {status.text}\n{self.console[-3000:]}"
             time.sleep(0.3)
 
+    def wait_until(self, condition: str, timeout: float) -> None:
+        """Until a shell command of the guest succeeds."""
+        deadline = time.monotonic() + timeout
+        while self.run(condition, check=False).status != 0:
+            assert time.monotonic() < deadline, f"not within {timeout} s: {condition}"
+            time.sleep(0.2)
+
+    def edit(self, name: str, content: bytes | str | dict) -> None:
+        """Changes a file of the boot partition from within. The camera mounts it read-only again when it has written
+        something itself, perhaps just now."""
+        data = json.dumps(content) if isinstance(content, dict) else content
+        script = (
+            f"cat >/tmp/edit; n=0; until cmp -s /tmp/edit /boot/{name} || [ $n = 50 ]; do n=$((n + 1));"
+            f" mount -o remount,rw /boot && cat /tmp/edit >/boot/{name} && sync; sleep 0.1; done 2>/dev/null;"
+            f" mount -o remount,ro /boot; cmp /tmp/edit /boot/{name}"
+        )
+        self.run(script, stdin=data if isinstance(data, bytes) else data.encode())
+
     def click(self, seconds: float = 0.2) -> None:
         """One press of the button, timed in the guest."""
         line = self._line("GPIO17")

@@ -52,13 +52,22 @@ class Publisher:
     def __init__(
         self, board: Board, nginx, name: str, *options: str, source: str = "synthetic", audio: str = "none"
     ):
+        self.board = board
         self.nginx = nginx
         self.name = name
+        self.commands = f"/tmp/commands-{name}"
         words = [
             "exec tallycam publish --events json --encoder v4l2 --status-interval 1 --reconnect 0",
             f"--url rtmp://{HOST}:{nginx.port}/live/{name} --video {source} --audio {audio}", *options,
         ]  # fmt: skip
+        if "--commands" in options:
+            # Opened for both directions, so that a command's end is not the end of commands.
+            words = [f"mkfifo {self.commands};", *words, f"<> {self.commands}"]
         self.process: GuestProcess = board.start(" ".join(words))
+
+    def command(self, *lines: str) -> None:
+        """As somebody types them who runs it in a terminal; needs --commands."""
+        self.board.run(f"cat > {self.commands}", stdin="".join(f"{line}\n" for line in lines).encode())
 
     @property
     def events(self) -> list[dict]:

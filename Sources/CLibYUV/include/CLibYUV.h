@@ -4,6 +4,7 @@
 #include <libyuv/convert.h>
 #include <libyuv/convert_from.h>
 #include <libyuv/planar_functions.h>
+#include <libyuv/rotate.h>
 #include <libyuv/scale.h>
 #include <libyuv/scale_uv.h>
 #endif

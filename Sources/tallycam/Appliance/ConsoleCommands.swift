@@ -3,6 +3,7 @@ import JSONText
 import LinuxIO
 import Media
 import StreamFile
+import StreamQuality
 
 // The commands of console and socket.
 extension ApplianceRunner {
@@ -11,6 +12,11 @@ extension ApplianceRunner {
         start          start the stream, as a press of the button does
         stop           stop the stream
         quality        what is being sent
+        quality NAME   send this quality, until the stream ends: Low1 to High3
+        set NAME VALUE [NAME VALUE...]
+                       change settings of the live stream, all at one key frame:
+                       \(LiveConfiguration.Setting.allCases.prefix(4).map(\.rawValue).joined(separator: ", ")),
+                       \(LiveConfiguration.Setting.allCases.dropFirst(4).map(\.rawValue).joined(separator: ", "))
         faults         what is wrong
         events [N]     the last N events (20)
         reboot         start the machine again
@@ -30,6 +36,8 @@ extension ApplianceRunner {
             perform(appliance.stopRequested(now: now))
             return CommandAnswer(text: stream.isRunning ? "stopping\n" : "\(appliance.state.name)\n")
         case ("quality", nil, 1): return CommandAnswer(text: qualityText)
+        case ("quality", let name?, 2): return change(["quality", name])
+        case ("set", _?, let count) where count % 2 == 1: return change(Array(words.dropFirst()))
         case ("faults", nil, 1):
             return CommandAnswer(text: faultLines.isEmpty ? "none\n" : faultLines.map { "\($0)\n" }.joined())
         case ("events", let count, 1...2):
@@ -57,6 +65,23 @@ extension ApplianceRunner {
             return .failed(([fault.meaning] + faultLines).joined(separator: "\n"))
         }
         return CommandAnswer(text: "\(appliance.state.name)\n")
+    }
+
+    /// Passes changes on to the live stream; what came of them is among the events.
+    private func change(_ words: [String]) -> CommandAnswer {
+        guard stream.isRunning else { return .failed("not live; device.json says what a stream begins with") }
+        // Whether the stream can do it, it says itself; a wrong name is told at once.
+        var example = LiveConfiguration(
+            settings: QualitySettings(videoQuality: .standard, audioQuality: .standard), dimension: .standard)
+        do {
+            for index in stride(from: 0, to: words.count - 1, by: 2) {
+                try example.set(words[index], to: words[index + 1])
+            }
+        } catch {
+            return .failed("\(error)")
+        }
+        stream.command("set \(words.joined(separator: " "))")
+        return CommandAnswer(text: "asked for; events tells what came of it\n")
     }
 
     private var qualityText: String {

@@ -67,7 +67,18 @@ struct DescriptionFiles {
     var errors: [FileFault] { faults.filter { !$0.fault.isWarning } }
 
     /// What the LED is to count out.
-    var applianceFaults: Set<ApplianceFault> { Set(errors.map { Self.kind(of: $0.file) }) }
+    var applianceFaults: Set<ApplianceFault> {
+        Set(errors.map { Self.kind(of: $0.file) } + (contradictions.isEmpty ? [] : [.settings]))
+    }
+
+    /// Choices that are right by themselves and that this board cannot do.
+    var contradictions: [String] {
+        guard device.flashLED != .off, let board, board.flashLED == nil else { return [] }
+        return [
+            "device.json: flashLED is \"\(device.flashLED.rawValue)\", but board.json names no line for a flash LED; "
+                + "for example: \"flashLED\": \"off\""
+        ]
+    }
 
     static func kind(of file: String) -> ApplianceFault {
         switch file {

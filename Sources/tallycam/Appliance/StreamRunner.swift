@@ -1,11 +1,5 @@
 import ApplianceLogic
-import AudioCapture
-import DevicePorts
 import LinuxIO
-import Media
-import StreamFile
-import StreamQuality
-import SyntheticSources
 
 /// What the stream's thread tells the main thread.
 enum StreamReport: Sendable {
@@ -29,11 +23,6 @@ final class StreamRunner {
 
     var isRunning: Bool { running != nil }
 
-    /// Whether the stream's thread has answered since it was asked last; true without a stream.
-    var isAlive: Bool { running?.remote.hasAnswered ?? true }
-
-    func askForLife() { running?.remote.ask() }
-
     /// Begins a stream; after the end of the present one if there is one.
     func start(_ files: DescriptionFiles) throws {
         guard running == nil else {
@@ -46,6 +35,9 @@ final class StreamRunner {
             description: description, device: files.device, board: files.board, stateDirectory: stateDirectory)
         running = (try Self.thread(request, remote: remote, reports: reports), remote)
     }
+
+    /// A change of the live stream, as `ConfigurationTransaction` takes it.
+    func command(_ line: String) { running?.remote.command(line) }
 
     func stop() {
         startsAgain = false
@@ -82,73 +74,5 @@ final class StreamRunner {
                     reports.send(.ended(failure))
                 }
             })
-    }
-}
-
-/// What a stream is made of; goes to the stream's thread.
-struct StreamRequest: Sendable {
-    let description: StreamDescription
-    let device: DeviceDescription
-    let board: BoardDescription?
-    let stateDirectory: String
-}
-
-extension PublishOptions {
-    /// As the files on the boot partition say.
-    init(_ request: StreamRequest) throws {
-        let device = request.device
-        let highest = try VideoQuality(named: device.highestQuality)
-        let lowest = try VideoQuality(named: device.lowestQuality)
-        let start = try VideoQuality(named: device.startQuality)
-        destination = PublishDestination(request.description, stateDirectory: request.stateDirectory)
-        media = MediaOptions(
-            video: try Self.videoSource(device), audio: Self.audioSource(device), quality: highest,
-            audioQuality: try AudioQuality(named: device.audioQuality),
-            dimension: try VideoDimension(parsing: device.dimension), encoder: Self.encoder(request.board),
-            duration: nil)
-        media = try destination.fitted(media, warnings: &warnings)
-        quality = QualitySettings(
-            videoQuality: highest, audioQuality: media.audio == .none ? nil : media.audioQuality,
-            bitrateRange: BitrateRange(minimum: lowest.bitrate, start: start.bitrate, maximum: highest.bitrate))
-        quality.groupCrossing = lowest.group == highest.group ? .never : .restartStream
-        quality.bufferLimits = try SendBufferLimits(
-            maxDuration: .nanoseconds(Int64(device.bufferDuration * 1e9)), lowThreshold: device.bufferLowThreshold,
-            highThreshold: device.bufferHighThreshold)
-        statusInterval = device.statusInterval
-        reconnectLimit = device.reconnectAttempts.map { .attempts($0) } ?? .endless
-        limits.connect = device.connectLimit
-        limits.handshake = device.handshakeLimit
-        pace = .realtime
-    }
-
-    /// "auto" is the first V4L2 camera.
-    private static func videoSource(_ device: DeviceDescription) throws -> VideoInput {
-        switch device.camera {
-        case "synthetic": return .embedded(.synthetic)
-        case "auto": return .v4l2(CameraSettings(device: "/dev/video0"))
-        case let name where name.hasPrefix("/dev/"): return .v4l2(CameraSettings(device: name))
-        case let name:
-            throw CommandFailure(
-                .media, code: EventCode.cameraUnavailable.rawValue,
-                "there is no camera \"\(name)\"; look at its cable, or at \"camera\" in device.json")
-        }
-    }
-
-    private static func audioSource(_ device: DeviceDescription) -> AudioInput {
-        switch device.audioSource {
-        case .none: .none
-        case .silence: .embedded(.silence)
-        case .microphone: .alsa(MicrophoneSettings())
-        case .auto where device.camera == "synthetic": .embedded(.tone)
-        case .auto: Microphone.all().isEmpty ? .embedded(.silence) : .alsa(MicrophoneSettings())
-        }
-    }
-
-    private static func encoder(_ board: BoardDescription?) -> MediaOptions.EncoderChoice {
-        switch board?.encoder {
-        case .openh264: .openh264
-        case .v4l2: .v4l2(path: nil)
-        case .auto, nil: .auto
-        }
     }
 }

@@ -32,7 +32,7 @@ struct StreamSummary {
 }
 
 extension Event {
-    fileprivate func text(of name: String) -> String? {
+    func text(of name: String) -> String? {
         for field in fields where field.name == name {
             if case .text(let text) = field.value { return text }
         }
@@ -58,7 +58,8 @@ extension Event {
     /// Whether it belongs into a ring of few events: what comes many times a minute does not.
     var isWorthKeeping: Bool {
         if code == EventCode.status.rawValue || code == EventCode.stateChanged.rawValue { return false }
-        return code != 0 || name == "sourceEnded" || name == "ended"
+        let named = ["sourceEnded", "sourceInterrupted", "sourceReturned", "ended", "configured", "refused"]
+        return code != 0 || named.contains(name)
     }
 }
 

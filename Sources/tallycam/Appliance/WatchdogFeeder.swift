@@ -1,42 +1,55 @@
+import ApplianceLogic
 import LinuxIO
 import Media
 
-/// Feeds the hardware watchdog as long as the program's threads answer. Used from the main thread, whose own life
-/// is proved by its feeding.
+/// The board's watchdog, kept as `WatchdogCare` says. Used from the main thread, whose own life is proved by its
+/// feeding.
 struct WatchdogFeeder {
     /// The longest that the Raspberry Pi's can wait.
     private static let timeout: Int32 = 15
-    /// A thread that has not answered for so long hangs.
-    private static let patience = Duration.seconds(8)
 
+    private var care = WatchdogCare()
     private var device: HardwareWatchdog?
-    private var lastAlive: MediaTimestamp?
-    private var hasTold = false
+    private var path: String?
+    /// Why it cannot be used; `nil` when nothing is wrong with it.
+    private(set) var failure: String?
 
-    /// - Returns: something to tell, once.
-    mutating func tick(path: String?, isAlive: Bool, now: MediaTimestamp) -> String? {
-        guard let path else {
-            // One that nobody feeds any more would restart a machine whose description is being mended.
-            disarm()
-            return nil
+    /// - Parameter path: the device's; `nil` when the board has none.
+    /// - Returns: what is to be told.
+    mutating func tick(path: String?, now: MediaTimestamp) -> [String] {
+        if path != self.path {
+            // Another device, or none: the one that there was must not bite.
+            _ = perform(care.disarmed())
+            self.path = path
+            failure = nil
         }
-        if isAlive || lastAlive == nil { lastAlive = now }
-        if let lastAlive, now - lastAlive > Self.patience {
-            defer { hasTold = true }
-            return hasTold ? nil : "the stream's thread hangs: the watchdog will restart the machine"
-        }
-        do {
-            if device == nil { device = try HardwareWatchdog(path, seconds: Self.timeout) }
-            try device?.feed()
-            return nil
-        } catch {
-            defer { hasTold = true }
-            return hasTold ? nil : "no watchdog: \(error)"
-        }
+        return perform(care.threadsChecked(working: ThreadActivity.working(), isWanted: path != nil, now: now))
     }
 
-    mutating func disarm() {
-        device?.disarm()
-        device = nil
+    mutating func disarm() { _ = perform(care.disarmed()) }
+
+    private mutating func perform(_ actions: [WatchdogCare.Action]) -> [String] {
+        var told: [String] = []
+        do {
+            for action in actions {
+                switch action {
+                case .arm:
+                    device = try path.map { path throws(SystemCallError) in
+                        try HardwareWatchdog(path, seconds: Self.timeout)
+                    }
+                    failure = nil
+                case .feed: try device?.feed()
+                case .disarm:
+                    device?.disarm()
+                    device = nil
+                case .tell(let text): told.append(text)
+                }
+            }
+        } catch {
+            device = nil
+            care.deviceFailed()
+            failure = "watchdog: \(error)"
+        }
+        return told
     }
 }

@@ -1,4 +1,5 @@
 import AudioCapture
+import CameraCapture
 import DevicePorts
 import Glibc
 import JSONText
@@ -6,32 +7,31 @@ import LinuxIO
 import Media
 import V4L2Devices
 
-/// `tallycam cameras`: V4L2's cameras.
+/// `tallycam cameras`: libcamera's cameras, then what V4L2 has besides.
 func runCameras(_ arguments: [String]) throws -> ExitStatus {
     let usage = "tallycam cameras [--json]"
     let json = CommandLineOption("json", help: "one JSON object a line")
     guard let parsed = try parseOptions(arguments, [json], usage: usage) else { return .success }
+    let cameras = try libcamerasCameras()
     let webcams = (0..<64).map { "/dev/video\($0)" }.compactMap { try? V4L2CameraDescription(at: $0) }
-    guard !webcams.isEmpty else {
-        throw CommandFailure(.media, code: -1301, "there is no camera: \(absenceReason())")
+    guard !cameras.isEmpty || !webcams.isEmpty else {
+        throw CommandFailure(.media, code: -1301, "there is no camera: \(CameraSystem.absenceReason())")
     }
-    for entry in webcams.map(CameraListing.init) {
+    let listing = cameras.map(CameraListing.init) + webcams.map(CameraListing.init)
+    for entry in listing {
         if parsed.contains("json") { write(entry.json, to: STDOUT_FILENO) } else { print(entry.text) }
     }
     return .success
 }
 
-/// Why there is no camera, as far as the device nodes tell.
-private func absenceReason() -> String {
-    let paths: [String] = (0..<64).map { "/dev/video\($0)" }
-    let nodes = paths.filter { access($0, F_OK) == 0 }
-    if nodes.isEmpty {
-        return "the kernel shows none (no /dev/video*); check the cable, and that the camera's driver is loaded"
+/// - Returns: none when libcamera finds nothing that it could drive.
+private func libcamerasCameras() throws -> [CameraDescription] {
+    do {
+        return try CameraSystem.shared().cameras()
+    } catch {
+        if case .none = error { return [] }
+        throw CommandFailure(.media, code: -1301, "\(error)")
     }
-    if let forbidden = nodes.first(where: { access($0, R_OK | W_OK) != 0 }) {
-        return "\(forbidden) may not be opened by this user; run as root or join the group video"
-    }
-    return "none of \(nodes.joined(separator: ", ")) captures pictures into single buffers"
 }
 
 /// A camera's entry in the list.
@@ -40,13 +40,32 @@ private struct CameraListing {
     let source: String
     let name: String
     let location: String?
+    /// The id under which libcamera knows it.
+    let id: String?
+    /// For all modes together, where the single ones do not say.
+    let frameRates: ClosedRange<Double>?
     let modes: [(format: FourCC, size: String, framesPerSecond: Int?)]
     let controls: [(name: String, kind: String, minimum: Double, maximum: Double, possible: String)]
+
+    init(_ camera: CameraDescription) {
+        source = "libcamera:\(camera.id)"
+        name = camera.model
+        id = camera.id
+        location = camera.location.map { "\($0)" }
+        frameRates = camera.frameRates
+        modes = camera.modes.map { mode in
+            let size = mode.smallest == mode.largest ? "\(mode.largest)" : "\(mode.smallest)-\(mode.largest)"
+            return (mode.format, size, nil)
+        }
+        controls = camera.controls.map { ($0.name, $0.kind.rawValue, $0.minimum, $0.maximum, $0.possibleValues) }
+    }
 
     init(_ camera: V4L2CameraDescription) {
         source = "v4l2:\(camera.path)"
         name = camera.name
+        id = nil
         location = nil
+        frameRates = nil
         modes = camera.modes.map { ($0.format, "\($0.size)", $0.framesPerSecond > 0 ? $0.framesPerSecond : nil) }
         controls = camera.controls.map {
             ($0.name, $0.kind.rawValue, Double($0.minimum), Double($0.maximum), $0.possibleValues)
@@ -60,6 +79,10 @@ private struct CameraListing {
                 .map { mode in mode.size + (mode.framesPerSecond.map { " at \($0) fps" } ?? "") }
             lines.append("  \(format): \(sizes.joined(separator: ", "))")
         }
+        if let frameRates {
+            let rates = [frameRates.lowerBound, frameRates.upperBound].map { fixed($0, decimals: 1) }
+            lines.append("  \(rates[0]) to \(rates[1]) pictures per second")
+        }
         lines += controls.map { "  \($0.name)=\($0.possible)" }
         return lines.joined(separator: "\n")
     }
@@ -68,8 +91,13 @@ private struct CameraListing {
         var writer = JSONLineWriter()
         return writer.line { object in
             object.write("source", source)
+            if let id { object.write("id", id) } else { object.writeNull("id") }
             object.write("model", name)
             if let location { object.write("location", location) } else { object.writeNull("location") }
+            if let frameRates {
+                object.write("slowestFPS", frameRates.lowerBound)
+                object.write("fastestFPS", frameRates.upperBound)
+            }
             object.writeArray("modes") { list in
                 for mode in modes {
                     list.writeObject { entry in

@@ -22,7 +22,7 @@ func runCapture(_ arguments: [String]) throws -> ExitStatus {
     guard let wanted = try CameraSettings(parsing: "x:,\(asked)", scheme: "x"), let size = wanted.size,
         let frameRate = wanted.frameRate
     else { throw CommandFailure.usage("--dimension is WxH and --fps a number") }
-    let source = try openSource(parsed["video"] ?? "v4l2:/dev/video0", size: size, frameRate: frameRate)
+    let source = try openSource(parsed["video"] ?? "libcamera", size: size, frameRate: frameRate)
     var taken = TakenPictures(file: try parsed["save"].map { try PictureFile($0) })
     while taken.count < count, try taken.take(from: source) {}
     write(taken.report(of: source), to: STDOUT_FILENO)

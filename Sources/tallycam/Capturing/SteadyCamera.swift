@@ -146,7 +146,8 @@ private final class KeptPicture {
     }
 }
 
-private final class CopiedPicture: FrameMemory {
+/// A picture in memory of its own.
+final class CopiedPicture: FrameMemory {
     private let bytes: [UInt8]
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }

@@ -1,3 +1,4 @@
+import CameraCapture
 import DevicePorts
 import LinuxIO
 import Media
@@ -9,6 +10,9 @@ import V4L2Devices
 enum VideoInput: Hashable, Sendable {
     case embedded(VideoSourceDescription)
     case v4l2(CameraSettings)
+    case libcamera(CameraSettings)
+    /// Whatever camera there is.
+    case firstCamera
 
     static let none = VideoInput.embedded(.none)
 
@@ -21,6 +25,8 @@ enum VideoInput: Hashable, Sendable {
                 throw CommandFailure.usage("v4l2: takes a path, v4l2:/dev/videoN, not \"\(settings.device)\"")
             }
             self = .v4l2(settings)
+        } else if let settings = try CameraSettings(parsing: text, scheme: "libcamera") {
+            self = .libcamera(settings)
         } else {
             self = .embedded(try VideoSourceDescription(parsing: text))
         }
@@ -30,8 +36,8 @@ enum VideoInput: Hashable, Sendable {
     var frameRate: FrameRate? {
         switch self {
         case .embedded(.raw(_, _, _, let frameRate)): frameRate
-        case .embedded: nil
-        case .v4l2(let settings): settings.frameRate
+        case .embedded, .firstCamera: nil
+        case .v4l2(let settings), .libcamera(let settings): settings.frameRate
         }
     }
 
@@ -48,6 +54,33 @@ enum VideoInput: Hashable, Sendable {
             return try SteadyCamera(stop: stop, notify: notify) {
                 try V4L2Camera(settings, size: size, frameRate: frameRate, stop: stop)
             }
+        case .libcamera(let settings):
+            return try SteadyCamera(stop: stop, notify: notify) {
+                try LibcameraCamera(settings, size: size, frameRate: frameRate, stop: stop)
+            }
+        case .firstCamera:
+            return try SteadyCamera(stop: stop, notify: notify) {
+                try Self.firstCamera(size: size, frameRate: frameRate, stop: stop)
+            }
+        }
+    }
+
+    /// libcamera's first camera; where it has none that gives what an encoder takes, the first one that V4L2 opens.
+    private static func firstCamera(size: PictureSize, frameRate: FrameRate, stop: EventFD) throws -> any Camera {
+        do {
+            return try LibcameraCamera(CameraSettings(device: ""), size: size, frameRate: frameRate, stop: stop)
+        } catch {
+            switch error {
+            case .none, .unsupportedFormat: break
+            default: throw error
+            }
+            for number in 0..<64 {
+                let settings = CameraSettings(device: "/dev/video\(number)")
+                if let camera = try? V4L2Camera(settings, size: size, frameRate: frameRate, stop: stop) {
+                    return camera
+                }
+            }
+            throw error
         }
     }
 }

@@ -32,8 +32,8 @@ enum AdaptationOptions {
         CommandLineOption(
             "tuning", takes: "NAME=N,...",
             help: """
-                how it adapts, of share (0.94), drain (3 s), stall (1 s),
-                probe-wait (4 s), longest-probe-wait (24 s), growth (1.5),
+                how it adapts, of share (0.94), flight (0.4 s), drain (3 s),
+                stall (1 s), probe-wait (4 s), longest-probe-wait (24 s), growth (1.5),
                 fall-wait (5 s), rise-wait (10 s); see docs/quality.md
                 """),
     ]
@@ -108,6 +108,7 @@ extension ControlTuning {
         }
         switch name {
         case "share": share = try number(0.5...1)
+        case "flight": flightTime = try seconds(0.1...2)
         case "drain": drainTime = try seconds(0.5...30)
         case "stall": stallTime = try seconds(0.5...10)
         case "probe-wait": probeWait = try seconds(2...600)
@@ -119,7 +120,7 @@ extension ControlTuning {
             longestWaitBeforeRise = max(longestWaitBeforeRise, waitBeforeRise)
         default:
             throw CommandFailure.usage(
-                "--tuning has no \"\(name)\"; it takes share, drain, stall, probe-wait, longest-probe-wait, growth, "
+                "--tuning has no \"\(name)\"; it takes share, flight, drain, stall, probe-wait, longest-probe-wait, growth, "
                     + "fall-wait and rise-wait")
         }
     }

@@ -1,3 +1,4 @@
+import ApplianceLogic
 import Glibc
 import LinuxIO
 
@@ -9,37 +10,70 @@ final class CommandInput {
 
     private let input: OwnedFileDescriptor
     private let isTerminal: Bool
+    /// What the terminal did before its own echo and line editing were turned off, which the live view, drawn four
+    /// times a second, would garble.
+    private var previousMode: termios?
+    private var editor = LineEditor(prompt: "> ")
     private var received: [UInt8] = []
     private var hasEnded = false
 
+    /// - Parameter editsLines: a live view is shown, and the line that is typed is a part of it.
     /// - Returns: `nil` where standard input is no place of commands.
-    init?(_ options: PublishOptions) {
+    init?(_ options: PublishOptions, editsLines: Bool) {
         isTerminal = LinuxIO.isTerminal(STDIN_FILENO)
         guard !options.media.readsStandardInput, isTerminal || options.takesCommands else { return nil }
         let descriptor = dup(STDIN_FILENO)
         guard descriptor >= 0 else { return nil }
         input = OwnedFileDescriptor(adopting: descriptor)
+        if editsLines, isTerminal, isInForeground { takeOverEditing() }
     }
 
-    /// To be polled; -1 when nothing more comes, or while another program has the terminal: to read then would stop
-    /// this one.
-    var fileDescriptor: Int32 {
-        guard !hasEnded, !isTerminal || tcgetpgrp(STDIN_FILENO) == getpgrp() else { return -1 }
-        return input.rawValue
+    /// Another program has the terminal otherwise: to read or to change it then would stop this one.
+    private var isInForeground: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
+
+    private func takeOverEditing() {
+        var mode = termios()
+        guard tcgetattr(STDIN_FILENO, &mode) == 0 else { return }
+        previousMode = mode
+        mode.c_lflag &= ~tcflag_t(ICANON | ECHO)
+        tcsetattr(STDIN_FILENO, TCSANOW, &mode)
     }
+
+    /// Gives the terminal back as it was. To be called at the end.
+    func restoreTerminal() {
+        guard var mode = previousMode, isInForeground else { return }
+        previousMode = nil
+        tcsetattr(STDIN_FILENO, TCSANOW, &mode)
+    }
+
+    /// To be polled; -1 when nothing more comes.
+    var fileDescriptor: Int32 { hasEnded || isTerminal && !isInForeground ? -1 : input.rawValue }
+
+    /// What is typed, as the view's last line; `nil` where the terminal shows it itself.
+    var prompt: String? { previousMode == nil ? nil : String(decoding: editor.drawing, as: UTF8.self) }
 
     /// The lines that are whole. To be called when the descriptor is readable: it waits otherwise.
     func takeLines() -> [String] {
         var block = [UInt8](repeating: 0, count: 512)
         do {
-            let count = try block.withMutableBytes { bytes throws(SystemCallError) in try input.readIfReady(into: bytes)
+            let count = try block.withMutableBytes { bytes throws(SystemCallError) in
+                try input.readIfReady(into: bytes)
             }
             guard let count else { return [] }
             hasEnded = count == 0
-            received += block[..<count]
+            return previousMode == nil ? lines(Array(block[..<count])) : edited(Array(block[..<count]))
         } catch {
             hasEnded = true
+            return []
         }
+    }
+
+    private func edited(_ bytes: [UInt8]) -> [String] {
+        editor.received(bytes).compactMap { if case .submit(let line) = $0 { line } else { nil } }
+    }
+
+    private func lines(_ bytes: [UInt8]) -> [String] {
+        received += bytes
         var lines: [String] = []
         while let end = received.firstIndex(of: 0x0A) {
             lines.append(String(decoding: received[..<end], as: UTF8.self))

@@ -14,7 +14,7 @@ final class LivePublisher {
     var configuration: LiveConfiguration
     private var transaction = ConfigurationTransaction()
     /// Standard input, where commands may come; `nil` where they cannot.
-    private let commandInput: CommandInput?
+    let commandInput: CommandInput?
     let console: Console
     /// `nil` where somebody else takes the signals.
     private let signals: SignalFD?
@@ -53,7 +53,7 @@ final class LivePublisher {
         var options = options
         self.console = console
         self.remote = remote
-        commandInput = remote == nil ? CommandInput(options) : nil
+        commandInput = remote == nil ? CommandInput(options, editsLines: console.hasTerminal) : nil
         signals = remote == nil ? try SignalFD([SIGINT, SIGTERM, SIGUSR1]) : nil
         reports = try Mailbox()
         trackReports = try Mailbox()
@@ -70,6 +70,7 @@ final class LivePublisher {
             counters: counters, control: control, reports: trackReports, console: console)
         self.options = options
         configuration = LiveConfiguration(settings: options.quality, dimension: options.media.dimension)
+        configuration.settings.sourceFrameRate = tracks.sourceFrameRate
         var settings = StreamSessionSettings()
         settings.statusInterval = options.statusInterval
         settings.reconnect.limit = options.reconnectLimit
@@ -79,6 +80,7 @@ final class LivePublisher {
     }
 
     func run() throws -> ExitStatus {
+        defer { commandInput?.restoreTerminal() }
         console.log("publishing to \(options.destination.label)")
         perform(session.startRequested(now: MonotonicClock.now()))
         while !isOver { try step() }
@@ -109,7 +111,10 @@ final class LivePublisher {
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         if let remote, remote.turn() { stop() }
         for line in remote?.takeCommands() ?? [] { commanded(line) }
-        if !entries[5].ready.isEmpty { for line in commandInput?.takeLines() ?? [] { commanded(line) } }
+        if !entries[5].ready.isEmpty {
+            for line in commandInput?.takeLines() ?? [] { commanded(line) }
+            statusReporter.viewExpired(now: MonotonicClock.now())
+        }
         while let signal = signals?.next() {
             signalled(signal)
         }

@@ -104,7 +104,11 @@ extension LivePublisher {
     }
 
     func emit(_ event: StreamEvent) {
-        if case .stateChanged = event { statusReporter.viewExpired(now: MonotonicClock.now()) }
+        if case .stateChanged = event {
+            // What is written next draws the view anew: it must not say "live" any more.
+            statusReporter.viewExpired(now: MonotonicClock.now())
+            showView()
+        }
         guard case .failed(let code, let reason) = event else {
             console.emit(Event(event, destination: options.destination.label))
             return

@@ -58,8 +58,12 @@ extension LivePublisher {
     /// An encoder whose header announces too little for what is asked of it gives way to another one of the same
     /// profile. Players take its header within the stream.
     private func encoderOfHigherLevel(at point: OperatingPoint) -> VideoEncoderConfiguration? {
-        guard let present = tracks.videoConfiguration, let needed = try? encoderConfiguration(at: point),
-            needed.level > present.level, needed.size == present.size
+        guard let present = tracks.videoConfiguration, let quality = configuration.settings.videoQuality,
+            configuration.dimension.size == present.size
+        else { return nil }
+        let maximum = max(quality.bitrate, configuration.settings.bitrateRange.maximum)
+        guard !present.level.carries(present.size, at: quality.frameRate, bitrate: maximum),
+            let needed = try? encoderConfiguration(at: point)
         else { return nil }
         tracks.reconfigured(video: needed, audio: nil)
         return needed

@@ -22,7 +22,8 @@ extension LivePublisher {
         guard console.hasTerminal else { return }
         let now = MonotonicClock.now()
         guard now >= statusReporter.nextViewTime else { return }
-        console.show(view: statusReporter.view(snapshot, since: timeZero, now: now))
+        let prompt = commandInput?.prompt.map { [$0] } ?? []
+        console.show(view: statusReporter.view(snapshot, since: timeZero, now: now) + prompt)
     }
 
     func emitEnd() {

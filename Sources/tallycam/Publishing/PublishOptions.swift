@@ -2,6 +2,7 @@ import ApplianceLogic
 import LinuxIO
 import Media
 import RTMP
+import SoftwareEncoding
 import StreamQuality
 import SyntheticSources
 
@@ -35,6 +36,8 @@ struct MediaOptions: Sendable {
     var audioQuality: AudioQuality
     /// The same for the whole stream: some services refuse another size, players often show garbage.
     var dimension: VideoDimension
+    /// Of the source's pictures.
+    var turn = PictureTurn()
     /// From one key frame to the next, as the service wants it.
     var keyFrameInterval = Duration.seconds(2)
     var encoder: EncoderChoice
@@ -90,6 +93,7 @@ struct PublishOptions {
                 "video", takes: "SOURCE",
                 help: """
                     synthetic (default), none,
+                    libcamera[:ID|front|back|external][,SETTING...],
                     v4l2:/dev/videoN[,SETTING...], or
                     raw:PATH,format=F,size=WxH,fps=N
                     with F i420, nv12, yuyv or rgb888.
@@ -186,9 +190,6 @@ struct PublishOptions {
         }
         if flvPath == nil, arguments.contains("pace") {
             throw CommandFailure.usage("--pace goes with --from-flv only")
-        }
-        if flvPath != nil, arguments.contains("reconnect") {
-            throw CommandFailure.usage("--reconnect does not go with --from-flv: a file goes over one connection")
         }
     }
 

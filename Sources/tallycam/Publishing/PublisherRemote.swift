@@ -1,13 +1,11 @@
 import LinuxIO
 import Synchronization
 
-/// What another thread has of a `LivePublisher`: it can end it, change it, and ask whether it is alive.
+/// What another thread has of a `LivePublisher`: it can end it, and change it.
 final class PublisherRemote: Sendable {
     let wakeup: EventFD
     private let isStopWanted = Atomic(false)
     private let commands = Mutex<[String]>([])
-    private let asked = Atomic<UInt64>(0)
-    private let answered = Atomic<UInt64>(0)
 
     init() throws(SystemCallError) { wakeup = try EventFD() }
 
@@ -30,20 +28,10 @@ final class PublisherRemote: Sendable {
         }
     }
 
-    /// Asks for a sign of life.
-    func ask() {
-        asked.add(1, ordering: .relaxed)
-        wakeup.signal()
-    }
-
-    /// Whether the publisher has answered since it was asked last.
-    var hasAnswered: Bool { answered.load(ordering: .relaxed) == asked.load(ordering: .relaxed) }
-
-    /// One turn of the publisher's loop: the sign of life.
+    /// One turn of the publisher's loop.
     /// - Returns: whether to stop now; true once.
     func turn() -> Bool {
         wakeup.drain()
-        answered.store(asked.load(ordering: .relaxed), ordering: .relaxed)
         return isStopWanted.exchange(false, ordering: .relaxed)
     }
 }

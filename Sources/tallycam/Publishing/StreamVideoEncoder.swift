@@ -44,6 +44,9 @@ final class StreamVideoEncoder: VideoEncoder {
         inUse.name = Self.name(of: encoder)
     }
 
+    // The thread keeps the encoder until it is told to close it.
+    deinit { close() }
+
     private static func name(of encoder: HardwareEncoder) -> String { "v4l2:\(encoder.path)" }
 
     private static func open(
@@ -110,7 +113,7 @@ final class StreamVideoEncoder: VideoEncoder {
             ?? PictureScaler(from: layout, to: configuration.size)
         self.scaler = scaler
         let copy = try memory.withBytes { bytes throws(VideoEncodingError) in
-            try scaler.scale(bytes) { bytes, _ throws(VideoEncodingError) in ScaledPicture(bytes) }
+            try scaler.scale(bytes) { bytes, _ throws(VideoEncodingError) in CopiedPicture([UInt8](bytes)) }
         }
         return CapturedFrame(layout: scaler.target, captureTime: time, memory: copy)
     }
@@ -224,18 +227,5 @@ final class EncoderInUse: Sendable {
     var name: String {
         get { current.withLock { $0 } }
         set { current.withLock { $0 = newValue } }
-    }
-}
-
-/// A picture in memory of its own.
-private final class ScaledPicture: FrameMemory {
-    private let samples: [UInt8]
-
-    init(_ bytes: UnsafeRawBufferPointer) { samples = [UInt8](bytes) }
-
-    func withBytes<Value, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
-    ) throws(Failure) -> Value {
-        try samples.withBytes(body)
     }
 }

@@ -121,9 +121,11 @@ struct VideoTrack {
         _ options: MediaOptions, stop: EventFD, reports: Mailbox<TrackReport>
     ) throws -> (any VideoSource)? {
         do {
-            return try options.video.open(
-                size: options.dimension.size, frameRate: options.quality.frameRate, stop: stop
+            let source = try options.video.open(
+                size: options.turn.turned(options.dimension.size), frameRate: options.quality.frameRate, stop: stop
             ) { reports.send(.source($0)) }
+            guard let source, !options.turn.isIdentity else { return source }
+            return try TurnedVideo(source, options.turn)
         } catch {
             throw CommandFailure(.media, code: -1301, "\(error)")
         }

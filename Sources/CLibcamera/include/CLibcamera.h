@@ -1,0 +1,106 @@
+// libcamera behind functions of C. Requests are kept and handed on here, exceptions are caught; nothing is decided.
+#ifndef CLIBCAMERA_H
+#define CLIBCAMERA_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Every function that can fail returns 0 or a negative error number; -EPROTO stands for an exception of C++.
+
+// The one camera manager of a process. It must outlive its cameras. While one exists, starting another waits until
+// that one is stopped.
+typedef struct clibcamera_manager clibcamera_manager;
+int clibcamera_manager_start(clibcamera_manager **manager);
+void clibcamera_manager_stop(clibcamera_manager *manager);
+void clibcamera_be_quiet(void);
+
+// A camera as the manager lists it.
+typedef struct clibcamera_camera clibcamera_camera;
+size_t clibcamera_camera_count(clibcamera_manager *manager);
+// NULL when there is none of that index any more.
+clibcamera_camera *clibcamera_camera_get(clibcamera_manager *manager, size_t index);
+void clibcamera_camera_release(clibcamera_camera *camera);
+const char *clibcamera_camera_id(clibcamera_camera *camera);
+const char *clibcamera_camera_model(clibcamera_camera *camera);
+// front 0, back 1, external 2; -1 when the camera does not say.
+int clibcamera_camera_location(clibcamera_camera *camera);
+
+// Shortest and longest time from picture to picture, in microseconds; -ENOENT when the camera does not say.
+int clibcamera_camera_frame_durations(clibcamera_camera *camera, int64_t *least, int64_t *most);
+
+struct clibcamera_mode {
+    uint32_t fourcc;
+    uint64_t modifier;
+    uint32_t minimum_width, minimum_height, maximum_width, maximum_height;
+};
+// Calls `give` for each format with each size.
+int clibcamera_camera_modes(
+    clibcamera_camera *camera, void (*give)(void *context, const struct clibcamera_mode *mode), void *context);
+
+enum clibcamera_control_type {
+    CLIBCAMERA_BOOL, CLIBCAMERA_INTEGER, CLIBCAMERA_FLOAT, CLIBCAMERA_OTHER
+};
+struct clibcamera_control {
+    const char *name;
+    uint32_t id;
+    enum clibcamera_control_type type;
+    // Several numbers (gains, a rectangle) and not one.
+    bool is_array;
+    // Numbers of any type; not for `OTHER`.
+    double minimum, maximum;
+};
+int clibcamera_camera_controls(
+    clibcamera_camera *camera, void (*give)(void *context, const struct clibcamera_control *control), void *context);
+
+// A camera in use.
+typedef struct clibcamera_session clibcamera_session;
+
+#define CLIBCAMERA_PLANES 3
+struct clibcamera_format {
+    uint32_t fourcc;
+    uint64_t modifier;
+    uint32_t width, height, stride, frame_size;
+    uint32_t buffer_count;
+};
+struct clibcamera_plane {
+    int fd;
+    uint32_t offset, length;
+};
+struct clibcamera_completion {
+    uint32_t index;
+    // 0 whole, 1 broken, 2 cancelled: only whole ones hold a picture.
+    int status;
+    uint32_t sequence;
+    // Of the sensor, or of the buffer where the sensor gives none; nanoseconds.
+    uint64_t timestamp;
+};
+// Called on libcamera's thread.
+struct clibcamera_listener {
+    void *context;
+    void (*completed)(void *context, const struct clibcamera_completion *completion);
+    void (*disconnected)(void *context);
+};
+// Opens and configures; `format` holds what is wanted, and then what has become of it.
+int clibcamera_session_open(
+    clibcamera_camera *camera, struct clibcamera_format *format, struct clibcamera_listener listener,
+    clibcamera_session **session);
+int clibcamera_session_plane_count(clibcamera_session *session, uint32_t index);
+int clibcamera_session_plane(
+    clibcamera_session *session, uint32_t index, uint32_t plane, struct clibcamera_plane *result);
+// Starts the camera with a fixed time from picture to picture where it can, and queues every request.
+int clibcamera_session_start(clibcamera_session *session, int64_t frame_duration_microseconds);
+// Returns a completed request to the camera. From any thread. -EALREADY when the camera has it already.
+int clibcamera_session_requeue(clibcamera_session *session, uint32_t index);
+// Sets one number from the next request on. From any thread.
+int clibcamera_session_set_control(clibcamera_session *session, uint32_t id, double value);
+// Stops, gives the camera back. No listener is called afterwards.
+void clibcamera_session_close(clibcamera_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,53 @@
+import DevicePorts
+import Glibc
+import LinuxIO
+
+/// Why a camera of libcamera's cannot be used.
+public enum CameraError: Error, Hashable, Sendable {
+    /// There is no camera at all; the reason says what is missing.
+    case none(asked: String, reason: String)
+    /// None of them is what was asked for.
+    case noMatch(asked: String, offered: String)
+    case forbidden(camera: String)
+    /// Another program uses it.
+    case busy(camera: String)
+    /// It was unplugged, or its driver is gone.
+    case gone(camera: String)
+    /// It can give nothing that an encoder takes.
+    case unsupportedFormat(camera: String, format: String)
+    case unknownControl(camera: String, name: String, offered: String)
+    case badControlValue(camera: String, name: String, value: String, possible: String)
+    /// A call of libcamera's failed with an error number.
+    case failed(camera: String, call: String, number: Int32)
+
+    init(_ camera: String, _ call: String, _ status: Int32) {
+        switch -status {
+        case EBUSY: self = .busy(camera: camera)
+        case EACCES, EPERM: self = .forbidden(camera: camera)
+        case ENODEV: self = .gone(camera: camera)
+        default: self = .failed(camera: camera, call: call, number: -status)
+        }
+    }
+}
+
+extension CameraError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .none("", let reason): "there is no camera: \(reason)"
+        case .none(let asked, let reason): "there is no camera \"\(asked)\": \(reason)"
+        case .noMatch(let asked, let offered): "there is no camera \"\(asked)\"; there is \(offered)"
+        case .forbidden(let camera):
+            "the camera \(camera) may not be opened by this user; run as root or join the group video"
+        case .busy(let camera): "the camera \(camera) is in use by another program; end that first"
+        case .gone(let camera): "the camera \(camera) is gone"
+        case .unsupportedFormat(let camera, let format):
+            "the camera \(camera) gives pictures as \(format), which no encoder takes"
+        case .unknownControl(let camera, let name, let offered):
+            "the camera \(camera) has no control \"\(name)\"; it has \(offered.isEmpty ? "none" : offered)"
+        case .badControlValue(let camera, let name, let value, let possible):
+            "\(name) of the camera \(camera) is \(possible), not \"\(value)\""
+        case .failed(let camera, let call, let number):
+            "the camera \(camera): \(call): \(SystemCallError.reason(of: number))"
+        }
+    }
+}

@@ -1,0 +1,212 @@
+import CLibcamera
+import DevicePorts
+import Glibc
+import LinuxIO
+import Media
+import Synchronization
+
+/// What libcamera's thread leaves for the video thread.
+final class CompletionQueue: Sendable {
+    struct State {
+        var completions: [clibcamera_completion] = []
+        var isDisconnected = false
+    }
+
+    private let state = Mutex(State())
+    let wakeup: EventFD
+
+    init() throws(SystemCallError) { wakeup = try EventFD() }
+
+    func append(_ completion: clibcamera_completion) {
+        state.withLock { $0.completions.append(completion) }
+        wakeup.signal()
+    }
+
+    func disconnected() {
+        state.withLock { $0.isDisconnected = true }
+        wakeup.signal()
+    }
+
+    /// What has come since, and nothing of it again.
+    func take() -> State {
+        state.withLock { state in
+            let taken = state
+            state.completions = []
+            return taken
+        }
+    }
+}
+
+/// An open camera with its buffers. Every picture on loan keeps it open; the last holder closes it.
+final class CameraSession: Sendable {
+    let layout: FrameLayout
+    let queue: CompletionQueue
+    private let system: CameraSystem
+    /// The session's address, as in `CameraSystem`.
+    private let handle: Mutex<UInt>
+    private let buffers: [Buffer]
+    private let mappedCount = Atomic(0)
+
+    /// The descriptor is libcamera's, valid as long as the session.
+    private struct Buffer: Sendable {
+        let dmabuf: Int32
+        let byteCount: Int
+        let mapping: LazyMapping
+    }
+
+    init(
+        _ system: CameraSystem, index: Int, name: String, format wanted: PixelFormat, size: PictureSize,
+        bufferCount: Int
+    ) throws(CameraError) {
+        self.system = system
+        do throws(SystemCallError) {
+            queue = try CompletionQueue()
+        } catch {
+            throw .failed(camera: name, call: error.call, number: error.number)
+        }
+        var format = clibcamera_format()
+        format.fourcc = wanted.fourCC.rawValue
+        format.width = UInt32(size.width)
+        format.height = UInt32(size.height)
+        format.buffer_count = UInt32(bufferCount)
+        let listener = clibcamera_listener(
+            context: Unmanaged.passUnretained(queue).toOpaque(),
+            completed: { context, completion in
+                guard let context, let completion else { return }
+                Unmanaged<CompletionQueue>.fromOpaque(context).takeUnretainedValue().append(completion.pointee)
+            },
+            disconnected: { context in
+                guard let context else { return }
+                Unmanaged<CompletionQueue>.fromOpaque(context).takeUnretainedValue().disconnected()
+            })
+        let (status, address) = system.open(index, &format, listener)
+        guard status >= 0, let session = OpaquePointer(bitPattern: address) else {
+            throw CameraError(name, "Camera::configure", status)
+        }
+        do throws(CameraError) {
+            (layout, buffers) = try Self.describe(session, format, name: name)
+        } catch {
+            clibcamera_session_close(session)
+            throw error
+        }
+        handle = Mutex(address)
+    }
+
+    deinit {
+        handle.withLock { address in
+            if let session = OpaquePointer(bitPattern: address) { clibcamera_session_close(session) }
+        }
+    }
+
+    /// Where the planes are; all of them must be in one buffer.
+    private static func describe(
+        _ session: OpaquePointer, _ format: clibcamera_format, name: String
+    ) throws(CameraError) -> (FrameLayout, [Buffer]) {
+        let fourCC = FourCC(rawValue: format.fourcc)
+        guard let pixelFormat = PixelFormat(fourCC), format.modifier == 0 else {
+            throw .unsupportedFormat(camera: name, format: "\(fourCC)")
+        }
+        var planes: [clibcamera_plane] = []
+        var buffers: [Buffer] = []
+        for index in 0..<format.buffer_count {
+            planes = []
+            for plane in 0..<UInt32(clamping: clibcamera_session_plane_count(session, index)) {
+                var result = clibcamera_plane()
+                let status = clibcamera_session_plane(session, index, plane, &result)
+                guard status >= 0 else { throw CameraError(name, "FrameBuffer::planes", status) }
+                planes.append(result)
+            }
+            guard let first = planes.first, planes.allSatisfy({ isOneFile($0.fd, first.fd) }) else {
+                throw .unsupportedFormat(camera: name, format: "\(fourCC) in several buffers")
+            }
+            let end = planes.map { Int($0.offset) + Int($0.length) }.max() ?? 0
+            buffers.append(Buffer(dmabuf: first.fd, byteCount: end, mapping: LazyMapping()))
+        }
+        let byteCount = buffers.map(\.byteCount).min() ?? 0
+        let size = PictureSize(width: Int(format.width), height: Int(format.height))
+        let stride = Int(format.stride)
+        guard let contiguous = FrameLayout(format: pixelFormat, size: size, stride: stride, bufferSize: .max) else {
+            throw .unsupportedFormat(camera: name, format: "\(fourCC) of \(size), \(stride) bytes a row")
+        }
+        guard planes.count == contiguous.planes.count else {
+            guard contiguous.byteCount <= byteCount else {
+                throw .unsupportedFormat(camera: name, format: "\(fourCC) in buffers that are too small")
+            }
+            return (contiguous, buffers)
+        }
+        let placed = zip(planes, contiguous.planes).map {
+            FrameLayout.Plane(offset: Int($0.offset), stride: $1.stride)
+        }
+        return (FrameLayout(format: pixelFormat, size: size, planes: placed, byteCount: byteCount), buffers)
+    }
+
+    /// libcamera may give one buffer's planes descriptors of their own.
+    private static func isOneFile(_ one: Int32, _ other: Int32) -> Bool {
+        var status = stat()
+        var otherStatus = stat()
+        return one == other
+            || fstat(one, &status) == 0 && fstat(other, &otherStatus) == 0 && status.st_ino == otherStatus.st_ino
+    }
+
+    var mappedFrames: Int { mappedCount.load(ordering: .relaxed) }
+
+    func start(frameRate: FrameRate) -> Int32 {
+        handle.withLock { address in
+            guard let session = OpaquePointer(bitPattern: address) else { return -ENODEV }
+            return clibcamera_session_start(session, frameRate.frameDuration.wholeNanoseconds / 1000)
+        }
+    }
+
+    func set(_ control: CameraControl, to value: Double) -> Int32 {
+        handle.withLock { address in
+            guard let session = OpaquePointer(bitPattern: address) else { return -ENODEV }
+            return clibcamera_session_set_control(session, control.id, value)
+        }
+    }
+
+    /// A camera that is gone takes nothing back, and needs nothing.
+    func giveBack(_ index: UInt32) {
+        handle.withLock { address in
+            if let session = OpaquePointer(bitPattern: address) { _ = clibcamera_session_requeue(session, index) }
+        }
+    }
+
+    func dmabuf(_ index: Int) -> Int32 { buffers[index].dmabuf }
+
+    /// The buffer's memory, mapped when it is looked at for the first time.
+    func memory(_ index: Int) throws(SystemCallError) -> UnsafeRawBufferPointer {
+        let buffer = buffers[index]
+        mappedCount.add(1, ordering: .relaxed)
+        return try buffer.mapping.bytes { () throws(SystemCallError) in
+            try MappedMemory(buffer.dmabuf, offset: 0, byteCount: buffer.byteCount)
+        }
+    }
+
+    var bufferCount: Int { buffers.count }
+}
+
+/// A filled buffer on loan. When the last holder drops it, its request goes back to the camera, once.
+final class LentRequest: FrameMemory {
+    private let session: CameraSession
+    private let index: Int
+
+    init(_ session: CameraSession, index: Int) {
+        self.session = session
+        self.index = index
+    }
+
+    deinit { session.giveBack(UInt32(index)) }
+
+    var dmabuf: Int32? { session.dmabuf(index) }
+
+    func withBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        guard let bytes = try? session.memory(index) else {
+            return try body(UnsafeRawBufferPointer(start: nil, count: 0))
+        }
+        DMABufferAccess.begin(session.dmabuf(index))
+        defer { DMABufferAccess.end(session.dmabuf(index)) }
+        return try body(bytes)
+    }
+}

@@ -1,0 +1,238 @@
+import CLibcamera
+import DevicePorts
+import Glibc
+import LinuxIO
+import Media
+import Synchronization
+
+/// libcamera's camera manager. There is at most one in a process; its cameras keep it alive. A camera that is plugged
+/// in later is seen by the next one only.
+public final class CameraSystem: Sendable {
+    private struct Present {
+        weak var system: CameraSystem?
+    }
+
+    private static let present = Mutex(Present())
+
+    /// The manager's address. A pointer itself may not be shared between threads; the lock makes it safe.
+    private let handle: Mutex<UInt>
+
+    /// The manager that is there, or a new one.
+    public static func shared() throws(CameraError) -> CameraSystem {
+        let result = present.withLock { present -> Result<CameraSystem, CameraError> in
+            if let system = present.system { return .success(system) }
+            return Result { () throws(CameraError) in
+                let system = try CameraSystem()
+                present.system = system
+                return system
+            }
+        }
+        return try result.get()
+    }
+
+    private init() throws(CameraError) {
+        clibcamera_be_quiet()
+        var manager: OpaquePointer?
+        let status = clibcamera_manager_start(&manager)
+        // Without any media device the manager does not start at all.
+        if status == -ENODEV { throw .none(asked: "", reason: Self.absenceReason()) }
+        guard status >= 0, let manager else { throw CameraError("manager", "CameraManager::start", status) }
+        handle = Mutex(UInt(bitPattern: manager))
+    }
+
+    deinit {
+        handle.withLock { address in
+            if let manager = OpaquePointer(bitPattern: address) { clibcamera_manager_stop(manager) }
+        }
+    }
+
+    /// The cameras that are there now.
+    public func cameras() -> [CameraDescription] {
+        handle.withLock { address in
+            guard let manager = OpaquePointer(bitPattern: address) else { return [] }
+            return (0..<clibcamera_camera_count(manager)).compactMap { index in
+                guard let camera = clibcamera_camera_get(manager, index) else { return nil }
+                defer { clibcamera_camera_release(camera) }
+                return CameraDescription(camera)
+            }
+        }
+    }
+
+    /// Opens a session on the camera at an index of `cameras()`.
+    func open(
+        _ index: Int, _ format: inout clibcamera_format, _ listener: clibcamera_listener
+    ) -> (status: Int32, session: UInt) {
+        handle.withLock { address in
+            guard let manager = OpaquePointer(bitPattern: address), let camera = clibcamera_camera_get(manager, index)
+            else { return (-ENODEV, 0) }
+            defer { clibcamera_camera_release(camera) }
+            var session: OpaquePointer?
+            let status = clibcamera_session_open(camera, &format, listener, &session)
+            return (status, UInt(bitPattern: session))
+        }
+    }
+
+    /// Why there is no camera, as far as the device nodes tell.
+    public static func absenceReason() -> String {
+        let paths: [String] = (0..<64).map { "/dev/media\($0)" } + (0..<64).map { "/dev/video\($0)" }
+        let nodes = paths.filter { access($0, F_OK) == 0 }
+        if nodes.isEmpty {
+            return "the kernel shows none (no /dev/media* and no /dev/video*); check the cable, and that the camera's "
+                + "driver is loaded"
+        }
+        if let forbidden = nodes.first(where: { access($0, R_OK | W_OK) != 0 }) {
+            return "\(forbidden) may not be opened by this user; run as root or join the group video"
+        }
+        return "the kernel has \(nodes.joined(separator: ", ")), but none of them is a camera that libcamera drives "
+            + "(v4l2:/dev/videoN takes others)"
+    }
+}
+
+/// What can be said about a camera without starting it.
+public struct CameraDescription: Hashable, Sendable {
+    public enum Location: Int32, Sendable {
+        case front, back, external
+    }
+
+    public struct Mode: Hashable, Sendable {
+        public let format: FourCC
+        public let modifier: UInt64
+        public let smallest: PictureSize
+        public let largest: PictureSize
+    }
+
+    public let id: String
+    public let model: String
+    public let location: Location?
+    /// Pictures per second, the slowest and the fastest rate, where the camera says so.
+    public let frameRates: ClosedRange<Double>?
+    public let modes: [Mode]
+    public let controls: [CameraControl]
+
+    init(
+        id: String, model: String, location: Location?, frameRates: ClosedRange<Double>? = nil, modes: [Mode] = [],
+        controls: [CameraControl] = []
+    ) {
+        self.id = id
+        self.model = model
+        self.location = location
+        self.frameRates = frameRates
+        self.modes = modes
+        self.controls = controls
+    }
+
+    init(_ camera: OpaquePointer) {
+        id = String(cString: clibcamera_camera_id(camera))
+        model = String(cString: clibcamera_camera_model(camera))
+        location = Location(rawValue: Int32(clibcamera_camera_location(camera)))
+        frameRates = Self.frameRates(camera)
+        let modes = Collected<Mode>()
+        clibcamera_camera_modes(
+            camera,
+            { context, mode in
+                guard let mode = mode?.pointee else { return }
+                let smallest = PictureSize(width: Int(mode.minimum_width), height: Int(mode.minimum_height))
+                let largest = PictureSize(width: Int(mode.maximum_width), height: Int(mode.maximum_height))
+                let format = FourCC(rawValue: mode.fourcc)
+                Collected<Mode>.from(context)?.items.append(
+                    Mode(format: format, modifier: mode.modifier, smallest: smallest, largest: largest))
+            }, modes.context)
+        self.modes = modes.items
+        let controls = Collected<CameraControl>()
+        clibcamera_camera_controls(
+            camera,
+            { context, control in
+                guard let control = control?.pointee else { return }
+                Collected<CameraControl>.from(context)?.items.append(CameraControl(control))
+            }, controls.context)
+        self.controls = controls.items.sorted { $0.name < $1.name }
+    }
+
+    private static func frameRates(_ camera: OpaquePointer) -> ClosedRange<Double>? {
+        var least: Int64 = 0
+        var most: Int64 = 0
+        guard clibcamera_camera_frame_durations(camera, &least, &most) == 0, least > 0, most >= least else {
+            return nil
+        }
+        return 1e6 / Double(most)...1e6 / Double(least)
+    }
+}
+
+/// A list that a C function fills by calling back, within one call.
+private final class Collected<Item> {
+    var items: [Item] = []
+
+    var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    static func from(_ context: UnsafeMutableRawPointer?) -> Collected<Item>? {
+        context.map { Unmanaged<Collected<Item>>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+/// A control that a camera offers, under libcamera's name for it.
+public struct CameraControl: Hashable, Sendable {
+    public enum Kind: String, Sendable {
+        case boolean, integer, real
+        /// Several numbers, or text: it can be listed, not set by one value.
+        case other
+    }
+
+    let id: UInt32
+    public let name: String
+    public let kind: Kind
+    public let minimum: Double
+    public let maximum: Double
+
+    init(id: UInt32 = 0, name: String, kind: Kind, minimum: Double, maximum: Double) {
+        self.id = id
+        self.name = name
+        self.kind = kind
+        self.minimum = minimum
+        self.maximum = maximum
+    }
+
+    init(_ control: clibcamera_control) {
+        let kind: Kind =
+            switch control.type {
+            case _ where control.is_array: .other
+            case CLIBCAMERA_BOOL: .boolean
+            case CLIBCAMERA_INTEGER: .integer
+            case CLIBCAMERA_FLOAT: .real
+            default: .other
+            }
+        self.init(
+            id: control.id, name: String(cString: control.name), kind: kind, minimum: control.minimum,
+            maximum: control.maximum)
+    }
+
+    /// The number that a text stands for, if the control takes it.
+    public func value(_ text: String) -> Double? {
+        switch (kind, text) {
+        case (.boolean, "on"), (.boolean, "true"): return 1
+        case (.boolean, "off"), (.boolean, "false"): return 0
+        case (.integer, _): return Int64(text).map(Double.init).flatMap { inRange($0) }
+        case (.real, _): return Double(text).flatMap { inRange($0) }
+        default: return nil
+        }
+    }
+
+    private func inRange(_ number: Double) -> Double? {
+        number >= minimum && number <= maximum ? number : nil
+    }
+
+    public var possibleValues: String {
+        switch kind {
+        case .boolean: "on or off"
+        case .integer: "a whole number from \(Int64(clamping: minimum)) to \(Int64(clamping: maximum))"
+        case .real: "a number from \(minimum) to \(maximum)"
+        case .other: "not to be set by one value"
+        }
+    }
+}
+
+extension Int64 {
+    /// The nearest that fits; zero for NaN.
+    fileprivate init(clamping value: Double) {
+        self = Int64(exactly: value.rounded()) ?? (value > 0 ? .max : value < 0 ? .min : 0)
+    }
+}

@@ -1,0 +1,114 @@
+import ApplianceLogic
+import Glibc
+import LinuxIO
+import Media
+import StreamFile
+
+// What the appliance wants done.
+extension ApplianceRunner {
+    func perform(_ actions: [Appliance.Action]) {
+        let isOutermost = pendingActions.isEmpty
+        pendingActions += actions
+        guard isOutermost else { return }
+        while let action = pendingActions.first {
+            perform(action)
+            pendingActions.removeFirst()
+        }
+    }
+
+    private func perform(_ action: Appliance.Action) {
+        let now = MonotonicClock.now()
+        switch action {
+        case .startStream: startStream(now: now)
+        case .stopStream: stream.stop()
+        case .restartStream: stream.restart()
+        case .loadConfiguration: load()
+        case .show(let state):
+            board.show(state.pattern, now: now)
+            tell("\(state.name)" + faultWords(state))
+        case .setFlashLED(let isLit): board.setFlash(isLit: isLit)
+        case .powerOff(let kind): powerOff(kind)
+        case .refuseStart(let fault): tell("cannot start: \(fault.meaning)")
+        case .setTimer(let time): applianceTimer = time
+        }
+    }
+
+    private func faultWords(_ state: ApplianceState) -> String {
+        if case .fault(let fault) = state { ": \(fault.meaning) (\(fault.blinkCount) blinks)" } else { "" }
+    }
+
+    func startStream(now: MediaTimestamp) {
+        failures[.server] = nil
+        let isWaiting = stream.isRunning
+        do {
+            try stream.start(files)
+            if !isWaiting { perform(appliance.streamStateChanged(to: .connecting, now: now)) }
+        } catch {
+            streamEnded(CommandFailure(.system, "\(error)"))
+        }
+    }
+
+    private func powerOff(_ kind: Appliance.PowerOff) {
+        isEndingMachine = !settings.simulatesPower
+        tell(kind == .halt ? "powering off" : "restarting")
+        events.save(isUrgent: true, now: MonotonicClock.now())
+        guard !settings.simulatesPower else {
+            isOver = true
+            return
+        }
+        // init ends this program with all others; until then the watchdog is fed.
+        do { try askInit(toReboot: kind == .reboot) } catch { tell("\(error)") }
+    }
+
+    /// Reads the files and takes up what they say.
+    func load() {
+        let now = MonotonicClock.now()
+        let previous = files
+        files = DescriptionFiles(reading: settings.bootDirectory)
+        // A broken description must not take away the light that says so.
+        files.board = files.board ?? previous.board ?? DescriptionFiles.readBoard(Self.wiringOfTheImage)
+        board.boardChanged(to: files.board, now: now)
+        let needsRestart = previous.streamText != files.streamText || previous.deviceText != files.deviceText
+        if needsRestart { failures = [:] }
+        if previous.networkText != files.networkText { takeUpNetworkSettings() }
+        hasLoaded = true
+        openConsole()
+        var configuration = Appliance.Configuration(
+            faults: files.applianceFaults, startsAtBoot: files.device.startAtBoot, flashLED: files.device.flashLED.mode,
+            needsRestart: needsRestart)
+        if !hardwareFaults.isEmpty { configuration.faults.insert(.board) }
+        perform(appliance.configurationLoaded(configuration, now: now))
+        if needsRestart { for fault in Self.mediaFaults { perform(appliance.faultCleared(fault, now: now)) } }
+        reportFaults(now: now)
+    }
+
+    private func takeUpNetworkSettings() {
+        let script = "/etc/init.d/S30network"
+        do {
+            try writeNetworkSettings(files.network, to: settings.networkDirectory)
+            // The start scripts did it at boot, with the same settings.
+            guard hasLoaded, access(script, X_OK) == 0 else { return }
+            tell("the network's settings have changed")
+            try startProgram([script, "restart"])
+        } catch {
+            tell("the network's settings cannot be taken up: \(error)")
+        }
+    }
+
+    func openConsole() {
+        let wanted = files.device.console ? files.board?.console : nil
+        if wanted == nil { consoleFailure = nil }
+        guard wanted != console?.path else { return }
+        do {
+            console = try wanted.map { path throws(SystemCallError) in try SerialConsole(path: path) }
+            consoleFailure = nil
+        } catch {
+            console = nil
+            consoleFailure = "console: \(error)"
+        }
+    }
+
+    func serveConsole() {
+        do { try console?.serve { execute($0) } } catch { console = nil }
+    }
+}

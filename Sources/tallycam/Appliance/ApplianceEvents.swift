@@ -1,0 +1,159 @@
+import ApplianceLogic
+import LinuxIO
+import Media
+import StreamFile
+import Transport
+
+// What happens.
+extension ApplianceRunner {
+    static let mediaFaults: [ApplianceFault] = [.camera, .microphone, .encoder]
+
+    func buttonMeant(_ actions: [ButtonGestures.Action]) {
+        let now = MonotonicClock.now()
+        for action in actions {
+            switch action {
+            case .acknowledgePress: board.answer(.press, now: now)
+            case .acknowledgeLongPress: board.answer(.longPress, now: now)
+            case .shortPress:
+                tell("button pressed")
+                if !appliance.wantsStream { forgiveMedia(now: now) }
+                perform(appliance.shortPressed(now: now))
+            case .longPress:
+                tell("button held: power-off")
+                perform(appliance.longPressed(now: now))
+            case .forgetPress, .setTimer: break
+            }
+        }
+    }
+
+    /// A camera, microphone or encoder that failed may work now.
+    func forgiveMedia(now: MediaTimestamp) {
+        for fault in Self.mediaFaults where failures[fault] != nil {
+            failures[fault] = nil
+            perform(appliance.faultCleared(fault, now: now))
+        }
+    }
+
+    func linksChanged() {
+        guard let links, let happened = try? links.takeEvents() else { return }
+        for event in happened { tell("network: \(event)") }
+        perform(appliance.networkChanged(isUp: links.hasDefaultRoute, now: MonotonicClock.now()))
+    }
+
+    func streamReported(_ report: StreamReport) {
+        switch report {
+        case .console(.note(let text)): tell(text)
+        case .console(.event(let event)): streamTold(event)
+        case .ended(let failure): streamEnded(failure)
+        }
+    }
+
+    private func streamTold(_ event: Event) {
+        let now = MonotonicClock.now()
+        status.eventHappened(event, start: files.device.startQuality)
+        if event.isWorthKeeping, let text = event.text { tell(text) }
+        sourceTold(event, now: now)
+        if let state = event.streamState {
+            // The thread's end says why.
+            guard state != .error else { return }
+            if state == .connected { forgiveEverything() }
+            perform(appliance.streamStateChanged(to: state, now: now))
+        }
+        if event.code == EventCode.qualityChanged.rawValue {
+            perform(appliance.qualityChanged(isLowered: status.isLowered, now: now))
+        }
+    }
+
+    /// A camera or microphone that was lost while the stream goes on is told, though the light says live.
+    private func sourceTold(_ event: Event, now: MediaTimestamp) {
+        let fault: ApplianceFault = event.text(of: "track") == "audio" ? .microphone : .camera
+        switch event.name {
+        case "sourceInterrupted":
+            interruptions[fault] = event.text ?? fault.meaning
+            perform(appliance.faultRaised(fault, now: now))
+        case "sourceReturned":
+            interruptions[fault] = nil
+            if failures[fault] == nil { perform(appliance.faultCleared(fault, now: now)) }
+        default: return
+        }
+        reportFaults(now: now)
+    }
+
+    private func forgiveEverything() {
+        failures = [:]
+        reportFaults(now: MonotonicClock.now())
+    }
+
+    func streamEnded(_ failure: CommandFailure?) {
+        let now = MonotonicClock.now()
+        let startsAgain = stream.ended()
+        status = StreamSummary()
+        // The next stream finds out what is there by then.
+        for fault in interruptions.keys { perform(appliance.faultCleared(fault, now: now)) }
+        interruptions = [:]
+        if let failure {
+            tell("the stream has failed: \(failure.message)")
+            if failure.needsMachineRestart, restartsMachine(because: failure.message) {
+                perform(appliance.streamStateChanged(to: .disconnected, now: now))
+                return
+            }
+            let fault = ApplianceFault(failure)
+            failures[fault] = failure.message
+            if fault == .server {
+                perform(appliance.streamStateChanged(to: .error, now: now))
+            } else {
+                perform(appliance.streamStateChanged(to: .disconnected, now: now))
+                perform(appliance.faultRaised(fault, now: now))
+                mediaRetry = now + Self.mediaRetryInterval
+            }
+        } else {
+            perform(appliance.streamStateChanged(to: .disconnected, now: now))
+        }
+        if startsAgain, !stream.isRunning, appliance.wantsStream { startStream(now: now) }
+        reportFaults(now: now)
+        events.save(isUrgent: true, now: now)
+    }
+
+    /// What board.json names and what is not there, or does not work, by its keys.
+    var hardwareFaults: [String: String] {
+        var faults = board.faults
+        faults["console"] = consoleFailure
+        faults["lens"] = files.board?.lens.flatMap(lensFault)
+        faults["watchdog"] = watchdog.failure
+        return faults
+    }
+
+    /// Hardware that has gone or come back since the files were read.
+    func boardChecked(now: MediaTimestamp) {
+        let isAtFault = !hardwareFaults.isEmpty || boot.failure != nil || files.applianceFaults.contains(.board)
+        if isAtFault != appliance.faults.contains(.board) {
+            perform(isAtFault ? appliance.faultRaised(.board, now: now) : appliance.faultCleared(.board, now: now))
+        }
+        reportFaults(now: now)
+    }
+
+    /// Brings faults.txt, console and events up to date with what is wrong.
+    func reportFaults(now: MediaTimestamp) {
+        var report = FaultReport(files: files.faults)
+        report.others = files.contradictions.map { FaultReport.Entry(fault: .settings, text: $0) }
+        report.others += hardwareFaults.sorted { $0.key < $1.key }
+            .map { FaultReport.Entry(fault: .board, text: $0.value) }
+        report.others += (failures.sorted { $0.key < $1.key } + interruptions.sorted { $0.key < $1.key })
+            .map { FaultReport.Entry(fault: $0.key, text: $0.value) }
+        guard report != reported else { return }
+        for line in report.lines where !reported.lines.contains(line) { tell("fault: \(line)") }
+        reported = report
+        boot.write("faults.txt", report.text)
+        if report.text != nil { boot.write("events.txt", events.text) }
+        events.save(isUrgent: true, now: now)
+        if let failure = boot.failure { tell(failure) }
+    }
+
+    var faultLines: [String] { reported.lines + (boot.failure.map { [$0] } ?? []) }
+
+    /// Says something to people: on the console, and in the events that are kept.
+    func tell(_ text: String) {
+        events.append(text)
+        console?.print(text)
+    }
+}

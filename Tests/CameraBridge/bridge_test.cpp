@@ -1,0 +1,266 @@
+// Drives the bridge to libcamera over its virtual camera, as Swift does: the program ends with status 0 when every
+// request came and went as it should. It is run under valgrind, and needs no device: the buffers, which /dev/udmabuf
+// would make, are plain memory files here, and the kernel's list of media devices is empty.
+#include "CLibcamera.h"
+
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/dma-buf.h>
+#include <linux/udmabuf.h>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+// The linker sends libcamera's calls here (--wrap).
+extern "C" {
+int __real_open64(const char *path, int flags, ...);
+int __real_ioctl(int fd, unsigned long request, ...);
+DIR *__real_opendir(const char *path);
+
+DIR *__wrap_opendir(const char *path) {
+    return __real_opendir(strcmp(path, "/sys/bus/media/devices") == 0 ? "/sys" : path);
+}
+
+int __wrap_open64(const char *path, int flags, ...) {
+    if (strcmp(path, "/dev/udmabuf") == 0) return __real_open64("/dev/null", flags);
+    va_list list;
+    va_start(list, flags);
+    int mode = va_arg(list, int);
+    va_end(list);
+    return __real_open64(path, flags, mode);
+}
+
+int __wrap_ioctl(int fd, unsigned long request, ...) {
+    va_list list;
+    va_start(list, request);
+    void *argument = va_arg(list, void *);
+    va_end(list);
+    if (request == UDMABUF_CREATE) {
+        return fcntl(static_cast<udmabuf_create *>(argument)->memfd, F_DUPFD_CLOEXEC, 0);
+    }
+    if (request == DMA_BUF_IOCTL_SYNC) return 0;
+    return __real_ioctl(fd, request, argument);
+}
+}
+
+#define EXPECT(condition)                                                                                            \
+    do {                                                                                                             \
+        if (!(condition)) {                                                                                          \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                  \
+            _exit(1);                                                                                                \
+        }                                                                                                            \
+    } while (0)
+
+static int openFiles() {
+    int count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    while (readdir(folder)) count++;
+    closedir(folder);
+    return count;
+}
+
+// What came from libcamera's thread.
+struct Arrivals {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<clibcamera_completion> completions;
+    bool closed = false;
+
+    clibcamera_listener listener() {
+        return {this,
+                [](void *context, const clibcamera_completion *completion) {
+                    auto self = static_cast<Arrivals *>(context);
+                    std::lock_guard lock(self->mutex);
+                    EXPECT(!self->closed);
+                    self->completions.push_back(*completion);
+                    self->changed.notify_one();
+                },
+                [](void *) { EXPECT(!"the virtual camera is never unplugged"); }};
+    }
+
+    bool next(clibcamera_completion &completion, std::chrono::milliseconds limit) {
+        std::unique_lock lock(mutex);
+        if (!changed.wait_for(lock, limit, [this] { return !completions.empty(); })) return false;
+        completion = completions.front();
+        completions.pop_front();
+        return true;
+    }
+};
+
+static clibcamera_format nv12(uint32_t width, uint32_t height) {
+    clibcamera_format format{};
+    format.fourcc = 'N' | 'V' << 8 | '1' << 16 | '2' << 24;
+    format.width = width;
+    format.height = height;
+    format.buffer_count = 6;
+    return format;
+}
+
+// A session that checks what comes: in order, later than the last, from a buffer that the camera has.
+struct Watched {
+    Arrivals arrivals;
+    clibcamera_session *session = nullptr;
+    clibcamera_format format;
+    std::vector<bool> lent;
+    int64_t sequence = -1;
+    uint64_t timestamp = 0;
+
+    Watched(clibcamera_camera *camera, uint32_t width, uint32_t height) : format(nv12(width, height)) {
+        EXPECT(clibcamera_session_open(camera, &format, arrivals.listener(), &session) == 0);
+        EXPECT(format.width == width && format.height == height && format.stride >= width);
+        EXPECT(format.buffer_count >= 4);
+        lent.assign(format.buffer_count, false);
+        for (uint32_t index = 0; index < format.buffer_count; index++) {
+            EXPECT(clibcamera_session_plane_count(session, index) == 2);
+            clibcamera_plane plane{};
+            EXPECT(clibcamera_session_plane(session, index, 1, &plane) == 0);
+            EXPECT(plane.fd >= 0 && plane.offset + plane.length >= width * height * 3 / 2);
+            EXPECT(clibcamera_session_plane(session, index, 2, &plane) == -EINVAL);
+        }
+        EXPECT(clibcamera_session_plane_count(session, format.buffer_count) == -EINVAL);
+        EXPECT(clibcamera_session_requeue(session, 0) == -ESHUTDOWN);
+    }
+
+    void start() { EXPECT(clibcamera_session_start(session, 16'667) == 0); }
+
+    uint32_t take() {
+        clibcamera_completion completion{};
+        EXPECT(arrivals.next(completion, std::chrono::seconds(20)));
+        EXPECT(completion.status == 0 && completion.index < lent.size());
+        EXPECT(!lent[completion.index]);
+        EXPECT(completion.sequence > sequence && completion.timestamp > timestamp);
+        lent[completion.index] = true;
+        sequence = completion.sequence;
+        timestamp = completion.timestamp;
+        return completion.index;
+    }
+
+    void giveBack(uint32_t index) {
+        lent[index] = false;
+        EXPECT(clibcamera_session_requeue(session, index) == 0);
+    }
+
+    void close() {
+        clibcamera_session_close(session);
+        std::lock_guard lock(arrivals.mutex);
+        arrivals.closed = true;
+    }
+};
+
+static void lists(clibcamera_manager *manager) {
+    EXPECT(clibcamera_camera_count(manager) == 1);
+    EXPECT(clibcamera_camera_get(manager, 1) == nullptr);
+    clibcamera_camera *camera = clibcamera_camera_get(manager, 0);
+    EXPECT(clibcamera_camera_id(camera) == std::string("Virtual0"));
+    EXPECT(clibcamera_camera_model(camera) == std::string("A model"));
+    EXPECT(clibcamera_camera_location(camera) == 1);
+    int64_t least = 0, most = 0;
+    EXPECT(clibcamera_camera_frame_durations(camera, &least, &most) == 0);
+    EXPECT(least == 16'666 && most == 33'333);
+    std::vector<clibcamera_mode> modes;
+    EXPECT(clibcamera_camera_modes(
+               camera,
+               [](void *context, const clibcamera_mode *mode) {
+                   static_cast<std::vector<clibcamera_mode> *>(context)->push_back(*mode);
+               },
+               &modes) == 0);
+    EXPECT(!modes.empty());
+    std::vector<std::string> controls;
+    EXPECT(clibcamera_camera_controls(
+               camera,
+               [](void *context, const clibcamera_control *control) {
+                   static_cast<std::vector<std::string> *>(context)->push_back(control->name);
+               },
+               &controls) == 0);
+    EXPECT(!controls.empty());
+    clibcamera_camera_release(camera);
+}
+
+static void captures(clibcamera_manager *manager) {
+    clibcamera_camera *camera = clibcamera_camera_get(manager, 0);
+    Watched watched(camera, 320, 240);
+    Arrivals other;
+    clibcamera_format format = nv12(320, 240);
+    clibcamera_session *second = nullptr;
+    EXPECT(clibcamera_session_open(camera, &format, other.listener(), &second) == -EBUSY && !second);
+    EXPECT(clibcamera_session_set_control(watched.session, 0xFFFF'FFF0, 1) == -ENOENT);
+    watched.start();
+    for (int count = 0; count < 60; count++) watched.giveBack(watched.take());
+    // Returned twice: refused, and nothing is queued twice by it.
+    uint32_t index = watched.take();
+    watched.giveBack(index);
+    EXPECT(clibcamera_session_requeue(watched.session, index) == -EALREADY);
+    EXPECT(clibcamera_session_requeue(watched.session, 1000) == -EINVAL);
+    // With every picture on loan the camera waits, and goes on when they are back.
+    std::vector<uint32_t> held;
+    while (held.size() < watched.lent.size()) held.push_back(watched.take());
+    clibcamera_completion none{};
+    EXPECT(!watched.arrivals.next(none, std::chrono::milliseconds(300)));
+    for (uint32_t returned : held) watched.giveBack(returned);
+    // From several threads, in any order.
+    for (int round = 0; round < 10; round++) {
+        uint32_t first = watched.take(), last = watched.take();
+        std::thread other_thread([&] { EXPECT(clibcamera_session_requeue(watched.session, last) == 0); });
+        watched.lent[last] = false;
+        watched.giveBack(first);
+        other_thread.join();
+    }
+    watched.take();
+    watched.close();
+    clibcamera_camera_release(camera);
+}
+
+static void reconfigures(clibcamera_manager *manager) {
+    clibcamera_camera *camera = clibcamera_camera_get(manager, 0);
+    // Opened and never started, refused, started and closed at once: nothing stays behind.
+    Watched(camera, 320, 240).close();
+    for (uint32_t width : {320, 160, 320}) {
+        Watched watched(camera, width, width * 3 / 4);
+        watched.start();
+        for (int count = 0; count < 4; count++) watched.giveBack(watched.take());
+        watched.close();
+    }
+    Watched quick(camera, 160, 120);
+    quick.start();
+    quick.close();
+    clibcamera_camera_release(camera);
+}
+
+// A manager that is asked for while another is there waits for it; libcamera would abort.
+static void managersFollowEachOther(clibcamera_manager *manager) {
+    clibcamera_manager *next = nullptr;
+    std::thread waiting([&] { EXPECT(clibcamera_manager_start(&next) == 0); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    clibcamera_manager_stop(manager);
+    waiting.join();
+    EXPECT(clibcamera_camera_count(next) == 1);
+    clibcamera_manager_stop(next);
+}
+
+int main() {
+    clibcamera_be_quiet();
+    int before = openFiles();
+    clibcamera_manager *manager = nullptr;
+    EXPECT(clibcamera_manager_start(&manager) == 0);
+    lists(manager);
+    // The camera's own thread keeps what it opened for the first session.
+    captures(manager);
+    int started = openFiles();
+    captures(manager);
+    EXPECT(openFiles() == started);
+    reconfigures(manager);
+    EXPECT(openFiles() == started);
+    managersFollowEachOther(manager);
+    EXPECT(openFiles() == before);
+    puts("every request came and went");
+}

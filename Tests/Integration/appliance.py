@@ -1,0 +1,96 @@
+"""`tallycam run` as a process, as the tests see it: its boot partition is a folder, its serial line a pseudo terminal."""
+
+import json
+import os
+import select
+import time
+
+from processes import Children, Process
+from tallycam import TALLYCAM
+
+BOARD = {"name": "Bench", "encoder": "openh264"}
+DEVICE = {"camera": "synthetic", "quality": {"lowest": "Low1", "start": "Low3", "highest": "Low3"}, "dimension": "320x240"}
+
+
+class Appliance:
+    """A camera whose boot partition is a folder."""
+
+    def __init__(self, children: Children, **files):
+        self.children = children
+        self.boot = children.directory / "boot"
+        self.state = children.directory / "state"
+        self.socket = children.directory / "socket"
+        for folder in (self.boot, self.state, children.directory / "network"):
+            folder.mkdir(exist_ok=True)
+        for name, content in {"board": BOARD, "device": DEVICE, **files}.items():
+            self.write(name, content)
+        self.process = self.start()
+
+    def start(self) -> Process:
+        process = self.children.start("run", [
+            TALLYCAM, "run", "--boot", self.boot, "--state", self.state, "--socket", self.socket,
+            "--network", self.children.directory / "network", "--simulate-power",
+        ])  # fmt: skip
+        process.wait_until(self.socket.exists, 10, "socket")
+        return process
+
+    def write(self, name: str, content) -> None:
+        """A JSON file of the boot partition: a value, text, bytes, or None for no file."""
+        path = self.boot / f"{name}.json"
+        if content is None:
+            path.unlink(missing_ok=True)
+        elif isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            path.write_text(content if isinstance(content, str) else json.dumps(content))
+
+    def ask(self, *words) -> Process:
+        return self.children.run(words[0], [TALLYCAM, *words, "--socket", self.socket])
+
+    def status(self) -> dict:
+        return json.loads(self.ask("status", "--json").stdout)
+
+    def wait_for(self, state: str, timeout: float = 12) -> dict:
+        deadline = time.monotonic() + timeout
+        while (status := self.status())["state"] != state:
+            assert time.monotonic() < deadline, f"{status}\n{self.events()}"
+            time.sleep(0.1)
+        return status
+
+    def faults(self) -> str:
+        path = self.boot / "faults.txt"
+        return path.read_text() if path.exists() else ""
+
+    def events(self) -> str:
+        path = self.state / "events"
+        return path.read_text() if path.exists() else ""
+
+
+def plain(url: str) -> dict:
+    server, _, key = url.rpartition("/")
+    return {"url": server, "key": key}
+
+
+def has_route() -> bool:
+    with open("/proc/net/route") as table:
+        return any(line.split()[1] == "00000000" for line in table.readlines()[1:])
+
+
+class Terminal:
+    """The other end of the serial line."""
+
+    def __init__(self):
+        self.master, self.slave = os.openpty()
+        self.name = os.ttyname(self.slave)
+        self.seen = b""
+
+    def wait_for(self, text: bytes, timeout: float = 10) -> None:
+        deadline = time.monotonic() + timeout
+        while text not in self.seen:
+            assert time.monotonic() < deadline, self.seen
+            if select.select([self.master], [], [], 0.1)[0]:
+                self.seen += os.read(self.master, 4096)
+
+    def type(self, text: bytes) -> None:
+        self.seen = b""
+        os.write(self.master, text)

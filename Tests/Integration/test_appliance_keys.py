@@ -1,0 +1,197 @@
+"""Every key of device.json and board.json does what docs/appliance.md says, or is refused: none is passed over."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from appliance import BOARD, DEVICE, Appliance, has_route, plain
+from recording import Recording
+from servers import free_port
+from tallycam import Receiver
+
+NOWHERE = {"url": "rtmp://127.0.0.1:1/live", "key": "x"}
+
+
+def wait_for_blinks(camera: Appliance, blinks: int, timeout: float = 12) -> str:
+    deadline = time.monotonic() + timeout
+    while f"({blinks} blinks)" not in camera.faults():
+        assert time.monotonic() < deadline, (camera.status(), camera.events())
+        time.sleep(0.1)
+    assert blinks in [fault["blinks"] for fault in camera.status()["faults"]]
+    return camera.faults()
+
+
+def wait_for_good(camera: Appliance) -> None:
+    camera.wait_for("ready" if has_route() else "no network")
+    assert camera.faults() == ""
+
+
+# Files that are right by themselves: what is refused at once, with its blinks and words, and what is right instead.
+REFUSED = {
+    "a flash LED without a line": ({"device": {**DEVICE, "flashLED": "live"}}, 3, "flashLED", {"device": DEVICE}),
+    "a lens that is not there": ({"board": {**BOARD, "lens": "dw9807 10-000c"}}, 9, "dw9807 10-000c", {"board": BOARD}),
+    "a console that is not there": ({"board": {**BOARD, "console": "/dev/nothing"}}, 9, "/dev/nothing", {"board": BOARD}),
+    "a console that is not wanted": (
+        {"board": {**BOARD, "console": "/dev/nothing"}}, 9, "/dev/nothing", {"device": {**DEVICE, "console": False}},
+    ),
+    "a watchdog that is not there": ({"board": {**BOARD, "watchdog": "/dev/nothing"}}, 9, "/dev/nothing", {"board": BOARD}),
+    "a button that is not there": ({"board": {**BOARD, "button": {"line": "NOWHERE"}}}, 9, "NOWHERE", {"board": BOARD}),
+    "a status LED that is not there": ({"board": {**BOARD, "statusLED": {"line": "NOWHERE"}}}, 9, "NOWHERE", {"board": BOARD}),
+    "a flash LED that is not there": ({"board": {**BOARD, "flashLED": {"line": "NOWHERE"}}}, 9, "NOWHERE", {"board": BOARD}),
+    "a chip that is not there": (
+        {"board": {**BOARD, "button": {"line": "GPIO17", "chip": "nothing"}}}, 9, "nothing", {"board": BOARD},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_the_board_cannot_do_is_told_at_once_and_heals(children, case):
+    files, blinks, words, right = REFUSED[case]
+    camera = Appliance(children, stream=NOWHERE, **files)
+    assert words in wait_for_blinks(camera, blinks)
+    for name, content in right.items():
+        camera.write(name, content)
+    wait_for_good(camera)
+
+
+# What only a stream finds out, tried again while one is wanted.
+MISSING = {
+    "no camera at all": ({"device": {**DEVICE, "camera": "auto"}}, 4, "no camera", {"device": DEVICE}),
+    "no camera of that path": ({"device": {**DEVICE, "camera": "/dev/video63"}}, 4, "/dev/video63", {"device": DEVICE}),
+    "no microphone": (
+        {"device": {**DEVICE, "audio": {"source": "microphone"}}}, 5, "microphone", {"device": DEVICE},
+    ),
+    "not the board's microphone": ({"board": {**BOARD, "microphone": "hw:CARD=nowhere"}}, 5, "nowhere", {"board": BOARD}),
+    "no hardware encoder": ({"board": {**BOARD, "encoder": "v4l2"}}, 8, "encoder", {"board": BOARD}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MISSING)
+def test_what_a_stream_finds_missing_is_told_and_heals(children, case):
+    files, blinks, words, right = MISSING[case]
+    receiver = Receiver(children)
+    camera = Appliance(children, stream=plain(receiver.url()), **files)
+    camera.ask("start")
+    assert words in wait_for_blinks(camera, blinks)
+    for name, content in right.items():
+        camera.write(name, content)
+    camera.wait_for("live", timeout=25)
+    assert camera.faults() == ""
+
+
+def recorded(children, **device) -> Path:
+    """Two seconds of what a camera with these choices sends."""
+    receiver = Receiver(children)
+    camera = Appliance(children, stream=plain(receiver.url()), device={**DEVICE, **device})
+    camera.ask("start")
+    camera.wait_for("live")
+    time.sleep(2)
+    camera.ask("stop")
+    path = receiver.recording()
+    camera.process.interrupt_and_wait()
+    return path
+
+
+def first_picture(path: Path, width: int, height: int) -> list[tuple[int, ...]]:
+    """The first picture's mean colours, in so many columns and rows."""
+    words = ["ffmpeg", "-v", "error", "-i", path, "-frames:v", "1", "-vf", f"scale={width}:{height}:flags=area"]
+    data = subprocess.run([*words, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], stdout=subprocess.PIPE, check=True).stdout
+    return [tuple(data[at : at + 3]) for at in range(0, len(data), 3)]
+
+
+def difference(first: list, second: list) -> float:
+    pairs = [abs(a - b) for one, other in zip(first, second, strict=True) for a, b in zip(one, other, strict=True)]
+    return sum(pairs) / len(pairs)
+
+
+def size(path: Path) -> tuple[int, int]:
+    sps = Recording(path).sps
+    return sps.width, sps.height
+
+
+def test_orientation_and_mirrored(children):
+    upright = first_picture(recorded(children), 8, 6)
+    rows = [upright[at : at + 8] for at in range(0, 48, 8)]
+    mirrored = [colour for row in rows for colour in reversed(row)]
+    turned = list(reversed(upright))
+    cases = [({"orientation": 180}, turned, mirrored), ({"mirrored": True}, mirrored, turned)]
+    for device, right, wrong in cases:
+        picture = first_picture(recorded(children, **device), 8, 6)
+        assert difference(picture, right) < 12, (device, difference(picture, right))
+        assert difference(picture, wrong) > 2 * difference(picture, right), device
+    # On its side: the camera's own picture lies, the stream's size is as it was asked for.
+    path = recorded(children, orientation=90, dimension="240x320")
+    assert size(path) == (240, 320)
+
+
+def test_dimension_and_sound(children):
+    path = recorded(children, dimension="480x270", audio={"source": "silence", "quality": "Low1"})
+    assert size(path) == (480, 270)
+    assert Recording(path).sounds and Recording(path).metadata["audiodatarate"] == 64
+    assert not Recording(recorded(children, audio={"source": "none"})).sounds
+
+
+def test_quality_begins_where_it_was_asked_to_and_status_comes_as_often(children):
+    receiver = Receiver(children)
+    device = {**DEVICE, "quality": {"lowest": "Low1", "start": "Low2", "highest": "Low2"}, "statusInterval": 1}
+    camera = Appliance(children, stream=plain(receiver.url()), device=device)
+    assert "begins at Low2, within Low1 to Low2, 320x240" in camera.ask("status").stdout
+    camera.ask("start")
+    camera.wait_for("live")
+    deadline = time.monotonic() + 5
+    while "quality" not in (status := camera.status()):
+        assert time.monotonic() < deadline, status
+        time.sleep(0.1)
+    assert status["quality"].startswith("Low2") and status["encoder"] == "openh264"
+
+
+def test_attempts_have_an_end_where_one_is_set(children):
+    camera = Appliance(
+        children, stream={"url": f"rtmp://127.0.0.1:{free_port()}/live", "key": "x"}, device={**DEVICE, "reconnectAttempts": 0}
+    )
+    camera.ask("start")
+    assert "127.0.0.1" in wait_for_blinks(camera, 7)
+
+
+@pytest.fixture
+def watchdog():
+    """A file in the place of a watchdog's device: it grows as it is fed."""
+    path = Path(f"/dev/shm/tallycam-watchdog-{os.getpid()}")
+    path.write_bytes(b"")
+    yield path
+    path.unlink(missing_ok=True)
+
+
+def test_the_watchdog_is_fed_and_stopped_at_the_end(children, watchdog):
+    camera = Appliance(children, stream=NOWHERE, board={**BOARD, "watchdog": str(watchdog)})
+    time.sleep(5)
+    assert set(watchdog.read_bytes()) == {0} and len(watchdog.read_bytes()) >= 2
+    camera.write("board", BOARD)
+    deadline = time.monotonic() + 8
+    while not watchdog.read_bytes().endswith(b"V"):
+        assert time.monotonic() < deadline, watchdog.read_bytes()
+        time.sleep(0.1)
+    camera.write("board", {**BOARD, "watchdog": str(watchdog)})
+    time.sleep(5)
+    assert camera.process.interrupt_and_wait() == 0
+    assert watchdog.read_bytes().count(b"V") >= 1
+
+
+def test_the_watchdog_is_not_fed_while_a_thread_hangs(children, watchdog):
+    """The connection's thread waits for ever for the certificates, which lie in a pipe that nobody writes."""
+    os.mkfifo(children.directory / "certificates.pem")
+    camera = Appliance(
+        children, board={**BOARD, "watchdog": str(watchdog)},
+        stream={"url": "rtmps://127.0.0.1:1/live", "key": "x", "caFile": str(children.directory / "certificates.pem")},
+    )  # fmt: skip
+    camera.ask("start")
+    deadline = time.monotonic() + 20
+    while 'the thread "network" hangs' not in camera.events():
+        assert time.monotonic() < deadline, camera.events()
+        time.sleep(0.5)
+    fed = len(watchdog.read_bytes())
+    assert fed > 0
+    time.sleep(5)
+    assert len(watchdog.read_bytes()) == fed

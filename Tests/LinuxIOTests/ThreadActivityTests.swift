@@ -1,0 +1,82 @@
+import Glibc
+import LinuxIO
+import Media
+import Synchronization
+import Testing
+
+@Suite struct ThreadActivityTests {
+    private static func isWorking(_ name: String) -> Bool {
+        ThreadActivity.working().contains { $0.name == name }
+    }
+
+    /// - Returns: whether it came to be so within 5 s.
+    private static func comes(_ condition: () -> Bool) -> Bool {
+        let limit = MonotonicClock.now() + .seconds(5)
+        while !condition() {
+            guard MonotonicClock.now() < limit else { return false }
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(5))
+        }
+        return true
+    }
+
+    @Test func aThreadInPollWaits() throws {
+        let wakeup = try EventFD()
+        let turns = Atomic(0)
+        let thread = try NamedThread("waits") {
+            for _ in 0..<3 {
+                var entries = [PollEntry(wakeup.fileDescriptor)]
+                _ = try? poll(&entries, until: nil)
+                wakeup.drain()
+                turns.add(1, ordering: .relaxed)
+            }
+        }
+        for turn in 0..<3 {
+            #expect(Self.comes { turns.load(ordering: .relaxed) == turn && !Self.isWorking("waits") })
+            wakeup.signal()
+        }
+        thread.join()
+        #expect(!Self.isWorking("waits"))
+    }
+
+    /// As one does that a driver, or another thread's lock, does not let go.
+    @Test func aThreadInABlockingCallWorksSinceItsLastWait() throws {
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        let (input, output) = (ends[0], ends[1])
+        let before = MonotonicClock.now()
+        let thread = try NamedThread("blocks") {
+            var none: [PollEntry] = []
+            _ = try? poll(&none, until: MonotonicClock.now() + .milliseconds(50))
+            var byte: UInt8 = 0
+            _ = read(input, &byte, 1)
+        }
+        #expect(
+            Self.comes {
+                ThreadActivity.working().contains { $0.name == "blocks" && $0.since > before + .milliseconds(49) }
+            })
+        MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(100))
+        let found = try #require(ThreadActivity.working().first { $0.name == "blocks" })
+        #expect(MonotonicClock.now() - found.since >= .milliseconds(100))
+        close(output)
+        thread.join()
+        #expect(!Self.isWorking("blocks"))
+        close(input)
+    }
+
+    @Test func aThreadThatMayBlockIsNotWatched() throws {
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        let (input, output) = (ends[0], ends[1])
+        let hasBegun = Atomic(false)
+        let thread = try NamedThread("looks-up", mayBlock: true) {
+            hasBegun.store(true, ordering: .relaxed)
+            var byte: UInt8 = 0
+            _ = read(input, &byte, 1)
+        }
+        #expect(Self.comes { hasBegun.load(ordering: .relaxed) })
+        #expect(!Self.isWorking("looks-up"))
+        close(output)
+        thread.join()
+        close(input)
+    }
+}

@@ -1,0 +1,126 @@
+"""libcamera's cameras on the virtual board: its virtual pipeline, and vimc with its image-processing module."""
+
+import json
+from pathlib import Path
+
+import pytest
+from board import HOST
+from recording import Recording
+
+VIRTUAL = """%YAML 1.1
+---
+"Virtual0":
+  supported_formats:
+  - width: 640
+    height: 360
+    frame_rates:
+    - 5
+    - 60
+  - width: 320
+    height: 240
+    frame_rates:
+    - 5
+    - 60
+  test_pattern: "lines"
+  location: "CameraLocationBack"
+  model: "A model"
+"""
+VIMC = "platform/vimc.0 Sensor B"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def described(booted):
+    """What libcamera reads: the virtual camera's description, and the settings of vimc's module."""
+    booted.run("mkdir -p /usr/share/libcamera/pipeline/virtual /usr/share/libcamera/ipa/vimc")
+    booted.put("/usr/share/libcamera/pipeline/virtual/virtual.yaml", VIRTUAL)
+    booted.put("/usr/share/libcamera/ipa/vimc/vimc.conf", Path("/usr/share/libcamera/ipa/vimc/vimc.conf"))
+
+
+@pytest.fixture
+def vimc(board) -> str:
+    """vimc as `--video` takes it, and the camera where it was when the test ends."""
+    yield f"libcamera:{VIMC}"
+    board.run("[ -e /sys/bus/platform/drivers/vimc/vimc.0 ] || echo vimc.0 > /sys/bus/platform/drivers/vimc/bind")
+
+
+def captured(board, source: str, frames: int, *options: str, timeout: float = 180) -> dict:
+    words = f"tallycam capture --video '{source}' --frames {frames} {' '.join(options)}"
+    return json.loads(board.run(words, timeout=timeout).text.splitlines()[-1])
+
+
+def test_cameras_are_listed_with_what_they_offer(board):
+    lines = [json.loads(line) for line in board.run("tallycam cameras --json").text.splitlines()]
+    virtual = next(entry for entry in lines if entry["source"] == "libcamera:Virtual0")
+    assert (virtual["id"], virtual["model"], virtual["location"]) == ("Virtual0", "A model", "back")
+    assert {mode["size"] for mode in virtual["modes"] if mode["format"] == "NV12"} >= {"320x240", "640x360"}
+    assert (round(virtual["slowestFPS"]), round(virtual["fastestFPS"])) == (5, 60)
+    vimc = next(entry for entry in lines if entry["id"] == VIMC)
+    controls = {control["name"]: control for control in vimc["controls"]}
+    assert controls["Brightness"]["type"] == "real"
+    assert (controls["Brightness"]["minimum"], controls["Brightness"]["maximum"]) == (-1, 1)
+    assert "RG24" in {mode["format"] for mode in vimc["modes"]}
+    text = board.run("tallycam cameras").text
+    assert "libcamera:Virtual0  A model, back" in text and "5.0 to 60.0 pictures per second" in text
+
+
+def test_a_hundred_pictures_of_the_virtual_camera_come_in_order_and_unread(board):
+    report = captured(board, "libcamera:back,fps=10", 100, "--dimension 320x240")
+    assert (report["format"], report["size"]) == ("NV12", "320x240")
+    assert report["frames"] == report["captured"] == report["dmabuf"] == 100
+    assert report["disorders"] == report["dropped"] == report["repeated"] == report["mapped"] == 0
+
+
+def test_ten_pictures_come_through_vimcs_module(board, vimc):
+    report = captured(board, f"{vimc},Brightness=0.2,fps=1", 10, "--dimension 160x120")
+    assert report["format"] == "RG24"
+    assert report["frames"] == report["captured"] == report["dmabuf"] == 10
+    assert report["disorders"] == report["mapped"] == 0
+
+
+@pytest.mark.parametrize(
+    "setting, words",
+    [
+        ("Brightness=2", "a number from -1.0 to 1.0"), ("Brightness=much", "a number from -1.0 to 1.0"),
+        ("LensPosition=1", "it has Brightness, Contrast"),
+    ],
+)  # fmt: skip
+def test_controls_are_refused_with_the_cameras_list(board, vimc, setting, words):
+    refused = board.run(f"tallycam capture --video '{vimc},{setting}'", check=False)
+    assert refused.status == 4 and words in refused.text
+
+
+def test_another_cameras_name_is_refused_with_the_list(board):
+    refused = board.run("tallycam capture --video libcamera:front", check=False)
+    assert refused.status == 4 and "Virtual0 (back)" in refused.text
+
+
+def test_a_camera_in_use_is_told_and_leaves_the_others_free(board, vimc):
+    holder = board.start(f"exec tallycam capture --video '{vimc},fps=1' --frames 100000 --dimension 160x120")
+    board.run("sleep 5")
+    busy = board.run(f"tallycam capture --video '{vimc},fps=1' --frames 1", check=False)
+    other = captured(board, "libcamera:Virtual0,fps=10", 5, "--dimension 320x240")
+    holder.end()
+    assert busy.status == 4 and "in use by another program" in busy.text
+    assert other["captured"] == 5
+
+
+def test_an_unbound_camera_returns_and_the_connection_stays(board, vimc, nginx):
+    url = nginx.url("vimc").replace("127.0.0.1", HOST)
+    sender = board.start(
+        f"exec tallycam publish --video '{vimc},fps=2,size=160x120' --audio silence --quality Low1 --dimension 320x240 "
+        f"--adapt nothing --duration 40 --status-interval 1 --events json --url {url}"
+    )
+    sender.wait_for('"name":"status".*"sourceFrames":[1-9]', 60)
+    board.run("echo vimc.0 > /sys/bus/platform/drivers/vimc/unbind")
+    sender.wait_for('"name":"sourceInterrupted"', 30)
+    board.run("sleep 3; echo vimc.0 > /sys/bus/platform/drivers/vimc/bind")
+    sender.wait_for('"name":"sourceReturned"', 30)
+    output = sender.wait(120)
+    assert output.status == 0
+    events = [json.loads(line) for line in output.text.splitlines() if line.startswith("{")]
+    names = [event["name"] for event in events]
+    assert "reconnecting" not in names and names.count("connected") == 1
+    status = [event for event in events if event["name"] == "status"][-1]
+    assert status["sourceRepeated"] > 4 and status["sourceInterruptions"] >= 1
+    recording = Recording(nginx.recording("vimc"))
+    assert not recording.disorder() and not recording.decoded.complaints
