@@ -81,17 +81,7 @@ struct EncoderControls {
         var entry = v4l2_ext_control()
         entry.id = control
         entry.value = value
-        var result: Result<Void, V4L2Error> = .success(())
-        withUnsafeMutablePointer(to: &entry) { pointer in
-            var list = v4l2_ext_controls()
-            list.which = UInt32(V4L2_CTRL_WHICH_CUR_VAL)
-            list.count = 1
-            list.controls = pointer
-            result = Result { () throws(V4L2Error) in
-                try device.request("VIDIOC_S_EXT_CTRLS", clinux_vidioc_s_ext_ctrls, &list)
-            }
-        }
-        try result.get()
+        try device.setControl(&entry)
     }
 }
 

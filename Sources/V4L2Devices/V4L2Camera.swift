@@ -14,7 +14,8 @@ public final class V4L2Camera: Camera {
     private let queue: CaptureQueue
     private let decoder: WebcamDecoder?
     private let stop: EventFD
-    private var pool = DecodedFramePool()
+    /// Of decoded pictures.
+    private var pool: FramePool
     private var isStarted = false
     private var lastSequence: UInt32?
     private var counted = VideoSourceStatistics()
@@ -52,6 +53,7 @@ public final class V4L2Camera: Camera {
             layout = decoder.layout
             self.decoder = decoder
         }
+        pool = FramePool(byteCount: layout.byteCount)
         queue = try CaptureQueue(device, wantedCount: Self.bufferCount)
     }
 
@@ -118,10 +120,10 @@ public final class V4L2Camera: Camera {
         return CapturedFrame(layout: layout, captureTime: filled.captureTime, memory: decoded)
     }
 
-    private func decode(_ memory: LentBuffer, _ decoder: WebcamDecoder) -> DecodedFrame? {
-        let target = pool.take(byteCount: layout.byteCount)
+    private func decode(_ memory: LentBuffer, _ decoder: WebcamDecoder) -> PooledFrame? {
+        let target = pool.take()
         let isWhole = memory.withBytes { bytes in
-            target.fill { (try? decoder.decode(bytes, into: $0)) != nil }
+            target.withMutableBytes { (try? decoder.decode(bytes, into: $0)) != nil }
         }
         return isWhole ? target : nil
     }

@@ -62,6 +62,21 @@ final class V4L2Device: Sendable {
         if errno == expected { return false }
         throw V4L2Error(path, SystemCallError(name))
     }
+
+    /// Sets one control; the driver may change the value that it was given.
+    func setControl(_ entry: inout v4l2_ext_control) throws(V4L2Error) {
+        var result: Result<Void, V4L2Error> = .success(())
+        withUnsafeMutablePointer(to: &entry) { pointer in
+            var list = v4l2_ext_controls()
+            list.which = UInt32(V4L2_CTRL_WHICH_CUR_VAL)
+            list.count = 1
+            list.controls = pointer
+            result = Result { () throws(V4L2Error) in
+                try request("VIDIOC_S_EXT_CTRLS", clinux_vidioc_s_ext_ctrls, &list)
+            }
+        }
+        try result.get()
+    }
 }
 
 /// A string in a fixed array of a kernel structure.

@@ -70,17 +70,7 @@ extension V4L2Device {
         var entry = v4l2_ext_control()
         entry.id = control.id
         if control.kind == .integer64 { entry.value64 = value } else { entry.value = Int32(clamping: value) }
-        var result: Result<Void, V4L2Error> = .success(())
-        withUnsafeMutablePointer(to: &entry) { pointer in
-            var list = v4l2_ext_controls()
-            list.which = UInt32(V4L2_CTRL_WHICH_CUR_VAL)
-            list.count = 1
-            list.controls = pointer
-            result = Result { () throws(V4L2Error) in
-                try request("VIDIOC_S_EXT_CTRLS", clinux_vidioc_s_ext_ctrls, &list)
-            }
-        }
-        try result.get()
+        try setControl(&entry)
     }
 }
 

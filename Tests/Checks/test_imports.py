@@ -36,7 +36,7 @@ def allowed_imports(target: str) -> set[str]:
     if target in CORE:
         return CORE[target] | CORE_PACKAGES.get(target, set())
     if target == "DevicePorts":
-        return {"Media"}
+        return {"Media", "Synchronization"}
     if target in RIM:
         return set(CORE) | {"DevicePorts", "LinuxIO"} | RIM[target] | SYSTEM
     if target == "tallycam":

@@ -1,13 +1,12 @@
-import DevicePorts
 import Synchronization
 
 /// The memory of one picture. It is free when nobody but its pool holds it.
-final class PooledFrame: FrameMemory {
+public final class PooledFrame: FrameMemory {
     private let samples: Mutex<[UInt8]>
 
     init(byteCount: Int) { samples = Mutex([UInt8](repeating: 0, count: byteCount)) }
 
-    func withBytes<Value, Failure: Error>(
+    public func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         // Neither Mutex nor Array hands a typed result through; a buffer of one does.
@@ -21,19 +20,19 @@ final class PooledFrame: FrameMemory {
     }
 
     /// For the source, before it lends the picture.
-    func withMutableBytes(_ body: (UnsafeMutableRawBufferPointer) -> Void) {
+    public func withMutableBytes<Value: Sendable>(_ body: (UnsafeMutableRawBufferPointer) -> Value) -> Value {
         samples.withLock { samples in samples.withUnsafeMutableBytes { body($0) } }
     }
 }
 
 /// Pictures' memory, used again and again: no allocation once as many exist as are lent at one time.
-struct FramePool {
+public struct FramePool {
     private let byteCount: Int
     private var frames: [PooledFrame] = []
 
-    init(byteCount: Int) { self.byteCount = byteCount }
+    public init(byteCount: Int) { self.byteCount = byteCount }
 
-    mutating func take() -> PooledFrame {
+    public mutating func take() -> PooledFrame {
         for index in frames.indices where isKnownUniquelyReferenced(&frames[index]) { return frames[index] }
         let frame = PooledFrame(byteCount: byteCount)
         frames.append(frame)
