@@ -188,6 +188,9 @@ struct PublishOptions {
         {
             throw CommandFailure.usage("--\(extra) does not go with --from-flv: the file is already encoded")
         }
+        if flvPath != nil, arguments.contains("reconnect") {
+            throw CommandFailure.usage("--reconnect does not go with --from-flv: a file goes over one connection")
+        }
         if flvPath == nil, arguments.contains("pace") {
             throw CommandFailure.usage("--pace goes with --from-flv only")
         }
