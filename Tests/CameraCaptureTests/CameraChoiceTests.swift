@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func withNoCameraAtAllTheReasonIsGiven() {
-        guard case .none(asked: "back", let reason) = refusal("back", among: []) else {
+        guard case CameraError.none(asked: "back", let reason)? = refusal("back", among: []) else {
             Issue.record("chose among none")
             return
         }

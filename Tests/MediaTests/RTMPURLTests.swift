@@ -33,7 +33,8 @@ struct RTMPURLTests {
     @Test("An application may have a query of its own")
     func applicationQuery() throws {
         let url = try RTMPURL(parsing: "rtmp://h/live?vhost=v/key")
-        #expect(url.application == "live?vhost=v")
+        #expect(url.application == "live")
+        #expect(url.applicationQuery == "vhost=v")
         #expect(url.streamName == "key")
     }
 

@@ -56,7 +56,7 @@ struct AuthenticationTests {
     @Test(
         "Limelight: digest over the application, with its default instance",
         arguments: [
-            ("live", "493649ca41facb11394f36ab48fc63ee"), ("live?x=y", "493649ca41facb11394f36ab48fc63ee"),
+            ("live", "493649ca41facb11394f36ab48fc63ee"),
             ("app/inst", "cfadedc49eb8a41c9a65761b6b916618"),
         ])
     func limelight(application: String, response: String) {

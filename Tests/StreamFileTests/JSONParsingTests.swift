@@ -94,7 +94,8 @@ struct JSONParsingTests {
         let value = try parse("{\"\(String(repeating: "b", count: 500_000))\":{\(members)}}")
         let duplicates = value.duplicateMembers()
         #expect(duplicates.count == 20)
-        #expect(duplicates.allSatisfy { $0.path.utf8.count == 500_002 })
+        // A name so long may be a key, and is not shown.
+        #expect(duplicates.allSatisfy { $0.path == "***.a" })
     }
 
     @Test(arguments: [
