@@ -116,7 +116,7 @@ public final class V4L2Camera: Camera {
             counted.droppedFrames += 1
             return nil
         }
-        counted.convertedFrames += 1
+        counted.decodedFrames += 1
         return CapturedFrame(layout: layout, captureTime: filled.captureTime, memory: decoded)
     }
 
