@@ -38,8 +38,8 @@ def test_pictures_come_as_dmabuf_in_order_and_nobody_looks_at_them(board, vivid)
     assert report["mapped"] == 0
 
 
-@pytest.mark.parametrize("code, given, decoded", [("YUYV", "YUYV", 0), ("UYVY", "YU12", 10), ("RGB3", "YU12", 10)])
-def test_formats_without_an_encoder_are_decoded(board, vivid, code, given, decoded):
+@pytest.mark.parametrize("code, given, decoded", [("YUYV", "YUYV", 0), ("UYVY", "UYVY", 0), ("RGB3", "BG24", 0), ("YVYU", "YU12", 10)])
+def test_formats_that_libyuv_does_not_read_are_decoded(board, vivid, code, given, decoded):
     report = captured(board, f"v4l2:{vivid},format={code}", 10, "--dimension 320x180")
     assert (report["format"], report["decoded"]) == (given, decoded)
 
@@ -105,8 +105,9 @@ def test_camera_and_microphone_are_published_together(board, vivid, nginx):
     "setting, decoded, converted",
     [
         ("format=YUYV,size=640x360", False, True), ("format=NV12,size=640x360", False, True),
-        ("format=YU12,size=320x180", False, False), ("format=UYVY,size=320x180", True, False),
-        ("format=RGB3,size=640x360", True, True),
+        ("format=YU12,size=320x180", False, False), ("format=UYVY,size=320x180", False, True),
+        ("format=RGB3,size=640x360", False, True), ("format=YVYU,size=320x180", True, False),
+        ("format=YVYU,size=640x360", True, True),
     ],
 )  # fmt: skip
 def test_a_picture_is_converted_once_at_most(board, vivid, nginx, setting, decoded, converted):
