@@ -38,7 +38,10 @@ def test_pictures_come_as_dmabuf_in_order_and_nobody_looks_at_them(board, vivid)
     assert report["mapped"] == 0
 
 
-@pytest.mark.parametrize("code, given, decoded", [("YUYV", "YUYV", 0), ("UYVY", "UYVY", 0), ("RGB3", "BG24", 0), ("YVYU", "YU12", 10)])
+@pytest.mark.parametrize(
+    "code, given, decoded",
+    [("YUYV", "YUYV", 0), ("UYVY", "UYVY", 0), ("RGB3", "BG24", 0), ("YVYU", "YU12", 10)],
+)  # fmt: skip
 def test_formats_that_libyuv_does_not_read_are_decoded(board, vivid, code, given, decoded):
     report = captured(board, f"v4l2:{vivid},format={code}", 10, "--dimension 320x180")
     assert (report["format"], report["decoded"]) == (given, decoded)
@@ -127,10 +130,16 @@ def test_a_picture_is_converted_once_at_most(board, vivid, nginx, setting, decod
 
 def test_busy_and_forbidden_microphones_are_told_apart(board):
     words = "tallycam publish --video none --audio alsa:hw:Loopback,1 --duration 2 --url rtmp://127.0.0.1:9/live/x"
-    holder = board.start("exec arecord -q -D hw:Loopback,1 -f S16_LE -c 2 -r 48000 /dev/null")
-    board.run("sleep 3")
+    # The loop has eight of them; one is enough to listen.
+    hold = "exec arecord -q -D hw:Loopback,1 -f S16_LE -c 2 -r 48000 /dev/null"
+    holders = [board.start(hold) for _ in range(8)]
+    board.run(
+        "for _ in $(seq 100); do [ $(grep -L closed /proc/asound/Loopback/pcm1c/sub*/status | wc -l) = 8 ] && exit; "
+        "sleep 0.2; done; exit 1"
+    )
     busy = board.run(words, check=False)
-    holder.end()
+    for holder in holders:
+        holder.end()
     assert busy.status == 4 and "in use by another program" in busy.text
     board.run("grep -q nobody /etc/passwd || echo nobody:x:65534:65534::/:/bin/sh >> /etc/passwd")
     board.run(f"chmod 600 /dev/snd/*; printf '#!/bin/sh\\nexec {words}\\n' > /tmp/hear && chmod 755 /tmp/hear")
