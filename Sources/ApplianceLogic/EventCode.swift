@@ -58,9 +58,6 @@ public enum EventCode: Int, CaseIterable, Sendable {
 }
 
 extension EventCode {
-    /// The event's name in the event list, the same as in code.
-    public var name: String { "\(self)" }
-
     /// Reserved by the systems that Tallycam replaces; never sent.
     public var isUnused: Bool {
         switch self {

@@ -17,6 +17,12 @@ public func modificationTime(_ path: String) -> Int64? {
     return stat(path, &status) == 0 ? Int64(status.st_mtim.tv_sec) : nil
 }
 
+/// Whether a path leads to what can be read without waiting for a writer; `nil` when it leads to nothing.
+public func isRegularFile(_ path: String) -> Bool? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_mode & S_IFMT == S_IFREG : nil
+}
+
 /// Replaces a file's contents, or makes the file. A reader, and the next start
 /// after a power cut, see the old contents or the new, never a part.
 /// - Parameter permissions: of the new file; ignored where the file system has none.

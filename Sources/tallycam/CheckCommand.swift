@@ -43,6 +43,8 @@ extension StreamDescription {
     /// Why no connection could be made with it, for people.
     var problemWithCAFile: String? {
         guard let neededCAFile else { return nil }
+        // Reading a pipe would hold up the main thread for as long as nobody writes to it.
+        guard isRegularFile(neededCAFile) != false else { return "\(neededCAFile) is not a regular file" }
         do {
             _ = try TLSContext(authorityFile: neededCAFile)
             return nil

@@ -15,7 +15,7 @@ struct StreamEventTests {
     @Test func everyCodeHasANameAndAMeaning() {
         #expect(Set(EventCode.allCases.map(\.name)).count == EventCode.allCases.count)
         #expect(EventCode.allCases.allSatisfy { !$0.meaning.isEmpty })
-        #expect(EventCode.connected.name == "connected")
+        #expect(EventCode.allCases.allSatisfy { $0.name == "\($0)" })
         #expect(EventCode.allCases.filter(\.isUnused).map(\.rawValue) == [-1002, -1009, -1010])
     }
 

@@ -180,12 +180,16 @@ def test_the_watchdog_is_fed_and_stopped_at_the_end(children, watchdog):
 
 
 def test_the_watchdog_is_not_fed_while_a_thread_hangs(children, watchdog):
-    """The connection's thread waits for ever for the certificates, which lie in a pipe that nobody writes."""
-    os.mkfifo(children.directory / "certificates.pem")
+    """The connection's thread waits for ever for the certificates, in whose place there is a pipe that nobody writes."""
+    certificates = children.directory / "certificates.pem"
+    certificates.write_bytes(Path("/etc/ssl/certs/ca-certificates.crt").read_bytes())
     camera = Appliance(
         children, board={**BOARD, "watchdog": str(watchdog)},
-        stream={"url": "rtmps://127.0.0.1:1/live", "key": "x", "caFile": str(children.directory / "certificates.pem")},
+        stream={"url": "rtmps://127.0.0.1:1/live", "key": "x", "caFile": str(certificates)},
     )  # fmt: skip
+    camera.wait_for("ready")
+    certificates.unlink()
+    os.mkfifo(certificates)
     camera.ask("start")
     deadline = time.monotonic() + 20
     while 'the thread "network" hangs' not in camera.events():

@@ -1,6 +1,7 @@
 """RTMPS against a real TLS server: nginx's stream module in front of nginx-rtmp."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -140,6 +141,15 @@ def test_a_missing_authority_file_is_named(front):
     publisher = front.publish("good", authority="missing.pem")
     assert publisher.child.returncode == 2, publisher.report()
     assert "missing.pem" in publisher.stderr
+
+
+def test_a_pipe_in_the_place_of_the_authority_is_refused_at_once(children):
+    os.mkfifo(children.directory / "ca.pem")
+    stream = children.directory / "stream.json"
+    stream.write_text('{"url": "rtmps://localhost/live", "key": "x", "caFile": "ca.pem"}')
+    check = children.run("check", [TALLYCAM, "check", stream], timeout=5)
+    assert check.child.returncode == 2
+    assert "ca.pem is not a regular file" in check.report()
 
 
 @pytest.mark.parametrize("name", ["ca.pem", "../ca.pem", "./ca.pem"])
