@@ -117,7 +117,7 @@ def test_a_picture_is_converted_once_at_most(board, vivid, nginx, setting, decod
     """Format and size in one go, whatever the camera gives; decoding is counted for itself."""
     url = nginx.url("once").replace("127.0.0.1", HOST)
     sender = board.run(
-        f"tallycam publish --video v4l2:{vivid},{setting} --audio none --encoder software --quality Low3 --url {url} "
+        f"tallycam publish --video v4l2:{vivid},{setting} --audio none --encoder openh264 --quality Low3 --url {url} "
         "--dimension 320x180 --adapt nothing --duration 5 --status-interval 1 --events json", timeout=60,
     )  # fmt: skip
     status = [event for event in events(sender.text) if event["name"] == "status"][-1]
