@@ -21,6 +21,14 @@ public enum PixelFormat: String, CaseIterable, Sendable {
         }
     }
 
+    /// Luma and chroma in planes of their own: what hardware encoders take.
+    public var isPlanar: Bool {
+        switch self {
+        case .i420, .nv12: true
+        case .yuyv, .rgb888: false
+        }
+    }
+
     public init?(_ fourCC: FourCC) {
         guard let format = Self.allCases.first(where: { $0.fourCC == fourCC }) else { return nil }
         self = format
