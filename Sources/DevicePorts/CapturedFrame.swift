@@ -45,6 +45,9 @@ public enum PixelFormat: String, CaseIterable, Sendable {
         }
     }
 
+    /// Luma and chroma in planes of their own: what hardware encoders take.
+    public var isPlanar: Bool { bytesPerPixel == nil }
+
     /// - Parameter fourCC: a number of drm_fourcc.h.
     public init?(_ fourCC: FourCC) {
         guard let format = Self.allCases.first(where: { $0.fourCC == fourCC }) else { return nil }

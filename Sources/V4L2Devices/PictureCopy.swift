@@ -10,7 +10,7 @@ struct PictureCopy {
     /// - Returns: `nil` when the layouts do not hold the same kind of picture.
     init?(from source: FrameLayout, to target: FrameLayout) {
         guard source.size.width <= target.size.width, source.size.height <= target.size.height, source.modifier == 0,
-            source.format.bytesPerPixel == nil, target.format.bytesPerPixel == nil
+            source.format.isPlanar, target.format.isPlanar
         else { return nil }
         self.source = source
         self.target = target

@@ -286,6 +286,17 @@ def test_a_way_that_swallows_packets_is_noticed_within_five_seconds(runs):
     assert retry["t"] - published < 5 + 3
 
 
+@pytest.mark.parametrize("seconds", [2, 8])
+def test_a_link_is_told_at_once(runs, seconds):
+    publisher, _, _ = runs.result(f"unplugged for {seconds} s")
+    [down] = [event["t"] for event in events(publisher) if event["name"] == "linkDown"]
+    [up] = [event["t"] for event in events(publisher) if event["name"] == "linkUp"]
+    # Linux tells of one lost carrier a second.
+    assert seconds - 1.2 < up - down < seconds + 0.3
+    # TCP takes five seconds to find out.
+    assert all(event["t"] > down + 4 for event in events(publisher) if event["code"] == 3004) or seconds == 2
+
+
 def test_a_connection_whose_address_is_gone_is_given_up_at_once(runs):
     # The server cannot be told, and gives the name to nobody else before it misses the old connection.
     publisher, noticed, connected = runs.result("another address")

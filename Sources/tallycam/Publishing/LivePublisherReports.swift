@@ -88,9 +88,12 @@ extension LivePublisher {
         for news in ownLink.news(of: events, links) {
             switch news {
             case .down:
+                console.emit(
+                    Event("linkDown", text: "the link to the network is down; the stream waits for its return"))
                 deliveredAtLinkLoss = queue.delivery.byteCount
                 perform(session.linkWentDown(now: now))
             case .up:
+                console.emit(Event("linkUp", text: "the link to the network is up"))
                 let delivery = queue.delivery
                 let isStalled = !delivery.isComplete && delivery.byteCount == deliveredAtLinkLoss
                 perform(session.linkCameUp(isTransferStalled: isStalled, now: now))

@@ -98,7 +98,7 @@ final class StreamVideoEncoder: VideoEncoder {
                 return try software.encode(CapturedFrame(layout: layout, captureTime: time, memory: memory))
             }
             guard let hardware else { return [] }
-            if layout.size == configuration.size, layout.format.bytesPerPixel == nil {
+            if layout.size == configuration.size, layout.format.isPlanar {
                 return try hardware.encode(CapturedFrame(layout: layout, captureTime: time, memory: memory))
             }
             return try hardware.encode(scaled(layout, time, memory))
