@@ -16,6 +16,7 @@ extern "C" {
 typedef struct clibcamera_manager clibcamera_manager;
 int clibcamera_manager_start(clibcamera_manager **manager);
 void clibcamera_manager_stop(clibcamera_manager *manager);
+// Keeps libcamera's log to itself, but for what it says before it aborts.
 void clibcamera_be_quiet(void);
 
 // A camera as the manager lists it.
