@@ -8,6 +8,8 @@ public enum CameraError: Error, Hashable, Sendable {
     case none(asked: String, reason: String)
     /// None of them is what was asked for.
     case noMatch(asked: String, offered: String)
+    /// As `noMatch`; it may be the camera that another program uses.
+    case noMatchInUse(asked: String, offered: String, note: String)
     case forbidden(camera: String)
     /// Another program uses it.
     case busy(camera: String)
@@ -15,6 +17,8 @@ public enum CameraError: Error, Hashable, Sendable {
     case gone(camera: String)
     /// It can give nothing that an encoder takes.
     case unsupportedFormat(camera: String, format: String)
+    /// It does not give pictures in the format that was asked for.
+    case formatNotOffered(camera: String, format: String, offered: String)
     case unknownControl(camera: String, name: String, offered: String)
     case badControlValue(camera: String, name: String, value: String, possible: String)
     /// A call of libcamera's failed with an error number.
@@ -36,14 +40,17 @@ extension CameraError: CustomStringConvertible {
         case .none("", let reason): "there is no camera: \(reason)"
         case .none(let asked, let reason): "there is no camera \"\(asked)\": \(reason)"
         case .noMatch(let asked, let offered):
-            "there is no camera \"\(asked)\"; there is \(offered); "
-                + "one that is in use by another program may be missing from this list"
+            "there is no camera \"\(asked)\"; there is \(offered)"
+        case .noMatchInUse(let asked, let offered, let note):
+            "there is no camera \"\(asked)\" to be had: \(note); there is \(offered)"
         case .forbidden(let camera):
             "the camera \(camera) may not be opened by this user; run as root or join the group video"
         case .busy(let camera): "the camera \(camera) is in use by another program; end that first"
-        case .gone(let camera): "the camera \(camera) is gone"
+        case .gone(let camera): "the camera \(camera) is gone, or its driver has given it up"
         case .unsupportedFormat(let camera, let format):
             "the camera \(camera) gives pictures as \(format), which no encoder takes"
+        case .formatNotOffered(let camera, let format, let offered):
+            "the camera \(camera) gives no \(format); it gives \(offered)"
         case .unknownControl(let camera, let name, let offered):
             "the camera \(camera) has no control \"\(name)\"; it has \(offered.isEmpty ? "none" : offered)"
         case .badControlValue(let camera, let name, let value, let possible):

@@ -56,7 +56,7 @@ final class CameraSession: Sendable {
 
     init(
         _ system: CameraSystem, index: Int, name: String, format wanted: PixelFormat, size: PictureSize,
-        bufferCount: Int
+        flips: (horizontal: Bool, vertical: Bool), bufferCount: Int
     ) throws(CameraError) {
         self.system = system
         do throws(SystemCallError) {
@@ -69,6 +69,8 @@ final class CameraSession: Sendable {
         format.width = UInt32(size.width)
         format.height = UInt32(size.height)
         format.buffer_count = UInt32(bufferCount)
+        format.flips_horizontally = flips.horizontal
+        format.flips_vertically = flips.vertical
         let listener = clibcamera_listener(
             context: Unmanaged.passUnretained(queue).toOpaque(),
             completed: { context, completion in
@@ -157,10 +159,18 @@ final class CameraSession: Sendable {
         }
     }
 
-    func set(_ control: CameraControl, to value: Double) -> Int32 {
+    /// With the ranges that the session's size and rate leave them.
+    var controls: [CameraControl] {
+        handle.withLock { address in
+            guard let session = OpaquePointer(bitPattern: address) else { return [] }
+            return CameraControl.collect { clibcamera_session_controls(session, $0, $1) }
+        }
+    }
+
+    func set(_ control: CameraControl, to values: [Double]) -> Int32 {
         handle.withLock { address in
             guard let session = OpaquePointer(bitPattern: address) else { return -ENODEV }
-            return clibcamera_session_set_control(session, control.id, value)
+            return clibcamera_session_set_control(session, control.id, values, values.count)
         }
     }
 

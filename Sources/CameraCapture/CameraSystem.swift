@@ -35,7 +35,7 @@ public final class CameraSystem: Sendable {
         var manager: OpaquePointer?
         let status = clibcamera_manager_start(&manager)
         // Without any media device the manager does not start at all.
-        if status == -ENODEV { throw .none(asked: "", reason: Self.absenceReason()) }
+        if status == -ENODEV { throw .none(asked: "", reason: CameraAbsence().reason) }
         guard status >= 0, let manager else { throw CameraError("manager", "CameraManager::start", status) }
         handle = Mutex(UInt(bitPattern: manager))
     }
@@ -70,21 +70,6 @@ public final class CameraSystem: Sendable {
             let status = clibcamera_session_open(camera, &format, listener, &session)
             return (status, UInt(bitPattern: session))
         }
-    }
-
-    /// Why there is no camera, as far as the device nodes tell.
-    public static func absenceReason() -> String {
-        let paths: [String] = (0..<64).map { "/dev/media\($0)" } + (0..<64).map { "/dev/video\($0)" }
-        let nodes = paths.filter { access($0, F_OK) == 0 }
-        if nodes.isEmpty {
-            return "the kernel shows none (no /dev/media* and no /dev/video*); check the cable, and that the camera's "
-                + "driver is loaded"
-        }
-        if let forbidden = nodes.first(where: { access($0, R_OK | W_OK) != 0 }) {
-            return "\(forbidden) may not be opened by this user; run as root or join the group video"
-        }
-        return "the kernel has \(nodes.joined(separator: ", ")), but none of them is a camera that libcamera drives "
-            + "(v4l2:/dev/videoN takes others)"
     }
 }
 
@@ -138,14 +123,8 @@ public struct CameraDescription: Hashable, Sendable {
                     Mode(format: format, modifier: mode.modifier, smallest: smallest, largest: largest))
             }, modes.context)
         self.modes = modes.items
-        let controls = Collected<CameraControl>()
-        clibcamera_camera_controls(
-            camera,
-            { context, control in
-                guard let control = control?.pointee else { return }
-                Collected<CameraControl>.from(context)?.items.append(CameraControl(control))
-            }, controls.context)
-        self.controls = controls.items.sorted { $0.name < $1.name }
+        let controls = CameraControl.collect { clibcamera_camera_controls(camera, $0, $1) }
+        self.controls = (controls + CameraControl.flips(of: camera)).sorted { $0.name < $1.name }
     }
 
     private static func frameRates(_ camera: OpaquePointer) -> ClosedRange<Double>? {
@@ -159,80 +138,12 @@ public struct CameraDescription: Hashable, Sendable {
 }
 
 /// A list that a C function fills by calling back, within one call.
-private final class Collected<Item> {
+final class Collected<Item> {
     var items: [Item] = []
 
     var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     static func from(_ context: UnsafeMutableRawPointer?) -> Collected<Item>? {
         context.map { Unmanaged<Collected<Item>>.fromOpaque($0).takeUnretainedValue() }
-    }
-}
-
-/// A control that a camera offers, under libcamera's name for it.
-public struct CameraControl: Hashable, Sendable {
-    public enum Kind: String, Sendable {
-        case boolean, integer, real
-        /// Several numbers, or text: it can be listed, not set by one value.
-        case other
-    }
-
-    let id: UInt32
-    public let name: String
-    public let kind: Kind
-    public let minimum: Double
-    public let maximum: Double
-
-    init(id: UInt32 = 0, name: String, kind: Kind, minimum: Double, maximum: Double) {
-        self.id = id
-        self.name = name
-        self.kind = kind
-        self.minimum = minimum
-        self.maximum = maximum
-    }
-
-    init(_ control: clibcamera_control) {
-        let kind: Kind =
-            switch control.type {
-            case _ where control.is_array: .other
-            case CLIBCAMERA_BOOL: .boolean
-            case CLIBCAMERA_INTEGER: .integer
-            case CLIBCAMERA_FLOAT: .real
-            default: .other
-            }
-        self.init(
-            id: control.id, name: String(cString: control.name), kind: kind, minimum: control.minimum,
-            maximum: control.maximum)
-    }
-
-    /// The number that a text stands for, if the control takes it.
-    public func value(_ text: String) -> Double? {
-        switch (kind, text) {
-        case (.boolean, "on"), (.boolean, "true"): return 1
-        case (.boolean, "off"), (.boolean, "false"): return 0
-        case (.integer, _): return Int64(text).map(Double.init).flatMap { inRange($0) }
-        case (.real, _): return Double(text).flatMap { inRange($0) }
-        default: return nil
-        }
-    }
-
-    private func inRange(_ number: Double) -> Double? {
-        number >= minimum && number <= maximum ? number : nil
-    }
-
-    public var possibleValues: String {
-        switch kind {
-        case .boolean: "on or off"
-        case .integer: "a whole number from \(Int64(clamping: minimum)) to \(Int64(clamping: maximum))"
-        case .real: "a number from \(minimum) to \(maximum)"
-        case .other: "not to be set by one value"
-        }
-    }
-}
-
-extension Int64 {
-    /// The nearest that fits; zero for NaN.
-    fileprivate init(clamping value: Double) {
-        self = Int64(exactly: value.rounded()) ?? (value > 0 ? .max : value < 0 ? .min : 0)
     }
 }

@@ -41,11 +41,18 @@ public final class LibcameraCamera: Camera {
         let camera = cameras[index]
         name = camera.model.isEmpty ? camera.id : "\(camera.model) (\(camera.id))"
         self.stop = stop
-        self.frameRate = settings.frameRate ?? frameRate
+        let flips = try Self.flips(settings.controls, of: camera, name)
         session = try CameraSession(
             system, index: index, name: name, format: Self.format(settings, of: camera),
-            size: settings.size ?? size, bufferCount: Self.bufferCount)
-        for setting in settings.controls { try set(setting, camera.controls) }
+            size: settings.size ?? size, flips: flips, bufferCount: Self.bufferCount)
+        let controls = session.controls
+        self.frameRate = Self.frameRate(settings.frameRate ?? frameRate, controls)
+        for setting in settings.controls {
+            let (control, values) = try Self.resolve(setting, among: controls + camera.controls.filter(\.isFlip), name)
+            guard !control.isFlip else { continue }
+            let status = session.set(control, to: values)
+            guard status >= 0 else { throw CameraError(name, "Request::controls", status) }
+        }
     }
 
     private static func cameras(for device: String) throws(CameraError) -> (CameraSystem, [CameraDescription]) {
@@ -58,15 +65,17 @@ public final class LibcameraCamera: Camera {
         }
     }
 
-    static func choose(_ device: String, among cameras: [CameraDescription]) throws(CameraError) -> Int {
-        guard !cameras.isEmpty else { throw .none(asked: device, reason: CameraSystem.absenceReason()) }
+    static func choose(
+        _ device: String, among cameras: [CameraDescription], absence: CameraAbsence = CameraAbsence()
+    ) throws(CameraError) -> Int {
+        guard !cameras.isEmpty else { throw .none(asked: device, reason: absence.reason) }
         if device.isEmpty { return 0 }
         let index = cameras.firstIndex { $0.id == device || $0.location.map { "\($0)" } == device }
         guard let index else {
-            let offered = cameras.map { camera in
-                camera.location.map { "\(camera.id) (\($0))" } ?? camera.id
-            }
-            throw .noMatch(asked: device, offered: offered.joined(separator: ", "))
+            let offered = cameras.map { camera in camera.location.map { "\(camera.id) (\($0))" } ?? camera.id }
+                .joined(separator: ", ")
+            if let note = absence.inUseNote { throw .noMatchInUse(asked: device, offered: offered, note: note) }
+            throw .noMatch(asked: device, offered: offered)
         }
         return index
     }
@@ -76,27 +85,62 @@ public final class LibcameraCamera: Camera {
     private static func format(
         _ settings: CameraSettings, of camera: CameraDescription
     ) throws(CameraError) -> PixelFormat {
+        let offered = Set(camera.modes.filter { $0.modifier == 0 }.map(\.format))
         if let asked = settings.format {
+            guard offered.contains(asked) else {
+                let list = offered.map { "\($0)" }.sorted().joined(separator: ", ")
+                throw .formatNotOffered(camera: camera.id, format: "\(asked)", offered: list)
+            }
             guard let format = PixelFormat(asked) else {
                 throw .unsupportedFormat(camera: camera.id, format: "\(asked)")
             }
             return format
         }
-        let offered = Set(camera.modes.filter { $0.modifier == 0 }.map(\.format))
         return [.nv12, .i420, .yuyv, .uyvy, .bgr888, .rgb888].first { offered.contains($0.fourCC) } ?? .nv12
     }
 
-    private func set(_ setting: CameraSettings.Control, _ offered: [CameraControl]) throws(CameraError) {
+    /// What the camera can do of what is wanted, now that it is configured: it would change the rate by itself, and
+    /// say nothing.
+    static func frameRate(_ wanted: FrameRate, _ controls: [CameraControl]) -> FrameRate {
+        guard let limits = controls.first(where: { $0.name == "FrameDurationLimits" }), limits.minimum >= 1,
+            limits.maximum >= limits.minimum
+        else { return wanted }
+        // In microseconds, rounded by the camera.
+        let fastest = max(1, Int(min(240, 1e6 / limits.minimum + 0.01)))
+        let slowest = min(fastest, Int(max(1, (1e6 / limits.maximum - 0.01).rounded(.up))))
+        return FrameRate(framesPerSecond: min(max(wanted.framesPerSecond, slowest), fastest))
+    }
+
+    static func resolve(
+        _ setting: CameraSettings.Control, among offered: [CameraControl], _ camera: String
+    ) throws(CameraError) -> (CameraControl, [Double]) {
         guard let control = offered.first(where: { $0.name == setting.name }) else {
-            let names = offered.map(\.name).joined(separator: ", ")
-            throw .unknownControl(camera: name, name: setting.name, offered: names)
+            let names = offered.map(\.name).sorted().joined(separator: ", ")
+            throw .unknownControl(camera: camera, name: setting.name, offered: names)
         }
-        guard let value = control.value(setting.value) else {
+        guard let values = control.values(setting.value) else {
             throw .badControlValue(
-                camera: name, name: setting.name, value: setting.value, possible: control.possibleValues)
+                camera: camera, name: setting.name, value: setting.value, possible: control.possibleValues)
         }
-        let status = session.set(control, to: value)
-        guard status >= 0 else { throw CameraError(name, "Request::controls", status) }
+        return (control, values)
+    }
+
+    /// Flips are wanted before the camera is configured. Other names are looked at later.
+    static func flips(
+        _ settings: [CameraSettings.Control], of camera: CameraDescription, _ name: String
+    ) throws(CameraError) -> (horizontal: Bool, vertical: Bool) {
+        var flips = (horizontal: false, vertical: false)
+        for setting in settings {
+            let flip: CameraControl
+            switch setting.name {
+            case CameraControl.horizontalFlip.name: flip = .horizontalFlip
+            case CameraControl.verticalFlip.name: flip = .verticalFlip
+            default: continue
+            }
+            let isOn = try resolve(setting, among: camera.controls, name).1 == [1]
+            if flip == .horizontalFlip { flips.horizontal = isOn } else { flips.vertical = isOn }
+        }
+        return flips
     }
 
     public var statistics: VideoSourceStatistics {

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 from swift_source import CHECKOUT
 
-SOURCES = [CHECKOUT / "Sources/CLibcamera/bridge.cpp", CHECKOUT / "Tests/CameraBridge/bridge_test.cpp"]
+SOURCES = [*sorted((CHECKOUT / "Sources/CLibcamera").glob("*.cpp")), CHECKOUT / "Tests/CameraBridge/bridge_test.cpp"]
 
 
 @pytest.fixture(scope="module")

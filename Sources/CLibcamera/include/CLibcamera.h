@@ -43,19 +43,33 @@ int clibcamera_camera_modes(
     clibcamera_camera *camera, void (*give)(void *context, const struct clibcamera_mode *mode), void *context);
 
 enum clibcamera_control_type {
-    CLIBCAMERA_BOOL, CLIBCAMERA_INTEGER, CLIBCAMERA_FLOAT, CLIBCAMERA_OTHER
+    CLIBCAMERA_BOOL, CLIBCAMERA_INTEGER, CLIBCAMERA_FLOAT,
+    // Four numbers: left, top, width, height.
+    CLIBCAMERA_RECTANGLE,
+    CLIBCAMERA_OTHER
+};
+struct clibcamera_named_value {
+    // NULL when it has none.
+    const char *name;
+    double value;
 };
 struct clibcamera_control {
     const char *name;
     uint32_t id;
     enum clibcamera_control_type type;
-    // Several numbers (gains, a rectangle) and not one.
-    bool is_array;
-    // Numbers of any type; not for `OTHER`.
-    double minimum, maximum;
+    // How many values it takes; 0 for any number of them.
+    size_t count;
+    // Of each number. Of a rectangle, the least one and the one that it lies in. Not for `OTHER`.
+    double minimum[4], maximum[4];
+    // Where only some values are taken: these.
+    const struct clibcamera_named_value *values;
+    size_t value_count;
 };
-int clibcamera_camera_controls(
-    clibcamera_camera *camera, void (*give)(void *context, const struct clibcamera_control *control), void *context);
+typedef void (*clibcamera_control_taker)(void *context, const struct clibcamera_control *control);
+int clibcamera_camera_controls(clibcamera_camera *camera, clibcamera_control_taker give, void *context);
+
+// Whether the camera can mirror its pictures from left to right, and from top to bottom.
+int clibcamera_camera_flips(clibcamera_camera *camera, bool *horizontal, bool *vertical);
 
 // A camera in use.
 typedef struct clibcamera_session clibcamera_session;
@@ -66,6 +80,7 @@ struct clibcamera_format {
     uint64_t modifier;
     uint32_t width, height, stride, frame_size;
     uint32_t buffer_count;
+    bool flips_horizontally, flips_vertically;
 };
 struct clibcamera_plane {
     int fd;
@@ -85,19 +100,24 @@ struct clibcamera_listener {
     void (*completed)(void *context, const struct clibcamera_completion *completion);
     void (*disconnected)(void *context);
 };
-// Opens and configures; `format` holds what is wanted, and then what has become of it.
+// Opens and configures; `format` holds what is wanted, and then what has become of it. -ENOTSUP when the camera does
+// not flip as wanted.
 int clibcamera_session_open(
     clibcamera_camera *camera, struct clibcamera_format *format, struct clibcamera_listener listener,
     clibcamera_session **session);
 int clibcamera_session_plane_count(clibcamera_session *session, uint32_t index);
 int clibcamera_session_plane(
     clibcamera_session *session, uint32_t index, uint32_t plane, struct clibcamera_plane *result);
-// Starts the camera with a fixed time from picture to picture where it can, and queues every request.
+// Starts the camera with a fixed time from picture to picture, where it can and FrameDurationLimits is not set
+// otherwise, and queues every request.
 int clibcamera_session_start(clibcamera_session *session, int64_t frame_duration_microseconds);
 // Returns a completed request to the camera. From any thread. -EALREADY when the camera has it already.
 int clibcamera_session_requeue(clibcamera_session *session, uint32_t index);
-// Sets one number from the next request on. From any thread.
-int clibcamera_session_set_control(clibcamera_session *session, uint32_t id, double value);
+// The camera's controls, with the ranges that its configuration leaves them.
+int clibcamera_session_controls(clibcamera_session *session, clibcamera_control_taker give, void *context);
+// Sets a control from the next request on: `count` numbers, each in its range, four for each rectangle. -EINVAL when
+// the control takes another number of them. From any thread.
+int clibcamera_session_set_control(clibcamera_session *session, uint32_t id, const double *numbers, size_t count);
 // Stops, gives the camera back. No listener is called afterwards.
 void clibcamera_session_close(clibcamera_session *session);
 

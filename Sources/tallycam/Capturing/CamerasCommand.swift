@@ -15,8 +15,9 @@ func runCameras(_ arguments: [String]) throws -> ExitStatus {
     let cameras = try libcamerasCameras()
     let webcams = (0..<64).map { "/dev/video\($0)" }.compactMap { try? V4L2CameraDescription(at: $0) }
     guard !cameras.isEmpty || !webcams.isEmpty else {
-        throw CommandFailure(.media, code: -1301, "there is no camera: \(CameraSystem.absenceReason())")
+        throw CommandFailure(.media, code: -1301, "there is no camera: \(CameraAbsence().reason)")
     }
+    if let note = CameraAbsence().inUseNote { write(Array("note: \(note)\n".utf8), to: STDERR_FILENO) }
     let listing = cameras.map(CameraListing.init) + webcams.map(CameraListing.init)
     for entry in listing {
         if parsed.contains("json") { write(entry.json, to: STDOUT_FILENO) } else { print(entry.text) }
@@ -45,7 +46,18 @@ private struct CameraListing {
     /// For all modes together, where the single ones do not say.
     let frameRates: ClosedRange<Double>?
     let modes: [(format: FourCC, size: String, framesPerSecond: Int?)]
-    let controls: [(name: String, kind: String, minimum: Double, maximum: Double, possible: String)]
+    let controls: [Control]
+
+    struct Control {
+        let name: String
+        let kind: String
+        let minimum: Double
+        let maximum: Double
+        let possible: String
+        var choices: [String] = []
+        /// How many values it takes; `nil` for any number.
+        var count: Int? = 1
+    }
 
     init(_ camera: CameraDescription) {
         source = "libcamera:\(camera.id)"
@@ -57,7 +69,11 @@ private struct CameraListing {
             let size = mode.smallest == mode.largest ? "\(mode.largest)" : "\(mode.smallest)-\(mode.largest)"
             return (mode.format, size, nil)
         }
-        controls = camera.controls.map { ($0.name, $0.kind.rawValue, $0.minimum, $0.maximum, $0.possibleValues) }
+        controls = camera.controls.map {
+            Control(
+                name: $0.name, kind: $0.kind.rawValue, minimum: $0.minimum, maximum: $0.maximum,
+                possible: $0.possibleValues, choices: $0.choices.map(\.name), count: $0.count)
+        }
     }
 
     init(_ camera: V4L2CameraDescription) {
@@ -68,7 +84,9 @@ private struct CameraListing {
         frameRates = nil
         modes = camera.modes.map { ($0.format, "\($0.size)", $0.framesPerSecond > 0 ? $0.framesPerSecond : nil) }
         controls = camera.controls.map {
-            ($0.name, $0.kind.rawValue, Double($0.minimum), Double($0.maximum), $0.possibleValues)
+            Control(
+                name: $0.name, kind: $0.kind.rawValue, minimum: Double($0.minimum), maximum: Double($0.maximum),
+                possible: $0.possibleValues)
         }
     }
 
@@ -114,6 +132,14 @@ private struct CameraListing {
                         entry.write("type", control.kind)
                         entry.write("minimum", control.minimum)
                         entry.write("maximum", control.maximum)
+                        entry.write("possible", control.possible)
+                        if let count = control.count {
+                            entry.write("count", count)
+                        } else {
+                            entry.writeNull("count")
+                        }
+                        if control.choices.isEmpty { return }
+                        entry.writeArray("values") { list in for choice in control.choices { list.write(choice) } }
                     }
                 }
             }
