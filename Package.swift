@@ -84,7 +84,7 @@ let package = Package(
             name: "SoftwareEncodingTests",
             dependencies: ["SoftwareEncoding", "StreamQuality", "Bitstream", "MediaTestSupport"]),
         .testTarget(name: "AudioCaptureTests", dependencies: ["AudioCapture", "Bitstream", "MediaTestSupport"]),
-        .testTarget(name: "CameraCaptureTests", dependencies: ["CameraCapture"]),
+        .testTarget(name: "CameraCaptureTests", dependencies: ["CameraCapture", "MediaTestSupport"]),
         .testTarget(name: "V4L2DevicesTests", dependencies: ["V4L2Devices", "CLinux"]),
         .testTarget(
             name: "SyntheticSourcesTests",

@@ -14,17 +14,19 @@ public struct CameraAbsence: Sendable {
     public var reason: String {
         let nodes = nodes
         guard !nodes.isEmpty else { return reasonWithoutNodes }
-        if let forbidden = nodes.first(where: { access(root + $0, R_OK | W_OK) != 0 }) {
-            return "\(forbidden) may not be opened by this user; run as root or join the group video"
-        }
-        if let note = inUseNote { return note }
+        if let note { return note }
         if let driverless { return driverless }
         return "the kernel has \(nodes.joined(separator: ", ")), but none of them is a camera that libcamera drives "
             + "(v4l2:/dev/videoN takes others); check the cable, and the camera's overlay in config.txt"
     }
 
-    /// The devices that another program has locked: libcamera may not list a camera that streams elsewhere.
-    public var inUseNote: String? {
+    /// Why cameras may be missing beside those that are there: devices that this user may not open, or that another
+    /// program has locked.
+    public var note: String? {
+        let nodes = nodes
+        if let forbidden = nodes.first(where: { access(root + $0, R_OK | W_OK) != 0 }) {
+            return "\(forbidden) may not be opened by this user; run as root or join the group video"
+        }
         let holders = nodes.compactMap { node in holder(of: node).map { "\(node) (process \($0))" } }
         guard !holders.isEmpty else { return nil }
         return "\(holders.joined(separator: ", ")) is in use by another program, and its cameras may be missing"

@@ -8,8 +8,8 @@ public enum CameraError: Error, Hashable, Sendable {
     case none(asked: String, reason: String)
     /// None of them is what was asked for.
     case noMatch(asked: String, offered: String)
-    /// As `noMatch`; it may be the camera that another program uses.
-    case noMatchInUse(asked: String, offered: String, note: String)
+    /// As `noMatch`; it may be a camera that is in use, or that this user may not open.
+    case noMatchExplained(asked: String, offered: String, note: String)
     case forbidden(camera: String)
     /// Another program uses it.
     case busy(camera: String)
@@ -41,7 +41,7 @@ extension CameraError: CustomStringConvertible {
         case .none(let asked, let reason): "there is no camera \"\(asked)\": \(reason)"
         case .noMatch(let asked, let offered):
             "there is no camera \"\(asked)\"; there is \(offered)"
-        case .noMatchInUse(let asked, let offered, let note):
+        case .noMatchExplained(let asked, let offered, let note):
             "there is no camera \"\(asked)\" to be had: \(note); there is \(offered)"
         case .forbidden(let camera):
             "the camera \(camera) may not be opened by this user; run as root or join the group video"

@@ -74,7 +74,7 @@ public final class LibcameraCamera: Camera {
         guard let index else {
             let offered = cameras.map { camera in camera.location.map { "\(camera.id) (\($0))" } ?? camera.id }
                 .joined(separator: ", ")
-            if let note = absence.inUseNote { throw .noMatchInUse(asked: device, offered: offered, note: note) }
+            if let note = absence.note { throw .noMatchExplained(asked: device, offered: offered, note: note) }
             throw .noMatch(asked: device, offered: offered)
         }
         return index

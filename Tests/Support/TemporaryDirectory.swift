@@ -11,16 +11,17 @@ public final class TemporaryDirectory {
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    deinit {
-        if let directory = opendir(path) {
-            while let entry = readdir(directory) {
-                let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-                }
-                if name != ".", name != ".." { remove(path + "/" + name) }
+    deinit { Self.removeTree(path) }
+
+    private static func removeTree(_ path: String) {
+        guard remove(path) != 0, let directory = opendir(path) else { return }
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
-            closedir(directory)
+            if name != ".", name != ".." { removeTree(path + "/" + name) }
         }
+        closedir(directory)
         remove(path)
     }
 

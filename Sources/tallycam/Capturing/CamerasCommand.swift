@@ -17,7 +17,7 @@ func runCameras(_ arguments: [String]) throws -> ExitStatus {
     guard !cameras.isEmpty || !webcams.isEmpty else {
         throw CommandFailure(.media, code: -1301, "there is no camera: \(CameraAbsence().reason)")
     }
-    if let note = CameraAbsence().inUseNote { write(Array("note: \(note)\n".utf8), to: STDERR_FILENO) }
+    if let note = CameraAbsence().note { write(Array("note: \(note)\n".utf8), to: STDERR_FILENO) }
     let listing = cameras.map(CameraListing.init) + webcams.map(CameraListing.init)
     for entry in listing {
         if parsed.contains("json") { write(entry.json, to: STDOUT_FILENO) } else { print(entry.text) }

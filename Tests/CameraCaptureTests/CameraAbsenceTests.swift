@@ -1,0 +1,104 @@
+import Glibc
+import MediaTestSupport
+import Testing
+
+@testable import CameraCapture
+
+/// Reasons why there is no camera, from a /dev and a /sys of the test's own.
+@Suite struct CameraAbsenceTests {
+    private let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private var reason: String { CameraAbsence(root: folder.path).reason }
+
+    private func make(_ path: String, _ text: String = "") throws {
+        var parent = folder.path
+        for part in path.split(separator: "/").dropLast() {
+            parent += "/\(part)"
+            mkdir(parent, 0o755)
+        }
+        let file = try #require(fopen("\(folder.path)/\(path)", "w"))
+        fputs(text, file)
+        fclose(file)
+    }
+
+    @Test func withNothingAtAllTheCableIsNamed() {
+        #expect(reason.hasPrefix("the kernel shows none (no /dev/media* and no /dev/video*)"))
+    }
+
+    @Test func aSensorWithoutADriverIsNamed() throws {
+        try make("sys/bus/i2c/devices/10-0050/of_node/reg")
+        try make("sys/bus/i2c/devices/10-001a/of_node/port/endpoint")
+        try make("sys/bus/i2c/devices/10-001a/name", "imx708\n")
+        #expect(reason.hasPrefix("there is a sensor at 10-001a (imx708), but no driver drives it"))
+        // A Raspberry Pi has nodes of its codec and its processor without any sensor.
+        try make("dev/media0")
+        try make("dev/video11")
+        #expect(reason.hasPrefix("there is a sensor at 10-001a (imx708), but no driver drives it"))
+        try make("sys/bus/i2c/devices/10-001a/driver")
+        #expect(reason.hasPrefix("the kernel has /dev/media0, /dev/video11, but none of them is a camera"))
+    }
+
+    @Test func aUSBCameraWithoutADriverIsNamed() throws {
+        try make("sys/bus/usb/devices/1-1:1.0/bInterfaceClass", "03\n")
+        try make("sys/bus/usb/devices/1-2:1.0/bInterfaceClass", "0e\n")
+        #expect(reason == "there is a USB camera at 1-2:1.0, but no driver drives it; load uvcvideo")
+    }
+
+    @Test func nodesThatAreMissingAreNamed() throws {
+        try make("sys/bus/media/devices/media0/dev")
+        try make("sys/class/video4linux/video0/dev")
+        #expect(reason.hasPrefix("the kernel has media0, video0, but /dev has no node of them"))
+    }
+
+    @Test func aNodeThatIsLockedIsInUse() throws {
+        try make("dev/media1")
+        try make("dev/media0")
+        #expect(CameraAbsence(root: folder.path).note == nil)
+        let path = "\(folder.path)/dev/media1"
+        // Locks are between processes: another one has to hold it. It says so, and waits to be ended.
+        let program = """
+            import fcntl, os, sys, time
+            file = open(sys.argv[1], "r+b")
+            fcntl.lockf(file, fcntl.LOCK_EX)
+            print(os.getpid(), flush=True)
+            time.sleep(60)
+            """
+        let holder = try HoldingProcess("/usr/bin/python3", ["-c", program, path])
+        defer { holder.end() }
+        #expect(
+            CameraAbsence(root: folder.path).reason
+                == "/dev/media1 (process \(holder.number)) is in use by another program, and its cameras may be missing"
+        )
+    }
+}
+
+/// A program that prints a line when it is ready.
+private struct HoldingProcess {
+    let number: pid_t
+
+    init(_ path: String, _ arguments: [String]) throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+        var words = ([path] + arguments).map { strdup($0) } + [nil]
+        var process: pid_t = 0
+        let status = posix_spawn(&process, path, &actions, nil, &words, environ)
+        posix_spawn_file_actions_destroy(&actions)
+        words.forEach { free($0) }
+        close(ends[1])
+        defer { close(ends[0]) }
+        try #require(status == 0)
+        var byte: UInt8 = 0
+        try #require(read(ends[0], &byte, 1) == 1)
+        number = process
+    }
+
+    func end() {
+        kill(number, SIGKILL)
+        waitpid(number, nil, 0)
+    }
+}
