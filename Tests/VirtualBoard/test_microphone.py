@@ -2,6 +2,7 @@
 
 import array
 import json
+import math
 import subprocess
 
 import pytest
@@ -46,6 +47,73 @@ def test_microphones_are_listed(board):
     assert "alsa:hw:Loopback,1" in board.run("tallycam microphones").text
     lines = [json.loads(line) for line in board.run("tallycam microphones --json").text.splitlines()]
     assert {"source": "alsa:hw:Loopback,1", "name": "Loopback PCM"} in lines
+
+
+def test_nothing_in_usr_share_is_needed(card):
+    """The static alsa-lib has its configuration with it."""
+    speak(card)
+    receiver = card.start("exec tallycam receive --listen 127.0.0.1:1941")
+    text = card.run(
+        "unshare -m sh -c 'mount -t tmpfs none /usr/share && ls -A /usr/share && tallycam microphones && exec tallycam "
+        "publish --video none --audio alsa:hw:Loopback,1 --duration 3 --status-interval 1 --events json --url "
+        "rtmp://127.0.0.1:1941/live/bare'", timeout=60,
+    ).text  # fmt: skip
+    receiver.end()
+    assert text.startswith("alsa:hw:Loopback,1") and last_status(text)["audioFrames"] > 40_000
+
+
+def tone(frequency: int, rate: int, channels: int, width: int, seconds: int) -> bytes:
+    """A sine at half of full scale; `width` is a sample's bytes."""
+    full = 1 << 8 * width - 2
+    frames = (round(full * math.sin(2 * math.pi * frequency * index / rate)) for index in range(rate))
+    return b"".join(value.to_bytes(width, "little", signed=True) * channels for value in frames) * seconds
+
+
+@pytest.mark.parametrize("code, rate, channels, width", [("S16_LE", 16_000, 1, 2), ("S32_LE", 96_000, 2, 4)])
+def test_the_hardwares_own_format_is_brought_to_the_streams(card, nginx, code, rate, channels, width):
+    """A mono microphone is heard on both sides, and a tone keeps its height."""
+    frequency = 1000
+    card.put("/tmp/tone", tone(frequency, rate, channels, width, 1))
+    words = f"aplay -q -D hw:Loopback,0 -t raw -f {code} -c {channels} -r {rate}"
+    card.start(f"while true; do cat /tmp/tone; done | {words}")
+    card.run("sleep 2")
+    url = nginx.url("tone").replace("127.0.0.1", HOST)
+    text = card.run(
+        f"tallycam publish --video none --audio alsa:hw:Loopback,1 --duration 6 --status-interval 1 --events json "
+        f"--url {url}", timeout=60,
+    ).text  # fmt: skip
+    status = last_status(text)
+    assert status["audioFrames"] > 3.5 * rate and -7 < status["audioPeakDecibels"] < -5
+    recording = Recording(nginx.recording("tone"))
+    assert recording.sample_rate == 44_100
+    command = ["ffmpeg", "-v", "error", "-i", recording.path, "-map", "0:a", "-f", "s16le", "-"]
+    samples = array.array("h", subprocess.run(command, capture_output=True, check=True, timeout=60).stdout)
+    for side in (samples[0::2], samples[1::2]):
+        middle = side[44_100 : 3 * 44_100]
+        crossings = sum(a < 0 <= b for a, b in zip(middle, middle[1:]))
+        assert abs(crossings / 2 - frequency) <= 2
+        assert 14_000 < max(middle) < 18_500
+
+
+def test_the_drift_of_the_card_is_measured(card):
+    """The loop runs 500 ppm faster than it says."""
+    shift = "amixer -q -c Loopback cset iface=PCM,name='PCM Rate Shift 100000',device=1"
+    card.run(f"{shift} 100050")
+    speak(card)
+    receiver = card.start("exec tallycam receive --listen 127.0.0.1:1942")
+    try:
+        text = card.run(
+            "tallycam publish --video none --audio alsa:hw:Loopback,1 --duration 80 --status-interval 5 --events json "
+            "--url rtmp://127.0.0.1:1942/live/drift", timeout=120,
+        ).text  # fmt: skip
+    finally:
+        card.run(f"{shift} 100000")
+        receiver.end()
+    reports = [event for event in events(text) if event["name"] == "status"]
+    assert "audioDriftPPM" not in reports[0], "it is not known at once"
+    # The controller is slow; it comes from below.
+    assert 380 < reports[-1]["audioDriftPPM"] < 540, [report.get("audioDriftPPM") for report in reports]
+    assert reports[-1]["audioOverruns"] == reports[-1]["audioSilent"] == 0
 
 
 @pytest.mark.parametrize("setting, least, most", [("gain=-20", -21, -19), ("gain=-40", -41, -39)])
