@@ -85,7 +85,7 @@ let package = Package(
             dependencies: ["SoftwareEncoding", "StreamQuality", "Bitstream", "MediaTestSupport"]),
         .testTarget(name: "AudioCaptureTests", dependencies: ["AudioCapture", "Bitstream", "MediaTestSupport"]),
         .testTarget(name: "CameraCaptureTests", dependencies: ["CameraCapture", "MediaTestSupport"]),
-        .testTarget(name: "V4L2DevicesTests", dependencies: ["V4L2Devices", "CLinux"]),
+        .testTarget(name: "V4L2DevicesTests", dependencies: ["V4L2Devices", "CLinux", "CV4LConvert"]),
         .testTarget(
             name: "SyntheticSourcesTests",
             dependencies: ["SyntheticSources", "SoftwareEncoding", "StreamQuality", "MediaTestSupport"]),

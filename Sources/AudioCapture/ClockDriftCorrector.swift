@@ -58,7 +58,8 @@ struct ClockDriftCorrector {
             restartInterval(captureTime)
             return .insertSilence(error)
         }
-        if error < .zero - Self.gapThreshold {
+        if error < .zero - Self.gapThreshold || isResuming && error < .zero {
+            isResuming = false
             restartInterval(captureTime)
             return .drop(.zero - error)
         }

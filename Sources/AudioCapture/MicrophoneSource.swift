@@ -40,6 +40,8 @@ public final class MicrophoneSource: AudioSource {
     private let amplification: Float
     /// At the stream's rate, not given yet.
     private var pending: [Int16] = []
+    /// Frames of the card that are to be left out: the stream is ahead of the clock by so much.
+    private var excessFrames = 0
     /// The time of the stream's first frame, and the frames since.
     private var origin: MediaTimestamp?
     private var frameCount = 0
@@ -113,19 +115,25 @@ public final class MicrophoneSource: AudioSource {
     ) throws(MicrophoneError) {
         guard !samples.isEmpty else { return }
         statistics.capturedFrames += samples.count / 2
-        // Nothing has come out yet of what the filter holds.
+        if origin == nil { origin = time }
+        if excessFrames == 0 { try correct(at: time, resampler) }
+        let dropped = min(excessFrames, samples.count / 2)
+        excessFrames -= dropped
+        try resampler.process(dropped == 0 ? samples : Array(samples[(2 * dropped)...]), to: &pending)
+    }
+
+    /// Holds the next sample's time against its place in the stream.
+    private func correct(at time: MediaTimestamp, _ resampler: Resampler) throws(MicrophoneError) {
+        // What the filter holds comes out first.
         let heard = time - .nanoseconds(Int64(resampler.latency * 1e9))
-        if origin == nil { origin = heard }
-        var samples = samples
         switch corrector.blockRead(captureTime: heard, expected: self.time(ofFrame: frameCount + pending.count / 2)) {
         case nil: break
         case .setCorrection(let ppm):
             statistics.driftPPM = corrector.driftPPM
             try resampler.setCorrection(ppm: ppm)
         case .insertSilence(let gap): appendSilence(frames(in: gap, rate: format.sampleRate))
-        case .drop(let excess): samples.removeFirst(min(samples.count, 2 * frames(in: excess, rate: format.sampleRate)))
+        case .drop(let excess): excessFrames = frames(in: excess, rate: resampler.inputRate)
         }
-        try resampler.process(samples, to: &pending)
     }
 
     /// Longer gaps than a minute are a machine that slept; the encoder's timeline jumps over them.
@@ -151,6 +159,7 @@ public final class MicrophoneSource: AudioSource {
             return true
         }
         device = (pcm, resampler)
+        excessFrames = 0
         corrector = ClockDriftCorrector()
         corrector.soundLost()
         notify(.returned(after: lossTime.map { MonotonicClock.now() - $0 } ?? .zero))

@@ -3,7 +3,7 @@ import CResampler
 /// speexdsp's resampler for interleaved stereo, with a ratio that can be moved by parts per million while running.
 final class Resampler {
     private let state: OpaquePointer
-    private let inputRate: Int
+    let inputRate: Int
     private let outputRate: Int
     /// The ratio's denominator: as large as the library keeps exact, a multiple of the output rate's reduced form.
     private let denominator: Double

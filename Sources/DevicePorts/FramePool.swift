@@ -4,7 +4,7 @@ import Synchronization
 public final class PooledFrame: FrameMemory {
     private let samples: Mutex<[UInt8]>
 
-    init(byteCount: Int) { samples = Mutex([UInt8](repeating: 0, count: byteCount)) }
+    init(_ bytes: [UInt8]) { samples = Mutex(bytes) }
 
     public func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
@@ -27,14 +27,17 @@ public final class PooledFrame: FrameMemory {
 
 /// Pictures' memory, used again and again: no allocation once as many exist as are lent at one time.
 public struct FramePool {
-    private let byteCount: Int
+    private let initial: [UInt8]
     private var frames: [PooledFrame] = []
 
-    public init(byteCount: Int) { self.byteCount = byteCount }
+    public init(byteCount: Int) { self.init(initial: [UInt8](repeating: 0, count: byteCount)) }
+
+    /// - Parameter initial: what every picture's memory holds at first.
+    public init(initial: [UInt8]) { self.initial = initial }
 
     public mutating func take() -> PooledFrame {
         for index in frames.indices where isKnownUniquelyReferenced(&frames[index]) { return frames[index] }
-        let frame = PooledFrame(byteCount: byteCount)
+        let frame = PooledFrame(initial)
         frames.append(frame)
         return frame
     }

@@ -34,6 +34,8 @@ public struct VideoSourceStatistics: Hashable, Sendable {
     public var decodedFrames = 0
     /// Pictures that the processor turned or mirrored.
     public var turnedFrames = 0
+    /// How often the source went through a whole picture to decode or turn it, before the encoder has it.
+    public var passes = 0
     /// Pictures whose samples the processor looked at in the device's memory.
     public var mappedFrames = 0
     /// How often the device was lost.
@@ -65,8 +67,8 @@ public protocol VideoEncoder: AnyObject {
     /// Pictures that went in and, by the encoder's own decision, never came out.
     var skippedFrameCount: Int { get }
 
-    /// Pictures that were scaled or converted on their way in.
-    var convertedFrameCount: Int { get }
+    /// How often the processor went through a whole picture on its way in: to scale, convert or copy it.
+    var conversionCount: Int { get }
 
     /// Outputs that were marked as faulty, or held no picture.
     var faultCount: Int { get }

@@ -8,7 +8,7 @@ import Media
 public final class OpenH264Encoder: VideoEncoder {
     public private(set) var configuration: VideoEncoderConfiguration
     public private(set) var skippedFrameCount = 0
-    public private(set) var convertedFrameCount = 0
+    public private(set) var conversionCount = 0
 
     private let session: OpenH264Session
     private var header: AVCDecoderConfigurationRecord?
@@ -67,7 +67,7 @@ public final class OpenH264Encoder: VideoEncoder {
         if isKeyFrame { try makeNextPictureKey(true) }
         let layout = frame.layout
         let scaler = try scaler(for: layout)
-        if !scaler.isIdentity { convertedFrameCount += 1 }
+        conversionCount += scaler.passCount
         let encoded = try frame.withBytes { bytes throws(VideoEncodingError) in
             try scaler.scale(bytes) { bytes, layout throws(VideoEncodingError) in
                 try session.encode(picture(bytes, layout, at: time))

@@ -3,8 +3,10 @@ import DevicePorts
 import Media
 
 /// Brings raw pictures of one layout to I420 of another size with libyuv, aspect
-/// kept, in one step into one buffer that is used again for every picture. Formats of
-/// one plane (YUYV, RGB) take two steps for another size: libyuv scales planes only.
+/// kept, in one pass into one buffer that is used again for every picture. libyuv scales
+/// planes only: formats of one plane (YUYV, RGB) are unpacked and scaled in strips of some
+/// rows, which stay in the processor's cache between the two. Where that cannot be, when
+/// they are enlarged or the heights have no small ratio, they take two passes.
 ///
 /// I420 that has the size already is passed through untouched.
 public final class PictureScaler {
@@ -13,12 +15,15 @@ public final class PictureScaler {
     public let fit: PictureFit
     /// Whether pictures pass as they are.
     public let isIdentity: Bool
+    /// How often a picture is read and written from the first row to the last one: 0, 1 or 2.
+    public let passCount: Int
 
     private var output: [UInt8]
     /// NV12 that is scaled: its chroma planes in the source's size, U before V.
     private var splitChroma: [UInt8]
-    /// A format of one plane that is scaled: the picture as I420 in the source's size.
+    /// A format of one plane that is scaled: a strip of the picture as I420 in the source's width.
     private var unpacked: [UInt8]
+    private let strip: Strip
 
     /// - Parameters:
     ///   - source: sides from 1 to 16,384.
@@ -35,24 +40,21 @@ public final class PictureScaler {
         target = FrameLayout(packed: .i420, size: targetSize)
         fit = PictureFit(source.size, into: targetSize)
         isIdentity = source.format == .i420 && source.size == targetSize
-        output = isIdentity ? [] : Self.black(target)
+        output = isIdentity ? [] : target.black
         let scalesChroma = source.format == .nv12 && source.size != fit.size
         let chromaWidth = (source.size.width + 1) / 2
         let chromaHeight = (source.size.height + 1) / 2
         splitChroma = scalesChroma ? [UInt8](repeating: 0, count: 2 * chromaWidth * chromaHeight) : []
         let unpacks = source.format.bytesPerPixel != nil && source.size != fit.size
+        strip = Strip(of: source.size, to: fit.size)
         unpacked =
-            unpacks ? [UInt8](repeating: 0, count: FrameLayout(packed: .i420, size: source.size).byteCount) : []
+            unpacks ? [UInt8](repeating: 0, count: Self.layout(ofRows: strip.sourceRows, source.size).byteCount) : []
+        let isInPieces = strip.places.count > 1 && unpacked.count <= Strip.largestByteCount
+        passCount = isIdentity ? 0 : unpacks && !isInPieces ? 2 : 1
     }
 
-    /// Studio-range black. The bars keep it: only the picture's own place is written again.
-    private static func black(_ layout: FrameLayout) -> [UInt8] {
-        let luma = layout.size.width * layout.size.height
-        return [UInt8](unsafeUninitializedCapacity: layout.byteCount) { buffer, count in
-            buffer[..<luma].initialize(repeating: 16)
-            buffer[luma...].initialize(repeating: 128)
-            count = layout.byteCount
-        }
+    private static func layout(ofRows rows: Int, _ size: PictureSize) -> FrameLayout {
+        FrameLayout(packed: .i420, size: PictureSize(width: size.width, height: rows))
     }
 
     /// Gives the picture in the target's layout for the time of the call, together with that layout.
@@ -61,23 +63,38 @@ public final class PictureScaler {
         _ bytes: UnsafeRawBufferPointer,
         _ body: (UnsafeRawBufferPointer, FrameLayout) throws(VideoEncodingError) -> Value
     ) throws(VideoEncodingError) -> Value {
-        guard bytes.count >= source.byteCount, let base = bytes.bindMemory(to: UInt8.self).baseAddress else {
-            throw .incompleteFrame(source, byteCount: bytes.count)
-        }
+        guard bytes.count >= source.byteCount else { throw .incompleteFrame(source, byteCount: bytes.count) }
         if isIdentity { return try body(bytes, source) }
-        let status = output.withUnsafeMutableBufferPointer { buffer -> Int32 in
-            guard let target = buffer.baseAddress else { return -1 }
-            switch source.format {
-            case .i420: return scaleI420(base, source, to: target)
-            case .yuyv, .uyvy, .rgb888, .bgr888:
-                return fit.size == source.size ? unpackInPlace(base, to: target) : unpackAndScale(base, to: target)
-            case .nv12: return fit.size == source.size ? splitNV12(base, to: target) : scaleNV12(base, to: target)
-            }
-        }
+        let status = output.withUnsafeMutableBytes { convert(bytes, into: $0) }
         guard status == 0 else { throw .libraryFailed(call: "libyuv scale", status: Int(status), reason: nil) }
         return try output.withUnsafeBytes { bytes in
             Result { () throws(VideoEncodingError) in try body(bytes, target) }
         }.get()
+    }
+
+    /// As the other one, for pictures that are no identity, into memory that began as a black picture and holds
+    /// nothing but this scaler's pictures.
+    public func scale(
+        _ bytes: UnsafeRawBufferPointer, into memory: UnsafeMutableRawBufferPointer
+    ) throws(VideoEncodingError) {
+        guard bytes.count >= source.byteCount, memory.count >= target.byteCount else {
+            throw .incompleteFrame(source, byteCount: min(bytes.count, memory.count))
+        }
+        let status = convert(bytes, into: memory)
+        guard status == 0 else { throw .libraryFailed(call: "libyuv scale", status: Int(status), reason: nil) }
+    }
+
+    /// - Returns: libyuv's status. Both memories are as large as their layouts.
+    private func convert(_ bytes: UnsafeRawBufferPointer, into memory: UnsafeMutableRawBufferPointer) -> Int32 {
+        guard let base = bytes.bindMemory(to: UInt8.self).baseAddress,
+            let target = memory.bindMemory(to: UInt8.self).baseAddress
+        else { return -1 }
+        return switch source.format {
+        case .i420: scaleI420(base, source, to: target, Strip.Place(of: source.size, to: fit.size))
+        case .yuyv, .uyvy, .rgb888, .bgr888:
+            fit.size == source.size ? unpackInPlace(base, to: target) : unpackAndScale(base, to: target)
+        case .nv12: fit.size == source.size ? splitNV12(base, to: target) : scaleNV12(base, to: target)
+        }
     }
 
     /// The corner of the picture's place in one plane of the target.
@@ -91,17 +108,23 @@ public final class PictureScaler {
 
     private func unpackInPlace(_ base: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) -> Int32 {
         unpack(
-            base, to: corner(ofPlane: 0, in: target), corner(ofPlane: 1, in: target), corner(ofPlane: 2, in: target),
-            self.target)
+            base, Strip.Place(of: source.size, to: fit.size), to: corner(ofPlane: 0, in: target),
+            corner(ofPlane: 1, in: target), corner(ofPlane: 2, in: target), self.target)
     }
 
     private func unpackAndScale(_ base: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) -> Int32 {
-        let layout = FrameLayout(packed: .i420, size: source.size)
+        let layout = Self.layout(ofRows: strip.sourceRows, source.size)
         return unpacked.withUnsafeMutableBufferPointer { buffer -> Int32 in
             guard let planes = buffer.baseAddress else { return -1 }
-            let status = unpack(
-                base, to: planes, planes + layout.planes[1].offset, planes + layout.planes[2].offset, layout)
-            return status == 0 ? scaleI420(planes, layout, to: target) : status
+            for place in strip.places {
+                let status = unpack(
+                    base, place, to: planes, planes + layout.planes[1].offset, planes + layout.planes[2].offset,
+                    layout)
+                guard status == 0 else { return status }
+                let scaled = scaleI420(planes, layout, to: target, place)
+                guard scaled == 0 else { return scaled }
+            }
+            return 0
         }
     }
 
@@ -111,10 +134,10 @@ public final class PictureScaler {
         UnsafeMutablePointer<UInt8>?, Int32, Int32, Int32
     ) -> Int32
 
-    /// Packed pixels to planes of the same size.
+    /// Rows of packed pixels to planes of the same size.
     private func unpack(
-        _ base: UnsafePointer<UInt8>, to y: UnsafeMutablePointer<UInt8>, _ u: UnsafeMutablePointer<UInt8>,
-        _ v: UnsafeMutablePointer<UInt8>, _ layout: FrameLayout
+        _ base: UnsafePointer<UInt8>, _ place: Strip.Place, to y: UnsafeMutablePointer<UInt8>,
+        _ u: UnsafeMutablePointer<UInt8>, _ v: UnsafeMutablePointer<UInt8>, _ layout: FrameLayout
     ) -> Int32 {
         // libyuv names the bytes of RGB24 from the highest one, as libdrm does, and calls the other order RAW.
         let convert: PackedConversion? =
@@ -127,22 +150,26 @@ public final class PictureScaler {
             }
         guard let convert else { return -1 }
         return convert(
-            base + source.planes[0].offset, stride(source, 0), y, stride(layout, 0), u, stride(layout, 1),
-            v, stride(layout, 2), Int32(source.size.width), Int32(source.size.height))
+            base + source.planes[0].offset + place.sourceRow * source.planes[0].stride, stride(source, 0),
+            y, stride(layout, 0), u, stride(layout, 1), v, stride(layout, 2), Int32(source.size.width),
+            Int32(place.sourceRows))
     }
 
+    /// - Parameter base: where the place's first row is.
     private func scaleI420(
-        _ base: UnsafePointer<UInt8>, _ source: FrameLayout, to target: UnsafeMutablePointer<UInt8>
+        _ base: UnsafePointer<UInt8>, _ source: FrameLayout, to target: UnsafeMutablePointer<UInt8>,
+        _ place: Strip.Place
     ) -> Int32 {
-        I420Scale(
+        let strides = self.target.planes.map(\.stride)
+        return I420Scale(
             base + source.planes[0].offset, stride(source, 0),
             base + source.planes[1].offset, stride(source, 1),
             base + source.planes[2].offset, stride(source, 2),
-            Int32(source.size.width), Int32(source.size.height),
-            corner(ofPlane: 0, in: target), stride(self.target, 0),
-            corner(ofPlane: 1, in: target), stride(self.target, 1),
-            corner(ofPlane: 2, in: target), stride(self.target, 2),
-            Int32(fit.size.width), Int32(fit.size.height), kFilterBox)
+            Int32(source.size.width), Int32(place.sourceRows),
+            corner(ofPlane: 0, in: target) + place.targetRow * strides[0], Int32(strides[0]),
+            corner(ofPlane: 1, in: target) + place.targetRow / 2 * strides[1], Int32(strides[1]),
+            corner(ofPlane: 2, in: target) + place.targetRow / 2 * strides[2], Int32(strides[2]),
+            Int32(fit.size.width), Int32(place.targetRows), kFilterBox)
     }
 
     private func splitNV12(_ base: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) -> Int32 {
@@ -181,5 +208,18 @@ public final class PictureScaler {
         ScalePlane(
             plane, stride, Int32(size.width), Int32(size.height), corner(ofPlane: index, in: target),
             self.stride(self.target, index), Int32(newSize.width), Int32(newSize.height), kFilterBox)
+    }
+}
+
+extension FrameLayout {
+    /// A picture of studio-range black, for the target of a scaler. The bars keep it: only the picture's own place is
+    /// written again.
+    public var black: [UInt8] {
+        let luma = size.width * size.height
+        return [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
+            buffer[..<luma].initialize(repeating: 16)
+            buffer[luma...].initialize(repeating: 128)
+            count = byteCount
+        }
     }
 }

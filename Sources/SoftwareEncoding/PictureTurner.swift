@@ -39,6 +39,9 @@ public final class PictureTurner {
     private let planes: PictureScaler
     private var upright: [UInt8]
 
+    /// How often a picture is read and written from the first row to the last one.
+    public var passCount: Int { planes.passCount + (turn.isMirrored ? 2 : 1) }
+
     /// - Parameter source: with even sides.
     public init(from source: FrameLayout, _ turn: PictureTurn) throws(VideoEncodingError) {
         planes = try PictureScaler(from: source, to: source.size)

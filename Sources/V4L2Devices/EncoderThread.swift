@@ -96,7 +96,7 @@ public final class EncoderThread: Sendable {
         state.withLock { $0.refusedCount + ($0.isOpen ? $0.skippedCount : $0.submittedCount - $0.returnedCount) }
     }
 
-    public var convertedFrameCount: Int { state.withLock { $0.convertedCount } }
+    public var conversionCount: Int { state.withLock { $0.convertedCount } }
     /// Outputs that were marked as faulty, or held no picture.
     public var faultCount: Int { state.withLock { $0.faultCount } }
 
@@ -260,7 +260,7 @@ extension EncoderThread {
 
     private func publish(_ packets: [EncodedPacket], of encoder: any VideoEncoder) {
         let (skipped, converted, faults) =
-            (encoder.skippedFrameCount, encoder.convertedFrameCount, encoder.faultCount)
+            (encoder.skippedFrameCount, encoder.conversionCount, encoder.faultCount)
         state.withLock { state in
             state.packets += packets
             state.skippedCount = skipped

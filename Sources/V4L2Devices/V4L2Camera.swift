@@ -1,4 +1,5 @@
 import CLinux
+import CV4LConvert
 import DevicePorts
 import Glibc
 import LinuxIO
@@ -19,6 +20,11 @@ public final class V4L2Camera: Camera {
     private var isStarted = false
     private var lastSequence: UInt32?
     private var counted = VideoSourceStatistics()
+
+    /// Pictures in a row that could not be decoded.
+    private var undecodedFrames = 0
+    /// So many in a row are not broken on the cable: the camera gives what it did not promise.
+    private static let longestDamage = 60
 
     /// One is being filled, one waits, one is kept to be repeated, and the rest are with the encoder.
     private static let bufferCount = 6
@@ -49,7 +55,8 @@ public final class V4L2Camera: Camera {
             self.layout = layout
             decoder = nil
         } else {
-            let decoder = try WebcamDecoder(device, source: format)
+            let decoder = try WebcamDecoder(
+                path: device.path, source: format, converter: v4lconvert_create(device.fileDescriptor))
             layout = decoder.layout
             self.decoder = decoder
         }
@@ -112,20 +119,29 @@ public final class V4L2Camera: Camera {
         guard let decoder else {
             return CapturedFrame(layout: layout, captureTime: filled.captureTime, memory: memory)
         }
-        guard let decoded = decode(memory, decoder) else {
+        let target = pool.take()
+        switch decode(memory, decoder, into: target) {
+        case .success:
+            undecodedFrames = 0
+            counted.decodedFrames += 1
+            counted.passes += 1
+            return CapturedFrame(layout: layout, captureTime: filled.captureTime, memory: target)
+        case .failure(let error):
             // One picture broken on the cable; those that follow are not worse for it.
             counted.droppedFrames += 1
+            undecodedFrames += 1
+            guard undecodedFrames < Self.longestDamage else { throw error }
             return nil
         }
-        counted.decodedFrames += 1
-        return CapturedFrame(layout: layout, captureTime: filled.captureTime, memory: decoded)
     }
 
-    private func decode(_ memory: LentBuffer, _ decoder: WebcamDecoder) -> PooledFrame? {
-        let target = pool.take()
-        let isWhole = memory.withBytes { bytes in
-            target.withMutableBytes { (try? decoder.decode(bytes, into: $0)) != nil }
+    private func decode(
+        _ memory: LentBuffer, _ decoder: WebcamDecoder, into target: PooledFrame
+    ) -> Result<Void, V4L2Error> {
+        memory.withBytes { bytes in
+            target.withMutableBytes { target in
+                Result { () throws(V4L2Error) in try decoder.decode(bytes, into: target) }
+            }
         }
-        return isWhole ? target : nil
     }
 }

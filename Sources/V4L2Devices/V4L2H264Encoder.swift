@@ -14,7 +14,7 @@ public final class V4L2H264Encoder: VideoEncoder {
     public private(set) var configuration: VideoEncoderConfiguration
     public let encoder: HardwareEncoder
     /// Pictures that were copied by the processor into the encoder's memory.
-    public private(set) var convertedFrameCount = 0
+    public private(set) var conversionCount = 0
     public var skippedFrameCount: Int { ledger.skippedCount }
     /// Outputs that were marked as faulty, or held no picture.
     public private(set) var faultCount = 0
@@ -204,7 +204,7 @@ extension V4L2H264Encoder {
                 path: device.path,
                 reason: "a \(layout.size) \(layout.format) picture of \(bytes.count) bytes does not fit its input")
         }
-        convertedFrameCount += 1
+        conversionCount += 1
         try input.enqueue(index, byteCount: formats.input.byteCount, timestamp: time)
     }
 }

@@ -12,31 +12,34 @@ final class WebcamDecoder {
     private var targetFormat: v4l2_format
     let layout: FrameLayout
 
-    /// The formats that libv4lconvert decodes to I420 and libyuv does not read, cheap and common ones first. Those without a decoder
-    /// at hand (H.264 from a webcam) are not among them.
+    /// The formats that libv4lconvert decodes to I420 and libyuv does not read, cheap and common ones first. Those
+    /// without a decoder at hand (H.264 from a webcam) are not among them, nor is RGB565, whose colours it exchanges.
     static let formats = [
-        "MJPG", "JPEG", "YVYU", "NV16", "NV61", "YV12", "RGBP", "GREY", "Y10 ", "Y16 ",
-        "BA81", "GBRG", "GRBG", "RGGB", "PJPG", "S561", "P207", "M310", "905C", "S910", "S920", "s501", "s505", "s508",
+        "MJPG", "JPEG", "YVYU", "NV16", "NV61", "YV12", "GREY", "Y16 ",
+        "BA81", "GBRG", "GRBG", "RGGB", "PJPG", "S561", "P207", "M310", "905C", "S910", "S920", "S501", "S505", "S508",
         "M420", "CPIA", "KONI",
     ].map { FourCC($0) }
 
-    init(_ device: V4L2Device, source: v4l2_format) throws(V4L2Error) {
-        path = device.path
+    /// - Parameters:
+    ///   - source: of the pictures to come.
+    ///   - converter: libv4lconvert's for the camera, which it asks for what is peculiar to it; owned from now on.
+    init(path: String, source: v4l2_format, converter: OpaquePointer?) throws(V4L2Error) {
+        self.path = path
         sourceFormat = source
         let size = PictureSize(width: Int(source.fmt.pix.width), height: Int(source.fmt.pix.height))
         layout = FrameLayout(packed: .i420, size: size)
         targetFormat = source
         targetFormat.fmt.pix.pixelformat = PixelFormat.i420.fourCC.rawValue
         v4lconvert_fixup_fmt(&targetFormat)
-        guard let converter = v4lconvert_create(device.fileDescriptor) else {
-            throw .conversionFailed(path: device.path, reason: "libv4lconvert does not know this camera")
+        guard let converter else {
+            throw .conversionFailed(path: path, reason: "libv4lconvert does not know this camera")
         }
         self.converter = converter
         guard Int(targetFormat.fmt.pix.bytesperline) == size.width,
             v4lconvert_supported_dst_format(targetFormat.fmt.pix.pixelformat) != 0
         else {
             v4lconvert_destroy(converter)
-            throw .conversionFailed(path: device.path, reason: "libv4lconvert cannot make I420 of its size")
+            throw .conversionFailed(path: path, reason: "libv4lconvert cannot make I420 of its size")
         }
     }
 

@@ -1,4 +1,5 @@
 import DevicePorts
+import Glibc
 import LinuxIO
 import Media
 import MediaTestSupport
@@ -66,6 +67,9 @@ private struct SimulatedCard {
         // A known loss counts even when it is short.
         corrector.soundLost()
         #expect(corrector.blockRead(captureTime: time(1265), expected: time(1260)) == .insertSilence(.milliseconds(5)))
+        // So does a short lead after one.
+        corrector.soundLost()
+        #expect(corrector.blockRead(captureTime: time(1265), expected: time(1270)) == .drop(.milliseconds(5)))
         // The same difference without one is the clock's.
         #expect(corrector.blockRead(captureTime: time(1280), expected: time(1275)) == nil)
     }
@@ -167,6 +171,88 @@ private final class ScriptedCard: CapturePCM {
         for (block, next) in zip(blocks, blocks.dropFirst()) {
             #expect(abs((next.captureTime - block.captureTime).inSeconds - 1024 / 44_100) < 1e-6)
         }
+    }
+
+    /// When the first loud sample was taken, by the stream's clock.
+    private func loudTime(_ blocks: [AudioBlock]) -> MediaTimestamp? {
+        for block in blocks {
+            guard let place = block.samples.firstIndex(where: { $0 > 6000 }) else { continue }
+            return block.captureTime + .nanoseconds(Int64(place / 2) * 1_000_000_000 / 44_100)
+        }
+        return nil
+    }
+
+    /// However the gap falls among the blocks, and whatever the card had given too much before it.
+    @Test(arguments: [0.0043, 0.02, 0.25, -0.012, -0.2])
+    func soundAfterALossHasItsOwnTime(gap: Double) throws {
+        let quiet = [Int16](repeating: 1000, count: 960)
+        let loud = [Int16](repeating: 8000, count: 960)
+        let card = ScriptedCard(sampleRate: 48_000) { index in
+            switch index {
+            case 50: .success(.overrun)
+            case 51...: .success(.block(index == 91 ? loud : quiet, time: at(Double(index - 1) * 0.01 + gap)))
+            default: .success(.block(quiet, time: at(Double(index) * 0.01)))
+            }
+        }
+        let (source, _) = try source(cards: [card])
+        let blocks = try (0..<60).map { _ in try #require(try source.nextBlock(frameCount: 1024)) }
+        let error = (try #require(loudTime(blocks)) - at(0.9 + gap)).inSeconds
+        #expect(abs(error) < 0.0015, "\(error) s")
+        // One more or less at the loss: the block begins with what the filter holds of the sound before.
+        #expect(abs(Double(source.statistics.silentFrames) - max(0, gap) * 44_100) < 60)
+    }
+
+    /// The card's samples through the resampler: two minutes would be 60 ms off at the end.
+    @Test(arguments: [-500.0, 500])
+    func whatComesOutFollowsTheSystemsClock(driftPPM: Double) throws {
+        let quiet = [Int16](repeating: 1000, count: 960)
+        let loud = [Int16](repeating: 8000, count: 960)
+        func captured(_ index: Int) -> MediaTimestamp { at(Double(index) * 0.01 / (1 + driftPPM / 1e6)) }
+        // A loud block every ten seconds.
+        let card = ScriptedCard(sampleRate: 48_000) { index in
+            .success(.block(index % 1000 == 900 ? loud : quiet, time: captured(index)))
+        }
+        let (source, _) = try source(cards: [card])
+        var errors: [Double] = []
+        for _ in 0..<(120 * 44_100 / 1024) {
+            let block = try #require(try source.nextBlock(frameCount: 1024))
+            guard let time = loudTime([block]) else { continue }
+            let index = 1000 * errors.count + 900
+            // A loud block may be cut by a block's end.
+            if (time - captured(index)).inSeconds < -5 { continue }
+            errors.append((time - captured(index)).inSeconds)
+        }
+        #expect(errors.count == 12)
+        #expect(errors.allSatisfy { abs($0) < 0.006 }, "\(errors)")
+        #expect(errors.suffix(3).allSatisfy { abs($0) < 0.002 }, "\(errors)")
+        #expect(abs(try #require(source.statistics.driftPPM) - driftPPM) < 15)
+        #expect(source.statistics.silentFrames == 0)
+    }
+
+    @Test func aMicrophoneThatReturnsIsInTimeAtOnce() throws {
+        let begin = MonotonicClock.now()
+        let quiet = [Int16](repeating: 1000, count: 960)
+        let loud = [Int16](repeating: 8000, count: 960)
+        let first = ScriptedCard(sampleRate: 48_000) { index in
+            index < 5 ? .success(.block(quiet, time: begin + .milliseconds(10 * index))) : .failure(.gone(device: "x"))
+        }
+        var reopened: MediaTimestamp?
+        let second = ScriptedCard(sampleRate: 48_000) { index in
+            let start = reopened ?? MonotonicClock.now()
+            reopened = start
+            // A block comes when its last sample has been taken.
+            let end = start + .milliseconds(10 * (index + 1))
+            while MonotonicClock.now() < end { usleep(1000) }
+            return .success(.block(index == 20 ? loud : quiet, time: end - .milliseconds(10)))
+        }
+        let (source, notices) = try source(cards: [first, second])
+        var blocks: [AudioBlock] = []
+        while loudTime(blocks) == nil, blocks.count < 200 {
+            blocks.append(try #require(try source.nextBlock(frameCount: 1024)))
+        }
+        #expect(notices.value.count == 2)
+        let error = (try #require(loudTime(blocks)) - (try #require(reopened) + .milliseconds(200))).inSeconds
+        #expect(abs(error) < 0.0015, "\(error) s")
     }
 
     @Test func gainMuteAndLevel() throws {

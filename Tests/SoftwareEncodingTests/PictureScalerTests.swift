@@ -150,6 +150,75 @@ import Testing
         }
     }
 
+    /// The picture as it is after unpacking, then scaled: what strips must give, too.
+    @Test(
+        arguments: [PixelFormat.yuyv, .uyvy, .rgb888],
+        [
+            // 2:1, 4:3, 3:2 with bars, 9:4, one strip only, no strips.
+            ((640, 360), (320, 180)), ((640, 480), (480, 360)), ((960, 540), (640, 480)), ((480, 270), (320, 120)),
+            ((322, 358), (160, 178)), ((320, 179), (160, 90)), ((320, 180), (640, 360)),
+        ])
+    func stripsGiveWhatTheWholePictureGives(format: PixelFormat, sides: ((Int, Int), (Int, Int))) throws {
+        let size = PictureSize(width: sides.0.0, height: sides.0.1)
+        let target = PictureSize(width: sides.1.0, height: sides.1.1)
+        let layout = FrameLayout(packed: format, size: size)
+        // Slopes, and a sharp pattern over them: a seam between two strips would show.
+        let bytes = (0..<layout.byteCount).map { UInt8(truncatingIfNeeded: $0 % 251 / 2 + ($0 / 977 % 5) * 23) }
+        let result = try scaled(PictureScaler(from: layout, to: target), bytes)
+        guard size.height % 2 == 0 else { return #expect(result.count == target.width * target.height * 3 / 2) }
+        let whole = try scaled(PictureScaler(from: layout, to: size), bytes)
+        let planes = FrameLayout(packed: .i420, size: size)
+        let expected = try scaled(PictureScaler(from: planes, to: target), whole)
+        #expect(result.count == expected.count)
+        let differences = zip(result, expected).map { abs(Int($0) - Int($1)) }
+        #expect(differences.max() ?? 0 <= 2)
+        #expect(Set(result).count > 50)
+    }
+
+    @Test func passesAreCounted() throws {
+        func passes(_ format: PixelFormat, _ width: Int, _ height: Int, to side: (Int, Int)) throws -> Int {
+            let layout = FrameLayout(packed: format, size: PictureSize(width: width, height: height))
+            return try PictureScaler(from: layout, to: PictureSize(width: side.0, height: side.1)).passCount
+        }
+        #expect(try passes(.i420, 640, 480, to: (640, 480)) == 0)
+        for format in PixelFormat.allCases where format != .i420 {
+            #expect(try passes(format, 640, 480, to: (640, 480)) == 1)
+        }
+        // What cameras and streams have, made smaller.
+        let ordinary = [
+            ((640, 480), [(400, 300), (480, 360), (416, 234), (480, 270), (640, 360)]),
+            ((1280, 720), [(416, 234), (480, 270), (640, 360), (960, 540), (640, 480)]),
+            ((1920, 1080), [(480, 270), (640, 360), (960, 540), (1280, 720)]),
+        ]
+        for format in PixelFormat.allCases {
+            for (side, targets) in ordinary {
+                for target in targets {
+                    #expect(try passes(format, side.0, side.1, to: target) == 1, "\(format) \(side) to \(target)")
+                }
+            }
+            // Enlarged, no small ratio of the heights, and strips that would not stay in the cache.
+            for (side, target) in [((640, 360), (1280, 720)), ((1280, 720), (400, 300)), ((1920, 1080), (416, 234))] {
+                #expect(try passes(format, side.0, side.1, to: target) == (format.isPlanar ? 1 : 2))
+            }
+        }
+    }
+
+    @Test func aPoolsMemoryTakesPicturesWithBars() throws {
+        let layout = FrameLayout(packed: .nv12, size: PictureSize(width: 64, height: 48))
+        let scaler = try PictureScaler(from: layout, to: PictureSize(width: 64, height: 36))
+        let bytes = plain(layout, y: 200, u: 90, v: 160)
+        var memory = scaler.target.black
+        try memory.withUnsafeMutableBytes { target in try bytes.withUnsafeBytes { try scaler.scale($0, into: target) } }
+        let other = try scaled(scaler, bytes)
+        #expect(memory == other)
+        var short = Array(memory.dropLast())
+        #expect(throws: VideoEncodingError.self) {
+            try short.withUnsafeMutableBytes { target in
+                try bytes.withUnsafeBytes { try scaler.scale($0, into: target) }
+            }
+        }
+    }
+
     @Test func bothFormatsGiveTheSamePicture() throws {
         let scenery = Scenery(size: PictureSize(width: 320, height: 240))
         let i420 = scenery.picture(3)

@@ -66,7 +66,7 @@ private final class ScriptedEncoder: VideoEncoder {
     func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws {}
 
     var skippedFrameCount: Int { 0 }
-    var convertedFrameCount: Int { 0 }
+    var conversionCount: Int { 0 }
 }
 
 /// Counts how many pictures are lent.

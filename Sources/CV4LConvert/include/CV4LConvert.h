@@ -3,4 +3,5 @@
 #define CV4LCONVERT_H
 #include <stdlib.h>
 #include <libv4lconvert.h>
+#include <libv4l-plugin.h>
 #endif

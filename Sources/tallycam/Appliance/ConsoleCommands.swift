@@ -108,6 +108,9 @@ extension ApplianceRunner {
         var lines = ["state:    \(appliance.state.name)"]
         lines.append("stream:   \(files.stream?.destination ?? "none")")
         lines.append("quality:  \(qualityText.dropLast())")
+        let sources = SourceSummary(status.sourceFields)
+        if let camera = sources.camera { lines.append("camera:   \(camera)") }
+        if let microphone = sources.microphone { lines.append("sound:    \(microphone)") }
         lines.append("network:  \(networkText)")
         lines.append("board:    \(files.board?.name ?? "not known")")
         lines.append("running:  \(Int((now - begin).inSeconds)) s, version \(version)")
@@ -133,6 +136,9 @@ extension ApplianceRunner {
             if let value = status.bitsPerSecond { object.write("bitsPerSecond", value) }
             if let value = status.bufferedSeconds { object.write("bufferedSeconds", (value * 100).rounded() / 100) }
             if let encoder = status.encoder { object.write("encoder", encoder) }
+            if !status.sourceFields.isEmpty {
+                object.writeObject("sources") { writeSources(to: $0) }
+            }
             object.writeArray("faults") { array in
                 for fault in appliance.faults {
                     array.writeObject { entry in
@@ -146,5 +152,15 @@ extension ApplianceRunner {
             }
         }
         return String(decoding: line, as: UTF8.self)
+    }
+    private func writeSources(to object: borrowing JSONObjectWriter) {
+        for (name, value) in status.sourceFields {
+            switch value {
+            case .integer(let number): object.write(name, number)
+            case .number(let number): object.write(name, (number * 100).rounded() / 100)
+            case .text(let text): object.write(name, text)
+            case .flag(let flag): object.write(name, flag)
+            }
+        }
     }
 }

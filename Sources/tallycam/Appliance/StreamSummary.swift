@@ -10,6 +10,8 @@ struct StreamSummary {
     var bitsPerSecond: Int?
     var bufferedSeconds: Double?
     var encoder: String?
+    /// What the last status report said of camera and microphone.
+    var sourceFields: [(name: String, value: Event.Value)] = []
     /// Lower than where the stream began.
     var isLowered = false
 
@@ -21,6 +23,7 @@ struct StreamSummary {
             framesPerSecond = event.number(of: "videoFramesPerSecond")
             bitsPerSecond = event.number(of: "bitsPerSecond").map { Int($0) }
             bufferedSeconds = event.number(of: "bufferedSeconds")
+            sourceFields = event.sourceFields
         case EventCode.qualityChanged.rawValue:
             quality = event.text(of: "quality")
             guard let bitrate = event.number(of: "videoBitsPerSecond"), let begin = try? VideoQuality(named: start)
@@ -40,14 +43,7 @@ extension Event {
     }
 
     fileprivate func number(of name: String) -> Double? {
-        for field in fields where field.name == name {
-            switch field.value {
-            case .integer(let number): return Double(number)
-            case .number(let number): return number
-            case .text, .flag: return nil
-            }
-        }
-        return nil
+        fields.first { $0.name == name }?.value.number
     }
 
     /// The stream's new state, where that is what happened.

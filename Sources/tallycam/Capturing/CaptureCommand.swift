@@ -106,6 +106,7 @@ private struct TakenPictures {
             object.write("dropped", statistics.droppedFrames)
             object.write("repeated", statistics.repeatedFrames)
             object.write("decoded", statistics.decodedFrames)
+            object.write("passes", statistics.passes)
             object.write("mapped", statistics.mappedFrames)
             object.write("dmabuf", shared)
             object.write("disorders", disorders)

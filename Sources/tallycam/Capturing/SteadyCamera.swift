@@ -163,6 +163,7 @@ extension VideoSourceStatistics {
         capturedFrames += other.capturedFrames
         droppedFrames += other.droppedFrames
         decodedFrames += other.decodedFrames
+        passes += other.passes
         mappedFrames += other.mappedFrames
     }
 }

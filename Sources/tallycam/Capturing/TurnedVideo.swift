@@ -20,6 +20,7 @@ final class TurnedVideo: VideoSource {
     var statistics: VideoSourceStatistics {
         var statistics = source.statistics
         statistics.turnedFrames += turnedFrames
+        statistics.passes += turnedFrames * turner.passCount
         return statistics
     }
 

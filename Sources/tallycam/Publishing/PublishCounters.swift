@@ -8,8 +8,8 @@ struct PublishCounters: Sendable {
     var capturedFrames = 0
     /// Pictures that the encoder left out by its own decision.
     var skippedFrames = 0
-    /// Pictures that the encoder had to scale or convert.
-    var convertedFrames = 0
+    /// How often whole pictures were scaled, converted or copied on their way into the encoder.
+    var conversions = 0
     var videoSource = VideoSourceStatistics()
     var audioSource = AudioSourceStatistics()
     /// Pictures that the encoder gave, and their bytes.

@@ -12,7 +12,7 @@ final class SoftwareFallback {
     private(set) var skippedPictures = 0
 
     var skippedFrameCount: Int { skippedPictures + encoder.skippedFrameCount }
-    var convertedFrameCount: Int { encoder.convertedFrameCount }
+    var conversionCount: Int { encoder.conversionCount }
 
     init(_ configuration: VideoEncoderConfiguration, budget: SoftwareBudget = .ofThisMachine) throws {
         self.budget = budget

@@ -110,7 +110,7 @@ struct StatusReporter {
             targetBitrate: snapshot.point.mediaBitrate, largestBitrate: largestBitrate,
             linkEstimate: snapshot.linkEstimate, reason: snapshot.reason?.rawValue, buffered: snapshot.buffered,
             bufferLimits: bufferLimits, videoFrames: counters.sentFrames, skippedFrames: counters.skippedFrames,
-            droppedFrames: counters.droppedFrames)
+            droppedFrames: counters.droppedFrames, sources: SourceSummary(counters.sourceFields))
         return LiveView.lines(view, columns: TerminalSize(of: STDERR_FILENO)?.columns ?? 80)
     }
 

@@ -21,6 +21,9 @@ final class StreamVideoEncoder: VideoEncoder {
     private var abandoned: EncoderThread?
     private var software: SoftwareFallback?
     private var scaler: PictureScaler?
+    /// Of scaled pictures.
+    private var pool = FramePool(byteCount: 0)
+    private var scalingPasses = 0
     private var ladder = EncoderLadder()
     private var toldFaults = 0
     private var lastHeader: [UInt8]?
@@ -63,8 +66,8 @@ final class StreamVideoEncoder: VideoEncoder {
         earlierSkips + (hardware?.skippedFrameCount ?? 0) + (software?.skippedFrameCount ?? 0)
     }
 
-    var convertedFrameCount: Int {
-        earlierConversions + (hardware?.convertedFrameCount ?? 0) + (software?.convertedFrameCount ?? 0)
+    var conversionCount: Int {
+        scalingPasses + earlierConversions + (hardware?.conversionCount ?? 0) + (software?.conversionCount ?? 0)
     }
 
     func encode(_ frame: consuming CapturedFrame) throws -> [EncodedPacket] {
@@ -108,14 +111,24 @@ final class StreamVideoEncoder: VideoEncoder {
     private func scaled(
         _ layout: FrameLayout, _ time: MediaTimestamp, _ memory: any FrameMemory
     ) throws -> CapturedFrame {
-        let scaler =
-            try scaler.flatMap { $0.source == layout ? $0 : nil }
-            ?? PictureScaler(from: layout, to: configuration.size)
-        self.scaler = scaler
-        let copy = try memory.withBytes { bytes throws(VideoEncodingError) in
-            try scaler.scale(bytes) { bytes, _ throws(VideoEncodingError) in CopiedPicture([UInt8](bytes)) }
+        let scaler = try scaler(for: layout)
+        let picture = pool.take()
+        let result = memory.withBytes { bytes in
+            picture.withMutableBytes { target in
+                Result { () throws(VideoEncodingError) in try scaler.scale(bytes, into: target) }
+            }
         }
-        return CapturedFrame(layout: scaler.target, captureTime: time, memory: copy)
+        try result.get()
+        scalingPasses += scaler.passCount
+        return CapturedFrame(layout: scaler.target, captureTime: time, memory: picture)
+    }
+
+    private func scaler(for layout: FrameLayout) throws -> PictureScaler {
+        if let scaler, scaler.source == layout { return scaler }
+        let scaler = try PictureScaler(from: layout, to: configuration.size)
+        self.scaler = scaler
+        pool = FramePool(initial: scaler.target.black)
+        return scaler
     }
 
     private func watch(_ packets: [EncodedPacket]) throws {
@@ -156,7 +169,7 @@ final class StreamVideoEncoder: VideoEncoder {
         hardware?.close()
         if let hardware, !hardware.hasEnded { abandoned = hardware }
         earlierSkips += (hardware?.skippedFrameCount ?? 0) + (software?.skippedFrameCount ?? 0)
-        earlierConversions += (hardware?.convertedFrameCount ?? 0) + (software?.convertedFrameCount ?? 0)
+        earlierConversions += (hardware?.conversionCount ?? 0) + (software?.conversionCount ?? 0)
         hardware = nil
         software = nil
         toldFaults = 0

@@ -16,7 +16,7 @@ final class VideoPipeline {
     private var level: H264Level
     /// Pictures that encoders before this one left out.
     private var earlierSkips = 0
-    /// As `earlierSkips`, of pictures that were scaled or converted.
+    /// As `earlierSkips`, of passes over pictures.
     private var earlierConversions = 0
     private let queue: MediaQueue
     private let counters: SharedCounters
@@ -81,7 +81,7 @@ final class VideoPipeline {
     private func obey(_ orders: EncoderControl.VideoOrders, at time: MediaTimestamp) throws {
         if let configuration = orders.replacement {
             earlierSkips += encoder.skippedFrameCount
-            earlierConversions += encoder.convertedFrameCount
+            earlierConversions += encoder.conversionCount
             encoder = try makeEncoder(configuration)
             level = configuration.level
             pace(at: configuration.frameRate, from: time)
@@ -116,10 +116,10 @@ final class VideoPipeline {
 
     private func count(_ packets: [EncodedPacket]) {
         let skipped = earlierSkips + encoder.skippedFrameCount
-        let converted = earlierConversions + encoder.convertedFrameCount
+        let converted = earlierConversions + encoder.conversionCount
         let statistics = source.statistics
         counters.update { counters in
-            counters.convertedFrames = converted
+            counters.conversions = converted
             counters.videoSource = statistics
             counters.skippedFrames = skipped
             for packet in packets where !packet.kind.isHeader {

@@ -24,6 +24,7 @@ struct LiveView {
         var videoFrames: Int
         var skippedFrames: Int
         var droppedFrames: Int
+        var sources: SourceSummary
     }
 
     private static let barWidth = 30
@@ -47,7 +48,13 @@ struct LiveView {
                 + bufferBar(snapshot, columns: columns)
                 + " of \(fixed(snapshot.bufferLimits.maxDuration.inSeconds, decimals: 0))",
             clipped("  frames   \(lost)", to: columns),
-        ]
+        ] + devices(snapshot.sources).map { clipped($0, to: columns) }
+    }
+
+    private static func devices(_ sources: SourceSummary) -> [String] {
+        [("camera ", sources.camera), ("sound  ", sources.microphone)].compactMap { name, text in
+            text.map { "  \(name)  \($0)" }
+        }
     }
 
     /// What is sent, what is meant to be, and what the link carries, on one scale.

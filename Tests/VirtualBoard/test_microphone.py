@@ -1,0 +1,215 @@
+"""The virtual board's sound card, which is a loop: what is played into one end is heard at the other."""
+
+import array
+import json
+import math
+import subprocess
+
+import pytest
+from board import HOST
+from recording import Recording
+from test_capture import events, publish, speak
+
+DRIVER = "/sys/bus/platform/drivers/snd_aloop"
+CARD = "snd_aloop.0"
+
+
+@pytest.fixture
+def card(board):
+    """The card is there, also when the test ends."""
+    yield board
+    board.end_all()
+    board.run(f"[ -e {DRIVER}/{CARD} ] || echo {CARD} > {DRIVER}/bind")
+
+
+def last_status(text: str) -> dict:
+    return [event for event in events(text) if event["name"] == "status"][-1]
+
+
+def loudness(recording: Recording) -> list[float]:
+    """Of every tenth of a second, its mean."""
+    words = ["ffmpeg", "-v", "error", "-i", recording.path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"]
+    data = subprocess.run(words, capture_output=True, check=True, timeout=60).stdout
+    samples = array.array("h", data[: len(data) // 2 * 2])
+    return [sum(map(abs, samples[place : place + 800])) / 800 for place in range(0, len(samples) - 800, 800)]
+
+
+def assert_sound_keeps_time(recording: Recording) -> None:
+    """No packet is missing or too many by the clock, none is out of order."""
+    assert not recording.disorder() and not recording.decoded.complaints
+    sounds = recording.sounds
+    length = 1024 / recording.sample_rate
+    for index, sound in enumerate(sounds):
+        assert abs((sound.timestamp - sounds[0].timestamp) / 1000 - index * length) < 0.04, index
+
+
+def test_microphones_are_listed(board):
+    assert "alsa:hw:Loopback,1" in board.run("tallycam microphones").text
+    lines = [json.loads(line) for line in board.run("tallycam microphones --json").text.splitlines()]
+    assert {"source": "alsa:hw:Loopback,1", "name": "Loopback PCM"} in lines
+
+
+def test_nothing_in_usr_share_is_needed(card):
+    """The static alsa-lib has its configuration with it."""
+    speak(card)
+    receiver = card.start("exec tallycam receive --listen 127.0.0.1:1941")
+    text = card.run(
+        "unshare -m sh -c 'mount -t tmpfs none /usr/share && ls -A /usr/share && tallycam microphones && exec tallycam "
+        "publish --video none --audio alsa:hw:Loopback,1 --duration 3 --status-interval 1 --events json --url "
+        "rtmp://127.0.0.1:1941/live/bare'", timeout=60,
+    ).text  # fmt: skip
+    receiver.end()
+    assert text.startswith("alsa:hw:Loopback,1") and last_status(text)["audioFrames"] > 40_000
+
+
+def tone(frequency: int, rate: int, channels: int, width: int, seconds: int) -> bytes:
+    """A sine at half of full scale; `width` is a sample's bytes."""
+    full = 1 << 8 * width - 2
+    frames = (round(full * math.sin(2 * math.pi * frequency * index / rate)) for index in range(rate))
+    return b"".join(value.to_bytes(width, "little", signed=True) * channels for value in frames) * seconds
+
+
+@pytest.mark.parametrize("code, rate, channels, width", [("S16_LE", 16_000, 1, 2), ("S32_LE", 96_000, 2, 4)])
+def test_the_hardwares_own_format_is_brought_to_the_streams(card, nginx, code, rate, channels, width):
+    """A mono microphone is heard on both sides, and a tone keeps its height."""
+    frequency = 1000
+    card.put("/tmp/tone", tone(frequency, rate, channels, width, 1))
+    words = f"aplay -q -D hw:Loopback,0 -t raw -f {code} -c {channels} -r {rate}"
+    card.start(f"while true; do cat /tmp/tone; done | {words}")
+    card.run("sleep 2")
+    url = nginx.url("tone").replace("127.0.0.1", HOST)
+    text = card.run(
+        f"tallycam publish --video none --audio alsa:hw:Loopback,1 --duration 6 --status-interval 1 --events json "
+        f"--url {url}", timeout=60,
+    ).text  # fmt: skip
+    status = last_status(text)
+    assert status["audioFrames"] > 3.5 * rate and -7 < status["audioPeakDecibels"] < -5
+    recording = Recording(nginx.recording("tone"))
+    assert recording.sample_rate == 44_100
+    command = ["ffmpeg", "-v", "error", "-i", recording.path, "-map", "0:a", "-f", "s16le", "-"]
+    samples = array.array("h", subprocess.run(command, capture_output=True, check=True, timeout=60).stdout)
+    for side in (samples[0::2], samples[1::2]):
+        middle = side[44_100 : 3 * 44_100]
+        crossings = sum(a < 0 <= b for a, b in zip(middle, middle[1:]))
+        assert abs(crossings / 2 - frequency) <= 2
+        assert 14_000 < max(middle) < 18_500
+
+
+def test_the_drift_of_the_card_is_measured(card):
+    """The loop runs 500 ppm faster than it says."""
+    shift = "amixer -q -c Loopback cset iface=PCM,name='PCM Rate Shift 100000',device=1"
+    card.run(f"{shift} 100050")
+    speak(card)
+    receiver = card.start("exec tallycam receive --listen 127.0.0.1:1942")
+    try:
+        text = card.run(
+            "tallycam publish --video none --audio alsa:hw:Loopback,1 --duration 80 --status-interval 5 --events json "
+            "--url rtmp://127.0.0.1:1942/live/drift", timeout=120,
+        ).text  # fmt: skip
+    finally:
+        card.run(f"{shift} 100000")
+        receiver.end()
+    reports = [event for event in events(text) if event["name"] == "status"]
+    assert "audioDriftPPM" not in reports[0], "it is not known at once"
+    # The controller is slow; it comes from below.
+    assert 380 < reports[-1]["audioDriftPPM"] < 540, [report.get("audioDriftPPM") for report in reports]
+    assert reports[-1]["audioOverruns"] == reports[-1]["audioSilent"] == 0
+
+
+@pytest.mark.parametrize("setting, least, most", [("gain=-20", -21, -19), ("gain=-40", -41, -39)])
+def test_gain_shows_in_the_level(card, setting, least, most):
+    """Noise at full scale goes in."""
+    speak(card)
+    receiver = card.start("exec tallycam receive --listen 127.0.0.1:1940")
+    text = card.run(
+        f"tallycam publish --video none --audio alsa:hw:Loopback,1,{setting} --duration 4 --status-interval 1 "
+        "--events json --url rtmp://127.0.0.1:1940/live/gain", timeout=60,
+    ).text  # fmt: skip
+    receiver.end()
+    status = last_status(text)
+    assert least < status["audioPeakDecibels"] < most and status["audioMeanDecibels"] < status["audioPeakDecibels"]
+
+
+def test_a_muted_microphone_is_silence_and_goes_on(card, nginx):
+    speak(card)
+    url = nginx.url("muted").replace("127.0.0.1", HOST)
+    text = card.run(
+        f"tallycam publish --video none --audio alsa:hw:Loopback,1,mute=on --duration 4 --status-interval 1 "
+        f"--events json --url {url}", timeout=60,
+    ).text  # fmt: skip
+    status = last_status(text)
+    assert status["audioFrames"] > 44_100 and "audioPeakDecibels" not in status
+    recording = Recording(nginx.recording("muted"))
+    assert_sound_keeps_time(recording)
+    assert len(recording.sounds) > 100 and max(loudness(recording)) < 2
+
+
+def test_an_overrun_is_counted_and_becomes_silence_of_its_length(card, nginx):
+    speak(card)
+    url = nginx.url("overrun").replace("127.0.0.1", HOST)
+    sender = card.start(
+        "exec tallycam publish --video none --audio alsa:hw:Loopback,1 --duration 12 --status-interval 1 "
+        f"--events json --url {url}"
+    )
+    sender.wait_for('"name":"status".*"audioFrames":[1-9]', 40)
+    # Longer than the card's buffer.
+    card.run(f"sleep 2; kill -STOP {sender.pid}; sleep 1.5; kill -CONT {sender.pid}")
+    output = sender.wait(60)
+    assert output.status == 0
+    names = [event["name"] for event in events(output.text)]
+    assert names.count("connected") == 1 and "sourceInterrupted" not in names
+    status = last_status(output.text)
+    assert status["audioOverruns"] >= 1 and status["audioInterruptions"] == 0
+    # What lay in the buffer is lost, too.
+    assert 1.2 < status["audioSilent"] / 44_100 < 4
+    recording = Recording(nginx.recording("overrun"))
+    assert_sound_keeps_time(recording)
+    levels = loudness(recording)
+    silent = sum(level < 100 for level in levels) / 10
+    assert abs(silent - status["audioSilent"] / 44_100) < 0.4
+    assert min(levels[-20:-2]) > 1000, "the sound is back"
+
+
+def test_an_unplugged_microphone_returns_and_the_connection_stays(card, nginx):
+    speak(card)
+    sender = card.start(publish(nginx.url("unplugged").replace("127.0.0.1", HOST), 30, "/dev/video0"))
+    sender.wait_for('"name":"status".*"audioFrames":[1-9]', 40)
+    # The kernel's call returns when nobody has the card open any more.
+    unplugged = card.start(f"echo {CARD} > {DRIVER}/unbind")
+    sender.wait_for('"name":"sourceInterrupted","track":"audio"', 20)
+    unplugged.wait(20)
+    card.run(f"sleep 3; echo {CARD} > {DRIVER}/bind")
+    sender.wait_for('"name":"sourceReturned","track":"audio"', 20)
+    output = sender.wait(90)
+    assert output.status == 0
+    names = [event["name"] for event in events(output.text)]
+    assert "reconnecting" not in names and names.count("connected") == 1
+    status = last_status(output.text)
+    assert status["audioInterruptions"] == 1 and status["sourceInterruptions"] == 0
+    away = [event["seconds"] for event in events(output.text) if event["name"] == "sourceReturned"][0]
+    assert 3 < away < 12 and abs(status["audioSilent"] / 44_100 - away) < 1
+    recording = Recording(nginx.recording("unplugged"))
+    assert_sound_keeps_time(recording)
+    levels = loudness(recording)
+    assert abs(sum(level < 100 for level in levels) / 10 - away) < 1.5
+    assert min(levels[-20:-2]) > 1000, "the sound is back"
+
+
+def test_busy_and_forbidden_microphones_are_told_apart(card):
+    words = "tallycam publish --video none --audio alsa:hw:Loopback,1 --duration 2 --url rtmp://127.0.0.1:9/live/x"
+    # The loop has eight of them; one is enough to listen.
+    hold = "exec arecord -q -D hw:Loopback,1 -f S16_LE -c 2 -r 48000 /dev/null"
+    holders = [card.start(hold) for _ in range(8)]
+    card.run(
+        "for _ in $(seq 100); do [ $(grep -L closed /proc/asound/Loopback/pcm1c/sub*/status | wc -l) = 8 ] && exit; "
+        "sleep 0.2; done; exit 1"
+    )
+    busy = card.run(words, check=False)
+    for holder in holders:
+        holder.end()
+    assert busy.status == 4 and "in use by another program" in busy.text
+    card.run("grep -q nobody /etc/passwd || echo nobody:x:65534:65534::/:/bin/sh >> /etc/passwd")
+    card.run(f"chmod 600 /dev/snd/*; printf '#!/bin/sh\\nexec {words}\\n' > /tmp/hear && chmod 755 /tmp/hear")
+    forbidden = card.run("socat -u EXEC:/tmp/hear,su=nobody,stderr STDOUT", check=False)
+    assert "may not be opened by this user" in forbidden.text and "group audio" in forbidden.text
+    card.run("chmod 660 /dev/snd/*")
