@@ -158,6 +158,12 @@ class ResourceUse:
         )
 
 
+def unaccounted(status: dict) -> int:
+    """Pictures of the source that are in no counter of a status report: those on their way, or lost."""
+    given = status["sourceFrames"] + status["sourceRepeated"]
+    return given - sum(status[name] for name in ("videoFrames", "videoSkipped", "videoDropped", "videoDecimated"))
+
+
 def assert_decodes(stream: Stream) -> None:
     """ffmpeg takes every picture that was sent, without a word, and none is missing."""
     decoded = stream.recording.decoded
