@@ -35,7 +35,6 @@ def booted(tmp_path_factory, request):
     link.unlink(missing_ok=True)
     link.symlink_to(folder / "console.log")
     with Board(folder, files={"tallycam": TALLYCAM} | built_modules()) as board:
-        board.run("ln -sf /board/tallycam /usr/bin/tallycam")
         yield board
     text = (folder / "console.log").read_bytes()
     link.unlink()

@@ -11,11 +11,15 @@ from encoder import PARAMETERS, Publisher, assert_decodes, set_faults
 
 SMALL = "--dimension 320x240"
 
-def test_module_is_compliant(encoder):
-    text = encoder.run("v4l2-compliance -d /dev/video11", timeout=120, check=False).text
+def assert_compliant(board, node: str) -> None:
+    text = board.run(f"v4l2-compliance -d {node}", timeout=120, check=False).text
     total = re.search(r"Total for .*: (\d+), Succeeded: (\d+), Failed: (\d+), Warnings: (\d+)", text)
     assert total, text[-3000:]
     assert total[1] == total[2] and int(total[1]) >= 48 and total[3] == total[4] == "0", text[-6000:]
+
+
+def test_module_is_compliant(encoder):
+    assert_compliant(encoder, "/dev/video11")
 
 
 def test_lossless_is_byte_exact(encoder, tmp_path):
@@ -61,6 +65,42 @@ def test_a_machine_without_one_takes_software_without_a_warning(encoder, nginx):
         assert refused.status == 4 and "no H.264 encoder" in refused.text
     finally:
         encoder.run("insmod /board/encoder.ko")
+
+
+@pytest.fixture
+def other_maker(encoder):
+    """Another maker's encoder in the Pi's place: single-planar, whole macroblocks, headers in buffers of their own."""
+    encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko other_maker=1")
+    (node,) = encoder.run("grep -l '^other-h264' /sys/class/video4linux/video*/name").text.split()
+    yield f"/dev/{node.split('/')[4]}"
+    encoder.end_all()
+    encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko")
+
+
+def test_another_makers_encoder_does_as_well(encoder, nginx, other_maker):
+    """360 lines are no whole macroblocks; 480 are, and a camera's memory goes in as it is. Key frames and bit rates
+    are asked for under way."""
+    assert_compliant(encoder, other_maker)
+    publisher = Publisher(encoder, nginx, "other", "--dimension 640x360", "--encoder auto", "--quality Medium1",
+                          "--adapt nothing", "--commands")  # fmt: skip
+    publisher.wait_pictures(20)
+    for quality in ("Low2", "Medium3"):
+        publisher.command(f"set quality {quality}")
+        publisher.wait_pictures(publisher.pictures + 20)
+    stream = publisher.stop()
+    sps = stream.recording.sps
+    assert (sps.width, sps.height) == (640, 360)
+    assert len(stream.recording.key_times) >= 3
+    lent = Publisher(
+        encoder, nginx, "lent", "--dimension 640x480", "--quality Low3", "--duration 6",
+        source="v4l2:/dev/video0,size=640x480,format=NV12",
+    ).finish()  # fmt: skip
+    status = lent.of("status")[-1]
+    assert status["sourceConverted"] == status["sourceMapped"] == 0, status
+    for one in (stream, lent):
+        assert {event["encoder"] for event in one.of("status")} == {f"v4l2:{other_maker}"}
+        assert one.ended["videoSkipped"] == 0 and not {1103, 1104} & set(one.codes)
+        assert_decodes(one)
 
 
 def test_every_picture_comes_out(encoder, nginx):

@@ -875,24 +875,12 @@ SINGLE_PLANAR(try_coded)
 SINGLE_PLANAR(s_fmt_raw)
 SINGLE_PLANAR(s_fmt_coded)
 
-/* The calls of both forms stand beside each other: which are used follows from the node's capabilities. */
-static const struct v4l2_ioctl_ops ioctl_ops = {
-	.vidioc_g_fmt_vid_out = g_fmt_single,
-	.vidioc_g_fmt_vid_cap = g_fmt_single,
-	.vidioc_try_fmt_vid_out = try_raw_single,
-	.vidioc_try_fmt_vid_cap = try_coded_single,
-	.vidioc_s_fmt_vid_out = s_fmt_raw_single,
-	.vidioc_s_fmt_vid_cap = s_fmt_coded_single,
+/* The calls that have a form each are added at loading. */
+static struct v4l2_ioctl_ops ioctl_ops = {
 	.vidioc_querycap = querycap,
 	.vidioc_enum_fmt_vid_out = enum_raw,
 	.vidioc_enum_fmt_vid_cap = enum_coded,
 	.vidioc_enum_framesizes = enum_framesizes,
-	.vidioc_g_fmt_vid_out_mplane = g_fmt,
-	.vidioc_g_fmt_vid_cap_mplane = g_fmt,
-	.vidioc_try_fmt_vid_out_mplane = try_raw,
-	.vidioc_try_fmt_vid_cap_mplane = try_coded,
-	.vidioc_s_fmt_vid_out_mplane = s_fmt_raw,
-	.vidioc_s_fmt_vid_cap_mplane = s_fmt_coded,
 	.vidioc_g_selection = g_selection,
 	.vidioc_s_selection = s_selection,
 	.vidioc_g_parm = g_parm,
@@ -911,6 +899,25 @@ static const struct v4l2_ioctl_ops ioctl_ops = {
 	.vidioc_subscribe_event = subscribe_event,
 	.vidioc_unsubscribe_event = v4l2_event_unsubscribe,
 };
+
+static void choose_format_calls(void)
+{
+	if (other_maker) {
+		ioctl_ops.vidioc_g_fmt_vid_out = g_fmt_single;
+		ioctl_ops.vidioc_g_fmt_vid_cap = g_fmt_single;
+		ioctl_ops.vidioc_try_fmt_vid_out = try_raw_single;
+		ioctl_ops.vidioc_try_fmt_vid_cap = try_coded_single;
+		ioctl_ops.vidioc_s_fmt_vid_out = s_fmt_raw_single;
+		ioctl_ops.vidioc_s_fmt_vid_cap = s_fmt_coded_single;
+		return;
+	}
+	ioctl_ops.vidioc_g_fmt_vid_out_mplane = g_fmt;
+	ioctl_ops.vidioc_g_fmt_vid_cap_mplane = g_fmt;
+	ioctl_ops.vidioc_try_fmt_vid_out_mplane = try_raw;
+	ioctl_ops.vidioc_try_fmt_vid_cap_mplane = try_coded;
+	ioctl_ops.vidioc_s_fmt_vid_out_mplane = s_fmt_raw;
+	ioctl_ops.vidioc_s_fmt_vid_cap_mplane = s_fmt_coded;
+}
 
 /* Controls. */
 
@@ -1104,8 +1111,10 @@ static struct platform_device *device;
 
 static int __init init(void)
 {
-	int result = platform_driver_register(&driver);
+	int result;
 
+	choose_format_calls();
+	result = platform_driver_register(&driver);
 	if (result)
 		return result;
 	device = platform_device_register_simple(DRIVER_NAME, PLATFORM_DEVID_NONE, NULL, 0);
