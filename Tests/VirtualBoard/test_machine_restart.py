@@ -27,7 +27,7 @@ EXHAUST_MEMORY = (
 def test_when_software_fails_too_the_machine_restarts_and_the_stream_goes_on(slot, nginx, description):
     # A camera's pictures lie in the driver's memory: it is the encoder that asks for more.
     device = {
-        **SMALL, "camera": "v4l2:/dev/video0,size=640x480,format=NV12", "audio": {"source": "silence"},
+        **SMALL, "camera": "/dev/video0", "audio": {"source": "silence"},
         "dimension": "640x480", "statusInterval": 1,
     }  # fmt: skip
     board = ready_board(slot, device, server(nginx.port), board=description)
