@@ -14,9 +14,7 @@ from side_by_side import Run, run_files
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 REPORTS = CHECKOUT / "out/test"
-STAGES = ["unit", "checks", "integration", "fuzz"]
-# Run when they are named only.
-SPECIAL_STAGES = ["board"]
+STAGES = ["unit", "checks", "integration", "board", "fuzz"]
 BOARD_ORDER = ["test_card", "test_encoder", "test_mixed_faults", "test_live", "test_libcamera", "test_capture"]
 FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv"]
 FUZZ_SECONDS = 10
@@ -188,16 +186,16 @@ def run_fuzz(selection: str | None) -> Count:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/test")
-    parser.add_argument("stages", nargs="*", metavar="|".join([*STAGES, *SPECIAL_STAGES]))
+    parser.add_argument("stages", nargs="*", metavar="|".join(STAGES))
     parser.add_argument("-k", dest="selection", metavar="EXPRESSION")
     arguments = parser.parse_args()
-    if unknown := set(arguments.stages) - set(STAGES) - set(SPECIAL_STAGES):
+    if unknown := set(arguments.stages) - set(STAGES):
         parser.error(f"there is no stage {', '.join(sorted(unknown))}")
     shutil.rmtree(REPORTS, ignore_errors=True)
     REPORTS.mkdir(parents=True)
     total = Count()
     chosen = arguments.stages or STAGES
-    for stage in [name for name in [*STAGES, *SPECIAL_STAGES] if name in chosen]:
+    for stage in [name for name in STAGES if name in chosen]:
         begin = time.monotonic()
         print(f"== {stage}", flush=True)
         run = {"unit": run_unit, "integration": run_integration, "fuzz": run_fuzz, "board": run_board}.get(stage)

@@ -7,7 +7,6 @@ import flv
 import pytest
 
 from encoder import PARAMETERS, Publisher, Stream, assert_decodes, unaccounted
-from test_libcamera import VIRTUAL
 
 CAMERA = "v4l2:/dev/video0,size=640x360,format=NV12,fps=30"
 
@@ -151,8 +150,6 @@ def test_quality_follows_the_network(encoder, voice, nginx, capsys):
 
 def test_libcamera_lends_its_memory_to_the_encoder(encoder, nginx):
     """libcamera -> DMABUF -> encoder -> RTMP: the processor copies no raw picture, and every one is accounted for."""
-    encoder.run("mkdir -p /usr/share/libcamera/pipeline/virtual")
-    encoder.put("/usr/share/libcamera/pipeline/virtual/virtual.yaml", VIRTUAL)
     stream = Publisher(
         encoder, nginx, "libcamera", "--dimension 640x360", "--quality Medium1", "--adapt nothing", "--duration 12",
         source="libcamera:Virtual0,size=640x360,fps=10",
