@@ -7,7 +7,7 @@ import time
 import pytest
 from board import HOST
 
-from encoder import PARAMETERS, Publisher, assert_decodes, set_faults
+from encoder import PARAMETERS, Publisher, assert_decodes, assert_goes_on_with_a_key_frame, set_faults
 
 SMALL = "--dimension 320x240"
 
@@ -189,6 +189,7 @@ def test_a_stall_that_a_key_frame_ends(encoder, nginx):
     assert not {1103, 1104} & set(stream.codes)
     assert stream.ended["videoFrames"] > 50
     assert_decodes(stream)
+    assert_goes_on_with_a_key_frame(stream)
 
 
 @pytest.mark.parametrize("fault", ["stall_after", "swallow_after"])
@@ -199,6 +200,7 @@ def test_a_stall_that_reopening_ends(encoder, nginx, fault):
     assert {event["encoder"] for event in stream.of("status")} == {"v4l2:/dev/video11"}
     assert stream.ended["videoFrames"] > 50
     assert_decodes(stream)
+    assert_goes_on_with_a_key_frame(stream)
 
 
 def test_a_stall_for_good_ends_in_software(encoder, nginx):
@@ -207,6 +209,7 @@ def test_a_stall_for_good_ends_in_software(encoder, nginx):
     assert stream.codes.count(1104) == 2 and stream.codes.count(1103) == 1
     assert stream.of("status")[-1]["encoder"] == "openh264"
     assert_decodes(stream)
+    assert_goes_on_with_a_key_frame(stream)
 
 
 def test_a_drain_that_never_ends_is_cut_off(encoder, nginx):
