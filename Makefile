@@ -12,8 +12,8 @@ formatted := Package.swift Sources Tests Fuzz/Package.swift Fuzz/Sources
 help:
 	@echo 'make build    out/x86_64/tallycam and out/aarch64/tallycam, both fully static'
 	@echo 'make demo     15 s of live streaming on this machine, no hardware needed'
-	@echo 'make test     unit, check and integration tests, short fuzzing; ends with "N passed, N failed"'
-	@echo 'make board-test   the shipped ARM64 binary on an emulated board with real kernel drivers'
+	@echo 'make test     unit, check, integration and board tests, short fuzzing; ends with "N passed, N failed"'
+	@echo 'make board-test   of these the board tests alone: the shipped ARM64 binary on an emulated board'
 	@echo '                  (TEST=name: the tests whose name contains it)'
 	@echo 'make board-shell  that board with its console here, for a person'
 	@echo 'make image-virtual   out/virtual/sdcard.img: the SD card on Debian'"'"'s kernel, for the virtual board'

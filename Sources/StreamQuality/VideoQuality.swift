@@ -68,13 +68,19 @@ public enum VideoQuality: String, CaseIterable, Comparable, Sendable {
         }
     }
 
-    /// The level of the table, or the lowest above it that carries such pictures at this quality's rates.
+    /// The level of the table, or the lowest above it that carries such pictures at every rate of the quality's
+    /// group: an encoder that was opened for one of them never has to be opened again for another.
     /// - Parameter maximum: the highest bit rate that the stream may have, where that is not the quality's.
-    /// - Throws: `tooManyPictures` when level 5.1 does not carry them.
+    /// - Throws: `tooManyPictures` when level 5.1 does not carry them at this quality's own rates.
     public func level(for size: PictureSize, upTo maximum: Bitrate? = nil) throws(QualityError) -> H264Level {
-        let bitrate = max(bitrate, maximum ?? bitrate)
-        guard let level = tableLevel.raised(toCarry: size, at: frameRate, bitrate: bitrate) else {
-            throw .tooManyPictures(size: size, frameRate: frameRate, bitrate: bitrate)
+        let own = max(bitrate, maximum ?? bitrate)
+        let members = Self.allCases.filter { $0.group == group }
+        let fastest = members.map(\.frameRate).max() ?? frameRate
+        let most = max(own, members.map(\.bitrate).max() ?? own)
+        if let level = tableLevel.raised(toCarry: size, at: fastest, bitrate: most) { return level }
+        // A picture so large that the group's best cannot have it.
+        guard let level = tableLevel.raised(toCarry: size, at: frameRate, bitrate: own) else {
+            throw .tooManyPictures(size: size, frameRate: frameRate, bitrate: own)
         }
         return level
     }

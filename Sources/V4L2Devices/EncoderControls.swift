@@ -53,16 +53,18 @@ struct EncoderControls {
         throw .unsupportedProfile(path: device.path, profile)
     }
 
-    /// At least the level that was asked for, higher when the pictures need it, never above the encoder's.
+    /// The level that was asked for, higher when the pictures need it, never above the encoder's.
     private func setLevel(_ configuration: VideoEncoderConfiguration) throws(HardwareEncodingError) {
         guard let range = range(of: clinux_v4l2_cid_level) else { return }
-        let needed = configuration.level.raised(
+        let needed = H264Level.level1_0.raised(
             toCarry: configuration.size, at: configuration.frameRate, bitrate: configuration.bitrate)
         guard let needed, Int64(needed.menuIndex) <= range.upperBound else {
             throw .levelExceeded(path: device.path, needed: needed)
         }
+        // What was asked for has room for better qualities; an encoder without that does what it can.
+        let wanted = Int64(max(needed, configuration.level).menuIndex)
         do throws(V4L2Error) {
-            try set(clinux_v4l2_cid_level, needed.menuIndex)
+            try set(clinux_v4l2_cid_level, Int32(clamping: min(wanted, range.upperBound)))
         } catch {
             throw HardwareEncodingError(error, path: device.path)
         }

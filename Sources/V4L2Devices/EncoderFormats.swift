@@ -37,12 +37,13 @@ struct EncoderFormats {
         let asked = "\(size) \(raw.fourCC)"
         do throws(V4L2Error) {
             try Self.set(&raw, sides.encoderInput, of: device, isMultiplanar: encoder.isMultiplanar)
+            if raw.size != size { try Self.crop(to: size, of: device) }
             try Self.set(&coded, sides.encoderOutput, of: device, isMultiplanar: encoder.isMultiplanar)
             try Self.setFrameRate(configuration.frameRate, sides.encoderInput, of: device)
         } catch {
             throw HardwareEncodingError(error, path: device.path)
         }
-        // Some drivers round sides up to macroblocks and crop in the parameter sets.
+        // Some drivers round sides up to macroblocks, and are told how much of that is picture.
         guard raw.fourCC == format.fourCC, raw.size.width >= size.width, raw.size.height >= size.height,
             let made = FrameLayout(format: format, size: raw.size, stride: raw.stride, bufferSize: raw.byteCount),
             coded.byteCount > 0
@@ -53,6 +54,17 @@ struct EncoderFormats {
         input = made
         inputSize = raw.byteCount
         outputSize = coded.byteCount
+    }
+
+    /// What of the input is picture. A driver without the call announces the whole.
+    private static func crop(to size: PictureSize, of device: V4L2Device) throws(V4L2Error) {
+        var selection = v4l2_selection()
+        // Both forms of the interface use the single-planar type here.
+        selection.type = V4L2_BUF_TYPE_VIDEO_OUTPUT.rawValue
+        selection.target = UInt32(V4L2_SEL_TGT_CROP)
+        selection.r.width = UInt32(size.width)
+        selection.r.height = UInt32(size.height)
+        _ = try device.requestUnless(ENOTTY, "VIDIOC_S_SELECTION", clinux_vidioc_s_selection, &selection)
     }
 
     /// Whether the driver reads such pictures where they are.

@@ -15,6 +15,9 @@ public struct PictureLedger: Sendable {
 
     public mutating func pictureSubmitted(_ time: MediaTimestamp) { pending.append(Self.key(time)) }
 
+    /// Whether this picture is in the encoder.
+    public func expects(_ time: MediaTimestamp) -> Bool { pending.contains(Self.key(time)) }
+
     /// - Returns: whether this picture was still expected.
     public mutating func pictureReturned(_ time: MediaTimestamp) -> Bool {
         guard let index = pending.firstIndex(of: Self.key(time)) else { return false }

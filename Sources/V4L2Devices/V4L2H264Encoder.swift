@@ -35,6 +35,8 @@ public final class V4L2H264Encoder: VideoEncoder {
     private var header: AVCDecoderConfigurationRecord?
     /// The begin of a picture that did not fit into one buffer.
     private var unfinished: (time: MediaTimestamp, bytes: [UInt8])?
+    /// When parameter sets came in a buffer of their own: a picture follows, or was left out.
+    private var headersTime: MediaTimestamp?
     private var isDamaged = false
     private var packets: [EncodedPacket] = []
 
@@ -259,6 +261,10 @@ extension V4L2H264Encoder {
             return pictureFailed(output.timestamp)
         }
         guard output.byteCount > 0 else { return }
+        if let time = headersTime, time != output.timestamp {
+            headersTime = nil
+            if ledger.expects(time) { pictureFailed(time) }
+        }
         let bytes = queue.bytes(of: output)
         if queue.isFull(output) {
             unfinished = (output.timestamp, (unfinished?.bytes ?? []) + bytes)
@@ -282,7 +288,12 @@ extension V4L2H264Encoder {
             header = sets
             packets.append(EncodedPacket(kind: .videoHeader, decodeTime: time, payload: sets.bytes))
         }
-        guard unit.containsPicture else { return pictureFailed(time) }
+        guard unit.containsPicture else {
+            // Some encoders give them so at every key frame, the Pi's in place of a picture.
+            if unit.parameterSets == nil { pictureFailed(time) } else { headersTime = time }
+            return
+        }
+        headersTime = nil
         if isDamaged, !unit.isKeyFrame { return ledger.pictureLost(time) }
         isDamaged = false
         guard ledger.pictureReturned(time) else { return }

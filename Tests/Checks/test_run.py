@@ -1,10 +1,12 @@
 """The counting behind the closing line of scripts/test."""
 
 import importlib.util
+import sys
 
 import pytest
 from swift_source import CHECKOUT
 
+sys.path.insert(0, str(CHECKOUT / "Tests"))
 spec = importlib.util.spec_from_file_location("run", CHECKOUT / "Tests/run.py")
 run = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(run)

@@ -44,10 +44,11 @@ LEVELS = {
 
 
 def level_for(quality: Quality, width: int, height: int) -> int:
-    """The quality's level, or the lowest higher one that carries the picture."""
+    """The quality's level, or the lowest higher one that carries the picture at 30 pictures a second, which every group
+    of qualities goes up to."""
     blocks = math.ceil(width / 16) * math.ceil(height / 16)
     return next(
         level
         for level, (per_second, per_picture) in LEVELS.items()
-        if level >= quality.level and blocks <= per_picture and blocks * quality.fps <= per_second
+        if level >= quality.level and blocks <= per_picture and blocks * 30 <= per_second
     )

@@ -43,6 +43,26 @@ import Testing
         #expect(try quality.level(for: PictureSize(width: width, height: height)) == level)
     }
 
+    /// 720x576 at 15 pictures a second fits level 3.0, at 30 it does not.
+    @Test(arguments: [(VideoQuality.low1, 720, 576), (.low3, 720, 576), (.medium3, 720, 576)])
+    func theLevelIsThatOfTheGroupsBest(quality: VideoQuality, width: Int, height: Int) throws {
+        #expect(try quality.level(for: PictureSize(width: width, height: height)) == .level3_1)
+    }
+
+    @Test func noLevelEndsAtAChangeWithinTheGroup() throws {
+        for width in stride(from: 16, through: 1920, by: 16) {
+            for height in stride(from: 16, through: 1440, by: 48) {
+                let size = PictureSize(width: width, height: height)
+                for first in VideoQuality.allCases {
+                    let level = try first.level(for: size)
+                    for next in VideoQuality.allCases where next.group == first.group {
+                        #expect(level.carries(size, at: next.frameRate, bitrate: next.bitrate))
+                    }
+                }
+            }
+        }
+    }
+
     @Test func aPictureTooLargeForItsRateIsRefused() {
         let size = PictureSize(width: 4096, height: 2304)
         #expect(throws: QualityError.self) { try VideoQuality.high3.level(for: size) }

@@ -10,9 +10,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "Integration"))
 
 from board import CHECKOUT, TALLYCAM, Board, built_modules  # noqa: E402
 from processes import Children  # noqa: E402
+from encoder import clear_faults, kernel_is_content  # noqa: E402
 from servers import NginxRTMP  # noqa: E402
 
-LOGS = CHECKOUT / "out/test/board"
+LOGS = CHECKOUT / "out/test/board/consoles"
 
 
 def pytest_collection_modifyitems(config, items):
@@ -20,15 +21,20 @@ def pytest_collection_modifyitems(config, items):
         pytest.exit(f"missing: {TALLYCAM}; run 'make build' first", 3)
 
 
+def console_log(session) -> Path:
+    """Named by the file of tests, as several run beside each other."""
+    return LOGS / f"{session.items[0].path.stem}.log"
+
+
 @pytest.fixture(scope="session")
-def booted(tmp_path_factory):
+def booted(tmp_path_factory, request):
+    """For all the tests of a run that use it. Its console's log is there while it runs, and stays."""
     folder = tmp_path_factory.mktemp("board")
     LOGS.mkdir(parents=True, exist_ok=True)
-    link = LOGS / "console.log"
+    link = console_log(request.node)
     link.unlink(missing_ok=True)
     link.symlink_to(folder / "console.log")
     with Board(folder, files={"tallycam": TALLYCAM} | built_modules()) as board:
-        board.run("ln -sf /board/tallycam /usr/bin/tallycam")
         yield board
     text = (folder / "console.log").read_bytes()
     link.unlink()
@@ -45,6 +51,16 @@ def board(booted):
     booted.restore()
 
 
+@pytest.fixture
+def encoder(board):
+    """The guest, its hardware encoder free of faults before and after, and its kernel content in the end."""
+    clear_faults(board)
+    yield board
+    board.end_all()
+    clear_faults(board)
+    kernel_is_content(board)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """A failure shows what the guest's commands and kernel said."""
@@ -56,7 +72,7 @@ def pytest_runtest_makereport(item, call):
         try:
             report.sections.append(("guest: kernel log", board.run("dmesg | tail -n 30", timeout=20).text))
         except Exception as error:
-            report.sections.append(("guest: kernel log", f"{error}; see {LOGS / 'console.log'}"))
+            report.sections.append(("guest: kernel log", f"{error}; see {console_log(item.session)}"))
     return report
 
 

@@ -158,12 +158,29 @@ class ResourceUse:
         )
 
 
+def unaccounted(status: dict) -> int:
+    """Pictures of the source that are in no counter of a status report: those on their way, or lost."""
+    given = status["sourceFrames"] + status["sourceRepeated"]
+    return given - sum(status[name] for name in ("videoFrames", "videoSkipped", "videoDropped", "videoDecimated"))
+
+
 def assert_decodes(stream: Stream) -> None:
     """ffmpeg takes every picture that was sent, without a word, and none is missing."""
     decoded = stream.recording.decoded
     assert decoded.complaints == ""
     assert decoded.pictures == stream.ended["videoFrames"] == len(stream.recording.pictures)
     assert not stream.recording.disorder()
+    # New headers begin with a key frame.
+    video = [tag for tag in stream.recording.tags if tag.is_video_header or tag.is_picture]
+    assert all(after.is_key_picture for tag, after in zip(video, video[1:]) if tag.is_video_header)
+
+
+def assert_goes_on_with_a_key_frame(stream: Stream) -> None:
+    """The first picture after the longest silence, which is that of a stall, needs nothing before it."""
+    pictures = stream.recording.pictures
+    gaps = ((after.timestamp - before.timestamp, after) for before, after in zip(pictures, pictures[1:]))
+    gap, after = max(gaps, key=lambda pair: pair[0])
+    assert gap > 900 and after.is_key_picture, (gap, after.timestamp)
 
 
 def kernel_is_content(board: Board) -> None:

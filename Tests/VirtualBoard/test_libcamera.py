@@ -7,32 +7,13 @@ import pytest
 from board import HOST
 from recording import Recording
 
-VIRTUAL = """%YAML 1.1
----
-"Virtual0":
-  supported_formats:
-  - width: 640
-    height: 360
-    frame_rates:
-    - 5
-    - 60
-  - width: 320
-    height: 240
-    frame_rates:
-    - 5
-    - 60
-  test_pattern: "lines"
-  location: "CameraLocationBack"
-  model: "A model"
-"""
 VIMC = "platform/vimc.0 Sensor B"
 
 
 @pytest.fixture(scope="module", autouse=True)
 def described(booted):
-    """What libcamera reads: the virtual camera's description, and the settings of vimc's module."""
-    booted.run("mkdir -p /usr/share/libcamera/pipeline/virtual /usr/share/libcamera/ipa/vimc")
-    booted.put("/usr/share/libcamera/pipeline/virtual/virtual.yaml", VIRTUAL)
+    """The settings of vimc's module, which libcamera reads."""
+    booted.run("mkdir -p /usr/share/libcamera/ipa/vimc")
     booted.put("/usr/share/libcamera/ipa/vimc/vimc.conf", Path("/usr/share/libcamera/ipa/vimc/vimc.conf"))
 
 

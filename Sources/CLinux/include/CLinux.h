@@ -94,6 +94,7 @@ static const unsigned long clinux_vidioc_s_ext_ctrls = VIDIOC_S_EXT_CTRLS;
 static const unsigned long clinux_vidioc_g_fmt = VIDIOC_G_FMT;
 static const unsigned long clinux_vidioc_streamoff = VIDIOC_STREAMOFF;
 static const unsigned long clinux_vidioc_encoder_cmd = VIDIOC_ENCODER_CMD;
+static const unsigned long clinux_vidioc_s_selection = VIDIOC_S_SELECTION;
 static const unsigned long clinux_vidioc_querymenu = VIDIOC_QUERYMENU;
 static const unsigned int clinux_v4l2_pix_fmt_h264 = V4L2_PIX_FMT_H264;
 static const unsigned int clinux_v4l2_cid_bitrate = V4L2_CID_MPEG_VIDEO_BITRATE;

@@ -92,7 +92,8 @@ extension ApplianceRunner {
         for fault in interruptions.keys { perform(appliance.faultCleared(fault, now: now)) }
         interruptions = [:]
         if let failure {
-            tell("the stream has failed: \(failure.message)")
+            let code = failure.code == 0 ? "" : " (\(failure.code))"
+            tell("the stream has failed\(code): \(failure.message)")
             if failure.needsMachineRestart, restartsMachine(because: failure.message) {
                 perform(appliance.streamStateChanged(to: .disconnected, now: now))
                 return

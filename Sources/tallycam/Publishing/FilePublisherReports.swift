@@ -17,7 +17,7 @@ extension FilePublisher {
                     + "\(fixed(tally.audioDuration.inSeconds, decimals: 1)) s of audio sent",
                 [
                     "videoFrames": .integer(tally.video.count), "videoBytes": .integer(tally.video.byteCount),
-                    "videoSkipped": .integer(0), "videoDropped": .integer(0),
+                    "videoSkipped": .integer(0), "videoDropped": .integer(0), "videoDecimated": .integer(0),
                     "audioUnits": .integer(tally.audio.count), "audioBytes": .integer(tally.audio.byteCount),
                     "audioSeconds": .number(tally.audioDuration.inSeconds),
                 ]))

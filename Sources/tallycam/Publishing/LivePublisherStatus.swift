@@ -33,10 +33,12 @@ extension LivePublisher {
             Event(
                 "ended",
                 text: "ended: \(sent.sentFrames) pictures and \(fixed(seconds, decimals: 1)) s of audio sent, "
-                    + "\(sent.skippedFrames) pictures skipped by the encoder, \(sent.droppedFrames) dropped",
+                    + "\(sent.skippedFrames) pictures skipped by the encoder, \(sent.droppedFrames) dropped, "
+                    + "\(sent.decimatedFrames) decimated",
                 [
                     "videoFrames": .integer(sent.sentFrames), "videoSkipped": .integer(sent.skippedFrames),
-                    "videoDropped": .integer(sent.droppedFrames), "videoBytes": .integer(sent.sentVideoBytes),
+                    "videoDropped": .integer(sent.droppedFrames), "videoDecimated": .integer(sent.decimatedFrames),
+                    "videoBytes": .integer(sent.sentVideoBytes),
                     "audioUnits": .integer(sent.sentAudioUnits), "audioBytes": .integer(sent.sentAudioBytes),
                     "audioSeconds": .number(seconds),
                 ]))

@@ -6,6 +6,8 @@ import Synchronization
 struct PublishCounters: Sendable {
     /// Pictures that reached the encoder.
     var capturedFrames = 0
+    /// Pictures that the source gave beyond the frame rate that is wanted: they reached no encoder.
+    var decimatedFrames = 0
     /// Pictures that the encoder left out by its own decision.
     var skippedFrames = 0
     /// How often whole pictures were scaled, converted or copied on their way into the encoder.

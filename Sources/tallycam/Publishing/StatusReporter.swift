@@ -75,6 +75,7 @@ struct StatusReporter {
             ("bufferedSeconds", .number(snapshot.buffered.inSeconds)),
             ("videoFrames", .integer(counters.sentFrames)), ("videoSkipped", .integer(counters.skippedFrames)),
             ("videoDropped", .integer(counters.droppedFrames)),
+            ("videoDecimated", .integer(counters.decimatedFrames)),
         ]
         fields += snapshot.point.fields
         fields += counters.sourceFields
@@ -88,7 +89,8 @@ struct StatusReporter {
                 + "\(fixed(rates.total.kilobitsPerSecond, decimals: 0)) of "
                 + "\(fixed(snapshot.point.mediaBitrate.kilobitsPerSecond, decimals: 0)) kbit/s (\(snapshot.point.qualityName)), "
                 + "\(fixed(snapshot.buffered.inSeconds, decimals: 2)) s buffered, \(counters.sentFrames) pictures sent, "
-                + "\(counters.skippedFrames) skipped, \(counters.droppedFrames) dropped",
+                + "\(counters.skippedFrames) skipped, \(counters.droppedFrames) dropped, "
+                + "\(counters.decimatedFrames) decimated",
             fields: fields)
     }
 
@@ -110,7 +112,8 @@ struct StatusReporter {
             targetBitrate: snapshot.point.mediaBitrate, largestBitrate: largestBitrate,
             linkEstimate: snapshot.linkEstimate, reason: snapshot.reason?.rawValue, buffered: snapshot.buffered,
             bufferLimits: bufferLimits, videoFrames: counters.sentFrames, skippedFrames: counters.skippedFrames,
-            droppedFrames: counters.droppedFrames, sources: SourceSummary(counters.sourceFields))
+            droppedFrames: counters.droppedFrames, decimatedFrames: counters.decimatedFrames,
+            sources: SourceSummary(counters.sourceFields))
         return LiveView.lines(view, columns: TerminalSize(of: STDERR_FILENO)?.columns ?? 80)
     }
 

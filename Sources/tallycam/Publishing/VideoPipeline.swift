@@ -62,7 +62,10 @@ final class VideoPipeline {
     private func encodeAll(until end: MediaTimestamp?) throws {
         while let frame = try source.nextFrame() {
             if let end, frame.captureTime >= end { return }
-            guard pacer.frameCaptured(at: frame.captureTime) else { continue }
+            guard pacer.frameCaptured(at: frame.captureTime) else {
+                counters.update { $0.decimatedFrames += 1 }
+                continue
+            }
             // Before a picture that goes to the encoder, so that what belongs together begins with this one.
             try obey(control.takeVideoOrders(at: frame.captureTime), at: frame.captureTime)
             let packets = try encoder.encode(frame)

@@ -24,6 +24,7 @@ struct LiveView {
         var videoFrames: Int
         var skippedFrames: Int
         var droppedFrames: Int
+        var decimatedFrames: Int
         var sources: SourceSummary
     }
 
@@ -36,7 +37,7 @@ struct LiveView {
         let reason = snapshot.reason.map { "  (\($0))" } ?? ""
         let lost =
             "\(snapshot.videoFrames) sent, \(snapshot.skippedFrames) skipped by the encoder, "
-            + "\(snapshot.droppedFrames) dropped"
+            + "\(snapshot.droppedFrames) dropped, \(snapshot.decimatedFrames) decimated"
         return [
             badge(snapshot.state) + "  " + clipped(head, to: columns - snapshot.state.count - 6),
             clipped("  quality  \(snapshot.quality)\(size)\(reason)", to: columns),

@@ -22,6 +22,7 @@
 #define DRIVER_NAME "bcm2835-codec"
 #define NODE_NAME "bcm2835-codec-encode"
 #define NODE_NUMBER 11
+#define OTHER_NAME "other-h264-encoder"
 
 #define MIN_SIDE 32
 #define MAX_SIDE 1920
@@ -54,6 +55,12 @@ FAULT(delay_us, "how long a picture takes");
 static int stall_opens = -1;
 module_param(stall_opens, int, 0644);
 MODULE_PARM_DESC(stall_opens, "in how many uses of the encoder stall_after and swallow_after take effect; -1: each");
+
+/* Another maker's encoder, as far from the Pi's as the interface for such encoders allows: told at loading. */
+static bool other_maker;
+module_param(other_maker, bool, 0444);
+MODULE_PARM_DESC(other_maker, "single-planar, whole macroblocks with a crop, SPS and PPS in a buffer of their own at "
+		 "every key frame, few controls, another name and number");
 
 /* What tests ask about buffers: those that user space has given and not got back. */
 static atomic_t opened = ATOMIC_INIT(0);
@@ -189,7 +196,7 @@ static void hold_input(struct use *use)
 
 static bool takes_key(struct use *use)
 {
-	u32 period = control(use, V4L2_CID_MPEG_VIDEO_H264_I_PERIOD);
+	u32 period = control(use, other_maker ? V4L2_CID_MPEG_VIDEO_GOP_SIZE : V4L2_CID_MPEG_VIDEO_H264_I_PERIOD);
 
 	if (!use->key_wanted && !lossless && use->since_key && (!period || use->since_key < period))
 		return false;
@@ -198,8 +205,8 @@ static bool takes_key(struct use *use)
 	return true;
 }
 
-/* Returns the number of bytes, or an error. */
-static int encode(struct use *use, struct vb2_v4l2_buffer *input, u8 *out, size_t size)
+/* Returns the number of bytes, or an error; the first header_bytes of them are SPS and PPS. */
+static int encode(struct use *use, struct vb2_v4l2_buffer *input, u8 *out, size_t size, int *header_bytes)
 {
 	const u8 *base = vb2_plane_vaddr(&input->vb2_buf, 0);
 	struct h264_picture picture;
@@ -208,11 +215,12 @@ static int encode(struct use *use, struct vb2_v4l2_buffer *input, u8 *out, size_
 	int count;
 
 	picture_of(use, base + input->vb2_buf.planes[0].data_offset, &picture);
-	if (use->headers_due || (key && control(use, V4L2_CID_MPEG_VIDEO_REPEAT_SEQ_HEADER))) {
+	if (use->headers_due || (key && (other_maker || control(use, V4L2_CID_MPEG_VIDEO_REPEAT_SEQ_HEADER)))) {
 		count = h264_write_headers(&use->coder, out, size);
 		if (count < 0)
 			return count;
 		used += count;
+		*header_bytes = count;
 		use->headers_due = false;
 	}
 	count = h264_write_picture(&use->coder, &picture, key, lossless, out + used, size - used);
@@ -264,13 +272,25 @@ static void deliver(struct use *use, struct vb2_v4l2_buffer *input, struct vb2_v
 	v4l2_m2m_buf_done(output, state);
 }
 
+/* Gives the headers at the begin of a picture away. Returns the buffer for the picture itself. */
+static struct vb2_v4l2_buffer *deliver_headers(struct use *use, struct vb2_v4l2_buffer *input,
+					       struct vb2_v4l2_buffer *output, int bytes, int *count)
+{
+	memcpy(vb2_plane_vaddr(&output->vb2_buf, 0), use->assembly, bytes);
+	finish_output(use, input, output, bytes, false);
+	v4l2_m2m_buf_done(output, VB2_BUF_STATE_DONE);
+	*count -= bytes;
+	memmove(use->assembly, use->assembly + bytes, *count);
+	return v4l2_m2m_dst_buf_remove(use->fh.m2m_ctx);
+}
+
 static void encode_next(struct use *use)
 {
 	struct v4l2_m2m_ctx *m2m = use->fh.m2m_ctx;
 	struct vb2_v4l2_buffer *input = v4l2_m2m_next_src_buf(m2m), *output;
 	bool last = v4l2_m2m_is_last_draining_src_buf(m2m, input) && !endless_drain;
 	enum vb2_buffer_state state = VB2_BUF_STATE_DONE;
-	int count;
+	int count, header_bytes = 0;
 	bool key;
 
 	use->pictures++;
@@ -292,13 +312,15 @@ static void encode_next(struct use *use)
 		count = h264_write_headers(&use->coder, use->assembly, use->assembly_size);
 		key = false;
 	} else {
-		count = encode(use, input, use->assembly, use->assembly_size);
+		count = encode(use, input, use->assembly, use->assembly_size, &header_bytes);
 		key = use->since_key == 1;
 	}
 	if (count < 0 || is_due(error_every, use->pictures)) {
 		state = VB2_BUF_STATE_ERROR;
 		count = 0;
 	}
+	if (other_maker && header_bytes && count > header_bytes && v4l2_m2m_num_dst_bufs_ready(m2m))
+		output = deliver_headers(use, input, output, header_bytes, &count);
 	deliver(use, input, output, count, key, state, last);
 	return_input(use);
 }
@@ -338,8 +360,9 @@ static u32 used_kb(struct vb2_queue *queue, unsigned int buffers, u32 size)
 static bool fits(struct use *use, struct vb2_queue *queue, unsigned int buffers, u32 size)
 {
 	bool input = V4L2_TYPE_IS_OUTPUT(queue->type);
-	struct vb2_queue *other = v4l2_m2m_get_vq(use->fh.m2m_ctx, input ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE :
-								   V4L2_BUF_TYPE_VIDEO_OUTPUT_MPLANE);
+	/* Only the direction counts here. */
+	struct vb2_queue *other = v4l2_m2m_get_vq(use->fh.m2m_ctx, input ? V4L2_BUF_TYPE_VIDEO_CAPTURE :
+								   V4L2_BUF_TYPE_VIDEO_OUTPUT);
 
 	return !memory_kb || used_kb(queue, buffers, size) + used_kb(other, vb2_get_num_buffers(other),
 		input ? use->output_size : raw_size(use)) <= memory_kb;
@@ -528,8 +551,8 @@ static int queue_init(void *context, struct vb2_queue *input, struct vb2_queue *
 	struct vb2_queue *queues[] = { input, output };
 	int i, result;
 
-	input->type = V4L2_BUF_TYPE_VIDEO_OUTPUT_MPLANE;
-	output->type = V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE;
+	input->type = other_maker ? V4L2_BUF_TYPE_VIDEO_OUTPUT : V4L2_BUF_TYPE_VIDEO_OUTPUT_MPLANE;
+	output->type = other_maker ? V4L2_BUF_TYPE_VIDEO_CAPTURE : V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE;
 	for (i = 0; i < 2; i++) {
 		struct vb2_queue *queue = queues[i];
 
@@ -562,7 +585,7 @@ static const struct pixel_format *format_of(u32 fourcc)
 static int querycap(struct file *file, void *context, struct v4l2_capability *capability)
 {
 	strscpy(capability->driver, DRIVER_NAME, sizeof(capability->driver));
-	strscpy(capability->card, NODE_NAME, sizeof(capability->card));
+	strscpy(capability->card, other_maker ? OTHER_NAME : NODE_NAME, sizeof(capability->card));
 	strscpy(capability->bus_info, "platform:" DRIVER_NAME, sizeof(capability->bus_info));
 	return 0;
 }
@@ -631,6 +654,10 @@ static int try_raw(struct file *file, void *context, struct v4l2_format *format)
 		known = &raw_formats[0];
 	pixels->pixelformat = known->fourcc;
 	clamp_size(pixels);
+	if (other_maker) {
+		pixels->width = round_up(pixels->width, 16);
+		pixels->height = round_up(pixels->height, 16);
+	}
 	stride = max(pixels->width, min(pixels->plane_fmt[0].bytesperline, 2u * MAX_SIDE));
 	stride = round_up(stride, known->alignment);
 	pixels->plane_fmt[0].bytesperline = stride;
@@ -792,17 +819,68 @@ static int subscribe_event(struct v4l2_fh *fh, const struct v4l2_event_subscript
 	return v4l2_ctrl_subscribe_event(fh, subscription);
 }
 
-static const struct v4l2_ioctl_ops ioctl_ops = {
+/* The single-planar form of the same calls. */
+
+static void widen(const struct v4l2_format *single, struct v4l2_format *multi)
+{
+	const struct v4l2_pix_format *from = &single->fmt.pix;
+	struct v4l2_pix_format_mplane *to = &multi->fmt.pix_mp;
+
+	memset(multi, 0, sizeof(*multi));
+	multi->type = single->type;
+	to->width = from->width;
+	to->height = from->height;
+	to->pixelformat = from->pixelformat;
+	to->field = from->field;
+	to->colorspace = from->colorspace;
+	to->xfer_func = from->xfer_func;
+	to->ycbcr_enc = from->ycbcr_enc;
+	to->quantization = from->quantization;
+	to->plane_fmt[0].bytesperline = from->bytesperline;
+	to->plane_fmt[0].sizeimage = from->sizeimage;
+}
+
+static void narrow(const struct v4l2_format *multi, struct v4l2_format *single)
+{
+	const struct v4l2_pix_format_mplane *from = &multi->fmt.pix_mp;
+	struct v4l2_pix_format *to = &single->fmt.pix;
+
+	to->width = from->width;
+	to->height = from->height;
+	to->pixelformat = from->pixelformat;
+	to->field = from->field;
+	to->colorspace = from->colorspace;
+	to->xfer_func = from->xfer_func;
+	to->ycbcr_enc = from->ycbcr_enc;
+	to->quantization = from->quantization;
+	to->flags = 0;
+	to->bytesperline = from->plane_fmt[0].bytesperline;
+	to->sizeimage = from->plane_fmt[0].sizeimage;
+}
+
+#define SINGLE_PLANAR(name)                                                                       \
+	static int name##_single(struct file *file, void *context, struct v4l2_format *format)    \
+	{                                                                                         \
+		struct v4l2_format multi;                                                         \
+		int result;                                                                       \
+												  \
+		widen(format, &multi);                                                            \
+		result = name(file, context, &multi);                                             \
+		narrow(&multi, format);                                                           \
+		return result;                                                                    \
+	}
+SINGLE_PLANAR(g_fmt)
+SINGLE_PLANAR(try_raw)
+SINGLE_PLANAR(try_coded)
+SINGLE_PLANAR(s_fmt_raw)
+SINGLE_PLANAR(s_fmt_coded)
+
+/* The calls that have a form each are added at loading. */
+static struct v4l2_ioctl_ops ioctl_ops = {
 	.vidioc_querycap = querycap,
 	.vidioc_enum_fmt_vid_out = enum_raw,
 	.vidioc_enum_fmt_vid_cap = enum_coded,
 	.vidioc_enum_framesizes = enum_framesizes,
-	.vidioc_g_fmt_vid_out_mplane = g_fmt,
-	.vidioc_g_fmt_vid_cap_mplane = g_fmt,
-	.vidioc_try_fmt_vid_out_mplane = try_raw,
-	.vidioc_try_fmt_vid_cap_mplane = try_coded,
-	.vidioc_s_fmt_vid_out_mplane = s_fmt_raw,
-	.vidioc_s_fmt_vid_cap_mplane = s_fmt_coded,
 	.vidioc_g_selection = g_selection,
 	.vidioc_s_selection = s_selection,
 	.vidioc_g_parm = g_parm,
@@ -821,6 +899,25 @@ static const struct v4l2_ioctl_ops ioctl_ops = {
 	.vidioc_subscribe_event = subscribe_event,
 	.vidioc_unsubscribe_event = v4l2_event_unsubscribe,
 };
+
+static void choose_format_calls(void)
+{
+	if (other_maker) {
+		ioctl_ops.vidioc_g_fmt_vid_out = g_fmt_single;
+		ioctl_ops.vidioc_g_fmt_vid_cap = g_fmt_single;
+		ioctl_ops.vidioc_try_fmt_vid_out = try_raw_single;
+		ioctl_ops.vidioc_try_fmt_vid_cap = try_coded_single;
+		ioctl_ops.vidioc_s_fmt_vid_out = s_fmt_raw_single;
+		ioctl_ops.vidioc_s_fmt_vid_cap = s_fmt_coded_single;
+		return;
+	}
+	ioctl_ops.vidioc_g_fmt_vid_out_mplane = g_fmt;
+	ioctl_ops.vidioc_g_fmt_vid_cap_mplane = g_fmt;
+	ioctl_ops.vidioc_try_fmt_vid_out_mplane = try_raw;
+	ioctl_ops.vidioc_try_fmt_vid_cap_mplane = try_coded;
+	ioctl_ops.vidioc_s_fmt_vid_out_mplane = s_fmt_raw;
+	ioctl_ops.vidioc_s_fmt_vid_cap_mplane = s_fmt_coded;
+}
 
 /* Controls. */
 
@@ -845,14 +942,16 @@ static const struct v4l2_ctrl_ops ctrl_ops = { .s_ctrl = s_ctrl };
 static const struct {
 	u32 id;
 	s64 least, most, step, standard;
+	/* Not every encoder has it. */
+	bool pis_own;
 } numbers[] = {
 	{ V4L2_CID_MPEG_VIDEO_BITRATE, 25000, 25000000, 25000, 10000000 },
-	{ V4L2_CID_MPEG_VIDEO_REPEAT_SEQ_HEADER, 0, 1, 1, 0 },
-	{ V4L2_CID_MPEG_VIDEO_H264_I_PERIOD, 0, 0x7fffffff, 1, 60 },
+	{ V4L2_CID_MPEG_VIDEO_REPEAT_SEQ_HEADER, 0, 1, 1, 0, true },
+	{ V4L2_CID_MPEG_VIDEO_H264_I_PERIOD, 0, 0x7fffffff, 1, 60, true },
 	{ V4L2_CID_MPEG_VIDEO_GOP_SIZE, 0, 0x7fffffff, 1, 60 },
-	{ V4L2_CID_MPEG_VIDEO_H264_MIN_QP, 0, 51, 1, 20 },
-	{ V4L2_CID_MPEG_VIDEO_H264_MAX_QP, 0, 51, 1, 51 },
-	{ V4L2_CID_MPEG_VIDEO_B_FRAMES, 0, 0, 1, 0 },
+	{ V4L2_CID_MPEG_VIDEO_H264_MIN_QP, 0, 51, 1, 20, true },
+	{ V4L2_CID_MPEG_VIDEO_H264_MAX_QP, 0, 51, 1, 51, true },
+	{ V4L2_CID_MPEG_VIDEO_B_FRAMES, 0, 0, 1, 0, true },
 	{ V4L2_CID_MPEG_VIDEO_FORCE_KEY_FRAME, 0, 0, 0, 0 },
 	{ V4L2_CID_MIN_BUFFERS_FOR_OUTPUT, 1, 1, 1, 1 },
 };
@@ -861,20 +960,23 @@ static int init_controls(struct use *use)
 {
 	struct v4l2_ctrl_handler *handler = &use->controls;
 	struct v4l2_ctrl *ctrl;
+	u8 mode;
 	size_t i;
 
 	v4l2_ctrl_handler_init(handler, 16);
 	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+		if (other_maker && numbers[i].pis_own)
+			continue;
 		ctrl = v4l2_ctrl_new_std(handler, &ctrl_ops, numbers[i].id, numbers[i].least, numbers[i].most,
 					 numbers[i].step, numbers[i].standard);
 		if (ctrl && numbers[i].id == V4L2_CID_MIN_BUFFERS_FOR_OUTPUT)
 			ctrl->flags |= V4L2_CTRL_FLAG_READ_ONLY;
 	}
-	v4l2_ctrl_new_std_menu(handler, &ctrl_ops, V4L2_CID_MPEG_VIDEO_BITRATE_MODE, V4L2_MPEG_VIDEO_BITRATE_MODE_CBR,
-			       0, V4L2_MPEG_VIDEO_BITRATE_MODE_VBR);
-	v4l2_ctrl_new_std_menu(handler, &ctrl_ops, V4L2_CID_MPEG_VIDEO_HEADER_MODE,
-			       V4L2_MPEG_VIDEO_HEADER_MODE_JOINED_WITH_1ST_FRAME, 0,
-			       V4L2_MPEG_VIDEO_HEADER_MODE_JOINED_WITH_1ST_FRAME);
+	if (!other_maker)
+		v4l2_ctrl_new_std_menu(handler, &ctrl_ops, V4L2_CID_MPEG_VIDEO_BITRATE_MODE,
+				       V4L2_MPEG_VIDEO_BITRATE_MODE_CBR, 0, V4L2_MPEG_VIDEO_BITRATE_MODE_VBR);
+	mode = other_maker ? V4L2_MPEG_VIDEO_HEADER_MODE_SEPARATE : V4L2_MPEG_VIDEO_HEADER_MODE_JOINED_WITH_1ST_FRAME;
+	v4l2_ctrl_new_std_menu(handler, &ctrl_ops, V4L2_CID_MPEG_VIDEO_HEADER_MODE, mode, 0, mode);
 	v4l2_ctrl_new_std_menu(handler, &ctrl_ops, V4L2_CID_MPEG_VIDEO_H264_LEVEL, V4L2_MPEG_VIDEO_H264_LEVEL_5_1, 0,
 			       V4L2_MPEG_VIDEO_H264_LEVEL_4_0);
 	v4l2_ctrl_new_std_menu(handler, &ctrl_ops, V4L2_CID_MPEG_VIDEO_H264_PROFILE,
@@ -972,16 +1074,17 @@ static int probe(struct platform_device *device)
 		result = PTR_ERR(encoder->m2m);
 		goto unregister;
 	}
-	strscpy(encoder->node.name, NODE_NAME, sizeof(encoder->node.name));
+	strscpy(encoder->node.name, other_maker ? OTHER_NAME : NODE_NAME, sizeof(encoder->node.name));
 	encoder->node.vfl_dir = VFL_DIR_M2M;
 	encoder->node.fops = &file_ops;
 	encoder->node.ioctl_ops = &ioctl_ops;
 	encoder->node.release = video_device_release_empty;
 	encoder->node.lock = &encoder->lock;
 	encoder->node.v4l2_dev = &encoder->v4l2;
-	encoder->node.device_caps = V4L2_CAP_VIDEO_M2M_MPLANE | V4L2_CAP_STREAMING;
+	encoder->node.device_caps = V4L2_CAP_STREAMING;
+	encoder->node.device_caps |= other_maker ? V4L2_CAP_VIDEO_M2M : V4L2_CAP_VIDEO_M2M_MPLANE;
 	video_set_drvdata(&encoder->node, encoder);
-	result = video_register_device(&encoder->node, VFL_TYPE_VIDEO, NODE_NUMBER);
+	result = video_register_device(&encoder->node, VFL_TYPE_VIDEO, other_maker ? -1 : NODE_NUMBER);
 	if (!result)
 		return 0;
 	v4l2_m2m_release(encoder->m2m);
@@ -1008,8 +1111,10 @@ static struct platform_device *device;
 
 static int __init init(void)
 {
-	int result = platform_driver_register(&driver);
+	int result;
 
+	choose_format_calls();
+	result = platform_driver_register(&driver);
 	if (result)
 		return result;
 	device = platform_device_register_simple(DRIVER_NAME, PLATFORM_DEVID_NONE, NULL, 0);
