@@ -60,9 +60,10 @@ class Machine:
             if "error" in answer:
                 raise RuntimeError(f"QEMU refused {command}: {answer['error']['desc']}")
 
-    def wait_for_console(self, text: str, timeout: float) -> None:
+    def wait_for_console(self, text: str, timeout: float, after: int = 0) -> None:
+        """Until the console shows it, after so many characters."""
         deadline = time.monotonic() + timeout
-        while text not in (self.console.read_text(errors="replace") if self.console.exists() else ""):
+        while text not in (self.console.read_text(errors="replace") if self.console.exists() else "")[after:]:
             if self.process.poll() is not None:
                 raise RuntimeError(f"QEMU ended with status {self.process.returncode}; see {self.console.parent}")
             if time.monotonic() > deadline:

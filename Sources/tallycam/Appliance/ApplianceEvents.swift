@@ -34,12 +34,6 @@ extension ApplianceRunner {
         }
     }
 
-    func linksChanged() {
-        guard let links, let happened = try? links.takeEvents() else { return }
-        for event in happened { tell("network: \(event)") }
-        perform(appliance.networkChanged(isUp: links.hasDefaultRoute, now: MonotonicClock.now()))
-    }
-
     func streamReported(_ report: StreamReport) {
         switch report {
         case .console(.note(let text)): tell(text)
@@ -132,10 +126,13 @@ extension ApplianceRunner {
         reportFaults(now: now)
     }
 
+    // MARK: Reports
+
     /// Brings faults.txt, console and events up to date with what is wrong.
     func reportFaults(now: MediaTimestamp) {
         var report = FaultReport(files: files.faults)
         report.others = files.contradictions.map { FaultReport.Entry(fault: .settings, text: $0) }
+        if let text = wirelessFaultText { report.others.append(FaultReport.Entry(fault: wirelessFault, text: text)) }
         report.others += hardwareFaults.sorted { $0.key < $1.key }
             .map { FaultReport.Entry(fault: .board, text: $0.value) }
         report.others += (failures.sorted { $0.key < $1.key } + interruptions.sorted { $0.key < $1.key })

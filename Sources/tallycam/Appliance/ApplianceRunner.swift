@@ -22,7 +22,7 @@ final class ApplianceRunner {
     let events: EventRing
     let stream: StreamRunner
     let links: LinkMonitor?
-    var appliance = Appliance()
+    var appliance: Appliance
     var files = DescriptionFiles()
     var hasLoaded = false
     /// Why camera, microphone, encoder or server failed last, as long as that counts.
@@ -30,6 +30,8 @@ final class ApplianceRunner {
     /// Cameras and microphones that a running stream has lost, and waits for.
     var interruptions: [ApplianceFault: String] = [:]
     var status = StreamSummary()
+    var wireless = WirelessLink()
+    var supplicant = SupplicantMonitor(directory: NetworkDescription.controlDirectory)
     var restarts: MachineRestarts
 
     private let signals: SignalFD
@@ -43,6 +45,7 @@ final class ApplianceRunner {
     private var nextTick = MediaTimestamp.zero
     var mediaRetry: MediaTimestamp?
     var pendingActions: [Appliance.Action] = []
+    var isClockWaitTold = false
     var isOver = false
     var isEndingMachine = false
 
@@ -54,6 +57,7 @@ final class ApplianceRunner {
         stream = try StreamRunner(stateDirectory: settings.stateDirectory)
         restarts = MachineRestarts(stateDirectory: settings.stateDirectory)
         links = try? LinkMonitor()
+        appliance = Appliance(awaitsClock: Self.isClockAwaited(settings))
         server = try? ControlServer(path: settings.socketPath)
     }
 
@@ -76,9 +80,9 @@ final class ApplianceRunner {
             [
                 PollEntry(signals.fileDescriptor), PollEntry(board.fileDescriptor),
                 PollEntry(stream.reports.wakeup.fileDescriptor), PollEntry(links?.fileDescriptor ?? -1),
-                console?.pollEntry ?? PollEntry(-1),
+                console?.pollEntry ?? PollEntry(-1), PollEntry(supplicant.fileDescriptor),
             ] + control
-        let deadlines = [applianceTimer, board.nextDeadline, mediaRetry, nextTick]
+        let deadlines = [applianceTimer, board.nextDeadline, mediaRetry, nextTick, nextLookAtClock]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         while signals.next() != nil { isOver = true }
         buttonMeant(board.buttonMoved())
@@ -86,6 +90,7 @@ final class ApplianceRunner {
         for report in stream.reports.takeAll() { streamReported(report) }
         if !entries[3].ready.isEmpty { linksChanged() }
         if !entries[4].ready.isEmpty { serveConsole() }
+        if !entries[5].ready.isEmpty { supplicantSaid() }
         server?.serve { execute($0) }
         timersFired(now: MonotonicClock.now())
     }
@@ -95,6 +100,7 @@ final class ApplianceRunner {
             applianceTimer = nil
             perform(appliance.timerFired(now: now))
         }
+        lookAtClock(now: now)
         if let time = mediaRetry, time <= now {
             mediaRetry = nil
             if appliance.wantsStream { forgiveMedia(now: now) }
@@ -117,6 +123,7 @@ final class ApplianceRunner {
             tell("the files on the boot partition have changed")
             perform(appliance.configurationChanged(now: now))
         }
+        supplicant.tick()
         if !board.faults.isEmpty { board.openMissing(now: now) }
         boot.retry()
         openConsole()
