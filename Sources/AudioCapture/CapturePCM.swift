@@ -51,7 +51,10 @@ final class ALSACapturePCM: CapturePCM {
         let status = ALSAConfiguration.with {
             snd_pcm_open_lconf(&handle, "plug\(named)", SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK), $0)
         }
-        guard status >= 0, let handle else { throw MicrophoneError(named, "snd_pcm_open", status) }
+        guard status >= 0, let handle else {
+            if status == -ENODEV, Self.isForbidden(named) { throw .forbidden(device: named) }
+            throw MicrophoneError(named, "snd_pcm_open", status)
+        }
         do throws(MicrophoneError) {
             (self.sampleRate, periodSize) = try Self.configure(handle, named, sampleRate: sampleRate)
         } catch {
@@ -63,6 +66,15 @@ final class ALSACapturePCM: CapturePCM {
     }
 
     deinit { snd_pcm_close(handle) }
+
+    /// Whether the kernel has a card of that name, and there are cards that this user may not open: alsa-lib passes
+    /// over them when it looks for a name, and then says that there is no such card.
+    private static func isForbidden(_ device: String) -> Bool {
+        let card = device.dropFirst("hw:".count).prefix { $0 != "," && $0 != "/" }
+        guard access("/proc/asound/\(card)", F_OK) == 0 else { return false }
+        let controls: [String] = (0..<32).map { "/dev/snd/controlC\($0)" }
+        return controls.contains { access($0, F_OK) == 0 && access($0, R_OK | W_OK) != 0 }
+    }
 
     private static func configure(
         _ handle: OpaquePointer, _ device: String, sampleRate: Int

@@ -35,7 +35,9 @@ extension CameraError: CustomStringConvertible {
         switch self {
         case .none("", let reason): "there is no camera: \(reason)"
         case .none(let asked, let reason): "there is no camera \"\(asked)\": \(reason)"
-        case .noMatch(let asked, let offered): "there is no camera \"\(asked)\"; there is \(offered)"
+        case .noMatch(let asked, let offered):
+            "there is no camera \"\(asked)\"; there is \(offered); "
+                + "one that is in use by another program may be missing from this list"
         case .forbidden(let camera):
             "the camera \(camera) may not be opened by this user; run as root or join the group video"
         case .busy(let camera): "the camera \(camera) is in use by another program; end that first"

@@ -71,7 +71,8 @@ public final class LibcameraCamera: Camera {
         return index
     }
 
-    /// NV12 is what encoders take, and what they can be given without a copy.
+    /// NV12 is what encoders take, and what they can be given without a copy. BGR888 comes before RGB888 because
+    /// vimc lists both but streams only the first, the order of its scaler's output.
     private static func format(
         _ settings: CameraSettings, of camera: CameraDescription
     ) throws(CameraError) -> PixelFormat {
@@ -82,7 +83,7 @@ public final class LibcameraCamera: Camera {
             return format
         }
         let offered = Set(camera.modes.filter { $0.modifier == 0 }.map(\.format))
-        return [.nv12, .i420, .yuyv, .rgb888].first { offered.contains($0.fourCC) } ?? .nv12
+        return [.nv12, .i420, .yuyv, .uyvy, .bgr888, .rgb888].first { offered.contains($0.fourCC) } ?? .nv12
     }
 
     private func set(_ setting: CameraSettings.Control, _ offered: [CameraControl]) throws(CameraError) {

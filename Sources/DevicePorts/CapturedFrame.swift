@@ -8,29 +8,55 @@ public enum PixelFormat: String, CaseIterable, Sendable {
     case nv12
     /// One plane: Y U Y V for every two pixels of a row. What most webcams give without compressing.
     case yuyv
-    /// One plane: blue, green and red for every pixel, which libdrm calls RGB888.
+    /// One plane: U Y V Y for every two pixels of a row.
+    case uyvy
+    /// One plane: a byte each of blue, green and red for every pixel. libdrm names the highest byte first.
     case rgb888
+    /// One plane: a byte each of red, green and blue for every pixel, which libdrm calls BGR888.
+    case bgr888
 
-    /// The format's number in drm_fourcc.h, which V4L2 uses for these formats too.
+    /// The format's number in drm_fourcc.h.
     public var fourCC: FourCC {
         switch self {
         case .i420: FourCC("YU12")
         case .nv12: FourCC("NV12")
         case .yuyv: FourCC("YUYV")
+        case .uyvy: FourCC("UYVY")
         case .rgb888: FourCC("RG24")
+        case .bgr888: FourCC("BG24")
+        }
+    }
+
+    /// The format's number in videodev2.h: libdrm's, but for RGB, whose bytes V4L2 names in the order of memory.
+    public var v4l2FourCC: FourCC {
+        switch self {
+        case .rgb888: FourCC("BGR3")
+        case .bgr888: FourCC("RGB3")
+        case .i420, .nv12, .yuyv, .uyvy: fourCC
+        }
+    }
+
+    /// Bytes of one pixel where all samples are in one plane; `nil` for formats of several planes.
+    public var bytesPerPixel: Int? {
+        switch self {
+        case .i420, .nv12: nil
+        case .yuyv, .uyvy: 2
+        case .rgb888, .bgr888: 3
         }
     }
 
     /// Luma and chroma in planes of their own: what hardware encoders take.
-    public var isPlanar: Bool {
-        switch self {
-        case .i420, .nv12: true
-        case .yuyv, .rgb888: false
-        }
-    }
+    public var isPlanar: Bool { bytesPerPixel == nil }
 
+    /// - Parameter fourCC: a number of drm_fourcc.h.
     public init?(_ fourCC: FourCC) {
         guard let format = Self.allCases.first(where: { $0.fourCC == fourCC }) else { return nil }
+        self = format
+    }
+
+    /// - Parameter v4l2FourCC: a number of videodev2.h.
+    public init?(v4l2 v4l2FourCC: FourCC) {
+        guard let format = Self.allCases.first(where: { $0.v4l2FourCC == v4l2FourCC }) else { return nil }
         self = format
     }
 }
@@ -93,8 +119,8 @@ public struct FrameLayout: Hashable, Sendable {
         byteCount =
             switch format {
             case .i420, .nv12: luma + 2 * chroma
-            case .yuyv: 4 * chromaWidth * size.height
-            case .rgb888: 3 * luma
+            case .yuyv, .uyvy: 4 * chromaWidth * size.height
+            case .rgb888, .bgr888: 3 * luma
             }
         planes =
             switch format {
@@ -105,8 +131,8 @@ public struct FrameLayout: Hashable, Sendable {
                 ]
             case .nv12:
                 [Plane(offset: 0, stride: size.width), Plane(offset: luma, stride: 2 * chromaWidth)]
-            case .yuyv: [Plane(offset: 0, stride: 4 * chromaWidth)]
-            case .rgb888: [Plane(offset: 0, stride: 3 * size.width)]
+            case .yuyv, .uyvy: [Plane(offset: 0, stride: 4 * chromaWidth)]
+            case .rgb888, .bgr888: [Plane(offset: 0, stride: 3 * size.width)]
             }
     }
 
@@ -123,13 +149,13 @@ public struct FrameLayout: Hashable, Sendable {
     /// - Returns: `nil` when the buffer is too small for that, or the rows for the picture.
     public init?(format: PixelFormat, size: PictureSize, stride: Int, bufferSize: Int) {
         guard (1...16_384).contains(size.width), (1...16_384).contains(size.height), stride <= 1 << 20,
-            stride >= (format == .rgb888 ? 3 : format == .yuyv ? 2 : 1) * size.width
+            stride >= (format.bytesPerPixel ?? 1) * size.width
         else { return nil }
         let chromaRows = (size.height + 1) / 2
         let luma = stride * size.height
         let planes: [Plane]
         switch format {
-        case .yuyv, .rgb888: planes = [Plane(offset: 0, stride: stride)]
+        case .yuyv, .uyvy, .rgb888, .bgr888: planes = [Plane(offset: 0, stride: stride)]
         case .nv12: planes = [Plane(offset: 0, stride: stride), Plane(offset: luma, stride: stride)]
         case .i420:
             planes = [
@@ -139,7 +165,7 @@ public struct FrameLayout: Hashable, Sendable {
         }
         let byteCount: Int =
             switch format {
-            case .yuyv, .rgb888: luma
+            case .yuyv, .uyvy, .rgb888, .bgr888: luma
             case .nv12: luma + stride * chromaRows
             case .i420: luma + 2 * (stride / 2) * chromaRows
             }

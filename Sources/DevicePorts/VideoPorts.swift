@@ -30,8 +30,10 @@ public struct VideoSourceStatistics: Hashable, Sendable {
     public var droppedFrames = 0
     /// Pictures that were given again because the device had no new one.
     public var repeatedFrames = 0
-    /// Pictures that the source itself had to decode or convert.
-    public var convertedFrames = 0
+    /// Pictures that the source had to decode: compressed ones, and formats that libyuv does not read.
+    public var decodedFrames = 0
+    /// Pictures that the processor turned or mirrored.
+    public var turnedFrames = 0
     /// Pictures whose samples the processor looked at in the device's memory.
     public var mappedFrames = 0
     /// How often the device was lost.

@@ -3,8 +3,8 @@ import DevicePorts
 import Media
 
 /// Brings raw pictures of one layout to I420 of another size with libyuv, aspect
-/// kept, in one step into one buffer that is used again for every picture. YUYV of
-/// another size takes two steps: libyuv scales planes only.
+/// kept, in one step into one buffer that is used again for every picture. Formats of
+/// one plane (YUYV, RGB) take two steps for another size: libyuv scales planes only.
 ///
 /// I420 that has the size already is passed through untouched.
 public final class PictureScaler {
@@ -17,7 +17,7 @@ public final class PictureScaler {
     private var output: [UInt8]
     /// NV12 that is scaled: its chroma planes in the source's size, U before V.
     private var splitChroma: [UInt8]
-    /// YUYV that is scaled: the picture as I420 in the source's size.
+    /// A format of one plane that is scaled: the picture as I420 in the source's size.
     private var unpacked: [UInt8]
 
     /// - Parameters:
@@ -40,7 +40,7 @@ public final class PictureScaler {
         let chromaWidth = (source.size.width + 1) / 2
         let chromaHeight = (source.size.height + 1) / 2
         splitChroma = scalesChroma ? [UInt8](repeating: 0, count: 2 * chromaWidth * chromaHeight) : []
-        let unpacks = [.yuyv, .rgb888].contains(source.format) && source.size != fit.size
+        let unpacks = source.format.bytesPerPixel != nil && source.size != fit.size
         unpacked =
             unpacks ? [UInt8](repeating: 0, count: FrameLayout(packed: .i420, size: source.size).byteCount) : []
     }
@@ -69,7 +69,7 @@ public final class PictureScaler {
             guard let target = buffer.baseAddress else { return -1 }
             switch source.format {
             case .i420: return scaleI420(base, source, to: target)
-            case .yuyv, .rgb888:
+            case .yuyv, .uyvy, .rgb888, .bgr888:
                 return fit.size == source.size ? unpackInPlace(base, to: target) : unpackAndScale(base, to: target)
             case .nv12: return fit.size == source.size ? splitNV12(base, to: target) : scaleNV12(base, to: target)
             }
@@ -105,12 +105,27 @@ public final class PictureScaler {
         }
     }
 
+    /// How libyuv takes one plane and gives three: each pointer with its stride, then width and height.
+    private typealias PackedConversion = (
+        UnsafePointer<UInt8>?, Int32, UnsafeMutablePointer<UInt8>?, Int32, UnsafeMutablePointer<UInt8>?, Int32,
+        UnsafeMutablePointer<UInt8>?, Int32, Int32, Int32
+    ) -> Int32
+
     /// Packed pixels to planes of the same size.
     private func unpack(
         _ base: UnsafePointer<UInt8>, to y: UnsafeMutablePointer<UInt8>, _ u: UnsafeMutablePointer<UInt8>,
         _ v: UnsafeMutablePointer<UInt8>, _ layout: FrameLayout
     ) -> Int32 {
-        let convert = source.format == .yuyv ? YUY2ToI420 : RGB24ToI420
+        // libyuv names the bytes of RGB24 from the highest one, as libdrm does, and calls the other order RAW.
+        let convert: PackedConversion? =
+            switch source.format {
+            case .yuyv: YUY2ToI420
+            case .uyvy: UYVYToI420
+            case .rgb888: RGB24ToI420
+            case .bgr888: RAWToI420
+            case .i420, .nv12: nil
+            }
+        guard let convert else { return -1 }
         return convert(
             base + source.planes[0].offset, stride(source, 0), y, stride(layout, 0), u, stride(layout, 1),
             v, stride(layout, 2), Int32(source.size.width), Int32(source.size.height))

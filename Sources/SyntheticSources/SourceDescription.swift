@@ -9,7 +9,7 @@ public enum VideoSourceDescription: Hashable, Sendable {
     case none
     case raw(path: String, format: PixelFormat, size: PictureSize, frameRate: FrameRate)
 
-    private static let form = "synthetic, none or raw:PATH,format=i420|nv12|yuyv|rgb888,size=WxH,fps=N"
+    private static let form = "synthetic, none or raw:PATH,format=i420|nv12|yuyv|uyvy|rgb888|bgr888,size=WxH,fps=N"
 
     public init(parsing text: String) throws(SourceError) {
         switch text {
@@ -17,7 +17,9 @@ public enum VideoSourceDescription: Hashable, Sendable {
         case "none": self = .none
         default:
             var settings = try RawSettings(parsing: text, keys: ["format", "size", "fps"], form: Self.form)
-            let format = try settings.value("format", "i420, nv12, yuyv or rgb888") { PixelFormat(rawValue: $0) }
+            let format = try settings.value("format", "i420, nv12, yuyv, uyvy, rgb888 or bgr888") { text in
+                PixelFormat(rawValue: text)
+            }
             let size = try settings.value("size", "WIDTHxHEIGHT, each side 2 to 8192 pixels", Self.size)
             let fps = try settings.value("fps", "a whole number from 1 to 240") { text in
                 Int(text).flatMap { (1...240).contains($0) ? $0 : nil }

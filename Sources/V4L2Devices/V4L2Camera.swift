@@ -40,7 +40,7 @@ public final class V4L2Camera: Camera {
         self.stop = stop
         let pixels = format.fmt.pix
         let pixelSize = PictureSize(width: Int(pixels.width), height: Int(pixels.height))
-        if let pixelFormat = PixelFormat(FourCC(rawValue: pixels.pixelformat)) {
+        if let pixelFormat = PixelFormat(v4l2: FourCC(rawValue: pixels.pixelformat)) {
             guard
                 let layout = FrameLayout(
                     format: pixelFormat, size: pixelSize, stride: Int(pixels.bytesperline),
@@ -61,7 +61,8 @@ public final class V4L2Camera: Camera {
         of device: V4L2Device, _ settings: CameraSettings, size: PictureSize, frameRate: FrameRate
     ) throws(V4L2Error) -> V4L2Mode {
         let modes = try device.modes(near: size)
-        let usable = [PixelFormat.nv12, .i420, .yuyv].map(\.fourCC) + WebcamDecoder.formats
+        let usable =
+            [PixelFormat.nv12, .i420, .yuyv, .uyvy, .bgr888, .rgb888].map(\.v4l2FourCC) + WebcamDecoder.formats
         let ranking = settings.format.map { [$0] } ?? usable
         let offered = Set(modes.map { "\($0.format)" }).sorted().joined(separator: ", ")
         guard let mode = modes.best(size: size, frameRate: frameRate, ranking: ranking) else {
@@ -116,7 +117,7 @@ public final class V4L2Camera: Camera {
             counted.droppedFrames += 1
             return nil
         }
-        counted.convertedFrames += 1
+        counted.decodedFrames += 1
         return CapturedFrame(layout: layout, captureTime: filled.captureTime, memory: decoded)
     }
 

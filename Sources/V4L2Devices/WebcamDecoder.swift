@@ -12,10 +12,10 @@ final class WebcamDecoder {
     private var targetFormat: v4l2_format
     let layout: FrameLayout
 
-    /// Every format that libv4lconvert decodes to I420, the cheap and common ones first. Those without a decoder
+    /// The formats that libv4lconvert decodes to I420 and libyuv does not read, cheap and common ones first. Those without a decoder
     /// at hand (H.264 from a webcam) are not among them.
     static let formats = [
-        "MJPG", "JPEG", "UYVY", "YVYU", "NV16", "NV61", "YV12", "RGB3", "BGR3", "RGBP", "GREY", "Y10 ", "Y16 ",
+        "MJPG", "JPEG", "YVYU", "NV16", "NV61", "YV12", "RGBP", "GREY", "Y10 ", "Y16 ",
         "BA81", "GBRG", "GRBG", "RGGB", "PJPG", "S561", "P207", "M310", "905C", "S910", "S920", "s501", "s505", "s508",
         "M420", "CPIA", "KONI",
     ].map { FourCC($0) }

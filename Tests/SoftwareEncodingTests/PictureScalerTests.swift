@@ -55,13 +55,14 @@ import Testing
     /// A picture of one colour.
     private func plain(_ layout: FrameLayout, y: UInt8, u: UInt8, v: UInt8) -> [UInt8] {
         if layout.format == .yuyv { return (0..<layout.byteCount / 4).flatMap { _ in [y, u, y, v] } }
+        if layout.format == .uyvy { return (0..<layout.byteCount / 4).flatMap { _ in [u, y, v, y] } }
         let luma = layout.size.width * layout.size.height
         let chroma = (layout.byteCount - luma) / 2
         var bytes = [UInt8](repeating: y, count: luma)
         switch layout.format {
         case .i420: bytes += [UInt8](repeating: u, count: chroma) + [UInt8](repeating: v, count: chroma)
         case .nv12: bytes += (0..<chroma).flatMap { _ in [u, v] }
-        case .yuyv, .rgb888: break
+        case .yuyv, .uyvy, .rgb888, .bgr888: break
         }
         return bytes
     }
@@ -98,7 +99,7 @@ import Testing
     }
 
     @Test(
-        arguments: [PixelFormat.i420, .nv12, .yuyv],
+        arguments: [PixelFormat.i420, .nv12, .yuyv, .uyvy],
         [(640, 480), (641, 479), (1, 1), (1, 300), (300, 1), (1280, 720), (33, 17), (320, 180), (160, 180)])
     func fillsItsPlaceAndLeavesBlackBars(format: PixelFormat, side: (Int, Int)) throws {
         let layout = FrameLayout(packed: format, size: PictureSize(width: side.0, height: side.1))
@@ -124,6 +125,28 @@ import Testing
         return plane.enumerated().count { place, sample in
             columns.contains(place % width) && rows.contains(place / width)
                 ? abs(Int(sample) - inside) > 1 : Int(sample) != outside
+        }
+    }
+
+    /// Colours as BT.601 has them in studio range.
+    @Test(
+        arguments: [PixelFormat.rgb888, .bgr888],
+        [
+            ([255, 0, 0], [82, 90, 240]), ([0, 255, 0], [145, 54, 34]), ([0, 0, 255], [41, 240, 110]),
+            ([255, 255, 255], [235, 128, 128]), ([0, 0, 0], [16, 128, 128]),
+        ] as [([UInt8], [UInt8])])
+    func coloursHaveTheirBytesInOrder(format: PixelFormat, colour: ([UInt8], [UInt8])) throws {
+        let target = PictureSize(width: 32, height: 18)
+        for size in [target, PictureSize(width: 64, height: 36), PictureSize(width: 16, height: 9)] {
+            let layout = FrameLayout(packed: format, size: size)
+            let pixel = format == .bgr888 ? colour.0 : colour.0.reversed()
+            let bytes = (0..<size.width * size.height).flatMap { _ in pixel }
+            #expect(bytes.count == layout.byteCount)
+            let result = try scaled(PictureScaler(from: layout, to: target), bytes)
+            for (plane, place) in [0..<576, 576..<720, 720..<864].enumerated() {
+                let strays = result[place].count { abs(Int($0) - Int(colour.1[plane])) > 1 }
+                #expect(strays == 0, "plane \(plane) of \(size): \(result[place].prefix(4))")
+            }
         }
     }
 

@@ -23,6 +23,10 @@ import Testing
             #expect(try VideoSourceDescription(parsing: "raw:\(path),\(settings)") == video(path))
         }
         #expect(try VideoSourceDescription(parsing: "raw:a,fps=1,size=3x5,format=nv12") == video("a", .nv12, 3, 5, 1))
+        for format in PixelFormat.allCases {
+            let text = "raw:a,format=\(format.rawValue),size=640x480,fps=30"
+            #expect(try VideoSourceDescription(parsing: text) == video("a", format))
+        }
         #expect(
             try VideoSourceDescription(parsing: "raw:a,size=8192x2,fps=240,format=i420")
                 == video("a", .i420, 8192, 2, 240))
@@ -32,7 +36,7 @@ import Testing
         ("", "synthetic, none or raw:PATH"), ("Synthetic", "synthetic, none or raw:PATH"), ("raw:", "path"),
         ("raw:a", "format="), ("raw:,format=i420,size=2x2,fps=1", "path"), ("raw:a,size=2x2,fps=1", "format="),
         ("raw:a,format=i420,fps=1", "size="), ("raw:a,format=i420,size=2x2", "fps="),
-        ("raw:a,format=yuv,size=2x2,fps=1", "format is i420, nv12, yuyv or rgb888, not \"yuv\""),
+        ("raw:a,format=yuv,size=2x2,fps=1", "format is i420, nv12, yuyv, uyvy, rgb888 or bgr888, not \"yuv\""),
         ("raw:a,format=,size=2x2,fps=1", "format is"), ("raw:a,format=i420,size=2,fps=1", "size is"),
         ("raw:a,format=i420,size=2x2x2,fps=1", "size is"), ("raw:a,format=i420,size=x2,fps=1", "size is"),
         ("raw:a,format=i420,size=1x2,fps=1", "size is"), ("raw:a,format=i420,size=2x8193,fps=1", "size is"),

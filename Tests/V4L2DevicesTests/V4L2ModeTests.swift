@@ -58,6 +58,13 @@ import Testing
         #expect(PixelFormat.yuyv.fourCC.rawValue == 0x5659_5559)
         #expect(PixelFormat(FourCC("NV12")) == .nv12)
         #expect(PixelFormat(FourCC("MJPG")) == nil)
+        // V4L2 names the bytes of RGB in the order of memory, libdrm from the highest one.
+        #expect(PixelFormat(v4l2: FourCC("RGB3")) == .bgr888)
+        #expect(PixelFormat(v4l2: FourCC("BGR3")) == .rgb888)
+        #expect(PixelFormat(FourCC("BG24")) == .bgr888)
+        #expect(PixelFormat(FourCC("RG24")) == .rgb888)
+        #expect(PixelFormat(v4l2: FourCC("RG24")) == nil)
+        for format in [PixelFormat.i420, .nv12, .yuyv, .uyvy] { #expect(format.v4l2FourCC == format.fourCC) }
         #expect("\(FourCC("Y10 "))" == "Y10")
         #expect("\(FourCC(rawValue: 0xff00_4142))" == "BA??")
     }
@@ -119,6 +126,13 @@ import Testing
         #expect(layout?.byteCount == 640 * 537)
         #expect(FrameLayout(format: .i420, size: size, stride: 640, bufferSize: 640 * 537)?.planes[2].offset == 286_400)
         #expect(FrameLayout(format: .yuyv, size: size, stride: 1280, bufferSize: 1280 * 358)?.byteCount == 458_240)
+        for format in [PixelFormat.rgb888, .bgr888] {
+            let layout = FrameLayout(format: format, size: size, stride: 1920, bufferSize: 1920 * 358)
+            #expect(layout?.planes.map(\.stride) == [1920])
+            #expect(layout?.byteCount == 687_360)
+            #expect(FrameLayout(format: format, size: size, stride: 1907, bufferSize: 1 << 30) == nil)
+        }
+        #expect(FrameLayout(format: .uyvy, size: size, stride: 1271, bufferSize: 1 << 30) == nil)
     }
 
     @Test func aBufferThatIsTooSmallIsRefused() {

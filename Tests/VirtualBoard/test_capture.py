@@ -34,14 +34,17 @@ def test_cameras_are_listed_with_what_they_offer(board, vivid):
 def test_pictures_come_as_dmabuf_in_order_and_nobody_looks_at_them(board, vivid):
     report = captured(board, f"v4l2:{vivid}", 60, "--dimension 320x180")
     assert report["format"] == "NV12" and report["frames"] == report["dmabuf"] == 60
-    assert report["disorders"] == report["repeated"] == report["converted"] == 0
+    assert report["disorders"] == report["repeated"] == report["decoded"] == 0
     assert report["mapped"] == 0
 
 
-@pytest.mark.parametrize("code, given, converted", [("YUYV", "YUYV", 0), ("UYVY", "YU12", 10), ("RGB3", "YU12", 10)])
-def test_formats_without_an_encoder_are_decoded(board, vivid, code, given, converted):
+@pytest.mark.parametrize(
+    "code, given, decoded",
+    [("YUYV", "YUYV", 0), ("UYVY", "UYVY", 0), ("RGB3", "BG24", 0), ("YVYU", "YU12", 10)],
+)  # fmt: skip
+def test_formats_that_libyuv_does_not_read_are_decoded(board, vivid, code, given, decoded):
     report = captured(board, f"v4l2:{vivid},format={code}", 10, "--dimension 320x180")
-    assert (report["format"], report["converted"]) == (given, converted)
+    assert (report["format"], report["decoded"]) == (given, decoded)
 
 
 def test_controls_are_set_by_name_and_refused_with_the_list(board, vivid):
@@ -92,14 +95,56 @@ def test_camera_and_microphone_are_published_together(board, vivid, nginx):
     status = [event for event in events(sender.text) if event["name"] == "status"][-1]
     assert status["sourceInterruptions"] == status["audioInterruptions"] == 0
     assert status["audioFrames"] > 15 * 44_100 and status["audioPeakDecibels"] > -20
-    # What goes into the software encoder was converted at most once, and the source converted nothing.
-    assert status["sourceConverted"] <= status["sourceFrames"]
+    assert status["sourceDecoded"] == 0
     recording = Recording(nginx.recording("capture"))
     assert not recording.disorder() and not recording.decoded.complaints
     first = abs(recording.pictures[0].timestamp - recording.sounds[0].timestamp)
     assert first < 200, "the tracks begin together"
     sound_time = (recording.sounds[-1].timestamp - recording.sounds[0].timestamp) / 1000
     assert abs(sound_time - (len(recording.sounds) - 1) * 1024 / recording.sample_rate) < 0.04
+
+
+@pytest.mark.parametrize(
+    "setting, decoded, converted",
+    [
+        ("format=YUYV,size=640x360", False, True), ("format=NV12,size=640x360", False, True),
+        ("format=YU12,size=320x180", False, False), ("format=UYVY,size=320x180", False, True),
+        ("format=RGB3,size=640x360", False, True), ("format=YVYU,size=320x180", True, False),
+        ("format=YVYU,size=640x360", True, True),
+    ],
+)  # fmt: skip
+def test_a_picture_is_converted_once_at_most(board, vivid, nginx, setting, decoded, converted):
+    """Format and size in one go, whatever the camera gives; decoding is counted for itself."""
+    url = nginx.url("once").replace("127.0.0.1", HOST)
+    sender = board.run(
+        f"tallycam publish --video v4l2:{vivid},{setting} --audio none --encoder openh264 --quality Low3 --url {url} "
+        "--dimension 320x180 --adapt nothing --duration 5 --status-interval 1 --events json", timeout=60,
+    )  # fmt: skip
+    status = [event for event in events(sender.text) if event["name"] == "status"][-1]
+    pictures = status["sourceFrames"] + status["sourceRepeated"]
+    assert pictures > 5
+    # The counters are read while pictures are under way.
+    assert abs(status["sourceDecoded"] - (status["sourceFrames"] if decoded else 0)) <= 3
+    assert 0 < status["sourceConverted"] <= pictures if converted else status["sourceConverted"] == 0
+
+
+def test_busy_and_forbidden_microphones_are_told_apart(board):
+    words = "tallycam publish --video none --audio alsa:hw:Loopback,1 --duration 2 --url rtmp://127.0.0.1:9/live/x"
+    # The loop has eight of them; one is enough to listen.
+    hold = "exec arecord -q -D hw:Loopback,1 -f S16_LE -c 2 -r 48000 /dev/null"
+    holders = [board.start(hold) for _ in range(8)]
+    board.run(
+        "for _ in $(seq 100); do [ $(grep -L closed /proc/asound/Loopback/pcm1c/sub*/status | wc -l) = 8 ] && exit; "
+        "sleep 0.2; done; exit 1"
+    )
+    busy = board.run(words, check=False)
+    for holder in holders:
+        holder.end()
+    assert busy.status == 4 and "in use by another program" in busy.text
+    board.run("grep -q nobody /etc/passwd || echo nobody:x:65534:65534::/:/bin/sh >> /etc/passwd")
+    board.run(f"chmod 600 /dev/snd/*; printf '#!/bin/sh\\nexec {words}\\n' > /tmp/hear && chmod 755 /tmp/hear")
+    forbidden = board.run("socat -u EXEC:/tmp/hear,su=nobody,stderr STDOUT", check=False)
+    assert "may not be opened by this user" in forbidden.text and "group audio" in forbidden.text
 
 
 def test_an_unbound_camera_returns_and_the_connection_stays(board, vivid, nginx):

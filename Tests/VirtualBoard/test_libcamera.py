@@ -58,7 +58,7 @@ def test_cameras_are_listed_with_what_they_offer(board):
     controls = {control["name"]: control for control in vimc["controls"]}
     assert controls["Brightness"]["type"] == "real"
     assert (controls["Brightness"]["minimum"], controls["Brightness"]["maximum"]) == (-1, 1)
-    assert "RG24" in {mode["format"] for mode in vimc["modes"]}
+    assert "BG24" in {mode["format"] for mode in vimc["modes"]}
     text = board.run("tallycam cameras").text
     assert "libcamera:Virtual0  A model, back" in text and "5.0 to 60.0 pictures per second" in text
 
@@ -72,7 +72,7 @@ def test_a_hundred_pictures_of_the_virtual_camera_come_in_order_and_unread(board
 
 def test_ten_pictures_come_through_vimcs_module(board, vimc):
     report = captured(board, f"{vimc},Brightness=0.2,fps=1", 10, "--dimension 160x120")
-    assert report["format"] == "RG24"
+    assert report["format"] == "BG24"
     assert report["frames"] == report["captured"] == report["dmabuf"] == 10
     assert report["disorders"] == report["mapped"] == 0
 
@@ -100,7 +100,8 @@ def test_a_camera_in_use_is_told_and_leaves_the_others_free(board, vimc):
     busy = board.run(f"tallycam capture --video '{vimc},fps=1' --frames 1", check=False)
     other = captured(board, "libcamera:Virtual0,fps=10", 5, "--dimension 320x240")
     holder.end()
-    assert busy.status == 4 and "in use by another program" in busy.text
+    # Another process cannot set vimc up while it streams, so libcamera does not even list it there.
+    assert busy.status == 4 and "one that is in use by another program may be missing" in busy.text
     assert other["captured"] == 5
 
 

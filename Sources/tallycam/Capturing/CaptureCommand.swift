@@ -105,7 +105,7 @@ private struct TakenPictures {
             object.write("captured", statistics.capturedFrames)
             object.write("dropped", statistics.droppedFrames)
             object.write("repeated", statistics.repeatedFrames)
-            object.write("converted", statistics.convertedFrames)
+            object.write("decoded", statistics.decodedFrames)
             object.write("mapped", statistics.mappedFrames)
             object.write("dmabuf", shared)
             object.write("disorders", disorders)

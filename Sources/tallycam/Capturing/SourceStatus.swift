@@ -8,7 +8,8 @@ extension PublishCounters {
         var fields: [(name: String, value: Event.Value)] = [
             ("sourceFrames", .integer(video.capturedFrames)), ("sourceDropped", .integer(video.droppedFrames)),
             ("sourceRepeated", .integer(video.repeatedFrames)),
-            ("sourceConverted", .integer(video.convertedFrames + convertedFrames)),
+            ("sourceDecoded", .integer(video.decodedFrames)), ("sourceTurned", .integer(video.turnedFrames)),
+            ("sourceConverted", .integer(convertedFrames)),
             ("sourceMapped", .integer(video.mappedFrames)), ("sourceInterruptions", .integer(video.interruptions)),
             ("audioFrames", .integer(audioSource.capturedFrames)), ("audioSilent", .integer(audioSource.silentFrames)),
             ("audioOverruns", .integer(audioSource.overruns)),

@@ -162,7 +162,7 @@ extension VideoSourceStatistics {
     fileprivate mutating func add(_ other: VideoSourceStatistics) {
         capturedFrames += other.capturedFrames
         droppedFrames += other.droppedFrames
-        convertedFrames += other.convertedFrames
+        decodedFrames += other.decodedFrames
         mappedFrames += other.mappedFrames
     }
 }

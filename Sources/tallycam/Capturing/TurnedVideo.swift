@@ -19,7 +19,7 @@ final class TurnedVideo: VideoSource {
 
     var statistics: VideoSourceStatistics {
         var statistics = source.statistics
-        statistics.convertedFrames += turnedFrames
+        statistics.turnedFrames += turnedFrames
         return statistics
     }
 

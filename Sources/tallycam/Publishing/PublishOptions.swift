@@ -96,7 +96,7 @@ struct PublishOptions {
                     libcamera[:ID|front|back|external][,SETTING...],
                     v4l2:/dev/videoN[,SETTING...], or
                     raw:PATH,format=F,size=WxH,fps=N
-                    with F i420, nv12, yuyv or rgb888.
+                    with F i420, nv12, yuyv, uyvy, rgb888 or bgr888.
                     A camera's settings are size=WxH, fps=N, format=CODE
                     and its controls, CONTROL=VALUE (tallycam cameras).
                     PATH - is standard input. A file is paced by its fps,
