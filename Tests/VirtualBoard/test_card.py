@@ -54,7 +54,10 @@ def test_boot_press_live_press_and_power_off(slot, nginx, record_property):
     record_property("first_picture_seconds", first)
 
 
-WIRING = b'{"name": "x", "statusLED": {"line": "GPIO27"}, "console": "/dev/ttyAMA0", "button": {"line": "%s"}}'
+WIRING = (
+    b'{"name": "x", "statusLED": {"line": "GPIO27"}, "flashLED": {"line": "GPIO22"}, "console": "/dev/ttyAMA0",'
+    b' "button": {"line": "%s"}}'
+)
 BROKEN = {
     "stream.json": [
         (b"", 2, "stream.json"), (b"\x00\xff\xfe\x80", 2, "saved as"), (b"[1]", 2, "must be an object"),
