@@ -278,5 +278,9 @@ public struct Appliance: Sendable {
         return faults.first.map { .fault($0) } ?? .ready
     }
 
-    private var connectingState: ApplianceState { currentFaults.contains(.network) ? .fault(.network) : .connecting }
+    /// Network before server: without the one the other cannot be known.
+    private var connectingState: ApplianceState {
+        if currentFaults.contains(.network) { return .fault(.network) }
+        return currentFaults.contains(.server) ? .fault(.server) : .connecting
+    }
 }

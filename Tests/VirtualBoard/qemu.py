@@ -47,6 +47,9 @@ class Machine:
         if self._monitor is None:
             connection = socket.socket(socket.AF_UNIX)
             connection.settimeout(20)
+            deadline = time.monotonic() + 10
+            while not self._control.exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
             connection.connect(str(self._control))
             self._monitor = connection.makefile("rw")
             self._monitor.readline()

@@ -7,6 +7,8 @@ import Transport
 // What happens.
 extension ApplianceRunner {
     static let mediaFaults: [ApplianceFault] = [.camera, .microphone, .encoder]
+    /// Attempts that fail before the server is said to be at fault.
+    private static let patience = 3
 
     func buttonMeant(_ actions: [ButtonGestures.Action]) {
         let now = MonotonicClock.now()
@@ -47,6 +49,7 @@ extension ApplianceRunner {
         status.eventHappened(event, start: files.device.startQuality)
         if event.isWorthKeeping, let text = event.text { tell(text) }
         sourceTold(event, now: now)
+        attemptTold(event, now: now)
         if let state = event.streamState {
             // The thread's end says why.
             guard state != .error else { return }
@@ -73,8 +76,23 @@ extension ApplianceRunner {
         reportFaults(now: now)
     }
 
+    /// A server that a start does not reach is a mistake more often than bad luck: it is told and counted out while the
+    /// attempts go on. A stream that was up shows that it reconnects.
+    private func attemptTold(_ event: Event, now: MediaTimestamp) {
+        let retries: [EventCode] = [.retryAfterLookup, .retryAfterConnect, .retryAfterHandshake]
+        guard let code = EventCode(rawValue: event.code), retries.contains(code), !status.hasBeenUp,
+            !appliance.faults.contains(.network)
+        else { return }
+        vainAttempts += 1
+        guard vainAttempts >= Self.patience else { return }
+        failures[.server] = event.text ?? code.meaning
+        perform(appliance.faultRaised(.server, now: now))
+        reportFaults(now: now)
+    }
+
     private func forgiveEverything() {
         failures = [:]
+        vainAttempts = 0
         reportFaults(now: MonotonicClock.now())
     }
 
@@ -82,6 +100,7 @@ extension ApplianceRunner {
         let now = MonotonicClock.now()
         let startsAgain = stream.ended()
         status = StreamSummary()
+        vainAttempts = 0
         // The next stream finds out what is there by then.
         for fault in interruptions.keys { perform(appliance.faultCleared(fault, now: now)) }
         interruptions = [:]
@@ -102,6 +121,9 @@ extension ApplianceRunner {
             }
         } else {
             perform(appliance.streamStateChanged(to: .disconnected, now: now))
+            // Stopped by the person, who knows.
+            failures[.server] = nil
+            perform(appliance.faultCleared(.server, now: now))
         }
         if startsAgain, !stream.isRunning, appliance.wantsStream { startStream(now: now) }
         reportFaults(now: now)

@@ -29,6 +29,8 @@ final class ApplianceRunner {
     var failures: [ApplianceFault: String] = [:]
     /// Cameras and microphones that a running stream has lost, and waits for.
     var interruptions: [ApplianceFault: String] = [:]
+    /// Failures in a row of a stream that has not been up yet.
+    var vainAttempts = 0
     var status = StreamSummary()
     var wireless = WirelessLink()
     var supplicant = SupplicantMonitor(directory: NetworkDescription.controlDirectory)

@@ -10,11 +10,13 @@ struct StreamSummary {
     var bitsPerSecond: Int?
     var bufferedSeconds: Double?
     var encoder: String?
+    var hasBeenUp = false
     /// Lower than where the stream began.
     var isLowered = false
 
     mutating func eventHappened(_ event: Event, start: String) {
         switch event.code {
+        case EventCode.publishing.rawValue: hasBeenUp = true
         case EventCode.status.rawValue:
             quality = event.text(of: "quality")
             encoder = event.text(of: "encoder")
