@@ -61,14 +61,16 @@ class AccessPoint:
         self.run("kill $(cat /tmp/air/hostapd.pid); while test -e /tmp/air/hostapd.pid; do sleep 0.1; done; ip link set wlan1 down")
 
     def asked(self, name: str) -> bytes:
-        """What the network answers to a question for a name's IPv4 address by multicast DNS (RFC 6762), as a sender from
-        another port than 5353 is answered: directly."""
+        """What the network answers to a question for a name's IPv4 address by multicast DNS (RFC 6762)."""
         labels = b"".join(bytes([len(label)]) + label.encode() for label in name.split("."))
         question = struct.pack("!6H", 7, 0, 1, 0, 0, 0) + labels + b"\0" + struct.pack("!2H", 1, 1)
         self.board.put("/tmp/air/question", question)
         deadline = time.monotonic() + 30
         while True:
-            answer = self.run("socat -t 2 - UDP4-SENDTO:224.0.0.251:5353,ip-multicast-if=10.0.2.77 </tmp/air/question").data
+            answer = self.run(
+                "socat -t 2 - UDP4-DATAGRAM:224.0.0.251:5353,bind=:5353,reuseaddr,ip-multicast-if=10.0.2.77,"
+                "ip-multicast-loop=0,ip-add-membership=224.0.0.251:10.0.2.77 </tmp/air/question"
+            ).data
             if len(answer) > len(question):
                 return answer
             assert time.monotonic() < deadline, f"{name} is not found: {answer!r}"
