@@ -90,8 +90,6 @@ extension ApplianceRunner {
             // The start scripts did it at boot, with the same settings.
             guard hasLoaded, access(script, X_OK) == 0 else { return }
             tell("the network's settings have changed")
-            wireless = WirelessLink()
-            supplicant.detach()
             try startProgram([script, "restart"])
         } catch {
             tell("the network's settings cannot be taken up: \(error)")

@@ -33,7 +33,7 @@ final class ApplianceRunner {
     var vainAttempts = 0
     var status = StreamSummary()
     var wireless = WirelessLink()
-    var supplicant = SupplicantMonitor(directory: NetworkDescription.controlDirectory)
+    var supplicant: SupplicantMonitor
     var restarts: MachineRestarts
 
     private let signals: SignalFD
@@ -59,6 +59,8 @@ final class ApplianceRunner {
         stream = try StreamRunner(stateDirectory: settings.stateDirectory)
         restarts = MachineRestarts(stateDirectory: settings.stateDirectory)
         links = try? LinkMonitor()
+        supplicant = SupplicantMonitor(
+            directory: NetworkDescription.controlDirectory, path: "\(settings.networkDirectory)/wifi-messages")
         appliance = Appliance(awaitsClock: Self.isClockAwaited(settings))
         server = try? ControlServer(path: settings.socketPath)
     }
@@ -125,7 +127,7 @@ final class ApplianceRunner {
             tell("the files on the boot partition have changed")
             perform(appliance.configurationChanged(now: now))
         }
-        supplicant.tick()
+        lookForSupplicant(now: now)
         if !board.faults.isEmpty { board.openMissing(now: now) }
         boot.retry()
         openConsole()

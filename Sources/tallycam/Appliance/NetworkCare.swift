@@ -37,9 +37,21 @@ extension ApplianceRunner {
         reportFaults(now: now)
     }
 
+    /// Each wpa_supplicant has read network.json anew: what another one has said counts no more.
+    func lookForSupplicant(now: MediaTimestamp) {
+        guard supplicant.tick() else { return }
+        let before = wireless
+        wireless = WirelessLink()
+        wirelessChanged(from: before)
+    }
+
     func supplicantSaid() {
         let before = wireless
         for message in supplicant.takeMessages() { wireless.supplicantSaid(message) }
+        wirelessChanged(from: before)
+    }
+
+    private func wirelessChanged(from before: WirelessLink) {
         guard wireless != before else { return }
         if wireless.isConnected != before.isConnected {
             tell("network: Wi-Fi \(wireless.isConnected ? "connected" : "disconnected")")
