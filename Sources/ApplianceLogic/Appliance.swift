@@ -1,53 +1,5 @@
 import Media
 
-/// What the device as a whole is doing, for LED, console and status.
-public enum ApplianceState: Hashable, Sendable {
-    case boot
-    /// Reading new configuration.
-    case updating
-    /// Nothing can be streamed, or the last stream ended by it.
-    case fault(ApplianceFault)
-    case ready
-    case connecting
-    case live
-    /// Live with the quality lowered.
-    case degraded
-    case reconnecting
-    case stopping
-    case shutdown
-
-    /// For events and status.
-    public var name: String {
-        switch self {
-        case .boot: "boot"
-        case .updating: "updating"
-        case .fault(.network): "no network"
-        case .fault: "fault"
-        case .ready: "ready"
-        case .connecting: "connecting"
-        case .live: "live"
-        case .degraded: "degraded"
-        case .reconnecting: "reconnecting"
-        case .stopping: "stopping"
-        case .shutdown: "shutdown"
-        }
-    }
-
-    public var pattern: LEDPattern {
-        switch self {
-        case .boot: .slow
-        case .updating: .shortShortLong
-        case .fault(let fault): .count(fault.blinkCount)
-        case .ready: .heartbeat
-        case .connecting: .fast
-        case .live: .steady
-        case .degraded: .gaps
-        case .reconnecting: .shortShortShortLong
-        case .stopping, .shutdown: .verySlow
-        }
-    }
-}
-
 /// Decides what the device does: when it streams, what it shows, when it powers off.
 ///
 /// It keeps facts (network, faults, the stream's state) and what the person wants, and derives the
@@ -90,15 +42,18 @@ public struct Appliance: Sendable {
         public var flashLED: FlashLEDMode
         /// A stream that is live has to begin anew to follow the change.
         public var needsRestart: Bool
+        /// The stream is signed or secured, and both need the time of day.
+        public var needsClock: Bool
 
         public init(
             faults: Set<ApplianceFault> = [], startsAtBoot: Bool = false, flashLED: FlashLEDMode = .off,
-            needsRestart: Bool = false
+            needsRestart: Bool = false, needsClock: Bool = false
         ) {
             self.faults = faults
             self.startsAtBoot = startsAtBoot
             self.flashLED = flashLED
             self.needsRestart = needsRestart
+            self.needsClock = needsClock
         }
     }
 
@@ -123,8 +78,11 @@ public struct Appliance: Sendable {
     private var isDegraded = false
     private var powerOff: (kind: PowerOff, deadline: MediaTimestamp)?
     private var isPoweredOff = false
+    private var needsClock = false
+    private var clock: ClockWait
 
-    public init() {}
+    /// - Parameter awaitsClock: the clock is not set yet, and `clockSet` will be told.
+    public init(awaitsClock: Bool = false) { clock = ClockWait(isAwaited: awaitsClock) }
 
     // MARK: What people ask for
 
@@ -140,7 +98,9 @@ public struct Appliance: Sendable {
         wantsStream = true
         // The person has seen it and tries again.
         currentFaults.remove(.server)
-        return (isLoaded ? [.startStream] : []) + updated()
+        guard isLoaded else { return updated() }
+        // One that is just ending begins again after its end.
+        return (streamIsRunning ? [.startStream] : beginningIfWanted(now: now)) + updated()
     }
 
     public mutating func stopRequested(now: MediaTimestamp) -> [Action] {
@@ -166,6 +126,7 @@ public struct Appliance: Sendable {
         // Whatever the server disliked may be what was changed.
         if configuration.needsRestart { currentFaults.remove(.server) }
         flashLEDMode = configuration.flashLED
+        needsClock = configuration.needsClock
         let isFirst = !isLoaded
         isLoaded = true
         isLoading = isLoadStale
@@ -174,10 +135,10 @@ public struct Appliance: Sendable {
         guard powerOff == nil else { return updated() }
         if isFirst {
             wantsStream = wantsStream || configuration.startsAtBoot
-            actions += beginningIfWanted()
+            actions += beginningIfWanted(now: now)
         } else if wantsStream {
             if !streamIsRunning {
-                actions += beginningIfWanted()
+                actions += beginningIfWanted(now: now)
             } else if currentFaults.contains(.streamFile) {
                 // There is nowhere to send to any more; the wish stays for when the file is right.
                 actions.append(.stopStream)
@@ -203,7 +164,20 @@ public struct Appliance: Sendable {
     }
 
     public mutating func networkChanged(isUp: Bool, now: MediaTimestamp) -> [Action] {
-        isUp ? faultCleared(.network, now: now) : faultRaised(.network, now: now)
+        guard isUp else {
+            clock.networkLost()
+            return faultRaised(.network, now: now)
+        }
+        let actions = faultCleared(.network, now: now)
+        return actions + (isWaitingForClock ? beginningIfWanted(now: now) : [])
+    }
+
+    /// The time of day is known.
+    public mutating func clockSet(now: MediaTimestamp) -> [Action] {
+        let wasWaiting = isWaitingForClock
+        clock.ended()
+        // What is shown stays: the stream reports that it connects.
+        return wasWaiting ? beginningIfWanted(now: now) : []
     }
 
     public mutating func faultRaised(_ fault: ApplianceFault, now: MediaTimestamp) -> [Action] {
@@ -214,7 +188,7 @@ public struct Appliance: Sendable {
     /// Heals by itself: a stream that is wanted begins.
     public mutating func faultCleared(_ fault: ApplianceFault, now: MediaTimestamp) -> [Action] {
         guard currentFaults.remove(fault) != nil else { return [] }
-        return (fault.preventsStreaming ? beginningIfWanted() : []) + updated()
+        return (fault.preventsStreaming ? beginningIfWanted(now: now) : []) + updated()
     }
 
     public mutating func streamStateChanged(to next: StreamState, now: MediaTimestamp) -> [Action] {
@@ -235,8 +209,9 @@ public struct Appliance: Sendable {
     }
 
     public mutating func timerFired(now: MediaTimestamp) -> [Action] {
-        guard let powerOff, powerOff.deadline <= now else { return [] }
-        return finishedPowerOff()
+        if let powerOff { return powerOff.deadline <= now ? finishedPowerOff() : [] }
+        guard let deadline = clock.deadline, deadline <= now else { return [] }
+        return clockSet(now: now)
     }
 
     // MARK: Derived
@@ -250,8 +225,15 @@ public struct Appliance: Sendable {
 
     private var preventingFault: ApplianceFault? { faults.first(where: \.preventsStreaming) }
 
-    private mutating func beginningIfWanted() -> [Action] {
-        wantsStream && isLoaded && preventingFault == nil && !streamIsRunning ? [.startStream] : []
+    /// Whether a stream that is wanted is held back until the time of day is known.
+    public var isWaitingForClock: Bool { mayBegin && needsClock && clock.isAwaited }
+
+    private var mayBegin: Bool { wantsStream && isLoaded && preventingFault == nil && !streamIsRunning }
+
+    private mutating func beginningIfWanted(now: MediaTimestamp) -> [Action] {
+        guard isWaitingForClock else { return mayBegin ? [.startStream] : [] }
+        clock.began(networkIsUp: !currentFaults.contains(.network), now: now)
+        return clock.deadline.map { [.setTimer($0)] } ?? []
     }
 
     private mutating func finishedPowerOff() -> [Action] {
@@ -288,11 +270,17 @@ public struct Appliance: Sendable {
         case .connected: return isDegraded ? .degraded : .live
         case .disconnecting: return .stopping
         case .reconnecting: return .reconnecting
-        case .connecting: return currentFaults.contains(.network) ? .fault(.network) : .connecting
-        case .unknown, .disconnected, .error: break
+        case .connecting: return connectingState
+        case .unknown, .disconnected, .error: if isWaitingForClock { return connectingState }
         }
         if !isLoaded { return .boot }
         if isLoading { return .updating }
         return faults.first.map { .fault($0) } ?? .ready
+    }
+
+    /// Network before server: without the one the other cannot be known.
+    private var connectingState: ApplianceState {
+        if currentFaults.contains(.network) { return .fault(.network) }
+        return currentFaults.contains(.server) ? .fault(.server) : .connecting
     }
 }

@@ -8,7 +8,7 @@ public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
     case microphone = 5
     /// No network.
     case network = 6
-    /// The server refused the stream, or was given up.
+    /// The server refused the stream, or could not be reached; it may be tried on.
     case server = 7
     case encoder = 8
     /// `board.json`, GPIO lines, the card: what the image or the hardware got wrong.

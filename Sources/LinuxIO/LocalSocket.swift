@@ -32,6 +32,48 @@ public final class LocalListener {
     }
 }
 
+/// A Unix datagram socket with a name of its own, so that its peer can answer (unix(7)). The file is removed when it goes
+/// out of scope.
+public final class LocalDatagramSocket {
+    private let socket: OwnedFileDescriptor
+    private let path: String
+
+    /// Replaces a file that an earlier process has left.
+    /// - Parameter peer: the name of the socket that it talks with, the only one it hears.
+    public init(path: String, peer: String) throws(SystemCallError) {
+        self.path = path
+        socket = try makeLocalSocket(type: SOCK_DGRAM)
+        unlink(path)
+        guard withAddress(of: path, { bind(socket.rawValue, $0, $1) }) == 0 else {
+            throw SystemCallError("bind", subject: path)
+        }
+        guard withAddress(of: peer, { connect(socket.rawValue, $0, $1) }) == 0 else {
+            throw SystemCallError("connect", subject: peer)
+        }
+        try socket.setNonBlocking()
+    }
+
+    deinit { unlink(path) }
+
+    /// Readable when `receive` has something.
+    public var fileDescriptor: Int32 { socket.rawValue }
+
+    public func send(_ message: [UInt8]) throws(SystemCallError) {
+        guard Glibc.send(socket.rawValue, message, message.count, Int32(MSG_NOSIGNAL)) >= 0 else {
+            throw SystemCallError("send", subject: path)
+        }
+    }
+
+    /// The next message, cut off at `limit` bytes; `nil` when there is none.
+    public func receive(limit: Int) throws(SystemCallError) -> [UInt8]? {
+        var message = [UInt8](repeating: 0, count: limit)
+        let count = recv(socket.rawValue, &message, limit, 0)
+        if count >= 0 { return Array(message[..<count]) }
+        if errno == EAGAIN || errno == EINTR { return nil }
+        throw SystemCallError("recv", subject: path)
+    }
+}
+
 /// Connects to a Unix socket.
 public func connectLocal(_ path: String) throws(SystemCallError) -> OwnedFileDescriptor {
     let socket = try makeLocalSocket()
@@ -41,8 +83,10 @@ public func connectLocal(_ path: String) throws(SystemCallError) -> OwnedFileDes
     return socket
 }
 
-private func makeLocalSocket() throws(SystemCallError) -> OwnedFileDescriptor {
-    let number = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+private func makeLocalSocket(
+    type: __socket_type = SOCK_STREAM
+) throws(SystemCallError) -> OwnedFileDescriptor {
+    let number = Glibc.socket(AF_UNIX, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard number >= 0 else { throw SystemCallError("socket", subject: "unix") }
     return OwnedFileDescriptor(adopting: number)
 }

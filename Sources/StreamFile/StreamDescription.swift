@@ -27,6 +27,18 @@ public struct StreamDescription: Hashable, Sendable {
         if case .plain(let stream) = form, stream.url.scheme == .rtmps { stream.caFile } else { nil }
     }
 
+    /// Whether a connection needs the time of day: it is signed with it, or a certificate is checked against it.
+    public var needsClock: Bool {
+        switch form {
+        case .plain(let stream): stream.url.scheme == .rtmps
+        case .pili(let stream):
+            switch stream.security {
+            case .dynamic, .expiring: true
+            case .none, .static: false
+            }
+        }
+    }
+
     /// The same with `caFile` found from anywhere.
     /// - Parameter directory: the stream file's.
     public func located(in directory: String) -> StreamDescription {

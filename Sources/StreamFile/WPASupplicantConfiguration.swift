@@ -1,8 +1,11 @@
 extension NetworkDescription {
+    /// Where wpa_supplicant puts a socket with the name of its interface, which tells how it gets on.
+    public static let controlDirectory = "/run/wpa_supplicant"
+
     /// The text of wpa_supplicant's configuration file; `nil` without a wireless network. It holds passwords.
     public var wpaSupplicantConfiguration: String? {
         guard !wifi.isEmpty else { return nil }
-        var text = "update_config=0\n"
+        var text = "ctrl_interface=\(Self.controlDirectory)\nupdate_config=0\n"
         if let country { text += "country=\(country)\n" }
         for (index, network) in wifi.enumerated() { text += network.block(priority: wifi.count - index) }
         return text

@@ -72,6 +72,18 @@ struct ApplianceTests {
 
     // MARK: Faults
 
+    @Test func aServerThatIsNotReachedIsCountedOutWhileTheAttemptsGoOn() {
+        var appliance = ready()
+        _ = appliance.shortPressed(now: now)
+        _ = appliance.streamStateChanged(to: .connecting, now: now)
+        #expect(appliance.faultRaised(.server, now: now) == [.show(.fault(.server))])
+        // Without a network nobody knows.
+        #expect(appliance.networkChanged(isUp: false, now: now) == [.show(.fault(.network))])
+        #expect(appliance.networkChanged(isUp: true, now: now) == [.show(.fault(.server))])
+        #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.live)])
+        #expect(appliance.streamStateChanged(to: .reconnecting, now: now) == [.show(.reconnecting)])
+    }
+
     @Test func aWrongStreamFileRefusesAndHeals() {
         var appliance = ready(Configuration(faults: [.streamFile]))
         #expect(appliance.state == .fault(.streamFile))

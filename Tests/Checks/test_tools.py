@@ -25,7 +25,7 @@ def project_files(*roots: str) -> list[str]:
 
 def shell_scripts() -> list[str]:
     found = []
-    for name in project_files("scripts", ".ci", "Tests", "board", "Benchmarks"):
+    for name in project_files("scripts", ".ci", "Tests", "board", "Benchmarks", "rootfs-overlay"):
         with open(CHECKOUT / name, "rb") as file:
             if re.match(rb"#!.*\b(ba|da)?sh\b", file.readline()):
                 found.append(name)

@@ -134,6 +134,50 @@ def test_a_server_that_comes_late_and_goes(children):
     camera.wait_for("live")
 
 
+def test_a_server_that_is_not_there_is_told_while_it_is_tried(children):
+    port = free_port()
+    camera = Appliance(children, stream={"url": f"rtmp://127.0.0.1:{port}/live", "key": "x"})
+    camera.ask("start")
+    status = camera.wait_for("fault" if has_route() else "no network")
+    assert status["isStreamWanted"]
+    if has_route():
+        assert [fault["blinks"] for fault in status["faults"]] == [7] and "(7 blinks)" in camera.faults()
+        assert f"127.0.0.1:{port}" in camera.faults()
+    children.start("server", [TALLYCAM, "receive", "--listen", f"127.0.0.1:{port}"])
+    camera.wait_for("live")
+    assert not camera.status()["faults"] and not camera.faults()
+    camera.ask("stop")
+    camera.wait_for("ready" if has_route() else "no network")
+
+
+def test_a_signed_stream_waits_for_the_clock(children):
+    """As long as the start script's mark says that a time server is being asked."""
+    receiver = Receiver(children)
+    mark = children.directory / "network/clock-awaited"
+    mark.parent.mkdir()
+    mark.write_text("")
+    server = {"publish": {"rtmp": f"127.0.0.1:{receiver.port}"}}
+    signed = {"hub": "live", "title": "camera", "publishKey": "key", "hosts": server}
+    camera = Appliance(children, stream=signed)
+    camera.ask("start")
+    camera.wait_for("connecting" if has_route() else "no network")
+    time.sleep(2)
+    assert "waiting for the time of day" in camera.ask("events").stdout
+    assert "connected to" not in camera.ask("events").stdout
+    # What needs no clock does not wait.
+    camera.write("stream", {**signed, "publishSecurity": "static"})
+    camera.wait_for("live")
+    camera.ask("stop")
+    camera.wait_for("ready" if has_route() else "no network")
+    camera.write("stream", signed)
+    time.sleep(2.5)
+    camera.ask("start")
+    camera.wait_for("connecting" if has_route() else "no network")
+    mark.unlink()
+    camera.wait_for("live")
+    assert "the clock is set" in camera.ask("events").stdout
+
+
 def test_a_camera_that_is_not_there_is_told_and_heals(children):
     receiver = Receiver(children)
     camera = Appliance(children, stream=plain(receiver.url()), device={**DEVICE, "camera": "nowhere"})

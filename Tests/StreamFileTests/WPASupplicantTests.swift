@@ -18,6 +18,7 @@ struct WPASupplicantTests {
             try text(#"{"country": "DE", "wifi": [{"ssid": "a\"}Ä", "password": "pass\"word }"}]}"#))
         #expect(
             wifi == """
+                ctrl_interface=/run/wpa_supplicant
                 update_config=0
                 country=DE
                 network={

@@ -53,7 +53,8 @@ class Card:
 class CardBoard(Board):
     """The virtual board with a card in its slot, as its firmware starts it."""
 
-    def __init__(self, folder: Path, card: Card, *, memory: int = 512):
+    def __init__(self, folder: Path, card: Card, *, memory: int = 512, clock: str | None = None):
+        """`clock` is what the machine's clock shows at power-on, such as 2001-02-03; the host's time when `None`."""
         self.folder = folder
         self.card = card
         self.running = []
@@ -75,7 +76,7 @@ class CardBoard(Board):
         self.machine = Machine(
             folder, kernel=folder / "Image", initramfs=self._initramfs(folder, {}),
             command_line=card.read("cmdline.txt").decode().strip(), device_tree=self._device_tree(memory),
-            memory=memory, arguments=network + slot,
+            memory=memory, arguments=network + slot + (("-rtc", f"base={clock}") if clock else ()),
         )  # fmt: skip
 
     def _initramfs(self, source: Path, files: dict[str, Path]) -> Path:
@@ -105,6 +106,10 @@ class CardBoard(Board):
     def wait_for_agent(self) -> None:
         self._wait_for_agent()
 
+    @property
+    def is_running(self) -> bool:
+        return self.machine.process.poll() is None
+
     def status(self) -> dict:
         return json.loads(self.run("tallycam status --json").text)
 
@@ -129,7 +134,8 @@ class CardBoard(Board):
         something itself, perhaps just now."""
         data = json.dumps(content) if isinstance(content, dict) else content
         script = (
-            f"cat >/tmp/edit; n=0; until cmp -s /tmp/edit /boot/{name} || [ $n = 50 ]; do n=$((n + 1));"
+            "until grep -q ' /boot ' /proc/mounts; do sleep 0.1; done;"
+            f" cat >/tmp/edit; n=0; until cmp -s /tmp/edit /boot/{name} || [ $n = 50 ]; do n=$((n + 1));"
             f" mount -o remount,rw /boot && cat /tmp/edit >/boot/{name} && sync; sleep 0.1; done 2>/dev/null;"
             f" mount -o remount,ro /boot; cmp /tmp/edit /boot/{name}"
         )
@@ -140,22 +146,18 @@ class CardBoard(Board):
         line = self._line("GPIO17")
         self.run(f"echo pull-down > $(echo {line}/pull); sleep {seconds}; echo pull-up > $(echo {line}/pull)")
 
-    def lamp(self, line: str, seconds: float) -> list[tuple[bool, float]]:
-        """How a lamp was lit for a while: levels in turn, each with how long it lasted, the first and last cut off."""
-        path = self._line(line)
+    def lamp(self, line: str, seconds: float, pauses: int = 1000) -> list[tuple[bool, float]]:
+        """How a lamp was lit for a while: levels in turn, each with how long it lasted, the first and last cut off. Looks
+        no longer than until so many pauses, dark for more than a second, are over."""
         script = (
-            f"f=$(echo {path}/value); end=$(( $(cut -d. -f1 /proc/uptime) + {int(seconds) + 1} ));"
-            " while [ $(cut -d. -f1 /proc/uptime) -lt $end ]; do read v < $f; read t r < /proc/uptime; echo $t $v; done"
+            f"f=$(echo {self._line(line)}/value); read t r </proc/uptime; end=$((${{t%.*}} + {int(seconds) + 1})); n=0; last=;"
+            f" while [ ${{t%.*}} -lt $end ] && [ $n -lt {pauses} ]; do read v <$f; read t r </proc/uptime;"
+            ' [ "$v" != "$last" ] || continue; now=${t%.*}${t#*.}; echo $t $v;'
+            " [ \"$last\" != 0 ] || [ $((now - since)) -le 100 ] || n=$((n + 1)); last=$v; since=$now; done; echo $t $last"
         )
         samples = [line.split() for line in self.run(script, timeout=seconds + 60).text.splitlines()]
-        runs: list[tuple[bool, float, float]] = []
-        for time_text, value in samples:
-            lit, now = value == "1", float(time_text)
-            if runs and runs[-1][0] == lit:
-                runs[-1] = (lit, runs[-1][1], now)
-            else:
-                runs.append((lit, runs[-1][2] if runs else now, now))
-        return [(lit, end - begin) for lit, begin, end in runs]
+        changes = [(float(time_text), value == "1") for time_text, value in samples]
+        return [(lit, after - begin) for (begin, lit), (after, _) in zip(changes, changes[1:])]
 
     def wait_for_end(self, timeout: float = 40) -> None:
         """The machine has switched itself off."""
@@ -164,3 +166,57 @@ class CardBoard(Board):
     def cut_power(self) -> None:
         self.machine.process.kill()
         self.machine.process.wait()
+
+
+class Slot:
+    """A card to be prepared, and the boards that were started from it."""
+
+    def __init__(self, folder: Path, image: Path):
+        self.card = Card(folder, image)
+        self.folder = folder
+        self.boards: list[CardBoard] = []
+
+    def start(self, **options) -> CardBoard:
+        self.boards.append(CardBoard(self.folder, self.card, **options))
+        return self.boards[-1]
+
+    def start_ready(self, files: dict, **options) -> CardBoard:
+        for name, content in files.items():
+            self.card.write(name, content)
+        board = self.start(**options)
+        board.wait_for_agent()
+        board.wait_for_state("ready", 120)
+        return board
+
+    def close(self) -> None:
+        for board in self.boards:
+            board.close()
+
+
+class SharedCardBoard:
+    """A board for several tests, one after the other; a new one when the last is gone."""
+
+    def __init__(self, make_slot):
+        self.make_slot = make_slot
+        self.slot = None
+
+    def ready(self, device: dict, stream: dict, network: dict | None = None) -> CardBoard:
+        """Ready, with these files on the card."""
+        files = {"device.json": device, "stream.json": stream, "network.json": network or {}}
+        if self.slot is None or not self.slot.boards[-1].is_running:
+            self.close()
+            self.slot = self.make_slot()
+            return self.slot.start_ready(files)
+        board = self.slot.boards[-1]
+        board.end_all()
+        for name, content in files.items():
+            board.edit(name, content)
+        # It looks at its files every two seconds.
+        time.sleep(3)
+        board.wait_for_state("ready", 60)
+        return board
+
+    def close(self) -> None:
+        if self.slot is not None:
+            self.slot.close()
+            self.slot = None

@@ -9,6 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "Integration"))
 
 from board import CHECKOUT, TALLYCAM, Board, built_modules  # noqa: E402
+from card import SharedCardBoard, Slot, make_image  # noqa: E402
 from processes import Children  # noqa: E402
 from encoder import clear_faults, kernel_is_content  # noqa: E402
 from servers import NginxRTMP  # noqa: E402
@@ -65,6 +66,8 @@ def encoder(board):
 def pytest_runtest_makereport(item, call):
     """A failure shows what the guest's commands and kernel said."""
     report = yield
+    if call.when == "call":
+        item.report_of_call = report
     board = item.funcargs.get("board")
     if report.failed and board:
         for process in board.running[-6:]:
@@ -74,6 +77,36 @@ def pytest_runtest_makereport(item, call):
         except Exception as error:
             report.sections.append(("guest: kernel log", f"{error}; see {console_log(item.session)}"))
     return report
+
+
+@pytest.fixture(scope="session")
+def image():
+    return make_image()
+
+
+@pytest.fixture
+def slot(tmp_path, image):
+    """A card to be prepared, and a way to start a board from it."""
+    slot = Slot(tmp_path, image)
+    yield slot
+    slot.close()
+
+
+@pytest.fixture(scope="session")
+def card_boards(tmp_path_factory, image):
+    """The board that tests share as long as it is well: starting one takes half a minute."""
+    shared = SharedCardBoard(lambda: Slot(tmp_path_factory.mktemp("card"), image))
+    yield shared
+    shared.close()
+
+
+@pytest.fixture
+def ready_card(card_boards, request):
+    """A call that gives the board, ready, with these files."""
+    yield card_boards.ready
+    report = getattr(request.node, "report_of_call", None)
+    if report is None or report.failed:
+        card_boards.close()
 
 
 @pytest.fixture

@@ -47,6 +47,9 @@ class Machine:
         if self._monitor is None:
             connection = socket.socket(socket.AF_UNIX)
             connection.settimeout(20)
+            deadline = time.monotonic() + 10
+            while not self._control.exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
             connection.connect(str(self._control))
             self._monitor = connection.makefile("rw")
             self._monitor.readline()
@@ -60,9 +63,10 @@ class Machine:
             if "error" in answer:
                 raise RuntimeError(f"QEMU refused {command}: {answer['error']['desc']}")
 
-    def wait_for_console(self, text: str, timeout: float) -> None:
+    def wait_for_console(self, text: str, timeout: float, after: int = 0) -> None:
+        """Until the console shows it, after so many characters."""
         deadline = time.monotonic() + timeout
-        while text not in (self.console.read_text(errors="replace") if self.console.exists() else ""):
+        while text not in (self.console.read_text(errors="replace") if self.console.exists() else "")[after:]:
             if self.process.poll() is not None:
                 raise RuntimeError(f"QEMU ended with status {self.process.returncode}; see {self.console.parent}")
             if time.monotonic() > deadline:

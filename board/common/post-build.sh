@@ -5,9 +5,10 @@ target=$1
 board=$2
 here=$(cd "$(dirname "$0")" && pwd)
 
-# Buildroot's own start scripts for what Tallycam starts itself.
-rm -f "$target/etc/init.d/S01syslogd" "$target/etc/init.d/S02klogd" "$target/etc/init.d/S10mdev" \
-    "$target/etc/init.d/S40network" "$target/etc/init.d/S50mdnsd"
+# Only the overlay's start scripts run: no program of Buildroot's packages is started behind Tallycam's back.
+for script in "$target"/etc/init.d/S*; do
+    [ -e "$here/../../rootfs-overlay/etc/init.d/${script##*/}" ] || rm -f "$script"
+done
 mkdir -p "$target/boot" "$target/state"
 
 # Nobody logs in: no password, no shell on any terminal.

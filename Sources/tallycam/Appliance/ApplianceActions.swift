@@ -75,8 +75,9 @@ extension ApplianceRunner {
         openConsole()
         var configuration = Appliance.Configuration(
             faults: files.applianceFaults, startsAtBoot: files.device.startAtBoot, flashLED: files.device.flashLED.mode,
-            needsRestart: needsRestart)
+            needsRestart: needsRestart, needsClock: files.stream?.needsClock ?? false)
         if !hardwareFaults.isEmpty { configuration.faults.insert(.board) }
+        if wireless.hasWrongPassword { configuration.faults.insert(.settings) }
         perform(appliance.configurationLoaded(configuration, now: now))
         if needsRestart { for fault in Self.mediaFaults { perform(appliance.faultCleared(fault, now: now)) } }
         reportFaults(now: now)

@@ -7,6 +7,8 @@ import Transport
 // What happens.
 extension ApplianceRunner {
     static let mediaFaults: [ApplianceFault] = [.camera, .microphone, .encoder]
+    /// Attempts that fail before the server is said to be at fault.
+    private static let patience = 3
 
     func buttonMeant(_ actions: [ButtonGestures.Action]) {
         let now = MonotonicClock.now()
@@ -34,12 +36,6 @@ extension ApplianceRunner {
         }
     }
 
-    func linksChanged() {
-        guard let links, let happened = try? links.takeEvents() else { return }
-        for event in happened { tell("network: \(event)") }
-        perform(appliance.networkChanged(isUp: links.hasDefaultRoute, now: MonotonicClock.now()))
-    }
-
     func streamReported(_ report: StreamReport) {
         switch report {
         case .console(.note(let text)): tell(text)
@@ -53,6 +49,7 @@ extension ApplianceRunner {
         status.eventHappened(event, start: files.device.startQuality)
         if event.isWorthKeeping, let text = event.text { tell(text) }
         sourceTold(event, now: now)
+        attemptTold(event, now: now)
         if let state = event.streamState {
             // The thread's end says why.
             guard state != .error else { return }
@@ -79,8 +76,23 @@ extension ApplianceRunner {
         reportFaults(now: now)
     }
 
+    /// A server that a start does not reach is a mistake more often than bad luck: it is told and counted out while the
+    /// attempts go on. A stream that was up shows that it reconnects.
+    private func attemptTold(_ event: Event, now: MediaTimestamp) {
+        let retries: [EventCode] = [.retryAfterLookup, .retryAfterConnect, .retryAfterHandshake]
+        guard let code = EventCode(rawValue: event.code), retries.contains(code), !status.hasBeenUp,
+            !appliance.faults.contains(.network)
+        else { return }
+        vainAttempts += 1
+        guard vainAttempts >= Self.patience else { return }
+        failures[.server] = event.text ?? code.meaning
+        perform(appliance.faultRaised(.server, now: now))
+        reportFaults(now: now)
+    }
+
     private func forgiveEverything() {
         failures = [:]
+        vainAttempts = 0
         reportFaults(now: MonotonicClock.now())
     }
 
@@ -88,6 +100,7 @@ extension ApplianceRunner {
         let now = MonotonicClock.now()
         let startsAgain = stream.ended()
         status = StreamSummary()
+        vainAttempts = 0
         // The next stream finds out what is there by then.
         for fault in interruptions.keys { perform(appliance.faultCleared(fault, now: now)) }
         interruptions = [:]
@@ -109,6 +122,9 @@ extension ApplianceRunner {
             }
         } else {
             perform(appliance.streamStateChanged(to: .disconnected, now: now))
+            // Stopped by the person, who knows.
+            failures[.server] = nil
+            perform(appliance.faultCleared(.server, now: now))
         }
         if startsAgain, !stream.isRunning, appliance.wantsStream { startStream(now: now) }
         reportFaults(now: now)
@@ -133,10 +149,13 @@ extension ApplianceRunner {
         reportFaults(now: now)
     }
 
+    // MARK: Reports
+
     /// Brings faults.txt, console and events up to date with what is wrong.
     func reportFaults(now: MediaTimestamp) {
         var report = FaultReport(files: files.faults)
         report.others = files.contradictions.map { FaultReport.Entry(fault: .settings, text: $0) }
+        if let text = wirelessFaultText { report.others.append(FaultReport.Entry(fault: wirelessFault, text: text)) }
         report.others += hardwareFaults.sorted { $0.key < $1.key }
             .map { FaultReport.Entry(fault: .board, text: $0.value) }
         report.others += (failures.sorted { $0.key < $1.key } + interruptions.sorted { $0.key < $1.key })

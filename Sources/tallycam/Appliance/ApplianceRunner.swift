@@ -22,14 +22,18 @@ final class ApplianceRunner {
     let events: EventRing
     let stream: StreamRunner
     let links: LinkMonitor?
-    var appliance = Appliance()
+    var appliance: Appliance
     var files = DescriptionFiles()
     var hasLoaded = false
     /// Why camera, microphone, encoder or server failed last, as long as that counts.
     var failures: [ApplianceFault: String] = [:]
     /// Cameras and microphones that a running stream has lost, and waits for.
     var interruptions: [ApplianceFault: String] = [:]
+    /// Failures in a row of a stream that has not been up yet.
+    var vainAttempts = 0
     var status = StreamSummary()
+    var wireless = WirelessLink()
+    var supplicant: SupplicantMonitor
     var restarts: MachineRestarts
 
     private let signals: SignalFD
@@ -43,6 +47,7 @@ final class ApplianceRunner {
     private var nextTick = MediaTimestamp.zero
     var mediaRetry: MediaTimestamp?
     var pendingActions: [Appliance.Action] = []
+    var isClockWaitTold = false
     var isOver = false
     var isEndingMachine = false
 
@@ -54,6 +59,9 @@ final class ApplianceRunner {
         stream = try StreamRunner(stateDirectory: settings.stateDirectory)
         restarts = MachineRestarts(stateDirectory: settings.stateDirectory)
         links = try? LinkMonitor()
+        supplicant = SupplicantMonitor(
+            directory: NetworkDescription.controlDirectory, path: "\(settings.networkDirectory)/wifi-messages")
+        appliance = Appliance(awaitsClock: Self.isClockAwaited(settings))
         server = try? ControlServer(path: settings.socketPath)
     }
 
@@ -76,9 +84,9 @@ final class ApplianceRunner {
             [
                 PollEntry(signals.fileDescriptor), PollEntry(board.fileDescriptor),
                 PollEntry(stream.reports.wakeup.fileDescriptor), PollEntry(links?.fileDescriptor ?? -1),
-                console?.pollEntry ?? PollEntry(-1),
+                console?.pollEntry ?? PollEntry(-1), PollEntry(supplicant.fileDescriptor),
             ] + control
-        let deadlines = [applianceTimer, board.nextDeadline, mediaRetry, nextTick]
+        let deadlines = [applianceTimer, board.nextDeadline, mediaRetry, nextTick, nextLookAtClock]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         while signals.next() != nil { isOver = true }
         buttonMeant(board.buttonMoved())
@@ -86,6 +94,7 @@ final class ApplianceRunner {
         for report in stream.reports.takeAll() { streamReported(report) }
         if !entries[3].ready.isEmpty { linksChanged() }
         if !entries[4].ready.isEmpty { serveConsole() }
+        if !entries[5].ready.isEmpty { supplicantSaid() }
         server?.serve { execute($0) }
         timersFired(now: MonotonicClock.now())
     }
@@ -95,6 +104,7 @@ final class ApplianceRunner {
             applianceTimer = nil
             perform(appliance.timerFired(now: now))
         }
+        lookAtClock(now: now)
         if let time = mediaRetry, time <= now {
             mediaRetry = nil
             if appliance.wantsStream { forgiveMedia(now: now) }
@@ -117,6 +127,7 @@ final class ApplianceRunner {
             tell("the files on the boot partition have changed")
             perform(appliance.configurationChanged(now: now))
         }
+        lookForSupplicant(now: now)
         if !board.faults.isEmpty { board.openMissing(now: now) }
         boot.retry()
         openConsole()

@@ -10,6 +10,7 @@ struct StreamSummary {
     var bitsPerSecond: Int?
     var bufferedSeconds: Double?
     var encoder: String?
+    var hasBeenUp = false
     /// What the last status report said of camera and microphone.
     var sourceFields: [(name: String, value: Event.Value)] = []
     /// Lower than where the stream began.
@@ -17,6 +18,7 @@ struct StreamSummary {
 
     mutating func eventHappened(_ event: Event, start: String) {
         switch event.code {
+        case EventCode.publishing.rawValue: hasBeenUp = true
         case EventCode.status.rawValue:
             quality = event.text(of: "quality")
             encoder = event.text(of: "encoder")

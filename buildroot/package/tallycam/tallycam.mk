@@ -16,17 +16,11 @@ TALLYCAM_SITE = $(BR2_EXTERNAL_TALLYCAM_PATH)/../out/aarch64
 TALLYCAM_SITE_METHOD = local
 endif
 
-# The camera's tuning files are read from disk.
-define TALLYCAM_INSTALL_TUNING
-	if [ -d $(@D)/share/libcamera ]; then \
-		mkdir -p $(TARGET_DIR)/usr/share/libcamera && \
-		cp -a $(@D)/share/libcamera/. $(TARGET_DIR)/usr/share/libcamera/; \
-	fi
-endef
-
+# Beside the program, the cameras' tuning files, which it reads from disk.
 define TALLYCAM_INSTALL_TARGET_CMDS
 	$(INSTALL) -D -m 0755 $(@D)/tallycam $(TARGET_DIR)/usr/bin/tallycam
-	$(TALLYCAM_INSTALL_TUNING)
+	mkdir -p $(TARGET_DIR)/usr/share/libcamera
+	cp -a $(@D)/share/libcamera/ipa $(TARGET_DIR)/usr/share/libcamera/
 endef
 
 $(eval $(generic-package))

@@ -1,0 +1,47 @@
+/// What the device as a whole is doing, for LED, console and status.
+public enum ApplianceState: Hashable, Sendable {
+    case boot
+    /// Reading new configuration.
+    case updating
+    /// Nothing can be streamed, or the last stream ended by it.
+    case fault(ApplianceFault)
+    case ready
+    case connecting
+    case live
+    /// Live with the quality lowered.
+    case degraded
+    case reconnecting
+    case stopping
+    case shutdown
+
+    /// For events and status.
+    public var name: String {
+        switch self {
+        case .boot: "boot"
+        case .updating: "updating"
+        case .fault(.network): "no network"
+        case .fault: "fault"
+        case .ready: "ready"
+        case .connecting: "connecting"
+        case .live: "live"
+        case .degraded: "degraded"
+        case .reconnecting: "reconnecting"
+        case .stopping: "stopping"
+        case .shutdown: "shutdown"
+        }
+    }
+
+    public var pattern: LEDPattern {
+        switch self {
+        case .boot: .slow
+        case .updating: .shortShortLong
+        case .fault(let fault): .count(fault.blinkCount)
+        case .ready: .heartbeat
+        case .connecting: .fast
+        case .live: .steady
+        case .degraded: .gaps
+        case .reconnecting: .shortShortShortLong
+        case .stopping, .shutdown: .verySlow
+        }
+    }
+}

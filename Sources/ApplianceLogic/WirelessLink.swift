@@ -1,0 +1,66 @@
+/// How the Wi-Fi gets on, from what wpa_supplicant says at its control interface.
+///
+/// What stands in the way is told until the network was joined once. After that a network that is out of reach is
+/// nothing that a person has got wrong.
+public struct WirelessLink: Hashable, Sendable {
+    public enum Problem: Hashable, Sendable {
+        /// The network's name as wpa_supplicant writes it, with unusual bytes escaped.
+        case wrongPassword(network: String)
+        /// None of the networks is in reach.
+        case notInReach
+    }
+
+    /// Searches without a result, five seconds each, that a slow access point may take.
+    private static let patience = 3
+
+    public private(set) var problem: Problem?
+    public private(set) var isConnected = false
+    private var hasConnected = false
+    private var vainSearches = 0
+
+    public init() {}
+
+    public var hasWrongPassword: Bool {
+        if case .wrongPassword = problem { true } else { false }
+    }
+
+    /// One message: an event, which begins with its level in angle brackets, or the answer to STATUS.
+    public mutating func supplicantSaid(_ message: String) {
+        guard message.hasPrefix("<") else {
+            if message.split(separator: "\n").contains("wpa_state=COMPLETED") { joined() }
+            return
+        }
+        let event = message.drop { $0 != ">" }.dropFirst()
+        let words = event.split(separator: " ")
+        switch words.first {
+        case "CTRL-EVENT-CONNECTED": joined()
+        case "CTRL-EVENT-DISCONNECTED": isConnected = false
+        case "CTRL-EVENT-NETWORK-NOT-FOUND":
+            vainSearches += 1
+            if vainSearches >= Self.patience, !hasConnected, problem == nil { problem = .notInReach }
+        case "CTRL-EVENT-SSID-TEMP-DISABLED"
+        where words.last == "reason=WRONG_KEY" || words.last == "reason=AUTH_FAILED":
+            problem = .wrongPassword(network: Self.network(in: event))
+        default: break
+        }
+    }
+
+    private mutating func joined() {
+        isConnected = true
+        hasConnected = true
+        vainSearches = 0
+        problem = nil
+    }
+
+    /// `id=0 ssid="Studio" auth_failures=1 ...`: quotes in the name are escaped.
+    private static func network(in event: Substring) -> String {
+        var isEscaped = false
+        var name = ""
+        for character in event.drop(while: { $0 != "\"" }).dropFirst() {
+            if !isEscaped, character == "\"" { break }
+            isEscaped = !isEscaped && character == "\\"
+            name.append(character)
+        }
+        return name
+    }
+}

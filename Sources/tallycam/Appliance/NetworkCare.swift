@@ -1,0 +1,81 @@
+import ApplianceLogic
+import Glibc
+import LinuxIO
+import Media
+import Transport
+
+// The network's state as a person has to know it, and the time of day that comes with the network.
+extension ApplianceRunner {
+    /// While it exists, a time server is being asked and has not answered yet (S40time).
+    private static func awaitedClock(_ settings: ApplianceSettings) -> String {
+        "\(settings.networkDirectory)/clock-awaited"
+    }
+
+    static func isClockAwaited(_ settings: ApplianceSettings) -> Bool { access(awaitedClock(settings), F_OK) == 0 }
+
+    /// When the clock is to be looked at again; `nil` while nobody waits for it.
+    var nextLookAtClock: MediaTimestamp? {
+        appliance.isWaitingForClock ? MonotonicClock.now() + .milliseconds(250) : nil
+    }
+
+    func lookAtClock(now: MediaTimestamp) {
+        guard appliance.isWaitingForClock else { return }
+        if !isClockWaitTold {
+            isClockWaitTold = true
+            tell("waiting for the time of day")
+        }
+        guard !Self.isClockAwaited(settings) else { return }
+        tell("the clock is set")
+        perform(appliance.clockSet(now: now))
+    }
+
+    func linksChanged() {
+        guard let links, let happened = try? links.takeEvents() else { return }
+        for event in happened { tell("network: \(event)") }
+        let now = MonotonicClock.now()
+        perform(appliance.networkChanged(isUp: links.hasDefaultRoute, now: now))
+        reportFaults(now: now)
+    }
+
+    /// Each wpa_supplicant has read network.json anew: what another one has said counts no more.
+    func lookForSupplicant(now: MediaTimestamp) {
+        guard supplicant.tick() else { return }
+        let before = wireless
+        wireless = WirelessLink()
+        wirelessChanged(from: before)
+    }
+
+    func supplicantSaid() {
+        let before = wireless
+        for message in supplicant.takeMessages() { wireless.supplicantSaid(message) }
+        wirelessChanged(from: before)
+    }
+
+    private func wirelessChanged(from before: WirelessLink) {
+        guard wireless != before else { return }
+        if wireless.isConnected != before.isConnected {
+            tell("network: Wi-Fi \(wireless.isConnected ? "connected" : "disconnected")")
+        }
+        let now = MonotonicClock.now()
+        let isAtFault = wireless.hasWrongPassword || files.applianceFaults.contains(.settings)
+        if isAtFault != appliance.faults.contains(.settings) {
+            perform(
+                isAtFault ? appliance.faultRaised(.settings, now: now) : appliance.faultCleared(.settings, now: now))
+        }
+        reportFaults(now: now)
+    }
+
+    var wirelessFault: ApplianceFault { wireless.hasWrongPassword ? .settings : .network }
+
+    /// What is wrong with the Wi-Fi and what to do. That no network is in reach does not matter beside a cable.
+    var wirelessFaultText: String? {
+        switch wireless.problem {
+        case .wrongPassword(let network):
+            "network.json: the Wi-Fi \"\(network)\" does not take the password; "
+                + #"for example: "wifi": [{"ssid": "\#(network)", "password": "the network's password"}]"#
+        case .notInReach where appliance.faults.contains(.network):
+            "network.json: none of its Wi-Fi networks is in reach; look at \"ssid\", and at \"hidden\" and \"country\""
+        case .notInReach, nil: nil
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Glibc
+import LinuxIO
+
+/// Listens to wpa_supplicant's control interface, once there is one. Used from the main thread.
+struct SupplicantMonitor: ~Copyable {
+    private static let interface = "wlan0"
+    private static let longestMessage = 4096
+
+    private let peer: String
+    private let path: String
+    private var socket: LocalDatagramSocket?
+
+    /// - Parameters:
+    ///   - directory: wpa_supplicant's, with a socket for each interface.
+    ///   - path: of the socket that its messages come to.
+    init(directory: String, path: String) {
+        peer = "\(directory)/\(Self.interface)"
+        self.path = path
+    }
+
+    var fileDescriptor: Int32 { socket?.fileDescriptor ?? -1 }
+
+    /// Attaches to a wpa_supplicant that has come, and lets go of one that is gone.
+    /// - Returns: whether it is another one than before, or none any more.
+    mutating func tick() -> Bool {
+        do {
+            if let socket {
+                try socket.send(Array("PING".utf8))
+                return false
+            }
+            guard access(peer, F_OK) == 0 else { return false }
+            let next = try LocalDatagramSocket(path: path, peer: peer)
+            try next.send(Array("ATTACH".utf8))
+            try next.send(Array("STATUS".utf8))
+            socket = next
+            return true
+        } catch {
+            // It has ended, or is just beginning.
+            defer { socket = nil }
+            return socket != nil
+        }
+    }
+
+    /// What it has said since the last call.
+    mutating func takeMessages() -> [String] {
+        var messages: [String] = []
+        do {
+            while let message = try socket?.receive(limit: Self.longestMessage) {
+                messages.append(String(decoding: message, as: UTF8.self))
+            }
+        } catch {
+            socket = nil
+        }
+        return messages
+    }
+}

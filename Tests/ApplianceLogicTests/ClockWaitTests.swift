@@ -1,0 +1,77 @@
+import ApplianceLogic
+import Media
+import Testing
+
+/// A start that waits for the time of day.
+@Suite("The clock")
+struct ClockWaitTests {
+    private let now = MediaTimestamp.zero
+    private let limit = MediaTimestamp.zero + .seconds(20)
+
+    private func ready(needsClock: Bool = true, networkIsUp: Bool = true) -> Appliance {
+        var appliance = Appliance(awaitsClock: true)
+        _ = appliance.networkChanged(isUp: networkIsUp, now: now)
+        _ = appliance.configurationLoaded(Appliance.Configuration(needsClock: needsClock), now: now)
+        return appliance
+    }
+
+    @Test func aSignedStreamWaitsForTheClock() {
+        var appliance = ready()
+        #expect(appliance.shortPressed(now: now) == [.setTimer(limit), .show(.connecting)])
+        #expect(appliance.isWaitingForClock)
+        #expect(appliance.clockSet(now: now + .seconds(4)) == [.startStream])
+        #expect(!appliance.isWaitingForClock)
+        _ = appliance.streamStateChanged(to: .connecting, now: now)
+        // Its time is past; it ends nothing.
+        #expect(appliance.timerFired(now: limit) == [])
+    }
+
+    @Test func withoutATimeServerItStartsAllTheSame() {
+        var appliance = ready()
+        _ = appliance.startRequested(now: now)
+        #expect(appliance.timerFired(now: now + .seconds(19)) == [])
+        #expect(appliance.timerFired(now: limit) == [.startStream])
+        #expect(appliance.streamStateChanged(to: .connecting, now: limit) == [])
+        _ = appliance.stopRequested(now: limit)
+        _ = appliance.streamStateChanged(to: .disconnected, now: limit)
+        #expect(appliance.startRequested(now: limit) == [.startStream])
+    }
+
+    @Test func whatNeedsNoClockDoesNotWait() {
+        var appliance = ready(needsClock: false)
+        #expect(appliance.shortPressed(now: now) == [.startStream])
+        var changed = ready()
+        _ = changed.shortPressed(now: now)
+        _ = changed.configurationChanged(now: now)
+        #expect(changed.configurationLoaded(Appliance.Configuration(), now: now) == [.startStream, .show(.ready)])
+    }
+
+    @Test func theWaitCountsFromWhenThereIsANetwork() {
+        var appliance = ready(networkIsUp: false)
+        #expect(appliance.shortPressed(now: now) == [])
+        #expect(appliance.state == .fault(.network))
+        let later = now + .seconds(60)
+        #expect(
+            appliance.networkChanged(isUp: true, now: later) == [.show(.connecting), .setTimer(later + .seconds(20))])
+        _ = appliance.networkChanged(isUp: false, now: later + .seconds(10))
+        #expect(appliance.timerFired(now: later + .seconds(20)) == [])
+        #expect(appliance.isWaitingForClock)
+    }
+
+    @Test func aPressWhileItWaitsTakesTheStartBack() {
+        var appliance = ready()
+        _ = appliance.shortPressed(now: now)
+        #expect(appliance.shortPressed(now: now) == [.stopStream, .show(.ready)])
+        #expect(appliance.timerFired(now: limit) == [])
+        #expect(appliance.clockSet(now: limit) == [])
+        #expect(appliance.shortPressed(now: limit) == [.startStream])
+    }
+
+    @Test func powerOffDoesNotWait() {
+        var appliance = ready()
+        _ = appliance.shortPressed(now: now)
+        #expect(appliance.longPressed(now: now) == [.show(.shutdown), .setTimer(nil), .powerOff(.halt)])
+        #expect(appliance.timerFired(now: limit) == [])
+        #expect(appliance.clockSet(now: limit) == [])
+    }
+}

@@ -1,0 +1,64 @@
+import ApplianceLogic
+import Testing
+
+/// What wpa_supplicant says, and what a person is told of it.
+@Suite("Wi-Fi")
+struct WirelessLinkTests {
+    private static let wrongKey =
+        "<3>CTRL-EVENT-SSID-TEMP-DISABLED id=0 ssid=\"Studio\" auth_failures=1 duration=10 reason=WRONG_KEY"
+    private static let connected = "<3>CTRL-EVENT-CONNECTED - Connection to 02:00:00:00:01:00 completed [id=0 id_str=]"
+    private static let notFound = "<3>CTRL-EVENT-NETWORK-NOT-FOUND "
+
+    private func link(_ messages: String...) -> WirelessLink {
+        var link = WirelessLink()
+        for message in messages { link.supplicantSaid(message) }
+        return link
+    }
+
+    @Test func aWrongPasswordIsToldUntilTheNetworkIsJoined() {
+        var wireless = link(Self.wrongKey)
+        #expect(wireless.problem == .wrongPassword(network: "Studio"))
+        #expect(wireless.hasWrongPassword)
+        wireless.supplicantSaid(Self.notFound)
+        #expect(wireless.hasWrongPassword)
+        wireless.supplicantSaid(Self.connected)
+        #expect(wireless.problem == nil)
+        #expect(wireless.isConnected)
+    }
+
+    @Test func WPA3RefusesInItsOwnWords() {
+        let refused = Self.wrongKey.replacingReason("AUTH_FAILED")
+        #expect(link(refused).hasWrongPassword)
+        // An access point that is full, or too far away, says nothing about the password.
+        #expect(link(Self.wrongKey.replacingReason("CONN_FAILED")).problem == nil)
+    }
+
+    @Test func quotesInTheNameEndNothing() {
+        let message =
+            #"<3>CTRL-EVENT-SSID-TEMP-DISABLED id=0 ssid="a\"b\\" auth_failures=1 duration=10 reason=WRONG_KEY"#
+        #expect(link(message).problem == .wrongPassword(network: #"a\"b\\"#))
+    }
+
+    @Test func aNetworkThatWasNeverThereIsToldAfterThreeSearches() {
+        #expect(link(Self.notFound, Self.notFound).problem == nil)
+        #expect(link(Self.notFound, Self.notFound, Self.notFound).problem == .notInReach)
+        // One that was there has gone by itself.
+        let lost = link(
+            Self.connected, "<3>CTRL-EVENT-DISCONNECTED bssid=02:00:00:00:01:00 reason=4", Self.notFound,
+            Self.notFound, Self.notFound)
+        #expect(lost.problem == nil)
+        #expect(!lost.isConnected)
+    }
+
+    @Test func theAnswerToStatusCounts() {
+        #expect(link("bssid=02:00:00:00:01:00\nssid=Studio\nwpa_state=COMPLETED\n").isConnected)
+        #expect(!link("ssid=wpa_state=COMPLETED\nwpa_state=SCANNING\n").isConnected)
+        #expect(!link("OK\n", "PONG\n", "", "<", "<3>", "<3>CTRL-EVENT-SSID-TEMP-DISABLED").isConnected)
+    }
+}
+
+extension String {
+    fileprivate func replacingReason(_ reason: String) -> String {
+        String(self[..<(lastIndex(of: "=") ?? endIndex)]) + "=\(reason)"
+    }
+}

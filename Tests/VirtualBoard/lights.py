@@ -1,0 +1,45 @@
+"""What the status light of a card's board says, read from its line as a person reads it."""
+
+from card import CardBoard
+
+STATUS = "GPIO27"
+READY = [80, 2920]
+CONNECTING = [125, 125]
+RECONNECTING = [100, 100, 100, 100, 100, 100, 700, 300]
+
+
+def blinks(board: CardBoard, count: int) -> bool:
+    """Whether the light counts so far: so many short ones, then a long dark. An emulated machine on a busy one may
+    stand still for a moment, which spoils a count: it is looked at up to three times."""
+    return any(count in groups_of_blinks(board, 0.5 * count * 2 + 5) for _ in range(3))
+
+
+def groups_of_blinks(board: CardBoard, seconds: float) -> list[int]:
+    groups, current = [], 0
+    for lit, length in board.lamp(STATUS, seconds, pauses=2):
+        if lit:
+            current += 1
+        elif length > 1:
+            groups.append(current)
+            current = 0
+    # The first group may have begun before anybody looked.
+    return groups[1:] or groups
+
+
+def is_steady(board: CardBoard) -> bool:
+    """Live; with short gaps if the quality is lower than where it began."""
+    return all(lit or seconds < 0.3 for lit, seconds in board.lamp(STATUS, 2))
+
+
+def rhythm(board: CardBoard, pattern: list[int], tolerance: float = 0.12) -> bool:
+    """Whether the light turns in this rhythm: milliseconds of light and dark, as docs/appliance.md has them."""
+    runs = board.lamp(STATUS, 2 * sum(pattern) / 1000 + 1)[1:-1]
+    for shift in range(len(pattern)):
+        wanted = [pattern[(at + shift) % len(pattern)] / 1000 for at in range(len(runs))]
+        lights = [(at + shift) % 2 == 0 for at in range(len(runs))]
+        if len(runs) >= len(pattern) and all(
+            lit == light and abs(seconds - time) < tolerance for (lit, seconds), time, light in zip(runs, wanted, lights)
+        ):
+            return True
+    print(f"not the rhythm {pattern}: {runs}")
+    return False

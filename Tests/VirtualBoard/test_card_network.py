@@ -1,0 +1,228 @@
+"""The card's board in its networks: cable, Wi-Fi, name, the time of day, and a server that goes and comes."""
+
+import datetime
+import subprocess
+import time
+
+import pytest
+from air import AccessPoint
+from board import HOST
+from card import CardBoard
+from lights import RECONNECTING, blinks, is_steady, rhythm
+from servers import free_port, wait_for_listener
+from test_card import NAME, SMALL, server
+from time_server import TimeServer
+
+
+def test_cable_and_server_gone_and_back(ready_card, nginx):
+    board = ready_card(SMALL, server(nginx.port))
+    before = len(board.console)
+    board.cut()
+    board.wait_for_state("no network", 30)
+    assert blinks(board, 6)
+    # A start is taken, and waits for the network.
+    board.click()
+    board.restore()
+    board.wait_for_state("live", 60)
+    board.cut()
+    board.wait_for_state("reconnecting", 60)
+    assert rhythm(board, RECONNECTING)
+    board.restore()
+    board.wait_for_state("live", 60)
+    assert is_steady(board)
+    nginx.process.interrupt_and_wait()
+    board.wait_for_state("reconnecting", 60)
+    nginx.start()
+    board.wait_for_state("live", 60)
+    board.click()
+    board.wait_for_state("ready", 20)
+    events, console = board.run("cat /state/events").text, board.console[before:]
+    order = ["no network", "button pressed", "live", "reconnecting", "ready"]
+    for told in [*order, "network: linkDown"]:
+        assert told in events and told in console, f"{told!r} is not among\n{events}"
+    places = [console.index(told) for told in order]
+    assert places == sorted(places), console
+
+
+def test_presses_in_a_row_are_honoured_in_order(ready_card, nginx):
+    """While it connects and while it stops; and wrong servers are told by their class."""
+    board = ready_card(SMALL, server(nginx.port))
+    line = board._line("GPIO17")
+    press = f"echo pull-down >$(echo {line}/pull); sleep 0.12; echo pull-up >$(echo {line}/pull); sleep 0.12; "
+    before = len(board.console)
+    board.run(press * 3)
+    board.wait_for_state("live", 30)
+    board.run(press * 2)
+    time.sleep(1)
+    board.wait_for_state("live", 30)
+    board.run(press * 3)
+    time.sleep(1)
+    board.wait_for_state("ready", 30)
+    assert board.console[before:].count("button pressed") == 8
+    # A server that does not speak TLS: told and counted out while it is tried on, until the file is right.
+    board.run("rm -f /run/network/clock-awaited")
+    board.edit("stream.json", {"url": f"rtmps://{HOST}:{nginx.port}/live/{NAME}"})
+    time.sleep(3)
+    board.click()
+    board.wait_for_state("fault", 40)
+    assert blinks(board, 7)
+    board.wait_until("grep -q TLS /boot/faults.txt && grep -q '7 blinks' /boot/faults.txt", 5)
+    board.edit("stream.json", server(nginx.port))
+    board.wait_for_state("live", 30)
+    board.wait_until("! test -e /boot/faults.txt", 10)
+    # Given up when the file says so; then with the next press.
+    board.edit("device.json", {**SMALL, "reconnectAttempts": 1})
+    board.edit("stream.json", server(1))
+    board.wait_for_state("fault", 30)
+    assert not board.status()["isStreamWanted"]
+    board.edit("stream.json", server(nginx.port))
+    board.wait_for_state("ready", 20)
+    board.click()
+    board.wait_for_state("live", 30)
+    board.click()
+    board.wait_for_state("ready", 20)
+
+
+def test_name_address_and_start_at_boot(slot, nginx):
+    """From the files on the card, and changed in the first seconds of a boot. No time server answers: a signed stream
+    starts all the same, after a while, with a nonce that is not older than the image."""
+    signed = {
+        "hub": "live", "title": NAME, "publishKey": "key", "hosts": {"publish": {"rtmp": f"{HOST}:{nginx.port}"}},
+    }  # fmt: skip
+    slot.card.write("device.json", {**SMALL, "startAtBoot": True})
+    slot.card.write("stream.json", signed)
+    slot.card.write("network.json", {"hostName": "studio-2", "timeServers": [HOST]})
+    board = slot.start(clock="2001-02-03")
+    board.wait_for_agent()
+    # Before the camera runs, or just when it begins.
+    board.edit("network.json", {"hostName": "studio-3", "timeServers": [HOST]})
+    board.wait_until("hostname | grep -q studio-3", 60)
+    board.wait_for_state("connecting", 60)
+    assert "waiting for the time of day" in board.console
+    date = int(board.run("cat /etc/build-date").text)
+    assert date <= int(board.run("date +%s").text) < date + 600
+    board.wait_for_state("live", 60)
+    assert "the clock is set" not in board.console
+    saved = board.run("cat /state/nonce-*").text.split()
+    assert saved[0] == "nonce" and int(saved[1]) >= date
+    assert board.run("ip -4 -o addr show dev eth1").text.split()[3].startswith("10.0.2.")
+    assert "default via 10.0.2.2 dev eth1 metric 10" in " ".join(board.run("ip route").text.split())
+    assert board.run("cat /etc/resolv.conf").text == "nameserver 10.0.2.3\n"
+    # Other servers and another name are taken up while it is live, and it stays so.
+    reconnected = board.console.count("reconnecting")
+    board.edit("network.json", {"hostName": "studio-4", "timeServers": ["10.0.2.98", "10.0.2.99"]})
+    board.wait_until("hostname | grep -q studio-4", 20)
+    board.wait_until("tr '\\0' ' ' </proc/$(pidof ntpd)/cmdline | grep -q -- '-p 10.0.2.98 -p 10.0.2.99'", 10)
+    assert board.console.count("reconnecting") == reconnected
+    # An address that is only kept changes nothing.
+    before = board.run("cat /run/ntpd.pid; ip -4 -o addr show dev eth1").text
+    board.run(
+        "ip -4 monitor address >/tmp/seen & sleep 0.5;"
+        " interface=eth1 ip=10.0.2.15 mask=24 router=10.0.2.2 dns=10.0.2.3 /usr/share/udhcpc/default.script renew;"
+        " sleep 0.5; kill $!; ! test -s /tmp/seen"
+    )  # fmt: skip
+    assert board.run("cat /run/ntpd.pid; ip -4 -o addr show dev eth1").text == before
+    board.click()
+    board.wait_for_state("ready", 20)
+
+
+def make_certificate(folder, begin: datetime.datetime, end: datetime.datetime) -> None:
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc", "-subj", "/CN=time",
+         "-addext", f"subjectAltName=IP:{HOST}", "-not_before", begin.strftime("%Y%m%d%H%M%SZ"), "-not_after",
+         end.strftime("%Y%m%d%H%M%SZ"), "-keyout", "time.key", "-out", "time.pem"],
+        cwd=folder, check=True, capture_output=True,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def secured(children, nginx):
+    """nginx' TLS before nginx-rtmp; the port. Its certificate begins in a year, for a day."""
+    begin = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=365)
+    make_certificate(children.directory, begin, begin + datetime.timedelta(days=1))
+    port = free_port()
+    (children.directory / "tls.conf").write_text(
+        "load_module /usr/lib/nginx/modules/ngx_stream_module.so; daemon off; master_process off; user root;\n"
+        f"pid {children.directory}/tls.pid; error_log {children.directory}/tls.log info; events {{}}\n"
+        f"stream {{ server {{ listen 127.0.0.1:{port} ssl; ssl_certificate time.pem; ssl_certificate_key time.key;"
+        f" proxy_pass 127.0.0.1:{nginx.port}; }} }}\n"
+    )
+    process = children.start("tls", ["nginx", "-p", children.directory, "-c", children.directory / "tls.conf"])
+    wait_for_listener(process, port)
+    return port
+
+
+def test_the_clock_is_set_before_tls(slot, nginx, secured, children):
+    """The board begins in 2001. By the time server's clock it is in a year, and only then is the certificate valid."""
+    slot.card.write("device.json", SMALL)
+    slot.card.write("stream.json", {"url": f"rtmps://{HOST}:{secured}/live/{NAME}", "caFile": "time.pem"})
+    slot.card.write("network.json", {"timeServers": [HOST]})
+    slot.card.write("time.pem", (children.directory / "time.pem").read_bytes())
+    with TimeServer(ahead=366 * 86400 - 43200) as clock:
+        board = slot.start(clock="2001-02-03")
+        board.cut()
+        board.wait_for_agent()
+        board.wait_for_state("no network", 60)
+        # It waits for the network, and then for the clock.
+        board.click()
+        board.restore()
+        board.wait_for_state("live", 60)
+        told = [board.console.index(text) for text in ("button pressed", "waiting for the time", "the clock is set", "live")]
+        assert told == sorted(told), board.console[-3000:]
+        assert "certificate" not in board.console
+        assert abs(int(board.run("date +%s").text) - clock.now()) < 5 and clock.answers > 0
+    board.click()
+    board.wait_for_state("ready", 20)
+    assert nginx.recording(NAME).stat().st_size > 5000
+    # What is told from now on bears the right date.
+    year = datetime.datetime.fromtimestamp(clock.now(), datetime.UTC).year
+    assert f"{year}-" in board.run("tail -n 1 /state/events").text
+
+
+WIRELESS = {"hostName": "studio-5", "country": "DE", "wifi": [{"ssid": "Studio", "password": "correct horse"}]}
+
+
+def with_wifi(**changes) -> dict:
+    return {**WIRELESS, "wifi": [{**WIRELESS["wifi"][0], **changes}]}
+
+
+def test_wifi(ready_card, nginx):
+    """The board's second network card becomes the cable of an access point, which only radio leads to."""
+    board = ready_card(SMALL, server(nginx.port))
+    point = AccessPoint(board, "Studio", "correct horse")
+    board.wait_for_state("no network", 30)
+    before = len(board.console)
+    board.edit("network.json", with_wifi(password="incorrect horse"))
+    board.wait_for_state("fault", 60)
+    assert blinks(board, 3)
+    told = board.run("cat /boot/faults.txt").text
+    assert '"Studio" does not take the password' in told and "(3 blinks)" in told and "no network" not in told
+    board.edit("network.json", WIRELESS)
+    board.wait_for_state("ready", 60)
+    board.wait_until("! test -e /boot/faults.txt", 10)
+    board.wait_until("ip -4 -o addr show dev wlan0 | grep -q ' 10.0.2.'", 30)
+    assert "wlan0" in board.status()["linksUp"]
+    assert bytes(map(int, address(board).split("."))) in point.asked("studio-5.local")
+
+    board.click()
+    board.wait_for_state("live", 40)
+    point.stop()
+    board.wait_for_state("reconnecting", 60)
+    point.start()
+    board.wait_for_state("live", 90)
+    board.click()
+    board.wait_for_state("ready", 20)
+    assert nginx.recording(NAME).stat().st_size > 5000
+    # A network that was there yesterday is no mistake of the person's; one that never was may be.
+    board.edit("network.json", with_wifi(ssid="Nowhere"))
+    board.wait_until("grep -q 'none of its Wi-Fi networks is in reach' /boot/faults.txt", 90)
+    assert board.status()["state"] == "no network"
+    board.edit("network.json", WIRELESS)
+    board.wait_for_state("ready", 60)
+    said = board.console[before:] + board.run("cat /state/events").text
+    assert "does not take the password" in said and "Wi-Fi connected" in said and "correct horse" not in said
+    point.close()
+
+
+def address(board: CardBoard) -> str:
+    return board.run("ip -4 -o addr show dev wlan0").text.split()[3].split("/")[0]

@@ -1,0 +1,49 @@
+"""An SNTP server (RFC 4330) whose clock may be ahead."""
+
+import socket
+import struct
+import threading
+import time
+
+# NTP counts from 1900.
+EPOCH = 2_208_988_800
+
+
+class TimeServer:
+    """On the host's loopback, which the guest reaches. The port is the protocol's own: clients know no other."""
+
+    def __init__(self, ahead: float = 0):
+        """Seconds by which its clock is ahead of the host's."""
+        self.ahead = ahead
+        self.answers = 0
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind(("127.0.0.1", 123))
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def now(self) -> float:
+        return time.time() + self.ahead
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                request, client = self._socket.recvfrom(512)
+            except OSError:
+                return
+            if len(request) < 48:
+                continue
+            received = self._timestamp()
+            # No leap second, version 4, server; stratum 1, as from a radio clock.
+            head = struct.pack("!BBbbII4s", 0x24, 1, 6, -20, 0, 1 << 4, b"TEST")
+            answer = head + received + request[40:48] + received + self._timestamp()
+            self._socket.sendto(answer, client)
+            self.answers += 1
+
+    def _timestamp(self) -> bytes:
+        return struct.pack("!Q", int((self.now() + EPOCH) * (1 << 32)) & 0xFFFF_FFFF_FFFF_FFFF)
+
+    def __enter__(self) -> "TimeServer":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._socket.close()
