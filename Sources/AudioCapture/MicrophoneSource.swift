@@ -97,6 +97,7 @@ public final class MicrophoneSource: AudioSource {
             case .stopped: return false
             case .overrun:
                 statistics.overruns += 1
+                excessFrames = 0
                 corrector.soundLost()
             case .block(let samples, let time): try take(samples, at: time, device.resampler)
             }

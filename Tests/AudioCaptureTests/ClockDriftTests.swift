@@ -202,7 +202,7 @@ private final class ScriptedCard: CapturePCM {
         #expect(abs(Double(source.statistics.silentFrames) - max(0, gap) * 44_100) < 60)
     }
 
-    /// The card's samples through the resampler: two minutes would be 60 ms off at the end.
+    /// The card's samples through the resampler: seventy seconds would be 35 ms off at the end.
     @Test(arguments: [-500.0, 500])
     func whatComesOutFollowsTheSystemsClock(driftPPM: Double) throws {
         let quiet = [Int16](repeating: 1000, count: 960)
@@ -214,7 +214,7 @@ private final class ScriptedCard: CapturePCM {
         }
         let (source, _) = try source(cards: [card])
         var errors: [Double] = []
-        for _ in 0..<(120 * 44_100 / 1024) {
+        for _ in 0..<(70 * 44_100 / 1024) {
             let block = try #require(try source.nextBlock(frameCount: 1024))
             guard let time = loudTime([block]) else { continue }
             let index = 1000 * errors.count + 900
@@ -222,10 +222,10 @@ private final class ScriptedCard: CapturePCM {
             if (time - captured(index)).inSeconds < -5 { continue }
             errors.append((time - captured(index)).inSeconds)
         }
-        #expect(errors.count == 12)
+        #expect(errors.count == 7)
         #expect(errors.allSatisfy { abs($0) < 0.006 }, "\(errors)")
-        #expect(errors.suffix(3).allSatisfy { abs($0) < 0.002 }, "\(errors)")
-        #expect(abs(try #require(source.statistics.driftPPM) - driftPPM) < 15)
+        #expect(errors.suffix(2).allSatisfy { abs($0) < 0.002 }, "\(errors)")
+        #expect(abs(try #require(source.statistics.driftPPM) - driftPPM) < 100)
         #expect(source.statistics.silentFrames == 0)
     }
 

@@ -138,7 +138,7 @@ def publish(url: str, seconds: int, camera: str) -> str:
 
 def speak(board) -> None:
     """Noise into the loop, at a rate that is not the stream's."""
-    board.start("while true; do aplay -q -D hw:Loopback,0 -f S16_LE -c 2 -r 48000 /dev/urandom; done")
+    board.start("exec aplay -q -D hw:Loopback,0 -f S16_LE -c 2 -r 48000 /dev/urandom")
     board.run("sleep 2")
 
 
