@@ -15,7 +15,10 @@ from side_by_side import Run, run_files
 CHECKOUT = Path(__file__).resolve().parents[1]
 REPORTS = CHECKOUT / "out/test"
 STAGES = ["unit", "checks", "integration", "board", "fuzz"]
-BOARD_ORDER = ["test_card", "test_encoder", "test_mixed_faults", "test_live", "test_libcamera", "test_capture"]
+BOARD_ORDER = [
+    "test_card", "test_encoder", "test_mixed_faults", "test_card_network", "test_libcamera", "test_capture", "test_raspi3b",
+    "test_live",
+]  # fmt: skip
 FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv"]
 FUZZ_SECONDS = 10
 TERMINAL = sys.stdout.isatty()

@@ -20,7 +20,7 @@ class FileResult:
     report: Path
 
 
-class TestLines:
+class ResultLines:
     """Finds in pytest's verbose output which test has ended, and what tests have printed."""
 
     def __init__(self):
@@ -74,7 +74,7 @@ class Run:
         return FileResult(self.file, status, report)
 
     def _follow(self, child: subprocess.Popen, log) -> None:
-        lines, last = TestLines(), time.monotonic()
+        lines, last = ResultLines(), time.monotonic()
         for line in child.stdout:
             log.write(line)
             log.flush()

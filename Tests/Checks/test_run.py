@@ -7,6 +7,9 @@ import pytest
 from swift_source import CHECKOUT
 
 sys.path.insert(0, str(CHECKOUT / "Tests"))
+
+from side_by_side import ResultLines, run_files  # noqa: E402
+
 spec = importlib.util.spec_from_file_location("run", CHECKOUT / "Tests/run.py")
 run = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(run)
@@ -51,3 +54,30 @@ def test_a_failed_build_is_a_failure():
 )
 def test_a_stage_that_fails_without_a_failed_test_counts(count, status, judged):
     assert run.judged(run.Count(*count), status) == run.Count(*judged)
+
+
+def test_of_tests_beside_each_other_every_end_is_told_and_what_they_print():
+    lines = ResultLines()
+    output = [
+        "============================= test session starts ==============================",
+        "Tests/VirtualBoard/test_a.py::test_x[a b] PASSED                   [ 25%]",
+        "Tests/VirtualBoard/test_a.py::test_y ",
+        "  12 faults",
+        "FAILED [ 50%]",
+        "=================================== FAILURES ===================================",
+        "Tests/VirtualBoard/test_a.py::test_x PASSED",
+    ]
+    told = [text for text in map(lines.told, output) if text]
+    assert told == ["PASSED  test_a.py::test_x[a b]", "  12 faults", "FAILED  test_a.py::test_y"]
+
+
+def test_files_without_chosen_tests_do_not_count_and_those_that_cannot_begin_do(tmp_path):
+    (tmp_path / "test_none.py").write_text("")
+    (tmp_path / "test_good.py").write_text("def test_good(): pass\n")
+    (tmp_path / "test_broken.py").write_text("import nothing_of_this_name\n")
+    files = sorted(tmp_path.glob("test_*.py"))
+    results = run_files(files, tmp_path / "reports", ["pytest-3", "-p", "no:cacheprovider"], at_once=2)
+    outcomes = {result.file.name: (result.status, run.count_report(result.report)) for result in results}
+    assert set(outcomes) == {"test_good.py", "test_broken.py"}
+    assert outcomes["test_good.py"] == (0, run.Count(1, 0))
+    assert outcomes["test_broken.py"][0] != 0 and outcomes["test_broken.py"][1].failed == 1
