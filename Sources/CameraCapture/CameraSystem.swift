@@ -31,7 +31,7 @@ public final class CameraSystem: Sendable {
     }
 
     private init() throws(CameraError) {
-        clibcamera_be_quiet()
+        if getenv("LIBCAMERA_LOG_LEVELS") == nil { clibcamera_be_quiet() }
         var manager: OpaquePointer?
         let status = clibcamera_manager_start(&manager)
         // Without any media device the manager does not start at all.
