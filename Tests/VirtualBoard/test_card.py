@@ -148,7 +148,7 @@ def test_a_full_card_and_events_that_outlive_the_program(ready_card):
     board = ready_card(SMALL, server(1))
     board.run(
         "mount -o remount,rw /boot; for size in 64k 512; do dd if=/dev/zero of=/boot/full-$size bs=$size 2>/dev/null; done;"
-        " echo '{\"camera\": }' >/boot/device.json; sync", timeout=120,
+        " sync; echo '{\"camera\": }' >/boot/device.json; sync", timeout=120,
     )  # fmt: skip
     board.wait_until("tallycam status | grep -q 'cannot be written'", 30)
     assert 9 in [fault["blinks"] for fault in board.status()["faults"]]
