@@ -126,7 +126,7 @@ def run_pytest(folder: str, selection: str | None, *options: str) -> Count:
 def run_board(selection: str | None) -> Count:
     """Its parts first, where what is under way can be seen: minutes on a fresh machine."""
     begin = time.monotonic()
-    for words in (["scripts/board-parts"], ["scripts/board-parts", "--encoder"]):
+    for words in (["scripts/board-parts"], ["scripts/board-parts", "--encoder"], ["scripts/card-parts"]):
         if subprocess.run(words, cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL).returncode != 0:
             return Count(0, 1)
     print(f"== board: prepared in {time.monotonic() - begin:.0f} s", flush=True)
