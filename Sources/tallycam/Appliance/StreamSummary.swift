@@ -10,9 +10,9 @@ struct StreamSummary {
     var bitsPerSecond: Int?
     var bufferedSeconds: Double?
     var encoder: String?
-    var hasBeenUp = false
     /// Lower than where the stream began.
     var isLowered = false
+    var hasBeenUp = false
 
     mutating func eventHappened(_ event: Event, start: String) {
         switch event.code {
