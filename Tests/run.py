@@ -138,7 +138,7 @@ def run_board(selection: str | None) -> Count:
     at a time: each has a guest of its own, and waits more than it computes. What fails beside others gets a second
     attempt alone, and is named then: a fault of the product fails twice."""
     begin = time.monotonic()
-    for words in (["scripts/board-parts"], ["scripts/board-parts", "--encoder"]):
+    for words in (["scripts/board-parts"], ["scripts/board-parts", "--encoder"], ["scripts/card-parts"]):
         if subprocess.run(words, cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL).returncode != 0:
             return Count(0, 1)
     print(f"== board: prepared in {time.monotonic() - begin:.0f} s", flush=True)

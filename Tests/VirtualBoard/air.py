@@ -80,5 +80,5 @@ class AccessPoint:
         self.stop()
         self.board.run(
             f"nsenter -t {self.air} -n sh -c 'ip link set eth1 nomaster; ip link set eth1 netns 1'; kill {self.air};"
-            " rmmod mac80211_hwsim; /etc/init.d/S30network stop; /etc/init.d/S30network start"
+            " rmmod mac80211_hwsim; { /etc/init.d/S30network stop; /etc/init.d/S30network start; } </dev/null >/dev/null 2>&1"
         )

@@ -1,7 +1,6 @@
 """Cuts the power of the virtual board at random moments: every time it comes back, with its configuration intact.
 
-Run it by `make power-cuts`. Beside others that need the machine, ARGUMENTS="--lock FILE" takes a lock (flock) for each cut
-and gives it back between two.
+Run it by `make power-cuts`; docs/boards.md tells of its arguments.
 """
 
 import argparse

@@ -10,11 +10,11 @@ struct StreamSummary {
     var bitsPerSecond: Int?
     var bufferedSeconds: Double?
     var encoder: String?
-    var hasBeenUp = false
     /// What the last status report said of camera and microphone.
     var sourceFields: [(name: String, value: Event.Value)] = []
     /// Lower than where the stream began.
     var isLowered = false
+    var hasBeenUp = false
 
     mutating func eventHappened(_ event: Event, start: String) {
         switch event.code {
