@@ -85,7 +85,9 @@ let package = Package(
             dependencies: ["SoftwareEncoding", "StreamQuality", "Bitstream", "MediaTestSupport"]),
         .testTarget(name: "AudioCaptureTests", dependencies: ["AudioCapture", "Bitstream", "MediaTestSupport"]),
         .testTarget(name: "CameraCaptureTests", dependencies: ["CameraCapture", "MediaTestSupport"]),
-        .testTarget(name: "V4L2DevicesTests", dependencies: ["V4L2Devices", "CLinux", "CV4LConvert"]),
+        .testTarget(
+            name: "V4L2DevicesTests",
+            dependencies: ["V4L2Devices", "DevicePorts", "CLinux", "CV4LConvert", "MediaTestSupport"]),
         .testTarget(
             name: "SyntheticSourcesTests",
             dependencies: ["SyntheticSources", "SoftwareEncoding", "StreamQuality", "MediaTestSupport"]),

@@ -21,6 +21,8 @@ public enum MicrophoneError: Error, Hashable, Sendable {
         case ENODEV: self = call == "snd_pcm_open" ? .missing(device: device) : .gone(device: device)
         case EACCES, EPERM: self = .forbidden(device: device)
         case EBUSY: self = .busy(device: device)
+        // Of hw:CARD,DEVICE a number or a word that no card can have.
+        case EINVAL where call == "snd_pcm_open": self = .badName(device)
         case EBADFD where call != "snd_pcm_open": self = .gone(device: device)
         default: self = .failed(device: device, call: call, number: -status)
         }
@@ -36,7 +38,7 @@ extension MicrophoneError: CustomStringConvertible {
             "the microphone \(device) may not be opened by this user; run as root or join the group audio"
         case .busy(let device): "the microphone \(device) is in use by another program; end that first"
         case .badName(let name):
-            "\"\(name)\" names no microphone: write hw:CARD or hw:CARD,DEVICE, with the card's number or name"
+            "\"\(name)\" names no microphone: write hw:CARD or hw:CARD,DEVICE, with the card's name or number (0 to 31)"
         case .gone(let device): "the microphone \(device) is gone"
         case .failed(let device, let call, let number):
             "the microphone \(device): \(call): \(SystemCallError.reason(of: number))"

@@ -14,8 +14,7 @@ public final class LibcameraCamera: Camera {
     private let stop: EventFD
     private var isStarted = false
     private var waiting: [clibcamera_completion] = []
-    private var lastSequence: UInt32?
-    private var lastTime = MediaTimestamp.zero
+    private var order = CaptureOrder()
     private var counted = VideoSourceStatistics()
 
     /// As CLibcamera.h has them.
@@ -26,8 +25,6 @@ public final class LibcameraCamera: Camera {
 
     /// Some are with the camera, one is kept to be repeated, and the rest are with the encoder.
     private static let bufferCount = 6
-    /// A sensor's clock that differs more from the system's is another clock.
-    private static let largestAge = Duration.seconds(5)
 
     /// - Parameters:
     ///   - settings: `device` is an id, `front`, `back` or `external`, or empty for the first camera.
@@ -176,21 +173,14 @@ public final class LibcameraCamera: Camera {
         guard Int(completion.index) < session.bufferCount else { return nil }
         // From here on, the request goes back by itself.
         let memory = LentRequest(session, index: Int(completion.index))
+        counted.droppedFrames += order.missed(before: completion.sequence)
         guard completion.status == CompletionStatus.whole else {
             counted.droppedFrames += 1
             return nil
         }
-        if let lastSequence {
-            let missed = completion.sequence &- lastSequence &- 1
-            // A driver that starts its numbers anew has lost nothing.
-            if missed < 1000 { counted.droppedFrames += Int(missed) }
-        }
-        lastSequence = completion.sequence
         counted.capturedFrames += 1
-        let now = MonotonicClock.now()
         let told = MediaTimestamp(nanoseconds: Int64(clamping: completion.timestamp))
-        let isOurs = told <= now && now - told < Self.largestAge
-        lastTime = max(isOurs ? told : now, lastTime + .nanoseconds(1))
-        return CapturedFrame(layout: layout, captureTime: lastTime, memory: memory)
+        let time = order.captureTime(told, now: MonotonicClock.now())
+        return CapturedFrame(layout: layout, captureTime: time, memory: memory)
     }
 }

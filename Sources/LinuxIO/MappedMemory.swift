@@ -3,13 +3,18 @@ import Glibc
 import Synchronization
 
 /// A part of a file or device mapped for reading (mmap(2)). It stays mapped as long as the object lives.
-// Safe to share: address and length never change, and nobody writes through it.
+// Safe to share: address and length never change, and nobody but its one reader's library writes through it.
 public final class MappedMemory: @unchecked Sendable {
     public let bytes: UnsafeRawBufferPointer
 
-    /// - Parameter offset: a multiple of the page size, or what the device calls so.
-    public init(_ fileDescriptor: Int32, offset: Int, byteCount: Int) throws(SystemCallError) {
-        guard let address = mmap(nil, byteCount, PROT_READ, MAP_SHARED, fileDescriptor, offset), address != MAP_FAILED
+    /// - Parameters:
+    ///   - offset: a multiple of the page size, or what the device calls so.
+    ///   - isWritable: for a reader that works in place.
+    public init(
+        _ fileDescriptor: Int32, offset: Int, byteCount: Int, isWritable: Bool = false
+    ) throws(SystemCallError) {
+        let protection = isWritable ? PROT_READ | PROT_WRITE : PROT_READ
+        guard let address = mmap(nil, byteCount, protection, MAP_SHARED, fileDescriptor, offset), address != MAP_FAILED
         else { throw SystemCallError("mmap", subject: "\(byteCount) bytes") }
         bytes = UnsafeRawBufferPointer(start: address, count: byteCount)
     }
@@ -28,8 +33,12 @@ public final class LazyMapping: Sendable {
     ) throws(SystemCallError) -> UnsafeRawBufferPointer {
         if let present = memory.withLock({ $0 }) { return present.bytes }
         let mapped = try map()
-        memory.withLock { $0 = mapped }
-        return mapped.bytes
+        return memory.withLock { memory in
+            // Another thread may have been faster, and its reader is at work.
+            let kept = memory ?? mapped
+            memory = kept
+            return kept.bytes
+        }
     }
 }
 

@@ -12,13 +12,15 @@ final class CaptureQueue: Sendable {
         let index: Int
         let byteCount: Int
         let sequence: UInt32
-        let captureTime: MediaTimestamp
+        /// Of CLOCK_MONOTONIC; `nil` when the driver's clock is another one.
+        let stamp: MediaTimestamp?
         let isBroken: Bool
     }
 
     let bufferCount: Int
     private let device: V4L2Device
     private let buffers: [Buffer]
+    private let isWritable: Bool
     private let mappedCount = Atomic(0)
 
     private struct Buffer: Sendable {
@@ -28,8 +30,11 @@ final class CaptureQueue: Sendable {
         let mapping: LazyMapping
     }
 
-    init(_ device: V4L2Device, wantedCount: Int) throws(V4L2Error) {
+    /// - Parameter isWritable: for a decoder that works on the driver's picture in place, as libv4l's white balance of
+    ///   Bayer webcams does.
+    init(_ device: V4L2Device, wantedCount: Int, isWritable: Bool) throws(V4L2Error) {
         self.device = device
+        self.isWritable = isWritable
         var request = v4l2_requestbuffers()
         request.count = UInt32(wantedCount)
         request.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
@@ -50,7 +55,7 @@ final class CaptureQueue: Sendable {
         var export = v4l2_exportbuffer()
         export.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
         export.index = UInt32(index)
-        export.flags = UInt32(O_CLOEXEC | O_RDONLY)
+        export.flags = UInt32(O_CLOEXEC | O_RDWR)
         // Drivers that cannot export serve encoders that read memory.
         let isExported = (try? device.request("VIDIOC_EXPBUF", clinux_vidioc_expbuf, &export)) != nil
         return Buffer(
@@ -87,14 +92,13 @@ final class CaptureQueue: Sendable {
         guard Int(buffer.index) < bufferCount else {
             throw .failed(path: device.path, SystemCallError("VIDIOC_DQBUF", number: ERANGE))
         }
-        let now = MonotonicClock.now()
         let isMonotonic =
             buffer.flags & UInt32(V4L2_BUF_FLAG_TIMESTAMP_MASK) == UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC)
         let seconds = Int64(buffer.timestamp.tv_sec)
         let stamp = MediaTimestamp(nanoseconds: seconds &* 1_000_000_000 &+ Int64(buffer.timestamp.tv_usec) &* 1000)
         return Filled(
             index: Int(buffer.index), byteCount: min(Int(buffer.bytesused), buffers[Int(buffer.index)].byteCount),
-            sequence: buffer.sequence, captureTime: isMonotonic ? min(stamp, now) : now,
+            sequence: buffer.sequence, stamp: isMonotonic ? stamp : nil,
             isBroken: buffer.flags & UInt32(V4L2_BUF_FLAG_ERROR) != 0)
     }
 
@@ -107,7 +111,14 @@ final class CaptureQueue: Sendable {
         do throws(SystemCallError) {
             return try buffer.mapping.bytes {
                 () throws(SystemCallError) in
-                try MappedMemory(device.fileDescriptor, offset: buffer.offset, byteCount: buffer.byteCount)
+                // The device maps nothing any more once it was unplugged, the buffer's own descriptor does.
+                guard let dmabuf = buffer.dmabuf else {
+                    return try MappedMemory(
+                        device.fileDescriptor, offset: buffer.offset, byteCount: buffer.byteCount,
+                        isWritable: isWritable)
+                }
+                return try MappedMemory(
+                    dmabuf.rawValue, offset: 0, byteCount: buffer.byteCount, isWritable: isWritable)
             }
         } catch {
             throw V4L2Error(device.path, error)
@@ -138,6 +149,8 @@ final class LentBuffer: FrameMemory {
         guard let bytes = try? queue.memory(index) else {
             return try body(UnsafeRawBufferPointer(start: nil, count: 0))
         }
+        if let dmabuf { DMABufferAccess.begin(dmabuf) }
+        defer { if let dmabuf { DMABufferAccess.end(dmabuf) } }
         return try body(UnsafeRawBufferPointer(rebasing: bytes.prefix(byteCount)))
     }
 }

@@ -16,7 +16,7 @@ final class EncoderQueue {
 
     private let device: V4L2Device
     private let type: UInt32
-    private let memory: v4l2_memory
+    private let memory: BufferMemory
     private let isMultiplanar: Bool
     /// Empty for DMABUF.
     private(set) var mappings: [WritableMapping] = []
@@ -25,7 +25,7 @@ final class EncoderQueue {
     private(set) var free: Set<Int> = []
 
     init(
-        _ device: V4L2Device, type: UInt32, memory: v4l2_memory, isMultiplanar: Bool, wantedCount: Int
+        _ device: V4L2Device, type: UInt32, memory: BufferMemory, isMultiplanar: Bool, wantedCount: Int
     ) throws(V4L2Error) {
         self.device = device
         self.type = type
@@ -36,14 +36,14 @@ final class EncoderQueue {
             throw .failed(path: device.path, SystemCallError("VIDIOC_REQBUFS", number: ENOMEM))
         }
         free = Set(0..<bufferCount)
-        if memory == V4L2_MEMORY_MMAP { for index in 0..<bufferCount { mappings.append(try map(index)) } }
+        if memory == .driver { for index in 0..<bufferCount { mappings.append(try map(index)) } }
     }
 
     private func requestBuffers(_ count: Int) throws(V4L2Error) -> Int {
         var request = v4l2_requestbuffers()
         request.count = UInt32(count)
         request.type = type
-        request.memory = memory.rawValue
+        request.memory = memory.number
         try device.request("VIDIOC_REQBUFS", clinux_vidioc_reqbufs, &request)
         return Int(request.count)
     }
@@ -73,7 +73,7 @@ final class EncoderQueue {
             var buffer = v4l2_buffer()
             buffer.index = UInt32(index)
             buffer.type = type
-            buffer.memory = memory.rawValue
+            buffer.memory = memory.number
             buffer.field = V4L2_FIELD_NONE.rawValue
             if isMultiplanar {
                 buffer.m.planes = plane

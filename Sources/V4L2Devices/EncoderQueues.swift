@@ -47,11 +47,11 @@ struct EncoderQueues {
         var input: EncoderQueue?
         do throws(V4L2Error) {
             let made = try EncoderQueue(
-                device, type: sides.encoderInput, memory: isDMABUF ? V4L2_MEMORY_DMABUF : V4L2_MEMORY_MMAP,
+                device, type: sides.encoderInput, memory: isDMABUF ? .imported : .driver,
                 isMultiplanar: encoder.isMultiplanar, wantedCount: isDMABUF ? 16 : plan.inputCount)
             input = made
             let output = try EncoderQueue(
-                device, type: sides.encoderOutput, memory: V4L2_MEMORY_MMAP, isMultiplanar: encoder.isMultiplanar,
+                device, type: sides.encoderOutput, memory: .driver, isMultiplanar: encoder.isMultiplanar,
                 wantedCount: plan.outputCount)
             return .success(EncoderQueues(input: made, output: output, isDMABUF: isDMABUF))
         } catch {
@@ -71,5 +71,21 @@ struct EncoderQueues {
     func stop() {
         input.stop()
         output.stop()
+    }
+}
+
+/// Whose memory a queue's buffers are.
+enum BufferMemory {
+    /// The driver's own, to be mapped.
+    case driver
+    /// DMABUFs of somebody else.
+    case imported
+
+    /// As v4l2_requestbuffers and v4l2_buffer have it.
+    var number: UInt32 {
+        switch self {
+        case .driver: V4L2_MEMORY_MMAP.rawValue
+        case .imported: V4L2_MEMORY_DMABUF.rawValue
+        }
     }
 }

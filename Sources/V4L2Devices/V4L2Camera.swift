@@ -18,7 +18,7 @@ public final class V4L2Camera: Camera {
     /// Of decoded pictures.
     private var pool: FramePool
     private var isStarted = false
-    private var lastSequence: UInt32?
+    private var order = CaptureOrder()
     private var counted = VideoSourceStatistics()
 
     /// Pictures in a row that could not be decoded.
@@ -61,7 +61,7 @@ public final class V4L2Camera: Camera {
             self.decoder = decoder
         }
         pool = FramePool(byteCount: layout.byteCount)
-        queue = try CaptureQueue(device, wantedCount: Self.bufferCount)
+        queue = try CaptureQueue(device, wantedCount: Self.bufferCount, isWritable: decoder != nil)
     }
 
     private static func mode(
@@ -105,27 +105,24 @@ public final class V4L2Camera: Camera {
 
     private func frame(_ filled: CaptureQueue.Filled) throws(V4L2Error) -> CapturedFrame? {
         let memory = LentBuffer(queue, index: filled.index, byteCount: filled.byteCount)
-        if let lastSequence {
-            let missed = filled.sequence &- lastSequence &- 1
-            // A driver that starts its numbers anew has lost nothing.
-            if missed < 1000 { counted.droppedFrames += Int(missed) }
-        }
-        lastSequence = filled.sequence
-        counted.capturedFrames += 1
+        counted.droppedFrames += order.missed(before: filled.sequence)
         guard !filled.isBroken, decoder != nil || filled.byteCount >= layout.byteCount else {
             counted.droppedFrames += 1
             return nil
         }
+        let time = order.captureTime(filled.stamp, now: MonotonicClock.now())
         guard let decoder else {
-            return CapturedFrame(layout: layout, captureTime: filled.captureTime, memory: memory)
+            counted.capturedFrames += 1
+            return CapturedFrame(layout: layout, captureTime: time, memory: memory)
         }
         let target = pool.take()
         switch decode(memory, decoder, into: target) {
         case .success:
             undecodedFrames = 0
+            counted.capturedFrames += 1
             counted.decodedFrames += 1
             counted.passes += 1
-            return CapturedFrame(layout: layout, captureTime: filled.captureTime, memory: target)
+            return CapturedFrame(layout: layout, captureTime: time, memory: target)
         case .failure(let error):
             // One picture broken on the cable; those that follow are not worse for it.
             counted.droppedFrames += 1

@@ -7,6 +7,10 @@ final class V4L2Device: Sendable {
     let path: String
     /// The product's name, as the driver gives it.
     let name: String
+    /// The driver's name.
+    let driver: String
+    /// Their nodes look like cameras'.
+    private static let imageProcessors: Set = ["bcm2835-isp", "bcm2835-isp-v4l2", "pispbe"]
     /// The node's own, not the whole device's.
     let capabilities: UInt32
     private let descriptor: OwnedFileDescriptor
@@ -22,6 +26,12 @@ final class V4L2Device: Sendable {
         }
     }
 
+    /// Whether pictures come by themselves, without another device that has to be set up first: not where the media
+    /// controller makes the connections (V4L2_CAP_IO_MC), and not from an image processor, which gets them from memory.
+    var isCameraOfItsOwn: Bool {
+        capabilities & UInt32(V4L2_CAP_IO_MC) == 0 && !Self.imageProcessors.contains(driver)
+    }
+
     /// Opens a device of any kind.
     init(at path: String) throws(V4L2Error) {
         self.path = path
@@ -35,6 +45,7 @@ final class V4L2Device: Sendable {
             throw V4L2Error(path, SystemCallError("VIDIOC_QUERYCAP"))
         }
         name = withUnsafeBytes(of: capability.card) { text($0) }
+        driver = withUnsafeBytes(of: capability.driver) { text($0) }
         capabilities =
             capability.capabilities & UInt32(V4L2_CAP_DEVICE_CAPS) != 0
             ? capability.device_caps : capability.capabilities

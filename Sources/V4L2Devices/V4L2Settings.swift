@@ -155,10 +155,13 @@ public struct V4L2CameraDescription: Sendable {
     public let name: String
     public let modes: [V4L2Mode]
     public let controls: [V4L2Control]
+    /// False for nodes that give pictures only as a part of something else: libcamera's business.
+    public let isCameraOfItsOwn: Bool
 
     public init(at path: String) throws(V4L2Error) {
         let device = try V4L2Device(capturingAt: path)
         self.path = path
+        isCameraOfItsOwn = device.isCameraOfItsOwn
         name = device.name
         modes = try device.modes(near: PictureSize(width: 1280, height: 720))
         controls = device.controls()

@@ -11,8 +11,12 @@ enum AudioInput: Hashable, Sendable {
     static let none = AudioInput.embedded(.none)
 
     init(parsing text: String) throws {
-        guard text == "alsa" || text.hasPrefix("alsa:") else {
-            self = .embedded(try AudioSourceDescription(parsing: text))
+        guard text == "alsa" || text.hasPrefix("alsa:") || text.hasPrefix("alsa,") else {
+            do {
+                self = .embedded(try AudioSourceDescription(parsing: text))
+            } catch {
+                throw CommandFailure.usage("\(error); microphones are alsa[:hw:CARD]")
+            }
             return
         }
         var settings = MicrophoneSettings()

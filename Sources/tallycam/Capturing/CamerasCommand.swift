@@ -14,6 +14,7 @@ func runCameras(_ arguments: [String]) throws -> ExitStatus {
     guard let parsed = try parseOptions(arguments, [json], usage: usage) else { return .success }
     let cameras = try libcamerasCameras()
     let webcams = (0..<64).map { "/dev/video\($0)" }.compactMap { try? V4L2CameraDescription(at: $0) }
+        .filter(\.isCameraOfItsOwn)
     guard !cameras.isEmpty || !webcams.isEmpty else {
         throw CommandFailure(.media, code: -1301, "there is no camera: \(CameraAbsence().reason)")
     }

@@ -28,7 +28,11 @@ enum VideoInput: Hashable, Sendable {
         } else if let settings = try CameraSettings(parsing: text, scheme: "libcamera") {
             self = .libcamera(settings)
         } else {
-            self = .embedded(try VideoSourceDescription(parsing: text))
+            do {
+                self = .embedded(try VideoSourceDescription(parsing: text))
+            } catch {
+                throw CommandFailure.usage("\(error); cameras are v4l2:/dev/videoN and libcamera[:ID]")
+            }
         }
     }
 
@@ -76,6 +80,9 @@ enum VideoInput: Hashable, Sendable {
             }
             for number in 0..<64 {
                 let settings = CameraSettings(device: "/dev/video\(number)")
+                guard let node = try? V4L2CameraDescription(at: settings.device), node.isCameraOfItsOwn else {
+                    continue
+                }
                 if let camera = try? V4L2Camera(settings, size: size, frameRate: frameRate, stop: stop) {
                     return camera
                 }
@@ -90,7 +97,7 @@ extension CameraSettings {
     /// a control of the camera.
     /// - Returns: `nil` when the text begins with another scheme.
     init?(parsing text: String, scheme: String) throws {
-        guard text == scheme || text.hasPrefix("\(scheme):") else { return nil }
+        guard text == scheme || text.hasPrefix("\(scheme):") || text.hasPrefix("\(scheme),") else { return nil }
         var parts = text.dropFirst(scheme.utf8.count + 1).split(separator: ",", omittingEmptySubsequences: false)[...]
         self.init(device: "")
         if let first = parts.first, first.firstIndex(of: "=") == nil {
