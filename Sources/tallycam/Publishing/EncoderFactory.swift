@@ -33,15 +33,19 @@ struct EncoderFactory: Sendable {
             }
         } catch let error as HardwareEncodingError where mayShrink && error.isLackOfMemory {
             throw error
+        } catch let failure as CommandFailure {
+            throw failure
         } catch {
             throw CommandFailure(.media, code: EventCode.videoEncodingFailed.rawValue, "\(error)")
         }
     }
 
-    /// The first hardware encoder that takes the stream. Without any, software is the plain choice.
+    /// The first hardware encoder that takes the stream. When all of them fail, the stream begins in software, at what
+    /// the processor carries, and the hardware is tried again later. Without any, software is the plain choice.
     private func best(
         _ configuration: VideoEncoderConfiguration, mayShrink: Bool, _ log: (String) -> Void
     ) throws -> any VideoEncoder {
+        var failed: (encoder: HardwareEncoder, reason: String)?
         for encoder in HardwareEncoder.all() {
             do {
                 return try hardware(encoder, configuration)
@@ -49,17 +53,19 @@ struct EncoderFactory: Sendable {
                 throw error
             } catch {
                 log("warning: \(error)")
-                reports.send(.encoder(.softwareEncoderInUse(reason: "\(error)")))
+                failed = failed ?? (encoder, "\(error)")
             }
         }
-        return try software(configuration)
+        guard let failed else { return try software(configuration) }
+        return try hardware(failed.encoder, configuration, openingFailure: failed.reason)
     }
 
     private func hardware(
-        _ encoder: HardwareEncoder, _ configuration: VideoEncoderConfiguration
+        _ encoder: HardwareEncoder, _ configuration: VideoEncoderConfiguration, openingFailure: String? = nil
     ) throws -> StreamVideoEncoder {
         try StreamVideoEncoder(
-            encoder, configuration: configuration, layout: layout, isLent: isLent, inUse: inUse, reports: reports)
+            encoder, configuration: configuration, layout: layout, isLent: isLent, inUse: inUse, reports: reports,
+            openingFailure: openingFailure)
     }
 
     private func software(_ configuration: VideoEncoderConfiguration) throws -> OpenH264Encoder {
