@@ -11,6 +11,8 @@ struct EncoderFactory: Sendable {
     let layout: FrameLayout
     /// Whether pictures come in a camera's memory.
     let isLent: Bool
+    /// Whether somebody asked for the size or the quality of the picture: software keeps to them.
+    let isPictureChosen: Bool
     let inUse: EncoderInUse
     let reports: Mailbox<TrackReport>
 
@@ -56,7 +58,7 @@ struct EncoderFactory: Sendable {
                 failed = failed ?? (encoder, "\(error)")
             }
         }
-        guard let failed else { return try software(configuration) }
+        guard let failed else { return try plainSoftware(configuration, log) }
         return try hardware(failed.encoder, configuration, openingFailure: failed.reason)
     }
 
@@ -66,6 +68,22 @@ struct EncoderFactory: Sendable {
         try StreamVideoEncoder(
             encoder, configuration: configuration, layout: layout, isLent: isLent, inUse: inUse, reports: reports,
             openingFailure: openingFailure)
+    }
+
+    /// A picture that nobody asked for is what the processor carries; one that was asked for is kept, with a word.
+    private func plainSoftware(
+        _ configuration: VideoEncoderConfiguration, _ log: (String) -> Void
+    ) throws -> any VideoEncoder {
+        let carried = SoftwareBudget.ofThisMachine.carried(configuration)
+        let isCarried = carried.size == configuration.size && carried.frameRate == configuration.frameRate
+        let picture = "\(carried.size) at \(carried.frameRate.framesPerSecond) fps"
+        guard isPictureChosen else {
+            if !isCarried { log("software encodes what this processor carries: \(picture)") }
+            inUse.name = "openh264"
+            return try SoftwareFallback(configuration)
+        }
+        if !isCarried { log("software may be too slow for the picture asked for; this processor carries \(picture)") }
+        return try software(configuration)
     }
 
     private func software(_ configuration: VideoEncoderConfiguration) throws -> OpenH264Encoder {

@@ -231,7 +231,7 @@ final class StreamVideoEncoder: VideoEncoder {
         configuration.keyFrameInterval = keyFrameInterval
         hardware?.setFrameRate(frameRate, keyFrameInterval: keyFrameInterval)
         do {
-            try software?.setFrameRate(frameRate)
+            try software?.setFrameRate(frameRate, keyFrameInterval: keyFrameInterval)
         } catch {
             try perform(ladder.encoderFailed(reason: "\(error)", now: MonotonicClock.now()))
         }
