@@ -16,8 +16,8 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 REPORTS = CHECKOUT / "out/test"
 STAGES = ["unit", "checks", "integration", "board", "fuzz"]
 BOARD_ORDER = [
-    "test_card", "test_encoder", "test_mixed_faults", "test_card_network", "test_libcamera", "test_capture", "test_raspi3b",
-    "test_live",
+    "test_card", "test_encoder", "test_mixed_faults", "test_capture", "test_card_network", "test_raspi3b",
+    "test_machine_restart", "test_microphone", "test_synchrony", "test_libcamera", "test_live",
 ]  # fmt: skip
 FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv"]
 FUZZ_SECONDS = 10

@@ -115,8 +115,9 @@ public struct EncoderLadder: Sendable {
         }
     }
 
-    /// The hardware could not be opened again.
-    public mutating func reopenFailed(reason: String, now: MediaTimestamp) -> [Action] {
+    /// The hardware could not be opened, at the begin of the stream or again: software takes over, and the hardware is
+    /// tried later.
+    public mutating func openingFailed(reason: String, now: MediaTimestamp) -> [Action] {
         fallBack(reason: reason, now: now)
     }
 

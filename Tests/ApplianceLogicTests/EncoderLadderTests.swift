@@ -56,20 +56,46 @@ import Testing
 
     @Test func triesTheHardwareAgainAndLessOftenEachTimeThatItFails() {
         var ladder = EncoderLadder()
-        let fall = ladder.reopenFailed(reason: "gone", now: time(0))
+        let fall = ladder.openingFailed(reason: "gone", now: time(0))
         #expect(fall == [.openSoftware, .emit(.softwareEncoderInUse(reason: "gone"))])
         #expect(health(&ladder, from: 100, to: 60_000) == [])
         #expect(ladder.pictureSubmitted(now: time(60_000)).first == .reopenHardware)
-        #expect(ladder.reopenFailed(reason: "gone", now: time(60_010)).first == .openSoftware)
+        #expect(ladder.openingFailed(reason: "gone", now: time(60_010)).first == .openSoftware)
         #expect(health(&ladder, from: 60_100, to: 180_000) == [])
         #expect(ladder.pictureSubmitted(now: time(180_100)).first == .reopenHardware)
         #expect(health(&ladder, from: 180_200, to: 200_000) == [])
         #expect(!ladder.usesSoftware)
     }
 
+    @Test func aStreamThatBeginsInSoftwareGoesToTheHardwareWhenThatWorks() {
+        var ladder = EncoderLadder()
+        #expect(
+            ladder.openingFailed(reason: "EBUSY", now: time(0))
+                == [.openSoftware, .emit(.softwareEncoderInUse(reason: "EBUSY"))])
+        #expect(ladder.usesSoftware)
+        #expect(health(&ladder, from: 0, to: 60_000) == [])
+        #expect(
+            ladder.pictureSubmitted(now: time(60_000))
+                == [.reopenHardware, .emit(.encoderRestarted(reason: "the hardware encoder is tried again"))])
+        #expect(!ladder.usesSoftware)
+        #expect(health(&ladder, from: 60_100, to: 200_000) == [])
+        // A trouble much later is met from the first step on.
+        #expect(silence(&ladder, from: 200_000, to: 201_100) == [.forceKeyFrame])
+    }
+
+    @Test func softwareThatCannotBeOpenedAtTheBeginEndsIt() {
+        var ladder = EncoderLadder()
+        #expect(ladder.openingFailed(reason: "EBUSY", now: time(0)).first == .openSoftware)
+        #expect(
+            ladder.encoderFailed(reason: "out of memory", now: time(1)) == [
+                .giveUp(reason: "out of memory"), .emit(.failed(.videoEncodingFailed, reason: "out of memory")),
+            ])
+        #expect(ladder.pictureSubmitted(now: time(60_000)) == [])
+    }
+
     @Test func aTrialThatStaysSilentGoesBackToSoftwareAtOnce() {
         var ladder = EncoderLadder()
-        _ = ladder.reopenFailed(reason: "gone", now: time(0))
+        _ = ladder.openingFailed(reason: "gone", now: time(0))
         #expect(ladder.pictureSubmitted(now: time(60_000)).first == .reopenHardware)
         #expect(silence(&ladder, from: 60_100, to: 61_200).first == .openSoftware)
     }
@@ -126,19 +152,19 @@ import Testing
     @Test func theWaitForTheHardwareDoublesUpToTenMinutes() {
         var ladder = EncoderLadder()
         var now = Int64(0)
-        _ = ladder.reopenFailed(reason: "gone", now: time(now))
+        _ = ladder.openingFailed(reason: "gone", now: time(now))
         for wait in [60, 120, 240, 480, 600, 600] as [Int64] {
             #expect(ladder.pictureSubmitted(now: time(now + wait * 1000 - 1)) == [])
             now += wait * 1000
             #expect(ladder.pictureSubmitted(now: time(now)).first == .reopenHardware)
-            #expect(ladder.reopenFailed(reason: "gone", now: time(now)).first == .openSoftware)
+            #expect(ladder.openingFailed(reason: "gone", now: time(now)).first == .openSoftware)
         }
         // It works again for longer than a recovery takes: the next fall waits as short as the first.
         now += 600_000
         #expect(ladder.pictureSubmitted(now: time(now)).first == .reopenHardware)
         #expect(health(&ladder, from: now, to: now + 20_000) == [])
         #expect(ladder.encoderFailed(reason: "EIO", now: time(now + 20_000)).first == .reopenHardware)
-        #expect(ladder.reopenFailed(reason: "EIO", now: time(now + 20_000)).first == .openSoftware)
+        #expect(ladder.openingFailed(reason: "EIO", now: time(now + 20_000)).first == .openSoftware)
         #expect(ladder.pictureSubmitted(now: time(now + 80_000)).first == .reopenHardware)
     }
 }

@@ -28,6 +28,9 @@ extension PublishOptions {
             dimension: try VideoDimension(parsing: device.dimension), encoder: Self.encoder(request.board),
             duration: nil)
         media.turn = PictureTurn(device)
+        let defaults = DeviceDescription()
+        media.isPictureChosen =
+            device.dimension != defaults.dimension || device.highestQuality != defaults.highestQuality
         media = try destination.fitted(media, warnings: &warnings)
         quality = QualitySettings(
             videoQuality: highest, audioQuality: media.audio == .none ? nil : media.audioQuality,

@@ -36,6 +36,8 @@ struct MediaOptions: Sendable {
     var audioQuality: AudioQuality
     /// The same for the whole stream: some services refuse another size, players often show garbage.
     var dimension: VideoDimension
+    /// Whether somebody asked for the size or the quality, and it is no default.
+    var isPictureChosen = true
     /// Of the source's pictures.
     var turn = PictureTurn()
     /// From one key frame to the next, as the service wants it.
@@ -157,6 +159,7 @@ struct PublishOptions {
             },
             encoder: MediaOptions.EncoderChoice(parsing: arguments["encoder"] ?? "auto"),
             duration: arguments["duration"].map(Self.duration))
+        media.isPictureChosen = arguments["dimension"] != nil || arguments["quality"] != nil
         flvPath = arguments["from-flv"]
         if flvPath == nil {
             try Self.check(media)

@@ -5,7 +5,7 @@ import StreamQuality
 
 /// OpenH264 in the hardware encoder's place: fewer and smaller pictures when the processor would not carry the
 /// stream's own, the same bit rate.
-final class SoftwareFallback {
+final class SoftwareFallback: VideoEncoder {
     private let encoder: OpenH264Encoder
     private let budget: SoftwareBudget
     private var pacer: FramePacer
@@ -34,11 +34,10 @@ final class SoftwareFallback {
 
     func setBitrate(_ bitrate: Bitrate) throws { try encoder.setBitrate(bitrate) }
 
-    func setFrameRate(_ frameRate: FrameRate) throws {
-        var wanted = encoder.configuration
-        wanted.frameRate = frameRate
-        let carried = budget.frameRate(for: wanted.size, atMost: frameRate)
-        try encoder.setFrameRate(carried, keyFrameInterval: 2 * carried.framesPerSecond)
+    func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws {
+        let carried = budget.frameRate(for: encoder.configuration.size, atMost: frameRate)
+        try encoder.setFrameRate(
+            carried, keyFrameInterval: SoftwareBudget.interval(keyFrameInterval, at: frameRate, turnedTo: carried))
         pacer = FramePacer(source: frameRate, wanted: carried)
     }
 }
@@ -69,7 +68,13 @@ struct SoftwareBudget: Hashable, Sendable {
             carried.size = PictureSize(width: carried.size.width / 32 * 16, height: carried.size.height / 32 * 16)
         }
         carried.frameRate = frameRate(for: carried.size, atMost: configuration.frameRate)
-        carried.keyFrameInterval = 2 * carried.frameRate.framesPerSecond
+        carried.keyFrameInterval = Self.interval(
+            configuration.keyFrameInterval, at: configuration.frameRate, turnedTo: carried.frameRate)
         return carried
+    }
+
+    /// As long from one key frame to the next, in pictures of another rate.
+    static func interval(_ pictures: Int, at frameRate: FrameRate, turnedTo carried: FrameRate) -> Int {
+        max(1, pictures * carried.framesPerSecond / max(1, frameRate.framesPerSecond))
     }
 }

@@ -33,9 +33,12 @@ final class StreamVideoEncoder: VideoEncoder {
     /// - Parameters:
     ///   - layout: of the pictures to come.
     ///   - isLent: whether they come in a camera's memory.
+    ///   - openingFailure: why the hardware did not open just now: the stream begins in software then, and the
+    ///     hardware is tried again later. `nil` opens the hardware.
+    /// - Throws: what opening the hardware threw; a `CommandFailure` when software does not open either.
     init(
         _ encoder: HardwareEncoder, configuration: VideoEncoderConfiguration, layout: FrameLayout, isLent: Bool,
-        inUse: EncoderInUse, reports: Mailbox<TrackReport>
+        inUse: EncoderInUse, reports: Mailbox<TrackReport>, openingFailure: String? = nil
     ) throws {
         self.encoder = encoder
         self.configuration = configuration
@@ -43,8 +46,12 @@ final class StreamVideoEncoder: VideoEncoder {
         self.isLent = isLent
         self.inUse = inUse
         self.reports = reports
-        hardware = try Self.open(encoder, configuration, layout, isLent: isLent)
-        inUse.name = Self.name(of: encoder)
+        if let openingFailure {
+            try perform(ladder.openingFailed(reason: openingFailure, now: MonotonicClock.now()))
+        } else {
+            hardware = try Self.open(encoder, configuration, layout, isLent: isLent)
+            inUse.name = Self.name(of: encoder)
+        }
     }
 
     // The thread keeps the encoder until it is told to close it.
@@ -185,7 +192,7 @@ final class StreamVideoEncoder: VideoEncoder {
             hardware = try Self.open(encoder, configuration, layout, isLent: isLent)
             inUse.name = Self.name(of: encoder)
         } catch {
-            try perform(ladder.reopenFailed(reason: "\(error)", now: MonotonicClock.now()))
+            try perform(ladder.openingFailed(reason: "\(error)", now: MonotonicClock.now()))
         }
     }
 
@@ -224,7 +231,7 @@ final class StreamVideoEncoder: VideoEncoder {
         configuration.keyFrameInterval = keyFrameInterval
         hardware?.setFrameRate(frameRate, keyFrameInterval: keyFrameInterval)
         do {
-            try software?.setFrameRate(frameRate)
+            try software?.setFrameRate(frameRate, keyFrameInterval: keyFrameInterval)
         } catch {
             try perform(ladder.encoderFailed(reason: "\(error)", now: MonotonicClock.now()))
         }

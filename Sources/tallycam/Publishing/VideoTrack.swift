@@ -79,7 +79,7 @@ struct VideoTrack {
                 options, point: point, maximum: maximum, sourceRate: source.frameRate)
             let factory = EncoderFactory(
                 choice: options.encoder, layout: source.layout, isLent: options.video.isCamera,
-                inUse: EncoderInUse("openh264"), reports: reports)
+                isPictureChosen: options.isPictureChosen, inUse: EncoderInUse("openh264"), reports: reports)
             encoder = try factory.make(configuration, mayShrink: true) { console.log($0) }
             self.factory = factory
             self.configuration = configuration
