@@ -33,12 +33,13 @@ struct VideoTrack {
         }
         let asked = options.dimension
         var opened = Opened(try Self.source(options, stop: stop, reports: reports))
+        var mayShrink = true
         while opened.encoder == nil, opened.source != nil {
             do {
                 try opened.openEncoder(
-                    options, point: point, maximum: maximum, reports: reports, console: console)
+                    options, point: point, maximum: maximum, mayShrink: mayShrink, reports: reports, console: console)
             } catch let lack as HardwareEncodingError {
-                try options.fit(after: lack, asked: asked, point: point, maximum: maximum, reports: reports)
+                mayShrink = try options.fit(after: lack, asked: asked, point: point, maximum: maximum)
                 console.log("warning: \(lack); the picture is \(options.dimension.size) now")
                 if options.video.isCamera {
                     // A smaller picture of its own leaves more memory, too; the larger one's goes back before.
@@ -71,8 +72,8 @@ struct VideoTrack {
         init(_ source: (any VideoSource)?) { self.source = source }
 
         mutating func openEncoder(
-            _ options: MediaOptions, point: OperatingPoint, maximum: Bitrate, reports: Mailbox<TrackReport>,
-            console: Console
+            _ options: MediaOptions, point: OperatingPoint, maximum: Bitrate, mayShrink: Bool,
+            reports: Mailbox<TrackReport>, console: Console
         ) throws {
             guard let source else { return }
             let configuration = try VideoTrack.configuration(
@@ -80,7 +81,7 @@ struct VideoTrack {
             let factory = EncoderFactory(
                 choice: options.encoder, layout: source.layout, isLent: options.video.isCamera,
                 isPictureChosen: options.isPictureChosen, inUse: EncoderInUse("openh264"), reports: reports)
-            encoder = try factory.make(configuration, mayShrink: true) { console.log($0) }
+            encoder = try factory.make(configuration, mayShrink: mayShrink) { console.log($0) }
             self.factory = factory
             self.configuration = configuration
         }
@@ -144,14 +145,14 @@ struct VideoTrack {
 
 extension MediaOptions {
     /// What is tried next when the hardware encoder has too little memory: a smaller picture, at last software with
-    /// what the processor carries of the picture that was asked for.
+    /// what the processor carries of the picture that was asked for, until the hardware takes that.
+    /// - Returns: whether a still smaller picture can be tried after that.
     fileprivate mutating func fit(
-        after lack: HardwareEncodingError, asked: VideoDimension, point: OperatingPoint, maximum: Bitrate,
-        reports: Mailbox<TrackReport>
-    ) throws {
+        after lack: HardwareEncodingError, asked: VideoDimension, point: OperatingPoint, maximum: Bitrate
+    ) throws -> Bool {
         if let smaller = dimension.smaller {
             dimension = smaller
-            return
+            return true
         }
         guard encoder == .auto else {
             throw CommandFailure(.media, code: EventCode.videoEncodingFailed.rawValue, "\(lack)")
@@ -161,8 +162,7 @@ extension MediaOptions {
             self, point: point, maximum: maximum, sourceRate: point.frameRate)
         let carried = SoftwareBudget.ofThisMachine.carried(configuration)
         dimension = (try? VideoDimension(carried.size)) ?? dimension
-        encoder = .openh264
-        reports.send(.encoder(.softwareEncoderInUse(reason: "\(lack)")))
+        return false
     }
 }
 
