@@ -353,3 +353,20 @@ def test_network_settings_are_written(children):
     text = path.read_text()
     assert "country=DE" in text and "ssid=5374752264696f" in text and 'psk="quite secret"' in text
     assert text.index("5374752264696f") < text.index("6f70656e") and "key_mgmt=NONE" in text and "scan_ssid=1" in text
+
+
+def test_a_wrong_key_does_not_cost_the_network(children):
+    """A camera without a screen that loses its Wi-Fi by a wrong name beside it is lost."""
+    (children.directory / "network.json").write_text(json.dumps({
+        "hostName": "my camera", "country": "Germany", "timeServers": [5, "time.example"],
+        "wifi": [{"ssid": "bad", "password": "short12"}, {"ssid": "Studio", "password": "quite secret", "hidden": 1}],
+    }))  # fmt: skip
+    run = children.run("network", [TALLYCAM, "network", "--file", children.directory / "network.json", "--output", children.directory])
+    assert run.child.returncode == 0, run.stderr
+    for key in ("hostName", "country", "timeServers[0]", "wifi[0].password", "wifi[1].hidden"):
+        assert f" {key}: " in run.stderr
+    assert "short12" not in run.stderr
+    assert (children.directory / "hostname").read_text() == "tallycam\n"
+    assert (children.directory / "timeservers").read_text() == "time.example\n"
+    text = (children.directory / "wpa_supplicant.conf").read_text()
+    assert 'psk="quite secret"' in text and text.count("network={") == 1 and "short12" not in text

@@ -47,7 +47,7 @@ struct DescriptionFiles {
         networkText = networkFile.bytes
         if let json = take(networkFile) {
             let decoded = NetworkDescription.decode(json)
-            network = decoded.value ?? network
+            network = decoded.goodPart ?? network
             add(decoded.faults, "network.json")
         }
         let streamFile = Self.read(directory, "stream.json")
@@ -93,11 +93,12 @@ struct DescriptionFiles {
         parse(path, name: path, isRequired: false).json.flatMap { BoardDescription.decode($0).value }
     }
 
+    /// The good part of the file: a device that only the network leads to must not lose it by a wrong key beside it.
     static func readNetwork(_ path: String) -> (NetworkDescription, [DescriptionFault]) {
         let file = parse(path, name: path, isRequired: false)
         guard let json = file.json else { return (NetworkDescription(), file.fault.map { [$0] } ?? []) }
         let decoded = NetworkDescription.decode(json)
-        return (decoded.value ?? NetworkDescription(), decoded.faults)
+        return (decoded.goodPart ?? NetworkDescription(), decoded.faults)
     }
 
     // MARK: One file
