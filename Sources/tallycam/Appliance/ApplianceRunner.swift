@@ -41,7 +41,7 @@ final class ApplianceRunner {
     var console: SerialConsole?
     var consoleFailure: String?
     var watchdog = WatchdogFeeder()
-    private var fingerprint: [[UInt8]?] = []
+    private var fingerprint: [FileState] = []
     var reported = FaultReport()
     var applianceTimer: MediaTimestamp?
     private var nextTick = MediaTimestamp.zero

@@ -14,6 +14,8 @@ struct FileFault: Hashable {
 /// What the four files on the boot partition say. A file that is wrong does not spoil the others.
 struct DescriptionFiles {
     static let names = ["board.json", "device.json", "network.json", "stream.json"]
+    /// Bytes of one file.
+    static let sizeLimit = 1 << 20
 
     var board: BoardDescription?
     var device = DeviceDescription()
@@ -118,15 +120,12 @@ struct DescriptionFiles {
     private static func parse(_ path: String, name: String, isRequired: Bool) -> ReadFile {
         var file = ReadFile(name: name)
         do {
-            file.bytes = try LinuxIO.readFile(path, limit: 1 << 20)
+            file.bytes = try readRegularFile(path, limit: sizeLimit)
         } catch {
             guard error.number != ENOENT || isRequired else { return file }
-            let isMissing = error.number == ENOENT
             file.fault = DescriptionFault(
-                kind: isMissing ? .missing : .syntax, keyPath: "", position: .start,
-                problem: isMissing
-                    ? "the file is missing; README.txt beside it says what belongs into it"
-                    : "the file cannot be read: \(error.reason)")
+                kind: error.number == ENOENT ? .missing : .syntax, keyPath: "", position: .start,
+                problem: problem(reading: error))
             return file
         }
         do {
@@ -135,6 +134,15 @@ struct DescriptionFiles {
             file.fault = error.fault
         }
         return file
+    }
+
+    private static func problem(reading error: SystemCallError) -> String {
+        switch error.number {
+        case ENOENT: "the file is missing; README.txt beside it says what belongs into it"
+        case EISDIR, EINVAL: "this is no regular file; put a text file in its place"
+        case EFBIG: "the file is too large; it may have \(sizeLimit) bytes"
+        default: "the file cannot be read: \(error.reason)"
+        }
     }
 
     private mutating func take(_ file: ReadFile) -> JSONValue? {
