@@ -122,7 +122,7 @@ final class ApplianceRunner {
             events.save(isUrgent: true, now: now)
         }
         let current = boot.fingerprint
-        if current != fingerprint {
+        if current != fingerprint || files.faultyCAFileHasChanged {
             fingerprint = current
             tell("the files on the boot partition have changed")
             perform(appliance.configurationChanged(now: now))

@@ -27,6 +27,9 @@ struct DescriptionFiles {
     private(set) var streamText: [UInt8] = []
     private(set) var deviceText: [UInt8] = []
     private(set) var networkText: [UInt8] = []
+    /// The certificates that stream.json names, when they are at fault. Good ones are not watched: each connection reads
+    /// them anew, and a stream that is live is not to be disturbed.
+    private var faultyCAFile: (path: String, state: FileState)?
 
     init() {}
 
@@ -58,12 +61,25 @@ struct DescriptionFiles {
             let decoded = StreamDescription.decode(json)
             stream = decoded.value?.located(in: directory)
             add(decoded.faults, "stream.json")
-            if let problem = stream?.problemWithCAFile {
-                let fault = DescriptionFault(
-                    kind: .invalidValue, keyPath: "caFile", position: .start, problem: problem)
-                add([fault], "stream.json")
-            }
+            checkCAFile()
         }
+    }
+
+    private mutating func checkCAFile() {
+        guard let path = stream?.neededCAFile else { return }
+        // Before the check, so that no change goes between the two.
+        let state = FileState(reading: path)
+        guard let problem = stream?.problemWithCAFile else { return }
+        faultyCAFile = (path, state)
+        let fault = DescriptionFault(
+            kind: .invalidValue, keyPath: "caFile", position: .start, problem: problem,
+            example: #""caFile": "server.pem" for a PEM file beside stream.json"#)
+        add([fault], "stream.json")
+    }
+
+    /// Whether the file that made `caFile` a fault is another one by now, or is there at last.
+    var faultyCAFileHasChanged: Bool {
+        faultyCAFile.map { FileState(reading: $0.path) != $0.state } ?? false
     }
 
     var errors: [FileFault] { faults.filter { !$0.fault.isWarning } }
