@@ -55,7 +55,8 @@ final class ApplianceRunner {
         self.settings = settings
         signals = try SignalFD([SIGINT, SIGTERM])
         boot = BootPartition(directory: settings.bootDirectory)
-        events = EventRing(path: "\(settings.stateDirectory)/events")
+        events = EventRing(
+            path: "\(settings.stateDirectory)/events", clockMark: Self.awaitedClock(settings))
         stream = try StreamRunner(stateDirectory: settings.stateDirectory)
         restarts = MachineRestarts(stateDirectory: settings.stateDirectory)
         links = try? LinkMonitor()
