@@ -413,6 +413,15 @@ def test_certificates_that_come_later_heal(children):
     assert camera.faults() == ""
 
 
+def test_a_device_file_that_is_ignored_says_so(children):
+    camera = Appliance(children, stream=GOOD, device={"dimension": "1280x720", "statusInterval": "3"})
+    wait_for_fault(camera, "the whole file is ignored")
+    assert "statusInterval" in camera.faults()
+    camera.write("device", DEVICE)
+    camera.wait_for("ready" if has_route() else "no network")
+    assert camera.faults() == ""
+
+
 def test_events_before_the_clock_is_set_count_from_the_boot(children):
     """The clock shows the image's date until a time server has answered."""
     mark = children.directory / "network/clock-awaited"

@@ -48,6 +48,7 @@ struct DescriptionFiles {
             device = decoded.value ?? device
             add(decoded.faults, "device.json")
         }
+        tellWhetherDeviceIsIgnored()
         let networkFile = Self.read(directory, "network.json")
         networkText = networkFile.bytes
         if let json = take(networkFile) {
@@ -63,6 +64,15 @@ struct DescriptionFiles {
             add(decoded.faults, "stream.json")
             checkCAFile()
         }
+    }
+
+    /// Choices are taken together or not at all: who sees a picture that he did not ask for is told why.
+    private mutating func tellWhetherDeviceIsIgnored() {
+        guard errors.contains(where: { $0.file == "device.json" }) else { return }
+        let notice = DescriptionFault(
+            kind: .suspicious, keyPath: "", position: .start,
+            problem: "the whole file is ignored, and every choice has its default, until nothing in it is wrong")
+        add([notice], "device.json")
     }
 
     private mutating func checkCAFile() {
