@@ -46,7 +46,9 @@ final class EventRing {
     /// The time of day, or the time since power-on where the clock is not set.
     private func stamp() -> String {
         var seconds = time_t(WallClock.secondsSince1970())
-        guard seconds > 1_735_689_600, access(clockMark, F_OK) != 0 else { return "+\(fixed(MonotonicClock.now().seconds, decimals: 1))s" }
+        guard seconds > 1_735_689_600, access(clockMark, F_OK) != 0 else {
+            return "+\(fixed(MonotonicClock.now().seconds, decimals: 1))s"
+        }
         var parts = tm()
         gmtime_r(&seconds, &parts)
         func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + "\(number)" }
