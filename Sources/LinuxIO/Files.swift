@@ -11,6 +11,22 @@ public func readFile(_ path: String, limit: Int) throws(SystemCallError) -> [UIn
     }
 }
 
+/// Reads a whole regular file, and never waits: not for a FIFO's writer, either.
+/// - Throws: `EFBIG` when it holds more than `limit` bytes, `EISDIR` for a directory, `EINVAL` for what else is no
+///   regular file.
+public func readRegularFile(_ path: String, limit: Int) throws(SystemCallError) -> [UInt8] {
+    do throws(SystemCallError) {
+        let file = try OwnedFileDescriptor(opening: path, flags: O_RDONLY | O_NONBLOCK | O_NOCTTY)
+        var status = stat()
+        guard fstat(file.rawValue, &status) == 0 else { throw SystemCallError("fstat") }
+        let kind = status.st_mode & S_IFMT
+        guard kind == S_IFREG else { throw SystemCallError("read", number: kind == S_IFDIR ? EISDIR : EINVAL) }
+        return try file.readAll(limit: limit)
+    } catch {
+        throw error.about(path)
+    }
+}
+
 /// When a file was changed last, in UNIX seconds; `nil` when that cannot be told.
 public func modificationTime(_ path: String) -> Int64? {
     var status = stat()

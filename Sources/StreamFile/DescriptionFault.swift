@@ -66,6 +66,8 @@ extension DescriptionFault: CustomStringConvertible {
 public struct Decoded<Value: Sendable>: Sendable {
     /// `nil` exactly when `errors` is not empty.
     public let value: Value?
+    /// What is left without the keys that are wrong, for who can use a part; `nil` when there is nothing to begin with.
+    public let goodPart: Value?
     /// Errors and warnings in the order of the file.
     public let faults: [DescriptionFault]
 
@@ -74,6 +76,7 @@ public struct Decoded<Value: Sendable>: Sendable {
 
     init(_ value: Value?, faults: [DescriptionFault]) {
         self.value = faults.contains { !$0.isWarning } ? nil : value
+        goodPart = value
         self.faults = faults.sorted { $0.position < $1.position }
     }
 }

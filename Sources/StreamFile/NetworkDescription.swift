@@ -25,6 +25,7 @@ public struct NetworkDescription: Hashable, Sendable {
 extension NetworkDescription {
     private static let wifiExample = #""wifi": [{"ssid": "Studio", "password": "the network's password"}]"#
 
+    /// Its `goodPart` lacks only the keys, Wi-Fi networks and time servers that are wrong.
     public static func decode(_ json: JSONValue) -> Decoded<NetworkDescription> {
         json.decode(example: "{\(wifiExample)}") { reader in
             var network = NetworkDescription()

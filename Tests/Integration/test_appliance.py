@@ -355,3 +355,84 @@ def test_network_settings_are_written(children):
     text = path.read_text()
     assert "country=DE" in text and "ssid=5374752264696f" in text and 'psk="quite secret"' in text
     assert text.index("5374752264696f") < text.index("6f70656e") and "key_mgmt=NONE" in text and "scan_ssid=1" in text
+
+
+def test_a_wrong_key_does_not_cost_the_network(children):
+    """A camera without a screen that loses its Wi-Fi by a wrong name beside it is lost."""
+    (children.directory / "network.json").write_text(json.dumps({
+        "hostName": "my camera", "country": "Germany", "timeServers": [5, "time.example"],
+        "wifi": [{"ssid": "bad", "password": "short12"}, {"ssid": "Studio", "password": "quite secret", "hidden": 1}],
+    }))  # fmt: skip
+    run = children.run("network", [TALLYCAM, "network", "--file", children.directory / "network.json", "--output", children.directory])
+    assert run.child.returncode == 0, run.stderr
+    for key in ("hostName", "country", "timeServers[0]", "wifi[0].password", "wifi[1].hidden"):
+        assert f" {key}: " in run.stderr
+    assert "short12" not in run.stderr
+    assert (children.directory / "hostname").read_text() == "tallycam\n"
+    assert (children.directory / "timeservers").read_text() == "time.example\n"
+    text = (children.directory / "wpa_supplicant.conf").read_text()
+    assert 'psk="quite secret"' in text and text.count("network={") == 1 and "short12" not in text
+
+
+def wait_for_fault(camera, text, timeout=8):
+    deadline = time.monotonic() + timeout
+    while text not in camera.faults():
+        assert time.monotonic() < deadline, camera.faults()
+        time.sleep(0.1)
+
+
+def test_what_cannot_be_read_is_told_as_it_is_now(children):
+    """Each is another fault than the one before, though none of them gives any text."""
+    camera = Appliance(children, stream=None)
+    path = camera.boot / "stream.json"
+    wait_for_fault(camera, "the file is missing")
+    path.write_text(" " * (2 << 20))
+    wait_for_fault(camera, "it may have 1048576 bytes")
+    path.unlink()
+    path.mkdir()
+    wait_for_fault(camera, "no regular file")
+    path.rmdir()
+    path.symlink_to(path)
+    wait_for_fault(camera, "symbolic links")
+    path.unlink()
+    os.mkfifo(path)
+    wait_for_fault(camera, "no regular file")
+    path.unlink()
+    camera.write("stream", GOOD)
+    camera.wait_for("ready" if has_route() else "no network")
+    assert camera.faults() == ""
+
+
+def test_certificates_that_come_later_heal(children):
+    stream = {"url": "rtmps://127.0.0.1:1/live", "key": "x", "caFile": "server.pem"}
+    camera = Appliance(children, stream=stream)
+    wait_for_fault(camera, 'example: "caFile": "server.pem"')
+    (camera.boot / "server.pem").write_text("no certificates")
+    time.sleep(3)
+    assert "caFile" in camera.faults()
+    (camera.boot / "server.pem").write_bytes(Path("/etc/ssl/certs/ca-certificates.crt").read_bytes())
+    camera.wait_for("ready" if has_route() else "no network")
+    assert camera.faults() == ""
+
+
+def test_a_device_file_that_is_ignored_says_so(children):
+    camera = Appliance(children, stream=GOOD, device={"dimension": "1280x720", "statusInterval": "3"})
+    wait_for_fault(camera, "the whole file is ignored")
+    assert "statusInterval" in camera.faults()
+    camera.write("device", DEVICE)
+    camera.wait_for("ready" if has_route() else "no network")
+    assert camera.faults() == ""
+
+
+def test_events_before_the_clock_is_set_count_from_the_boot(children):
+    """The clock shows the image's date until a time server has answered."""
+    mark = children.directory / "network/clock-awaited"
+    mark.parent.mkdir()
+    mark.write_text("")
+    camera = Appliance(children, stream=GOOD)
+    assert camera.process.interrupt_and_wait() == 0
+    assert all(re.match(r"\+\d+\.\ds ", line) for line in camera.events().splitlines())
+    mark.unlink()
+    camera.process = camera.start()
+    assert camera.process.interrupt_and_wait() == 0
+    assert re.search(r"(?m)^20\d\d-\S+Z Tallycam .* starts$", camera.events())

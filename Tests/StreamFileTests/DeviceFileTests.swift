@@ -170,4 +170,14 @@ struct DeviceFileTests {
         #expect(short(result.faults) == faults)
         #expect(result.faults.allSatisfy { !$0.description.contains("short") })
     }
+
+    @Test func aWrongKeyLeavesTheRestOfANetwork() throws {
+        let result = try network(
+            #"{"hostName": "my camera", "country": "DE", "wifi": [{"ssid": ""}, {"ssid": "Studio"}], "timeServers": [5, "a"]}"#
+        )
+        #expect(result.value == nil && result.errors.count == 3)
+        let part = try #require(result.goodPart)
+        #expect(part.hostName == "tallycam" && part.country == "DE" && part.wifi.map(\.ssid) == ["Studio"])
+        #expect(part.timeServers.map(\.description) == ["a"])
+    }
 }

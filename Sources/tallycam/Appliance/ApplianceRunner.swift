@@ -41,7 +41,7 @@ final class ApplianceRunner {
     var console: SerialConsole?
     var consoleFailure: String?
     var watchdog = WatchdogFeeder()
-    private var fingerprint: [[UInt8]?] = []
+    private var fingerprint: [FileState] = []
     var reported = FaultReport()
     var applianceTimer: MediaTimestamp?
     private var nextTick = MediaTimestamp.zero
@@ -55,7 +55,8 @@ final class ApplianceRunner {
         self.settings = settings
         signals = try SignalFD([SIGINT, SIGTERM])
         boot = BootPartition(directory: settings.bootDirectory)
-        events = EventRing(path: "\(settings.stateDirectory)/events")
+        events = EventRing(
+            path: "\(settings.stateDirectory)/events", clockMark: Self.awaitedClock(settings))
         stream = try StreamRunner(stateDirectory: settings.stateDirectory)
         restarts = MachineRestarts(stateDirectory: settings.stateDirectory)
         links = try? LinkMonitor()
@@ -122,7 +123,7 @@ final class ApplianceRunner {
             events.save(isUrgent: true, now: now)
         }
         let current = boot.fingerprint
-        if current != fingerprint {
+        if current != fingerprint || files.faultyCAFileHasChanged {
             fingerprint = current
             tell("the files on the boot partition have changed")
             perform(appliance.configurationChanged(now: now))

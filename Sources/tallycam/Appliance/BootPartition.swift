@@ -1,6 +1,21 @@
 import Glibc
 import LinuxIO
 
+/// What a description file was found to be, to tell whether that has changed.
+enum FileState: Hashable {
+    case contents([UInt8])
+    /// By the error number: a file that was missing and is now a directory has another fault.
+    case unreadable(Int32)
+
+    init(reading path: String) {
+        do {
+            self = .contents(try readRegularFile(path, limit: DescriptionFiles.sizeLimit))
+        } catch {
+            self = .unreadable(error.number)
+        }
+    }
+}
+
 /// The card's FAT partition: read-only but for the moment of a write. Used from the main thread.
 final class BootPartition {
     let directory: String
@@ -11,10 +26,10 @@ final class BootPartition {
 
     init(directory: String) { self.directory = directory }
 
-    /// The files as they are now; `nil` for one that cannot be read. Times would not do: FAT counts in steps of two
+    /// The files as they are now. Times would not do: FAT counts in steps of two
     /// seconds, and a second change within them may leave the size as it was.
-    var fingerprint: [[UInt8]?] {
-        DescriptionFiles.names.map { try? readFile("\(directory)/\($0)", limit: 1 << 20) }
+    var fingerprint: [FileState] {
+        DescriptionFiles.names.map { FileState(reading: "\(directory)/\($0)") }
     }
 
     /// Writes or removes a file, unless it is so already. What fails is tried again by `retry`.

@@ -14,6 +14,8 @@ struct FileFault: Hashable {
 /// What the four files on the boot partition say. A file that is wrong does not spoil the others.
 struct DescriptionFiles {
     static let names = ["board.json", "device.json", "network.json", "stream.json"]
+    /// Bytes of one file.
+    static let sizeLimit = 1 << 20
 
     var board: BoardDescription?
     var device = DeviceDescription()
@@ -25,6 +27,9 @@ struct DescriptionFiles {
     private(set) var streamText: [UInt8] = []
     private(set) var deviceText: [UInt8] = []
     private(set) var networkText: [UInt8] = []
+    /// The certificates that stream.json names, when they are at fault. Good ones are not watched: each connection reads
+    /// them anew, and a stream that is live is not to be disturbed.
+    private var faultyCAFile: (path: String, state: FileState)?
 
     init() {}
 
@@ -43,11 +48,12 @@ struct DescriptionFiles {
             device = decoded.value ?? device
             add(decoded.faults, "device.json")
         }
+        tellWhetherDeviceIsIgnored()
         let networkFile = Self.read(directory, "network.json")
         networkText = networkFile.bytes
         if let json = take(networkFile) {
             let decoded = NetworkDescription.decode(json)
-            network = decoded.value ?? network
+            network = decoded.goodPart ?? network
             add(decoded.faults, "network.json")
         }
         let streamFile = Self.read(directory, "stream.json")
@@ -56,12 +62,34 @@ struct DescriptionFiles {
             let decoded = StreamDescription.decode(json)
             stream = decoded.value?.located(in: directory)
             add(decoded.faults, "stream.json")
-            if let problem = stream?.problemWithCAFile {
-                let fault = DescriptionFault(
-                    kind: .invalidValue, keyPath: "caFile", position: .start, problem: problem)
-                add([fault], "stream.json")
-            }
+            checkCAFile()
         }
+    }
+
+    /// Choices are taken together or not at all: who sees a picture that he did not ask for is told why.
+    private mutating func tellWhetherDeviceIsIgnored() {
+        guard errors.contains(where: { $0.file == "device.json" }) else { return }
+        let notice = DescriptionFault(
+            kind: .suspicious, keyPath: "", position: .start,
+            problem: "the whole file is ignored, and every choice has its default, until nothing in it is wrong")
+        add([notice], "device.json")
+    }
+
+    private mutating func checkCAFile() {
+        guard let path = stream?.neededCAFile else { return }
+        // Before the check, so that no change goes between the two.
+        let state = FileState(reading: path)
+        guard let problem = stream?.problemWithCAFile else { return }
+        faultyCAFile = (path, state)
+        let fault = DescriptionFault(
+            kind: .invalidValue, keyPath: "caFile", position: .start, problem: problem,
+            example: #""caFile": "server.pem" for a PEM file beside stream.json"#)
+        add([fault], "stream.json")
+    }
+
+    /// Whether the file that made `caFile` a fault is another one by now, or is there at last.
+    var faultyCAFileHasChanged: Bool {
+        faultyCAFile.map { FileState(reading: $0.path) != $0.state } ?? false
     }
 
     var errors: [FileFault] { faults.filter { !$0.fault.isWarning } }
@@ -93,11 +121,12 @@ struct DescriptionFiles {
         parse(path, name: path, isRequired: false).json.flatMap { BoardDescription.decode($0).value }
     }
 
+    /// The good part of the file: a device that only the network leads to must not lose it by a wrong key beside it.
     static func readNetwork(_ path: String) -> (NetworkDescription, [DescriptionFault]) {
         let file = parse(path, name: path, isRequired: false)
         guard let json = file.json else { return (NetworkDescription(), file.fault.map { [$0] } ?? []) }
         let decoded = NetworkDescription.decode(json)
-        return (decoded.value ?? NetworkDescription(), decoded.faults)
+        return (decoded.goodPart ?? NetworkDescription(), decoded.faults)
     }
 
     // MARK: One file
@@ -117,15 +146,12 @@ struct DescriptionFiles {
     private static func parse(_ path: String, name: String, isRequired: Bool) -> ReadFile {
         var file = ReadFile(name: name)
         do {
-            file.bytes = try LinuxIO.readFile(path, limit: 1 << 20)
+            file.bytes = try readRegularFile(path, limit: sizeLimit)
         } catch {
             guard error.number != ENOENT || isRequired else { return file }
-            let isMissing = error.number == ENOENT
             file.fault = DescriptionFault(
-                kind: isMissing ? .missing : .syntax, keyPath: "", position: .start,
-                problem: isMissing
-                    ? "the file is missing; README.txt beside it says what belongs into it"
-                    : "the file cannot be read: \(error.reason)")
+                kind: error.number == ENOENT ? .missing : .syntax, keyPath: "", position: .start,
+                problem: problem(reading: error))
             return file
         }
         do {
@@ -134,6 +160,15 @@ struct DescriptionFiles {
             file.fault = error.fault
         }
         return file
+    }
+
+    private static func problem(reading error: SystemCallError) -> String {
+        switch error.number {
+        case ENOENT: "the file is missing; README.txt beside it says what belongs into it"
+        case EISDIR, EINVAL: "this is no regular file; put a text file in its place"
+        case EFBIG: "the file is too large; it may have \(sizeLimit) bytes"
+        default: "the file cannot be read: \(error.reason)"
+        }
     }
 
     private mutating func take(_ file: ReadFile) -> JSONValue? {

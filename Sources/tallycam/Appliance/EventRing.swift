@@ -11,11 +11,14 @@ final class EventRing {
 
     private(set) var lines: [String]
     private let path: String
+    /// While this file exists, the clock shows the image's date: no time server has answered since the boot.
+    private let clockMark: String
     private var isSaved = true
     private var lastWrite: MediaTimestamp
 
-    init(path: String) {
+    init(path: String, clockMark: String) {
         self.path = path
+        self.clockMark = clockMark
         let saved = (try? readFile(path, limit: 256 * 1024)) ?? []
         lines = saved.split(separator: 0x0A).suffix(Self.capacity).map { line in
             String(String(decoding: line, as: UTF8.self).prefix(Self.longestLine))
@@ -25,7 +28,7 @@ final class EventRing {
 
     /// - Parameter text: without secrets, one line.
     func append(_ text: String) {
-        lines.append(String("\(Self.stamp()) \(text)".prefix(Self.longestLine)))
+        lines.append(String("\(stamp()) \(text)".prefix(Self.longestLine)))
         if lines.count > Self.capacity { lines.removeFirst(lines.count - Self.capacity) }
         isSaved = false
     }
@@ -41,9 +44,11 @@ final class EventRing {
     }
 
     /// The time of day, or the time since power-on where the clock is not set.
-    private static func stamp() -> String {
+    private func stamp() -> String {
         var seconds = time_t(WallClock.secondsSince1970())
-        guard seconds > 1_735_689_600 else { return "+\(fixed(MonotonicClock.now().seconds, decimals: 1))s" }
+        guard seconds > 1_735_689_600, access(clockMark, F_OK) != 0 else {
+            return "+\(fixed(MonotonicClock.now().seconds, decimals: 1))s"
+        }
         var parts = tm()
         gmtime_r(&seconds, &parts)
         func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + "\(number)" }

@@ -7,7 +7,7 @@ import Transport
 // The network's state as a person has to know it, and the time of day that comes with the network.
 extension ApplianceRunner {
     /// While it exists, a time server is being asked and has not answered yet (S40time).
-    private static func awaitedClock(_ settings: ApplianceSettings) -> String {
+    static func awaitedClock(_ settings: ApplianceSettings) -> String {
         "\(settings.networkDirectory)/clock-awaited"
     }
 
