@@ -79,7 +79,6 @@ extension ApplianceRunner {
         if !hardwareFaults.isEmpty { configuration.faults.insert(.board) }
         if wireless.hasWrongPassword { configuration.faults.insert(.settings) }
         perform(appliance.configurationLoaded(configuration, now: now))
-        if needsRestart { for fault in Self.mediaFaults { perform(appliance.faultCleared(fault, now: now)) } }
         reportFaults(now: now)
     }
 
