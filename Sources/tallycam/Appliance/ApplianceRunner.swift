@@ -129,7 +129,7 @@ final class ApplianceRunner {
         }
         lookForSupplicant(now: now)
         if !board.faults.isEmpty { board.openMissing(now: now) }
-        boot.retry()
+        boot.retry(now: now)
         openConsole()
         boardChecked(now: now)
         events.save(isUrgent: false, now: now)
