@@ -147,6 +147,19 @@ def test_quality_begins_where_it_was_asked_to_and_status_comes_as_often(children
     assert status["quality"].startswith("Low2") and status["encoder"] == "openh264"
 
 
+def test_a_missing_microphone_is_tried_again_for_as_long_as_the_stream_is_wanted(children):
+    camera = Appliance(
+        children, stream=NOWHERE, device={**DEVICE, "audio": {"source": "microphone"}},
+        board={**BOARD, "microphone": "hw:99"},
+    )  # fmt: skip
+    camera.ask("start")
+    deadline = time.monotonic() + 50
+    while camera.events().count("the stream has failed") < 3:
+        assert time.monotonic() < deadline, camera.events()
+        time.sleep(0.5)
+    wait_for_blinks(camera, 5)
+
+
 def test_attempts_have_an_end_where_one_is_set(children):
     camera = Appliance(
         children, stream={"url": f"rtmp://127.0.0.1:{free_port()}/live", "key": "x"}, device={**DEVICE, "reconnectAttempts": 0}
