@@ -104,7 +104,9 @@ extension ApplianceRunner {
             consoleFailure = nil
         } catch {
             console = nil
-            consoleFailure = "console: \(error)"
+            consoleFailure =
+                "board.json: console: must be a terminal: \(error); for example: "
+                + #""console": "/dev/ttyAMA0""#
         }
     }
 

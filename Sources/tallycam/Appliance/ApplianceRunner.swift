@@ -40,7 +40,7 @@ final class ApplianceRunner {
     private var server: ControlServer?
     var console: SerialConsole?
     var consoleFailure: String?
-    var watchdog = WatchdogFeeder()
+    var watchdog: WatchdogFeeder
     private var fingerprint: [[UInt8]?] = []
     var reported = FaultReport()
     var applianceTimer: MediaTimestamp?
@@ -53,6 +53,7 @@ final class ApplianceRunner {
 
     init(settings: ApplianceSettings) throws {
         self.settings = settings
+        watchdog = WatchdogFeeder(isSimulated: settings.simulatesPower)
         signals = try SignalFD([SIGINT, SIGTERM])
         boot = BootPartition(directory: settings.bootDirectory)
         events = EventRing(path: "\(settings.stateDirectory)/events")
