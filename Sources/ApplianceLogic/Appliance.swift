@@ -60,6 +60,8 @@ public struct Appliance: Sendable {
     /// A stream stops within a second; a power-off waits no longer than this for it.
     private static let shutdownLimit: Duration = .seconds(2)
     private static let fileFaults: Set<ApplianceFault> = [.streamFile, .settings, .board]
+    /// What only a stream finds out.
+    private static let streamFaults: Set<ApplianceFault> = [.camera, .microphone, .encoder, .server]
 
     public private(set) var state = ApplianceState.boot
     /// Everything that is wrong now, most severe kinds first.
@@ -123,8 +125,8 @@ public struct Appliance: Sendable {
     public mutating func configurationLoaded(_ configuration: Configuration, now: MediaTimestamp) -> [Action] {
         currentFaults = currentFaults.subtracting(Self.fileFaults)
             .union(configuration.faults.intersection(Self.fileFaults))
-        // Whatever the server disliked may be what was changed.
-        if configuration.needsRestart { currentFaults.remove(.server) }
+        // Whatever the server disliked, or was not found, may be what was changed.
+        if configuration.needsRestart { currentFaults.subtract(Self.streamFaults) }
         flashLEDMode = configuration.flashLED
         needsClock = configuration.needsClock
         let isFirst = !isLoaded
@@ -168,8 +170,8 @@ public struct Appliance: Sendable {
             clock.networkLost()
             return faultRaised(.network, now: now)
         }
-        let actions = faultCleared(.network, now: now)
-        return actions + (isWaitingForClock ? beginningIfWanted(now: now) : [])
+        guard currentFaults.contains(.network) else { return isWaitingForClock ? beginningIfWanted(now: now) : [] }
+        return faultCleared(.network, now: now)
     }
 
     /// The time of day is known.
@@ -185,10 +187,10 @@ public struct Appliance: Sendable {
         return updated()
     }
 
-    /// Heals by itself: a stream that is wanted begins.
+    /// Heals by itself: a stream that is wanted and does not run begins, whichever fault had ended it.
     public mutating func faultCleared(_ fault: ApplianceFault, now: MediaTimestamp) -> [Action] {
         guard currentFaults.remove(fault) != nil else { return [] }
-        return (fault.preventsStreaming ? beginningIfWanted(now: now) : []) + updated()
+        return beginningIfWanted(now: now) + updated()
     }
 
     public mutating func streamStateChanged(to next: StreamState, now: MediaTimestamp) -> [Action] {

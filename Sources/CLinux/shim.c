@@ -41,4 +41,9 @@ int clinux_configure_lookup(const char *database, const char *sources) {
 
 const char *clinux_lookup_error_text(int number) { return gai_strerror(number); }
 
+int clinux_ask_watchdog(int device) {
+    struct watchdog_info info;
+    return ioctl(device, WDIOC_GETSUPPORT, &info);
+}
+
 int clinux_set_watchdog_timeout(int watchdog, int *seconds) { return ioctl(watchdog, WDIOC_SETTIMEOUT, seconds); }

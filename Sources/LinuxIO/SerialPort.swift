@@ -6,13 +6,13 @@ public final class SerialPort {
     private let device: OwnedFileDescriptor
     private let previous: termios?
 
-    /// Opening never waits for a carrier. What is no terminal (a pipe, in tests) is taken as it is.
+    /// Opening never waits for a carrier. What is no terminal is refused: a mistaken path may be a disk's.
     public init(_ path: String) throws(SystemCallError) {
+        try requireCharacterDevice(path)
         device = try OwnedFileDescriptor(opening: path, flags: O_RDWR | O_NOCTTY | O_NONBLOCK)
         var settings = termios()
         guard tcgetattr(device.rawValue, &settings) == 0 else {
-            previous = nil
-            return
+            throw SystemCallError("tcgetattr", subject: path)
         }
         previous = settings
         cfmakeraw(&settings)

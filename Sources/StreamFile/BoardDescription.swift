@@ -62,8 +62,8 @@ extension BoardDescription {
 
     private static func readDevice(_ key: String, example: String, _ reader: inout ObjectReader) -> String? {
         guard let path = reader.name(key, example: example) else { return nil }
-        guard path.hasPrefix("/dev/") else {
-            reader.report(.invalidValue, key, "must be a device file below /dev", example: example)
+        guard path.hasPrefix("/dev/"), !path.split(separator: "/").contains("..") else {
+            reader.report(.invalidValue, key, "must be a device file below /dev, without \"..\"", example: example)
             return nil
         }
         return path

@@ -116,6 +116,38 @@ struct ApplianceTests {
         #expect(silent.shortPressed(now: now) == [.startStream])
     }
 
+    @Test(arguments: [ApplianceFault.camera, .microphone, .encoder])
+    func aStreamThatFailedForMissingHardwareIsTriedUntilItIsThere(fault: ApplianceFault) {
+        var appliance = ready()
+        #expect(appliance.shortPressed(now: now) == [.startStream])
+        for attempt in 1...3 {
+            _ = appliance.streamStateChanged(to: .connecting, now: now)
+            _ = appliance.streamStateChanged(to: .disconnected, now: now)
+            #expect(appliance.faultRaised(fault, now: now) == [.show(.fault(fault))], "attempt \(attempt)")
+            #expect(appliance.faultCleared(fault, now: now) == [.startStream, .show(.ready)], "attempt \(attempt)")
+        }
+        _ = appliance.streamStateChanged(to: .connecting, now: now)
+        #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.live)])
+        // A running one is left alone.
+        _ = appliance.faultRaised(fault, now: now)
+        #expect(appliance.faultCleared(fault, now: now) == [])
+    }
+
+    @Test func otherFilesBeginAStreamThatFailedForMissingHardwareOnce() {
+        for fault in [ApplianceFault.camera, .microphone, .encoder] {
+            var appliance = ready()
+            _ = appliance.shortPressed(now: now)
+            _ = appliance.faultRaised(fault, now: now)
+            _ = appliance.configurationChanged(now: now)
+            #expect(
+                appliance.configurationLoaded(Configuration(needsRestart: true), now: now) == [
+                    .startStream, .show(.ready),
+                ])
+            _ = appliance.streamStateChanged(to: .connecting, now: now)
+            #expect(appliance.faultCleared(fault, now: now) == [])
+        }
+    }
+
     @Test func whatIsLiveIsShownAsLive() {
         var appliance = live()
         #expect(appliance.faultRaised(.microphone, now: now) == [])

@@ -282,6 +282,22 @@ def test_a_boot_partition_that_cannot_be_written_is_told(children):
         time.sleep(0.1)
 
 
+def test_the_faults_are_written_though_the_events_cannot_be(children):
+    camera = Appliance(children, stream=GOOD)
+    (camera.boot / "events.txt").mkdir()
+    camera.write("stream", "{}")
+    deadline = time.monotonic() + 10
+    while "stream.json" not in camera.faults():
+        assert time.monotonic() < deadline, camera.status()
+        time.sleep(0.1)
+    assert any("cannot be written" in detail and "events.txt" in detail for detail in camera.status()["details"])
+    (camera.boot / "events.txt").rmdir()
+    deadline = time.monotonic() + 15
+    while not (camera.boot / "events.txt").exists():
+        assert time.monotonic() < deadline, camera.status()
+        time.sleep(0.1)
+
+
 def test_the_serial_console_takes_commands_and_edits_lines(children):
     terminal = Terminal()
     camera = Appliance(children, stream=GOOD, board={**BOARD, "console": terminal.name})

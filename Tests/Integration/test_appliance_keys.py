@@ -1,12 +1,13 @@
 """Every key of device.json and board.json does what docs/appliance.md says, or is refused: none is passed over."""
 
 import os
+import select
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from appliance import BOARD, DEVICE, Appliance, has_route, plain
+from appliance import BOARD, DEVICE, Appliance, Terminal, has_route, plain
 from recording import Recording
 from servers import free_port
 from tallycam import Receiver
@@ -147,6 +148,19 @@ def test_quality_begins_where_it_was_asked_to_and_status_comes_as_often(children
     assert status["quality"].startswith("Low2") and status["encoder"] == "openh264"
 
 
+def test_a_missing_microphone_is_tried_again_for_as_long_as_the_stream_is_wanted(children):
+    camera = Appliance(
+        children, stream=NOWHERE, device={**DEVICE, "audio": {"source": "microphone"}},
+        board={**BOARD, "microphone": "hw:99"},
+    )  # fmt: skip
+    camera.ask("start")
+    deadline = time.monotonic() + 50
+    while camera.events().count("the stream has failed") < 3:
+        assert time.monotonic() < deadline, camera.events()
+        time.sleep(0.5)
+    wait_for_blinks(camera, 5)
+
+
 def test_attempts_have_an_end_where_one_is_set(children):
     camera = Appliance(
         children, stream={"url": f"rtmp://127.0.0.1:{free_port()}/live", "key": "x"}, device={**DEVICE, "reconnectAttempts": 0}
@@ -155,13 +169,41 @@ def test_attempts_have_an_end_where_one_is_set(children):
     assert "127.0.0.1" in wait_for_blinks(camera, 7)
 
 
+class Watchdog(Terminal):
+    """A terminal in the place of a watchdog's device: what it is fed comes out at the other end."""
+
+    def __str__(self):
+        return self.name
+
+    def read_bytes(self) -> bytes:
+        while select.select([self.master], [], [], 0)[0]:
+            self.seen += os.read(self.master, 4096)
+        return self.seen
+
+
 @pytest.fixture
 def watchdog():
-    """A file in the place of a watchdog's device: it grows as it is fed."""
-    path = Path(f"/dev/shm/tallycam-watchdog-{os.getpid()}")
-    path.write_bytes(b"")
-    yield path
-    path.unlink(missing_ok=True)
+    return Watchdog()
+
+
+@pytest.mark.parametrize("key", ["watchdog", "console"])
+def test_a_file_in_a_device_s_place_is_told_and_left_as_it_is(children, key):
+    path = Path(f"/dev/shm/tallycam-no-device-{os.getpid()}")
+    path.write_bytes(b"precious")
+    try:
+        camera = Appliance(children, stream=NOWHERE, board={**BOARD, key: str(path)})
+        faults = wait_for_blinks(camera, 9)
+        assert f"{key}: must be" in faults and f'for example: "{key}": "/dev/' in faults
+        time.sleep(5)
+        assert camera.process.interrupt_and_wait() == 0
+        assert path.read_bytes() == b"precious"
+    finally:
+        path.unlink()
+
+
+def test_what_does_not_answer_as_a_watchdog_is_not_fed(children):
+    camera = Appliance(children, stream=NOWHERE, board={**BOARD, "watchdog": "/dev/null"})
+    assert "WDIOC_GETSUPPORT" in wait_for_blinks(camera, 9)
 
 
 def test_the_watchdog_is_fed_and_stopped_at_the_end(children, watchdog):

@@ -128,6 +128,8 @@ struct DeviceFileTests {
         (#"{"name": "x", "button": {"line": 17}}"#, "1:34 button.line wrongType"),
         (#"{"name": "x", "button": {"line": "A"}, "flashLED": {"line": "A"}}"#, "1:52 flashLED invalidValue"),
         (#"{"name": "x", "watchdog": "watchdog"}"#, "1:27 watchdog invalidValue"),
+        (#"{"name": "x", "watchdog": "/dev/../tmp/x"}"#, "1:27 watchdog invalidValue"),
+        (#"{"name": "x", "console": "/dev/pts/../../tmp/x"}"#, "1:26 console invalidValue"),
         (#"{"name": "x", "encoder": "x264"}"#, "1:26 encoder invalidValue"),
     ])
     func faultsOfBoards(text: String, fault: String) throws {

@@ -65,6 +65,9 @@ int clinux_configure_lookup(const char *database, const char *sources);
 // ST_RDONLY, whose name is an enumeration in one place and a macro in another.
 static const unsigned long clinux_read_only_flag = ST_RDONLY;
 
+// ioctl(WDIOC_GETSUPPORT), which watchdogs answer and nothing else does; 0 when it is answered.
+int clinux_ask_watchdog(int device);
+
 // ioctl(WDIOC_SETTIMEOUT).
 int clinux_set_watchdog_timeout(int watchdog, int *seconds);
 

@@ -79,7 +79,6 @@ extension ApplianceRunner {
         if !hardwareFaults.isEmpty { configuration.faults.insert(.board) }
         if wireless.hasWrongPassword { configuration.faults.insert(.settings) }
         perform(appliance.configurationLoaded(configuration, now: now))
-        if needsRestart { for fault in Self.mediaFaults { perform(appliance.faultCleared(fault, now: now)) } }
         reportFaults(now: now)
     }
 
@@ -105,7 +104,9 @@ extension ApplianceRunner {
             consoleFailure = nil
         } catch {
             console = nil
-            consoleFailure = "console: \(error)"
+            consoleFailure =
+                "board.json: console: must be a terminal: \(error); for example: "
+                + #""console": "/dev/ttyAMA0""#
         }
     }
 

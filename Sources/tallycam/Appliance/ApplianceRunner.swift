@@ -40,7 +40,7 @@ final class ApplianceRunner {
     private var server: ControlServer?
     var console: SerialConsole?
     var consoleFailure: String?
-    var watchdog = WatchdogFeeder()
+    var watchdog: WatchdogFeeder
     private var fingerprint: [FileState] = []
     var reported = FaultReport()
     var applianceTimer: MediaTimestamp?
@@ -53,6 +53,7 @@ final class ApplianceRunner {
 
     init(settings: ApplianceSettings) throws {
         self.settings = settings
+        watchdog = WatchdogFeeder(isSimulated: settings.simulatesPower)
         signals = try SignalFD([SIGINT, SIGTERM])
         boot = BootPartition(directory: settings.bootDirectory)
         events = EventRing(
@@ -130,7 +131,7 @@ final class ApplianceRunner {
         }
         lookForSupplicant(now: now)
         if !board.faults.isEmpty { board.openMissing(now: now) }
-        boot.retry()
+        boot.retry(now: now)
         openConsole()
         boardChecked(now: now)
         events.save(isUrgent: false, now: now)

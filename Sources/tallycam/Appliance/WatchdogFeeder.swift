@@ -8,11 +8,15 @@ struct WatchdogFeeder {
     /// The longest that the Raspberry Pi's can wait.
     private static let timeout: Int32 = 15
 
+    /// A terminal may stand for the watchdog.
+    let isSimulated: Bool
     private var care = WatchdogCare()
     private var device: HardwareWatchdog?
     private var path: String?
     /// Why it cannot be used; `nil` when nothing is wrong with it.
     private(set) var failure: String?
+
+    init(isSimulated: Bool) { self.isSimulated = isSimulated }
 
     /// - Parameter path: the device's; `nil` when the board has none.
     /// - Returns: what is to be told.
@@ -35,7 +39,7 @@ struct WatchdogFeeder {
                 switch action {
                 case .arm:
                     device = try path.map { path throws(SystemCallError) in
-                        try HardwareWatchdog(path, seconds: Self.timeout)
+                        try HardwareWatchdog(path, seconds: Self.timeout, isSimulated: isSimulated)
                     }
                     failure = nil
                 case .feed: try device?.feed()
@@ -48,7 +52,9 @@ struct WatchdogFeeder {
         } catch {
             device = nil
             care.deviceFailed()
-            failure = "watchdog: \(error)"
+            failure =
+                "board.json: watchdog: must be a watchdog's device: \(error); "
+                + #"for example: "watchdog": "/dev/watchdog""#
         }
         return told
     }
