@@ -52,7 +52,7 @@ struct ClockWaitTests {
         #expect(appliance.state == .fault(.network))
         let later = now + .seconds(60)
         #expect(
-            appliance.networkChanged(isUp: true, now: later) == [.show(.connecting), .setTimer(later + .seconds(20))])
+            appliance.networkChanged(isUp: true, now: later) == [.setTimer(later + .seconds(20)), .show(.connecting)])
         _ = appliance.networkChanged(isUp: false, now: later + .seconds(10))
         #expect(appliance.timerFired(now: later + .seconds(20)) == [])
         #expect(appliance.isWaitingForClock)
