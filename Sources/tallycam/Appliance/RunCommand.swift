@@ -16,7 +16,9 @@ struct ApplianceSettings {
         CommandLineOption("state", takes: "DIRECTORY", help: "what must survive a power cut (default /state)"),
         CommandLineOption("network", takes: "DIRECTORY", help: "the system's network settings (default /run/network)"),
         socketOption,
-        CommandLineOption("simulate-power", help: "power-off and reboot end the program, not the machine"),
+        CommandLineOption(
+            "simulate-power",
+            help: "power-off and reboot end the program, not the machine; a terminal is taken as a watchdog"),
     ]
 
     static let socketOption = CommandLineOption(
