@@ -4,6 +4,7 @@ import re
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,11 +94,13 @@ class Run:
             print(f"== from {log}:\n{text[place.start() if place else -4000 :]}", flush=True)
 
 
-def run_files(files: list[Path], folder: Path, words: list[str], at_once: int) -> list[FileResult]:
-    """Runs them in their order, `at_once` at a time. `words` begin the command."""
+def run_files(
+    files: list[Path], folder: Path, command: Callable[[Path], list[str]], at_once: int
+) -> list[FileResult]:
+    """Runs them in their order, `at_once` at a time. `command` gives the words that begin a file's command."""
     for name in ("files", "cache"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    runs = [Run(file, folder, words) for file in files]
+    runs = [Run(file, folder, command(file)) for file in files]
     with ThreadPoolExecutor(at_once) as pool:
         results = list(pool.map(Run.run, runs))
     return [result for result in results if result.status != NO_TESTS]

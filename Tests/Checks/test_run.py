@@ -76,7 +76,9 @@ def test_files_without_chosen_tests_do_not_count_and_those_that_cannot_begin_do(
     (tmp_path / "test_good.py").write_text("def test_good(): pass\n")
     (tmp_path / "test_broken.py").write_text("import nothing_of_this_name\n")
     files = sorted(tmp_path.glob("test_*.py"))
-    results = run_files(files, tmp_path / "reports", ["pytest-3", "-p", "no:cacheprovider"], at_once=2)
+    results = run_files(
+        files, tmp_path / "reports", lambda file: ["pytest-3", "-p", "no:cacheprovider"], at_once=2
+    )
     outcomes = {result.file.name: (result.status, run.count_report(result.report)) for result in results}
     assert set(outcomes) == {"test_good.py", "test_broken.py"}
     assert outcomes["test_good.py"] == (0, run.Count(1, 0))
