@@ -22,6 +22,7 @@ BOARD_ORDER = [
 ]  # fmt: skip
 # Their sound has gaps when the guest waits for a processor.
 LISTENING = {"test_microphone", "test_synchrony"}
+FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv"]
 FUZZ_SECONDS = 10
 TERMINAL = sys.stdout.isatty()
 
@@ -193,24 +194,60 @@ def run_fuzz(selection: str | None) -> Count:
     return judged(count, 0)
 
 
+STAGE_RUNS = {"unit": run_unit, "integration": run_integration, "fuzz": run_fuzz, "board": run_board}
+
+
+def run_stage(stage: str, selection: str | None) -> Count:
+    begin = time.monotonic()
+    print(f"== {stage}", flush=True)
+    run = STAGE_RUNS.get(stage)
+    count = run(selection) if run else run_pytest(stage.capitalize(), selection)
+    print(f"== {stage}: {count.passed} passed, {count.failed} failed, {time.monotonic() - begin:.0f} s", flush=True)
+    return count
+
+
+class BoardBeside:
+    """The board's stage in a process of its own, beside the others: it waits more than it computes, and takes as long as
+    they do. Its output is kept apart, and shown when the others have ended."""
+
+    def __init__(self, selection: str | None):
+        self._log = REPORTS / "board.log"
+        words = [sys.executable, __file__, "board", "--beside", *(["-k", selection] if selection else [])]
+        with open(self._log, "w") as log:
+            self._child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        print(f"== board: begun beside the other stages, see {self._log}", flush=True)
+
+    def ended(self) -> Count:
+        if self._child.poll() is None:
+            print("== board: the other stages have ended, this one goes on", flush=True)
+        self._child.wait()
+        text = self._log.read_text(errors="replace")
+        print(text, end="", flush=True)
+        totals = re.findall(r"^(\d+) passed, (\d+) failed$", text, re.MULTILINE)
+        return judged(Count(*map(int, totals[-1])) if totals else Count(), self._child.returncode)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/test")
     parser.add_argument("stages", nargs="*", metavar="|".join(STAGES))
     parser.add_argument("-k", dest="selection", metavar="EXPRESSION")
+    parser.add_argument("--beside", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if unknown := set(arguments.stages) - set(STAGES):
         parser.error(f"there is no stage {', '.join(sorted(unknown))}")
-    shutil.rmtree(REPORTS, ignore_errors=True)
-    REPORTS.mkdir(parents=True)
+    if not arguments.beside:
+        shutil.rmtree(REPORTS, ignore_errors=True)
+        REPORTS.mkdir(parents=True)
+    chosen = [name for name in STAGES if name in (arguments.stages or STAGES)]
+    beside = None
+    if "board" in chosen and len(chosen) > 1:
+        chosen.remove("board")
+        beside = BoardBeside(arguments.selection)
     total = Count()
-    chosen = arguments.stages or STAGES
-    for stage in [name for name in STAGES if name in chosen]:
-        begin = time.monotonic()
-        print(f"== {stage}", flush=True)
-        run = {"unit": run_unit, "integration": run_integration, "fuzz": run_fuzz, "board": run_board}.get(stage)
-        count = run(arguments.selection) if run else run_pytest(stage.capitalize(), arguments.selection)
-        total += count
-        print(f"== {stage}: {count.passed} passed, {count.failed} failed, {time.monotonic() - begin:.0f} s", flush=True)
+    for stage in chosen:
+        total += run_stage(stage, arguments.selection)
+    if beside:
+        total += beside.ended()
     print(f"{total.passed} passed, {total.failed} failed")
     return 0 if total.failed == 0 else 1
 
