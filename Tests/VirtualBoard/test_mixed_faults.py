@@ -2,6 +2,7 @@
 within its time, and nothing else."""
 
 import random
+import re
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ RECOVERY, RETRY = 10, 60
 
 @dataclass
 class Fault:
-    """`parameters` in the order of their setting; `events` that come in this order, the last with this reason."""
+    """`parameters` in the order of their setting; `events` that come in this order, the last with such a reason."""
 
     name: str
     parameters: dict[str, int]
@@ -54,7 +55,8 @@ def troubles(rng: random.Random, rate: float) -> list[Fault]:
     return [
         Fault("a stall that a key frame ends", {"stall_until_key": 1, **stall}, is_damage=True),
         Fault("inputs swallowed", stall, [RESTARTED], "no picture for"),
-        Fault("inputs kept", {"stall_opens": 1, "stall_after": after}, [RESTARTED], "no picture for"),
+        # Whether the inputs or the first second ends first is a matter of the frame rate.
+        Fault("inputs kept", {"stall_opens": 1, "stall_after": after}, [RESTARTED], "no picture for|DQBUF.* timed out"),
         # Pictures come in several buffers until the next opening.
         Fault("small buffers", {"buffer_bytes": rng.randint(4000, 8000), **stall}, [RESTARTED], "no picture for"),
         Fault("an endless drain", {"endless_drain": 1, **stall}, [RESTARTED], "no picture for"),
@@ -126,7 +128,7 @@ class Judge:
         time.sleep(1)
         new = self.told[before:]
         assert self._is_specified([event["code"] for event in new], fault), f"{fault} was followed by {new}"
-        assert not new or fault.reason in new[-1]["reason"], f"{fault} was followed by {new}"
+        assert not new or re.search(fault.reason, new[-1]["reason"]), f"{fault} was followed by {new}"
         self.past.append((fault, begin, self._measured("t")))
         if fault.climbs:
             self.last_climb = time.monotonic()
