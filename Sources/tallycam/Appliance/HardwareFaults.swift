@@ -34,7 +34,7 @@ extension ApplianceRunner {
 
     /// - Parameter present: of these names below /dev those that are there are offered.
     private func deviceFault(_ key: String, _ problem: String, present: [String]) -> FileFault {
-        let paths = present.map { "/dev/\($0)" }.filter { access($0, F_OK) == 0 }
+        let paths = present.map { name -> String in "/dev/\(name)" }.filter { access($0, F_OK) == 0 }
         let example = paths.first.map { "\"\(key)\": \"\($0)\"" }
         return files.fault(.board, "board.json", key, problem + offer(paths), example: example)
     }
