@@ -51,7 +51,7 @@ REFUSED = {
 
 def assert_place(faults: str, words: str, files: dict, blinks: int) -> None:
     """The fault is told with file, line, key, what is wrong and an example. The files are written with a line for each key."""
-    part = next(part for part in faults.split("\n\n") if words in part)
+    part = next(part for part in faults.split("\n\n")[1:] if words in part)
     file, line, key = re.match(r"(\w+)\.json, line (\d+), column \d+ \((?:%d) blinks\)\n  key:     (\S+)\n" % blinks, part).groups()
     assert re.search(r"\n  wrong:   .*\n  example: \".+", part), part
     written = json.dumps(files[file], indent=1).splitlines()

@@ -70,8 +70,6 @@ final class ApplianceRunner {
     }
 
     func run() throws {
-        // A relative file name in stream.json is meant from its directory.
-        chdir(settings.bootDirectory)
         tell("Tallycam \(version) starts")
         if server == nil { tell("no commands can be taken at \(settings.socketPath)") }
         perform(appliance.networkChanged(isUp: links?.hasDefaultRoute ?? true, now: MonotonicClock.now()))
