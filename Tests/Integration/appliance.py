@@ -35,8 +35,13 @@ class Appliance:
             *self.prefix, TALLYCAM, "run", "--boot", self.boot, "--state", self.state, "--socket", self.socket,
             "--network", self.children.directory / "network", "--simulate-power",
         ])  # fmt: skip
-        process.wait_until(self.socket.exists, 10, "socket")
+        process.wait_until(self.listens, 10, "socket")
         return process
+
+    def listens(self) -> bool:
+        """The file alone may be one that a dead camera has left."""
+        with socket.socket(socket.AF_UNIX) as client:
+            return client.connect_ex(os.fspath(self.socket)) == 0
 
     def write(self, name: str, content) -> None:
         """A JSON file of the boot partition: a value, text, bytes, or None for no file."""

@@ -35,8 +35,8 @@ def test_idle_clients_hold_up_nobody(children):
     idle = []
     for _ in range(40):
         client = socket.socket(socket.AF_UNIX)
-        client.settimeout(5)
         client.connect(os.fspath(camera.socket))
+        client.settimeout(5)
         idle.append(client)
     begin = time.monotonic()
     assert camera.console("status json").startswith("ok\n")
