@@ -60,7 +60,9 @@ extension ApplianceRunner {
         switch report {
         case .console(.note(let text)): tell(text)
         case .console(.event(let event)): streamTold(event)
-        case .ended(let failure): streamEnded(failure)
+        case .ended(let failure, let devices):
+            if let failure { present[ApplianceFault(failure)] = devices }
+            streamEnded(failure)
         }
     }
 
@@ -145,28 +147,26 @@ extension ApplianceRunner {
             failures[.server] = nil
             perform(appliance.faultCleared(.server, now: now))
         }
+        // What a stream that was connected could do without counts now.
+        if files.applianceFaults.contains(.streamFile), !appliance.faults.contains(.streamFile) {
+            perform(appliance.faultRaised(.streamFile, now: now))
+        }
         if startsAgain, !stream.isRunning, appliance.wantsStream { startStream(now: now) }
         reportFaults(now: now)
         saveEvents(isUrgent: true, now: now)
     }
 
-    /// What board.json names and what is not there, or does not work, by its keys.
-    var hardwareFaults: [String: String] {
-        var faults = board.faults
-        faults["console"] = consoleFailure
-        faults["lens"] = files.board?.lens.flatMap(lensFault)
-        faults["watchdog"] = watchdog.failure
-        faults["program"] = crashFault
-        faults["socket"] = control.failure
-        return faults
-    }
+    /// What is wrong with the program or its surroundings, and no file can mend.
+    var programFaults: [String] { [crashFault, control.failure].compactMap { $0 } }
 
     /// Hardware that has gone or come back since the files were read.
     func boardChecked(now: MediaTimestamp) {
         let cardFailures = card.failures(now: now)
         for failure in cardFailures where !toldCardFailures.contains(failure) { tell(failure) }
         toldCardFailures = cardFailures
-        let isAtFault = !hardwareFaults.isEmpty || !cardFailures.isEmpty || files.applianceFaults.contains(.board)
+        let isAtFault =
+            !hardwareFaults.isEmpty || !programFaults.isEmpty || !cardFailures.isEmpty
+            || files.applianceFaults.contains(.board)
         if isAtFault != appliance.faults.contains(.board) {
             perform(isAtFault ? appliance.faultRaised(.board, now: now) : appliance.faultCleared(.board, now: now))
         }
@@ -178,12 +178,10 @@ extension ApplianceRunner {
     /// Brings faults.txt, console and events up to date with what is wrong.
     func reportFaults(now: MediaTimestamp) {
         var report = FaultReport(files: files.faults)
-        report.others = files.contradictions.map { FaultReport.Entry(fault: .settings, text: $0) }
-        if let text = wirelessFaultText { report.others.append(FaultReport.Entry(fault: wirelessFault, text: text)) }
-        report.others += hardwareFaults.sorted { $0.key < $1.key }
-            .map { FaultReport.Entry(fault: .board, text: $0.value) }
-        report.others += (failures.sorted { $0.key < $1.key } + interruptions.sorted { $0.key < $1.key })
+        report.files += files.contradictions + wirelessFaults + hardwareFaults + streamFaults
+        report.others = interruptions.sorted { $0.key < $1.key }
             .map { FaultReport.Entry(fault: $0.key, text: $0.value) }
+        report.others += programFaults.map { FaultReport.Entry(fault: .board, text: $0) }
         // The first time in any case: what an earlier run has written may be wrong by now.
         guard report != reported || !hasReported else { return }
         hasReported = true

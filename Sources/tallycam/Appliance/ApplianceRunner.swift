@@ -27,6 +27,8 @@ final class ApplianceRunner {
     var hasLoaded = false
     /// Why camera, microphone, encoder or server failed last, as long as that counts.
     var failures: [ApplianceFault: String] = [:]
+    /// The cameras or microphones that there were when one was found missing, as the files name them.
+    var present: [ApplianceFault: [String]] = [:]
     /// Cameras and microphones that a running stream has lost, and waits for.
     var interruptions: [ApplianceFault: String] = [:]
     /// Failures in a row of a stream that has not been up yet.

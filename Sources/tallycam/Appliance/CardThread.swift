@@ -68,7 +68,7 @@ struct CardWork: Sendable {
 
     private mutating func look() -> CardReport {
         let current = boot.fingerprint
-        guard current != fingerprint || files.faultyCAFileHasChanged else { return .looked(hasChanged: false) }
+        guard current != fingerprint || files.certificatesHaveChanged else { return .looked(hasChanged: false) }
         fingerprint = current
         return .looked(hasChanged: true)
     }
