@@ -161,7 +161,8 @@ extension ApplianceRunner {
         report.others += (failures.sorted { $0.key < $1.key } + interruptions.sorted { $0.key < $1.key })
             .map { FaultReport.Entry(fault: $0.key, text: $0.value) }
         guard report != reported else { return }
-        for line in report.lines where !reported.lines.contains(line) { tell("fault: \(line)") }
+        let told = reported?.lines ?? []
+        for line in report.lines where !told.contains(line) { tell("fault: \(line)") }
         reported = report
         boot.write("faults.txt", report.text)
         if report.text != nil { boot.write("events.txt", events.text) }
@@ -169,7 +170,7 @@ extension ApplianceRunner {
         if let failure = boot.failure { tell(failure) }
     }
 
-    var faultLines: [String] { reported.lines + (boot.failure.map { [$0] } ?? []) }
+    var faultLines: [String] { (reported?.lines ?? []) + (boot.failure.map { [$0] } ?? []) }
 
     /// Says something to people: on the console, and in the events that are kept.
     func tell(_ text: String) {

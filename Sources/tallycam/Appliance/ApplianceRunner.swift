@@ -42,7 +42,8 @@ final class ApplianceRunner {
     var consoleFailure: String?
     var watchdog: WatchdogFeeder
     private var fingerprint: [FileState] = []
-    var reported = FaultReport()
+    /// What faults.txt says; `nil` while it may still be of the last time, before the files were mended elsewhere.
+    var reported: FaultReport?
     var applianceTimer: MediaTimestamp?
     private var nextTick = MediaTimestamp.zero
     var mediaRetry: MediaTimestamp?
