@@ -46,7 +46,7 @@ def test_cable_and_server_gone_and_back(ready_card, nginx):
     assert places == sorted(places), console
 
 
-def test_presses_in_a_row_are_honoured_in_order(ready_card, nginx):
+def test_presses_in_a_row_are_honoured_in_order(ready_card, nginx, capsys):
     """While it connects and while it stops; and wrong servers are told by their class."""
     board = ready_card(SMALL, server(nginx.port))
     line = board._line("GPIO17")
@@ -63,7 +63,8 @@ def test_presses_in_a_row_are_honoured_in_order(ready_card, nginx):
         board.wait_for_state(state, 30)
         told = steps(board, begin)
         assert told.count("press") == presses and re.fullmatch(order, told), told
-        print(told)
+        with capsys.disabled():
+            print(f"\n  {told}")
     # A server that does not speak TLS: told and counted out while it is tried on, until the file is right.
     board.run("rm -f /run/network/clock-awaited")
     board.edit("stream.json", {"url": f"rtmps://{HOST}:{nginx.port}/live/{NAME}"})
