@@ -73,7 +73,8 @@ let package = Package(
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream"]),
         .testTarget(name: "RTMPTests", dependencies: ["RTMP", "Media"]),
         .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality"]),
-        .testTarget(name: "StreamFileTests", dependencies: ["StreamFile", "JSONText", "Transport", "Media"]),
+        .testTarget(
+            name: "StreamFileTests", dependencies: ["StreamFile", "JSONText", "LinuxIO", "Transport", "Media"]),
         .testTarget(name: "ApplianceLogicTests", dependencies: ["ApplianceLogic"]),
         .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO"]),
         .testTarget(name: "TransportTests", dependencies: ["Transport"]),

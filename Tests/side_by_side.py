@@ -1,5 +1,6 @@
 """Runs files of tests beside each other, each in a process of its own, and tells every test's end in a line."""
 
+import os
 import re
 import subprocess
 import threading
@@ -67,9 +68,12 @@ class Run:
                 text=True, errors="replace",
             )  # fmt: skip
             self._follow(child, file)
-        status = child.wait()
+        # With what its guests have computed, as it waits for their ends.
+        _, ended, use = os.wait4(child.pid, 0)
+        status = child.returncode = os.waitstatus_to_exitcode(ended)
         if status != NO_TESTS:
-            self._say(f"{'ended' if status == 0 else 'FAILED'}  {self.file.name}, {time.monotonic() - begin:.0f} s")
+            seconds = f"{time.monotonic() - begin:.0f} s, a processor's {use.ru_utime + use.ru_stime:.0f} s"
+            self._say(f"{'ended' if status == 0 else 'FAILED'}  {self.file.name}, {seconds}")
         if status not in (0, NO_TESTS):
             self._show_failures(log)
         return FileResult(self.file, status, report)
@@ -94,13 +98,47 @@ class Run:
             print(f"== from {log}:\n{text[place.start() if place else -4000 :]}", flush=True)
 
 
+class Turns:
+    """Hands out runs in their order; of those that are kept apart one at a time, and others in their place meanwhile."""
+
+    def __init__(self, runs: list[Run], apart: set[str]):
+        self._waiting = list(runs)
+        self._apart = apart
+        self._running: list[str] = []
+        self._changed = threading.Condition()
+
+    def _next(self) -> Run | None:
+        is_one_running = bool(self._apart.intersection(self._running))
+        return next((run for run in self._waiting if not (is_one_running and run.file.stem in self._apart)), None)
+
+    def work(self) -> list[FileResult]:
+        """What one worker does: a run after the other while there are any."""
+        results = []
+        while True:
+            with self._changed:
+                while (run := self._next()) is None and self._waiting:
+                    self._changed.wait()
+                if run is None:
+                    return results
+                self._waiting.remove(run)
+                self._running.append(run.file.stem)
+            try:
+                results.append(run.run())
+            finally:
+                with self._changed:
+                    self._running.remove(run.file.stem)
+                    self._changed.notify_all()
+
+
 def run_files(
-    files: list[Path], folder: Path, command: Callable[[Path], list[str]], at_once: int
+    files: list[Path], folder: Path, command: Callable[[Path], list[str]], at_once: int, apart: set[str]
 ) -> list[FileResult]:
-    """Runs them in their order, `at_once` at a time. `command` gives the words that begin a file's command."""
+    """Runs them in their order, `at_once` at a time; those of the stems in `apart` never beside each other. `command` gives
+    the words that begin a file's command."""
     for name in ("files", "cache"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    runs = [Run(file, folder, command(file)) for file in files]
+    turns = Turns([Run(file, folder, command(file)) for file in files], apart)
     with ThreadPoolExecutor(at_once) as pool:
-        results = list(pool.map(Run.run, runs))
+        workers = [pool.submit(turns.work) for _ in range(at_once)]
+    results = [result for worker in workers for result in worker.result()]
     return [result for result in results if result.status != NO_TESTS]

@@ -77,7 +77,7 @@ struct GPIOLine: ~Copyable {
             .contains { text in text.map { String(cString: $0) } == name }
     }
 
-    private static func chipPaths() -> [String] {
+    static func chipPaths() -> [String] {
         // More than any board has; numbers have gaps where a chip was unplugged.
         (0..<64).map { "/dev/gpiochip\($0)" }.filter { gpiod_is_gpiochip_device($0) }
     }

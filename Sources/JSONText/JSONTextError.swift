@@ -35,8 +35,9 @@ public struct JSONTextError: Error, Hashable, Sendable {
     }
 
     /// The same as a fault of the file, to be shown with the others.
-    public var fault: DescriptionFault {
-        DescriptionFault(kind: .syntax, keyPath: "", position: position, problem: problem)
+    /// - Parameter example: a whole file that is right.
+    public func fault(example: String) -> DescriptionFault {
+        DescriptionFault(kind: .syntax, keyPath: "", position: position, problem: problem, example: example)
     }
 }
 

@@ -1,23 +1,19 @@
 import CLinux
 import Glibc
 
-/// Looks before anything is opened: opening alone may wait (a pipe).
-func requireCharacterDevice(_ path: String) throws(SystemCallError) {
-    var status = stat()
-    guard stat(path, &status) == 0 else { throw SystemCallError("stat", subject: path) }
-    guard status.st_mode & S_IFMT == S_IFCHR else { throw SystemCallError("open", number: ENODEV, subject: path) }
-}
-
 /// A watchdog that restarts the machine unless it is fed (linux/watchdog.h).
 public final class HardwareWatchdog {
     private let device: OwnedFileDescriptor
 
-    /// Starts it. Nothing is written into what is no watchdog: a path that is mistaken may be a disk's.
+    /// Starts it. What is no watchdog is not even opened: a path that is mistaken may be a disk's.
     /// - Parameters:
     ///   - seconds: until it bites; a device that knows only other times takes the nearest.
     ///   - isSimulated: a terminal stands for the watchdog, and what is written is seen at its other end.
     public init(_ path: String, seconds: Int32, isSimulated: Bool = false) throws(SystemCallError) {
-        try requireCharacterDevice(path)
+        let kind = try DeviceKind(of: path)
+        guard kind == .watchdog || isSimulated && kind == .terminal else {
+            throw SystemCallError("stat", number: ENODEV, subject: path)
+        }
         device = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_NOCTTY)
         guard (isSimulated && isatty(device.rawValue) == 1) || clinux_ask_watchdog(device.rawValue) == 0 else {
             throw SystemCallError("ioctl WDIOC_GETSUPPORT", subject: path)

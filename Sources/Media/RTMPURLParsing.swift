@@ -76,8 +76,9 @@ struct URLParts {
         guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else { throw .unknownScheme("") }
         let name = text[..<colon]
         guard let scheme = RTMPURL.Scheme(rawValue: name.lowercased()) else {
-            let isName = name.count <= 16 && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
-            throw .unknownScheme(isName ? String(name) : "")
+            // Any other word may be a secret that has slipped into the wrong place.
+            let familiar = ["http", "https", "rtmpt", "rtmpe", "rtmpts", "rtsp", "rtsps", "srt", "rist", "hls", "file"]
+            throw .unknownScheme(familiar.contains(name.lowercased()) ? name.lowercased() : "")
         }
         return (scheme, text[text.index(colon, offsetBy: 3)...])
     }

@@ -31,9 +31,11 @@ public struct BoardDescription: Hashable, Sendable {
 }
 
 extension BoardDescription {
+    /// A whole file that is right.
+    public static let example = #"{"name": "Raspberry Pi 4", "button": {"line": "GPIO17", "activeLow": true}}"#
+
     public static func decode(_ json: JSONValue) -> Decoded<BoardDescription> {
-        json.decode(example: #"{"name": "Raspberry Pi 4", "button": {"line": "GPIO17", "activeLow": true}}"#) {
-            reader in
+        json.decode(example: example) { reader in
             let name = reader.name("name", required: true, example: #""name": "Raspberry Pi 4""#)
             var board = BoardDescription(name: name ?? "")
             board.button = readLine("button", &reader)
@@ -75,7 +77,9 @@ extension BoardDescription {
             guard let line = use.1 else { continue }
             let earlier = uses[..<index].first { $0.1?.name == line.name && $0.1?.chip == line.chip }
             if let earlier {
-                reader.report(.invalidValue, use.0, "uses the same line as \"\(earlier.0)\"; give it its own")
+                reader.report(
+                    .invalidValue, use.0, "uses the same line as \"\(earlier.0)\"; give it its own",
+                    example: "\"\(use.0)\": {\"line\": \"GPIO27\"}")
             }
         }
     }

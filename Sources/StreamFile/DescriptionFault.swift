@@ -15,6 +15,8 @@ public struct DescriptionFault: Hashable, Sendable {
         case unknownKey
         /// Allowed, yet likely a mistake; the file still works.
         case suspicious
+        /// Right in itself, but what it names is not there or does not work.
+        case unavailable
     }
 
     public let kind: Kind
@@ -59,24 +61,5 @@ extension DescriptionFault: CustomStringConvertible {
         let warning = isWarning ? "warning: " : ""
         guard let example else { return "\(place): \(warning)\(problem)" }
         return "\(place): \(warning)\(problem); for example: \(example)"
-    }
-}
-
-/// What decoding a description gave: the value unless something is really wrong, and everything to say about it.
-public struct Decoded<Value: Sendable>: Sendable {
-    /// `nil` exactly when `errors` is not empty.
-    public let value: Value?
-    /// What is left without the keys that are wrong, for who can use a part; `nil` when there is nothing to begin with.
-    public let goodPart: Value?
-    /// Errors and warnings in the order of the file.
-    public let faults: [DescriptionFault]
-
-    public var errors: [DescriptionFault] { faults.filter { !$0.isWarning } }
-    public var warnings: [DescriptionFault] { faults.filter(\.isWarning) }
-
-    init(_ value: Value?, faults: [DescriptionFault]) {
-        self.value = faults.contains { !$0.isWarning } ? nil : value
-        goodPart = value
-        self.faults = faults.sorted { $0.position < $1.position }
     }
 }

@@ -76,8 +76,20 @@ public struct DeviceVocabulary: Sendable {
 }
 
 extension DeviceDescription {
+    /// A whole file that is right.
+    public static let example = #"{"dimension": "640x480", "startAtBoot": true}"#
+
+    /// The defaults, as they are used while something in the file is wrong; but a console and a sound that are switched
+    /// off stay so.
+    /// - Parameter goodPart: what could be read.
+    public init(defaultsBeside goodPart: DeviceDescription) {
+        self.init()
+        console = goodPart.console
+        if goodPart.audioSource == .none || goodPart.audioSource == .silence { audioSource = goodPart.audioSource }
+    }
+
     public static func decode(_ json: JSONValue, vocabulary: DeviceVocabulary) -> Decoded<DeviceDescription> {
-        json.decode(example: #"{"dimension": "640x480", "startAtBoot": true}"#) { reader in
+        json.decode(example: example) { reader in
             var device = DeviceDescription()
             device.readPicture(&reader, vocabulary)
             device.readQuality(&reader, vocabulary)

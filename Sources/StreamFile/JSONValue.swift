@@ -70,9 +70,16 @@ extension JSONValue {
     /// Second and later uses of a name within one object, anywhere in the tree, in the order of the file.
     /// - Parameter limit: how many are told. Garbage may hold very many, each with a path of any length.
     public func duplicateMembers(limit: Int = 20) -> [DuplicateMember] {
-        var search = DuplicateSearch(limit: limit)
-        search.visit(self)
-        return search.found
+        duplicateMembers(limit: limit, shownName: JSONValue.shownName)
+    }
+
+    /// - Parameter shownName: what is told of a name.
+    func duplicateMembers(limit: Int = 20, shownName: (String) -> String) -> [DuplicateMember] {
+        withoutActuallyEscaping(shownName) { shownName in
+            var search = DuplicateSearch(limit: limit, shownName: shownName)
+            search.visit(self)
+            return search.found
+        }
     }
 }
 
@@ -93,10 +100,14 @@ private struct DuplicateSearch {
     }
 
     let limit: Int
+    let shownName: (String) -> String
     private(set) var found: [JSONValue.DuplicateMember] = []
     private var steps: [Step] = []
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int, shownName: @escaping (String) -> String) {
+        self.limit = limit
+        self.shownName = shownName
+    }
 
     mutating func visit(_ value: JSONValue) {
         switch value.content {
@@ -127,7 +138,7 @@ private struct DuplicateSearch {
         guard found.count < limit else { return }
         let path = (steps + [.name(member.name)]).reduce(into: "") { path, step in
             switch step {
-            case .name(let name): path += (path.isEmpty ? "" : ".") + JSONValue.shownName(name)
+            case .name(let name): path += (path.isEmpty ? "" : ".") + shownName(name)
             case .index(let index): path += "[\(index)]"
             }
         }

@@ -1,8 +1,8 @@
 /// Finds the name that a person meant who typed another one.
-enum NameSuggestion {
+public enum NameSuggestion {
     /// The nearest of `candidates`, when it is near enough to be a slip: at most a third of
     /// the letters changed, letter case aside.
-    static func nearest(to name: String, among candidates: [String]) -> String? {
+    public static func nearest(to name: String, among candidates: [String]) -> String? {
         let typed = Array(name.lowercased().utf8.prefix(64))
         let limit = max(1, typed.count / 3)
         var best: (name: String, distance: Int)?

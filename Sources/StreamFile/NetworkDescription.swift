@@ -9,6 +9,8 @@ public struct NetworkDescription: Hashable, Sendable {
         public let password: Secret?
         /// The network does not send its name; it has to be asked for.
         public let isHidden: Bool
+        /// Where it stands in the file, as in `wifi[0]`.
+        public let keyPath: String
     }
 
     /// The device's name in the local network, where it is found as `name.local`.
@@ -25,9 +27,12 @@ public struct NetworkDescription: Hashable, Sendable {
 extension NetworkDescription {
     private static let wifiExample = #""wifi": [{"ssid": "Studio", "password": "the network's password"}]"#
 
+    /// A whole file that is right.
+    public static let example = "{\(wifiExample)}"
+
     /// Its `goodPart` lacks only the keys, Wi-Fi networks and time servers that are wrong.
     public static func decode(_ json: JSONValue) -> Decoded<NetworkDescription> {
-        json.decode(example: "{\(wifiExample)}") { reader in
+        json.decode(example: example, isConfidential: true) { reader in
             var network = NetworkDescription()
             network.readHostName(&reader)
             network.readCountry(&reader)
@@ -80,9 +85,11 @@ extension NetworkDescription {
 }
 
 extension NetworkDescription.WiFi {
+    private static let passwordExample = #""password": "the network's password""#
+
+    /// An entry that is wrong gives no network: what was meant to be protected is never joined as an open one.
     init?(reading reader: inout ObjectReader) {
         let ssid = reader.text("ssid", required: true, example: #""ssid": "Studio""#)
-        let passwordIsGiven = reader.has("password")
         let password = Self.readPassword(&reader)
         let isHidden = reader.flag("hidden", example: #""hidden": true"#)?.value ?? false
         guard let ssid else { return nil }
@@ -92,21 +99,42 @@ extension NetworkDescription.WiFi {
                 example: #""ssid": "Studio""#)
             return nil
         }
-        guard !passwordIsGiven || password != nil else { return nil }
-        self.init(ssid: ssid.value, password: password, isHidden: isHidden)
+        if password == nil, !Self.isMeantOpen(&reader) { return nil }
+        // Of two names or passwords nobody knows which one is meant; that is told as a duplicate.
+        guard !reader.isAmbiguous else { return nil }
+        self.init(ssid: ssid.value, password: password, isHidden: isHidden, keyPath: reader.path)
+    }
+
+    /// Whether an entry without a password that could be used is to be an open network.
+    private static func isMeantOpen(_ reader: inout ObjectReader) -> Bool {
+        guard !reader.mentions("password") else {
+            if !reader.has("password") {
+                reader.report(
+                    .invalidValue, "password", "is null; give it, or leave the key out for an open network",
+                    example: passwordExample)
+            }
+            return false
+        }
+        if let position = reader.firstUnknownPosition {
+            reader.report(
+                .missing, "password", at: position,
+                "is missing, and here stands a key that is not known; an open network has none but \"ssid\" and \"hidden\"",
+                example: passwordExample)
+            return false
+        }
+        return true
     }
 
     /// WPA's passphrase or pre-shared key (IEEE 802.11 annex J.4).
     private static func readPassword(_ reader: inout ObjectReader) -> Secret? {
-        let example = #""password": "the network's password""#
-        guard let text = reader.text("password", example: example) else { return nil }
+        guard let text = reader.text("password", example: passwordExample) else { return nil }
         let bytes = text.value.utf8
         let isPassphrase = (8...63).contains(bytes.count) && bytes.allSatisfy { (0x20...0x7E).contains($0) }
         guard isPassphrase || (bytes.count == 64 && bytes.allSatisfy(\.isASCIIHexDigit)) else {
             reader.report(
                 .invalidValue, "password", at: text.position,
                 "must be 8 to 63 ASCII characters, or 64 hexadecimal digits; leave the key out for an open network",
-                example: example)
+                example: passwordExample)
             return nil
         }
         return Secret(text.value)

@@ -12,10 +12,19 @@ struct ObjectReader {
     let position: TextPosition
     private(set) var faults: [DescriptionFault] = []
     private let members: [JSONValue.Member]
+    private(set) var keys = DescriptionKeys()
+    /// Of how many elements the keys are kept; garbage may hold very many.
+    private static let longestList = 64
     private var knownNames: [String] = []
+    /// Names that are known in the objects below, or elsewhere.
+    private var namesBelow: [String] = []
+    /// Whether the file holds secrets, one of which may have slipped into a name's place.
+    private let isConfidential: Bool
 
     /// - Returns: `nil` and a fault when `value` is no object.
-    init?(_ value: JSONValue, path: String, example: String, faults: inout [DescriptionFault]) {
+    init?(
+        _ value: JSONValue, path: String, isConfidential: Bool, example: String, faults: inout [DescriptionFault]
+    ) {
         guard let members = value.members else {
             faults.append(
                 DescriptionFault(
@@ -24,12 +33,26 @@ struct ObjectReader {
             return nil
         }
         self.path = path
+        self.isConfidential = isConfidential
         self.members = members
         position = value.position
+        keys.found(path, at: value.position)
     }
+
+    /// Every name that is known in the file, as far as it has been read.
+    var allNames: [String] { knownNames + namesBelow }
 
     /// Whether the key is there with a value other than `null`.
     func has(_ name: String) -> Bool { member(name) != nil }
+
+    /// Whether the key is there, be it with `null`.
+    func mentions(_ name: String) -> Bool { members.contains { $0.name == name } }
+
+    /// Whether any key is there twice, so that nobody knows which one is meant.
+    var isAmbiguous: Bool { Set(members.map(\.name)).count < members.count }
+
+    /// Where the first key stands that has not been read so far.
+    var firstUnknownPosition: TextPosition? { members.first { !knownNames.contains($0.name) }?.namePosition }
 
     func isText(_ name: String) -> Bool {
         if case .string = member(name)?.content { true } else { false }
@@ -38,6 +61,9 @@ struct ObjectReader {
     /// Marks keys as known although nothing here reads them.
     mutating func accept(_ names: String...) { accept(names: names) }
     mutating func accept(names: [String]) { knownNames += names }
+
+    /// Names that mean something, though not here: they are told when they are found.
+    mutating func recognize(names: [String]) { namesBelow += names }
 
     mutating func text(_ name: String, required: Bool = false, example: String) -> Located<String>? {
         guard let value = value(name, required: required, example: example) else { return nil }
@@ -81,7 +107,7 @@ struct ObjectReader {
         switch value.content {
         case .integer(let number):
             guard let exact = Int(exactly: number), range.contains(exact) else {
-                report(.invalidValue, name, at: value, "must be \(span), is \(number)", example: example)
+                report(.invalidValue, name, at: value, "must be \(span)\(shown("\(number)"))", example: example)
                 return nil
             }
             return Located(value: exact, position: value.position)
@@ -108,7 +134,7 @@ struct ObjectReader {
             return nil
         }
         guard range.contains(number) else {
-            report(.invalidValue, name, at: value, "must be \(span), is \(number)", example: example)
+            report(.invalidValue, name, at: value, "must be \(span)\(shown("\(number)"))", example: example)
             return nil
         }
         return Located(value: number, position: value.position)
@@ -145,10 +171,11 @@ struct ObjectReader {
         _ name: String, required: Bool = false, example: String, _ read: (inout ObjectReader) -> Result?
     ) -> Result? {
         guard let value = value(name, required: required, example: example),
-            var reader = ObjectReader(value, path: keyPath(name), example: example, faults: &faults)
+            var reader = ObjectReader(
+                value, path: keyPath(name), isConfidential: isConfidential, example: example, faults: &faults)
         else { return nil }
         let result = read(&reader)
-        faults += reader.finished()
+        take(reader)
         return result
     }
 
@@ -158,12 +185,24 @@ struct ObjectReader {
     ) -> [Result]? {
         elements(name, example: example)?.enumerated().compactMap { index, element in
             let path = keyPath("\(name)[\(index)]")
-            guard var reader = ObjectReader(element, path: path, example: example, faults: &faults) else { return nil }
+            guard
+                var reader = ObjectReader(
+                    element, path: path, isConfidential: isConfidential, example: example, faults: &faults)
+            else { return nil }
             let result = read(&reader)
-            faults += reader.finished()
+            take(reader, withKeys: index < Self.longestList)
             return result
         }
     }
+
+    private mutating func take(_ below: ObjectReader, withKeys: Bool = true) {
+        faults += below.finished()
+        if withKeys { keys.take(below.keys) }
+        for name in below.allNames where !namesBelow.contains(name) { namesBelow.append(name) }
+    }
+
+    /// A value that is out of its range, unless it may be a secret.
+    private func shown(_ number: String) -> String { isConfidential ? "" : ", is \(number)" }
 
     private mutating func elements(_ name: String, example: String) -> [JSONValue]? {
         guard let value = value(name, required: false, example: example) else { return nil }
@@ -190,15 +229,7 @@ struct ObjectReader {
         // Each costs a search; garbage may hold thousands.
         let namedUnknownKeys = 20
         let unknown = members.filter { !knownNames.contains($0.name) }
-        var all = faults
-        for member in unknown.prefix(namedUnknownKeys) {
-            let meant = NameSuggestion.nearest(to: member.name, among: knownNames)
-            all.append(
-                DescriptionFault(
-                    kind: .unknownKey, keyPath: keyPath(JSONValue.shownName(member.name)),
-                    position: member.namePosition,
-                    problem: "is not known and ignored" + (meant.map { "; did you mean \"\($0)\"?" } ?? "")))
-        }
+        var all = faults + unknown.prefix(namedUnknownKeys).map(unknownKey)
         if unknown.count > namedUnknownKeys {
             all.append(
                 DescriptionFault(
@@ -206,6 +237,19 @@ struct ObjectReader {
                     problem: "\(unknown.count - namedUnknownKeys) more unknown keys from here on are ignored"))
         }
         return all
+    }
+
+    private func unknownKey(_ member: JSONValue.Member) -> DescriptionFault {
+        let meant = NameSuggestion.nearest(to: member.name, among: knownNames)
+        guard meant != nil || !isConfidential || namesBelow.contains(member.name) else {
+            return DescriptionFault(
+                kind: .unknownKey, keyPath: path, position: member.namePosition,
+                problem: "here stands a key that is not known; it is ignored")
+        }
+        return DescriptionFault(
+            kind: .unknownKey, keyPath: keyPath(JSONValue.shownName(member.name)), position: member.namePosition,
+            problem: "is not known and ignored" + (meant.map { "; did you mean \"\($0)\"?" } ?? ""),
+            example: meant.flatMap { keys.example(of: keyPath($0)) })
     }
 
     private mutating func report(
@@ -216,7 +260,11 @@ struct ObjectReader {
 
     private mutating func value(_ name: String, required: Bool, example: String) -> JSONValue? {
         knownNames.append(name)
-        if let value = member(name) { return value }
+        keys.looked(for: keyPath(name), example: example)
+        if let value = member(name) {
+            keys.found(keyPath(name), at: value.position)
+            return value
+        }
         if required {
             let null = members.first { $0.name == name }
             report(.missing, name, at: null?.value.position, "is missing", example: example)
@@ -231,22 +279,4 @@ struct ObjectReader {
     }
 
     private func keyPath(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
-}
-
-extension JSONValue {
-    /// Decodes a whole file: `read` takes the root object; duplicates anywhere are errors.
-    func decode<Value>(
-        example: String, _ read: (inout ObjectReader) -> Value?
-    ) -> Decoded<Value> {
-        var faults = duplicateMembers().map {
-            DescriptionFault(
-                kind: .duplicate, keyPath: $0.path, position: $0.position,
-                problem: "is given twice, first at \($0.firstPosition); keep one")
-        }
-        guard var reader = ObjectReader(self, path: "", example: example, faults: &faults) else {
-            return Decoded(nil, faults: faults)
-        }
-        let value = read(&reader)
-        return Decoded(value, faults: faults + reader.finished())
-    }
 }

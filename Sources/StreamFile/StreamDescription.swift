@@ -63,11 +63,13 @@ public struct StreamDescription: Hashable, Sendable {
 }
 
 extension StreamDescription {
-    private static let example = #"{"url": "rtmp://live.example.com/app", "key": "the stream key"}"#
+    /// A whole file that is right.
+    public static let example = #"{"url": "rtmp://live.example.com/app", "key": "the stream key"}"#
 
     /// Checks the whole file and tells everything that is wrong with it.
     public static func decode(_ json: JSONValue) -> Decoded<StreamDescription> {
-        json.decode(example: example) { reader in
+        json.decode(example: example, isConfidential: true) { reader in
+            reader.recognize(names: PlainStream.keyNames + PiliStream.keyNames)
             if let disabled = reader.flag("disabled", example: #""disabled": false"#), disabled.value {
                 reader.report(
                     .disabled, "disabled", at: disabled.position,
@@ -78,6 +80,8 @@ extension StreamDescription {
             let piliNames = PiliStream.keyNames.filter { reader.has($0) }
             switch (plainNames.first, piliNames.first) {
             case (nil, nil):
+                // For what is nearly one of them.
+                reader.accept(names: PlainStream.keyNames + PiliStream.keyNames)
                 reader.report(
                     .missing, "", "says nothing about where to publish: give \"url\", or the service's stream object",
                     example: example)
@@ -85,7 +89,8 @@ extension StreamDescription {
             case (_?, let piliName?) where reader.has("url"):
                 reader.accept(names: PiliStream.keyNames)
                 reader.report(
-                    .invalidValue, piliName, "does not go together with \"url\"; keep one form of stream description")
+                    .invalidValue, piliName, "does not go together with \"url\"; keep one form of stream description",
+                    example: example)
                 _ = PlainStream(reading: &reader)
                 return nil
             case (_?, nil):

@@ -73,6 +73,9 @@ public struct SendBuffer: Sendable {
         max(span(.video, with: unacknowledged), span(.audio, with: unacknowledged))
     }
 
+    /// Pictures waiting here.
+    public var waitingPictureCount: Int { waiting.video.count { !$0.packet.isHeader } }
+
     /// Bytes waiting here and unsent in the kernel.
     public var byteCount: Int { waitingByteCount + unsent.byteCount }
 

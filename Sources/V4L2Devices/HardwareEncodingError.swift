@@ -7,6 +7,8 @@ public enum HardwareEncodingError: Error, Hashable, Sendable {
     case noEncoder
     /// The node is something else; the text says what.
     case notAnEncoder(path: String, reason: String)
+    /// Another program has it, or the driver refuses the format for now.
+    case busy(path: String)
     case unsupportedSize(path: String, PictureSize, smallest: PictureSize, largest: PictureSize)
     /// The picture needs a higher level than the encoder has.
     case levelExceeded(path: String, needed: H264Level?)
@@ -25,7 +27,7 @@ public enum HardwareEncodingError: Error, Hashable, Sendable {
         case .failed(_, let error): self = .failed(path: path, error)
         case .missing: self = .notAnEncoder(path: path, reason: "there is no such node")
         case .forbidden: self = .notAnEncoder(path: path, reason: "it may not be opened by this user")
-        case .busy: self = .notAnEncoder(path: path, reason: "it is in use by another program, or refuses the format")
+        case .busy: self = .busy(path: path)
         default: self = .notAnEncoder(path: path, reason: "\(error)")
         }
     }
@@ -39,6 +41,14 @@ extension HardwareEncodingError {
         default: false
         }
     }
+
+    /// Whether opening it again in a moment may help.
+    public var mayPassByItself: Bool {
+        switch self {
+        case .busy, .blocked, .failed: true
+        default: false
+        }
+    }
 }
 
 extension HardwareEncodingError: CustomStringConvertible {
@@ -46,6 +56,7 @@ extension HardwareEncodingError: CustomStringConvertible {
         switch self {
         case .noEncoder: "this machine has no H.264 encoder (V4L2); use --encoder openh264"
         case .notAnEncoder(let path, let reason): "\(path) cannot encode H.264: \(reason)"
+        case .busy(let path): "\(path) cannot encode H.264: it is in use by another program, or refuses the format"
         case .unsupportedSize(let path, let size, let smallest, let largest):
             "\(path) encodes pictures of even sides from \(smallest) to \(largest), not \(size)"
         case .levelExceeded(let path, let level):

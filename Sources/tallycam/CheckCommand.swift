@@ -27,7 +27,7 @@ func readStreamDescription(_ path: String) throws -> (StreamDescription, warning
     do {
         json = try JSONValue(parsing: bytes)
     } catch {
-        throw CommandFailure.usage("\(path):\(error)")
+        throw CommandFailure.usage("\(path):\(error.fault(example: StreamDescription.example))")
     }
     let decoded = StreamDescription.decode(json)
     guard let stream = decoded.value, decoded.errors.isEmpty else {
@@ -35,7 +35,9 @@ func readStreamDescription(_ path: String) throws -> (StreamDescription, warning
         throw CommandFailure.usage(lines.joined(separator: "\ntallycam: "))
     }
     let located = stream.located(in: path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".")
-    if let problem = located.problemWithCAFile { throw CommandFailure.usage("\(path): caFile: \(problem)") }
+    if let problem = located.problemWithCAFile {
+        throw CommandFailure.usage("\(path):\(decoded.keys.position(of: "caFile")): caFile: \(problem)")
+    }
     return (located, decoded.warnings)
 }
 

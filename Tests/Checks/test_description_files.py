@@ -29,12 +29,18 @@ def keys_in_code(file: str) -> set[str]:
     return keys
 
 
+def rows(file: str, text: str) -> list[str]:
+    """The lines of the file's tables."""
+    section = text.split(f"\n## {file}\n", 1)[1].split("\n## ", 1)[0]
+    return re.findall(r"^\| `.+ \|\n", section, re.MULTILINE)
+
+
 def keys_in_paper(file: str, text: str) -> set[str]:
     """The names that the first columns of the file's tables set as code."""
     section = text.split(f"\n## {file}\n", 1)[1].split("\n## ", 1)[0]
     keys = set()
-    for row in re.findall(r"^\| (`[^|]+?) \|", section, re.MULTILINE):
-        keys |= set(re.findall(r"`(\w+)`", row))
+    for row in rows(file, text):
+        keys |= set(re.findall(r"`(\w+)`", row.split(" | ")[0]))
     if file == "stream.json":
         # Named where the table explains their object.
         keys |= set(re.findall(r"`(publish|rtmp|play|live|playback)`", section))
@@ -46,14 +52,48 @@ def test_every_key_is_in_code_and_paper(file):
     assert keys_in_code(file) == keys_in_paper(file, PAPER.read_text())
 
 
-def test_a_key_that_only_the_paper_has_is_seen():
-    text = PAPER.read_text().replace("| `camera` |", "| `camera`, `lense` |")
-    assert keys_in_paper("device.json", text) - keys_in_code("device.json") == {"lense"}
+# Of each file two keys, from the top and from within.
+SOME_KEYS = {
+    "stream.json": ["caFile", "publishLifetime"], "device.json": ["mirrored", "highThreshold"],
+    "network.json": ["timeServers", "hidden"], "board.json": ["lens", "activeLow"],
+}  # fmt: skip
 
 
-def test_a_key_that_only_the_code_has_is_seen():
-    text = re.sub(r"^\| `mirrored` .*\n", "", PAPER.read_text(), flags=re.MULTILINE)
-    assert keys_in_code("device.json") - keys_in_paper("device.json", text) == {"mirrored"}
+@pytest.mark.parametrize("file", SOURCES)
+def test_a_key_that_only_the_paper_has_is_seen(file):
+    text = PAPER.read_text()
+    for key in SOME_KEYS[file]:
+        row = next(row for row in rows(file, text) if f"`{key}`" in row)
+        more = text.replace(row, row.replace(f"`{key}`", f"`{key}`, `lense`", 1))
+        assert keys_in_paper(file, more) - keys_in_code(file) == {"lense"}
+
+
+@pytest.mark.parametrize("file", SOURCES)
+def test_a_key_that_only_the_code_has_is_seen(file):
+    text = PAPER.read_text()
+    for key in SOME_KEYS[file]:
+        fewer = text
+        for row in rows(file, text):
+            if f"`{key}`" in row:
+                fewer = fewer.replace(row, "", 1)
+        assert keys_in_code(file) - keys_in_paper(file, fewer) == {key}
+
+
+@pytest.mark.parametrize("file", SOURCES)
+def test_every_key_has_a_default_and_a_meaning_in_the_paper(file):
+    for row in rows(file, PAPER.read_text()):
+        cells = [cell.strip() for cell in row.strip().strip("|").split(" | ")]
+        assert len(cells) == 3 and all(cells), row
+
+
+@pytest.mark.parametrize("file", SOURCES)
+def test_each_name_that_the_code_reads_is_seen_by_these_tests(file):
+    """Every way to read a key is one that `keys_in_code` knows."""
+    for name in SOURCES[file]:
+        text = (CHECKOUT / f"Sources/StreamFile/{name}.swift").read_text()
+        read = set(re.findall(r"\b\w+\.(\w+)\(\s*\"\w+\"", text))
+        assert read <= {"name", "text", "flag", "integer", "number", "choice", "texts", "object", "objects", "accept",
+                        "has", "isText", "mentions", "report"}, read  # fmt: skip
 
 
 def unused(description: str, users: str) -> set[str]:

@@ -2,13 +2,17 @@
 
 import importlib.util
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from swift_source import CHECKOUT
 
 sys.path.insert(0, str(CHECKOUT / "Tests"))
 
-from side_by_side import ResultLines, run_files  # noqa: E402
+from side_by_side import ResultLines, Turns, run_files  # noqa: E402
 
 spec = importlib.util.spec_from_file_location("run", CHECKOUT / "Tests/run.py")
 run = importlib.util.module_from_spec(spec)
@@ -77,9 +81,32 @@ def test_files_without_chosen_tests_do_not_count_and_those_that_cannot_begin_do(
     (tmp_path / "test_broken.py").write_text("import nothing_of_this_name\n")
     files = sorted(tmp_path.glob("test_*.py"))
     results = run_files(
-        files, tmp_path / "reports", lambda file: ["pytest-3", "-p", "no:cacheprovider"], at_once=2
+        files, tmp_path / "reports", lambda file: ["pytest-3", "-p", "no:cacheprovider"], at_once=2, apart=set()
     )
     outcomes = {result.file.name: (result.status, run.count_report(result.report)) for result in results}
     assert set(outcomes) == {"test_good.py", "test_broken.py"}
     assert outcomes["test_good.py"] == (0, run.Count(1, 0))
     assert outcomes["test_broken.py"][0] != 0 and outcomes["test_broken.py"][1].failed == 1
+
+
+@dataclass
+class Turn:
+    """In the place of a file's tests: notes when it runs."""
+
+    file: Path
+    log: list[str]
+
+    def run(self) -> None:
+        self.log.append(f"{self.file.stem} begins")
+        time.sleep(0.05)
+        self.log.append(f"{self.file.stem} ends")
+
+
+def test_files_that_are_kept_apart_never_run_beside_each_other():
+    """And hold up no others: those go first in their place."""
+    log: list[str] = []
+    turns = Turns([Turn(Path(f"{name}.py"), log) for name in ("one", "quiet", "silent", "two", "three")], {"quiet", "silent"})
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _: turns.work(), range(2)))
+    assert len(log) == 10 and log.index("quiet ends") < log.index("silent begins")
+    assert log.index("two begins") < log.index("silent begins")

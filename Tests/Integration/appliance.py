@@ -66,6 +66,13 @@ class Appliance:
         return path.read_text() if path.exists() else ""
 
 
+def wait_for_fault(camera: Appliance, text: str, timeout: float = 8) -> None:
+    deadline = time.monotonic() + timeout
+    while text not in camera.faults():
+        assert time.monotonic() < deadline, camera.faults()
+        time.sleep(0.1)
+
+
 def plain(url: str) -> dict:
     server, _, key = url.rpartition("/")
     return {"url": server, "key": key}

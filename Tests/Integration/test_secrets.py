@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from appliance import BOARD, Appliance, Terminal
 from processes import Children
 from rtmp_wire import Tap
 from scenarios import SMALL, FaultyReceiver, seconds_to_end
@@ -17,7 +18,9 @@ from tallycam import TALLYCAM, Receiver
 PUBLISH_KEY = "s3cretPublishKey4711"
 STREAM_KEY = "s3cretStreamKey0815"
 PASSWORD = "s3cretPassword99"
-SECRETS = [PUBLISH_KEY, STREAM_KEY, PASSWORD, "token=", "nonce="]
+# Looks like the name of a key.
+WORD = "sEcretWordOfLetters"
+SECRETS = [PUBLISH_KEY, STREAM_KEY, PASSWORD, WORD, "token=", "nonce="]
 
 
 def pili(host: str, security: str) -> dict:
@@ -115,6 +118,11 @@ def test_a_failing_publisher_keeps_its_url_secret(nginx, children, tmp_path, num
         f'{{"url": "rtmp://h/a", "key": "x", "{STREAM_KEY}": 1, "{STREAM_KEY}": 2}}',
         f'{{"hub": "live", "hosts": {{"{PUBLISH_KEY}": {{}}, "publish": {{"{STREAM_KEY}": "h"}}}}}}',
         f'"{PUBLISH_KEY}"',
+        f'{{"{WORD}": "rtmp://h/a/b"}}',
+        f'{{"url": "{WORD}"}}',
+        f'{{"url": "{WORD}://h/a/b"}}',
+        f'{{"url": "rtmp://h/a/b", "{WORD}": 1, "{WORD}": 2}}',
+        f'{{"hub": "{WORD} {WORD}", "{WORD}": {{}}, "hosts": {{"publish": {{"{WORD}": 1}}}}}}',
     ],
 )
 def test_a_faulty_stream_file_is_kept_secret(children, tmp_path, text):
@@ -122,6 +130,23 @@ def test_a_faulty_stream_file_is_kept_secret(children, tmp_path, text):
     path.write_text(text)
     children.run("check", [TALLYCAM, "check", path])
     publish_file(children, path)
+    assert_no_secret(children)
+
+
+def test_a_secret_in_the_place_of_a_name_is_told_nowhere(children):
+    """Of the files on the card: faults.txt, events, status and console."""
+    terminal = Terminal()
+    camera = Appliance(
+        children, board={**BOARD, "console": terminal.name}, stream=f'{{"{WORD}": {{}},\n"{WORD}": {{}}, "url": "{WORD}"}}',
+        network=f'{{"wifi": [{{"ssid": "Studio",\n"{WORD}": 1}}], "{WORD}": {{"{WORD}": 1, "{WORD}": 2}}}}',
+    )  # fmt: skip
+    terminal.wait_for(b"here stands a key that is not known")
+    status = camera.ask("status").stdout + camera.ask("status", "--json").stdout
+    assert "here stands a key" in status
+    assert camera.process.interrupt_and_wait() == 0
+    told = camera.faults() + camera.events() + status + terminal.seen.decode() + (camera.boot / "events.txt").read_text()
+    assert "network.json, line 2, column 1 " in told and "stream.json, line 2, column 1 " in told
+    assert WORD not in told
     assert_no_secret(children)
 
 

@@ -3,9 +3,11 @@
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
+from appliance import Appliance, has_route, wait_for_fault
 from recording import Recording, assert_whole
 from scenarios import SMALL
 from servers import NginxRTMP, free_port, wait_for_listener
@@ -181,3 +183,35 @@ def test_check_looks_at_the_authority_file(front, text):
     check = front.children.run("check", [TALLYCAM, "check", card / "stream.json"])
     assert check.child.returncode == 2
     assert "caFile" in check.stderr and "ca.pem" in check.stderr
+
+
+def test_certificates_that_change_under_a_camera_s_stream(front, children):
+    """What is live is not disturbed, but told; the next connection takes what is there by then."""
+    (children.directory / "boot").mkdir()
+    pem = children.directory / "boot/server.pem"
+    right, others = (front.directory / "ca.pem").read_bytes(), Path("/etc/ssl/certs/ca-certificates.crt").read_bytes()
+    pem.write_bytes(right)
+    server = f"rtmps://localhost:{front.ports['good']}/live"
+    camera = Appliance(children, stream={"url": server, "key": "changed", "caFile": "server.pem"})
+    usual = "ready" if has_route() else "no network"
+    camera.ask("start")
+    camera.wait_for("live")
+    pem.write_text("no certificates")
+    wait_for_fault(camera, "(2 blinks)")
+    assert "key:     caFile" in camera.faults() and camera.status()["state"] == "live"
+    camera.ask("stop")
+    camera.wait_for("fault" if has_route() else "no network")
+    assert 2 in [fault["blinks"] for fault in camera.status()["faults"]]
+    assert camera.ask("start").child.returncode == 3
+    pem.write_bytes(right)
+    camera.wait_for(usual)
+    assert camera.faults() == ""
+    camera.ask("start")
+    camera.wait_for("live")
+    pem.write_bytes(others)
+    time.sleep(3)
+    assert camera.status()["state"] == "live" and camera.faults() == ""
+    camera.ask("stop")
+    camera.wait_for(usual)
+    camera.ask("start")
+    wait_for_fault(camera, "not trusted", timeout=15)

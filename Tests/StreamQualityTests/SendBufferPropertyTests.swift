@@ -15,6 +15,12 @@ import Testing
         var wantsKeyFrame = false
         var crossings: [SendBufferEvent] = []
 
+        /// Pictures that do not wait any more.
+        var settledPictureCount: Int {
+            let kinds = taken.map(\.kind) + dropped.map(\.kind)
+            return kinds.count { if case .video = $0 { true } else { false } }
+        }
+
         mutating func heard(_ events: [SendBufferEvent]) {
             for event in events {
                 switch event {
@@ -73,6 +79,7 @@ import Testing
             run.send(capacity, now: now)
             longest = max(longest, run.buffer.duration)
         }
+        #expect(run.buffer.waitingPictureCount == run.script.pictureNumber - run.settledPictureCount)
         while let packet = run.buffer.takeNext() {
             run.taken.append(packet)
             run.checker.received(packet)

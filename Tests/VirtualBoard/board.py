@@ -57,9 +57,10 @@ class GuestCommandFailed(AssertionError):
 
 class Board:
     def __init__(
-        self, folder: Path, *, memory: int = 768, files: dict[str, Path] | None = None, interactive: bool = False
-    ):
-        """`files` are put into the guest's /board at boot, by their names there; MB of memory."""
+        self, folder: Path, *, memory: int = 768, kernel_words: str = "", files: dict[str, Path] | None = None,
+        interactive: bool = False,
+    ):  # fmt: skip
+        """`files` are put into the guest's /board at boot, by their names there; MB of memory; words for the kernel."""
         self.folder = folder
         self.running: list[GuestProcess] = []
         source = parts()
@@ -77,7 +78,7 @@ class Board:
         begin = time.monotonic()
         self.machine = Machine(
             folder, kernel=source / "Image", initramfs=self._initramfs(source, files or {}),
-            command_line="console=ttyAMA0 quiet loglevel=4 panic=-1",
+            command_line=f"console=ttyAMA0 quiet loglevel=4 panic=-1 {kernel_words}",
             device_tree=self._device_tree(memory), memory=memory, arguments=network + disk, interactive=interactive,
         )  # fmt: skip
         if interactive:

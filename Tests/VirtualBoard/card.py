@@ -1,6 +1,7 @@
 """A board that runs from the SD card image: everything is the card's own, but for a shell that the tests reach."""
 
 import json
+import math
 import shutil
 import subprocess
 import time
@@ -10,6 +11,8 @@ from board import CHECKOUT, RECIPE, Board, free_port
 from qemu import Machine
 
 IMAGE = CHECKOUT / "out/virtual/sdcard.img"
+# A pipe for the card's shell that nothing ever comes through.
+PAUSE = "[ -p /tmp/pause ] || mkfifo /tmp/pause; exec 3<>/tmp/pause;"
 
 
 def make_image() -> Path:
@@ -114,20 +117,25 @@ class CardBoard(Board):
         return json.loads(self.run("tallycam status --json").text)
 
     def wait_for_state(self, state: str, timeout: float = 60) -> dict:
-        deadline = time.monotonic() + timeout
-        while True:
-            status = self.run("tallycam status --json", check=False)
-            if status.status == 0 and json.loads(status.text)["state"] == state:
-                return json.loads(status.text)
-            assert time.monotonic() < deadline, f"not {state} but {status.text}\n{self.console[-3000:]}"
-            time.sleep(0.3)
+        asking = f"tallycam status --json >/tmp/status 2>&1 && grep -q '^{{\"state\": *\"{state}\"' /tmp/status"
+        ended = self.run(f"{self._waiting(asking, timeout)}; cat /tmp/status", timeout=timeout + 30, check=False)
+        assert ended.status == 0, f"not {state} but {self.run('cat /tmp/status').text}\n{self.console[-3000:]}"
+        return json.loads(ended.text)
 
     def wait_until(self, condition: str, timeout: float) -> None:
         """Until a shell command of the guest succeeds."""
-        deadline = time.monotonic() + timeout
-        while self.run(condition, check=False).status != 0:
-            assert time.monotonic() < deadline, f"not within {timeout} s: {condition}"
-            time.sleep(0.2)
+        ended = self.run(self._waiting(condition, timeout), timeout=timeout + 30, check=False)
+        assert ended.status == 0, f"not within {timeout} s: {condition}"
+
+    @staticmethod
+    def _waiting(condition: str, timeout: float) -> str:
+        """A script that asks in the guest: each command from outside costs it more than most conditions. What is read
+        from the pipe never comes; sleep would be one more program."""
+        return (
+            f"{PAUSE} read t r </proc/uptime; end=$((${{t%.*}} + {math.ceil(timeout)}));"
+            f" until {{ {condition}; }}; do read t r </proc/uptime; [ ${{t%.*}} -lt $end ] || exit 1;"
+            " read -t 0.2 w <&3; done"
+        )
 
     def edit(self, name: str, content: bytes | str | dict) -> None:
         """Changes a file of the boot partition from within. The camera mounts it read-only again when it has written
@@ -150,9 +158,9 @@ class CardBoard(Board):
         """How a lamp was lit for a while: levels in turn, each with how long it lasted, the first and last cut off. Looks
         no longer than until so many pauses, dark for more than a second, are over."""
         script = (
-            f"f=$(echo {self._line(line)}/value); read t r </proc/uptime; end=$((${{t%.*}} + {int(seconds) + 1})); n=0; last=;"
+            f"{PAUSE} f=$(echo {self._line(line)}/value); read t r </proc/uptime; end=$((${{t%.*}} + {int(seconds) + 1})); n=0; last=;"
             f" while [ ${{t%.*}} -lt $end ] && [ $n -lt {pauses} ]; do read v <$f; read t r </proc/uptime;"
-            ' [ "$v" != "$last" ] || continue; now=${t%.*}${t#*.}; echo $t $v;'
+            ' [ "$v" != "$last" ] || { read -t 0.01 w <&3; continue; }; now=${t%.*}${t#*.}; echo $t $v;'
             " [ \"$last\" != 0 ] || [ $((now - since)) -le 100 ] || n=$((n + 1)); last=$v; since=$now; done; echo $t $last"
         )
         samples = [line.split() for line in self.run(script, timeout=seconds + 60).text.splitlines()]

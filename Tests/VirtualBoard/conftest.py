@@ -29,13 +29,15 @@ def console_log(session) -> Path:
 
 @pytest.fixture(scope="session")
 def booted(tmp_path_factory, request):
-    """For all the tests of a run that use it. Its console's log is there while it runs, and stays."""
+    """For all the tests of a run that use it, as the file's BOARD_OPTIONS say. Its console's log is there while it runs,
+    and stays."""
     folder = tmp_path_factory.mktemp("board")
     LOGS.mkdir(parents=True, exist_ok=True)
     link = console_log(request.node)
     link.unlink(missing_ok=True)
     link.symlink_to(folder / "console.log")
-    with Board(folder, files={"tallycam": TALLYCAM} | built_modules()) as board:
+    options = getattr(request.node.items[0].module, "BOARD_OPTIONS", {})
+    with Board(folder, files={"tallycam": TALLYCAM} | built_modules(), **options) as board:
         yield board
     text = (folder / "console.log").read_bytes()
     link.unlink()

@@ -8,6 +8,7 @@ from pathlib import Path
 from board import HOST, Board, GuestProcess
 from recording import Recording
 
+SMALL = "--dimension 320x240"
 PARAMETERS = "/sys/module/virtual_h264/parameters"
 FAULTS = [
     "skip_every", "skip_pattern", "skip_period", "error_every", "headers_every", "stall_after", "swallow_after",
@@ -64,6 +65,9 @@ class Publisher:
             # Opened for both directions, so that a command's end is not the end of commands.
             words = [f"mkfifo {self.commands};", *words, f"<> {self.commands}"]
         self.process: GuestProcess = board.start(" ".join(words))
+        self._events: list[dict] = []
+        # Lines of its output that are in it.
+        self._read = 0
 
     def command(self, *lines: str) -> None:
         """As somebody types them who runs it in a terminal; needs --commands."""
@@ -72,14 +76,10 @@ class Publisher:
     @property
     def events(self) -> list[dict]:
         # What is not an object is for people; the last line may be half there.
-        lines = [line for line in self.process.text.splitlines() if line.startswith("{")]
-        events = []
-        for line in lines:
-            try:
-                events.append(json.loads(line))
-            except json.JSONDecodeError:
-                break
-        return events
+        lines = self.process.text.split("\n")[:-1]
+        self._events += [json.loads(line) for line in lines[self._read :] if line.startswith("{")]
+        self._read = len(lines)
+        return list(self._events)
 
     def wait_live(self, timeout: float = 60) -> None:
         self.process.wait_for('"code":1002', timeout)
@@ -158,14 +158,16 @@ class ResourceUse:
         )
 
 
-def unaccounted(status: dict) -> int:
-    """Pictures of the source that are in no counter of a status report: those on their way, or lost."""
-    given = status["sourceFrames"] + status["sourceRepeated"]
-    return given - sum(status[name] for name in ("videoFrames", "videoSkipped", "videoDropped", "videoDecimated"))
+def unaccounted(ended: dict) -> int:
+    """Pictures that a camera gave, and that are in no counter when all is over: lost without a word."""
+    given = ended["sourceFrames"] + ended["sourceRepeated"]
+    counted = sum(ended[name] for name in ("videoFrames", "videoSkipped", "videoDropped", "videoDecimated"))
+    return given - counted if given else 0
 
 
 def assert_decodes(stream: Stream) -> None:
-    """ffmpeg takes every picture that was sent, without a word, and none is missing."""
+    """ffmpeg takes every picture that was sent, without a word, and none is missing: it was sent, or is counted."""
+    assert unaccounted(stream.ended) == 0, stream.ended
     decoded = stream.recording.decoded
     assert decoded.complaints == ""
     assert decoded.pictures == stream.ended["videoFrames"] == len(stream.recording.pictures)

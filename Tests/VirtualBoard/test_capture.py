@@ -142,21 +142,6 @@ def speak(board) -> None:
     board.run("sleep 2")
 
 
-def test_camera_and_microphone_are_published_together(board, vivid, nginx):
-    speak(board)
-    sender = board.run(publish(nginx.url("capture").replace("127.0.0.1", HOST), 20, vivid), timeout=120)
-    status = [event for event in events(sender.text) if event["name"] == "status"][-1]
-    assert status["sourceInterruptions"] == status["audioInterruptions"] == 0
-    assert status["audioFrames"] > 15 * 44_100 and status["audioPeakDecibels"] > -20
-    assert status["sourceDecoded"] == 0
-    recording = Recording(nginx.recording("capture"))
-    assert not recording.disorder() and not recording.decoded.complaints
-    first = abs(recording.pictures[0].timestamp - recording.sounds[0].timestamp)
-    assert first < 200, "the tracks begin together"
-    sound_time = (recording.sounds[-1].timestamp - recording.sounds[0].timestamp) / 1000
-    assert abs(sound_time - (len(recording.sounds) - 1) * 1024 / recording.sample_rate) < 0.04
-
-
 @pytest.mark.parametrize(
     "setting, decoded, conversions",
     [

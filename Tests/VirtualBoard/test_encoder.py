@@ -1,15 +1,13 @@
-"""The hardware encoder: the module by itself, and the shipped binary through it to nginx on the host."""
+"""The hardware encoder: the module by itself, and the shipped binary through it to nginx on the host, as long as it gives
+what it is asked for."""
 
 import random
 import re
-import time
 
 import pytest
-from board import HOST
 
-from encoder import PARAMETERS, Publisher, assert_decodes, assert_goes_on_with_a_key_frame, set_faults
+from encoder import PARAMETERS, SMALL, Publisher, assert_decodes, set_faults
 
-SMALL = "--dimension 320x240"
 
 def assert_compliant(board, node: str) -> None:
     text = board.run(f"v4l2-compliance -d {node}", timeout=120, check=False).text
@@ -162,124 +160,3 @@ def test_every_skip_pattern_at_low1(encoder, nginx):
     assert stream.ended["videoSkipped"] > 150 and stream.ended["videoFrames"] > 150
     assert not {1102, 1103, 1104} & set(stream.codes)
     assert_decodes(stream)
-
-
-@pytest.mark.parametrize("fault", ["error_every", "headers_every"])
-def test_damaged_outputs_are_dropped_and_followed_by_a_key_frame(encoder, nginx, fault):
-    set_faults(encoder, **{fault: 20})
-    stream = Publisher(encoder, nginx, fault, SMALL, "--quality Low3", "--duration 12").finish()
-    assert stream.ended["videoSkipped"] >= 3
-    assert len(stream.recording.key_times) >= 4
-    assert 1103 not in stream.codes
-    assert_decodes(stream)
-
-
-def test_pictures_larger_than_a_buffer_are_put_together(encoder, nginx):
-    set_faults(encoder, buffer_bytes=600)
-    stream = Publisher(encoder, nginx, "split", SMALL, "--quality Low3", "--duration 8").finish()
-    assert stream.ended["videoFrames"] > 20
-    assert max(len(tag.body) for tag in stream.recording.pictures) > 600
-    assert_decodes(stream)
-
-
-def test_a_stall_that_a_key_frame_ends(encoder, nginx):
-    set_faults(encoder, swallow_after=30, stall_until_key=1)
-    publisher = Publisher(encoder, nginx, "key", SMALL, "--quality Low3", "--duration 14")
-    stream = publisher.finish()
-    assert not {1103, 1104} & set(stream.codes)
-    assert stream.ended["videoFrames"] > 50
-    assert_decodes(stream)
-    assert_goes_on_with_a_key_frame(stream)
-
-
-@pytest.mark.parametrize("fault", ["stall_after", "swallow_after"])
-def test_a_stall_that_reopening_ends(encoder, nginx, fault):
-    set_faults(encoder, **{fault: 30}, stall_opens=1)
-    stream = Publisher(encoder, nginx, fault, SMALL, "--quality Low3", "--duration 16").finish()
-    assert stream.codes.count(1104) == 1 and 1103 not in stream.codes
-    assert {event["encoder"] for event in stream.of("status")} == {"v4l2:/dev/video11"}
-    assert stream.ended["videoFrames"] > 50
-    assert_decodes(stream)
-    assert_goes_on_with_a_key_frame(stream)
-
-
-def test_a_stall_for_good_ends_in_software(encoder, nginx):
-    set_faults(encoder, stall_after=20)
-    stream = Publisher(encoder, nginx, "software", SMALL, "--quality Low1", "--duration 25").finish(90)
-    assert stream.codes.count(1104) == 2 and stream.codes.count(1103) == 1
-    assert stream.of("status")[-1]["encoder"] == "openh264"
-    assert_decodes(stream)
-    assert_goes_on_with_a_key_frame(stream)
-
-
-def test_a_drain_that_never_ends_is_cut_off(encoder, nginx):
-    set_faults(encoder, endless_drain=1)
-    publisher = Publisher(encoder, nginx, "drain", SMALL, "--quality Low3")
-    publisher.wait_pictures(10)
-    begin = time.monotonic()
-    assert_decodes(publisher.stop())
-    assert time.monotonic() - begin < 8
-
-
-@pytest.mark.parametrize("fault", ["busy_format", "fail_buffers"])
-def test_an_encoder_that_refuses_gives_way_to_software(encoder, nginx, fault):
-    set_faults(encoder, **{fault: 1})
-    stream = Publisher(encoder, nginx, fault, "--dimension 160x120", "--encoder auto", "--quality Low1",
-                       "--duration 8").finish(90)  # fmt: skip
-    assert stream.codes.count(1103) == 1
-    assert stream.of("status")[-1]["encoder"] == "openh264"
-    assert_decodes(stream)
-
-
-def test_a_setting_that_hangs_gives_way_to_software_and_the_hardware_comes_back(encoder, nginx):
-    """The driver takes 3 s for a bit rate and holds its lock meanwhile, as the Pi's does. Then it is healed."""
-    set_faults(encoder, slow_bitrate=1)
-    publisher = Publisher(encoder, nginx, "slow", SMALL, "--quality Medium1", "--bitrate 150,512,512")
-    publisher.wait_pictures(40)
-    encoder.shape(rate="256kbit")
-    publisher.process.wait_for('"code":1103', 40)
-    encoder.unshape()
-    set_faults(encoder, slow_bitrate=0)
-    before = publisher.pictures
-    publisher.wait_pictures(before + 20)
-    assert publisher.last_status["encoder"] == "openh264"
-    # A minute later the hardware is tried again, and stays.
-    publisher.wait_status(lambda status: status["encoder"] != "openh264", 90)
-    before = publisher.pictures
-    publisher.wait_pictures(before + 100)
-    stream = publisher.stop()
-    assert stream.codes.count(1103) == 1 and stream.codes.count(1104) == 1
-    (again,) = [event for event in stream.events if event.get("code") == 1104]
-    assert "tried again" in again["reason"]
-    (fall,) = [event for event in stream.events if event.get("code") == 1103]
-    assert "has not returned" in fall["reason"]
-    assert stream.of("status")[-1]["encoder"] == "v4l2:/dev/video11"
-    times = [tag.timestamp for tag in stream.recording.pictures]
-    gaps = [after - before for before, after in zip(times, times[1:])]
-    assert max(gaps) < 3500, "the picture stood for the two seconds that a call may take, and no longer"
-    assert_decodes(stream)
-
-
-def test_too_little_memory_makes_a_smaller_picture(encoder, nginx):
-    set_faults(encoder, memory_kb=2500)
-    stream = Publisher(
-        encoder, nginx, "small", "--dimension 960x540", "--encoder auto", "--quality Low3", "--duration 6").finish()
-    assert (stream.recording.sps.width, stream.recording.sps.height) == (640, 360)
-    assert "got no memory for its buffers" in stream.text and "the picture is 640x360 now" in stream.text
-    assert not {1103, 1104} & set(stream.codes)
-    assert {event["encoder"] for event in stream.of("status")} == {"v4l2:/dev/video11"}
-    assert_decodes(stream)
-
-
-def test_no_memory_at_all_leads_to_software(encoder, nginx):
-    set_faults(encoder, memory_kb=1000)
-    stream = Publisher(
-        encoder, nginx, "none", "--dimension 960x540", "--encoder auto", "--quality Low1", "--duration 6").finish(90)
-    assert stream.codes.count(1103) == 1
-    assert {event["encoder"] for event in stream.of("status")} == {"openh264"}
-    # What the processor carries of the size that was asked for.
-    assert (stream.recording.sps.width, stream.recording.sps.height) == (480, 256)
-    assert_decodes(stream)
-    refused = encoder.run(
-        f"tallycam publish --encoder v4l2 --dimension 960x540 --audio none --url rtmp://{HOST}:9/live/x", check=False)
-    assert refused.status == 4 and "got no memory for its buffers" in refused.text

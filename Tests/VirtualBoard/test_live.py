@@ -41,7 +41,9 @@ def steps_of(stream: Stream) -> list[Step]:
         if steps and (steps[-1].quality, steps[-1].frames_per_second, steps[-1].bits_per_second) == point:
             steps[-1].last = status["videoFrames"]
         else:
-            steps.append(Step(*point, status["videoFrames"], status["videoFrames"]))
+            # What waits to be sent was encoded before, up to 30 pictures for each second of it.
+            first = status["videoFrames"] + round(status["bufferedSeconds"] * 30) + 1
+            steps.append(Step(*point, first, first))
     return steps
 
 
@@ -65,6 +67,7 @@ def assert_bitrate_follows(stream: Stream, least_pictures: int = 25) -> list[str
 
 def assert_whole(stream: Stream) -> None:
     """No decoder error, nothing missing, one connection, one encoder."""
+    assert unaccounted(stream.ended) == 0, stream.ended
     decoded = stream.recording.decoded
     assert decoded.complaints == ""
     assert decoded.pictures == stream.ended["videoFrames"] == len(stream.recording.pictures)
@@ -158,5 +161,4 @@ def test_libcamera_lends_its_memory_to_the_encoder(encoder, nginx):
     assert status["encoder"] == "v4l2:/dev/video11"
     assert status["sourceConverted"] == status["sourceMapped"] == 0, status
     assert status["sourceFrames"] + status["sourceRepeated"] > 30
-    assert abs(unaccounted(status)) <= 5, status
     assert_decodes(stream)

@@ -174,6 +174,21 @@ def test_an_overrun_is_counted_and_becomes_silence_of_its_length(card, nginx):
     assert min(levels[-20:-2]) > 1000, "the sound is back"
 
 
+def test_camera_and_microphone_are_published_together(card, nginx):
+    speak(card)
+    sender = card.run(publish(nginx.url("capture").replace("127.0.0.1", HOST), 20, "/dev/video0"), timeout=120)
+    status = [event for event in events(sender.text) if event["name"] == "status"][-1]
+    assert status["sourceInterruptions"] == status["audioInterruptions"] == 0
+    assert status["audioFrames"] > 15 * 44_100 and status["audioPeakDecibels"] > -20
+    assert status["sourceDecoded"] == 0
+    recording = Recording(nginx.recording("capture"))
+    assert not recording.disorder() and not recording.decoded.complaints
+    first = abs(recording.pictures[0].timestamp - recording.sounds[0].timestamp)
+    assert first < 200, "the tracks begin together"
+    sound_time = (recording.sounds[-1].timestamp - recording.sounds[0].timestamp) / 1000
+    assert abs(sound_time - (len(recording.sounds) - 1) * 1024 / recording.sample_rate) < 0.04
+
+
 def test_an_unplugged_microphone_returns_and_the_connection_stays(card, nginx):
     speak(card)
     sender = card.start(publish(nginx.url("unplugged").replace("127.0.0.1", HOST), 30, "/dev/video0"))

@@ -23,7 +23,7 @@ private func readFile(_ bytes: [UInt8]) {
     do throws(JSONTextError) {
         json = try JSONValue(parsing: bytes)
     } catch {
-        check(error.fault, lineCount: bytes.count + 1)
+        check(error.fault(example: "{}"), lineCount: bytes.count + 1)
         return
     }
     let lineCount = bytes.count + 1

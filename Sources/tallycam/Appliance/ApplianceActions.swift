@@ -66,10 +66,13 @@ extension ApplianceRunner {
         let previous = files
         files = DescriptionFiles(reading: settings.bootDirectory)
         // A broken description must not take away the light that says so.
-        files.board = files.board ?? previous.board ?? DescriptionFiles.readBoard(Self.wiringOfTheImage)
+        if files.board == nil { files.takeBoard(previous.board ?? DescriptionFiles.readBoard(Self.wiringOfTheImage)) }
         board.boardChanged(to: files.board, now: now)
         let needsRestart = previous.streamText != files.streamText || previous.deviceText != files.deviceText
-        if needsRestart { failures = [:] }
+        if needsRestart {
+            failures = [:]
+            present = [:]
+        }
         if previous.networkText != files.networkText { takeUpNetworkSettings() }
         hasLoaded = true
         openConsole()
@@ -78,6 +81,8 @@ extension ApplianceRunner {
             needsRestart: needsRestart, needsClock: files.stream?.needsClock ?? false)
         if !hardwareFaults.isEmpty { configuration.faults.insert(.board) }
         if wireless.hasWrongPassword { configuration.faults.insert(.settings) }
+        // They are for the next connection; this one is not disturbed.
+        if stream.isRunning, files.onlyCertificatesAreWrong { configuration.faults.remove(.streamFile) }
         perform(appliance.configurationLoaded(configuration, now: now))
         reportFaults(now: now)
     }
@@ -104,9 +109,7 @@ extension ApplianceRunner {
             consoleFailure = nil
         } catch {
             console = nil
-            consoleFailure =
-                "board.json: console: must be a terminal: \(error); for example: "
-                + #""console": "/dev/ttyAMA0""#
+            consoleFailure = "must be a terminal: \(error)"
         }
     }
 

@@ -40,7 +40,9 @@ extension ApplianceRunner {
         switch report {
         case .console(.note(let text)): tell(text)
         case .console(.event(let event)): streamTold(event)
-        case .ended(let failure): streamEnded(failure)
+        case .ended(let failure, let devices):
+            if let failure { present[ApplianceFault(failure)] = devices }
+            streamEnded(failure)
         }
     }
 
@@ -126,18 +128,13 @@ extension ApplianceRunner {
             failures[.server] = nil
             perform(appliance.faultCleared(.server, now: now))
         }
+        // What a stream that was connected could do without counts now.
+        if files.applianceFaults.contains(.streamFile), !appliance.faults.contains(.streamFile) {
+            perform(appliance.faultRaised(.streamFile, now: now))
+        }
         if startsAgain, !stream.isRunning, appliance.wantsStream { startStream(now: now) }
         reportFaults(now: now)
         events.save(isUrgent: true, now: now)
-    }
-
-    /// What board.json names and what is not there, or does not work, by its keys.
-    var hardwareFaults: [String: String] {
-        var faults = board.faults
-        faults["console"] = consoleFailure
-        faults["lens"] = files.board?.lens.flatMap(lensFault)
-        faults["watchdog"] = watchdog.failure
-        return faults
     }
 
     /// Hardware that has gone or come back since the files were read.
@@ -154,11 +151,8 @@ extension ApplianceRunner {
     /// Brings faults.txt, console and events up to date with what is wrong.
     func reportFaults(now: MediaTimestamp) {
         var report = FaultReport(files: files.faults)
-        report.others = files.contradictions.map { FaultReport.Entry(fault: .settings, text: $0) }
-        if let text = wirelessFaultText { report.others.append(FaultReport.Entry(fault: wirelessFault, text: text)) }
-        report.others += hardwareFaults.sorted { $0.key < $1.key }
-            .map { FaultReport.Entry(fault: .board, text: $0.value) }
-        report.others += (failures.sorted { $0.key < $1.key } + interruptions.sorted { $0.key < $1.key })
+        report.files += files.contradictions + wirelessFaults + hardwareFaults + streamFaults
+        report.others = interruptions.sorted { $0.key < $1.key }
             .map { FaultReport.Entry(fault: $0.key, text: $0.value) }
         guard report != reported else { return }
         let told = reported?.lines ?? []

@@ -27,6 +27,8 @@ final class ApplianceRunner {
     var hasLoaded = false
     /// Why camera, microphone, encoder or server failed last, as long as that counts.
     var failures: [ApplianceFault: String] = [:]
+    /// The cameras or microphones that there were when one was found missing, as the files name them.
+    var present: [ApplianceFault: [String]] = [:]
     /// Cameras and microphones that a running stream has lost, and waits for.
     var interruptions: [ApplianceFault: String] = [:]
     /// Failures in a row of a stream that has not been up yet.
@@ -125,7 +127,7 @@ final class ApplianceRunner {
             events.save(isUrgent: true, now: now)
         }
         let current = boot.fingerprint
-        if current != fingerprint || files.faultyCAFileHasChanged {
+        if current != fingerprint || files.certificatesHaveChanged {
             fingerprint = current
             tell("the files on the boot partition have changed")
             perform(appliance.configurationChanged(now: now))

@@ -5,8 +5,10 @@ import LinuxIO
 import StreamFile
 import StreamQuality
 
-/// A fault of one of the files on the boot partition.
+/// A fault that one of the files on the boot partition has, or that it can mend.
 struct FileFault: Hashable {
+    /// What the light counts out for it.
+    let kind: ApplianceFault
     let file: String
     let fault: DescriptionFault
 }
@@ -27,9 +29,14 @@ struct DescriptionFiles {
     private(set) var streamText: [UInt8] = []
     private(set) var deviceText: [UInt8] = []
     private(set) var networkText: [UInt8] = []
-    /// The certificates that stream.json names, when they are at fault. Good ones are not watched: each connection reads
-    /// them anew, and a stream that is live is not to be disturbed.
-    private var faultyCAFile: (path: String, state: FileState)?
+    private var boardKeys = DescriptionKeys()
+    private var deviceKeys = DescriptionKeys()
+    private var networkKeys = DescriptionKeys()
+    private var streamKeys = DescriptionKeys()
+    /// The certificates that stream.json names, as they were looked at. Each connection reads them anew.
+    private var certificates: (path: String, state: FileState)?
+    /// Whether they are all that is wrong with the stream: one that is connected needs them no more.
+    private(set) var onlyCertificatesAreWrong = false
 
     init() {}
 
@@ -39,13 +46,15 @@ struct DescriptionFiles {
         if let json = take(boardFile) {
             let decoded = BoardDescription.decode(json)
             board = decoded.value
+            boardKeys = decoded.keys
             add(decoded.faults, "board.json")
         }
         let deviceFile = Self.read(directory, "device.json")
         deviceText = deviceFile.bytes
         if let json = take(deviceFile) {
             let decoded = DeviceDescription.decode(json, vocabulary: .standard)
-            device = decoded.value ?? device
+            device = decoded.value ?? decoded.goodPart.map { DeviceDescription(defaultsBeside: $0) } ?? device
+            deviceKeys = decoded.keys
             add(decoded.faults, "device.json")
         }
         tellWhetherDeviceIsIgnored()
@@ -54,6 +63,7 @@ struct DescriptionFiles {
         if let json = take(networkFile) {
             let decoded = NetworkDescription.decode(json)
             network = decoded.goodPart ?? network
+            networkKeys = decoded.keys
             add(decoded.faults, "network.json")
         }
         let streamFile = Self.read(directory, "stream.json")
@@ -61,6 +71,7 @@ struct DescriptionFiles {
         if let json = take(streamFile) {
             let decoded = StreamDescription.decode(json)
             stream = decoded.value?.located(in: directory)
+            streamKeys = decoded.keys
             add(decoded.faults, "stream.json")
             checkCAFile()
         }
@@ -71,44 +82,71 @@ struct DescriptionFiles {
         guard errors.contains(where: { $0.file == "device.json" }) else { return }
         let notice = DescriptionFault(
             kind: .suspicious, keyPath: "", position: .start,
-            problem: "the whole file is ignored, and every choice has its default, until nothing in it is wrong")
+            problem: "the whole file is ignored, and every choice has its default, until nothing in it is wrong; "
+                + "only a console and a sound that are switched off stay so")
         add([notice], "device.json")
     }
 
     private mutating func checkCAFile() {
         guard let path = stream?.neededCAFile else { return }
         // Before the check, so that no change goes between the two.
-        let state = FileState(reading: path)
+        certificates = (path, FileState(reading: path))
         guard let problem = stream?.problemWithCAFile else { return }
-        faultyCAFile = (path, state)
-        let fault = DescriptionFault(
-            kind: .invalidValue, keyPath: "caFile", position: .start, problem: problem,
-            example: #""caFile": "server.pem" for a PEM file beside stream.json"#)
-        add([fault], "stream.json")
+        onlyCertificatesAreWrong = true
+        faults.append(
+            fault(
+                .streamFile, "stream.json", "caFile", problem,
+                example: #""caFile": "server.pem" for a PEM file beside stream.json"#))
     }
 
-    /// Whether the file that made `caFile` a fault is another one by now, or is there at last.
-    var faultyCAFileHasChanged: Bool {
-        faultyCAFile.map { FileState(reading: $0.path) != $0.state } ?? false
+    /// Whether the certificates are others by now than they were, or have come or gone.
+    var certificatesHaveChanged: Bool {
+        certificates.map { FileState(reading: $0.path) != $0.state } ?? false
+    }
+
+    /// Takes a description of the board from elsewhere, in place of one that could not be read.
+    mutating func takeBoard(_ other: BoardDescription?) {
+        board = other
+        boardKeys = DescriptionKeys()
+    }
+
+    /// A fault that shows only when the description is followed, with the place of the key that can mend it.
+    func fault(
+        _ kind: ApplianceFault, _ file: String, _ key: String, _ problem: String, example: String? = nil
+    ) -> FileFault {
+        let keys =
+            switch file {
+            case "board.json": boardKeys
+            case "device.json": deviceKeys
+            case "network.json": networkKeys
+            default: streamKeys
+            }
+        return FileFault(
+            kind: kind, file: file,
+            fault: DescriptionFault(
+                kind: .unavailable, keyPath: key, position: keys.position(of: key), problem: problem,
+                example: example ?? keys.example(of: key)))
     }
 
     var errors: [FileFault] { faults.filter { !$0.fault.isWarning } }
 
     /// What the LED is to count out.
     var applianceFaults: Set<ApplianceFault> {
-        Set(errors.map { Self.kind(of: $0.file) } + (contradictions.isEmpty ? [] : [.settings]))
+        Set(errors.map(\.kind) + (contradictions.isEmpty ? [] : [.settings]))
     }
 
     /// Choices that are right by themselves and that this board cannot do.
-    var contradictions: [String] {
+    var contradictions: [FileFault] {
         guard device.flashLED != .off, let board, board.flashLED == nil else { return [] }
         return [
-            "device.json: flashLED is \"\(device.flashLED.rawValue)\", but board.json names no line for a flash LED; "
-                + "for example: \"flashLED\": \"off\""
+            fault(
+                .settings, "device.json", "flashLED",
+                "is \"\(device.flashLED.rawValue)\", but board.json names no line for a flash LED",
+                example: #""flashLED": "off""#)
         ]
     }
 
-    static func kind(of file: String) -> ApplianceFault {
+    private static func kind(of file: String) -> ApplianceFault {
         switch file {
         case "stream.json": .streamFile
         case "board.json": .board
@@ -118,12 +156,12 @@ struct DescriptionFiles {
 
     /// `nil` when the file is missing or wrong.
     static func readBoard(_ path: String) -> BoardDescription? {
-        parse(path, name: path, isRequired: false).json.flatMap { BoardDescription.decode($0).value }
+        parse(path, name: path, isRequired: false, example: BoardDescription.example).json.flatMap { BoardDescription.decode($0).value }
     }
 
     /// The good part of the file: a device that only the network leads to must not lose it by a wrong key beside it.
     static func readNetwork(_ path: String) -> (NetworkDescription, [DescriptionFault]) {
-        let file = parse(path, name: path, isRequired: false)
+        let file = parse(path, name: path, isRequired: false, example: NetworkDescription.example)
         guard let json = file.json else { return (NetworkDescription(), file.fault.map { [$0] } ?? []) }
         let decoded = NetworkDescription.decode(json)
         return (decoded.goodPart ?? NetworkDescription(), decoded.faults)
@@ -140,10 +178,19 @@ struct DescriptionFiles {
 
     private static func read(_ directory: String, _ name: String) -> ReadFile {
         // Without choices of one's own there are defaults; without a place to publish to, or a board, there are none.
-        parse("\(directory)/\(name)", name: name, isRequired: name == "stream.json" || name == "board.json")
+        let example =
+            switch name {
+            case "board.json": BoardDescription.example
+            case "device.json": DeviceDescription.example
+            case "network.json": NetworkDescription.example
+            default: StreamDescription.example
+            }
+        return parse(
+            "\(directory)/\(name)", name: name, isRequired: name == "stream.json" || name == "board.json",
+            example: example)
     }
 
-    private static func parse(_ path: String, name: String, isRequired: Bool) -> ReadFile {
+    private static func parse(_ path: String, name: String, isRequired: Bool, example: String) -> ReadFile {
         var file = ReadFile(name: name)
         do {
             file.bytes = try readRegularFile(path, limit: sizeLimit)
@@ -151,13 +198,13 @@ struct DescriptionFiles {
             guard error.number != ENOENT || isRequired else { return file }
             file.fault = DescriptionFault(
                 kind: error.number == ENOENT ? .missing : .syntax, keyPath: "", position: .start,
-                problem: problem(reading: error))
+                problem: problem(reading: error), example: example)
             return file
         }
         do {
             file.json = try JSONValue(parsing: file.bytes)
         } catch {
-            file.fault = error.fault
+            file.fault = error.fault(example: example)
         }
         return file
     }
@@ -178,7 +225,7 @@ struct DescriptionFiles {
 
     private mutating func add(_ new: [DescriptionFault], _ file: String) {
         // Garbage may have very many; the first ones are enough to begin with.
-        faults += new.prefix(50).map { FileFault(file: file, fault: $0) }
+        faults += new.prefix(50).map { FileFault(kind: Self.kind(of: file), file: file, fault: $0) }
     }
 }
 

@@ -9,9 +9,9 @@ struct FaultReport: Equatable {
         let text: String
     }
 
-    /// Of the files, with their places.
+    /// Those that a file has, or can mend, with their places.
     var files: [FileFault] = []
-    /// Of hardware, camera, server.
+    /// Those that no file has to do with.
     var others: [Entry] = []
 
     /// One line each.
@@ -24,17 +24,19 @@ struct FaultReport: Equatable {
         guard !files.isEmpty || !others.isEmpty else { return nil }
         var text = "Tallycam has found these faults. The number of blinks is the light's, for the first of them.\n"
         text += "This file goes away when nothing is wrong any more.\n"
-        for fault in files { text += Self.section(fault) }
-        for entry in others {
-            text += "\n\(entry.fault.meaning) (\(entry.fault.blinkCount) blinks)\n  wrong:   \(entry.text)\n"
+        for kind in ApplianceFault.allCases {
+            for fault in files where fault.kind == kind && !fault.fault.isWarning { text += Self.section(fault) }
+            for entry in others where entry.fault == kind {
+                text += "\n\(kind.meaning) (\(kind.blinkCount) blinks)\n  wrong:   \(entry.text)\n"
+            }
         }
+        for fault in files where fault.fault.isWarning { text += Self.section(fault) }
         // Windows' editor, too.
         return Array(text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n").utf8)
     }
 
     private static func section(_ fault: FileFault) -> String {
-        let blinks = DescriptionFiles.kind(of: fault.file).blinkCount
-        let weight = fault.fault.isWarning ? "warning" : "\(blinks) blinks"
+        let weight = fault.fault.isWarning ? "warning" : "\(fault.kind.blinkCount) blinks"
         var text =
             "\n\(fault.file), line \(fault.fault.position.line), column \(fault.fault.position.column) (\(weight))\n"
         if !fault.fault.keyPath.isEmpty { text += "  key:     \(fault.fault.keyPath)\n" }

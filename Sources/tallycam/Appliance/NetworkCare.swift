@@ -65,17 +65,24 @@ extension ApplianceRunner {
         reportFaults(now: now)
     }
 
-    var wirelessFault: ApplianceFault { wireless.hasWrongPassword ? .settings : .network }
-
     /// What is wrong with the Wi-Fi and what to do. That no network is in reach does not matter beside a cable.
-    var wirelessFaultText: String? {
+    var wirelessFaults: [FileFault] {
         switch wireless.problem {
         case .wrongPassword(let network):
-            "network.json: the Wi-Fi \"\(network)\" does not take the password; "
-                + #"for example: "wifi": [{"ssid": "\#(network)", "password": "the network's password"}]"#
+            let entry = files.network.wifi.first { $0.ssid == network }?.keyPath
+            return [
+                files.fault(
+                    .settings, "network.json", entry.map { "\($0).password" } ?? "wifi",
+                    "the Wi-Fi \"\(network)\" does not take the password")
+            ]
         case .notInReach where appliance.faults.contains(.network):
-            "network.json: none of its Wi-Fi networks is in reach; look at \"ssid\", and at \"hidden\" and \"country\""
-        case .notInReach, nil: nil
+            let entry = files.network.wifi.first?.keyPath
+            return [
+                files.fault(
+                    .network, "network.json", entry.map { "\($0).ssid" } ?? "wifi",
+                    "none of its Wi-Fi networks is in reach; look at \"ssid\", and at \"hidden\" and \"country\"")
+            ]
+        case .notInReach, nil: return []
         }
     }
 }

@@ -5,7 +5,8 @@ import LinuxIO
 enum StreamReport: Sendable {
     case console(Console.Report)
     /// The stream is over; nothing follows.
-    case ended(CommandFailure?)
+    /// - Parameter devices: where one was missing, those that there are, as the files name them.
+    case ended(CommandFailure?, devices: [String] = [])
 }
 
 /// Runs the stream on a thread of its own, one after the other. Used from the main thread.
@@ -71,7 +72,7 @@ final class StreamRunner {
                     reports.send(.ended(nil))
                 } catch {
                     let failure = error as? CommandFailure ?? CommandFailure(.system, "\(error)")
-                    reports.send(.ended(failure))
+                    reports.send(.ended(failure, devices: devicesInstead(of: ApplianceFault(failure))))
                 }
             })
     }

@@ -52,9 +52,7 @@ struct WatchdogFeeder {
         } catch {
             device = nil
             care.deviceFailed()
-            failure =
-                "board.json: watchdog: must be a watchdog's device: \(error); "
-                + #"for example: "watchdog": "/dev/watchdog""#
+            failure = "must be a watchdog's device: \(error)"
         }
         return told
     }

@@ -16,6 +16,10 @@ struct EncoderFactory: Sendable {
     let inUse: EncoderInUse
     let reports: Mailbox<TrackReport>
 
+    /// How often a chosen hardware encoder is opened again before the stream gives up its begin, and after how long.
+    private static let retries = (count: 2, pause: Duration.milliseconds(500))
+
+    /// For a stream that begins. Who chose the hardware gets it or an error, and nothing else in its place.
     /// - Parameters:
     ///   - mayShrink: whether a smaller picture can be tried when memory lacks.
     ///   - log: takes what a person should know.
@@ -26,11 +30,7 @@ struct EncoderFactory: Sendable {
         do {
             switch choice {
             case .openh264: return try software(configuration)
-            case .v4l2(let path):
-                guard let encoder = try path.map({ try HardwareEncoder(at: $0) }) ?? HardwareEncoder.all().first else {
-                    throw HardwareEncodingError.noEncoder
-                }
-                return try hardware(encoder, configuration)
+            case .v4l2(let path): return try chosen(path, configuration, log)
             case .auto: return try best(configuration, mayShrink: mayShrink, log)
             }
         } catch let error as HardwareEncodingError where mayShrink && error.isLackOfMemory {
@@ -38,7 +38,71 @@ struct EncoderFactory: Sendable {
         } catch let failure as CommandFailure {
             throw failure
         } catch {
-            throw CommandFailure(.media, code: EventCode.videoEncodingFailed.rawValue, "\(error)")
+            throw Self.failure(error)
+        }
+    }
+
+    /// For a stream that is live and gets another encoder: it goes on in software when the hardware does not open,
+    /// whatever was chosen.
+    /// - Throws: a `CommandFailure` when software does not open either.
+    func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
+        let hadHardware = inUse.name != EncoderInUse.software
+        do {
+            switch choice {
+            case .openh264: return try software(configuration)
+            case .auto where hadHardware && HardwareEncoder.all().isEmpty:
+                return try hardwareOrSoftware(nil, configuration)
+            case .auto: return try best(configuration, mayShrink: false) { _ in }
+            case .v4l2(let path): return try hardwareOrSoftware(path, configuration)
+            }
+        } catch {
+            throw error as? CommandFailure ?? Self.failure(error)
+        }
+    }
+
+    private static func failure(_ error: any Error) -> CommandFailure {
+        CommandFailure(.media, code: EventCode.videoEncodingFailed.rawValue, "\(error)")
+    }
+
+    private func find(_ path: String?) throws(HardwareEncodingError) -> HardwareEncoder {
+        if let path { return try HardwareEncoder(at: path) }
+        guard let encoder = HardwareEncoder.all().first else { throw .noEncoder }
+        return encoder
+    }
+
+    private func chosen(
+        _ path: String?, _ configuration: VideoEncoderConfiguration, _ log: (String) -> Void
+    ) throws -> any VideoEncoder {
+        var attempt = 0
+        while true {
+            let outcome = Result { try hardware(find(path), configuration) }
+            guard case .failure(let error) = outcome, let error = error as? HardwareEncodingError, error.mayPassByItself
+            else { return try outcome.get() }
+            attempt += 1
+            guard attempt <= Self.retries.count else {
+                throw CommandFailure(
+                    .media, code: EventCode.videoEncodingFailed.rawValue,
+                    "\(error); with --encoder auto the stream would begin in software")
+            }
+            log("warning: \(error); it is opened again")
+            var nothing: [PollEntry] = []
+            try poll(&nothing, until: MonotonicClock.now() + Self.retries.pause)
+        }
+    }
+
+    private func hardwareOrSoftware(
+        _ path: String?, _ configuration: VideoEncoderConfiguration
+    ) throws -> any VideoEncoder {
+        switch Result(catching: { () throws(HardwareEncodingError) in try find(path) }) {
+        case .success(let encoder):
+            let outcome = Result { try hardware(encoder, configuration) }
+            guard case .failure(let error) = outcome else { return try outcome.get() }
+            return try hardware(encoder, configuration, openingFailure: "\(error)")
+        case .failure(let error):
+            // There is none to be tried again.
+            reports.send(.encoder(.softwareEncoderInUse(reason: "\(error)")))
+            inUse.name = EncoderInUse.software
+            return try SoftwareFallback(configuration)
         }
     }
 
@@ -79,7 +143,7 @@ struct EncoderFactory: Sendable {
         let picture = "\(carried.size) at \(carried.frameRate.framesPerSecond) fps"
         guard isPictureChosen else {
             if !isCarried { log("software encodes what this processor carries: \(picture)") }
-            inUse.name = "openh264"
+            inUse.name = EncoderInUse.software
             return try SoftwareFallback(configuration)
         }
         if !isCarried { log("software may be too slow for the picture asked for; this processor carries \(picture)") }
@@ -87,7 +151,7 @@ struct EncoderFactory: Sendable {
     }
 
     private func software(_ configuration: VideoEncoderConfiguration) throws -> OpenH264Encoder {
-        inUse.name = "openh264"
+        inUse.name = EncoderInUse.software
         return try OpenH264Encoder(configuration: configuration)
     }
 }

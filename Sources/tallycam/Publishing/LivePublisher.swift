@@ -20,7 +20,7 @@ final class LivePublisher {
     private let signals: SignalFD?
     private let remote: PublisherRemote?
     let reports: Mailbox<ConnectionReport>
-    private let trackReports: Mailbox<TrackReport>
+    let trackReports: Mailbox<TrackReport>
     let links: LinkMonitor?
     let stopTracks: EventFD
     let queue: MediaQueue
@@ -91,6 +91,7 @@ final class LivePublisher {
         for connection in connections.values { connection.thread.join() }
         abortStalled()
         tracks.join()
+        takeLastDrops()
         tellDrops(now: nil)
         if let failure { throw failure }
         emitEnd()

@@ -5,8 +5,10 @@ import StreamQuality
 // What is told.
 extension LivePublisher {
     private var snapshot: StatusReporter.Snapshot {
-        StatusReporter.Snapshot(
-            counters: counters.snapshot, buffered: queue.duration, state: session.state,
+        var counted = counters.snapshot
+        counted.droppedFrames += queue.refusedPictureCount
+        return StatusReporter.Snapshot(
+            counters: counted, buffered: queue.duration, state: session.state,
             isStalled: adaptation.isLinkStalled, encoder: tracks.encoderName,
             point: adaptation.operatingPoint, linkEstimate: adaptation.linkEstimate, reason: adaptation.lastReason)
     }
@@ -26,8 +28,18 @@ extension LivePublisher {
         console.show(view: statusReporter.view(snapshot, since: timeZero, now: now) + prompt)
     }
 
+    /// What the threads have told of drops since they were last listened to.
+    func takeLastDrops() {
+        for case .buffer(let events) in trackReports.takeAll() { bufferReported(events) }
+        for report in reports.takeAll() {
+            if case .buffer(let events) = report.content { bufferReported(events) }
+        }
+    }
+
+    /// Every thread has ended: each picture of the source is in one of these counts.
     func emitEnd() {
-        let sent = counters.snapshot
+        var sent = counters.snapshot
+        sent.droppedFrames += queue.refusedPictureCount + queue.waitingPictureCount
         let seconds = tracks.audioSeconds(units: sent.sentAudioUnits)
         console.emit(
             Event(
@@ -38,6 +50,8 @@ extension LivePublisher {
                 [
                     "videoFrames": .integer(sent.sentFrames), "videoSkipped": .integer(sent.skippedFrames),
                     "videoDropped": .integer(sent.droppedFrames), "videoDecimated": .integer(sent.decimatedFrames),
+                    "sourceFrames": .integer(sent.videoSource.capturedFrames),
+                    "sourceRepeated": .integer(sent.videoSource.repeatedFrames),
                     "videoBytes": .integer(sent.sentVideoBytes),
                     "audioUnits": .integer(sent.sentAudioUnits), "audioBytes": .integer(sent.sentAudioBytes),
                     "audioSeconds": .number(seconds),

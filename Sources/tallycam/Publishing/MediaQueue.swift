@@ -23,8 +23,16 @@ final class MediaQueue: Sendable {
         var awaitsVideoEncoder = false
         /// As `awaitsVideoEncoder`, of sound.
         var awaitsAudioEncoder = false
+        /// Pictures that were not taken in, as none is just then.
+        var refusedPictureCount = 0
         /// The latest of each track.
         var headers: [EncodedPacket.Kind: EncodedPacket] = [:]
+
+        /// - Returns: nothing that anybody has to know.
+        mutating func refuse(_ packets: [EncodedPacket]) -> [SendBufferEvent] {
+            refusedPictureCount += packets.count { $0.kind.isVideo && !$0.kind.isHeader }
+            return []
+        }
     }
 
     init(limits: SendBufferLimits, tracks: Int, hasVideo: Bool) throws {
@@ -40,15 +48,16 @@ final class MediaQueue: Sendable {
         let now = MonotonicClock.now()
         let events: [SendBufferEvent] = state.withLock { state in
             if let first = packets.first, first.kind.isVideo ? state.awaitsVideoEncoder : state.awaitsAudioEncoder {
-                return []
+                return state.refuse(packets)
             }
             for packet in packets where packet.kind.isHeader {
                 state.headers[packet.kind] = packet
                 if state.isPaused { state.buffer.headerReplaced(packet) }
             }
-            guard let begin = state.begin, !state.isPaused else { return [] }
+            guard let begin = state.begin, !state.isPaused else { return state.refuse(packets) }
             return packets.flatMap { packet in
-                packet.kind.isHeader || packet.decodeTime >= begin ? state.buffer.append(packet, now: now) : []
+                packet.kind.isHeader || packet.decodeTime >= begin
+                    ? state.buffer.append(packet, now: now) : state.refuse([packet])
             }
         }
         wakeup.signal()
@@ -70,6 +79,12 @@ final class MediaQueue: Sendable {
     var isBeginningNext: Bool {
         state.withLock { hasVideo ? $0.buffer.isKeyFrameNext : $0.buffer.waitingByteCount > 0 }
     }
+
+    /// Pictures that came before the stream began, or between its end and its next begin: nobody gets them.
+    var refusedPictureCount: Int { state.withLock { $0.refusedPictureCount } }
+
+    /// Pictures that nobody has taken yet.
+    var waitingPictureCount: Int { state.withLock { $0.buffer.waitingPictureCount } }
 
     /// Whether everything was appended and taken.
     var isFinished: Bool { state.withLock { $0.openTracks <= 0 && $0.buffer.waitingByteCount == 0 } }

@@ -161,7 +161,8 @@ final class StreamVideoEncoder: VideoEncoder {
         for action in actions {
             switch action {
             case .forceKeyFrame: requestKeyFrame()
-            case .reopenHardware: try reopen()
+            // What would have been told of it is void when it fails: software's words are.
+            case .reopenHardware: guard try reopen() else { return }
             case .openSoftware: try openSoftware()
             case .emit(.failed): break
             case .emit(let event): reports.send(.encoder(event))
@@ -182,7 +183,8 @@ final class StreamVideoEncoder: VideoEncoder {
         toldFaults = 0
     }
 
-    private func reopen() throws {
+    /// - Returns: false when it did not open, and what follows from that is done.
+    private func reopen() throws -> Bool {
         close()
         do {
             if let abandoned, !abandoned.hasEnded {
@@ -191,8 +193,10 @@ final class StreamVideoEncoder: VideoEncoder {
             abandoned = nil
             hardware = try Self.open(encoder, configuration, layout, isLent: isLent)
             inUse.name = Self.name(of: encoder)
+            return true
         } catch {
             try perform(ladder.openingFailed(reason: "\(error)", now: MonotonicClock.now()))
+            return false
         }
     }
 
@@ -200,7 +204,7 @@ final class StreamVideoEncoder: VideoEncoder {
         close()
         do {
             software = try SoftwareFallback(configuration)
-            inUse.name = "openh264"
+            inUse.name = EncoderInUse.software
         } catch {
             try perform(ladder.encoderFailed(reason: "\(error)", now: MonotonicClock.now()))
         }
@@ -240,9 +244,8 @@ final class StreamVideoEncoder: VideoEncoder {
 
 /// The name of the encoder that works now, for status reports. The video thread writes, the main thread reads.
 final class EncoderInUse: Sendable {
-    private let current: Mutex<String>
-
-    init(_ name: String) { current = Mutex(name) }
+    static let software = "openh264"
+    private let current = Mutex(EncoderInUse.software)
 
     var name: String {
         get { current.withLock { $0 } }

@@ -61,9 +61,10 @@ final class VideoPipeline {
 
     private func encodeAll(until end: MediaTimestamp?) throws {
         while let frame = try source.nextFrame() {
-            if let end, frame.captureTime >= end { return }
-            guard pacer.frameCaptured(at: frame.captureTime) else {
+            let isLate = end.map { frame.captureTime >= $0 } ?? false
+            guard !isLate, pacer.frameCaptured(at: frame.captureTime) else {
                 counters.update { $0.decimatedFrames += 1 }
+                if isLate { return }
                 continue
             }
             // Before a picture that goes to the encoder, so that what belongs together begins with this one.
@@ -83,6 +84,8 @@ final class VideoPipeline {
 
     private func obey(_ orders: EncoderControl.VideoOrders, at time: MediaTimestamp) throws {
         if let configuration = orders.replacement {
+            // It ends before the next one begins: there may be memory for one only. Its last pictures are still its own.
+            append((try? encoder.finish()) ?? [])
             earlierSkips += encoder.skippedFrameCount
             earlierConversions += encoder.conversionCount
             encoder = try makeEncoder(configuration)

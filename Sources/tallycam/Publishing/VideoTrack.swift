@@ -55,7 +55,7 @@ struct VideoTrack {
         self.configuration = configuration
         self.encoder = encoder
         keyFrameInterval = options.keyFrameInterval
-        makeEncoder = { configuration in try factory.make(configuration, mayShrink: false) { _ in } }
+        makeEncoder = { configuration in try factory.makeWhileLive(configuration) }
         encoderInUse = factory.inUse
         metadata = StreamMetadata.Video(configuration)
         pacer = FramePacer(source: source.frameRate, wanted: configuration.frameRate)
@@ -80,7 +80,7 @@ struct VideoTrack {
                 options, point: point, maximum: maximum, sourceRate: source.frameRate)
             let factory = EncoderFactory(
                 choice: options.encoder, layout: source.layout, isLent: options.video.isCamera,
-                isPictureChosen: options.isPictureChosen, inUse: EncoderInUse("openh264"), reports: reports)
+                isPictureChosen: options.isPictureChosen, inUse: EncoderInUse(), reports: reports)
             encoder = try factory.make(configuration, mayShrink: mayShrink) { console.log($0) }
             self.factory = factory
             self.configuration = configuration

@@ -1,0 +1,49 @@
+import CLinux
+import Glibc
+
+/// What a device file leads to, as the kernel says without the file being opened: opening alone may wait (a pipe), or
+/// arm what it leads to (a watchdog).
+enum DeviceKind {
+    case terminal
+    case watchdog
+    case other
+
+    /// - Throws: `ENOENT` and its like, and `ENODEV` for what is no character device.
+    init(of path: String) throws(SystemCallError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw SystemCallError("stat", subject: path) }
+        guard status.st_mode & S_IFMT == S_IFCHR else { throw SystemCallError("stat", number: ENODEV, subject: path) }
+        let device = UInt64(status.st_rdev)
+        // As makedev(3) puts them together.
+        let number = (
+            major: UInt32(device >> 8 & 0xFFF | device >> 32 & 0xFFFF_F000),
+            minor: UInt32(device & 0xFF | device >> 12 & 0xFFFF_FF00)
+        )
+        if Self.isTerminal(number) {
+            self = .terminal
+        } else {
+            self = Self.isWatchdog(number) ? .watchdog : .other
+        }
+    }
+
+    /// /proc/tty/drivers: name, path, major number, one minor number or a range of them, kind (proc_tty(5)).
+    private static func isTerminal(_ number: (major: UInt32, minor: UInt32)) -> Bool {
+        guard let table = try? readFile("/proc/tty/drivers", limit: 1 << 16) else { return false }
+        return String(decoding: table, as: UTF8.self).split(separator: "\n").contains { line in
+            let fields = line.split(separator: " ")
+            guard fields.count > 3, UInt32(fields[2]) == number.major else { return false }
+            let minors = fields[3].split(separator: "-").compactMap { UInt32($0) }
+            guard let first = minors.first, let last = minors.last else { return false }
+            return first <= number.minor && number.minor <= last
+        }
+    }
+
+    /// The first one has a number of its own for ever (10, 130); the others are found by their class.
+    private static func isWatchdog(_ number: (major: UInt32, minor: UInt32)) -> Bool {
+        if number == (10, 130) { return true }
+        var target = [UInt8](repeating: 0, count: 4096)
+        let count = readlink("/sys/dev/char/\(number.major):\(number.minor)/subsystem", &target, target.count)
+        guard count > 0 else { return false }
+        return String(decoding: target[..<count], as: UTF8.self).hasSuffix("/watchdog")
+    }
+}

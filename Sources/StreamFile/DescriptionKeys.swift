@@ -1,0 +1,32 @@
+/// The keys of a description as they were read: where the value of each stands, and what would be right there. A fault
+/// that only the hardware shows can so be told with its place.
+public struct DescriptionKeys: Hashable, Sendable {
+    private var positions: [String: TextPosition] = [:]
+    private var examples: [String: String] = [:]
+
+    /// Of a file that could not be read.
+    public init() {}
+
+    /// - Parameter keyPath: dotted names from the root, list elements as `[0]`.
+    /// - Returns: where the value begins; for a key that is not written, the object that would hold it.
+    public func position(of keyPath: String) -> TextPosition {
+        var rest = keyPath[...]
+        while !rest.isEmpty {
+            if let position = positions[String(rest)] { return position }
+            rest = rest.lastIndex(of: ".").map { rest[..<$0] } ?? ""
+        }
+        return positions[""] ?? .start
+    }
+
+    /// The key with a right value, as it is written in the file.
+    public func example(of keyPath: String) -> String? { examples[keyPath] }
+
+    mutating func found(_ keyPath: String, at position: TextPosition) { positions[keyPath] = position }
+
+    mutating func looked(for keyPath: String, example: String) { examples[keyPath] = example }
+
+    mutating func take(_ other: DescriptionKeys) {
+        for (key, position) in other.positions { positions[key] = position }
+        for (key, example) in other.examples { examples[key] = example }
+    }
+}

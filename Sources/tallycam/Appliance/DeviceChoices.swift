@@ -1,0 +1,18 @@
+import ApplianceLogic
+import AudioCapture
+import CameraCapture
+import V4L2Devices
+
+/// What the files could name in place of a camera or microphone that was not there. It opens devices, which may take its
+/// time: for the stream's thread.
+func devicesInstead(of fault: ApplianceFault) -> [String] {
+    switch fault {
+    case .camera:
+        let cameras = (try? CameraSystem.shared().cameras()) ?? []
+        let webcams = (0..<64).map { "/dev/video\($0)" }.compactMap { try? V4L2CameraDescription(at: $0) }
+            .filter(\.isCameraOfItsOwn)
+        return cameras.map(\.id) + webcams.map(\.path)
+    case .microphone: return Microphone.all().map(\.device)
+    default: return []
+    }
+}

@@ -1,0 +1,186 @@
+"""The files on the card: what is wrong in them is told everywhere, heals, and leaves nothing unsafe behind."""
+
+import json
+import os
+import re
+import select
+import time
+from pathlib import Path
+
+import pytest
+from appliance import BOARD, DEVICE, Appliance, Terminal, has_route, plain, wait_for_fault
+from tallycam import TALLYCAM, Receiver
+
+GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "not-for-anybodys-eyes"}
+
+# File, content, blinks, line of the fault, words of what is wrong, of what is right.
+BROKEN = {
+    "stream.json is missing": ("stream", None, 2, 1, "missing", '{"url"'),
+    "stream.json is empty": ("stream", "", 2, 1, "stream.json", '{"url"'),
+    "stream.json is garbage": ("stream", b"\x00\xff\xfe\x80garbage", 2, 1, "saved as", '{"url"'),
+    "stream.json is UTF-16": ("stream", '{"url": "rtmp://a/b/c"}'.encode("utf-16"), 2, 1, "UTF-8", '{"url"'),
+    "stream.json is a list": ("stream", "[1]", 2, 1, "must be an object", "url"),
+    "a comma is missing": ("stream", '{\n "url": "rtmp://a/b"\n "key": "x"}', 2, 3, "comma", '{"url"'),
+    "a quote is missing": ("stream", '{\n "url": "rtmp://a/b\n}', 2, 2, "line", '{"url"'),
+    "no url": ("stream", '{"key": "x"}', 2, 1, "missing", "url"),
+    "url of a web page": ("stream", '{"url": "https://example.com/live/x"}', 2, 1, "scheme is https", "rtmps"),
+    "url without a name": ("stream", '{"url": "rtmp://example.com/live"}', 2, 1, "stream name", "url"),
+    "a port that is none": ("stream", '{"url": "rtmp://example.com:99999/live/x"}', 2, 1, "port", "url"),
+    "a key with a space": ("stream", '{"url": "rtmp://example.com/live", "key": "a b"}', 2, 1, "space", "key"),
+    "a name given twice": ("stream", '{"url": "rtmp://a/b/c", "url": "rtmp://a/b/d"}', 2, 1, "twice", '"url": "rtmps'),
+    "Pili title too short": (
+        "stream", '{"hub": "h", "title": "abc", "publishKey": "k",\n "hosts": {"publish": {"rtmp": "a.example"}}}',
+        2, 1, "4 to 100", "title",
+    ),
+    "Pili hosts missing": ("stream", '{"hub": "h", "title": "abcd", "publishKey": "k"}', 2, 1, "hosts", "publish"),
+    "disabled": ("stream", '{"url": "rtmp://a/b/c",\n "disabled": true}', 2, 2, "disabled", "false"),
+    "device.json broken": ("device", '{"camera": }', 3, 1, "device.json", '{"dimension"'),
+    "a quality that is none": ("device", '{\n\n"quality": {"start": "Medum1"}}', 3, 3, "Medium1", "start"),
+    "a dimension that is none": ("device", '{"dimension": "big"}', 3, 1, "dimension", "640x480"),
+    "text for a number": ("device", '{"statusInterval": "3"}', 3, 1, "whole number", "3"),
+    "a buffer out of range": ("device", '{"buffer": {"seconds": 9}}', 3, 1, "from 1", "seconds"),
+    "Wi-Fi password too short": ("network", '{"wifi": [{"ssid": "Studio",\n"password": "short12"}]}', 3, 2, "8 to 63", "password"),
+    "a host name with a blank": ("network", '{"hostName": "my camera"}', 3, 1, "hostName", "camera-2"),
+    "board.json missing": ("board", None, 9, 1, "missing", '{"name"'),
+    "a line that does not exist": ("board", '{"name": "x", "button": {"line": "NOWHERE"}}', 9, 1, "NOWHERE", '"line": "'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_file_is_told_everywhere_and_heals(children, case):
+    name, content, blinks, line, problem, example = BROKEN[case]
+    camera = Appliance(children, stream=GOOD)
+    camera.wait_for("ready" if has_route() else "no network")
+    camera.write(name, content)
+    deadline = time.monotonic() + 10
+    while blinks not in [fault["blinks"] for fault in camera.status()["faults"]]:
+        assert time.monotonic() < deadline, camera.status()
+        time.sleep(0.1)
+    status = camera.status()
+    told = camera.faults()
+    assert f"({blinks} blinks)" in told
+    assert problem in told
+    assert f"{name}.json, line {line}," in told
+    assert re.search(rf"example: .*{re.escape(example)}", told)
+    assert any(problem in detail for detail in status["details"])
+    # Everything that is wrong comes with something that would be right; the one that names a line, with its own.
+    assert told.count("wrong:") == told.count("example:") + told.count("the whole file is ignored")
+    assert "short12" not in told + camera.events() and "not-for-anybodys-eyes" not in told + camera.events()
+    camera.write(name, {"stream": GOOD, "device": DEVICE, "board": BOARD}.get(name))
+    camera.wait_for("ready" if has_route() else "no network")
+    assert camera.faults() == ""
+
+
+def test_a_wrong_device_file_leaves_a_camera_that_streams(children):
+    receiver = Receiver(children)
+    camera = Appliance(children, stream=plain(receiver.url()), device={"camera": "synthetic", "dimension": "big"})
+    # The defaults have another camera, and it is not there; what is right in the file is not taken from a wrong one.
+    assert 3 in [fault["blinks"] for fault in camera.status()["faults"]]
+    camera.write("device", DEVICE)
+    time.sleep(2.5)
+    assert camera.ask("start").child.returncode == 0
+    camera.wait_for("live")
+
+
+def test_network_settings_are_written(children):
+    (children.directory / "network.json").write_text(json.dumps({
+        "hostName": "camera-2", "country": "de", "timeServers": ["time.example"],
+        "wifi": [{"ssid": 'Stu"dio', "password": "quite secret"}, {"ssid": "open", "hidden": True}],
+    }))  # fmt: skip
+    run = children.run("network", [TALLYCAM, "network", "--file", children.directory / "network.json", "--output", children.directory])
+    assert run.child.returncode == 0, run.stderr
+    assert (children.directory / "hostname").read_text() == "camera-2\n"
+    assert (children.directory / "timeservers").read_text() == "time.example\n"
+    path = children.directory / "wpa_supplicant.conf"
+    assert path.stat().st_mode & 0o777 == 0o600
+    text = path.read_text()
+    assert "country=DE" in text and "ssid=5374752264696f" in text and 'psk="quite secret"' in text
+    assert text.index("5374752264696f") < text.index("6f70656e") and "key_mgmt=NONE" in text and "scan_ssid=1" in text
+
+
+def test_a_wrong_key_does_not_cost_the_network(children):
+    """A camera without a screen that loses its Wi-Fi by a wrong name beside it is lost."""
+    (children.directory / "network.json").write_text(json.dumps({
+        "hostName": "my camera", "country": "Germany", "timeServers": [5, "time.example"],
+        "wifi": [{"ssid": "bad", "password": "short12"}, {"ssid": "Studio", "password": "quite secret", "hidden": 1}],
+    }))  # fmt: skip
+    run = children.run("network", [TALLYCAM, "network", "--file", children.directory / "network.json", "--output", children.directory])
+    assert run.child.returncode == 0, run.stderr
+    for key in ("hostName", "country", "timeServers[0]", "wifi[0].password", "wifi[1].hidden"):
+        assert f" {key}: " in run.stderr
+    assert "short12" not in run.stderr
+    assert (children.directory / "hostname").read_text() == "tallycam\n"
+    assert (children.directory / "timeservers").read_text() == "time.example\n"
+    text = (children.directory / "wpa_supplicant.conf").read_text()
+    assert 'psk="quite secret"' in text and text.count("network={") == 1 and "short12" not in text
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        '"password": null', '"password": ""', '"password": 12345678', '"password": null, "password": "hush-hush"',
+        '"password": "hush-hush", "password": null', '"ssid": "b", "password": "hush-hush"', '"pasword": "hush-hush"',
+    ],
+)  # fmt: skip
+def test_a_wrong_password_makes_no_open_network(children, members):
+    (children.directory / "network.json").write_text(f'{{"country": "DE", "wifi": [{{"ssid": "Studio", {members}}}]}}')
+    run = children.run("network", [TALLYCAM, "network", "--file", children.directory / "network.json", "--output", children.directory])
+    assert run.child.returncode == 0 and "wifi[0]." in run.stderr and "hush" not in run.stderr.replace("pasword", ""), run.stderr
+    assert (children.directory / "wpa_supplicant.conf").read_text() == ""
+
+
+def test_what_cannot_be_read_is_told_as_it_is_now(children):
+    """Each is another fault than the one before, though none of them gives any text."""
+    camera = Appliance(children, stream=None)
+    path = camera.boot / "stream.json"
+    wait_for_fault(camera, "the file is missing")
+    path.write_text(" " * (2 << 20))
+    wait_for_fault(camera, "it may have 1048576 bytes")
+    path.unlink()
+    path.mkdir()
+    wait_for_fault(camera, "no regular file")
+    path.rmdir()
+    path.symlink_to(path)
+    wait_for_fault(camera, "symbolic links")
+    path.unlink()
+    os.mkfifo(path)
+    wait_for_fault(camera, "no regular file")
+    path.unlink()
+    camera.write("stream", GOOD)
+    camera.wait_for("ready" if has_route() else "no network")
+    assert camera.faults() == ""
+
+
+def test_certificates_that_come_later_heal(children):
+    stream = {"url": "rtmps://127.0.0.1:1/live", "key": "x", "caFile": "server.pem"}
+    camera = Appliance(children, stream=stream)
+    wait_for_fault(camera, 'example: "caFile": "server.pem"')
+    (camera.boot / "server.pem").write_text("no certificates")
+    time.sleep(3)
+    assert "caFile" in camera.faults()
+    (camera.boot / "server.pem").write_bytes(Path("/etc/ssl/certs/ca-certificates.crt").read_bytes())
+    camera.wait_for("ready" if has_route() else "no network")
+    assert camera.faults() == ""
+    (camera.boot / "server.pem").unlink()
+    wait_for_fault(camera, "server.pem")
+    assert "stream.json, line 1, column 60 (2 blinks)" in camera.faults(), camera.faults()
+
+
+def test_what_is_switched_off_stays_off_beside_a_fault(children):
+    """A device file that is ignored does not open a console that was closed."""
+    terminal = Terminal()
+    camera = Appliance(
+        children, stream=GOOD, board={**BOARD, "console": terminal.name}, device={"console": False, "statusInterval": 0}
+    )
+    wait_for_fault(camera, "switched off stay so")
+    terminal.type(b"help\r")
+    assert not select.select([terminal.master], [], [], 3)[0]
+
+
+def test_a_device_file_that_is_ignored_says_so(children):
+    camera = Appliance(children, stream=GOOD, device={"dimension": "1280x720", "statusInterval": "3"})
+    wait_for_fault(camera, "the whole file is ignored")
+    assert "statusInterval" in camera.faults()
+    camera.write("device", DEVICE)
+    camera.wait_for("ready" if has_route() else "no network")
+    assert camera.faults() == ""

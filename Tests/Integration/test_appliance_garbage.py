@@ -1,0 +1,67 @@
+"""Garbage in each of the files on the card: `tallycam run` stays up, says so, and heals when the file is right again."""
+
+import json
+import random
+import time
+
+import pytest
+from appliance import BOARD, DEVICE, Appliance, has_route
+
+GOOD = {
+    "board": BOARD, "device": DEVICE, "stream": {"url": "rtmp://127.0.0.1:1/live", "key": "not-for-anybodys-eyes"},
+    "network": {"hostName": "camera-2", "country": "DE", "timeServers": ["time.example"]},
+}  # fmt: skip
+
+
+def mutated(text: bytes, source: random.Random) -> bytes:
+    """With one to four small changes that leave no JSON, or one more name that nobody knows."""
+    while True:
+        result = bytearray(text)
+        for _ in range(source.randint(1, 4)):
+            place = source.randrange(len(result))
+            match source.randrange(4):
+                case 0: result[place] ^= 1 << source.randrange(8)
+                case 1: del result[place : place + source.randint(1, 9)]
+                case 2: result[place:place] = source.randbytes(source.randint(1, 9))
+                case 3: result[place:place] = result[: source.randint(1, 9)]  # fmt: skip
+            result = result or bytearray(b"{")
+        try:
+            json.loads(bytes(result))
+        except ValueError:
+            return bytes(result)
+
+
+def contents(file: str) -> list[bytes]:
+    source = random.Random(file)
+    text = json.dumps(GOOD[file]).encode()
+    return [
+        source.randbytes(5000), mutated(text, source), mutated(text, source), text[: len(text) // 2], b"[" * 100_000,
+        b'{"a": [], "a": 1, "' + b"n" * 70_000 + b'": {}, "\\u0000\\u001b[2J": 1e308}',
+    ]  # fmt: skip
+
+
+def wait_until(condition, what) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline, what()
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("file", GOOD)
+def test_garbage_is_told_and_heals(children, file):
+    camera = Appliance(children, **GOOD)
+    usual = "ready" if has_route() else "no network"
+    camera.wait_for(usual)
+    blinks = {"board": 9, "stream": 2}.get(file, 3)
+    for content in contents(file):
+        camera.write(file, content)
+        wait_until(lambda: f"{file}.json, line " in camera.faults(), lambda: (content[:300], camera.faults()))
+        faults = camera.faults()
+        assert f"({blinks} blinks)" in faults and len(faults) < 20_000
+        assert all(character >= " " or character in "\r\n" for character in faults)
+        assert blinks in [fault["blinks"] for fault in camera.status()["faults"]]
+        camera.write(file, GOOD[file])
+        wait_until(lambda: camera.faults() == "", camera.faults)
+        camera.wait_for(usual)
+    assert camera.process.child.poll() is None
+    assert "not-for-anybodys-eyes" not in camera.events()

@@ -1,0 +1,51 @@
+import Glibc
+import LinuxIO
+import Testing
+
+/// What is no terminal, or no watchdog, is told apart before it is opened.
+@Suite("Kinds of devices")
+struct DeviceKindTests {
+    /// A character device that no driver has: opening it fails in its own way.
+    private func withoutDriver(_ body: (String) throws -> Void) throws {
+        let path = "/dev/shm/tallycam-no-driver-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+        // As makedev(3) puts 4095 and 77 together.
+        guard mknod(path, S_IFCHR | 0o600, 0xFFF << 8 | 77) == 0 else { throw SystemCallError("mknod", subject: path) }
+        defer { unlink(path) }
+        try body(path)
+    }
+
+    @Test func aPseudoTerminalIsATerminal() throws {
+        let main = posix_openpt(O_RDWR | O_NOCTTY)
+        defer { close(main) }
+        #expect(grantpt(main) == 0 && unlockpt(main) == 0)
+        let path = String(cString: try #require(ptsname(main)))
+        _ = try SerialPort(path)
+        _ = try HardwareWatchdog(path, seconds: 15, isSimulated: true)
+        #expect(throws: SystemCallError("stat", number: ENODEV, subject: path)) {
+            try HardwareWatchdog(path, seconds: 15)
+        }
+    }
+
+    @Test func otherDevicesAreNotOpened() throws {
+        for path in ["/dev/null", "/dev/zero"] {
+            #expect(throws: SystemCallError("stat", number: ENOTTY, subject: path)) { try SerialPort(path) }
+            #expect(throws: SystemCallError("stat", number: ENODEV, subject: path)) {
+                try HardwareWatchdog(path, seconds: 15, isSimulated: true)
+            }
+        }
+        try withoutDriver { path in
+            #expect(throws: SystemCallError("stat", number: ENOTTY, subject: path)) { try SerialPort(path) }
+            #expect(throws: SystemCallError("stat", number: ENODEV, subject: path)) {
+                try HardwareWatchdog(path, seconds: 15)
+            }
+        }
+    }
+
+    @Test func filesAreNoDevices() throws {
+        let directory = try TemporaryDirectory()
+        for path in [directory.path, "\(directory.path)/missing", "/etc/passwd"] {
+            #expect(throws: SystemCallError.self) { try SerialPort(path) }
+            #expect(throws: SystemCallError.self) { try HardwareWatchdog(path, seconds: 15) }
+        }
+    }
+}
