@@ -212,6 +212,15 @@ def test_a_boot_partition_that_cannot_be_written_is_told(children):
         time.sleep(0.1)
 
 
+def test_folders_may_be_named_from_where_it_is_started(children):
+    camera = Appliance(children, stream=GOOD)
+    camera.process.interrupt_and_wait()
+    names = [word for name in ("boot", "state", "socket", "network") for word in (f"--{name}", name)]
+    children.start("run", [TALLYCAM, "run", *names, "--simulate-power"]).wait_until(camera.socket.exists, 10, "socket")
+    camera.wait_for("ready" if has_route() else "no network")
+    assert not camera.faults()
+
+
 def test_faults_that_were_mended_while_it_was_off_are_told_no_more(children):
     (children.directory / "boot").mkdir()
     (children.directory / "boot/faults.txt").write_text("of yesterday")
