@@ -237,7 +237,7 @@ def test_the_light_answers_at_once_and_keeps_its_rhythms(ready_card, nginx, caps
     light.press(10.8)
     changes = light.changes()
     pressed = next(when for when, what in changes if what == "pressed")
-    blinks_of_answer = [when - pressed for when, what in changes if what == "lit" and 2.95 < when - pressed < 3.55]
+    blinks_of_answer = [when - pressed for when, what in changes if what == "lit" and 3.02 < when - pressed < 3.59]
     assert all(abs(a - b) < 0.05 for a, b in zip(blinks_of_answer, [3.1, 3.3, 3.5], strict=True)), blinks_of_answer
     assert light.kept([change for change in light.light() if change[0] > pressed + 3.7], "ready"), changes
     assert board.status()["state"] == "ready" and "button" not in board.console[before:]
