@@ -25,7 +25,7 @@ help:
 	@echo 'make bench-adapt     how live a stream stays on a failing uplink, beside ffmpeg and GStreamer'
 	@echo '                     (ARGUMENTS=--ours: Tallycam only)'
 	@echo 'make soak     two days of media over a connection as fast as it goes, every timestamp compared'
-	@echo 'make lint     swift-format and shellcheck'
+	@echo 'make lint     swift-format, shellcheck, and the conventions of Buildroot'
 	@echo 'make format   let swift-format rewrite the sources'
 	@echo 'make clean    remove build outputs (the build root stays in its cache)'
 
@@ -84,6 +84,7 @@ soak: $(x86_64)
 lint:
 	@scripts/in-build-root swift format lint --strict --recursive $(formatted)
 	@scripts/in-build-root shellcheck --external-sources .ci/run $$(grep -rlE '^#!.*(bash|sh)$$' scripts board rootfs-overlay)
+	@scripts/in-build-root pytest-3 -q -c Tests/pytest.ini Tests/Checks/test_buildroot.py
 
 .PHONY: format
 format:

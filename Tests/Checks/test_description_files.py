@@ -170,6 +170,22 @@ def test_the_console_commands_of_the_paper_are_the_code_s():
     section = PAPER.read_text().split("\n## Console\n", 1)[1].split("\n## ", 1)[0]
     named = {word.split()[0] for row in re.findall(r"^\| (`[^|]+) \|", section, re.MULTILINE) for word in re.findall("`([^`]+)`", row)}
     assert named == set(re.findall(r"case \(\"(\w+)\"", code))
+    # And those that the program's own list has.
+    assert named == set(re.findall(r"^        (\w+)\b", code.split('help = """', 1)[1].split('"""', 1)[0], re.MULTILINE))
+
+
+# Of the 40-pin header, as every Raspberry Pi has had it since 2014.
+PINS = {"GPIO17": 11, "GPIO27": 13, "GPIO22": 15}
+
+
+@pytest.mark.parametrize("board", [path.name for path in sorted((CHECKOUT / "board").glob("rpi*"))])
+def test_a_board_is_wired_as_the_paper_says(board):
+    wiring = PAPER.read_text().split("\n## Wiring\n", 1)[1].split("\n## ", 1)[0]
+    description = json.loads((CHECKOUT / "board" / board / "board.json").read_text())
+    for key, name in (("button", "Button"), ("statusLED", "Status LED"), ("flashLED", "Flash LED")):
+        line = description[key]["line"]
+        assert f"- **{name}:** pin {PINS[line]} (`{line}`)" in wiring
+    assert description["button"]["activeLow"] and not description["statusLED"].get("activeLow", False)
 
 
 BOARDS = sorted(path.name for path in (CHECKOUT / "board").iterdir() if (path / "board.json").exists())
@@ -180,19 +196,3 @@ def test_a_board_s_description_holds_known_keys_only(board):
     description = json.loads((CHECKOUT / "board" / board / "board.json").read_text())
     names = set(description) | {name for value in description.values() if isinstance(value, dict) for name in value}
     assert names <= keys_in_code("board.json")
-
-
-def test_buildroot_s_configurations_are_made_of_their_fragments():
-    folder = CHECKOUT / "buildroot/configs"
-    common = (folder / "fragments/common.config").read_text()
-    boards = [path.stem for path in (folder / "fragments").glob("rpi*.config")]
-    assert sorted(boards) == ["rpi0_2w", "rpi3", "rpi4", "rpi5"]
-    for board in boards:
-        whole = (folder / f"tallycam_{board}_defconfig").read_text()
-        assert whole == common + (folder / f"fragments/{board}.config").read_text()
-        for path in re.findall(r"\$\(BR2_EXTERNAL_TALLYCAM_PATH\)/([^\s\"]+)", whole):
-            assert (CHECKOUT / "buildroot" / path).exists(), path
-        lines = [line for line in whole.splitlines() if line]
-        symbols = [re.match(r"(?:# )?(BR2_\w+)", line).group(1) for line in lines]
-        assert len(symbols) == len(set(symbols)), "a symbol is set twice"
-        assert all(re.fullmatch(r"BR2_\w+=(y|\".*\")|# BR2_\w+ is not set", line) for line in lines)

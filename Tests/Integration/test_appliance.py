@@ -211,6 +211,29 @@ def test_a_boot_partition_that_cannot_be_written_is_told(children):
     camera.wait_for_faults("stream.json")
 
 
+def test_folders_may_be_named_from_where_it_is_started(children):
+    camera = Appliance(children, stream=GOOD)
+    camera.process.interrupt_and_wait()
+    names = [word for name in ("boot", "state", "socket", "network") for word in (f"--{name}", name)]
+    children.start("run", [TALLYCAM, "run", *names, "--simulate-power"]).wait_until(camera.socket.exists, 10, "socket")
+    camera.wait_for("ready" if has_route() else "no network")
+    assert not camera.faults()
+
+
+def test_faults_that_were_mended_while_it_was_off_are_told_no_more(children):
+    (children.directory / "boot").mkdir()
+    (children.directory / "boot/faults.txt").write_text("of yesterday")
+    camera = Appliance(children, stream=GOOD, device={**DEVICE, "statusInterval": 99})
+    assert "statusInterval" in camera.faults() and "yesterday" not in camera.faults()
+    camera.process.interrupt_and_wait()
+    camera.write("device", DEVICE)
+    camera.start()
+    deadline = time.monotonic() + 10
+    while camera.faults():
+        assert time.monotonic() < deadline, camera.faults()
+        time.sleep(0.1)
+
+
 def test_the_faults_are_written_though_the_events_cannot_be(children):
     camera = Appliance(children, stream=GOOD)
     (camera.boot / "events.txt").mkdir()

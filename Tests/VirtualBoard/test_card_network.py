@@ -1,6 +1,7 @@
 """The card's board in its networks: cable, Wi-Fi, name, the time of day, and a server that goes and comes."""
 
 import datetime
+import re
 import subprocess
 import time
 
@@ -12,6 +13,7 @@ from lights import RECONNECTING, blinks, is_steady, rhythm
 from servers import free_port, wait_for_listener
 from test_card import NAME, SMALL, server
 from time_server import TimeServer
+from told import last_event, steps
 
 
 def test_cable_and_server_gone_and_back(ready_card, nginx):
@@ -44,21 +46,25 @@ def test_cable_and_server_gone_and_back(ready_card, nginx):
     assert places == sorted(places), console
 
 
-def test_presses_in_a_row_are_honoured_in_order(ready_card, nginx):
+def test_presses_in_a_row_are_honoured_in_order(ready_card, nginx, capsys):
     """While it connects and while it stops; and wrong servers are told by their class."""
     board = ready_card(SMALL, server(nginx.port))
     line = board._line("GPIO17")
     press = f"echo pull-down >$(echo {line}/pull); sleep 0.12; echo pull-up >$(echo {line}/pull); sleep 0.12; "
-    before = len(board.console)
-    board.run(press * 3)
-    board.wait_for_state("live", 30)
-    board.run(press * 2)
-    time.sleep(1)
-    board.wait_for_state("live", 30)
-    board.run(press * 3)
-    time.sleep(1)
-    board.wait_for_state("ready", 30)
-    assert board.console[before:].count("button pressed") == 8
+    # Each press begins or ends, and nothing is shown before the press that asks for it.
+    for presses, state, order in (
+        (3, "live", "press, connecting, press, .*press, .*connecting, live"),
+        (2, "live", "press, stopping, .*press, .*connecting, live"),
+        (3, "ready", "press, stopping, .*press, .*connecting, .*press, .*ready"),
+    ):
+        begin = last_event(board)
+        board.run(press * presses)
+        time.sleep(1)
+        board.wait_for_state(state, 30)
+        told = steps(board, begin)
+        assert told.count("press") == presses and re.fullmatch(order, told), told
+        with capsys.disabled():
+            print(f"\n  {told}")
     # A server that does not speak TLS: told and counted out while it is tried on, until the file is right.
     board.run("rm -f /run/network/clock-awaited")
     board.edit("stream.json", {"url": f"rtmps://{HOST}:{nginx.port}/live/{NAME}"})

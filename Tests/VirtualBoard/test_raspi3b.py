@@ -7,7 +7,7 @@ from card import Card, make_image
 from raspi import RaspberryPi3
 
 
-def test_the_card_boots_on_a_raspberry_pi_3_and_goes_live(tmp_path, nginx):
+def test_the_card_boots_on_a_raspberry_pi_3_and_goes_live(tmp_path, nginx, capsys):
     card = Card(tmp_path, make_image())
     description = json.loads((CHECKOUT / "board/rpi3/board.json").read_text())
     # QEMU restarts the machine as soon as a watchdog is started, instead of when it has not been fed.
@@ -20,7 +20,8 @@ def test_the_card_boots_on_a_raspberry_pi_3_and_goes_live(tmp_path, nginx):
         board.type("status\r")
         board.wait_for("board:    Raspberry Pi 3", 20)
         ready = board.wait_until("status\r", "(usb0)", 60)
-        print(f"raspi3b, from power-on: prompt after {prompt:.1f} s, network after {ready:.1f} s")
+        with capsys.disabled():
+            print(f"\n  raspi3b, from power-on: prompt after {prompt:.1f} s, network after {ready:.1f} s")
         # Button and lights are lines of the emulated chip, by the names that the board's own device tree gives them.
         board.type("faults\r")
         board.wait_for("none\r\n", 20)

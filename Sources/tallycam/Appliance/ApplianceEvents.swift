@@ -182,10 +182,9 @@ extension ApplianceRunner {
         report.others = interruptions.sorted { $0.key < $1.key }
             .map { FaultReport.Entry(fault: $0.key, text: $0.value) }
         report.others += programFaults.map { FaultReport.Entry(fault: .board, text: $0) }
-        // The first time in any case: what an earlier run has written may be wrong by now.
-        guard report != reported || !hasReported else { return }
-        hasReported = true
-        for line in report.lines where !reported.lines.contains(line) { tell("fault: \(line)") }
+        guard report != reported else { return }
+        let told = reported?.lines ?? []
+        for line in report.lines where !told.contains(line) { tell("fault: \(line)") }
         reported = report
         card.write("faults.txt", report.text, to: .boot, now: now)
         if report.text != nil { card.write("events.txt", events.text, to: .boot, now: now) }
@@ -197,7 +196,7 @@ extension ApplianceRunner {
         card.write("events", text, to: .state, now: now)
     }
 
-    var faultLines: [String] { reported.lines + toldCardFailures }
+    var faultLines: [String] { (reported?.lines ?? []) + toldCardFailures }
 
     /// Says something to people: on the console, and in the events that are kept.
     func tell(_ text: String) {

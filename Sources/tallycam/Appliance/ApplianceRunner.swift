@@ -48,8 +48,8 @@ final class ApplianceRunner {
     var console: SerialConsole?
     var consoleFailure: String?
     var watchdog: WatchdogFeeder
-    var reported = FaultReport()
-    var hasReported = false
+    /// What faults.txt says; `nil` while it may still be of the last time, before the files were mended elsewhere.
+    var reported: FaultReport?
     var toldCardFailures: [String] = []
     var applianceTimer: MediaTimestamp?
     private var nextTick = MediaTimestamp.zero

@@ -1,0 +1,104 @@
+"""When the lamps changed and when the button went down: the guest's kernel writes down every line that a program sets,
+by its own clock. The record is exact; what is late in it was late for the eye, too."""
+
+import re
+import statistics
+import time
+
+from board import CHECKOUT
+from card import CardBoard
+
+TRACE = "/sys/kernel/tracing"
+# The paper's words for what the light shows; those of faults are counts.
+PAPER = (CHECKOUT / "docs/appliance.md").read_text()
+LINE = re.compile(r" (\d+\.\d+): (?:gpio_value: (\d+) set ([01])|tracing_mark_write: (\w+))$", re.MULTILINE)
+
+
+def rhythm_of_the_paper(meaning: str) -> list[int]:
+    """Milliseconds of light and dark in turn, as docs/appliance.md has them."""
+    if meaning.isdigit():
+        light, dark, pause = map(int, re.search(r"\| a fault, see below \| (\d+) (\d+) \.\.\., (\d+) \|", PAPER).groups())
+        return [light, dark] * (int(meaning) - 1) + [light, pause]
+    return [int(word) for word in re.search(rf"^\|[^|]+\| {meaning}[^|]* \| ([\d ]+) \|$", PAPER, re.MULTILINE)[1].split()]
+
+
+class LightRecord:
+    """What the status light did, in seconds of the guest's clock since power-on."""
+
+    def __init__(self, board: CardBoard):
+        self.board = board
+        self.button = board._line("GPIO17")
+        script = (
+            f"[ -e {TRACE}/trace ] || mount -t tracefs tracefs {TRACE}; echo mono >{TRACE}/trace_clock;"
+            f" echo 1 >{TRACE}/events/gpio/gpio_value/enable; ls -d /sys/devices/platform/gpio-sim*/gpio/gpiochip*"
+        )
+        # The record counts the lines of all chips; the chip's folder is named by its first.
+        self.number = str(int(board.run(script).text.strip().rpartition("gpiochip")[2]) + 27)
+        # For people, as the tests' output tells it.
+        self.measured: list[str] = []
+
+    def begin(self) -> None:
+        """Forgets what was."""
+        self.board.run(f"echo >{TRACE}/trace")
+
+    def press(self, seconds: float = 0.1) -> None:
+        """A press of the button, written down just before it begins and ends."""
+        self.board.run(
+            f"l=$(echo {self.button}/pull); echo pressed >{TRACE}/trace_marker; echo pull-down >$l; sleep {seconds};"
+            f" echo released >{TRACE}/trace_marker; echo pull-up >$l", timeout=seconds + 60,
+        )  # fmt: skip
+
+    def changes(self) -> list[tuple[float, str]]:
+        """`lit`, `dark`, `pressed` and `released`, each with its time."""
+        found = []
+        for when, line, level, word in LINE.findall(self.board.run(f"cat {TRACE}/trace").text):
+            if word or line == self.number:
+                found.append((float(when), word or ("lit" if level == "1" else "dark")))
+        return found
+
+    def light(self) -> list[tuple[float, bool]]:
+        return [(when, what == "lit") for when, what in self.changes() if what in ("lit", "dark")]
+
+    def answer(self) -> float:
+        """Milliseconds from the last press to the light's turning over."""
+        changes = self.changes()
+        last = max(index for index, (_, what) in enumerate(changes) if what == "pressed")
+        turned = [when for when, what in changes[last:] if what in ("lit", "dark")]
+        assert turned, f"no answer to the press: {changes[-10:]}"
+        milliseconds = 1000 * (turned[0] - changes[last][0])
+        self.measured.append(f"press to the light's answer: {milliseconds:.1f} ms")
+        return milliseconds
+
+    def keeps(self, meaning: str, tolerance: int = 50) -> bool:
+        """Whether the light turns in the paper's rhythm from now on. A machine that emulates beside others may stand still
+        for a moment, which spoils a round: it is looked at up to three times."""
+        pattern = rhythm_of_the_paper(meaning)
+        for _ in range(3):
+            self.begin()
+            time.sleep(((1 if sum(pattern) > 2500 else 2) * sum(pattern) + max(pattern) + 100) / 1000)
+            if self.kept(self.light(), meaning, tolerance):
+                return True
+        return False
+
+    def kept(self, changes: list[tuple[float, bool]], meaning: str, tolerance: int = 50) -> bool:
+        pattern = rhythm_of_the_paper(meaning)
+        off = deviations(changes, pattern)
+        if not off or max(off) >= tolerance:
+            print(f"not the rhythm {pattern}, off by {off}: {changes}")
+            return False
+        self.measured.append(
+            f"light, {meaning}: {' '.join(map(str, pattern))} ms, off by {statistics.median(off):.1f} ms,"
+            f" {max(off):.1f} at most of {len(off)}"
+        )
+        return True
+
+
+def deviations(changes: list[tuple[float, bool]], pattern: list[int]) -> list[float]:
+    """By how many milliseconds each time of light or dark differs from the rhythm's, from the place in it that fits best;
+    nothing for less than a round."""
+    times = [(lit, 1000 * (after - begin)) for (begin, lit), (after, _) in zip(changes, changes[1:])]
+    fits = [
+        [abs(time - pattern[(at + shift) % len(pattern)]) for at, (_, time) in enumerate(times)]
+        for shift in range(len(pattern)) if times and times[0][0] == (shift % 2 == 0)
+    ]  # fmt: skip
+    return min(fits, key=sum) if len(times) >= len(pattern) else []
