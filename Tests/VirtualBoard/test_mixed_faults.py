@@ -94,6 +94,8 @@ class Judge:
         # From when to when, by the program's clock.
         self.past: list[tuple[Fault, float, float]] = []
         self.last_climb = float("-inf")
+        # Troubles that are left of this turn.
+        self.due: list[str] = []
 
     @property
     def told(self) -> list[dict]:
@@ -170,7 +172,7 @@ class Judge:
 
     def mix(self, seconds: float, after_each) -> None:
         """All troubles in one turn after another, each apart from the last, with silent faults between them."""
-        end, due = time.monotonic() + seconds, []
+        end = time.monotonic() + seconds
         # The module stalls once in each opening: after a stall that a key frame has ended comes what needs none.
         has_stalled = False
         while has_stalled or time.monotonic() < end:
@@ -178,10 +180,13 @@ class Judge:
                 self.inject(self.rng.choice(silent(self.rng)))
             else:
                 kinds = {fault.name: fault for fault in troubles(self.rng, self.rate)}
-                if not due:
-                    due = list(kinds)
-                    self.rng.shuffle(due)
-                name = "many errors" if has_stalled else due.pop()
+                if not self.due:
+                    self.due = list(kinds)
+                    self.rng.shuffle(self.due)
+                fitting = [name for name in self.due if not has_stalled or "stall_opens" not in kinds[name].parameters]
+                name = (fitting or ["many errors"])[-1]
+                if fitting:
+                    self.due.remove(name)
                 self.inject(kinds[name])
                 has_stalled = not kinds[name].events
             after_each()
