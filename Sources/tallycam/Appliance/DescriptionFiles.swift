@@ -156,7 +156,9 @@ struct DescriptionFiles {
 
     /// `nil` when the file is missing or wrong.
     static func readBoard(_ path: String) -> BoardDescription? {
-        parse(path, name: path, isRequired: false, example: BoardDescription.example).json.flatMap { BoardDescription.decode($0).value }
+        parse(path, name: path, isRequired: false, example: BoardDescription.example).json.flatMap {
+            BoardDescription.decode($0).value
+        }
     }
 
     /// The good part of the file: a device that only the network leads to must not lose it by a wrong key beside it.
