@@ -44,7 +44,8 @@ struct MutatedFileTests {
 
     private func sample(_ name: String) throws -> [UInt8] {
         let checkout = "\(#filePath)".split(separator: "/").dropLast(3).joined(separator: "/")
-        return try readFile("/\(checkout)/board/common/\(name).json", limit: 1 << 16)
+        let folder = name == "board" ? "rpi4" : "common"
+        return try readFile("/\(checkout)/board/\(folder)/\(name).json", limit: 1 << 16)
     }
 
     private func mutated(_ bytes: [UInt8], _ numbers: inout SeededNumbers) -> [UInt8] {
