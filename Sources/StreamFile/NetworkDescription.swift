@@ -107,10 +107,10 @@ extension NetworkDescription.WiFi {
 
     /// Whether an entry without a password that could be used is to be an open network.
     private static func isMeantOpen(_ reader: inout ObjectReader) -> Bool {
-        guard !reader.mentions("password") else {
+        if let place = reader.mention(of: "password") {
             if !reader.has("password") {
                 reader.report(
-                    .invalidValue, "password", "is null; give it, or leave the key out for an open network",
+                    .invalidValue, "password", at: place, "is null; give it, or leave the key out for an open network",
                     example: passwordExample)
             }
             return false

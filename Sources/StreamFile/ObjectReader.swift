@@ -45,8 +45,8 @@ struct ObjectReader {
     /// Whether the key is there with a value other than `null`.
     func has(_ name: String) -> Bool { member(name) != nil }
 
-    /// Whether the key is there, be it with `null`.
-    func mentions(_ name: String) -> Bool { members.contains { $0.name == name } }
+    /// Where the key's value stands, be it `null`; `nil` when the key is not there.
+    func mention(of name: String) -> TextPosition? { members.first { $0.name == name }?.value.position }
 
     /// Whether any key is there twice, so that nobody knows which one is meant.
     var isAmbiguous: Bool { Set(members.map(\.name)).count < members.count }
