@@ -102,3 +102,8 @@ let package = Package(
 for target in package.targets where target.type != .test && !target.name.hasPrefix("C") {
     target.swiftSettings = [.unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])]
 }
+
+// What decides and puts together is built for size: pixels and bytes are worked on in other targets.
+for target in package.targets where ["StreamFile", "ApplianceLogic", "tallycam"].contains(target.name) {
+    target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
+}

@@ -239,7 +239,10 @@ def test_the_faults_are_written_though_the_events_cannot_be(children):
     (camera.boot / "events.txt").mkdir()
     camera.write("stream", "{}")
     camera.wait_for_faults("stream.json")
-    assert any("cannot be written" in detail and "events.txt" in detail for detail in camera.status()["details"])
+    deadline = time.monotonic() + 5
+    while not any("cannot be written" in detail and "events.txt" in detail for detail in camera.status()["details"]):
+        assert time.monotonic() < deadline, camera.status()
+        time.sleep(0.1)
     (camera.boot / "events.txt").rmdir()
     deadline = time.monotonic() + 15
     while not (camera.boot / "events.txt").exists():

@@ -48,7 +48,7 @@ extension ApplianceRunner {
             personActed()
             tell("the files on the boot partition have changed")
             perform(appliance.configurationChanged(now: now))
-        case .read(let files): load(files)
+        case .read(let files): load(files.value)
         case .written: boardChecked(now: now)
         case .restartsSaved(let isSaved): restartsSaved(isSaved, now: now)
         case .networkTakenUp(let failure):

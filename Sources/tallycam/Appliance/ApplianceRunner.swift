@@ -83,7 +83,7 @@ final class ApplianceRunner {
         tell("Tallycam \(version) starts")
         takeUpStream()
         perform(appliance.networkChanged(isUp: links?.hasDefaultRoute ?? true, now: MonotonicClock.now()))
-        load(card.firstFiles)
+        load(card.firstFiles.value)
         while !isOver { try step() }
         end()
     }

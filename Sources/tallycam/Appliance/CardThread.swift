@@ -22,9 +22,16 @@ enum CardJob: Sendable {
     case takeUpNetwork(NetworkDescription, restarts: Bool)
 }
 
+/// The description files on their way between threads: a reference, for a value of this size is copied by much code.
+final class ReadFiles: Sendable {
+    let value: DescriptionFiles
+
+    init(directory: String) { value = DescriptionFiles(reading: directory) }
+}
+
 enum CardReport: Sendable {
     case looked(hasChanged: Bool)
-    case read(DescriptionFiles)
+    case read(ReadFiles)
     case written(CardPartition, failed: Set<String>, failure: String?)
     case restartsSaved(Bool)
     case networkTakenUp(failure: String?)
@@ -40,7 +47,7 @@ struct CardWork: Sendable {
     private var hasLookedForLeftovers = false
     private var fingerprint: [FileState]
     /// As they were read last.
-    private(set) var files: DescriptionFiles
+    private(set) var files: ReadFiles
 
     /// Reads the files for the first time.
     init(settings: ApplianceSettings) {
@@ -48,14 +55,14 @@ struct CardWork: Sendable {
         boot = BootPartition(directory: settings.bootDirectory)
         // Before they are read, so that no change goes between the two.
         fingerprint = boot.fingerprint
-        files = DescriptionFiles(reading: settings.bootDirectory)
+        files = ReadFiles(directory: settings.bootDirectory)
     }
 
     mutating func perform(_ job: CardJob) -> CardReport {
         switch job {
         case .look: return look()
         case .read:
-            files = DescriptionFiles(reading: settings.bootDirectory)
+            files = ReadFiles(directory: settings.bootDirectory)
             return .read(files)
         case .write(.boot, let files):
             let result = boot.write(files)
@@ -68,7 +75,7 @@ struct CardWork: Sendable {
 
     private mutating func look() -> CardReport {
         let current = boot.fingerprint
-        guard current != fingerprint || files.certificatesHaveChanged else { return .looked(hasChanged: false) }
+        guard current != fingerprint || files.value.certificatesHaveChanged else { return .looked(hasChanged: false) }
         fingerprint = current
         return .looked(hasChanged: true)
     }
@@ -115,7 +122,7 @@ final class Card {
     let reports: Mailbox<CardReport>
     private let jobs: Mailbox<CardJob>
     /// The description files as they were at the start.
-    let firstFiles: DescriptionFiles
+    let firstFiles: ReadFiles
     private var boot = CardFiles(first: "faults.txt")
     private var state = CardFiles(first: "events")
     private var watch = CardWatch()
