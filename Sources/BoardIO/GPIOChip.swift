@@ -1,8 +1,8 @@
 import CGPIOD
 
 /// A GPIO chip, as the kernel shows it now.
-public struct GPIOChip: Hashable, Sendable {
-    public struct Line: Hashable, Sendable {
+public struct GPIOChip: Sendable {
+    public struct Line: Sendable {
         public let name: String
         /// Who has it; `nil` when it is free.
         public let user: String?

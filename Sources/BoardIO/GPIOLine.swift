@@ -55,6 +55,9 @@ struct GPIOLine: ~Copyable {
 
     deinit { gpiod_line_request_release(request) }
 
+    /// Whether the chip still answers for it.
+    var isThere: Bool { gpiod_line_request_get_value(request, offset) != GPIOD_LINE_VALUE_ERROR }
+
     /// The open chip that has the line; it is the caller's to close.
     private static func find(
         _ name: String, chip wanted: String?
@@ -92,6 +95,7 @@ public final class GPIOButton {
     }
 
     private static let bufferSize = 32
+    private static let rounds = 4
     private let line: GPIOLine
     private let buffer: OpaquePointer
 
@@ -109,12 +113,17 @@ public final class GPIOButton {
     /// Readable when `takeEdges` has something.
     public var fileDescriptor: Int32 { gpiod_line_request_get_fd(line.request) }
 
+    public var isThere: Bool { line.isThere }
+
     public var isPressed: Bool { gpiod_line_request_get_value(line.request, line.offset) == GPIOD_LINE_VALUE_ACTIVE }
 
-    /// What has happened; never waits.
+    /// What has happened; never waits. A line that is faster than its reader (a wire that picks up noise) keeps the rest
+    /// for the next time.
+    /// - Throws: also when the chip is gone.
     public func takeEdges() throws(GPIOError) -> [Edge] {
         var edges: [Edge] = []
-        while gpiod_line_request_wait_edge_events(line.request, 0) == 1 {
+        for _ in 0..<Self.rounds {
+            guard gpiod_line_request_wait_edge_events(line.request, 0) == 1 else { break }
             let count = gpiod_line_request_read_edge_events(line.request, buffer, Self.bufferSize)
             guard count > 0 else {
                 throw .failed(SystemCallError("gpiod_line_request_read_edge_events", subject: line.name))
@@ -140,6 +149,8 @@ public final class GPIOLamp {
     }
 
     deinit { gpiod_line_request_set_value(line.request, line.offset, GPIOD_LINE_VALUE_INACTIVE) }
+
+    public var isThere: Bool { line.isThere }
 
     public func set(isLit: Bool) throws(GPIOError) {
         let value = isLit ? GPIOD_LINE_VALUE_ACTIVE : GPIOD_LINE_VALUE_INACTIVE

@@ -3,6 +3,7 @@
 
 #include <nss.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *clinux_error_text(int number) { return strerrordesc_np(number); }
 
@@ -15,6 +16,8 @@ int clinux_ppoll(struct pollfd *entries, nfds_t count, const struct timespec *ti
 int clinux_accept4(int socket, struct sockaddr *address, socklen_t *length, int flags) {
     return accept4(socket, address, length, flags);
 }
+
+int clinux_syncfs(int descriptor) { return syncfs(descriptor); }
 
 int clinux_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }
 

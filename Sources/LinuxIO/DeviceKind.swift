@@ -41,9 +41,7 @@ enum DeviceKind {
     /// The first one has a number of its own for ever (10, 130); the others are found by their class.
     private static func isWatchdog(_ number: (major: UInt32, minor: UInt32)) -> Bool {
         if number == (10, 130) { return true }
-        var target = [UInt8](repeating: 0, count: 4096)
-        let count = readlink("/sys/dev/char/\(number.major):\(number.minor)/subsystem", &target, target.count)
-        guard count > 0 else { return false }
-        return String(decoding: target[..<count], as: UTF8.self).hasSuffix("/watchdog")
+        let device = Array("\(number.major):\(number.minor)\n".utf8)
+        return (0..<16).contains { (try? readFile("/sys/class/watchdog/watchdog\($0)/dev", limit: 64)) == device }
     }
 }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Synchronization
 
@@ -50,6 +51,16 @@ public func replaceFile(
     let name = separator.map { String(path[path.index(after: $0)...]) } ?? path
     let number = temporaryFileNumber.add(1, ordering: .relaxed).newValue
     let temporary = "\(directory)/.\(name).\(getpid()).\(number).tmp"
+    // A disk answers when it likes: that is not the calling thread's fault.
+    try ThreadActivity.wait { () throws(SystemCallError) in
+        try write(contents, to: temporary, insteadOf: path, permissions: permissions)
+        try synchronizeDirectory(directory)
+    }
+}
+
+private func write(
+    _ contents: [UInt8], to temporary: String, insteadOf path: String, permissions: mode_t
+) throws(SystemCallError) {
     do throws(SystemCallError) {
         // Left over from a process that had the same number before a power cut, if it is there.
         unlink(temporary)
@@ -63,10 +74,37 @@ public func replaceFile(
         unlink(temporary)
         throw error.about(path)
     }
-    try synchronizeDirectory(directory)
 }
 
 private let temporaryFileNumber = Atomic<UInt32>(0)
+
+/// What `replaceFile` leaves of these files when the power goes in the middle, or has under way just now.
+/// - Returns: paths.
+public func temporaryFiles(of names: [String], in directory: String) -> [String] {
+    guard let listing = opendir(directory) else { return [] }
+    defer { closedir(listing) }
+    var paths: [String] = []
+    while let entry = readdir(listing) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) {
+            $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        if names.contains(where: { isTemporary(name, of: $0) }) { paths.append("\(directory)/\(name)") }
+    }
+    return paths
+}
+
+/// Whether it is `.NAME.PROCESS.NUMBER.tmp`.
+private func isTemporary(_ file: String, of name: String) -> Bool {
+    guard file.hasPrefix(".\(name)."), file.hasSuffix(".tmp") else { return false }
+    let words = file.dropFirst(name.utf8.count + 2).dropLast(4).split(separator: ".", omittingEmptySubsequences: false)
+    return words.count == 2 && words.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+}
+
+/// Writes what the kernel still holds of the directory's file system, and of no other.
+public func synchronizeFileSystem(_ directory: String) throws(SystemCallError) {
+    let descriptor = try OwnedFileDescriptor(opening: directory, flags: O_RDONLY | O_DIRECTORY)
+    guard clinux_syncfs(descriptor.rawValue) == 0 else { throw SystemCallError("syncfs", subject: directory) }
+}
 
 /// Makes a rename last through a power cut.
 private func synchronizeDirectory(_ path: String) throws(SystemCallError) {

@@ -1,15 +1,54 @@
 import CLinux
 import Glibc
 
+/// A Unix socket that cannot be listened on.
+public enum LocalListenerError: Error, Hashable, Sendable {
+    /// Another process listens there.
+    case inUse(path: String)
+    case failed(SystemCallError)
+
+    public var isInUse: Bool { if case .inUse = self { true } else { false } }
+}
+
+extension LocalListenerError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .inUse(let path): "another process listens at \(path); end it, or give another path"
+        case .failed(let error): "\(error)"
+        }
+    }
+}
+
 /// A listening Unix socket (unix(7)). The file is removed when it goes out of scope.
 public final class LocalListener {
     private let socket: OwnedFileDescriptor
     private let path: String
+    /// Held for as long as the process lives, however it ends; so two that start at once cannot both find nobody there.
+    private let lock: OwnedFileDescriptor
 
-    /// Replaces a file that an earlier process has left. Only the owner may connect.
-    public init(path: String) throws(SystemCallError) {
+    /// Replaces a socket that a process has left which is dead. Only the owner may connect.
+    public init(path: String) throws(LocalListenerError) {
         self.path = path
-        socket = try makeLocalSocket()
+        do throws(SystemCallError) {
+            lock = try OwnedFileDescriptor(
+                opening: "\(path).lock", flags: O_RDWR | O_CREAT | O_NOFOLLOW, permissions: 0o600)
+            guard flock(lock.rawValue, LOCK_EX | LOCK_NB) == 0 else { throw SystemCallError("flock", subject: path) }
+            socket = try Self.bound(path)
+        } catch {
+            throw error.number == EWOULDBLOCK || error.number == EADDRINUSE ? .inUse(path: path) : .failed(error)
+        }
+    }
+
+    private static func bound(_ path: String) throws(SystemCallError) -> OwnedFileDescriptor {
+        var status = stat()
+        if lstat(path, &status) == 0 {
+            // A path that is mistaken may be a file's that somebody needs.
+            guard status.st_mode & S_IFMT == S_IFSOCK else {
+                throw SystemCallError("bind", number: EEXIST, subject: path)
+            }
+            guard !isListenedOn(path) else { throw SystemCallError("bind", number: EADDRINUSE, subject: path) }
+        }
+        let socket = try makeLocalSocket()
         unlink(path)
         let previous = umask(0o077)
         let result = withAddress(of: path) { bind(socket.rawValue, $0, $1) }
@@ -17,6 +56,15 @@ public final class LocalListener {
         guard result == 0 else { throw SystemCallError("bind", subject: path) }
         guard listen(socket.rawValue, 8) == 0 else { throw SystemCallError("listen", subject: path) }
         try socket.setNonBlocking()
+        return socket
+    }
+
+    /// Whether anybody listens who holds no lock.
+    private static func isListenedOn(_ path: String) -> Bool {
+        guard let probe = try? makeLocalSocket() else { return false }
+        // Where too many wait already, this one would wait as well.
+        guard (try? probe.setNonBlocking()) != nil else { return false }
+        return withAddress(of: path) { connect(probe.rawValue, $0, $1) } == 0 || errno == EAGAIN
     }
 
     deinit { unlink(path) }

@@ -1,6 +1,6 @@
 /// The keys of a description as they were read: where the value of each stands, and what would be right there. A fault
 /// that only the hardware shows can so be told with its place.
-public struct DescriptionKeys: Hashable, Sendable {
+public struct DescriptionKeys: Sendable {
     private var positions: [String: TextPosition] = [:]
     private var examples: [String: String] = [:]
 

@@ -3,6 +3,7 @@
 import json
 import os
 import select
+import socket
 import time
 
 from processes import Children, Process
@@ -14,6 +15,9 @@ DEVICE = {"camera": "synthetic", "quality": {"lowest": "Low1", "start": "Low3", 
 
 class Appliance:
     """A camera whose boot partition is a folder."""
+
+    # What the program is started by, if anything.
+    prefix: tuple[str, ...] = ()
 
     def __init__(self, children: Children, **files):
         self.children = children
@@ -28,11 +32,16 @@ class Appliance:
 
     def start(self) -> Process:
         process = self.children.start("run", [
-            TALLYCAM, "run", "--boot", self.boot, "--state", self.state, "--socket", self.socket,
+            *self.prefix, TALLYCAM, "run", "--boot", self.boot, "--state", self.state, "--socket", self.socket,
             "--network", self.children.directory / "network", "--simulate-power",
         ])  # fmt: skip
-        process.wait_until(self.socket.exists, 10, "socket")
+        process.wait_until(self.listens, 10, "socket")
         return process
+
+    def listens(self) -> bool:
+        """The file alone may be one that a dead camera has left."""
+        with socket.socket(socket.AF_UNIX) as client:
+            return client.connect_ex(os.fspath(self.socket)) == 0
 
     def write(self, name: str, content) -> None:
         """A JSON file of the boot partition: a value, text, bytes, or None for no file."""
@@ -46,6 +55,16 @@ class Appliance:
 
     def ask(self, *words) -> Process:
         return self.children.run(words[0], [TALLYCAM, *words, "--socket", self.socket])
+
+    def console(self, command: str) -> str:
+        """What the socket answers to a command of the console."""
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(os.fspath(self.socket))
+            client.sendall(f"{command}\n".encode())
+            answer = b""
+            while block := client.recv(65536):
+                answer += block
+        return answer.decode()
 
     def status(self) -> dict:
         return json.loads(self.ask("status", "--json").stdout)
@@ -61,16 +80,17 @@ class Appliance:
         path = self.boot / "faults.txt"
         return path.read_text() if path.exists() else ""
 
+    def wait_for_faults(self, *words: str, timeout: float = 10) -> str:
+        """Until faults.txt, which a thread of its own writes, says all of these words; without any, until it is gone."""
+        deadline = time.monotonic() + timeout
+        while not (all(word in self.faults() for word in words) if words else not self.faults()):
+            assert time.monotonic() < deadline, f"{self.faults()}\n{self.status()}\n{self.events()}"
+            time.sleep(0.05)
+        return self.faults()
+
     def events(self) -> str:
         path = self.state / "events"
         return path.read_text() if path.exists() else ""
-
-
-def wait_for_fault(camera: Appliance, text: str, timeout: float = 8) -> None:
-    deadline = time.monotonic() + timeout
-    while text not in camera.faults():
-        assert time.monotonic() < deadline, camera.faults()
-        time.sleep(0.1)
 
 
 def plain(url: str) -> dict:

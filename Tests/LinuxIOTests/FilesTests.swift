@@ -54,6 +54,20 @@ final class TemporaryDirectory {
         #expect(directory.names == ["taken"])
     }
 
+    /// What a power cut leaves, and what only looks like it.
+    @Test func findsWhatACutHasLeft() throws {
+        let ours = [".events.txt.1.22.tmp", ".faults.txt.123.1.tmp"]
+        let others = [
+            ".faults.txt.123.tmp", ".faults.txt.123.x.tmp", ".faults.txt..1.tmp", ".notes.txt.1.1.tmp", "faults.txt",
+            "faults.txt.1.1.tmp", ".faults.txt.1.1.tmp.bak", ".faults.txt.1.1.1.tmp", ".tmp",
+        ]
+        for name in ours + others { try replaceFile("\(directory.path)/\(name)", with: []) }
+        let found = temporaryFiles(of: ["faults.txt", "events.txt"], in: directory.path)
+        #expect(found.sorted() == ours.map { "\(directory.path)/\($0)" })
+        #expect(temporaryFiles(of: ["faults.txt"], in: directory.path + "/none") == [])
+        try synchronizeFileSystem(directory.path)
+    }
+
     @Test func saysWhichFileIsMissing() {
         let path = directory.path + "/none/stream.json"
         #expect(throws: SystemCallError("open", number: ENOENT, subject: path)) { try readFile(path, limit: 10) }

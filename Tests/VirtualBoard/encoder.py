@@ -158,10 +158,10 @@ class ResourceUse:
         )
 
 
-def unaccounted(ended: dict) -> int:
-    """Pictures that a camera gave, and that are in no counter when all is over: lost without a word."""
-    given = ended["sourceFrames"] + ended["sourceRepeated"]
-    counted = sum(ended[name] for name in ("videoFrames", "videoSkipped", "videoDropped", "videoDecimated"))
+def unaccounted(report: dict) -> int:
+    """Pictures that a camera gave, and that are in no counter: in a status those on their way, at the end lost ones."""
+    given = report["sourceFrames"] + report["sourceRepeated"]
+    counted = sum(report[name] for name in ("videoFrames", "videoSkipped", "videoDropped", "videoDecimated"))
     return given - counted if given else 0
 
 

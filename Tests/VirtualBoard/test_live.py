@@ -41,8 +41,8 @@ def steps_of(stream: Stream) -> list[Step]:
         if steps and (steps[-1].quality, steps[-1].frames_per_second, steps[-1].bits_per_second) == point:
             steps[-1].last = status["videoFrames"]
         else:
-            # What waits to be sent was encoded before, up to 30 pictures for each second of it.
-            first = status["videoFrames"] + round(status["bufferedSeconds"] * 30) + 1
+            # What is in no count yet waits to be sent, and was encoded before.
+            first = status["videoFrames"] + max(0, unaccounted(status)) + 1
             steps.append(Step(*point, first, first))
     return steps
 

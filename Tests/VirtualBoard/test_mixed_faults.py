@@ -2,6 +2,7 @@
 within its time, and nothing else."""
 
 import random
+import re
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -14,11 +15,14 @@ SECONDS = 300
 SOFTWARE, RESTARTED, RECONNECTING = 1103, 1104, 1102
 # Of the ladder: it begins at its first step again after so long without trouble, and tries the hardware again.
 RECOVERY, RETRY = 10, 60
+# So many pictures after its opening: the present one has had them and stalls at once, the next one not before the fault is
+# taken away, and can stall again later.
+STALL_AFTER = 60, 100
 
 
 @dataclass
 class Fault:
-    """`parameters` in the order of their setting; `events` that come in this order, the last with this reason."""
+    """`parameters` in the order of their setting; `events` that come in this order, the last with such a reason."""
 
     name: str
     parameters: dict[str, int]
@@ -49,12 +53,13 @@ def silent(rng: random.Random) -> list[Fault]:
 
 def troubles(rng: random.Random, rate: float) -> list[Fault]:
     """What a key frame or another opening of the encoder ends."""
-    often, after = max(2, int(rate / 5)), rng.randint(3, 12)
+    often, after = max(2, int(rate / 5)), rng.randint(*STALL_AFTER)
     stall = {"stall_opens": 1, "swallow_after": after}
     return [
         Fault("a stall that a key frame ends", {"stall_until_key": 1, **stall}, is_damage=True),
         Fault("inputs swallowed", stall, [RESTARTED], "no picture for"),
-        Fault("inputs kept", {"stall_opens": 1, "stall_after": after}, [RESTARTED], "no picture for"),
+        # Whether the inputs or the first second ends first is a matter of the frame rate.
+        Fault("inputs kept", {"stall_opens": 1, "stall_after": after}, [RESTARTED], "no picture for|DQBUF.* timed out"),
         # Pictures come in several buffers until the next opening.
         Fault("small buffers", {"buffer_bytes": rng.randint(4000, 8000), **stall}, [RESTARTED], "no picture for"),
         Fault("an endless drain", {"endless_drain": 1, **stall}, [RESTARTED], "no picture for"),
@@ -65,7 +70,7 @@ def troubles(rng: random.Random, rate: float) -> list[Fault]:
 
 def refusals(rng: random.Random) -> list[Fault]:
     """What leads to software."""
-    stall = {"stall_opens": 1, "swallow_after": rng.randint(3, 12)}
+    stall = {"stall_opens": 1, "swallow_after": rng.randint(*STALL_AFTER)}
     return [
         Fault("the format refused", {"busy_format": 1, **stall}, [SOFTWARE], "refuses the format"),
         Fault("buffers refused", {"fail_buffers": 1, **stall}, [SOFTWARE], "got no memory"),
@@ -126,7 +131,7 @@ class Judge:
         time.sleep(1)
         new = self.told[before:]
         assert self._is_specified([event["code"] for event in new], fault), f"{fault} was followed by {new}"
-        assert not new or fault.reason in new[-1]["reason"], f"{fault} was followed by {new}"
+        assert not new or re.search(fault.reason, new[-1]["reason"]), f"{fault} was followed by {new}"
         self.past.append((fault, begin, self._measured("t")))
         if fault.climbs:
             self.last_climb = time.monotonic()
@@ -207,7 +212,7 @@ def test_mixed_faults(encoder, nginx, capsys):
         encoder, nginx, "mixed", "--dimension 320x240", "--quality Medium1", "--commands", "--trace",
         source="v4l2:/dev/video0,size=320x240,format=NV12",
     )  # fmt: skip
-    publisher.wait_pictures(60)
+    publisher.wait_pictures(STALL_AFTER[1] + 20)
     use = ResourceUse(encoder, publisher.process.pid)
     judge = Judge(encoder, publisher, rng)
     begin = time.monotonic()

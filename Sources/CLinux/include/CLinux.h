@@ -41,6 +41,9 @@ int clinux_ppoll(struct pollfd *entries, nfds_t count, const struct timespec *ti
 // accept4, for the same reason as ppoll: it is declared under _GNU_SOURCE only.
 int clinux_accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 
+// syncfs, for the same reason.
+int clinux_syncfs(int descriptor);
+
 // pthread_setname_np for the calling thread; at most 15 bytes.
 int clinux_name_thread(const char *name);
 

@@ -1,11 +1,13 @@
 import ApplianceLogic
-import Glibc
 import LinuxIO
 import Media
 import StreamFile
 
 // What the appliance wants done.
 extension ApplianceRunner {
+    /// A power-off waits no longer than this for the card.
+    private static let powerOffLimit = Duration.seconds(10)
+
     func perform(_ actions: [Appliance.Action]) {
         let isOutermost = pendingActions.isEmpty
         pendingActions += actions
@@ -14,6 +16,7 @@ extension ApplianceRunner {
             perform(action)
             pendingActions.removeFirst()
         }
+        resumed.wishChanged(to: appliance.wantsStream)
     }
 
     private func perform(_ action: Appliance.Action) {
@@ -22,12 +25,12 @@ extension ApplianceRunner {
         case .startStream: startStream(now: now)
         case .stopStream: stream.stop()
         case .restartStream: stream.restart()
-        case .loadConfiguration: load()
+        case .loadConfiguration: card.give(.read, now: now)
         case .show(let state):
             board.show(state.pattern, now: now)
             tell("\(state.name)" + faultWords(state))
         case .setFlashLED(let isLit): board.setFlash(isLit: isLit)
-        case .powerOff(let kind): powerOff(kind)
+        case .powerOff(let kind): endMachine(kind, now: now)
         case .refuseStart(let fault): tell("cannot start: \(fault.meaning)")
         case .setTimer(let time): applianceTimer = time
         }
@@ -39,6 +42,7 @@ extension ApplianceRunner {
 
     func startStream(now: MediaTimestamp) {
         failures[.server] = nil
+        crashFault = nil
         let isWaiting = stream.isRunning
         do {
             try stream.start(files)
@@ -48,23 +52,30 @@ extension ApplianceRunner {
         }
     }
 
-    private func powerOff(_ kind: Appliance.PowerOff) {
+    private func endMachine(_ kind: Appliance.PowerOff, now: MediaTimestamp) {
         isEndingMachine = !settings.simulatesPower
         tell(kind == .halt ? "powering off" : "restarting")
-        events.save(isUrgent: true, now: MonotonicClock.now())
+        if let text = events.takeLast(now: now) { card.write("events", text, to: .state, now: now) }
+        powerOff = (kind, now + Self.powerOffLimit)
+    }
+
+    /// What is to be kept is on the card by now, or the card takes too long for it.
+    func endMachineIfReady(now: MediaTimestamp) {
+        guard let powerOff, powerOff.deadline <= now || !card.isBusy(now: now) else { return }
+        self.powerOff = nil
         guard !settings.simulatesPower else {
             isOver = true
             return
         }
         // init ends this program with all others; until then the watchdog is fed.
-        do { try askInit(toReboot: kind == .reboot) } catch { tell("\(error)") }
+        do { try askInit(toReboot: powerOff.kind == .reboot) } catch { tell("\(error)") }
     }
 
-    /// Reads the files and takes up what they say.
-    func load() {
+    /// Takes up what the files say.
+    func load(_ next: DescriptionFiles) {
         let now = MonotonicClock.now()
         let previous = files
-        files = DescriptionFiles(reading: settings.bootDirectory)
+        files = next
         // A broken description must not take away the light that says so.
         if files.board == nil { files.takeBoard(previous.board ?? DescriptionFiles.readBoard(Self.wiringOfTheImage)) }
         board.boardChanged(to: files.board, now: now)
@@ -77,9 +88,10 @@ extension ApplianceRunner {
         hasLoaded = true
         openConsole()
         var configuration = Appliance.Configuration(
-            faults: files.applianceFaults, startsAtBoot: files.device.startAtBoot, flashLED: files.device.flashLED.mode,
+            faults: files.applianceFaults, startsAtBoot: files.device.startAtBoot && isBoot,
+            flashLED: files.device.flashLED.mode,
             needsRestart: needsRestart, needsClock: files.stream?.needsClock ?? false)
-        if !hardwareFaults.isEmpty { configuration.faults.insert(.board) }
+        if !hardwareFaults.isEmpty || !programFaults.isEmpty { configuration.faults.insert(.board) }
         if wireless.hasWrongPassword { configuration.faults.insert(.settings) }
         // They are for the next connection; this one is not disturbed.
         if stream.isRunning, files.onlyCertificatesAreWrong { configuration.faults.remove(.streamFile) }
@@ -88,16 +100,9 @@ extension ApplianceRunner {
     }
 
     private func takeUpNetworkSettings() {
-        let script = "/etc/init.d/S30network"
-        do {
-            try writeNetworkSettings(files.network, to: settings.networkDirectory)
-            // The start scripts did it at boot, with the same settings.
-            guard hasLoaded, access(script, X_OK) == 0 else { return }
-            tell("the network's settings have changed")
-            try startProgram([script, "restart"])
-        } catch {
-            tell("the network's settings cannot be taken up: \(error)")
-        }
+        if hasLoaded { tell("the network's settings have changed") }
+        // The start scripts did it at boot, with the same settings.
+        card.give(.takeUpNetwork(files.network, restarts: hasLoaded), now: MonotonicClock.now())
     }
 
     func openConsole() {

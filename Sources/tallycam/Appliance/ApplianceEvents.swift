@@ -17,10 +17,12 @@ extension ApplianceRunner {
             case .acknowledgePress: board.answer(.press, now: now)
             case .acknowledgeLongPress: board.answer(.longPress, now: now)
             case .shortPress:
+                personActed()
                 tell("button pressed")
                 if !appliance.wantsStream { forgiveMedia(now: now) }
                 perform(appliance.shortPressed(now: now))
             case .longPress:
+                personActed()
                 tell("button held: power-off")
                 perform(appliance.longPressed(now: now))
             case .forgetPress, .setTimer: break
@@ -28,11 +30,29 @@ extension ApplianceRunner {
         }
     }
 
-    /// A camera, microphone or encoder that failed may work now.
+    /// A camera, microphone or encoder that failed may work now. Until it does, what is told of it stays: the card is
+    /// not written twice for each attempt.
     func forgiveMedia(now: MediaTimestamp) {
-        for fault in Self.mediaFaults where failures[fault] != nil {
-            failures[fault] = nil
-            perform(appliance.faultCleared(fault, now: now))
+        for fault in Self.mediaFaults where failures[fault] != nil { perform(appliance.faultCleared(fault, now: now)) }
+    }
+
+    /// Somebody has asked for something: what comes from now on is the answer.
+    func personActed() { events.personActed() }
+
+    func cardReported(_ report: CardReport) {
+        let now = MonotonicClock.now()
+        card.answered(report, now: now)
+        switch report {
+        case .looked(let hasChanged):
+            guard hasChanged else { return }
+            personActed()
+            tell("the files on the boot partition have changed")
+            perform(appliance.configurationChanged(now: now))
+        case .read(let files): load(files)
+        case .written: boardChecked(now: now)
+        case .restartsSaved(let isSaved): restartsSaved(isSaved, now: now)
+        case .networkTakenUp(let failure):
+            if let failure { tell("the network's settings cannot be taken up: \(failure)") }
         }
     }
 
@@ -106,13 +126,12 @@ extension ApplianceRunner {
         // The next stream finds out what is there by then.
         for fault in interruptions.keys { perform(appliance.faultCleared(fault, now: now)) }
         interruptions = [:]
+        // What this stream did not find wrong is right.
+        for fault in Self.mediaFaults { failures[fault] = nil }
         if let failure {
             let code = failure.code == 0 ? "" : " (\(failure.code))"
             tell("the stream has failed\(code): \(failure.message)")
-            if failure.needsMachineRestart, restartsMachine(because: failure.message) {
-                perform(appliance.streamStateChanged(to: .disconnected, now: now))
-                return
-            }
+            if failure.needsMachineRestart { askForMachineRestart(because: failure.message, now: now) }
             let fault = ApplianceFault(failure)
             failures[fault] = failure.message
             if fault == .server {
@@ -134,12 +153,20 @@ extension ApplianceRunner {
         }
         if startsAgain, !stream.isRunning, appliance.wantsStream { startStream(now: now) }
         reportFaults(now: now)
-        events.save(isUrgent: true, now: now)
+        saveEvents(isUrgent: true, now: now)
     }
+
+    /// What is wrong with the program or its surroundings, and no file can mend.
+    var programFaults: [String] { [crashFault, control.failure].compactMap { $0 } }
 
     /// Hardware that has gone or come back since the files were read.
     func boardChecked(now: MediaTimestamp) {
-        let isAtFault = !hardwareFaults.isEmpty || boot.failure != nil || files.applianceFaults.contains(.board)
+        let cardFailures = card.failures(now: now)
+        for failure in cardFailures where !toldCardFailures.contains(failure) { tell(failure) }
+        toldCardFailures = cardFailures
+        let isAtFault =
+            !hardwareFaults.isEmpty || !programFaults.isEmpty || !cardFailures.isEmpty
+            || files.applianceFaults.contains(.board)
         if isAtFault != appliance.faults.contains(.board) {
             perform(isAtFault ? appliance.faultRaised(.board, now: now) : appliance.faultCleared(.board, now: now))
         }
@@ -154,17 +181,22 @@ extension ApplianceRunner {
         report.files += files.contradictions + wirelessFaults + hardwareFaults + streamFaults
         report.others = interruptions.sorted { $0.key < $1.key }
             .map { FaultReport.Entry(fault: $0.key, text: $0.value) }
+        report.others += programFaults.map { FaultReport.Entry(fault: .board, text: $0) }
         guard report != reported else { return }
         let told = reported?.lines ?? []
         for line in report.lines where !told.contains(line) { tell("fault: \(line)") }
         reported = report
-        boot.write("faults.txt", report.text)
-        if report.text != nil { boot.write("events.txt", events.text) }
-        events.save(isUrgent: true, now: now)
-        if let failure = boot.failure { tell(failure) }
+        card.write("faults.txt", report.text, to: .boot, now: now)
+        if report.text != nil { card.write("events.txt", events.text, to: .boot, now: now) }
+        saveEvents(isUrgent: true, now: now)
     }
 
-    var faultLines: [String] { (reported?.lines ?? []) + (boot.failure.map { [$0] } ?? []) }
+    func saveEvents(isUrgent: Bool, now: MediaTimestamp) {
+        guard let text = events.takeUnwritten(isUrgent: isUrgent, now: now) else { return }
+        card.write("events", text, to: .state, now: now)
+    }
+
+    var faultLines: [String] { (reported?.lines ?? []) + toldCardFailures }
 
     /// Says something to people: on the console, and in the events that are kept.
     func tell(_ text: String) {

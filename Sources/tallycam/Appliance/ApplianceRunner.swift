@@ -17,9 +17,9 @@ final class ApplianceRunner {
 
     let settings: ApplianceSettings
     let begin = MonotonicClock.now()
-    let boot: BootPartition
+    let card: Card
     let board = BoardDevices()
-    let events: EventRing
+    var events: EventRing
     let stream: StreamRunner
     let links: LinkMonitor?
     var appliance: Appliance
@@ -37,61 +37,69 @@ final class ApplianceRunner {
     var wireless = WirelessLink()
     var supplicant: SupplicantMonitor
     var restarts: MachineRestarts
+    var resumed: ResumedStream
+    /// The first start since the machine's.
+    var isBoot = true
+    /// The program dies of its stream, which nobody has started again since.
+    var crashFault: String?
 
     private let signals: SignalFD
-    private var server: ControlServer?
+    let control: ControlSocket
     var console: SerialConsole?
     var consoleFailure: String?
     var watchdog: WatchdogFeeder
-    private var fingerprint: [FileState] = []
     /// What faults.txt says; `nil` while it may still be of the last time, before the files were mended elsewhere.
     var reported: FaultReport?
+    var toldCardFailures: [String] = []
     var applianceTimer: MediaTimestamp?
     private var nextTick = MediaTimestamp.zero
     var mediaRetry: MediaTimestamp?
     var pendingActions: [Appliance.Action] = []
     var isClockWaitTold = false
+    /// The machine ends when the card has been written, or then at the latest.
+    var powerOff: (kind: Appliance.PowerOff, deadline: MediaTimestamp)?
     var isOver = false
     var isEndingMachine = false
 
     init(settings: ApplianceSettings) throws {
         self.settings = settings
+        // Before anything is touched that another one may have in hand.
+        control = try ControlSocket(path: settings.socketPath)
         watchdog = WatchdogFeeder(isSimulated: settings.simulatesPower)
         signals = try SignalFD([SIGINT, SIGTERM])
-        boot = BootPartition(directory: settings.bootDirectory)
+        card = try Card(settings: settings)
         events = EventRing(
             path: "\(settings.stateDirectory)/events", clockMark: Self.awaitedClock(settings))
         stream = try StreamRunner(stateDirectory: settings.stateDirectory)
         restarts = MachineRestarts(stateDirectory: settings.stateDirectory)
+        resumed = ResumedStream(path: "\(settings.socketPath).wanted")
         links = try? LinkMonitor()
         supplicant = SupplicantMonitor(
             directory: NetworkDescription.controlDirectory, path: "\(settings.networkDirectory)/wifi-messages")
         appliance = Appliance(awaitsClock: Self.isClockAwaited(settings))
-        server = try? ControlServer(path: settings.socketPath)
     }
 
     func run() throws {
-        // A relative file name in stream.json is meant from its directory.
-        chdir(settings.bootDirectory)
         tell("Tallycam \(version) starts")
-        if server == nil { tell("no commands can be taken at \(settings.socketPath)") }
+        takeUpStream()
         perform(appliance.networkChanged(isUp: links?.hasDefaultRoute ?? true, now: MonotonicClock.now()))
-        fingerprint = boot.fingerprint
-        load()
-        if restarts.takeStream() { perform(appliance.startRequested(now: MonotonicClock.now())) }
+        load(card.firstFiles)
         while !isOver { try step() }
         end()
     }
 
     private func step() throws {
-        let control = server?.pollEntries ?? []
         var entries =
             [
                 PollEntry(signals.fileDescriptor), PollEntry(board.fileDescriptor),
                 PollEntry(stream.reports.wakeup.fileDescriptor), PollEntry(links?.fileDescriptor ?? -1),
                 console?.pollEntry ?? PollEntry(-1), PollEntry(supplicant.fileDescriptor),
-            ] + control
-        let deadlines = [applianceTimer, board.nextDeadline, mediaRetry, nextTick, nextLookAtClock]
+                PollEntry(card.reports.wakeup.fileDescriptor),
+            ] + control.pollEntries
+        let deadlines = [
+            applianceTimer, board.nextDeadline, mediaRetry, nextTick, nextLookAtClock, control.nextDeadline,
+            powerOff?.deadline,
+        ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         while signals.next() != nil { isOver = true }
         buttonMeant(board.buttonMoved())
@@ -100,7 +108,8 @@ final class ApplianceRunner {
         if !entries[3].ready.isEmpty { linksChanged() }
         if !entries[4].ready.isEmpty { serveConsole() }
         if !entries[5].ready.isEmpty { supplicantSaid() }
-        server?.serve { execute($0) }
+        for report in card.reports.takeAll() { cardReported(report) }
+        control.serve(now: MonotonicClock.now()) { execute($0) }
         timersFired(now: MonotonicClock.now())
     }
 
@@ -118,26 +127,22 @@ final class ApplianceRunner {
             nextTick = now + Self.tickInterval
             tick(now: now)
         }
+        endMachineIfReady(now: now)
     }
 
     private func tick(now: MediaTimestamp) {
         for text in watchdog.tick(path: files.board?.watchdog, now: now) {
             tell(text)
             // What the watchdog ends is not asked to save anything.
-            events.save(isUrgent: true, now: now)
-        }
-        let current = boot.fingerprint
-        if current != fingerprint || files.certificatesHaveChanged {
-            fingerprint = current
-            tell("the files on the boot partition have changed")
-            perform(appliance.configurationChanged(now: now))
+            saveEvents(isUrgent: true, now: now)
         }
         lookForSupplicant(now: now)
-        if !board.faults.isEmpty { board.openMissing(now: now) }
-        boot.retry(now: now)
+        board.checkLines(now: now)
+        control.openIfMissing()
         openConsole()
         boardChecked(now: now)
-        events.save(isUrgent: false, now: now)
+        saveEvents(isUrgent: false, now: now)
+        card.tick(now: now)
     }
 
     private func end() {
@@ -151,8 +156,21 @@ final class ApplianceRunner {
             }
         }
         tell("Tallycam ends")
-        events.save(isUrgent: true, now: MonotonicClock.now())
+        resumed.programEnded()
+        writeLast(until: MonotonicClock.now() + .seconds(2))
         // On the way to power-off it stays armed, in case something on that way hangs.
         if !isEndingMachine { watchdog.disarm() }
+    }
+
+    /// Lets the card take what is to be kept, for a moment.
+    private func writeLast(until limit: MediaTimestamp) {
+        if let text = events.takeLast(now: MonotonicClock.now()) {
+            card.write("events", text, to: .state, now: MonotonicClock.now())
+        }
+        while card.isBusy(now: MonotonicClock.now()), MonotonicClock.now() < limit {
+            var entries = [PollEntry(card.reports.wakeup.fileDescriptor)]
+            guard (try? poll(&entries, until: limit)) != nil else { break }
+            for report in card.reports.takeAll() { card.answered(report, now: MonotonicClock.now()) }
+        }
     }
 }

@@ -31,6 +31,15 @@ final class BoardDevices {
         openMissing(now: now)
     }
 
+    /// To be called every few seconds: a chip may go (an expander's bus, a driver that is unbound) and come back.
+    func checkLines(now: MediaTimestamp) {
+        if button?.isThere == false { button = nil }
+        if statusLED?.isThere == false { statusLED = nil }
+        if flashLED?.isThere == false { flashLED = nil }
+        let isMissing = button == nil && board?.button != nil || statusLED == nil && board?.statusLED != nil
+        if isMissing || flashLED == nil && board?.flashLED != nil || !faults.isEmpty { openMissing(now: now) }
+    }
+
     /// Opens what is described and not open yet.
     func openMissing(now: MediaTimestamp) {
         faults = [:]
@@ -76,7 +85,12 @@ final class BoardDevices {
 
     func setFlash(isLit: Bool) {
         isFlashLit = isLit
-        do { try flashLED?.set(isLit: isLit) } catch { faults["flashLED"] = "\(error)" }
+        do {
+            try flashLED?.set(isLit: isLit)
+        } catch {
+            flashLED = nil
+            faults["flashLED"] = "\(error)"
+        }
     }
 
     /// What the button's edges mean.
@@ -105,12 +119,20 @@ final class BoardDevices {
         return actions
     }
 
+    private func setStatus(isLit: Bool) {
+        do {
+            try statusLED?.set(isLit: isLit)
+        } catch {
+            statusLED = nil
+            faults["statusLED"] = "\(error)"
+        }
+    }
+
     private func perform(_ actions: [LEDSequencer.Action]) {
         for action in actions {
             switch action {
             case .setTimer(let time): sequencerTimer = time
-            case .setLED(let isLit):
-                do { try statusLED?.set(isLit: isLit) } catch { faults["statusLED"] = "\(error)" }
+            case .setLED(let isLit): setStatus(isLit: isLit)
             }
         }
     }

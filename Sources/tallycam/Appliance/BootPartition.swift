@@ -1,6 +1,6 @@
+import ApplianceLogic
 import Glibc
 import LinuxIO
-import Media
 
 /// What a description file was found to be, to tell whether that has changed.
 enum FileState: Hashable {
@@ -17,17 +17,14 @@ enum FileState: Hashable {
     }
 }
 
-/// The card's FAT partition: read-only but for the moment of a write. Used from the main thread.
-final class BootPartition {
+/// The card's FAT partition: read-only but for the moment of a write. Used from the thread "card".
+struct BootPartition: Sendable {
+    private static let ownFiles = ["faults.txt", "events.txt"]
+
     let directory: String
-    /// Why the last write failed; `nil` when it did not.
-    private(set) var failure: String?
-    /// What is still to be written, by file name; `nil` removes the file.
-    private var pending: [String: [UInt8]?] = [:]
-    /// A card that is full or dying is not to be worn out by attempts.
-    private static let pauses = Duration.seconds(2)...Duration.seconds(300)
-    private var pause = pauses.lowerBound
-    private var nextAttempt = MediaTimestamp.zero
+    /// It was made writable, and has to be made read-only again.
+    private var isOpen = false
+    private var hasLookedForLeftovers = false
 
     init(directory: String) { self.directory = directory }
 
@@ -37,69 +34,64 @@ final class BootPartition {
         DescriptionFiles.names.map { FileState(reading: "\(directory)/\($0)") }
     }
 
-    /// Writes or removes a file, unless it is so already. What fails is tried again by `retry`.
-    func write(_ name: String, _ contents: [UInt8]?) {
-        let now = MonotonicClock.now()
-        if pending[name] != .some(contents) {
-            pending[name] = .some(contents)
-            pause = Self.pauses.lowerBound
-            nextAttempt = now
+    /// Writes or removes files, but for those that are so already, and what a power cut has left of an earlier write.
+    /// - Returns: which are not as they are to be, and why.
+    mutating func write(_ files: [CardFiles.File]) -> (failed: Set<String>, failure: String?) {
+        let changed = files.filter { file in
+            (try? readFile("\(directory)/\(file.name)", limit: 1 << 20)) != file.contents
         }
-        retry(now: now)
-    }
-
-    /// Tries again what has failed: after two seconds, and after twice as long each time, up to five minutes.
-    func retry(now: MediaTimestamp) {
-        guard !pending.isEmpty, nextAttempt <= now else { return }
-        attempt()
-        nextAttempt = now + pause
-        pause = pending.isEmpty ? Self.pauses.lowerBound : min(pause + pause, Self.pauses.upperBound)
-    }
-
-    private func attempt() {
-        let changed = pending.filter { name, contents in
-            (try? readFile("\(directory)/\(name)", limit: 1 << 20)) != contents
-        }
-        pending = changed
-        failure = nil
-        guard !changed.isEmpty else { return }
-        do {
-            let wasReadOnly = isReadOnly(directory)
-            if wasReadOnly { try remount(directory, isReadOnly: false) }
-            defer { if wasReadOnly { try? remount(directory, isReadOnly: true) } }
-            var firstError: SystemCallError?
-            // What is wrong matters most when there is room for one file only.
-            let isFirst: (String) -> Bool = { $0 == "faults.txt" }
-            for (name, contents) in changed.sorted(by: { isFirst($0.key) || !isFirst($1.key) && $0.key < $1.key }) {
-                if let error = replaceError(name, contents) {
-                    firstError = firstError ?? error
-                } else {
-                    pending[name] = nil
-                }
+        let leftovers = hasLookedForLeftovers ? [] : temporaryFiles(of: Self.ownFiles, in: directory)
+        hasLookedForLeftovers = true
+        guard !changed.isEmpty || !leftovers.isEmpty || isOpen else { return ([], nil) }
+        var failed: Set<String> = []
+        var firstError: SystemCallError?
+        do throws(SystemCallError) {
+            try open()
+            for path in leftovers { unlink(path) }
+            for file in changed {
+                guard let error = replaceError(file) else { continue }
+                failed.insert(file.name)
+                firstError = firstError ?? error
             }
-            sync()
-            if let firstError { throw firstError }
+            if !leftovers.isEmpty || failed.count < changed.count { try synchronizeFileSystem(directory) }
         } catch {
-            failure = "the card's boot partition cannot be written: \(error)"
+            failed = Set(files.map(\.name))
+            firstError = firstError ?? error
         }
+        do throws(SystemCallError) {
+            try close()
+        } catch {
+            // What is on the card is right; but it is to be tried again, as if it was not.
+            failed = Set(files.map(\.name))
+            firstError = firstError ?? error
+        }
+        return (failed, firstError.map { "the card's boot partition cannot be written: \($0)" })
+    }
+
+    private mutating func open() throws(SystemCallError) {
+        guard isReadOnly(directory) else { return }
+        try remount(directory, isReadOnly: false)
+        isOpen = true
+    }
+
+    private mutating func close() throws(SystemCallError) {
+        guard isOpen else { return }
+        try remount(directory, isReadOnly: true)
+        isOpen = false
     }
 
     /// - Returns: `nil` when the file is as it is to be.
-    private func replaceError(_ name: String, _ contents: [UInt8]?) -> SystemCallError? {
+    private func replaceError(_ file: CardFiles.File) -> SystemCallError? {
+        let path = "\(directory)/\(file.name)"
         do throws(SystemCallError) {
-            try replace(name, contents)
+            if let contents = file.contents {
+                try replaceFile(path, with: contents)
+            } else if unlink(path) != 0, errno != ENOENT {
+                throw SystemCallError("unlink", subject: path)
+            }
             return nil
         } catch {
             return error
-        }
-    }
-
-    private func replace(_ name: String, _ contents: [UInt8]?) throws(SystemCallError) {
-        let path = "\(directory)/\(name)"
-        if let contents {
-            try replaceFile(path, with: contents)
-        } else if unlink(path) != 0, errno != ENOENT {
-            throw SystemCallError("unlink", subject: path)
         }
     }
 }

@@ -33,6 +33,7 @@ extension ApplianceRunner {
         case ("status", "json", 2): return CommandAnswer(text: statusJSON(now: now))
         case ("start", nil, 1): return start(now: now)
         case ("stop", nil, 1):
+            personActed()
             perform(appliance.stopRequested(now: now))
             return CommandAnswer(text: stream.isRunning ? "stopping\n" : "\(appliance.state.name)\n")
         case ("quality", nil, 1): return CommandAnswer(text: qualityText)
@@ -58,6 +59,7 @@ extension ApplianceRunner {
     }
 
     private func start(now: MediaTimestamp) -> CommandAnswer {
+        personActed()
         if !appliance.wantsStream { forgiveMedia(now: now) }
         let actions = appliance.startRequested(now: now)
         perform(actions)

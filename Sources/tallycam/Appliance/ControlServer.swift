@@ -1,34 +1,82 @@
 import LinuxIO
+import Media
+
+/// The control socket as it is, or why it is not. Used from the main thread.
+final class ControlSocket {
+    private let path: String
+    private var server: ControlServer?
+    /// Why no commands can be taken; `nil` when they can.
+    private(set) var failure: String?
+
+    /// - Throws: when another process listens there already.
+    init(path: String) throws(CommandFailure) {
+        self.path = path
+        openIfMissing()
+        if isInUse { throw CommandFailure(.system, "tallycam run is already running (socket \(path))") }
+    }
+
+    private var isInUse = false
+
+    /// To be called every few seconds: the directory may come later.
+    func openIfMissing() {
+        guard server == nil else { return }
+        do throws(LocalListenerError) {
+            server = try ControlServer(path: path)
+            failure = nil
+            isInUse = false
+        } catch {
+            failure = "no commands can be taken: \(error)"
+            isInUse = error.isInUse
+        }
+    }
+
+    var pollEntries: [PollEntry] { server?.pollEntries ?? [] }
+    var nextDeadline: MediaTimestamp? { server?.nextDeadline }
+
+    func serve(now: MediaTimestamp, _ answer: (String) -> CommandAnswer) { server?.serve(now: now, answer) }
+}
 
 /// The Unix socket: one command line in, one answer out, closed. Used from the main thread.
 final class ControlServer {
     private static let longestCommand = 256
-    /// More ask at once only by mistake.
+    /// More ask at once only by mistake: the oldest one goes.
     private static let clientLimit = 8
+    /// A client has its whole line ready when it connects.
+    private static let patience = Duration.seconds(2)
 
     private final class Client {
         let connection: OwnedFileDescriptor
+        let deadline: MediaTimestamp
         var received: [UInt8] = []
 
-        init(_ connection: consuming OwnedFileDescriptor) { self.connection = connection }
+        init(_ connection: consuming OwnedFileDescriptor, deadline: MediaTimestamp) {
+            self.connection = connection
+            self.deadline = deadline
+        }
     }
 
     private let listener: LocalListener
     private var clients: [Client] = []
 
-    init(path: String) throws(SystemCallError) { listener = try LocalListener(path: path) }
+    init(path: String) throws(LocalListenerError) { listener = try LocalListener(path: path) }
 
     var pollEntries: [PollEntry] {
         [PollEntry(listener.fileDescriptor)] + clients.map { PollEntry($0.connection.rawValue) }
     }
 
+    /// When a client has said nothing for too long.
+    var nextDeadline: MediaTimestamp? { clients.first?.deadline }
+
     /// Takes connections and what came through them; never waits.
     /// - Parameter answer: to a command; whether it worked, and what to say.
-    func serve(_ answer: (String) -> CommandAnswer) {
-        while let connection = listener.accept() {
-            if clients.count < Self.clientLimit { clients.append(Client(connection)) }
+    func serve(now: MediaTimestamp, _ answer: (String) -> CommandAnswer) {
+        // Those who wait to be taken may be as many as those who were: all of them get their turn.
+        for _ in 0..<Self.clientLimit {
+            guard let connection = listener.accept() else { break }
+            if clients.count == Self.clientLimit { clients.removeFirst() }
+            clients.append(Client(connection, deadline: now + Self.patience))
         }
-        clients.removeAll { client in serve(client, answer) }
+        clients.removeAll { client in serve(client, answer) || client.deadline <= now }
     }
 
     /// - Returns: whether the client is done with.

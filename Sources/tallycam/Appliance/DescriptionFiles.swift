@@ -6,7 +6,7 @@ import StreamFile
 import StreamQuality
 
 /// A fault that one of the files on the boot partition has, or that it can mend.
-struct FileFault: Hashable {
+struct FileFault: Equatable {
     /// What the light counts out for it.
     let kind: ApplianceFault
     let file: String

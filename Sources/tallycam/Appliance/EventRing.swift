@@ -1,47 +1,35 @@
+import ApplianceLogic
 import Glibc
 import LinuxIO
 import Media
 
-/// The last events as lines of text. They survive a restart in a file that is written seldom. Used from one thread.
-final class EventRing {
-    private static let capacity = 200
-    private static let longestLine = 240
-    /// Between two writes that nothing urges.
-    private static let writeInterval = Duration.seconds(600)
-
-    private(set) var lines: [String]
-    private let path: String
+/// The last events with their times, as they are kept. Used from the main thread.
+struct EventRing {
+    private var log: EventLog
     /// While this file exists, the clock shows the image's date: no time server has answered since the boot.
     private let clockMark: String
-    private var isSaved = true
-    private var lastWrite: MediaTimestamp
 
+    /// - Parameter path: of the file that the program's earlier runs have left.
     init(path: String, clockMark: String) {
-        self.path = path
         self.clockMark = clockMark
         let saved = (try? readFile(path, limit: 256 * 1024)) ?? []
-        lines = saved.split(separator: 0x0A).suffix(Self.capacity).map { line in
-            String(String(decoding: line, as: UTF8.self).prefix(Self.longestLine))
-        }
-        lastWrite = MonotonicClock.now()
+        let lines = saved.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
+        log = EventLog(before: lines, now: MonotonicClock.now())
     }
+
+    var lines: [String] { log.lines }
+    var text: [UInt8] { log.text }
 
     /// - Parameter text: without secrets, one line.
-    func append(_ text: String) {
-        lines.append(String("\(stamp()) \(text)".prefix(Self.longestLine)))
-        if lines.count > Self.capacity { lines.removeFirst(lines.count - Self.capacity) }
-        isSaved = false
+    mutating func append(_ text: String) { log.happened(text, stamp: stamp(), now: MonotonicClock.now()) }
+
+    mutating func personActed() { log.personActed() }
+
+    mutating func takeUnwritten(isUrgent: Bool, now: MediaTimestamp) -> [UInt8]? {
+        log.takeUnwritten(isUrgent: isUrgent, now: now)
     }
 
-    var text: [UInt8] { Array((lines.joined(separator: "\n") + "\n").utf8) }
-
-    /// Writes the file when it is time, or when something has happened that somebody may want to know about later.
-    func save(isUrgent: Bool, now: MediaTimestamp) {
-        guard !isSaved, isUrgent || now - lastWrite >= Self.writeInterval else { return }
-        lastWrite = now
-        // Without a place to write there is still the console.
-        isSaved = (try? replaceFile(path, with: text, permissions: 0o600)) != nil
-    }
+    mutating func takeLast(now: MediaTimestamp) -> [UInt8]? { log.takeLast(now: now) }
 
     /// The time of day, or the time since power-on where the clock is not set.
     private func stamp() -> String {

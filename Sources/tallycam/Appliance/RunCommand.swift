@@ -1,4 +1,3 @@
-import Glibc
 import LinuxIO
 
 /// Where `tallycam run` finds and puts things.
@@ -26,18 +25,11 @@ struct ApplianceSettings {
         "socket", takes: "FILE", help: "where the camera listens (default /run/tallycam.sock)")
 
     init(_ arguments: CommandLineArguments) {
-        bootDirectory = Self.absolute(arguments["boot"] ?? bootDirectory)
-        stateDirectory = Self.absolute(arguments["state"] ?? stateDirectory)
-        networkDirectory = Self.absolute(arguments["network"] ?? networkDirectory)
-        socketPath = Self.absolute(arguments["socket"] ?? socketPath)
+        bootDirectory = arguments["boot"] ?? bootDirectory
+        stateDirectory = arguments["state"] ?? stateDirectory
+        networkDirectory = arguments["network"] ?? networkDirectory
+        socketPath = arguments["socket"] ?? socketPath
         simulatesPower = arguments.contains("simulate-power")
-    }
-
-    /// The program goes to the boot partition's folder; relative paths are meant from where it was started.
-    private static func absolute(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
-        defer { free(folder) }
-        return "\(String(cString: folder))/\(path)"
     }
 }
 

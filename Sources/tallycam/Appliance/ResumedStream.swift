@@ -1,0 +1,59 @@
+import ApplianceLogic
+import Glibc
+import LinuxIO
+import Media
+
+/// Remembers beside the control socket, which is in memory, whether a stream is wanted, for the program's next run.
+/// Used from the main thread.
+struct ResumedStream {
+    private let path: String
+    private var resumption: StreamResumption
+
+    /// - Parameter path: of a file that does not outlive the machine.
+    init(path: String) {
+        self.path = path
+        let boot = (try? readFile("/proc/sys/kernel/random/boot_id", limit: 64)) ?? []
+        let saved = (try? readFile(path, limit: 4096)).map { String(decoding: $0, as: UTF8.self) }
+        resumption = StreamResumption(
+            savedText: saved, boot: String(decoding: boot.filter { $0 > 0x20 }, as: UTF8.self))
+    }
+
+    mutating func programStarted() -> StreamResumption.Start {
+        defer { save() }
+        return resumption.programStarted(now: MonotonicClock.now())
+    }
+
+    mutating func wishChanged(to isWanted: Bool) {
+        if resumption.wishChanged(to: isWanted) { save() }
+    }
+
+    /// The program ends as it was meant to.
+    func programEnded() { unlink(path) }
+
+    /// Where it cannot be kept, the program's death ends the stream, as everything that is not kept.
+    private func save() { try? replaceFile(path, with: Array(resumption.savedText.utf8), permissions: 0o600) }
+}
+
+extension ApplianceRunner {
+    /// Takes up the stream that was cut off by the program's end, or by the machine's.
+    func takeUpStream() {
+        let now = MonotonicClock.now()
+        switch resumed.programStarted() {
+        case .first: if restarts.takeStream() { perform(appliance.startRequested(now: now)) }
+        case .again:
+            isBoot = false
+            tell("the program had died; no stream was wanted")
+        case .resumes(let number):
+            isBoot = false
+            tell(
+                "the program had died while a stream was wanted, which begins again: \(number) of at most "
+                    + "\(StreamResumption.most) times within \(Int(StreamResumption.window.inSeconds / 60)) min")
+            perform(appliance.startRequested(now: now))
+        case .stands:
+            isBoot = false
+            crashFault =
+                "the program dies of its stream again and again, which stands until the next start: press the button; "
+                + "if that helps for a while only, tell who made the image what events.txt says"
+        }
+    }
+}

@@ -1,0 +1,121 @@
+"""One `tallycam run` at a time, its socket for everybody, and what its own death leaves."""
+
+import os
+import re
+import signal
+import socket
+import time
+
+from appliance import BOARD, DEVICE, Appliance, has_route, plain
+from tallycam import TALLYCAM, Receiver
+
+GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "x"}
+USUAL = "ready" if has_route() else "no network"
+
+
+def test_a_second_one_is_refused_and_takes_nothing_away(children):
+    camera = Appliance(children, stream=GOOD)
+    camera.wait_for(USUAL)
+    for _ in range(2):
+        second = children.run("second", camera.process.argv)
+        assert second.child.returncode == 6
+        assert second.stderr == f"tallycam: tallycam run is already running (socket {camera.socket})\n"
+        assert camera.status()["state"] == USUAL
+    assert camera.events().count(" starts") <= 1
+    # A dead one's socket is taken over.
+    camera.process.kill()
+    assert camera.socket.exists()
+    camera.process = camera.start()
+    camera.wait_for(USUAL)
+
+
+def test_idle_clients_hold_up_nobody(children):
+    camera = Appliance(children, stream=GOOD)
+    camera.wait_for(USUAL)
+    idle = []
+    for _ in range(40):
+        client = socket.socket(socket.AF_UNIX)
+        client.connect(os.fspath(camera.socket))
+        client.settimeout(5)
+        idle.append(client)
+    begin = time.monotonic()
+    assert camera.console("status json").startswith("ok\n")
+    assert time.monotonic() - begin < 0.5
+    # All of them are let go, also one that says a little now and then.
+    for client in idle[:-1]:
+        assert client.recv(10) == b""
+    begin = time.monotonic()
+    dripping = socket.socket(socket.AF_UNIX)
+    dripping.connect(os.fspath(camera.socket))
+    try:
+        while time.monotonic() - begin < 10:
+            dripping.sendall(b"s")
+            time.sleep(0.2)
+        raise AssertionError("a client that never ends its line is kept")
+    except (BrokenPipeError, ConnectionResetError):
+        assert time.monotonic() - begin < 4
+
+
+def test_a_socket_that_cannot_be_made_is_told_and_tried_again(children):
+    folder = children.directory / "later"
+    camera = object.__new__(Appliance)
+    camera.children, camera.boot, camera.state = children, children.directory / "boot", children.directory / "state"
+    camera.socket = folder / "socket"
+    for path in (camera.boot, camera.state):
+        path.mkdir()
+    for name, content in {"board": BOARD, "device": DEVICE, "stream": GOOD}.items():
+        camera.write(name, content)
+    camera.process = children.start("run", [
+        TALLYCAM, "run", "--boot", camera.boot, "--state", camera.state, "--socket", camera.socket,
+        "--network", children.directory / "network", "--simulate-power",
+    ])  # fmt: skip
+    camera.wait_for_faults("no commands can be taken", str(folder), "(9 blinks)")
+    folder.mkdir()
+    camera.process.wait_until(camera.socket.exists, 5, "socket")
+    camera.wait_for(USUAL)
+    camera.wait_for_faults()
+
+
+def test_a_stream_goes_on_after_the_program_has_died(children):
+    receiver = Receiver(children)
+    camera = Appliance(children, stream=plain(receiver.url()))
+    camera.ask("start")
+    camera.wait_for("live")
+    for number in range(1, 4):
+        camera.process.kill()
+        camera.process = camera.start()
+        camera.wait_for("live")
+        told = f"the program had died while a stream was wanted, which begins again: {number} of at most 3"
+        assert told in camera.console("events 200")
+    # It dies of its stream, as it seems.
+    camera.process.kill()
+    camera.process = camera.start()
+    camera.wait_for("fault" if has_route() else "no network")
+    told = camera.wait_for_faults("again and again", "(9 blinks)")
+    assert "press the button" in told and not camera.status()["isStreamWanted"]
+    # Somebody presses.
+    camera.ask("start")
+    camera.wait_for("live")
+    camera.wait_for_faults()
+
+
+def test_a_stream_that_was_stopped_does_not_begin_again(children):
+    receiver = Receiver(children)
+    camera = Appliance(children, stream=plain(receiver.url()), device={**DEVICE, "startAtBoot": True})
+    camera.wait_for("live")
+    camera.ask("stop")
+    camera.wait_for(USUAL)
+    camera.process.kill()
+    # This is no boot: somebody has ended what began there.
+    camera.process = camera.start()
+    time.sleep(2)
+    assert camera.status()["state"] == USUAL and not camera.status()["isStreamWanted"]
+    # An end in order under a live stream is one: nothing goes on after it but what begins at each boot.
+    camera.ask("start")
+    camera.wait_for("live")
+    assert camera.process.interrupt_and_wait(signal_number=signal.SIGTERM) == 0
+    camera.write("device", DEVICE)
+    camera.process = camera.start()
+    time.sleep(2)
+    assert camera.status()["state"] == USUAL
+    assert not re.search("had died while", camera.console("events 200"))

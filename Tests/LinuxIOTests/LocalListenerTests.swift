@@ -1,0 +1,70 @@
+import Glibc
+import LinuxIO
+import Testing
+
+@Suite struct LocalListenerTests {
+    let directory: TemporaryDirectory
+    private var path: String { directory.path + "/socket" }
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    @Test func onlyOneListensAtATime() throws {
+        var first: LocalListener? = try LocalListener(path: path)
+        #expect(throws: LocalListenerError.inUse(path: path)) { try LocalListener(path: path) }
+        // The second one has taken nothing away.
+        _ = try connectLocal(path)
+        #expect(first?.accept()?.rawValue ?? -1 >= 0)
+        first = nil
+        #expect(directory.names == ["socket.lock"])
+        _ = try LocalListener(path: path)
+    }
+
+    /// A socket file without a process, as a killed one leaves it.
+    @Test func whatIsDeadIsReplaced() throws {
+        let left = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        bindSocket(left, to: path)
+        close(left)
+        #expect(throws: SystemCallError.self) { try connectLocal(path) }
+        let listener = try LocalListener(path: path)
+        _ = try connectLocal(path)
+        #expect(listener.accept()?.rawValue ?? -1 >= 0)
+    }
+
+    /// One that knows nothing of the lock, and takes no connection.
+    @Test func whatIsAliveIsLeftAlone() throws {
+        let other = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(other) }
+        bindSocket(other, to: path)
+        listen(other, 0)
+        for _ in 0..<3 {
+            #expect(throws: LocalListenerError.inUse(path: path)) { try LocalListener(path: path) }
+        }
+        #expect(directory.names.contains("socket"))
+    }
+
+    @Test func aFileIsNotTakenForASocket() throws {
+        try replaceFile(path, with: [1])
+        let expected = LocalListenerError.failed(SystemCallError("bind", number: EEXIST, subject: path))
+        #expect(throws: expected) { try LocalListener(path: path) }
+        #expect(try readFile(path, limit: 10) == [1])
+    }
+
+    @Test func aMissingDirectoryIsNamed() {
+        let path = directory.path + "/none/socket"
+        #expect { try LocalListener(path: path) } throws: { error in
+            "\(error)".hasPrefix("open \(path).lock: No such file or directory")
+        }
+    }
+
+    private func bindSocket(_ descriptor: Int32, to path: String) {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        #expect(result == 0)
+    }
+}
