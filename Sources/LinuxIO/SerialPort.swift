@@ -9,7 +9,9 @@ public final class SerialPort {
     /// Opening never waits for a carrier. What is no terminal is not even opened: a mistaken path may be a disk's, or a
     /// watchdog's, which restarts the machine when it has been opened and is not fed.
     public init(_ path: String) throws(SystemCallError) {
-        guard try DeviceKind(of: path) == .terminal else { throw SystemCallError("stat", number: ENOTTY, subject: path) }
+        guard try DeviceKind(of: path) == .terminal else {
+            throw SystemCallError("stat", number: ENOTTY, subject: path)
+        }
         device = try OwnedFileDescriptor(opening: path, flags: O_RDWR | O_NOCTTY | O_NONBLOCK)
         var settings = termios()
         guard tcgetattr(device.rawValue, &settings) == 0 else {

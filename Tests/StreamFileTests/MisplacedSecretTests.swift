@@ -14,7 +14,8 @@ struct MisplacedSecretTests {
     @Test(arguments: [
         #"{"hushhush": "rtmp://a"}"#, #"{"hushhush": 1, "hushhush": 2}"#, #"{"wifi": [{"ssid": "a", "hushhush": 1}]}"#,
         #"{"hushhush": {"a": 1, "a": 2}}"#, #"{"url": "hushhush://a/b/c"}"#, #"{"url": "hushhush"}"#,
-        #"{"url": "rtmp://a/b/c", "hushhush": 1}"#, #"{"hosts": {"hushhush": {}, "publish": {"hushhush": 1}}, "hub": "h"}"#,
+        #"{"url": "rtmp://a/b/c", "hushhush": 1}"#,
+        #"{"hosts": {"hushhush": {}, "publish": {"hushhush": 1}}, "hub": "h"}"#,
         #"{"wifi": [{"ssid": "a", "password": "hushhush", "hushhush": 1, "hushhush": null}]}"#,
         #"{"hub": "hush", "title": "hushhush hushhush", "publishKey": "hushhush hushhush", "publishSecurity": "hushhush"}"#,
         #"{"country": "hushhush", "hostName": "hush hush", "timeServers": ["hush hush", {"hushhush": 1}]}"#,

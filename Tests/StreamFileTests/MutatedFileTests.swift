@@ -57,7 +57,11 @@ struct MutatedFileTests {
             case 1: result.removeSubrange(place..<end)
             case 2: result.insert(contentsOf: result[place..<end], at: place)
             case 3 where place < result.count: result[place] ^= 1 << UInt8.random(in: 0..<8, using: &numbers)
-            case 4: result.insert(contentsOf: Array(["null", "{}", "\"\"", ",", "-1e9", "[["].randomElement(using: &numbers)?.utf8 ?? "".utf8), at: place)
+            case 4:
+                result.insert(
+                    contentsOf: Array(
+                        ["null", "{}", "\"\"", ",", "-1e9", "[["].randomElement(using: &numbers)?.utf8 ?? "".utf8),
+                    at: place)
             default:
                 // One name in another's place.
                 guard let from = result.firstIndex(of: UInt8(ascii: ":")), place < from else { break }
@@ -85,7 +89,9 @@ struct MutatedFileTests {
     private func networkFaults(_ json: JSONValue, _ bytes: [UInt8]) -> [DescriptionFault] {
         let decoded = NetworkDescription.decode(json)
         let open = decoded.goodPart?.wifi.filter { $0.password == nil } ?? []
-        let passwords = String(decoding: bytes, as: UTF8.self).split(separator: Self.secret, omittingEmptySubsequences: false).count - 1
+        let passwords =
+            String(decoding: bytes, as: UTF8.self).split(separator: Self.secret, omittingEmptySubsequences: false).count
+            - 1
         #expect(open.isEmpty || passwords < 2, "\(String(decoding: bytes, as: UTF8.self))")
         return decoded.faults
     }
@@ -123,7 +129,9 @@ struct MutatedFileTests {
     func randomBytesAreNoFile(name: String) {
         for seed in 0..<100 {
             var numbers = SeededNumbers(state: UInt64(seed))
-            let bytes = (0..<Int.random(in: 0...2000, using: &numbers)).map { _ in UInt8.random(in: 0...255, using: &numbers) }
+            let bytes = (0..<Int.random(in: 0...2000, using: &numbers)).map { _ in
+                UInt8.random(in: 0...255, using: &numbers)
+            }
             #expect(!faults(name, bytes).isEmpty)
         }
     }

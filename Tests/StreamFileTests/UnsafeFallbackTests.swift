@@ -33,9 +33,11 @@ struct UnsafeFallbackTests {
     }
 
     @Test(arguments: [
-        #"{"url": "rtmps://h/a", "url": "rtmp://h/a", "key": "k"}"#, #"{"url": "rtmps://h/a", "key": "k", "key": null}"#,
+        #"{"url": "rtmps://h/a", "url": "rtmp://h/a", "key": "k"}"#,
+        #"{"url": "rtmps://h/a", "key": "k", "key": null}"#,
         #"{"url": "rtmps://h/a/b", "caFile": 7}"#, #"{"url": "rtmps://h/a/b", "caFile": "a", "caFile": null}"#,
-        #"{"url": "rtmp://h/a/b", "disabled": "true"}"#, #"{"url": "rtmp://h/a/b", "disabled": false, "disabled": true}"#,
+        #"{"url": "rtmp://h/a/b", "disabled": "true"}"#,
+        #"{"url": "rtmp://h/a/b", "disabled": false, "disabled": true}"#,
         #"{"hub": "hubb", "title": "title", "publishKey": null, "hosts": {"publish": {"rtmp": "h"}}}"#,
         #"{"hub": "hubb", "title": "title", "publishKey": "", "hosts": {"publish": {"rtmp": "h"}}}"#,
         #"{"hub": "hubb", "title": "title", "publishKey": "k", "publishKey": "l", "hosts": {"publish": {"rtmp": "h"}}}"#,
@@ -58,7 +60,8 @@ struct UnsafeFallbackTests {
         var expected = DeviceDescription()
         expected.console = false
         expected.audioSource = .silence
-        let text = #"{"console": false, "audio": {"source": "silence"}, "camera": "x", "startAtBoot": true, "statusInterval": 0}"#
+        let text =
+            #"{"console": false, "audio": {"source": "silence"}, "camera": "x", "startAtBoot": true, "statusInterval": 0}"#
         #expect(try beside(text) == expected)
         expected.console = true
         expected.audioSource = .auto

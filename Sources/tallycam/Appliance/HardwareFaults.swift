@@ -29,7 +29,9 @@ extension ApplianceRunner {
         return faults
     }
 
-    private static let serialPorts = ["ttyAMA0", "ttyAMA1", "ttyAMA10", "ttyS0", "ttyS1", "ttyUSB0", "ttyACM0", "ttyGS0"]
+    private static let serialPorts = [
+        "ttyAMA0", "ttyAMA1", "ttyAMA10", "ttyS0", "ttyS1", "ttyUSB0", "ttyACM0", "ttyGS0",
+    ]
     private static let watchdogs = ["watchdog", "watchdog0", "watchdog1"]
 
     /// - Parameter present: of these names below /dev those that are there are offered.
@@ -44,7 +46,8 @@ extension ApplianceRunner {
         let searched = chips.filter { line.chip == nil || line.chip == $0.name || line.chip == $0.label }
         if searched.isEmpty, !chips.isEmpty {
             return files.fault(
-                .board, "board.json", "\(key).chip", "there is no GPIO chip \"\(line.chip ?? "")\"\(offer(chips.map(\.label)))",
+                .board, "board.json", "\(key).chip",
+                "there is no GPIO chip \"\(line.chip ?? "")\"\(offer(chips.map(\.label)))",
                 example: chips.first.map { "\"chip\": \"\($0.label)\"" })
         }
         // The others are for something else on most boards.
