@@ -27,6 +27,8 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 RECIPE = CHECKOUT / "board/virtual"
 TALLYCAM = CHECKOUT / "out/aarch64/tallycam"
 HOST = "10.0.2.2"
+# What the kernel would do for its safety costs a tenth of an emulated processor's time.
+LEAN = "init_on_alloc=0 init_on_free=0 apparmor=0 audit=0 nokaslr randomize_kstack_offset=off"
 
 
 def parts() -> Path:
@@ -78,7 +80,7 @@ class Board:
         begin = time.monotonic()
         self.machine = Machine(
             folder, kernel=source / "Image", initramfs=self._initramfs(source, files or {}),
-            command_line=f"console=ttyAMA0 quiet loglevel=4 panic=-1 {kernel_words}",
+            command_line=f"console=ttyAMA0 quiet loglevel=4 panic=-1 {LEAN} {kernel_words}",
             device_tree=self._device_tree(memory), memory=memory, arguments=network + disk, interactive=interactive,
         )  # fmt: skip
         if interactive:

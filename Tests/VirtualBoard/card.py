@@ -160,7 +160,7 @@ class CardBoard(Board):
         script = (
             f"{PAUSE} f=$(echo {self._line(line)}/value); read t r </proc/uptime; end=$((${{t%.*}} + {int(seconds) + 1})); n=0; last=;"
             f" while [ ${{t%.*}} -lt $end ] && [ $n -lt {pauses} ]; do read v <$f; read t r </proc/uptime;"
-            ' [ "$v" != "$last" ] || { read -t 0.01 w <&3; continue; }; now=${t%.*}${t#*.}; echo $t $v;'
+            ' [ "$v" != "$last" ] || { read -t 0.02 w <&3; continue; }; now=${t%.*}${t#*.}; echo $t $v;'
             " [ \"$last\" != 0 ] || [ $((now - since)) -le 100 ] || n=$((n + 1)); last=$v; since=$now; done; echo $t $last"
         )
         samples = [line.split() for line in self.run(script, timeout=seconds + 60).text.splitlines()]

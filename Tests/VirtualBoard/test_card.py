@@ -221,7 +221,7 @@ def test_the_light_answers_at_once_and_keeps_its_rhythms(ready_card, nginx, caps
     assert begun[-1][1] and light.kept(begun[2:-1], "connecting"), begun
     press("ready")
     press("live")
-    assert nothing_is_written_while_live(board, light, 60)
+    assert nothing_is_written_while_live(board, light, 30)
     ask(board, "quality Low1")
     board.wait_for_state("degraded", 10)
     assert light.keeps("live, the uplink is poor")
