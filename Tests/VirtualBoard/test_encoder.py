@@ -71,7 +71,7 @@ def test_a_machine_without_one_takes_software_without_a_warning(encoder, nginx):
         # Nobody has said how large: what this processor carries.
         plain = encoder.run(
             "tallycam publish --url rtmp://10.0.2.2:9/live/x --audio none --reconnect 0 --events json", check=False)
-        assert "software encodes what this processor carries: 640x360 at 19 fps" in plain.text, plain.text
+        assert "software encodes what this processor carries: 640x480 at 15 fps" in plain.text, plain.text
         refused = encoder.run(
             "tallycam publish --encoder v4l2 --url rtmp://10.0.2.2:9/live/x --audio none", check=False)
         assert refused.status == 4 and "no H.264 encoder" in refused.text
