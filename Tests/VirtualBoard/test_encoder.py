@@ -53,12 +53,14 @@ def test_is_found_among_decoys(encoder, nginx):
 
 def test_decoys_that_are_asked_for_are_refused(encoder):
     names = encoder.run("grep . /sys/class/video4linux/video*/name").text
-    for decoy in ("vivid", "vicodec", "stateful-encoder"):
+    for decoy in ("vivid", "stateful-encoder", "stateful-decoder"):
         node = re.search(rf"/(video\d+)/name:.*{decoy}", names)
         assert node, names
         refused = encoder.run(
             f"tallycam publish --encoder v4l2:/dev/{node[1]} --url rtmp://10.0.2.2:9/live/x --audio none", check=False)
-        assert refused.status == 4 and f"/dev/{node[1]} cannot encode H.264" in refused.text, refused.text
+        assert refused.status == 4 and f"/dev/{node[1]} cannot encode H.264: " in refused.text, refused.text
+        assert "is no memory-to-memory device" in refused.text or "gives no H.264" in refused.text, refused.text
+        assert "camera" not in refused.text, refused.text
 
 
 def test_a_machine_without_one_takes_software_without_a_warning(encoder, nginx):
