@@ -43,7 +43,7 @@ struct EncoderFactory: Sendable {
     }
 
     /// For a stream that is live and gets another encoder: it goes on in software when the hardware does not open,
-    /// whatever was chosen. The hardware is the one that it began with: a driver that hangs answers no question about it.
+    /// whatever was chosen. The hardware is the one that it began with: a driver that hangs does not answer what it is.
     /// - Throws: a `CommandFailure` when software does not open either.
     func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
         do {
