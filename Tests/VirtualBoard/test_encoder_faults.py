@@ -58,6 +58,23 @@ def test_a_stall_for_good_ends_in_software(encoder, nginx):
     assert_goes_on_with_a_key_frame(stream)
 
 
+def test_a_stalled_encoder_gives_the_camera_its_memory_back(encoder, nginx):
+    """The inputs that it keeps are the camera's own: each step of the ladder takes them back, and the camera goes on."""
+    set_faults(encoder, stall_after=20)
+    stream = Publisher(
+        encoder, nginx, "kept", "--dimension 640x360", "--quality Low1", "--adapt nothing", "--duration 25",
+        source="v4l2:/dev/video0,size=640x360,format=NV12",
+    ).finish(90)  # fmt: skip
+    assert stream.codes.count(1104) == 2 and stream.codes.count(1103) == 1
+    reports = stream.of("status")
+    lent = [report for report in reports if report["encoder"] != "openh264"]
+    assert lent[-1]["sourceMapped"] == lent[-1]["sourceConverted"] == 0, lent[-1]
+    assert reports[-1]["encoder"] == "openh264"
+    assert reports[-1]["sourceFrames"] > lent[-1]["sourceFrames"] + 15
+    assert_decodes(stream)
+    assert_goes_on_with_a_key_frame(stream)
+
+
 def test_a_drain_that_never_ends_is_cut_off(encoder, nginx):
     set_faults(encoder, endless_drain=1)
     publisher = Publisher(encoder, nginx, "drain", SMALL, "--quality Low3")
@@ -155,8 +172,8 @@ def test_a_chosen_encoder_is_waited_for_and_then_missed(encoder, nginx):
 def test_a_live_stream_outlives_the_encoder_that_was_chosen(encoder, nginx):
     """--encoder v4l2, and a crossing to another profile needs another one just when it refuses: software takes over."""
     publisher = Publisher(
-        encoder, nginx, "outlives", SMALL, "--quality Medium3", "--adapt restart", "--commands",
-        source="v4l2:/dev/video0,size=320x240,format=NV12",
+        encoder, nginx, "outlives", "--dimension 640x360", "--quality Medium3", "--adapt restart", "--commands",
+        source="v4l2:/dev/video0,size=640x360,format=NV12",
     )  # fmt: skip
     publisher.wait_pictures(20)
     assert publisher.wait_status(lambda status: True, 10)["encoder"] == "v4l2:/dev/video11"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import flv
 import pytest
 
-from encoder import PARAMETERS, SMALL, Publisher, Stream, assert_decodes, unaccounted
+from encoder import PARAMETERS, Publisher, Stream, assert_decodes, unaccounted
 from test_synchrony import brightness
 
 CAMERA = "v4l2:/dev/video0,size=640x360,format=NV12,fps=30"
@@ -178,8 +178,8 @@ def test_pictures_that_a_camera_lends_show_what_it_saw(encoder, nginx):
     encoder.run(dark)
     try:
         publisher = Publisher(
-            encoder, nginx, "seen", SMALL, "--quality Low3", "--adapt nothing",
-            source="v4l2:/dev/video0,size=320x240,format=NV12",
+            encoder, nginx, "seen", "--dimension 640x360", "--quality Low3", "--adapt nothing",
+            source="v4l2:/dev/video0,size=640x360,format=NV12",
         )  # fmt: skip
         publisher.wait_pictures(15)
         for change in (bright, dark):
