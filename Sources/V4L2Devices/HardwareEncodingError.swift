@@ -28,6 +28,7 @@ public enum HardwareEncodingError: Error, Hashable, Sendable {
         case .missing: self = .notAnEncoder(path: path, reason: "there is no such node")
         case .forbidden: self = .notAnEncoder(path: path, reason: "it may not be opened by this user")
         case .busy: self = .busy(path: path)
+        case .notACamera(_, let reason): self = .notAnEncoder(path: path, reason: reason)
         default: self = .notAnEncoder(path: path, reason: "\(error)")
         }
     }

@@ -56,6 +56,7 @@ class Publisher:
         self.board = board
         self.nginx = nginx
         self.name = name
+        self.source = source
         self.commands = f"/tmp/commands-{name}"
         words = [
             "exec tallycam publish --events json --encoder v4l2 --status-interval 1 --reconnect 0",
@@ -115,7 +116,10 @@ class Publisher:
         """Waits for its own end."""
         output = self.process.wait(timeout)
         assert output.status == status, output.text[-3000:]
-        return Stream(self.events, Recording(self.nginx.recording(self.name)), output.text)
+        stream = Stream(self.events, Recording(self.nginx.recording(self.name)), output.text)
+        # Else no picture could be missed.
+        assert self.source == "synthetic" or stream.ended["sourceFrames"] > 0, stream.ended
+        return stream
 
     def stop(self, timeout: float = 30) -> Stream:
         self.process.signal("INT")

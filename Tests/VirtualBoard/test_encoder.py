@@ -51,13 +51,29 @@ def test_is_found_among_decoys(encoder, nginx):
     assert_decodes(stream)
 
 
+def test_decoys_that_are_asked_for_are_refused(encoder):
+    names = encoder.run("grep . /sys/class/video4linux/video*/name").text
+    for decoy in ("vivid", "stateful-encoder", "stateful-decoder"):
+        node = re.search(rf"/(video\d+)/name:.*{decoy}", names)
+        assert node, names
+        refused = encoder.run(
+            f"tallycam publish --encoder v4l2:/dev/{node[1]} --url rtmp://10.0.2.2:9/live/x --audio none", check=False)
+        assert refused.status == 4 and f"/dev/{node[1]} cannot encode H.264: " in refused.text, refused.text
+        assert "is no memory-to-memory device" in refused.text or "gives no H.264" in refused.text, refused.text
+        assert "camera" not in refused.text, refused.text
+
+
 def test_a_machine_without_one_takes_software_without_a_warning(encoder, nginx):
     encoder.run("rmmod virtual_h264")
     try:
         stream = Publisher(encoder, nginx, "soft", "--dimension 160x120", "--encoder auto", "--quality Low1",
                            "--duration 6").finish(90)  # fmt: skip
         assert {event["encoder"] for event in stream.of("status")} == {"openh264"}
-        assert 1103 not in stream.codes
+        assert 1103 not in stream.codes and "warning" not in stream.text
+        # Nobody has said how large: what this processor carries.
+        plain = encoder.run(
+            "tallycam publish --url rtmp://10.0.2.2:9/live/x --audio none --reconnect 0 --events json", check=False)
+        assert "software encodes what this processor carries: 640x480 at 15 fps" in plain.text, plain.text
         refused = encoder.run(
             "tallycam publish --encoder v4l2 --url rtmp://10.0.2.2:9/live/x --audio none", check=False)
         assert refused.status == 4 and "no H.264 encoder" in refused.text
@@ -102,7 +118,8 @@ def test_another_makers_encoder_does_as_well(encoder, nginx, other_maker):
 
 
 def test_every_picture_comes_out(encoder, nginx):
-    stream = Publisher(encoder, nginx, "all", SMALL, "--quality Low3", "--duration 10").finish()
+    stream = Publisher(
+        encoder, nginx, "all", SMALL, "--quality Low3", "--duration 10", "--encoder v4l2:/dev/video11").finish()
     assert stream.ended["videoFrames"] > 30
     assert stream.ended["videoSkipped"] == 0
     sps = stream.recording.sps

@@ -7,6 +7,7 @@ import flv
 import pytest
 
 from encoder import PARAMETERS, Publisher, Stream, assert_decodes, unaccounted
+from test_synchrony import brightness
 
 CAMERA = "v4l2:/dev/video0,size=640x360,format=NV12,fps=30"
 
@@ -110,6 +111,9 @@ def test_quality_script_over_the_whole_table_and_back(encoder, voice, nginx, cap
         print("\n  " + "\n  ".join(lines))
     assert len(lines) == len(WALK)
     assert_whole(stream)
+    # The sound went along, to the end.
+    sounds = stream.recording.sounds
+    assert len(sounds) > 100 and abs(sounds[-1].timestamp - stream.recording.pictures[-1].timestamp) < 1000
 
 
 def test_a_size_that_needs_more_for_medium_keeps_its_encoder(encoder, nginx):
@@ -160,5 +164,33 @@ def test_libcamera_lends_its_memory_to_the_encoder(encoder, nginx):
     status = stream.of("status")[-1]
     assert status["encoder"] == "v4l2:/dev/video11"
     assert status["sourceConverted"] == status["sourceMapped"] == 0, status
-    assert status["sourceFrames"] + status["sourceRepeated"] > 30
+    ended = stream.ended
+    assert ended["sourceFrames"] + ended["sourceRepeated"] > 30
+    # It came out or was left out by the encoder, but for the one that came after the end.
+    assert ended["videoDropped"] + ended["videoDecimated"] <= 2, ended
+    assert_decodes(stream)
+
+
+def test_pictures_that_a_camera_lends_show_what_it_saw(encoder, nginx):
+    """Each of them once, in its order: the camera sees dark, bright and dark again, and the stream shows no more changes
+    than these. A buffer that the encoder read too late or twice would be one."""
+    dark, bright, usual = (f"v4l2-ctl -d /dev/video0 -c brightness={value}" for value in (0, 255, 128))
+    encoder.run(dark)
+    try:
+        publisher = Publisher(
+            encoder, nginx, "seen", "--dimension 640x360", "--quality Low3", "--adapt nothing",
+            source="v4l2:/dev/video0,size=640x360,format=NV12",
+        )  # fmt: skip
+        publisher.wait_pictures(15)
+        for change in (bright, dark):
+            encoder.run(change)
+            publisher.wait_pictures(publisher.pictures + 25)
+        stream = publisher.stop()
+    finally:
+        encoder.run(usual)
+    assert stream.of("status")[-1]["sourceMapped"] == 0
+    means = brightness(stream.recording)
+    is_bright = [mean > (min(means) + max(means)) / 2 for mean in means]
+    assert max(means) - min(means) > 40 and not is_bright[0] and not is_bright[-1], means
+    assert sum(one != other for one, other in zip(is_bright, is_bright[1:])) == 2, means
     assert_decodes(stream)

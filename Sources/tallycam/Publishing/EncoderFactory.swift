@@ -43,18 +43,15 @@ struct EncoderFactory: Sendable {
     }
 
     /// For a stream that is live and gets another encoder: it goes on in software when the hardware does not open,
-    /// whatever was chosen.
+    /// whatever was chosen. The hardware is the one that it began with: a driver that hangs does not answer what it is.
     /// - Throws: a `CommandFailure` when software does not open either.
     func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
-        let hadHardware = inUse.name != EncoderInUse.software
         do {
-            switch choice {
-            case .openh264: return try software(configuration)
-            case .auto where hadHardware && HardwareEncoder.all().isEmpty:
-                return try hardwareOrSoftware(nil, configuration)
-            case .auto: return try best(configuration, mayShrink: false) { _ in }
-            case .v4l2(let path): return try hardwareOrSoftware(path, configuration)
-            }
+            guard choice != .openh264 else { return try software(configuration) }
+            guard let encoder = inUse.hardware else { return try plainSoftware(configuration) { _ in } }
+            let outcome = Result { try hardware(encoder, configuration) }
+            guard case .failure(let error) = outcome else { return try outcome.get() }
+            return try hardware(encoder, configuration, openingFailure: "\(error)")
         } catch {
             throw error as? CommandFailure ?? Self.failure(error)
         }
@@ -90,22 +87,6 @@ struct EncoderFactory: Sendable {
         }
     }
 
-    private func hardwareOrSoftware(
-        _ path: String?, _ configuration: VideoEncoderConfiguration
-    ) throws -> any VideoEncoder {
-        switch Result(catching: { () throws(HardwareEncodingError) in try find(path) }) {
-        case .success(let encoder):
-            let outcome = Result { try hardware(encoder, configuration) }
-            guard case .failure(let error) = outcome else { return try outcome.get() }
-            return try hardware(encoder, configuration, openingFailure: "\(error)")
-        case .failure(let error):
-            // There is none to be tried again.
-            reports.send(.encoder(.softwareEncoderInUse(reason: "\(error)")))
-            inUse.name = EncoderInUse.software
-            return try SoftwareFallback(configuration)
-        }
-    }
-
     /// The first hardware encoder that takes the stream. When all of them fail, the stream begins in software, at what
     /// the processor carries, and the hardware is tried again later. Without any, software is the plain choice.
     private func best(
@@ -129,7 +110,8 @@ struct EncoderFactory: Sendable {
     private func hardware(
         _ encoder: HardwareEncoder, _ configuration: VideoEncoderConfiguration, openingFailure: String? = nil
     ) throws -> StreamVideoEncoder {
-        try StreamVideoEncoder(
+        inUse.hardware = encoder
+        return try StreamVideoEncoder(
             encoder, configuration: configuration, layout: layout, isLent: isLent, inUse: inUse, reports: reports,
             openingFailure: openingFailure)
     }

@@ -89,14 +89,16 @@ extension LivePublisher {
             adaptation.restartFailed()
             return refuse("\(error); the stream keeps its profile")
         }
+        let replacesAudio = point.audioQuality.map {
+            tracks.hasOwnSampleRate && tracks.metadata.audio?.sampleRate != $0.sampleRate
+        }
+        // Before the encoders' threads are told: what they answer must not come before it is waited for.
+        queue.paused(replacesVideoEncoder: video != nil, replacesAudioEncoder: replacesAudio ?? false)
         if let video { control.replaceVideoEncoder(video) }
-        var replacesAudio = false
         if let audio = point.audioQuality {
-            replacesAudio = tracks.hasOwnSampleRate && tracks.metadata.audio?.sampleRate != audio.sampleRate
-            if replacesAudio { control.replaceAudioEncoder(audio) } else { control.perform([.setAudio(audio)]) }
+            if replacesAudio == true { control.replaceAudioEncoder(audio) } else { control.perform([.setAudio(audio)]) }
         }
         tracks.reconfigured(video: video, audio: point.audioQuality)
-        queue.paused(replacesVideoEncoder: video != nil, replacesAudioEncoder: replacesAudio)
         adaptation.connectionLost()
         mediaConnection = nil
         perform(session.restartRequested(isContinuation: true, now: MonotonicClock.now()))
