@@ -85,7 +85,7 @@ BROKEN = {
     ],
     "board.json": [
         (b"", 9, "board.json"),
-        (WIRING % b"NOWHERE", 9, '"NOWHERE"; look into board.json; there is "GPIO2", "GPIO3", '),
+        (WIRING % b"NOWHERE", 9, '"NOWHERE"; look into board.json; there is "GPIO2", '),
         (WIRING % b'GPIO17", "chip": "nothing', 9, 'there is no GPIO chip "nothing"; there is "pinctrl-bcm2835"'),
         (WIRING % b"STATUS_LED_N", 9, "in use"),
     ],
@@ -271,7 +271,7 @@ def test_the_light_answers_at_once_and_keeps_its_rhythms(ready_card, nginx, caps
     changes = light.changes()
     pressed = next(when for when, what in changes if what == "pressed")
     blinks_of_answer = [when - pressed for when, what in changes if what == "lit" and 3.02 < when - pressed < 3.59]
-    assert all(abs(a - b) < 0.05 for a, b in zip(blinks_of_answer, [3.1, 3.3, 3.5], strict=True)), blinks_of_answer
+    assert all(abs(a - b) < 0.09 for a, b in zip(blinks_of_answer, [3.1, 3.3, 3.5], strict=True)), blinks_of_answer
     assert light.kept([change for change in light.light() if change[0] > pressed + 3.7], "ready"), changes
     assert board.status()["state"] == "ready" and "button" not in board.console[before:]
     board.edit("stream.json", "[]")
