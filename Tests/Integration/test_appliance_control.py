@@ -138,3 +138,15 @@ def test_a_console_that_hangs_up_is_told_and_replaced(children):
     other.wait_for(b"tallycam> ")
     camera.wait_for_faults()
     camera.wait_for(USUAL)
+
+
+def test_a_program_that_hangs_is_not_asked_for_ever(children):
+    camera = Appliance(children, stream=GOOD)
+    camera.wait_for(USUAL)
+    camera.process.child.send_signal(signal.SIGSTOP)
+    begin = time.monotonic()
+    asked = camera.ask("status")
+    assert asked.child.returncode == 6 and "does not answer" in asked.stderr
+    assert time.monotonic() - begin < 20
+    camera.process.child.send_signal(signal.SIGCONT)
+    camera.wait_for(USUAL)

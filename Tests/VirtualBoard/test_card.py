@@ -167,7 +167,7 @@ def test_the_lines_gone_and_back(ready_card, nginx, capsys):
     board.wait_until("grep -q 'GPIO17' /boot/faults.txt && grep -q 'GPIO27' /boot/faults.txt && grep -q 'GPIO22' /boot/faults.txt", 20)
     status = board.status()
     assert status["state"] == "fault" and [fault["blinks"] for fault in status["faults"]] == [9]
-    assert all(f"{key}.line: " in board.console[before:] for key in ("button", "statusLED", "flashLED"))
+    assert all(f"{key}: " in board.console[before:] for key in ("button.chip", "statusLED.line", "flashLED.line"))
     begin = int(board.run(used).text.split()[0])
     time.sleep(10)
     ticks, left = (int(word) for word in board.run(used).text.split())
