@@ -28,7 +28,7 @@ private let patience = Duration.seconds(10)
 private func ask(_ command: String, _ arguments: CommandLineArguments) throws -> ExitStatus {
     let path = arguments["socket"] ?? "/run/tallycam.sock"
     let answer: [UInt8]
-    do {
+    do throws(SystemCallError) {
         let connection = try connectLocal(path)
         try connection.writeAll(Array("\(command)\n".utf8))
         // A program that hangs still has its connections taken by the kernel.
