@@ -60,6 +60,13 @@ public struct CardFiles: Sendable {
         return [.write(files)]
     }
 
+    /// The power is about to go: what waits is tried now, however often there was a write, or how lately one has failed.
+    public mutating func endNeared(now: MediaTimestamp) -> [Action] {
+        allowance = .zero
+        nextAttempt = min(nextAttempt, now)
+        return timePassed(now: now)
+    }
+
     /// The answer to `write`.
     /// - Parameters:
     ///   - failed: the names of those that are not as they were to be.

@@ -88,6 +88,29 @@ import Testing
         #expect(writes > 1000 && writes <= CardFiles.writesInARow + 24 * 60 + 1)
     }
 
+    /// Somebody has pressed very often, and then powers off: the card is to say how it ended.
+    @Test mutating func theLastWordIsWrittenThoughThereWereManyWrites() {
+        for number in 0..<UInt8(CardFiles.writesInARow) {
+            #expect(change("events", [number], at: 1) == Self.write([("events", [number])]))
+            #expect(succeed(at: 1) == [])
+        }
+        #expect(change("events", [0xFF], at: 2) == [])
+        #expect(!files.isBusy(now: Self.at(2)))
+        #expect(files.endNeared(now: Self.at(2)) == Self.write([("events", [0xFF])]))
+        #expect(files.isBusy(now: Self.at(2)))
+        #expect(succeed(at: 3) == [])
+        #expect(!files.isBusy(now: Self.at(3)))
+    }
+
+    @Test mutating func whatHasFailedIsTriedOnceMoreAtTheEnd() {
+        _ = change("faults.txt", [1], at: 0)
+        #expect(fail(["faults.txt"], at: 1) == [])
+        #expect(files.endNeared(now: Self.at(1.5)) == Self.write([("faults.txt", [1])]))
+        // It is not waited for for ever.
+        #expect(fail(["faults.txt"], at: 1.6) == [])
+        #expect(!files.isBusy(now: Self.at(1.7)))
+    }
+
     @Test func aCardThatDoesNotAnswerIsToldAndHeals() {
         var watch = CardWatch()
         watch.jobGiven(now: Self.at(0))

@@ -98,6 +98,13 @@ def plain(url: str) -> dict:
     return {"url": server, "key": key}
 
 
+def cpu_seconds(camera: Appliance) -> float:
+    """That the program has used so far."""
+    with open(f"/proc/{camera.process.child.pid}/stat") as file:
+        words = file.read().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def has_route() -> bool:
     with open("/proc/net/route") as table:
         return any(line.split()[1] == "00000000" for line in table.readlines()[1:])
@@ -121,3 +128,8 @@ class Terminal:
     def type(self, text: bytes) -> None:
         self.seen = b""
         os.write(self.master, text)
+
+    def hang_up(self) -> None:
+        """As an adapter that is unplugged."""
+        os.close(self.slave)
+        os.close(self.master)

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import pytest
-from appliance import BOARD, Appliance, Terminal, has_route, plain
+from appliance import BOARD, Appliance, Terminal, cpu_seconds, has_route, plain
 from tallycam import Receiver
 
 GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "x"}
@@ -104,12 +104,6 @@ def test_a_card_that_stays_read_only_is_told_and_left_alone(children, small_boot
     assert cpu_seconds(camera) - before < 0.3
     assert camera.console("events 200").count("Operation not permitted") == 1
     assert camera.process.interrupt_and_wait() == 0
-
-
-def cpu_seconds(camera: Appliance) -> float:
-    with open(f"/proc/{camera.process.child.pid}/stat") as file:
-        words = file.read().rpartition(")")[2].split()
-    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def slowest_answer(camera: Appliance, seconds: float) -> float:

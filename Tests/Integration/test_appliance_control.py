@@ -6,7 +6,7 @@ import signal
 import socket
 import time
 
-from appliance import BOARD, DEVICE, Appliance, has_route, plain
+from appliance import BOARD, DEVICE, Appliance, Terminal, cpu_seconds, has_route, plain
 from tallycam import TALLYCAM, Receiver
 
 GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "x"}
@@ -119,3 +119,34 @@ def test_a_stream_that_was_stopped_does_not_begin_again(children):
     time.sleep(2)
     assert camera.status()["state"] == USUAL
     assert not re.search("had died while", camera.console("events 200"))
+
+
+def test_a_console_that_hangs_up_is_told_and_replaced(children):
+    """It stays readable for ever, and is not to be read for ever."""
+    terminal = Terminal()
+    camera = Appliance(children, stream=GOOD, board={**BOARD, "console": terminal.name})
+    terminal.wait_for(b"tallycam> ")
+    camera.wait_for(USUAL)
+    terminal.hang_up()
+    camera.wait_for_faults('"console"', terminal.name)
+    assert 9 in [fault["blinks"] for fault in camera.status()["faults"]]
+    before = cpu_seconds(camera)
+    time.sleep(4)
+    assert cpu_seconds(camera) - before < 0.2
+    other = Terminal()
+    camera.write("board", {**BOARD, "console": other.name})
+    other.wait_for(b"tallycam> ")
+    camera.wait_for_faults()
+    camera.wait_for(USUAL)
+
+
+def test_a_program_that_hangs_is_not_asked_for_ever(children):
+    camera = Appliance(children, stream=GOOD)
+    camera.wait_for(USUAL)
+    camera.process.child.send_signal(signal.SIGSTOP)
+    begin = time.monotonic()
+    asked = camera.ask("status")
+    assert asked.child.returncode == 6 and "does not answer" in asked.stderr
+    assert time.monotonic() - begin < 20
+    camera.process.child.send_signal(signal.SIGCONT)
+    camera.wait_for(USUAL)

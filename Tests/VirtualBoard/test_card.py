@@ -155,6 +155,39 @@ def test_camera_gone_and_back(ready_card, nginx):
     board.run("modprobe -r vivid")
 
 
+def test_the_lines_gone_and_back(ready_card, nginx, capsys):
+    """Their chip's driver is unbound under the program, and bound again."""
+    board = ready_card(SMALL, server(nginx.port))
+    driver = "/sys/bus/platform/drivers/gpio-sim"
+    device = board.run(f"cd {driver}; ls -d *gpio-sim*").text.strip()
+    used = "cat /proc/$(pidof tallycam)/stat | awk '{print $14 + $15}'; ls /proc/$(pidof tallycam)/fd | wc -l"
+    descriptors = int(board.run(used).text.split()[1])
+    before = len(board.console)
+    board.run(f"echo {device} >{driver}/unbind")
+    board.wait_until("grep -q 'GPIO17' /boot/faults.txt && grep -q 'GPIO27' /boot/faults.txt && grep -q 'GPIO22' /boot/faults.txt", 20)
+    status = board.status()
+    assert status["state"] == "fault" and [fault["blinks"] for fault in status["faults"]] == [9]
+    assert all(f"{key}: " in board.console[before:] for key in ("button.chip", "statusLED.line", "flashLED.line"))
+    begin = int(board.run(used).text.split()[0])
+    time.sleep(10)
+    ticks, left = (int(word) for word in board.run(used).text.split())
+    assert ticks - begin < 300, "of a thousand hundredths of a second"
+    assert left <= descriptors
+    board.run(f"echo {device} >{driver}/bind")
+    board.wait_for_state("ready", 30)
+    board.wait_until("! test -e /boot/faults.txt", 20)
+    assert not board.status()["faults"]
+    assert int(board.run(used).text.split()[1]) == descriptors
+    # The button is heard, and the lights are lit.
+    board.click()
+    board.wait_for_state("live", 40)
+    assert is_steady(board) and board.is_high("GPIO22")
+    board.click()
+    board.wait_for_state("ready", 20)
+    with capsys.disabled():
+        print(f"\n  ten seconds of looking for three lines took {(ticks - begin) / 100:.2f} s of the emulated processor")
+
+
 def test_a_full_card_and_events_that_outlive_the_program(ready_card):
     board = ready_card(SMALL, server(1))
     board.run(

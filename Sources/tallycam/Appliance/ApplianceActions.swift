@@ -56,6 +56,7 @@ extension ApplianceRunner {
         isEndingMachine = !settings.simulatesPower
         tell(kind == .halt ? "powering off" : "restarting")
         if let text = events.takeLast(now: now) { card.write("events", text, to: .state, now: now) }
+        card.endNeared(now: now)
         powerOff = (kind, now + Self.powerOffLimit)
     }
 

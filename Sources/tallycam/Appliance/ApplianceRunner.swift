@@ -167,6 +167,7 @@ final class ApplianceRunner {
         if let text = events.takeLast(now: MonotonicClock.now()) {
             card.write("events", text, to: .state, now: MonotonicClock.now())
         }
+        card.endNeared(now: MonotonicClock.now())
         while card.isBusy(now: MonotonicClock.now()), MonotonicClock.now() < limit {
             var entries = [PollEntry(card.reports.wakeup.fileDescriptor)]
             guard (try? poll(&entries, until: limit)) != nil else { break }

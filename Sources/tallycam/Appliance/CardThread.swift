@@ -41,6 +41,7 @@ enum CardReport: Sendable {
 /// for ever, and the button is to be answered meanwhile.
 struct CardWork: Sendable {
     private static let networkScript = "/etc/init.d/S30network"
+    private static let microsecondsOfWriting: UInt32 = 100_000
 
     private let settings: ApplianceSettings
     private var boot: BootPartition
@@ -74,9 +75,12 @@ struct CardWork: Sendable {
     }
 
     private mutating func look() -> CardReport {
-        let current = boot.fingerprint
-        guard current != fingerprint || files.value.certificatesHaveChanged else { return .looked(hasChanged: false) }
-        fingerprint = current
+        guard boot.fingerprint != fingerprint || files.value.certificatesHaveChanged else {
+            return .looked(hasChanged: false)
+        }
+        // Whoever writes a file may not be done yet, and half of stream.json would end what is live.
+        usleep(Self.microsecondsOfWriting)
+        fingerprint = boot.fingerprint
         return .looked(hasChanged: true)
     }
 
@@ -172,6 +176,12 @@ final class Card {
         guard !isLooking else { return }
         isLooking = true
         give(.look, now: now)
+    }
+
+    /// To be called at the end, when everything has been said that is to be kept.
+    func endNeared(now: MediaTimestamp) {
+        perform(boot.endNeared(now: now), .boot, now: now)
+        perform(state.endNeared(now: now), .state, now: now)
     }
 
     /// To be called with each report before anything else is done with it.

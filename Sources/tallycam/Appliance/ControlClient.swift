@@ -1,5 +1,6 @@
 import Glibc
 import LinuxIO
+import Media
 
 /// `tallycam status`, `start` and `stop`: ask the running camera through its Unix socket.
 func runStatus(_ arguments: [String]) throws -> ExitStatus {
@@ -22,12 +23,19 @@ private func runPlain(_ command: String, _ arguments: [String]) throws -> ExitSt
     return try ask(command, parsed)
 }
 
+private let patience = Duration.seconds(10)
+
 private func ask(_ command: String, _ arguments: CommandLineArguments) throws -> ExitStatus {
     let path = arguments["socket"] ?? "/run/tallycam.sock"
     let answer: [UInt8]
-    do {
+    do throws(SystemCallError) {
         let connection = try connectLocal(path)
         try connection.writeAll(Array("\(command)\n".utf8))
+        // A program that hangs still has its connections taken by the kernel.
+        var entries = [PollEntry(connection.rawValue)]
+        guard try poll(&entries, until: MonotonicClock.now() + patience) > 0 else {
+            throw SystemCallError("read", number: ETIMEDOUT, subject: path)
+        }
         answer = try connection.readAll(limit: 1 << 20)
     } catch {
         throw CommandFailure(

@@ -1,4 +1,5 @@
 import ApplianceLogic
+import Glibc
 import LinuxIO
 
 /// The status and command line on the board's UART. Needs no login: who can touch the pins can take the card.
@@ -29,9 +30,11 @@ final class SerialConsole {
     }
 
     /// Does what came in.
-    /// - Throws: when the line is gone.
+    /// - Throws: when the line is gone: an adapter that was unplugged, or a terminal whose other end was closed.
     func serve(_ answer: (String) -> CommandAnswer) throws(SystemCallError) {
-        while let bytes = try port.read(), !bytes.isEmpty {
+        while let bytes = try port.read() {
+            // It stays readable, and nothing comes from it any more.
+            guard !bytes.isEmpty else { throw SystemCallError("read", number: EIO, subject: path) }
             for action in editor.received(bytes) {
                 switch action {
                 case .write(let bytes): send(bytes)
