@@ -61,7 +61,8 @@ def test_presses_in_a_row_are_honoured_in_order(ready_card, nginx, capsys):
         board.run(press * presses)
         time.sleep(1)
         board.wait_for_state(state, 30)
-        told = steps(board, begin)
+        # A busy machine may have the quality lowered at once.
+        told = steps(board, begin).removesuffix(", degraded")
         assert told.count("press") == presses and re.fullmatch(order, told), told
         with capsys.disabled():
             print(f"\n  {told}")
