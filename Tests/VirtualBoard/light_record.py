@@ -83,8 +83,8 @@ class LightRecord:
     def kept(self, changes: list[tuple[float, bool]], meaning: str, tolerance: int = 50) -> bool:
         pattern = rhythm_of_the_paper(meaning)
         off = deviations(changes, pattern)
-        # A machine that stands still for a moment makes one change late, which spoils the times on both sides of it.
-        if not off or sum(milliseconds >= tolerance for milliseconds in off) > (2 if len(off) > 6 else 0):
+        # An emulated machine that waits for a processor makes a change late, which spoils the times on both sides of it.
+        if not off or statistics.median(off) >= tolerance or max(off) >= 3 * tolerance:
             print(f"not the rhythm {pattern}, off by {off}: {changes}")
             return False
         self.measured.append(
