@@ -16,7 +16,7 @@ RATE = 48_000
 SILENCE, SECONDS = 12, 26
 LIMIT = 0.040
 # Flashes come a little more often than every half second.
-FLASHES, FLASH_MILLISECONDS = 56, 450
+FLASHES, FLASH_MILLISECONDS = 62, 450
 
 
 @pytest.fixture(scope="module")
