@@ -27,7 +27,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 RECIPE = CHECKOUT / "board/virtual"
 TALLYCAM = CHECKOUT / "out/aarch64/tallycam"
 HOST = "10.0.2.2"
-# What the kernel would do for its safety costs a tenth of an emulated processor's time.
+# What the kernel would do for its safety costs up to a tenth of an emulated processor's time.
 LEAN = "init_on_alloc=0 init_on_free=0 apparmor=0 audit=0 nokaslr randomize_kstack_offset=off"
 
 
