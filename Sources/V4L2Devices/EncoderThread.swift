@@ -8,12 +8,12 @@ import Synchronization
 /// Drivers take one lock for everything, and wait for their firmware with it: a new bit rate can keep every other call
 /// waiting for seconds. So settings are left here and done by the thread, pictures wait for it a short while only, and
 /// an encoder that does not come back is left alone: the camera gets its memory back, the thread ends when the kernel
-/// lets it. Used from one thread, the video thread.
+/// lets it, and no other one begins at the node before. Used from one thread, the video thread.
 public final class EncoderThread: Sendable {
     /// So long a picture waits for the encoder to take it; then those that follow are left out and counted.
     private static let patience = Duration.milliseconds(250)
     /// Opening asks the firmware for a lot.
-    private static let openLimit = Duration.seconds(3)
+    public static let openLimit = Duration.seconds(3)
     /// An encoder that waits for an input does so for a second; one that is known to hang is not waited for.
     private static let closeLimit = (usual: Duration.milliseconds(1500), hanging: Duration.milliseconds(100))
     private static let finishLimit = Duration.seconds(1)
@@ -61,26 +61,35 @@ public final class EncoderThread: Sendable {
         var faultCount = 0
     }
 
-    private let path: String
+    private let stay: DriverStay
     private let state = Mutex(State())
     private let work: EventFD
     private let progress: EventFD
 
-    /// Starts the thread and waits until `open` has returned there.
-    public init(path: String, open: @escaping @Sendable () throws -> any VideoEncoder) throws {
-        self.path = path
+    /// Starts the thread and waits until `open` has returned there. What it returns later is closed at once.
+    /// - Parameter limit: how long it is waited for.
+    /// - Throws: what `open` threw; `HardwareEncodingError.blocked` when it has not returned, and at once while an
+    ///   earlier thread has not come back from this node.
+    public init(
+        path: String, limit: Duration = EncoderThread.openLimit,
+        open: @escaping @Sendable () throws -> any VideoEncoder
+    ) throws {
+        stay = try DriverStay(at: path)
         work = try EventFD()
         progress = try EventFD()
         state.withLock { $0.busySince = MonotonicClock.now() }
         // What hangs in it is the ladder's business, not the watchdog's.
         _ = try NamedThread("encoder", mayBlock: true) { [self] in run(open) }
-        let isDone = wait(until: MonotonicClock.now() + Self.openLimit) { $0.isOpen || $0.failure != nil }
+        let isDone = wait(until: MonotonicClock.now() + limit) { $0.isOpen || $0.failure != nil }
         let failure = state.withLock { state in
             state.isCloseWanted = state.isCloseWanted || !isDone
             return state.failure
         }
         if let failure { throw failure }
-        guard isDone else { throw HardwareEncodingError.blocked(path: path, Self.openLimit) }
+        guard isDone else {
+            stay.abandon()
+            throw HardwareEncodingError.blocked(path: path, limit)
+        }
     }
 
     /// Whether the thread has left the encoder for good.
@@ -156,10 +165,11 @@ public final class EncoderThread: Sendable {
     /// Closes the encoder, or leaves it alone when it does not let itself be closed. Every picture's memory is free.
     public func close() {
         let now = MonotonicClock.now()
-        let limit = blockedSince(now: now) == nil ? Self.closeLimit.usual : Self.closeLimit.hanging
+        let blocked = blockedSince(now: now)
+        let limit = blocked == nil ? Self.closeLimit.usual : Self.closeLimit.hanging
         state.withLock { $0.isCloseWanted = true }
         work.signal()
-        wait(until: now + limit) { $0.hasEnded }
+        if !wait(until: now + limit, { $0.hasEnded }) { stay.abandon(since: blocked ?? now) }
         let lent = state.withLock { state in
             state.isOpen = false
             state.waiting = Work()
@@ -199,6 +209,7 @@ extension EncoderThread {
             progress.signal()
         }
         // The encoder is closed by now.
+        stay.end()
         state.withLock { state in
             state.busySince = nil
             state.hasEnded = true

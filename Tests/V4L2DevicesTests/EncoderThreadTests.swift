@@ -16,6 +16,7 @@ private final class ScriptedEncoder: VideoEncoder {
         struct Content {
             var hangsInBitrate = false
             var hangsInPicture = false
+            var hangsInClosing = false
             var failsAt: Int?
             var bitrates: [Bitrate] = []
             var keyFrames = 0
@@ -39,7 +40,10 @@ private final class ScriptedEncoder: VideoEncoder {
 
     init(_ script: Script) { self.script = script }
 
-    deinit { script.content.withLock { $0.isClosed = true } }
+    deinit {
+        if script.content.withLock({ $0.hangsInClosing }) { script.hang() }
+        script.content.withLock { $0.isClosed = true }
+    }
 
     func encode(_ frame: consuming CapturedFrame) throws -> [EncodedPacket] {
         count += 1
@@ -177,5 +181,85 @@ private final class LentCount: Sendable {
         #expect(throws: ScriptedEncoder.Broken.self) {
             try EncoderThread(path: "/dev/video11") { throw ScriptedEncoder.Broken() }
         }
+    }
+
+    @Test func anOpeningThatHangsIsTheOnlyOneAtItsNode() throws {
+        let (path, other) = ("/dev/video61", "/dev/video62")
+        let script = try ScriptedEncoder.Script()
+        let openings = Atomic(0)
+        @Sendable func open() -> any VideoEncoder {
+            if openings.add(1, ordering: .relaxed).newValue == 1 { script.hang() }
+            return ScriptedEncoder(script)
+        }
+        expectBlocked(at: path) { try EncoderThread(path: path, limit: .milliseconds(100), open: open) }
+        // Those that follow fail at once, and no thread begins for them.
+        let begin = MonotonicClock.now()
+        for _ in 0..<50 { expectBlocked(at: path) { try EncoderThread(path: path, open: open) } }
+        #expect(MonotonicClock.now() - begin < .seconds(1))
+        #expect(openings.load(ordering: .relaxed) == 1)
+        // Another node's driver may be another one.
+        let elsewhere = try ScriptedEncoder.Script()
+        try EncoderThread(path: other) { ScriptedEncoder(elsewhere) }.close()
+        #expect(elsewhere.content.withLock { $0.isClosed } && !script.content.withLock { $0.isClosed })
+
+        // It opens at last, for nobody.
+        script.release.signal()
+        try waitUntil { script.content.withLock { $0.isClosed } }
+        script.release.drain()
+        let thread = try waitUntilFree { try EncoderThread(path: path, open: open) }
+        #expect(openings.load(ordering: .relaxed) == 2)
+        #expect(try thread.encode(frame(0)).count == 1)
+        thread.close()
+        #expect(thread.hasEnded && lent.value == 0)
+    }
+
+    @Test func anEncoderThatDoesNotLetItselfBeClosedIsTheOnlyOneAtItsNode() throws {
+        let path = "/dev/video63"
+        let script = try ScriptedEncoder.Script()
+        script.content.withLock { $0.hangsInClosing = true }
+        let thread = try EncoderThread(path: path) { ScriptedEncoder(script) }
+        #expect(try thread.encode(frame(0)).count == 1)
+        thread.close()
+        #expect(!thread.hasEnded)
+        for _ in 0..<50 {
+            expectBlocked(at: path) {
+                try EncoderThread(path: path) {
+                    Issue.record("a second one is opened")
+                    return ScriptedEncoder(script)
+                }
+            }
+        }
+        script.content.withLock { $0.hangsInClosing = false }
+        script.release.signal()
+        try waitUntil { thread.hasEnded }
+        try EncoderThread(path: path) { ScriptedEncoder(script) }.close()
+    }
+
+    private func expectBlocked(at path: String, _ open: () throws -> EncoderThread) {
+        do {
+            _ = try open()
+            Issue.record("it has opened")
+        } catch {
+            guard case .blocked(path, _)? = error as? HardwareEncodingError else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+    }
+
+    private func waitUntil(_ condition: () -> Bool) throws {
+        for _ in 0..<500 where !condition() {
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))
+        }
+        try #require(condition())
+    }
+
+    /// The thread of the one before takes a moment to end.
+    private func waitUntilFree(_ open: () throws -> EncoderThread) throws -> EncoderThread {
+        for _ in 0..<500 {
+            if let thread = try? open() { return thread }
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))
+        }
+        return try open()
     }
 }

@@ -17,8 +17,6 @@ final class StreamVideoEncoder: VideoEncoder {
     private let inUse: EncoderInUse
     private let reports: Mailbox<TrackReport>
     private var hardware: EncoderThread?
-    /// One that did not let itself be closed.
-    private var abandoned: EncoderThread?
     private var software: SoftwareFallback?
     private var scaler: PictureScaler?
     /// Of scaled pictures.
@@ -175,7 +173,6 @@ final class StreamVideoEncoder: VideoEncoder {
 
     private func close() {
         hardware?.close()
-        if let hardware, !hardware.hasEnded { abandoned = hardware }
         earlierSkips += (hardware?.skippedFrameCount ?? 0) + (software?.skippedFrameCount ?? 0)
         earlierConversions += (hardware?.conversionCount ?? 0) + (software?.conversionCount ?? 0)
         hardware = nil
@@ -187,10 +184,6 @@ final class StreamVideoEncoder: VideoEncoder {
     private func reopen() throws -> Bool {
         close()
         do {
-            if let abandoned, !abandoned.hasEnded {
-                throw HardwareEncodingError.blocked(path: encoder.path, EncoderLadder.Settings().longestCall)
-            }
-            abandoned = nil
             hardware = try Self.open(encoder, configuration, layout, isLent: isLent)
             inUse.name = Self.name(of: encoder)
             return true
