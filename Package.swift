@@ -92,6 +92,8 @@ let package = Package(
         .testTarget(
             name: "SyntheticSourcesTests",
             dependencies: ["SyntheticSources", "SoftwareEncoding", "StreamQuality", "MediaTestSupport"]),
+        .testTarget(
+            name: "TallycamTests", dependencies: ["tallycam", "DevicePorts", "LinuxIO", "Media", "StreamQuality"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

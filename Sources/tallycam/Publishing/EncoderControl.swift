@@ -64,13 +64,21 @@ final class EncoderControl: Sendable {
         }
     }
 
-    /// Pictures go to a new encoder from now on; what was ordered from the old one is void.
-    func replaceVideoEncoder(_ configuration: VideoEncoderConfiguration) {
-        orders.withLock { $0.video = VideoOrders(replacement: configuration) }
+    /// For a stream that ends to begin again: others take the encoders' places from now on.
+    /// - Parameters:
+    ///   - video: a new encoder for pictures; `nil` keeps the present one. What was ordered from that is void.
+    ///   - audio: what sound is encoded with; with `replacesAudio` it is captured anew, too.
+    ///   - pause: ends the stream where pictures and sounds wait. It is done before anything is ordered: what the
+    ///     encoders' threads answer must not come before it is waited for.
+    func replaceEncoders(
+        video: VideoEncoderConfiguration?, audio: AudioQuality?, replacesAudio: Bool, after pause: () -> Void
+    ) {
+        pause()
+        if let video { orders.withLock { $0.video = VideoOrders(replacement: video) } }
+        guard let audio else { return }
+        guard replacesAudio else { return perform([.setAudio(audio)]) }
+        orders.withLock { $0.audioReplacement = audio }
     }
-
-    /// Sound is captured and encoded anew from now on.
-    func replaceAudioEncoder(_ quality: AudioQuality) { orders.withLock { $0.audioReplacement = quality } }
 
     /// While muted, sound goes out as silence: the track stays.
     func setMuted(_ isMuted: Bool) { orders.withLock { $0.isMuted = isMuted } }

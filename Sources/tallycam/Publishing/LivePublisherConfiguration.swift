@@ -92,11 +92,8 @@ extension LivePublisher {
         let replacesAudio = point.audioQuality.map {
             tracks.hasOwnSampleRate && tracks.metadata.audio?.sampleRate != $0.sampleRate
         }
-        // Before the encoders' threads are told: what they answer must not come before it is waited for.
-        queue.paused(replacesVideoEncoder: video != nil, replacesAudioEncoder: replacesAudio ?? false)
-        if let video { control.replaceVideoEncoder(video) }
-        if let audio = point.audioQuality {
-            if replacesAudio == true { control.replaceAudioEncoder(audio) } else { control.perform([.setAudio(audio)]) }
+        control.replaceEncoders(video: video, audio: point.audioQuality, replacesAudio: replacesAudio ?? false) {
+            queue.paused(replacesVideoEncoder: video != nil, replacesAudioEncoder: replacesAudio ?? false)
         }
         tracks.reconfigured(video: video, audio: point.audioQuality)
         adaptation.connectionLost()
