@@ -46,3 +46,38 @@ final class DriverStay: Sendable {
         }
     }
 }
+
+extension DriverStay {
+    /// Does what may hang on a thread of its own.
+    /// - Parameters:
+    ///   - limit: how long it is waited for.
+    ///   - body: asks the driver of the node, and leaves nothing of it open.
+    /// - Throws: what `body` threw; `blocked` when it has not returned in time, or an earlier stay has not.
+    static func call<Value: Sendable>(
+        of path: String, limit: Duration,
+        _ body: @escaping @Sendable () throws(HardwareEncodingError) -> Value
+    ) throws(HardwareEncodingError) -> Value {
+        let stay = try DriverStay(at: path)
+        let answer = Answer<Value>()
+        do throws(SystemCallError) {
+            let isDone = try EventFD()
+            _ = try NamedThread("encoder", mayBlock: true) {
+                let result = Result { () throws(HardwareEncodingError) in try body() }
+                stay.end()
+                answer.result.withLock { $0 = result }
+                isDone.signal()
+            }
+            var entries = [PollEntry(isDone.fileDescriptor)]
+            try poll(&entries, until: stay.begin + limit)
+        } catch {
+            throw .failed(path: path, error)
+        }
+        if let result = answer.result.withLock({ $0 }) { return try result.get() }
+        stay.abandon()
+        throw .blocked(path: path, limit)
+    }
+
+    private final class Answer<Value: Sendable>: Sendable {
+        let result = Mutex<Result<Value, HardwareEncodingError>?>(nil)
+    }
+}

@@ -16,20 +16,39 @@ public struct HardwareEncoder: Hashable, Sendable {
     let smallest: PictureSize
     let largest: PictureSize
 
+    /// So long a driver may take to say what it is.
+    private static let answerLimit = Duration.seconds(3)
+    /// What hangs often hangs at several nodes: after the first the others get less.
+    private static let laterAnswerLimit = Duration.milliseconds(300)
+
     /// Looks at every video node, in the order of their numbers.
-    public static func all() -> [HardwareEncoder] {
-        (0..<64).compactMap { number in
+    /// - Parameter unanswered: takes the `blocked` of each node whose driver does not answer: it may be an encoder.
+    public static func all(unanswered: (HardwareEncodingError) -> Void) -> [HardwareEncoder] {
+        var limit = answerLimit
+        var found: [HardwareEncoder] = []
+        for number in 0..<64 {
             let path = "/dev/video\(number)"
-            guard access(path, F_OK) == 0 else { return nil }
-            return try? HardwareEncoder(at: path)
+            guard access(path, F_OK) == 0 else { continue }
+            switch Result(catching: { () throws(HardwareEncodingError) in try HardwareEncoder(at: path, limit: limit) })
+            {
+            case .success(let encoder): found.append(encoder)
+            case .failure(let error):
+                guard case .blocked = error else { continue }
+                limit = laterAnswerLimit
+                unanswered(error)
+            }
         }
+        return found
     }
 
-    public init(at path: String) throws(HardwareEncodingError) {
-        do throws(V4L2Error) {
-            try self.init(V4L2Device(at: path))
-        } catch {
-            throw HardwareEncodingError(error, path: path)
+    /// Asks the driver of one node, on a thread of its own: a driver that hangs keeps the caller for 3 s at the most.
+    /// - Throws: `notAnEncoder` when it is something else, `blocked` when it does not answer.
+    public init(at path: String) throws(HardwareEncodingError) { try self.init(at: path, limit: Self.answerLimit) }
+
+    private init(at path: String, limit: Duration) throws(HardwareEncodingError) {
+        self = try DriverStay.call(of: path, limit: limit) { () throws(HardwareEncodingError) in
+            let result = Result { () throws(V4L2Error) in try HardwareEncoder(V4L2Device(at: path)) }
+            return try result.mapError { HardwareEncodingError($0, path: path) }.get()
         }
     }
 

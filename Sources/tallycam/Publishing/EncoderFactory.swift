@@ -63,7 +63,9 @@ struct EncoderFactory: Sendable {
 
     private func find(_ path: String?) throws(HardwareEncodingError) -> HardwareEncoder {
         if let path { return try HardwareEncoder(at: path) }
-        guard let encoder = HardwareEncoder.all().first else { throw .noEncoder }
+        var unanswered: HardwareEncodingError?
+        let encoders = HardwareEncoder.all { unanswered = unanswered ?? $0 }
+        guard let encoder = encoders.first else { throw unanswered ?? .noEncoder }
         return encoder
     }
 
@@ -93,7 +95,7 @@ struct EncoderFactory: Sendable {
         _ configuration: VideoEncoderConfiguration, mayShrink: Bool, _ log: (String) -> Void
     ) throws -> any VideoEncoder {
         var failed: (encoder: HardwareEncoder, reason: String)?
-        for encoder in HardwareEncoder.all() {
+        for encoder in HardwareEncoder.all(unanswered: { log("warning: \($0)") }) {
             do {
                 return try hardware(encoder, configuration)
             } catch let error as HardwareEncodingError where mayShrink && error.isLackOfMemory {
