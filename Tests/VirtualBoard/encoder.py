@@ -13,7 +13,7 @@ PARAMETERS = "/sys/module/virtual_h264/parameters"
 FAULTS = [
     "skip_every", "skip_pattern", "skip_period", "error_every", "headers_every", "stall_after", "swallow_after",
     "stall_until_key", "endless_drain", "busy_format", "fail_buffers", "memory_kb", "slow_bitrate", "lossless", "delay_us",
-    "buffer_bytes",
+    "buffer_bytes", "hang_open", "hang_buffers", "hang_release",
 ]  # fmt: skip
 
 
@@ -101,6 +101,14 @@ class Publisher:
                 return status
             if self.process.has_ended or time.monotonic() > deadline:
                 raise TimeoutError(f"no such status; {self.process.text[-3000:]}")
+            time.sleep(0.3)
+
+    def wait_event(self, code: int, count: int, timeout: float) -> None:
+        """Waits until it has told so many events of that code."""
+        deadline = time.monotonic() + timeout
+        while sum(event.get("code") == code for event in self.events) < count:
+            if self.process.has_ended or time.monotonic() > deadline:
+                raise TimeoutError(f"fewer than {count} of {code}; {self.process.text[-3000:]}")
             time.sleep(0.3)
 
     @property

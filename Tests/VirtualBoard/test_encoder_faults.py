@@ -5,7 +5,9 @@ import time
 import pytest
 from board import HOST
 
-from encoder import SMALL, Publisher, assert_decodes, assert_goes_on_with_a_key_frame, set_faults, unaccounted
+from encoder import (
+    SMALL, Publisher, ResourceUse, assert_decodes, assert_goes_on_with_a_key_frame, set_faults, unaccounted,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", ["error_every", "headers_every"])
@@ -188,3 +190,56 @@ def test_a_live_stream_outlives_the_encoder_that_was_chosen(encoder, nginx):
     assert stream.of("status")[-1]["encoder"] == "openh264"
     assert stream.recording.pictures[0].is_key_picture and stream.recording.decoded.complaints == ""
     assert unaccounted(stream.ended) == 0, stream.ended
+
+
+@pytest.mark.parametrize("fault", ["hang_open", "hang_buffers", "hang_release"])
+def test_a_driver_that_hangs_costs_one_thread_however_often_it_is_tried(encoder, nginx, fault):
+    """Each crossing to another profile closes the encoder and opens one; then the driver is healed, and serves again."""
+    publisher = Publisher(
+        encoder, nginx, fault, "--dimension 640x360", "--quality Medium3", "--adapt restart", "--commands",
+        source="v4l2:/dev/video0,size=640x360,format=NV12",
+    )  # fmt: skip
+    publisher.wait_pictures(20)
+    publisher.wait_status(lambda status: status["encoder"] == "v4l2:/dev/video11", 10)
+    use = ResourceUse(encoder, publisher.process.pid)
+    use.measure()
+    set_faults(encoder, **{fault: 1})
+    try:
+        for count, quality in enumerate(["High1", "Medium3", "High1", "Medium3", "High1"], start=1):
+            publisher.command(f"set quality {quality}")
+            publisher.wait_event(1103, count, 30)
+            publisher.wait_pictures(publisher.pictures + 10)
+            use.measure()
+    finally:
+        set_faults(encoder, **{fault: 0})
+    # The first that hangs is the only one. A connection may be on its end, or at its begin.
+    assert max(use.threads[2:]) <= use.threads[1] + 1, use.threads
+    assert max(use.descriptors[2:]) <= use.descriptors[1] + 2, use.descriptors
+    publisher.command("set quality Medium3")
+    publisher.wait_status(lambda status: status["encoder"] == "v4l2:/dev/video11", 30)
+    publisher.wait_pictures(publisher.pictures + 20)
+    stream = publisher.stop()
+    falls = [event for event in stream.events if event.get("code") == 1103]
+    assert len(falls) == 5 and all("has not returned" in event["reason"] for event in falls), falls
+    assert 1102 not in stream.codes and all(event.get("code", 0) >= 0 for event in stream.events)
+    assert stream.recording.decoded.complaints == "" and unaccounted(stream.ended) == 0
+
+
+def test_a_driver_that_does_not_say_what_it_is_holds_up_no_stream(encoder, nginx):
+    set_faults(encoder, hang_open=1)
+    try:
+        begin = time.monotonic()
+        publisher = Publisher(
+            encoder, nginx, "silent", "--dimension 160x120", "--encoder auto", "--quality Low1", "--duration 5")
+        publisher.wait_live(30)
+        assert time.monotonic() - begin < 20
+        stream = publisher.finish(60)
+        refused = encoder.run(
+            f"tallycam publish --encoder v4l2:/dev/video11 --audio none --events json --url rtmp://{HOST}:9/live/x",
+            check=False)
+    finally:
+        set_faults(encoder, hang_open=0)
+    assert "a call of /dev/video11 has not returned" in stream.text
+    assert {event["encoder"] for event in stream.of("status")} == {"openh264"}
+    assert_decodes(stream)
+    assert refused.status == 4 and "has not returned" in refused.text and "with --encoder auto" in refused.text

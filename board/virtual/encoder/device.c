@@ -7,6 +7,7 @@
 #include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/platform_device.h>
+#include <linux/sched/signal.h>
 #include <linux/videodev2.h>
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
@@ -48,9 +49,19 @@ FAULT(endless_drain, "a drain never ends");
 FAULT(busy_format, "setting a format fails with EBUSY");
 FAULT(fail_buffers, "asking for buffers fails with ENOMEM");
 FAULT(memory_kb, "what buffers of one use may take in all; more fails with ENOMEM");
+FAULT(hang_open, "opening the node does not return while this is set");
+FAULT(hang_buffers, "asking for buffers does not return while this is set");
+FAULT(hang_release, "closing the node does not return while this is set");
 FAULT(slow_bitrate, "a change of bit rate while streaming takes 3 s and fails with ETIMEDOUT");
 FAULT(lossless, "copy the samples (I_PCM)");
 FAULT(delay_us, "how long a picture takes");
+
+/* As a firmware that does not answer: nothing but the end of the process, or the fault's, brings the caller back. */
+static void hang_while(const uint *fault)
+{
+	while (READ_ONCE(*fault) && !fatal_signal_pending(current))
+		msleep(50);
+}
 
 static int stall_opens = -1;
 module_param(stall_opens, int, 0644);
@@ -786,6 +797,8 @@ static int s_parm(struct file *file, void *context, struct v4l2_streamparm *para
 
 static int reqbufs(struct file *file, void *context, struct v4l2_requestbuffers *request)
 {
+	if (request->count)
+		hang_while(&hang_buffers);
 	if (fail_buffers && request->count)
 		return -ENOMEM;
 	if (request->count)
@@ -993,9 +1006,11 @@ static int init_controls(struct use *use)
 static int open(struct file *file)
 {
 	struct encoder *encoder = video_drvdata(file);
-	struct use *use = kzalloc(sizeof(*use), GFP_KERNEL);
+	struct use *use;
 	int result;
 
+	hang_while(&hang_open);
+	use = kzalloc(sizeof(*use), GFP_KERNEL);
 	if (!use)
 		return -ENOMEM;
 	v4l2_fh_init(&use->fh, video_devdata(file));
@@ -1035,6 +1050,7 @@ static int release(struct file *file)
 {
 	struct use *use = use_of(file);
 
+	hang_while(&hang_release);
 	v4l2_fh_del(&use->fh);
 	mutex_lock(&use->encoder->lock);
 	v4l2_m2m_ctx_release(use->fh.m2m_ctx);
