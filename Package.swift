@@ -69,29 +69,35 @@ let package = Package(
             linkerSettings: [.linkedLibrary("mbedtls"), .linkedLibrary("mbedx509"), .linkedLibrary("mbedcrypto")]),
         .target(name: "CRapidJSON", linkerSettings: [.linkedLibrary("stdc++")]),
 
-        .testTarget(name: "MediaTests", dependencies: ["Media"]),
-        .testTarget(name: "BitstreamTests", dependencies: ["Bitstream"]),
-        .testTarget(name: "RTMPTests", dependencies: ["RTMP", "Media"]),
-        .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality"]),
+        .target(name: "SeededNumbers", path: "Tests/SeededNumbers"),
+        .testTarget(name: "MediaTests", dependencies: ["Media", "SeededNumbers"]),
+        .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "SeededNumbers"]),
+        .testTarget(name: "RTMPTests", dependencies: ["RTMP", "Media", "SeededNumbers"]),
+        .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality", "SeededNumbers"]),
         .testTarget(
-            name: "StreamFileTests", dependencies: ["StreamFile", "JSONText", "LinuxIO", "Transport", "Media"]),
-        .testTarget(name: "ApplianceLogicTests", dependencies: ["ApplianceLogic"]),
+            name: "StreamFileTests",
+            dependencies: ["StreamFile", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers"]),
+        .testTarget(name: "ApplianceLogicTests", dependencies: ["ApplianceLogic", "SeededNumbers"]),
         .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO"]),
         .testTarget(name: "TransportTests", dependencies: ["Transport"]),
         .target(
             name: "MediaTestSupport",
-            dependencies: ["Bitstream", "DevicePorts", "LinuxIO", "Media", "CLibYUV"], path: "Tests/Support"),
+            dependencies: ["Bitstream", "DevicePorts", "LinuxIO", "Media", "SeededNumbers", "CLibYUV"],
+            path: "Tests/Support"),
         .testTarget(
             name: "SoftwareEncodingTests",
-            dependencies: ["SoftwareEncoding", "StreamQuality", "Bitstream", "MediaTestSupport"]),
-        .testTarget(name: "AudioCaptureTests", dependencies: ["AudioCapture", "Bitstream", "MediaTestSupport"]),
+            dependencies: ["SoftwareEncoding", "StreamQuality", "Bitstream", "MediaTestSupport", "SeededNumbers"]),
+        .testTarget(
+            name: "AudioCaptureTests", dependencies: ["AudioCapture", "Bitstream", "MediaTestSupport", "SeededNumbers"]),
         .testTarget(name: "CameraCaptureTests", dependencies: ["CameraCapture", "MediaTestSupport"]),
         .testTarget(
             name: "V4L2DevicesTests",
             dependencies: ["V4L2Devices", "DevicePorts", "CLinux", "CV4LConvert", "MediaTestSupport"]),
         .testTarget(
             name: "SyntheticSourcesTests",
-            dependencies: ["SyntheticSources", "SoftwareEncoding", "StreamQuality", "MediaTestSupport"]),
+            dependencies: [
+                "SyntheticSources", "SoftwareEncoding", "StreamQuality", "MediaTestSupport", "SeededNumbers",
+            ]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

@@ -1,5 +1,6 @@
 import ApplianceLogic
 import Media
+import SeededNumbers
 import Testing
 
 /// Every event in every phase, and long random lives.
@@ -125,7 +126,7 @@ struct StreamSessionTableTests {
 
     @Test(arguments: 1...200)
     func aRandomLifeKeepsItsPromises(seed: Int) {
-        var generator = SplitMix(state: UInt64(seed))
+        var generator = SeededGenerator(seed: UInt64(seed))
         var script = StreamSessionScript(
             limit: seed % 2 == 0 ? .endless : .attempts(3), jitter: 0.25, seed: UInt64(seed),
             statusInterval: .seconds(3))
@@ -148,7 +149,7 @@ struct StreamSessionTableTests {
 
     /// Mostly about one of the two newest connections, and mostly what leads on.
     private func randomStep(
-        among count: Int, _ generator: inout SplitMix
+        among count: Int, _ generator: inout SeededGenerator
     ) -> StreamSessionScript.Step {
         let index = count == 0 ? 0 : Int.random(in: max(1, count - 1)...count, using: &generator)
         let events = Self.events(newest: index)
@@ -207,17 +208,6 @@ struct StreamSessionTableTests {
                 #expect(allowedNext[state]?.contains(next) == true, "\(state) to \(next)")
                 state = next
             }
-        }
-    }
-
-    struct SplitMix: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ mixed >> 31
         }
     }
 }

@@ -3,6 +3,7 @@ import Bitstream
 import DevicePorts
 import Media
 import MediaTestSupport
+import SeededNumbers
 import Testing
 
 @Suite struct AACEncoderTests {
@@ -123,7 +124,7 @@ import Testing
     @Test func theBitrateChangesWhileRunning() throws {
         let format = AudioFormat(sampleRate: 44_100, channelCount: 2)
         let encoder = try AACEncoder(format: format, bitrate: Bitrate(kilobitsPerSecond: 128))
-        var random = FixedRandomNumbers(seed: 2)
+        var random = SeededGenerator(seed: 2)
         var count = 0
         func kilobits(_ blocks: Int) throws -> Double {
             var byteCount = 0

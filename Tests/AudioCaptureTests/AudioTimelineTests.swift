@@ -1,5 +1,6 @@
 import Media
 import MediaTestSupport
+import SeededNumbers
 import Testing
 
 @testable import AudioCapture
@@ -43,7 +44,7 @@ import Testing
 
     @Test func hidesJitter() throws {
         var timeline = timeline(44_100)
-        var random = FixedRandomNumbers(seed: 4)
+        var random = SeededGenerator(seed: 4)
         var last: MediaTimestamp?
         for block in 0..<Int64(2000) {
             let jitter = Duration.microseconds(Int64.random(in: 0...20_000, using: &random))

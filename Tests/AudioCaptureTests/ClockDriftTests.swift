@@ -3,6 +3,7 @@ import Glibc
 import LinuxIO
 import Media
 import MediaTestSupport
+import SeededNumbers
 import Synchronization
 import Testing
 
@@ -12,7 +13,7 @@ import Testing
 private struct SimulatedCard {
     let rate: Double
     let driftPPM: Double
-    var random: FixedRandomNumbers
+    var random: SeededGenerator
     var frames = 0
 
     /// When frame `frames` is taken, and what the card says about it.
@@ -27,7 +28,7 @@ private struct SimulatedCard {
 @Suite struct ClockDriftCorrectorTests {
     @Test(arguments: [-500.0, -120, -20, 0, 3, 80, 300, 500], [0, 0.004])
     func anHourOfAnyClockStaysTogether(driftPPM: Double, jitter: Double) throws {
-        var card = SimulatedCard(rate: 48_000, driftPPM: driftPPM, random: FixedRandomNumbers(seed: 7))
+        var card = SimulatedCard(rate: 48_000, driftPPM: driftPPM, random: SeededGenerator(seed: 7))
         var corrector = ClockDriftCorrector()
         var correction = 0.0
         // Frames of the stream that came out, as the resampler would give them.

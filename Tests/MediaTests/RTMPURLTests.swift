@@ -1,4 +1,5 @@
 import Media
+import SeededNumbers
 import Testing
 
 @Suite("RTMP URL")
@@ -127,7 +128,7 @@ struct RTMPURLTests {
 
     @Test("Any text either parses or gives an error")
     func anything() {
-        var generator = Generator(state: 7)
+        var generator = SeededGenerator(seed: 7)
         let alphabet = Array("rtmps://[]:@?&=%/a1. \u{e9}\u{1F600}")
         for _ in 0..<20_000 {
             let length = Int.random(in: 0..<30, using: &generator)
@@ -148,18 +149,5 @@ struct RTMPURLTests {
                 _ = try? RTMPURL(parsing: String(decoding: broken[..<index], as: UTF8.self))
             }
         }
-    }
-}
-
-/// Numbers that are the same in every run (SplitMix64).
-private struct Generator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

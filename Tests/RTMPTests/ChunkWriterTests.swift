@@ -1,5 +1,6 @@
 import Bitstream
 import Media
+import SeededNumbers
 import Testing
 
 @testable import RTMP
@@ -36,7 +37,7 @@ struct ChunkWriterTests {
 
     @Test("The reader reads what the writer wrote", arguments: [1, 2, 127, 128, 4096, 65_536, 0xFF_FFFF])
     func roundTrip(chunkSize: Int) throws {
-        var generator = SeededGenerator(state: UInt64(chunkSize))
+        var generator = SeededGenerator(seed: UInt64(chunkSize))
         let writer = ChunkWriter(chunkSize: chunkSize)
         var reader = ChunkReader()
         var stream: [UInt8] = []

@@ -1,4 +1,5 @@
 import Media
+import SeededNumbers
 import Testing
 
 @testable import RTMP
@@ -63,7 +64,7 @@ struct GarbageTests {
 
     @Test("AMF0 decoder")
     func amf0() {
-        var generator = SeededGenerator(state: 11)
+        var generator = SeededGenerator(seed: 11)
         let vectors = AMF0Tests.vectors.map { bytes($0.1) }
         for _ in 0..<Self.rounds {
             let input =
@@ -82,7 +83,7 @@ struct GarbageTests {
 
     @Test("Chunk reader")
     func chunks() throws {
-        var generator = SeededGenerator(state: 12)
+        var generator = SeededGenerator(seed: 12)
         let original = try Conversation().toReceiver
         for _ in 0..<Self.rounds {
             let input =
@@ -100,7 +101,7 @@ struct GarbageTests {
 
     @Test("Publish session: whatever comes, it ends exactly once")
     func publishSession() throws {
-        var generator = SeededGenerator(state: 13)
+        var generator = SeededGenerator(seed: 13)
         let conversation = try Conversation()
         for round in 0..<Self.rounds {
             var session = conversation.publisher
@@ -122,7 +123,7 @@ struct GarbageTests {
 
     @Test("Receive session: every stream that begins ends")
     func receiveSession() throws {
-        var generator = SeededGenerator(state: 14)
+        var generator = SeededGenerator(seed: 14)
         let conversation = try Conversation()
         for round in 0..<Self.rounds {
             var session = conversation.receiver

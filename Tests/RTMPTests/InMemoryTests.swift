@@ -1,5 +1,6 @@
 import Bitstream
 import Media
+import SeededNumbers
 import Testing
 
 @testable import RTMP
@@ -70,7 +71,7 @@ struct SessionPair {
     init(portion: Int = .max, edit: (inout PublishConfiguration, inout ReceiveConfiguration) -> Void = { _, _ in })
         throws
     {
-        var generator = SeededGenerator(state: 1)
+        var generator = SeededGenerator(seed: 1)
         var publish = PublishConfiguration(
             url: try RTMPURL(parsing: "rtmp://example.org/live/key?token=secret"), encoderName: "Tallycam",
             randomBytes: generator.bytes(1528), metadata: InMemoryTests.metadata)

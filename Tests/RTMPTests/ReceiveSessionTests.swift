@@ -1,5 +1,6 @@
 import Bitstream
 import Media
+import SeededNumbers
 import Testing
 
 @testable import RTMP
@@ -11,7 +12,7 @@ struct ScriptedPublisher {
     private var handshakeBytes = 0
 
     init(edit: (inout ReceiveConfiguration) -> Void = { _ in }) {
-        var generator = SeededGenerator(state: 5)
+        var generator = SeededGenerator(seed: 5)
         var configuration = ReceiveConfiguration(randomBytes: generator.bytes(1528))
         edit(&configuration)
         session = ReceiveSession(configuration: configuration)

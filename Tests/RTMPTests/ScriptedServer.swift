@@ -1,4 +1,5 @@
 import Media
+import SeededNumbers
 
 @testable import RTMP
 
@@ -16,7 +17,7 @@ struct ScriptedServer {
     )
         throws
     {
-        var generator = SeededGenerator(state: 3)
+        var generator = SeededGenerator(seed: 3)
         var configuration = PublishConfiguration(
             url: try RTMPURL(parsing: text), encoderName: "Tallycam", randomBytes: generator.bytes(1528), metadata: nil)
         edit(&configuration)

@@ -25,21 +25,6 @@ extension ArraySlice<UInt8>: WirePart { var wireBytes: [UInt8] { Array(self) } }
 
 func wire(_ parts: any WirePart...) -> [UInt8] { parts.flatMap { $0.wireBytes } }
 
-/// A number generator whose sequence is the same in every run (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
-}
-
 extension ChunkReader {
     /// All messages in `bytes`, given in portions of `portion` bytes.
     mutating func messages(in bytes: [UInt8], portion: Int = .max) throws(ChunkError) -> [Message] {

@@ -2,6 +2,7 @@ import Bitstream
 import DevicePorts
 import Media
 import MediaTestSupport
+import SeededNumbers
 import StreamQuality
 import Testing
 
@@ -68,7 +69,7 @@ import Testing
     @Test func packetsHaveTheirPicturesCaptureTimes() throws {
         let scenery = Scenery(size: Self.size)
         let encoder = try OpenH264Encoder(configuration: configuration(kilobits: 2000))
-        var random = FixedRandomNumbers(seed: 5)
+        var random = SeededGenerator(seed: 5)
         var times: [MediaTimestamp] = []
         var packets: [EncodedPacket] = []
         for index in 0..<40 {

@@ -1,6 +1,7 @@
 import DevicePorts
 import Media
 import MediaTestSupport
+import SeededNumbers
 import SoftwareEncoding
 import Testing
 
@@ -88,7 +89,7 @@ import Testing
     }
 
     @Test func nv12OfTheSameSizeIsOnlySplit() throws {
-        var random = FixedRandomNumbers(seed: 9)
+        var random = SeededGenerator(seed: 9)
         let size = PictureSize(width: 34, height: 18)
         let layout = FrameLayout(packed: .nv12, size: size)
         let bytes = random.bytes(layout.byteCount)

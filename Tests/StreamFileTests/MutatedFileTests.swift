@@ -1,21 +1,9 @@
 import JSONText
 import LinuxIO
 import Media
+import SeededNumbers
 import StreamFile
 import Testing
-
-/// A generator whose numbers are the same in every run (SplitMix64).
-private struct SeededNumbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-}
 
 /// Whatever becomes of the files on the card: nothing traps, and what is told has a place, an example and no secret.
 @Suite("Mutated files")
@@ -48,7 +36,7 @@ struct MutatedFileTests {
         return try readFile("/\(checkout)/board/\(folder)/\(name).json", limit: 1 << 16)
     }
 
-    private func mutated(_ bytes: [UInt8], _ numbers: inout SeededNumbers) -> [UInt8] {
+    private func mutated(_ bytes: [UInt8], _ numbers: inout SeededGenerator) -> [UInt8] {
         var result = bytes
         for _ in 0..<Int.random(in: 1...3, using: &numbers) {
             let place = Int.random(in: 0...result.count, using: &numbers)
@@ -103,7 +91,7 @@ struct MutatedFileTests {
         for (number, bytes) in [try sample(name), Array((Self.rich[name] ?? "").utf8)].enumerated() {
             if number == 1 { #expect(faults(name, bytes) == []) }
             for seed in 0..<200 {
-                var numbers = SeededNumbers(state: UInt64(seed))
+                var numbers = SeededGenerator(seed: UInt64(seed))
                 let text = mutated(bytes, &numbers)
                 let lineCount = text.filter { $0 == 0x0A || $0 == 0x0D }.count + 1
                 let all = faults(name, text)
@@ -129,7 +117,7 @@ struct MutatedFileTests {
     @Test(arguments: ["board", "device", "network", "stream"])
     func randomBytesAreNoFile(name: String) {
         for seed in 0..<100 {
-            var numbers = SeededNumbers(state: UInt64(seed))
+            var numbers = SeededGenerator(seed: UInt64(seed))
             let bytes = (0..<Int.random(in: 0...2000, using: &numbers)).map { _ in
                 UInt8.random(in: 0...255, using: &numbers)
             }

@@ -1,4 +1,5 @@
 import Media
+import SeededNumbers
 import StreamQuality
 import Testing
 

@@ -1,4 +1,5 @@
 import Media
+import SeededNumbers
 import StreamQuality
 
 /// Gives pictures as an H.264 encoder with rate control does, flaws included.

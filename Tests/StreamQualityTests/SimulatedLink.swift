@@ -1,4 +1,5 @@
 import Media
+import SeededNumbers
 import StreamQuality
 
 /// What a scripted link carries at each time.

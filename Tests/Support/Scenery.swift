@@ -1,6 +1,7 @@
 import CLibYUV
 import DevicePorts
 import Media
+import SeededNumbers
 
 /// Moving pictures with as much detail as a camera's, the same in every run: a textured ground that pans in steps of
 /// half a pixel, a textured pane that crosses it the other way, and a sensor's noise over both.
@@ -14,7 +15,7 @@ public final class Scenery {
     /// - Parameter size: even sides.
     public init(size: PictureSize, seed: UInt64 = 1) {
         layout = FrameLayout(packed: .i420, size: size)
-        var random = FixedRandomNumbers(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let sharp = Texture(width: size.width + Self.pan, height: size.height + Self.pan, octaves: 6, &random)
         ground = [sharp, sharp.halfPixelFurther]
         pane = Texture(width: size.width / 3, height: size.height / 2, octaves: 5, &random)
@@ -63,7 +64,7 @@ private struct Texture {
     let height: Int
     private var samples: [UInt8]
 
-    init(width: Int, height: Int, octaves: Int, _ random: inout FixedRandomNumbers) {
+    init(width: Int, height: Int, octaves: Int, _ random: inout SeededGenerator) {
         self.width = width
         self.height = height
         samples = random.bytes(width * height)

@@ -3,6 +3,7 @@ import Glibc
 import LinuxIO
 import Media
 import MediaTestSupport
+import SeededNumbers
 import SyntheticSources
 import Testing
 
@@ -33,7 +34,7 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
     }
 
     private func pictures(_ count: Int, byteCount: Int = 36) -> [[UInt8]] {
-        var random = FixedRandomNumbers(seed: 3)
+        var random = SeededGenerator(seed: 3)
         return (0..<count).map { _ in random.bytes(byteCount) }
     }
 

@@ -51,9 +51,10 @@ def test_presses_in_a_row_are_honoured_in_order(ready_card, nginx, capsys):
     board = ready_card(SMALL, server(nginx.port))
     line = board._line("GPIO17")
     press = f"echo pull-down >$(echo {line}/pull); sleep 0.12; echo pull-up >$(echo {line}/pull); sleep 0.12; "
-    # Each press begins or ends, and nothing is shown before the press that asks for it.
+    # Each press begins or ends, and nothing is shown before the press that asks for it. How far the camera
+    # comes between two of them (connecting or live already) is the emulated machine's speed.
     for presses, state, order in (
-        (3, "live", "press, connecting, press, .*press, .*connecting, live"),
+        (3, "live", "press, connecting, .*press, .*press, .*connecting, live"),
         (2, "live", "press, stopping, .*press, .*connecting, live"),
         (3, "ready", "press, stopping, .*press, .*connecting, .*press, .*ready"),
     ):
