@@ -135,36 +135,41 @@ class Publisher:
 
 
 class ResourceUse:
-    """What a process of the guest has, measured now and then."""
+    """What a process of the guest has, measured now and then; kB."""
 
     def __init__(self, board: Board, pid: int):
         self.board = board
         self.pid = pid
-        self.resident: list[int] = []
+        # Resident: of its own, and what it maps of files and devices. An encoder's buffers come and go with their sizes.
+        self.own: list[int] = []
+        self.mapped: list[int] = []
         self.descriptors: list[int] = []
         self.threads: list[int] = []
 
     def measure(self) -> None:
         text = self.board.run(
-            f"awk '/VmRSS|Threads/ {{print $2}}' /proc/{self.pid}/status; ls /proc/{self.pid}/fd | wc -l"
+            f"awk '/VmRSS|RssAnon|Threads/ {{print $2}}' /proc/{self.pid}/status; ls /proc/{self.pid}/fd | wc -l"
         ).text.split()
-        for values, word in zip((self.resident, self.threads, self.descriptors), text):
-            values.append(int(word))
+        resident, own, threads, descriptors = map(int, text)
+        self.own.append(own)
+        self.mapped.append(resident - own)
+        self.threads.append(threads)
+        self.descriptors.append(descriptors)
 
     @property
     def is_flat(self) -> bool:
         """What it has at the end it had at about a third of the time, too."""
-        third = len(self.resident) // 3
-        early, late = self.resident[: third + 1], self.resident[-third:]
+        third = len(self.own) // 3
         return (
-            max(late) < max(early) + 3000
+            all(max(values[-third:]) < max(values[: third + 1]) + 2000 for values in (self.own, self.mapped))
             and max(self.descriptors[-third:]) <= max(self.descriptors[: third + 1]) + 2
             and self.threads[-1] <= max(self.threads[: third + 1])
         )
 
     def __str__(self) -> str:
         return (
-            f"resident kB {self.resident[0]} ... {max(self.resident)} ... {self.resident[-1]}, "
+            f"own kB {self.own[0]} ... {max(self.own)} ... {self.own[-1]}, "
+            f"mapped kB {self.mapped[0]} ... {max(self.mapped)} ... {self.mapped[-1]}, "
             f"descriptors {self.descriptors[0]} ... {self.descriptors[-1]}, "
             f"threads {self.threads[0]} ... {self.threads[-1]}"
         )

@@ -1,5 +1,5 @@
-"""The hardware encoder with every fault of its, at random and for five minutes: to each comes what is specified for it,
-within its time, and nothing else."""
+"""The hardware encoder with every fault of its, at random and for five minutes, on pictures that the camera lends: to each
+comes what is specified for it, within its time, and nothing else, and the camera has its buffers back."""
 
 import random
 import re
@@ -8,6 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from encoder import Publisher, ResourceUse, Stream, assert_decodes, set_faults
+from loans import HOLDERS, Loans, assert_camera_goes_on, assert_nobody_looks
 
 # Another one mixes the faults in another way.
 SEED = 2711
@@ -89,6 +90,8 @@ class Judge:
         self.board = board
         self.publisher = publisher
         self.rng = rng
+        self.loans = Loans(board)
+        self.use = ResourceUse(board, publisher.process.pid)
         # Of each kind, how long it took until it was answered.
         self.seconds: dict[str, list[float]] = defaultdict(list)
         # From when to when, by the program's clock.
@@ -112,6 +115,12 @@ class Judge:
     def _measured(self, name: str) -> float:
         return next((event[name] for event in reversed(self.publisher.events) if name in event), 0)
 
+    def measure(self, holders: int = HOLDERS) -> None:
+        """The camera has its buffers back, and nothing was left behind."""
+        self.loans.assert_return()
+        self.loans.assert_held(holders)
+        self.use.measure()
+
     def inject(self, fault: Fault) -> None:
         before, begin = len(self.told), self._measured("t")
         skipped = self._measured("skippedPictures")
@@ -119,6 +128,9 @@ class Judge:
         if fault.command:
             self.publisher.command(fault.command)
         injected = time.monotonic()
+        if "stall_after" in fault.parameters:
+            time.sleep(0.5)
+            self.loans.look()
 
         def is_answered() -> bool:
             new = len(self.told) - before
@@ -134,6 +146,7 @@ class Judge:
         new = self.told[before:]
         assert self._is_specified([event["code"] for event in new], fault), f"{fault} was followed by {new}"
         assert not new or re.search(fault.reason, new[-1]["reason"]), f"{fault} was followed by {new}"
+        self.measure()
         self.past.append((fault, begin, self._measured("t")))
         if fault.climbs:
             self.last_climb = time.monotonic()
@@ -161,6 +174,7 @@ class Judge:
         set_faults(self.board, skip_every=2, error_every=3, stall_opens=-1, swallow_after=1)
         time.sleep(RETRY - 12)
         assert self.publisher.last_status["encoder"] == "openh264"
+        self.measure(HOLDERS - 1)
         set_faults(self.board, skip_every=0, error_every=0, swallow_after=0)
         assert len(self.told) == before, f"in software came {self.told[before:]}"
         self._wait(lambda: len(self.told) > before, "a minute in software", before, fallen + RETRY + 5 - time.monotonic())
@@ -168,9 +182,10 @@ class Judge:
         time.sleep(1)
         (event,) = self.told[before:]
         assert event["code"] == RESTARTED and "tried again" in event["reason"], event
+        self.measure()
         self.last_climb = time.monotonic()
 
-    def mix(self, seconds: float, after_each) -> None:
+    def mix(self, seconds: float) -> None:
         """All troubles in one turn after another, each apart from the last, with silent faults between them."""
         end = time.monotonic() + seconds
         # The module stalls once in each opening: after a stall that a key frame has ended comes what needs none.
@@ -189,7 +204,6 @@ class Judge:
                     self.due.remove(name)
                 self.inject(kinds[name])
                 has_stalled = not kinds[name].events
-            after_each()
 
 
 def assert_key_frames(stream: Stream, judge: Judge) -> None:
@@ -211,34 +225,41 @@ def assert_key_frames(stream: Stream, judge: Judge) -> None:
 
 
 def test_mixed_faults(encoder, nginx, capsys):
-    """The stream never drops, no buffer, no memory and no descriptor is lost, every picture is accounted for."""
+    """The stream never drops, no buffer of the camera's, no memory and no descriptor is lost, every picture is accounted
+    for, and nobody looks at one that the hardware encodes."""
     rng = random.Random(SEED)
     publisher = Publisher(
-        encoder, nginx, "mixed", "--dimension 320x240", "--quality Medium1", "--commands", "--trace",
-        source="v4l2:/dev/video0,size=320x240,format=NV12",
+        encoder, nginx, "mixed", "--dimension 640x360", "--quality Medium1", "--commands", "--trace",
+        source="v4l2:/dev/video0,size=640x360,format=NV12",
     )  # fmt: skip
     publisher.wait_pictures(STALL_AFTER[1] + 20)
-    use = ResourceUse(encoder, publisher.process.pid)
     judge = Judge(encoder, publisher, rng)
     begin = time.monotonic()
+    judge.measure()
     # One refusal at the begin, so that the software encoder's memory is no growth later, and one more in the middle.
     first, second = rng.sample(range(len(refusals(rng))), 2)
     judge.fall(refusals(rng)[first])
-    use.measure()
-    judge.mix(SECONDS / 2 - (time.monotonic() - begin), use.measure)
+    judge.mix(SECONDS / 2 - (time.monotonic() - begin))
     judge.fall(refusals(rng)[second])
-    judge.mix(SECONDS - (time.monotonic() - begin), use.measure)
+    judge.mix(SECONDS - (time.monotonic() - begin))
     publisher.wait_pictures(publisher.pictures + 60)
-    use.measure()
+    judge.measure()
     stream = publisher.stop()
     with capsys.disabled():
-        print(f"\n  seed {SEED}; {use}")
+        print(f"\n  seed {SEED}; {judge.use}\n  {judge.loans}")
         for name, seconds in judge.seconds.items():
             print(f"  {len(seconds)} times {name}: {min(seconds):.1f} to {max(seconds):.1f} s until it was answered")
-    assert use.is_flat, use
+    assert judge.use.is_flat, judge.use
+    # What the encoder keeps in a stall are the camera's own buffers.
+    assert judge.loans.most_lent > 2, judge.loans
     wanted = {fault.name for fault in troubles(rng, 30)}
     assert wanted <= judge.seconds.keys() and len(judge.seconds) >= len(wanted) + 5, judge.seconds.keys()
     assert [event["state"] for event in stream.of("stateChanged")].count("reconnecting") == 0
     assert RECONNECTING not in stream.codes and all(code >= 0 for code in stream.codes)
     assert_key_frames(stream, judge)
+    assert_nobody_looks(stream)
+    climbs = [(begin, end) for fault, begin, end in judge.past if fault.climbs]
+    shares = assert_camera_goes_on(stream, climbs, judge.loans.count)
+    with capsys.disabled():
+        print(f"  {len(shares)} times without trouble: {min(shares):.1%} to {max(shares):.1%} of the pictures lost")
     assert_decodes(stream)

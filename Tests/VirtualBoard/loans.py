@@ -1,0 +1,98 @@
+"""The buffers that a camera lends to a stream: what the guest's kernel and the stream's status say of them."""
+
+import re
+import time
+from itertools import pairwise
+
+from board import Board
+from encoder import Stream, unaccounted
+
+DEBUG = "/sys/kernel/debug"
+# Who may hold a buffer's memory: the descriptor that is lent, one encoder that has imported it, the processor's mapping.
+HOLDERS = 3
+
+
+class Loans:
+    """The buffers of the V4L2 camera at /dev/video0, all of which one stream has. Asked from outside: the driver says of
+    each whether it has it, the kernel by how many its memory is held."""
+
+    def __init__(self, board: Board):
+        self.board = board
+        board.run(f"mountpoint -q {DEBUG} || mount -t debugfs debugfs {DEBUG}")
+        self.count = len(self._queued())
+        # The most that were away at once, and after each fault, how long it took until each had been back.
+        self.most_lent = 0
+        self.seconds: list[float] = []
+
+    def _queued(self) -> list[bool]:
+        """Of each buffer, whether the driver has it: to be filled, or filled and not taken yet."""
+        text = self.board.run("v4l2-ctl -d /dev/video0 --list-buffers").text
+        flags = [set(re.split(r",\s*", line)) for line in re.findall(r"^\s*Flags\s*: (.*)$", text, re.MULTILINE)]
+        assert flags, text
+        return [bool({"queued", "done"} & words) for words in flags]
+
+    def look(self) -> set[int]:
+        """Which buffers are lent now."""
+        queued = self._queued()
+        assert len(queued) == self.count, f"the camera has {len(queued)} buffers, and had {self.count}"
+        self.most_lent = max(self.most_lent, queued.count(False))
+        return {index for index, is_queued in enumerate(queued) if not is_queued}
+
+    def assert_return(self, within: float = 5) -> None:
+        """Each buffer is back with the driver at some moment: what is kept for good never is."""
+        begin = time.monotonic()
+        away = set(range(self.count))
+        while away:
+            away &= self.look()
+            assert not away or time.monotonic() < begin + within, f"buffers {away} were not given back within {within} s"
+        self.seconds.append(time.monotonic() - begin)
+
+    def assert_held(self, at_most: int = HOLDERS) -> None:
+        """No encoder that was closed holds a buffer's memory."""
+        text = self.board.run(f"cat {DEBUG}/dma_buf/bufinfo").text
+        holders = [int(count) for count in re.findall(r"^\d+\s+\S+\s+\S+\s+(\d+)\s+videobuf2", text, re.MULTILINE)]
+        assert len(holders) == self.count, text
+        assert max(holders) <= at_most, f"the camera's buffers are held by {holders}, at most {at_most} are known"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.count} buffers of the camera, {self.most_lent} lent at once at most, {len(self.seconds)} times each was "
+            f"back, within {max(self.seconds):.1f} s"
+        )
+
+
+def calm_parts(stream: Stream, troubles: list[tuple[float, float]]) -> list[list[dict]]:
+    """The stream's reports while the hardware encodes and nothing is amiss, one list for each time between `troubles`,
+    which are from when to when by the program's clock."""
+    ends = [(0.0, 0.0), *troubles, (float("inf"), float("inf"))]
+    parts = []
+    for (_, begin), (end, _) in pairwise(ends):
+        # A report counts what was before it; one that falls to software is followed by a minute of that.
+        within = [report for report in stream.of("status") if begin + 2 < report["t"] < end - 0.5]
+        parts.append([report for report in within if report["encoder"] != "openh264"])
+    return [part for part in parts if len(part) > 1]
+
+
+def assert_camera_goes_on(stream: Stream, troubles: list[tuple[float, float]], buffers: int) -> list[float]:
+    """Without trouble pictures come as before, and all are known while they are on their way.
+
+    Returns which share of them the camera lost, for each time without trouble."""
+    shares = []
+    for part in calm_parts(stream, troubles):
+        grown = {name: part[-1][name] - part[0][name] for name in ("sourceFrames", "sourceDropped")}
+        assert grown["sourceFrames"] > 0, f"the camera stood: {part}"
+        shares.append(grown["sourceDropped"] / (grown["sourceFrames"] + grown["sourceDropped"]))
+        # Emulation loses one in fifty, a camera that has too few buffers most.
+        assert shares[-1] < 0.1, f"the camera lost {shares[-1]:.0%} of its pictures: {part}"
+        under_way = min(unaccounted(report) for report in part)
+        assert under_way <= buffers, f"{under_way} pictures are in no counter: {part}"
+    assert len(shares) > len(troubles) / 2
+    return shares
+
+
+def assert_nobody_looks(stream: Stream) -> None:
+    """Whatever happens to the hardware encoder, the processor neither reads nor copies a picture for it."""
+    for before, after in pairwise(stream.of("status")):
+        if "openh264" not in (before["encoder"], after["encoder"]):
+            looks = [after[name] - before[name] for name in ("sourcePasses", "sourceMapped")]
+            assert looks == [0, 0], f"of passes and mapped pictures came {looks}: {after}"
