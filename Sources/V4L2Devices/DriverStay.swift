@@ -5,7 +5,7 @@ import Synchronization
 
 /// A thread's stay in the driver of one node.
 ///
-/// A call that does not return cannot be ended from outside: it keeps its thread and its descriptor for as long as the
+/// A call that does not return cannot be ended from outside: it keeps its thread and its descriptors for as long as the
 /// kernel likes. So a stay that nobody waits for any more is remembered, and none other begins at its node before it
 /// is over, in whatever stream: a driver that hangs costs one thread, however often it is tried again. Any thread.
 final class DriverStay: Sendable {
@@ -13,28 +13,53 @@ final class DriverStay: Sendable {
         let stay: DriverStay
         /// When the call began that has not returned.
         let since: MediaTimestamp
+
+        func waitForEnd() throws(HardwareEncodingError) {
+            var entries = [PollEntry(stay.ending.fileDescriptor)]
+            _ = try? poll(&entries, until: since + DriverStay.longestCall)
+            guard !stay.isOver.load(ordering: .acquiring) else { return }
+            throw .blocked(path: stay.path, .seconds((MonotonicClock.now() - since).components.seconds))
+        }
     }
+
+    /// A call that takes longer hangs. Of those that do not, closing is the slowest: the Pi's driver waits two seconds
+    /// for what a stalled firmware has of either queue.
+    private static let longestCall = Duration.seconds(5)
 
     private static let abandoned = Mutex<[Abandoned]>([])
 
     private let path: String
-    private let begin = MonotonicClock.now()
+    private let begin: MediaTimestamp
     private let isOver = Atomic(false)
+    /// Readable once it is over.
+    private let ending: EventFD
 
-    /// - Throws: `blocked` while a call of an abandoned stay at this node has not returned.
+    /// Waits for an abandoned stay at this node as long as its call may return by itself: an encoder that is closed
+    /// slowly is no broken one.
+    /// - Throws: `blocked` while a call of an abandoned stay at this node hangs.
     init(at path: String) throws(HardwareEncodingError) {
         self.path = path
-        let earlier = Self.abandoned.withLock { all in
+        do throws(SystemCallError) {
+            ending = try EventFD()
+        } catch {
+            throw .failed(path: path, error)
+        }
+        while let earlier = Self.earlier(at: path) { try earlier.waitForEnd() }
+        begin = MonotonicClock.now()
+    }
+
+    private static func earlier(at path: String) -> Abandoned? {
+        abandoned.withLock { all in
             all.removeAll { $0.stay.isOver.load(ordering: .acquiring) }
             return all.first { $0.stay.path == path }
-        }
-        if let earlier {
-            throw .blocked(path: path, .seconds((begin - earlier.since).components.seconds))
         }
     }
 
     /// The thread calls the driver no more, and nothing of the node is open.
-    func end() { isOver.store(true, ordering: .releasing) }
+    func end() {
+        isOver.store(true, ordering: .releasing)
+        ending.signal()
+    }
 
     /// Nobody waits for it any more.
     /// - Parameter since: when the call began that has not returned; `nil` when it is the first one.

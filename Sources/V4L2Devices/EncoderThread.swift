@@ -68,8 +68,8 @@ public final class EncoderThread: Sendable {
 
     /// Starts the thread and waits until `open` has returned there. What it returns later is closed at once.
     /// - Parameter limit: how long it is waited for.
-    /// - Throws: what `open` threw; `HardwareEncodingError.blocked` when it has not returned, and at once while an
-    ///   earlier thread has not come back from this node.
+    /// - Throws: what `open` threw; `HardwareEncodingError.blocked` when it has not returned, or an earlier thread hangs
+    ///   at this node.
     public init(
         path: String, limit: Duration = EncoderThread.openLimit,
         open: @escaping @Sendable () throws -> any VideoEncoder
@@ -226,7 +226,11 @@ extension EncoderThread {
             } catch {
                 // Told before the encoder is closed, which may take its time.
                 publish([], of: encoder)
-                state.withLock { $0.failure = error }
+                state.withLock { state in
+                    state.failure = error
+                    // What is slow from here on is the closing, and is given the time for that.
+                    state.busySince = MonotonicClock.now()
+                }
                 progress.signal()
                 return
             }

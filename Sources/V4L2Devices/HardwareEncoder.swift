@@ -3,6 +3,7 @@ import DevicePorts
 import Glibc
 import LinuxIO
 import Media
+import Synchronization
 
 /// An H.264 encoder of this machine, told by what it can do: any stateful V4L2 memory-to-memory device that takes
 /// raw pictures and gives H.264, in the single-planar or the multi-planar form of the interface.
@@ -21,9 +22,13 @@ public struct HardwareEncoder: Hashable, Sendable {
     /// What hangs often hangs at several nodes: after the first the others get less.
     private static let laterAnswerLimit = Duration.milliseconds(300)
 
+    /// What nodes have said when they answered last.
+    private static let known = Mutex<[String: HardwareEncoder]>([:])
+
     /// Looks at every video node, in the order of their numbers.
-    /// - Parameter unanswered: takes the `blocked` of each node whose driver does not answer: it may be an encoder.
-    public static func all(unanswered: (HardwareEncodingError) -> Void) -> [HardwareEncoder] {
+    /// - Parameter unanswered: takes the `blocked` of each node whose driver does not answer, and what it was when it
+    ///   did; a node that never has may be an encoder, too.
+    public static func all(unanswered: (HardwareEncodingError, HardwareEncoder?) -> Void) -> [HardwareEncoder] {
         var limit = answerLimit
         var found: [HardwareEncoder] = []
         for number in 0..<64 {
@@ -31,11 +36,13 @@ public struct HardwareEncoder: Hashable, Sendable {
             guard access(path, F_OK) == 0 else { continue }
             switch Result(catching: { () throws(HardwareEncodingError) in try HardwareEncoder(at: path, limit: limit) })
             {
-            case .success(let encoder): found.append(encoder)
-            case .failure(let error):
-                guard case .blocked = error else { continue }
+            case .success(let encoder):
+                known.withLock { $0[path] = encoder }
+                found.append(encoder)
+            case .failure(.blocked(_, let duration)):
                 limit = laterAnswerLimit
-                unanswered(error)
+                unanswered(.blocked(path: path, duration), known.withLock { $0[path] })
+            case .failure: known.withLock { $0[path] = nil }
             }
         }
         return found

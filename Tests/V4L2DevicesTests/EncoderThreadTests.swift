@@ -17,6 +17,8 @@ private final class ScriptedEncoder: VideoEncoder {
             var hangsInBitrate = false
             var hangsInPicture = false
             var hangsInClosing = false
+            /// How long closing takes.
+            var closing = Duration.zero
             var failsAt: Int?
             var bitrates: [Bitrate] = []
             var keyFrames = 0
@@ -41,7 +43,9 @@ private final class ScriptedEncoder: VideoEncoder {
     init(_ script: Script) { self.script = script }
 
     deinit {
-        if script.content.withLock({ $0.hangsInClosing }) { script.hang() }
+        let (hangs, closing) = script.content.withLock { ($0.hangsInClosing, $0.closing) }
+        if hangs { script.hang() }
+        MonotonicClock.sleep(until: MonotonicClock.now() + closing)
         script.content.withLock { $0.isClosed = true }
     }
 
@@ -192,7 +196,8 @@ private final class LentCount: Sendable {
             return ScriptedEncoder(script)
         }
         expectBlocked(at: path) { try EncoderThread(path: path, limit: .milliseconds(100), open: open) }
-        // Those that follow fail at once, and no thread begins for them.
+        // What has hung for five seconds is not waited for: those that follow fail at once, and no thread begins for them.
+        expectBlocked(at: path) { try EncoderThread(path: path, open: open) }
         let begin = MonotonicClock.now()
         for _ in 0..<50 { expectBlocked(at: path) { try EncoderThread(path: path, open: open) } }
         #expect(MonotonicClock.now() - begin < .seconds(1))
@@ -233,6 +238,49 @@ private final class LentCount: Sendable {
         script.release.signal()
         try waitUntil { thread.hasEnded }
         try EncoderThread(path: path) { ScriptedEncoder(script) }.close()
+    }
+
+    /// As the Pi's, which waits for its firmware when it is stalled: longer than whoever closes it does.
+    @Test func anEncoderThatIsClosedSlowlyIsWaitedForByTheNextOne() throws {
+        let path = "/dev/video60"
+        let script = try ScriptedEncoder.Script()
+        script.content.withLock { $0.closing = .milliseconds(2500) }
+        let thread = try EncoderThread(path: path) { ScriptedEncoder(script) }
+        #expect(try thread.encode(frame(0)).count == 1)
+        let begin = MonotonicClock.now()
+        thread.close()
+        #expect(!thread.hasEnded && lent.value == 0 && MonotonicClock.now() - begin < .seconds(2))
+        let next = try EncoderThread(path: path) {
+            #expect(script.content.withLock { $0.isClosed }, "one is opened beside the other")
+            script.content.withLock { $0.closing = .zero }
+            return ScriptedEncoder(script)
+        }
+        #expect(try next.encode(frame(1)).count == 1)
+        next.close()
+        #expect(next.hasEnded)
+    }
+
+    /// The call that failed had kept pictures waiting; the closing that follows is another call.
+    @Test func anEncoderThatFailsLateHasTheUsualTimeToClose() throws {
+        let script = try ScriptedEncoder.Script()
+        script.content.withLock { content in
+            content.hangsInPicture = true
+            content.failsAt = 1
+            content.closing = .milliseconds(700)
+        }
+        let thread = try thread(script)
+        #expect(try thread.encode(frame(0)).isEmpty)
+        MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(300))
+        #expect(thread.blockedSince(now: MonotonicClock.now()) != nil)
+        script.release.signal()
+        #expect(throws: ScriptedEncoder.Broken.self) {
+            for number in 1..<100 {
+                _ = try thread.encode(frame(number))
+                MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
+            }
+        }
+        thread.close()
+        #expect(thread.hasEnded && lent.value == 0)
     }
 
     private func expectBlocked(at path: String, _ open: () throws -> EncoderThread) {

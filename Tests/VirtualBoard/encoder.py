@@ -13,7 +13,7 @@ PARAMETERS = "/sys/module/virtual_h264/parameters"
 FAULTS = [
     "skip_every", "skip_pattern", "skip_period", "error_every", "headers_every", "stall_after", "swallow_after",
     "stall_until_key", "endless_drain", "busy_format", "fail_buffers", "memory_kb", "slow_bitrate", "lossless", "delay_us",
-    "buffer_bytes", "hang_open", "hang_buffers", "hang_release",
+    "buffer_bytes", "hang_open", "hang_buffers", "hang_release", "stop_ms",
 ]  # fmt: skip
 
 
@@ -132,6 +132,54 @@ class Publisher:
     def stop(self, timeout: float = 30) -> Stream:
         self.process.signal("INT")
         return self.finish(timeout)
+
+
+class Appliance:
+    """`tallycam run`: its streams come one after the other in one process."""
+
+    def __init__(self, board, nginx, name: str):
+        self.board = board
+        server, _, key = nginx.url(name).replace("127.0.0.1", HOST).rpartition("/")
+        files = {
+            "board": {"name": "Bench", "encoder": "auto"}, "stream": {"url": server, "key": key},
+            "device": {
+                "camera": "synthetic", "dimension": "320x240", "audio": {"source": "silence"}, "statusInterval": 1,
+                "quality": {"lowest": "Low1", "start": "Low3", "highest": "Low3"},
+            },
+        }  # fmt: skip
+        board.run("rm -rf /tmp/e; mkdir -p /tmp/e/boot /tmp/e/state /tmp/e/network")
+        for file, content in files.items():
+            board.put(f"/tmp/e/boot/{file}.json", json.dumps(content))
+        self.process = board.start(
+            "exec tallycam run --boot /tmp/e/boot --state /tmp/e/state --socket /tmp/e/socket --network /tmp/e/network "
+            "--simulate-power"
+        )
+        self.wait(lambda status: status["state"] == "ready")
+
+    def ask(self, word: str, check: bool = True) -> str:
+        return self.board.run(f"tallycam {word} --socket /tmp/e/socket", check=check).text
+
+    def wait(self, condition, timeout: float = 30) -> dict:
+        deadline = time.monotonic() + timeout
+        while True:
+            text = self.ask("status --json", check=False)
+            if text.startswith("{") and condition(status := json.loads(text)):
+                return status
+            assert time.monotonic() < deadline, f"{text}\n{self.process.text[-3000:]}"
+            time.sleep(0.2)
+
+    @property
+    def events(self) -> str:
+        return self.board.run("echo events 50 | socat -t 5 - UNIX:/tmp/e/socket").text
+
+    def live_with(self) -> str:
+        """Starts a stream, and says what it is encoded by."""
+        self.ask("start")
+        return self.wait(lambda status: status["state"] == "live" and "encoder" in status)["encoder"]
+
+    def stop(self) -> None:
+        self.ask("stop")
+        self.wait(lambda status: status["state"] == "ready")
 
 
 class ResourceUse:

@@ -6,7 +6,8 @@ import pytest
 from board import HOST
 
 from encoder import (
-    SMALL, Publisher, ResourceUse, assert_decodes, assert_goes_on_with_a_key_frame, set_faults, unaccounted,
+    SMALL, Appliance, Publisher, ResourceUse, assert_decodes, assert_goes_on_with_a_key_frame, set_faults,
+    unaccounted,
 )  # fmt: skip
 
 
@@ -49,6 +50,48 @@ def test_a_stall_that_reopening_ends(encoder, nginx, fault):
     assert stream.ended["videoFrames"] > 50
     assert_decodes(stream)
     assert_goes_on_with_a_key_frame(stream)
+
+
+def test_an_encoder_that_is_slow_to_stop_is_opened_again(encoder, nginx):
+    """The Pi's driver waits two seconds for what a stalled firmware has of either queue: longer than closing is waited
+    for. The camera has its buffers back before that, and is not taken for a silent one."""
+    set_faults(encoder, stall_after=30, stall_opens=1, stop_ms=2000)
+    stream = Publisher(
+        encoder, nginx, "slowstop", "--dimension 640x360", "--quality Low3", "--adapt nothing", "--duration 20",
+        source="v4l2:/dev/video0,size=640x360,format=NV12",
+    ).finish(60)  # fmt: skip
+    assert stream.codes.count(1104) == 1 and 1103 not in stream.codes
+    reports = stream.of("status")
+    assert {report["encoder"] for report in reports} == {"v4l2:/dev/video11"}
+    assert reports[-1]["sourceInterruptions"] == 0 and reports[-1]["videoFrames"] > 80
+    times = [tag.timestamp for tag in stream.recording.pictures]
+    # Else closing was not slow.
+    assert 4000 < max(after - before for before, after in zip(times, times[1:])) < 9000
+    assert_decodes(stream)
+    assert_goes_on_with_a_key_frame(stream)
+
+
+def test_a_stream_after_one_whose_encoder_was_slow_to_stop_or_hangs(encoder, nginx):
+    """Who sees a frozen picture stops the stream and starts it again."""
+    appliance = Appliance(encoder, nginx, "again")
+    assert appliance.live_with() == "v4l2:/dev/video11"
+    # What is to stop is stalled, and is not opened again before.
+    set_faults(encoder, swallow_after=1, stop_ms=2000)
+    appliance.stop()
+    set_faults(encoder, swallow_after=0)
+    assert appliance.live_with() == "v4l2:/dev/video11"
+    assert "1103" not in appliance.events
+    # One that hangs is known to be an encoder: software is no plain choice, it is told and ends.
+    set_faults(encoder, hang_release=1)
+    try:
+        appliance.stop()
+        assert appliance.live_with() == "openh264"
+        assert "softwareEncoderInUse (1103)" in appliance.events
+        appliance.stop()
+    finally:
+        set_faults(encoder, hang_release=0)
+    assert appliance.live_with() == "v4l2:/dev/video11"
+    appliance.stop()
 
 
 def test_a_stall_for_good_ends_in_software(encoder, nginx):

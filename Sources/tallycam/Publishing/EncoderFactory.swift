@@ -64,7 +64,7 @@ struct EncoderFactory: Sendable {
     private func find(_ path: String?) throws(HardwareEncodingError) -> HardwareEncoder {
         if let path { return try HardwareEncoder(at: path) }
         var unanswered: HardwareEncodingError?
-        let encoders = HardwareEncoder.all { unanswered = unanswered ?? $0 }
+        let encoders = HardwareEncoder.all { error, _ in unanswered = unanswered ?? error }
         guard let encoder = encoders.first else { throw unanswered ?? .noEncoder }
         return encoder
     }
@@ -90,12 +90,17 @@ struct EncoderFactory: Sendable {
     }
 
     /// The first hardware encoder that takes the stream. When all of them fail, the stream begins in software, at what
-    /// the processor carries, and the hardware is tried again later. Without any, software is the plain choice.
+    /// the processor carries, and the hardware is tried again later; one that encoded before and does not answer now
+    /// has failed, too. Without any, software is the plain choice.
     private func best(
         _ configuration: VideoEncoderConfiguration, mayShrink: Bool, _ log: (String) -> Void
     ) throws -> any VideoEncoder {
         var failed: (encoder: HardwareEncoder, reason: String)?
-        for encoder in HardwareEncoder.all(unanswered: { log("warning: \($0)") }) {
+        let encoders = HardwareEncoder.all { error, earlier in
+            log("warning: \(error)")
+            if let earlier { failed = failed ?? (earlier, "\(error)") }
+        }
+        for encoder in encoders {
             do {
                 return try hardware(encoder, configuration)
             } catch let error as HardwareEncodingError where mayShrink && error.isLackOfMemory {

@@ -45,6 +45,7 @@ FAULT(buffer_bytes, "the size of output buffers; a picture that is larger comes 
 FAULT(stall_after, "take inputs and give nothing, not even them, from the n-th picture on");
 FAULT(swallow_after, "give inputs back and nothing else, from the n-th picture on");
 FAULT(stall_until_key, "a stall ends when a key frame is asked for");
+FAULT(stop_ms, "how long stopping either queue takes after a stall");
 FAULT(endless_drain, "a drain never ends");
 FAULT(busy_format, "setting a format fails with EBUSY");
 FAULT(fail_buffers, "asking for buffers fails with ENOMEM");
@@ -534,6 +535,9 @@ static void stop_streaming(struct vb2_queue *queue)
 {
 	struct use *use = vb2_get_drv_priv(queue);
 
+	/* The Pi's driver waits for what its firmware has, with the lock held. */
+	if (use->stalled && stop_ms)
+		msleep(stop_ms);
 	v4l2_m2m_update_stop_streaming_state(use->fh.m2m_ctx, queue);
 	if (V4L2_TYPE_IS_OUTPUT(queue->type) && v4l2_m2m_has_stopped(use->fh.m2m_ctx))
 		v4l2_event_queue_fh(&use->fh, &end_of_stream);
