@@ -45,12 +45,13 @@ struct EncoderReplacementTests {
 
     /// As the video thread does before a picture, with a new encoder that takes no time at all.
     private func obeyVideoOrders() {
-        if control.takeVideoOrders(at: begin).replacement != nil { queue.videoEncoderReplaced() }
+        let orders = control.takeVideoOrders(at: begin)
+        if orders.replacement != nil { queue.videoEncoderReplaced(of: orders.pause) }
     }
 
     /// As the audio thread does before a sound.
     private func obeyAudioOrders() {
-        if control.takeAudioReplacement() != nil { queue.audioEncoderReplaced() }
+        if let replacement = control.takeAudioReplacement() { queue.audioEncoderReplaced(of: replacement.pause) }
     }
 
     /// What the next connection carries.
@@ -66,9 +67,10 @@ struct EncoderReplacementTests {
             // The threads come by at the earliest moment there is.
             obeyVideoOrders()
             obeyAudioOrders()
-            queue.paused(replacesVideoEncoder: true, replacesAudioEncoder: true)
+            let pause = queue.paused(replacesVideoEncoder: true, replacesAudioEncoder: true)
             obeyVideoOrders()
             obeyAudioOrders()
+            return pause
         }
         obeyVideoOrders()
         obeyAudioOrders()
@@ -90,6 +92,38 @@ struct EncoderReplacementTests {
         obeyVideoOrders()
         obeyAudioOrders()
         #expect(kindsAndEncoders().allSatisfy { $0.hasSuffix("[2]") })
+    }
+
+    private func restart(video: VideoEncoderConfiguration?, audio: AudioQuality, replacesAudio: Bool) {
+        control.replaceEncoders(video: video, audio: audio, replacesAudio: replacesAudio) {
+            queue.paused(replacesVideoEncoder: video != nil, replacesAudioEncoder: replacesAudio)
+        }
+    }
+
+    /// The encoder before lets itself be closed slowly, and meanwhile somebody wants yet another profile.
+    @Test func encodersThatComeWhenOthersAreWantedAreNotOfTheNextStream() throws {
+        restart(video: video, audio: .standard, replacesAudio: true)
+        let slowVideo = control.takeVideoOrders(at: begin)
+        let slowAudio = try #require(control.takeAudioReplacement())
+        restart(video: video, audio: .standard, replacesAudio: true)
+        queue.videoEncoderReplaced(of: slowVideo.pause)
+        queue.audioEncoderReplaced(of: slowAudio.pause)
+        #expect(kindsAndEncoders(from: 1).isEmpty && queue.headers.isEmpty)
+        obeyVideoOrders()
+        obeyAudioOrders()
+        #expect(kindsAndEncoders().count == 4)
+    }
+
+    @Test func anEncoderThatIsStillOnItsWayIsWaitedForThroughOtherChanges() throws {
+        restart(video: video, audio: .standard, replacesAudio: true)
+        let slowAudio = try #require(control.takeAudioReplacement())
+        // Another bit rate needs no other sound; and one more change within the stream takes the picture's order over.
+        restart(video: video, audio: .standard, replacesAudio: false)
+        control.perform([], replacement: video)
+        #expect(kindsAndEncoders(from: 1).isEmpty)
+        queue.audioEncoderReplaced(of: slowAudio.pause)
+        obeyVideoOrders()
+        #expect(kindsAndEncoders().count == 4)
     }
 
     @Test func encodersThatStayAreNotWaitedFor() {

@@ -61,12 +61,15 @@ def troubles(rng: random.Random, rate: float) -> list[Fault]:
         Fault("inputs swallowed", stall, [RESTARTED], "no picture for"),
         # Whether the inputs or the first second ends first is a matter of the frame rate.
         Fault("inputs kept", {"stall_opens": 1, "stall_after": after}, [RESTARTED], "no picture for|DQBUF.* timed out"),
+        # Longer than closing is waited for.
+        Fault("slow to stop", {"stop_ms": 900, "stall_opens": 1, "stall_after": after}, [RESTARTED],
+              "no picture for|DQBUF.* timed out", within=9),
         # Pictures come in several buffers until the next opening.
         Fault("small buffers", {"buffer_bytes": rng.randint(4000, 8000), **stall}, [RESTARTED], "no picture for"),
         Fault("an endless drain", {"endless_drain": 1, **stall}, [RESTARTED], "no picture for"),
         Fault("many errors", {"error_every": often}, [RESTARTED], "faulty pictures"),
         Fault("headers alone often", {"headers_every": often}, [RESTARTED], "faulty pictures"),
-    ]
+    ]  # fmt: skip
 
 
 def refusals(rng: random.Random) -> list[Fault]:

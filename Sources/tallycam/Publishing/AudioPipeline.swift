@@ -55,8 +55,8 @@ final class AudioPipeline {
     private func encodeAll(until end: MediaTimestamp?) throws {
         while let block = try source.nextBlock(frameCount: AACEncoder.framesPerPacket) {
             if let end, block.captureTime >= end { return }
-            if let quality = control.takeAudioReplacement() {
-                try replace(quality)
+            if let replacement = control.takeAudioReplacement() {
+                try replace(replacement.quality, of: replacement.pause)
                 continue
             }
             let orders = control.takeAudioOrders(at: block.captureTime)
@@ -68,13 +68,14 @@ final class AudioPipeline {
     }
 
     /// Another sample rate: source and encoder anew, the header first.
-    private func replace(_ quality: AudioQuality) throws {
+    /// - Parameter pause: in which the stream waits for it.
+    private func replace(_ quality: AudioQuality, of pause: Int) throws {
         // The source before is closed first.
         source = SilenceSource(format: source.format, stop: stop)
         guard let track = try reopen(quality) else { return }
         source = track.source
         encoder = track.encoder
-        queue.audioEncoderReplaced()
+        queue.audioEncoderReplaced(of: pause)
         append([encoder.takeHeader(at: MonotonicClock.now())])
     }
 

@@ -9,6 +9,8 @@ final class EncoderControl: Sendable {
     struct VideoOrders: Sendable {
         /// A new encoder, for a stream that begins again.
         var replacement: VideoEncoderConfiguration?
+        /// The pause of `MediaQueue` in which the stream waits for it.
+        var pause: Int?
         var setting: (bitrate: Bitrate, frameRate: FrameRate)?
         var isKeyFrameWanted = false
     }
@@ -25,8 +27,8 @@ final class EncoderControl: Sendable {
         var video = VideoOrders()
         var audioBitrate: Bitrate?
         var isMuted = false
-        /// Another sample rate, for a stream that begins again.
-        var audioReplacement: AudioQuality?
+        /// Another sample rate, for a stream that begins again; and the pause of `MediaQueue`.
+        var audioReplacement: (quality: AudioQuality, pause: Int)?
         /// The audio part of a transaction: it counts from the time of the key frame that the picture's part makes.
         var transaction: AudioOrders?
     }
@@ -44,7 +46,8 @@ final class EncoderControl: Sendable {
         _ actions: [QualityAction], isMuted: Bool? = nil, replacement: VideoEncoderConfiguration? = nil
     ) {
         orders.withLock { orders in
-            if let replacement { orders.video = VideoOrders(replacement: replacement) }
+            // The stream may still wait for the one that this one comes in place of.
+            if let replacement { orders.video = VideoOrders(replacement: replacement, pause: orders.video.pause) }
             var audio = AudioOrders(isMuted: isMuted)
             var beginsAtKeyFrame = false
             for action in actions {
@@ -68,16 +71,16 @@ final class EncoderControl: Sendable {
     /// - Parameters:
     ///   - video: a new encoder for pictures; `nil` keeps the present one. What was ordered from that is void.
     ///   - audio: what sound is encoded with; with `replacesAudio` it is captured anew, too.
-    ///   - pause: ends the stream where pictures and sounds wait. It is done before anything is ordered: what the
-    ///     encoders' threads answer must not come before it is waited for.
+    ///   - pause: ends the stream where pictures and sounds wait, and gives the pause's number. It is done before
+    ///     anything is ordered: what the encoders' threads answer must not come before it is waited for.
     func replaceEncoders(
-        video: VideoEncoderConfiguration?, audio: AudioQuality?, replacesAudio: Bool, after pause: () -> Void
+        video: VideoEncoderConfiguration?, audio: AudioQuality?, replacesAudio: Bool, after pause: () -> Int
     ) {
-        pause()
-        if let video { orders.withLock { $0.video = VideoOrders(replacement: video) } }
+        let pause = pause()
+        if let video { orders.withLock { $0.video = VideoOrders(replacement: video, pause: pause) } }
         guard let audio else { return }
         guard replacesAudio else { return perform([.setAudio(audio)]) }
-        orders.withLock { $0.audioReplacement = audio }
+        orders.withLock { $0.audioReplacement = (audio, pause) }
     }
 
     /// While muted, sound goes out as silence: the track stays.
@@ -94,7 +97,7 @@ final class EncoderControl: Sendable {
         }
     }
 
-    func takeAudioReplacement() -> AudioQuality? {
+    func takeAudioReplacement() -> (quality: AudioQuality, pause: Int)? {
         orders.withLock { orders in
             defer { orders.audioReplacement = nil }
             return orders.audioReplacement

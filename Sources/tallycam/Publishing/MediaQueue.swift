@@ -19,10 +19,12 @@ final class MediaQueue: Sendable {
         var openTracks: Int
         /// Between the end of a stream and its next begin nothing is taken in but headers.
         var isPaused = false
-        /// Pictures of the encoder that a new one replaces are not for the new stream.
-        var awaitsVideoEncoder = false
-        /// As `awaitsVideoEncoder`, of sound.
-        var awaitsAudioEncoder = false
+        /// How often the stream has ended so.
+        var pauseCount = 0
+        /// Pictures of encoders before the one that the pause with this number asked for are not for the new stream.
+        var awaitedVideoEncoder: Int?
+        /// As `awaitedVideoEncoder`, of sound.
+        var awaitedAudioEncoder: Int?
         /// Pictures that were not taken in, as none is just then.
         var refusedPictureCount = 0
         /// The latest of each track.
@@ -47,7 +49,9 @@ final class MediaQueue: Sendable {
     func append(_ packets: [EncodedPacket]) -> [SendBufferEvent] {
         let now = MonotonicClock.now()
         let events: [SendBufferEvent] = state.withLock { state in
-            if let first = packets.first, first.kind.isVideo ? state.awaitsVideoEncoder : state.awaitsAudioEncoder {
+            if let first = packets.first,
+                (first.kind.isVideo ? state.awaitedVideoEncoder : state.awaitedAudioEncoder) != nil
+            {
                 return state.refuse(packets)
             }
             for packet in packets where packet.kind.isHeader {
@@ -98,27 +102,36 @@ final class MediaQueue: Sendable {
     /// - Parameters:
     ///   - replacesVideoEncoder: pictures count again after `videoEncoderReplaced`.
     ///   - replacesAudioEncoder: sounds count again after `audioEncoderReplaced`.
-    func paused(replacesVideoEncoder: Bool, replacesAudioEncoder: Bool) {
+    /// - Returns: the number by which the encoders that replace them are told.
+    func paused(replacesVideoEncoder: Bool, replacesAudioEncoder: Bool) -> Int {
         state.withLock { state in
             state.isPaused = true
-            state.awaitsVideoEncoder = replacesVideoEncoder
-            state.awaitsAudioEncoder = replacesAudioEncoder
+            state.pauseCount += 1
             if replacesVideoEncoder {
+                state.awaitedVideoEncoder = state.pauseCount
                 state.headers[.videoHeader] = nil
                 state.buffer.videoHeaderExpired()
             }
             if replacesAudioEncoder {
+                state.awaitedAudioEncoder = state.pauseCount
                 state.headers[.audioHeader] = nil
                 state.buffer.audioHeaderExpired()
             }
+            return state.pauseCount
         }
     }
 
     /// What the audio thread appends from now on is another encoder's.
-    func audioEncoderReplaced() { state.withLock { $0.awaitsAudioEncoder = false } }
+    /// - Parameter pause: asked for it. One that took its time while a later pause asked for another is not awaited.
+    func audioEncoderReplaced(of pause: Int) {
+        state.withLock { if $0.awaitedAudioEncoder == pause { $0.awaitedAudioEncoder = nil } }
+    }
 
     /// What the video thread appends from now on is another encoder's.
-    func videoEncoderReplaced() { state.withLock { $0.awaitsVideoEncoder = false } }
+    /// - Parameter pause: as for `audioEncoderReplaced`; `nil` when the stream goes on without one.
+    func videoEncoderReplaced(of pause: Int?) {
+        state.withLock { if $0.awaitedVideoEncoder == pause { $0.awaitedVideoEncoder = nil } }
+    }
 
     /// What the quality controller is told.
     func measurement(_ counters: PublishCounters, now: MediaTimestamp) -> StreamMeasurement {

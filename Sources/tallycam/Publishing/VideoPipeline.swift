@@ -91,7 +91,7 @@ final class VideoPipeline {
             encoder = try makeEncoder(configuration)
             level = configuration.level
             pace(at: configuration.frameRate, from: time)
-            queue.videoEncoderReplaced()
+            queue.videoEncoderReplaced(of: orders.pause)
         }
         if let setting = orders.setting { try set(setting.bitrate, setting.frameRate, at: time) }
         if orders.isKeyFrameWanted { encoder.requestKeyFrame() }
