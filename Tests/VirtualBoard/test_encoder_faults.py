@@ -77,13 +77,13 @@ def test_a_stream_after_one_whose_encoder_was_slow_to_stop_or_hangs(encoder, ngi
     appliance.stop()
     set_faults(encoder, swallow_after=0)
     assert appliance.live_with() == "v4l2:/dev/video11"
-    assert "1103" not in appliance.events
+    assert "the software encoder is in use" not in appliance.events
     # One that hangs is known to be an encoder: software is no plain choice, it is told and ends.
     set_faults(encoder, hang_release=1)
     try:
         appliance.stop()
         assert appliance.live_with() == "openh264"
-        assert "softwareEncoderInUse (1103)" in appliance.events
+        assert "the software encoder is in use: a call of /dev/video11 has not returned" in appliance.events
         appliance.stop()
     finally:
         set_faults(encoder, hang_release=0)
