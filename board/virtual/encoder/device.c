@@ -55,7 +55,6 @@ FAULT(hang_buffers, "asking for buffers does not return while this is set");
 FAULT(hang_release, "closing the node does not return while this is set");
 FAULT(slow_bitrate, "a change of bit rate while streaming takes 3 s and fails with ETIMEDOUT");
 FAULT(lossless, "copy the samples (I_PCM)");
-FAULT(delay_us, "how long a picture takes");
 
 /* As a firmware that does not answer: nothing but the end of the process, or the fault's, brings the caller back. */
 static void hang_while(const uint *fault)
@@ -341,8 +340,6 @@ static void work(struct work_struct *item)
 {
 	struct use *use = container_of(item, struct use, work);
 
-	if (delay_us)
-		fsleep(delay_us);
 	encode_next(use);
 	v4l2_m2m_job_finish(use->encoder->m2m, use->fh.m2m_ctx);
 }
