@@ -52,6 +52,7 @@ extension LivePublisher {
         case .source(let notice): console.emit(Event(notice))
         case .buffer(let events): bufferReported(events)
         case .encoder(let event): emit(event)
+        case .encoderNote(let note): console.log("warning: \(note)")
         case .settingRefused(let reason): refuse("the encoder keeps its setting: \(reason)")
         case .failed(let cause):
             failure = failure ?? cause
@@ -73,7 +74,6 @@ extension LivePublisher {
                     $0.droppedAudioUnits += items.count - frames
                 }
             }
-            if case .keyFrameNeeded = event { control.requestKeyFrame() }
             for event in Event.ofSendBuffer(event, since: timeZero) { console.emit(event) }
         }
     }
