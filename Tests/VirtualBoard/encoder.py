@@ -13,7 +13,7 @@ PARAMETERS = "/sys/module/virtual_h264/parameters"
 FAULTS = [
     "skip_every", "skip_pattern", "skip_period", "error_every", "headers_every", "stall_after", "swallow_after",
     "stall_until_key", "endless_drain", "busy_format", "fail_buffers", "memory_kb", "slow_bitrate", "lossless",
-    "buffer_bytes", "hang_open", "hang_buffers", "hang_release", "stop_ms",
+    "buffer_bytes", "hang_open", "hang_buffers", "hang_release", "stop_ms", "picture_ms",
 ]  # fmt: skip
 
 
