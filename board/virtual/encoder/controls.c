@@ -17,60 +17,62 @@ static int s_ctrl(struct v4l2_ctrl *ctrl)
 			ctx->stalled = false;
 		break;
 	case V4L2_CID_MPEG_VIDEO_BITRATE:
-		if (faults.slow_bitrate && ctx->coder.blocks) {
+		if (faults.slow_bitrate && ctx->output_runs) {
 			msleep(3000);
-			return -ETIMEDOUT;
+			return -EINVAL;
 		}
 		WRITE_ONCE(ctx->bitrate, ctrl->val);
 		break;
 	case V4L2_CID_MPEG_VIDEO_REPEAT_SEQ_HEADER:
 		WRITE_ONCE(ctx->repeats_headers, ctrl->val);
 		break;
-	case V4L2_CID_MPEG_VIDEO_GOP_SIZE:
-		if (!other_maker)
-			break;
-		fallthrough;
 	case V4L2_CID_MPEG_VIDEO_H264_I_PERIOD:
+		/* The Pi's driver has two names for the same. */
+		__v4l2_ctrl_s_ctrl(ctx->gop_size, ctrl->val);
+		fallthrough;
+	case V4L2_CID_MPEG_VIDEO_GOP_SIZE:
 		WRITE_ONCE(ctx->key_period, ctrl->val);
 		break;
 	}
-	return 0;
+	return component_answers(ctx) ? 0 : -EINVAL;
 }
 
 static const struct v4l2_ctrl_ops ctrl_ops = { .s_ctrl = s_ctrl };
 
+enum maker { ANY, PI, OTHER };
+
 static const struct {
 	u32 id;
 	s64 least, most, step, standard;
-	/* Not every encoder has it. */
-	bool pis_own;
+	enum maker maker;
 } numbers[] = {
 	{ V4L2_CID_MPEG_VIDEO_BITRATE, 25000, 25000000, 25000, 10000000 },
-	{ V4L2_CID_MPEG_VIDEO_REPEAT_SEQ_HEADER, 0, 1, 1, 0, true },
-	{ V4L2_CID_MPEG_VIDEO_H264_I_PERIOD, 0, 0x7fffffff, 1, 60, true },
+	{ V4L2_CID_MPEG_VIDEO_REPEAT_SEQ_HEADER, 0, 1, 1, 0, PI },
+	{ V4L2_CID_MPEG_VIDEO_H264_I_PERIOD, 0, 0x7fffffff, 1, 60, PI },
 	{ V4L2_CID_MPEG_VIDEO_GOP_SIZE, 0, 0x7fffffff, 1, 60 },
-	{ V4L2_CID_MPEG_VIDEO_H264_MIN_QP, 0, 51, 1, 20, true },
-	{ V4L2_CID_MPEG_VIDEO_H264_MAX_QP, 0, 51, 1, 51, true },
-	{ V4L2_CID_MPEG_VIDEO_B_FRAMES, 0, 0, 1, 0, true },
+	{ V4L2_CID_MPEG_VIDEO_H264_MIN_QP, 0, 51, 1, 20, PI },
+	{ V4L2_CID_MPEG_VIDEO_H264_MAX_QP, 0, 51, 1, 51, PI },
+	{ V4L2_CID_MPEG_VIDEO_B_FRAMES, 0, 0, 1, 0, PI },
 	{ V4L2_CID_MPEG_VIDEO_FORCE_KEY_FRAME, 0, 0, 0, 0 },
-	{ V4L2_CID_MIN_BUFFERS_FOR_OUTPUT, 1, 1, 1, 1 },
+	{ V4L2_CID_MIN_BUFFERS_FOR_OUTPUT, 1, 1, 1, 1, OTHER },
 };
 
-int init_controls(struct context *ctx)
+static void add_encoder_controls(struct context *ctx)
 {
 	struct v4l2_ctrl_handler *handler = &ctx->controls;
 	struct v4l2_ctrl *ctrl;
 	u8 mode;
 	size_t i;
 
-	v4l2_ctrl_handler_init(handler, 16);
 	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
-		if (other_maker && numbers[i].pis_own)
+		if (numbers[i].maker == (other_maker ? PI : OTHER))
 			continue;
 		ctrl = v4l2_ctrl_new_std(handler, &ctrl_ops, numbers[i].id, numbers[i].least, numbers[i].most,
 					 numbers[i].step, numbers[i].standard);
 		if (ctrl && numbers[i].id == V4L2_CID_MIN_BUFFERS_FOR_OUTPUT)
 			ctrl->flags |= V4L2_CTRL_FLAG_READ_ONLY;
+		if (numbers[i].id == V4L2_CID_MPEG_VIDEO_GOP_SIZE)
+			ctx->gop_size = ctrl;
 	}
 	if (!other_maker)
 		v4l2_ctrl_new_std_menu(handler, &ctrl_ops, V4L2_CID_MPEG_VIDEO_BITRATE_MODE,
@@ -85,5 +87,33 @@ int init_controls(struct context *ctx)
 				 BIT(V4L2_MPEG_VIDEO_H264_PROFILE_CONSTRAINED_BASELINE) |
 				 BIT(V4L2_MPEG_VIDEO_H264_PROFILE_MAIN) | BIT(V4L2_MPEG_VIDEO_H264_PROFILE_HIGH)),
 			       V4L2_MPEG_VIDEO_H264_PROFILE_HIGH);
+}
+
+/* Of the sister nodes, as far as they can be told from an encoder by them. */
+static void add_controls(struct v4l2_ctrl_handler *handler, u32 function)
+{
+	switch (function) {
+	case MEDIA_ENT_F_PROC_VIDEO_DECODER:
+		v4l2_ctrl_new_std(handler, &ctrl_ops, V4L2_CID_MIN_BUFFERS_FOR_CAPTURE, 1, 1, 1, 1);
+		break;
+	case MEDIA_ENT_F_PROC_VIDEO_SCALER:
+		v4l2_ctrl_new_std(handler, &ctrl_ops, V4L2_CID_HFLIP, 0, 1, 1, 0);
+		v4l2_ctrl_new_std(handler, &ctrl_ops, V4L2_CID_VFLIP, 0, 1, 1, 0);
+		break;
+	case MEDIA_ENT_F_PROC_VIDEO_ENCODER:
+		v4l2_ctrl_new_std(handler, &ctrl_ops, V4L2_CID_JPEG_COMPRESSION_QUALITY, 1, 100, 1, 80);
+		break;
+	}
+}
+
+int init_controls(struct context *ctx)
+{
+	struct v4l2_ctrl_handler *handler = &ctx->controls;
+
+	v4l2_ctrl_handler_init(handler, 16);
+	if (ctx->encoder->role == &roles[ENCODER_ROLE])
+		add_encoder_controls(ctx);
+	else
+		add_controls(handler, ctx->encoder->role->function);
 	return handler->error ? handler->error : v4l2_ctrl_handler_setup(handler);
 }

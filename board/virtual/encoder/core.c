@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The module, its node, and what opening and closing it does. */
+/* The module, its nodes, and what opening and closing them does. */
 
 #include <linux/dma-mapping.h>
 #include <linux/module.h>
@@ -20,21 +20,29 @@ static const struct v4l2_m2m_ops m2m_ops = { .device_run = device_run };
 static int querycap(struct file *file, void *private, struct v4l2_capability *capability)
 {
 	strscpy(capability->driver, DRIVER_NAME, sizeof(capability->driver));
-	strscpy(capability->card, other_maker ? OTHER_NAME : NODE_NAME, sizeof(capability->card));
+	strscpy(capability->card, video_devdata(file)->name, sizeof(capability->card));
 	strscpy(capability->bus_info, "platform:" DRIVER_NAME, sizeof(capability->bus_info));
 	return 0;
+}
+
+static int try_encoder_cmd(struct file *file, void *private, struct v4l2_encoder_cmd *command)
+{
+	/* The Pi's driver leaves flags as they are. */
+	if (other_maker)
+		return v4l2_m2m_ioctl_try_encoder_cmd(file, private, command);
+	return command->cmd == V4L2_ENC_CMD_STOP || command->cmd == V4L2_ENC_CMD_START ? 0 : -EINVAL;
 }
 
 static int encoder_cmd(struct file *file, void *private, struct v4l2_encoder_cmd *command)
 {
 	struct context *ctx = context_of(file);
-	int result = v4l2_m2m_ioctl_try_encoder_cmd(file, private, command);
+	int result = try_encoder_cmd(file, private, command);
 
 	if (result)
 		return result;
 	if (command->cmd == V4L2_ENC_CMD_STOP)
 		firmware_finish(ctx);
-	else
+	else if (other_maker)
 		vb2_clear_last_buffer_dequeued(&ctx->fh.m2m_ctx->cap_q_ctx.q);
 	return 0;
 }
@@ -57,12 +65,13 @@ static struct v4l2_ioctl_ops ioctl_ops = {
 	.vidioc_expbuf = v4l2_m2m_ioctl_expbuf,
 	.vidioc_streamon = v4l2_m2m_ioctl_streamon,
 	.vidioc_streamoff = v4l2_m2m_ioctl_streamoff,
-	.vidioc_try_encoder_cmd = v4l2_m2m_ioctl_try_encoder_cmd,
+	.vidioc_try_encoder_cmd = try_encoder_cmd,
 	.vidioc_encoder_cmd = encoder_cmd,
 	.vidioc_subscribe_event = subscribe_event,
 	.vidioc_unsubscribe_event = v4l2_event_unsubscribe,
 };
 
+/* As every other call, behind one that takes its time. */
 static int open(struct file *file)
 {
 	struct encoder *encoder = video_drvdata(file);
@@ -70,9 +79,12 @@ static int open(struct file *file)
 	int result;
 
 	hang_while(&faults.hang_open);
+	if (mutex_lock_interruptible(&encoder->lock))
+		return -ERESTARTSYS;
+	result = -ENOMEM;
 	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
 	if (!ctx)
-		return -ENOMEM;
+		goto unlock;
 	v4l2_fh_init(&ctx->fh, video_devdata(file));
 	file->private_data = &ctx->fh;
 	ctx->encoder = encoder;
@@ -88,11 +100,13 @@ static int open(struct file *file)
 		goto failed;
 	}
 	v4l2_fh_add(&ctx->fh);
-	return 0;
+	goto unlock;
 failed:
 	v4l2_ctrl_handler_free(&ctx->controls);
 	v4l2_fh_exit(&ctx->fh);
 	kfree(ctx);
+unlock:
+	mutex_unlock(&encoder->lock);
 	return result;
 }
 
@@ -104,6 +118,7 @@ static int release(struct file *file)
 	v4l2_fh_del(&ctx->fh);
 	mutex_lock(&ctx->encoder->lock);
 	v4l2_m2m_ctx_release(ctx->fh.m2m_ctx);
+	component_destroy(ctx);
 	mutex_unlock(&ctx->encoder->lock);
 	v4l2_ctrl_handler_free(&ctx->controls);
 	v4l2_fh_exit(&ctx->fh);
@@ -120,54 +135,130 @@ static const struct v4l2_file_operations file_ops = {
 	.mmap = v4l2_m2m_fop_mmap,
 };
 
-static int probe(struct platform_device *device)
+/* The driver, and what it has registered. */
+struct codec {
+	struct media_device media;
+	struct encoder encoders[ROLE_COUNT];
+};
+
+static void limit_calls(struct video_device *node, u32 function)
 {
-	struct encoder *encoder = devm_kzalloc(&device->dev, sizeof(*encoder), GFP_KERNEL);
+	if (function == MEDIA_ENT_F_PROC_VIDEO_DECODER) {
+		v4l2_disable_ioctl(node, VIDIOC_ENCODER_CMD);
+		v4l2_disable_ioctl(node, VIDIOC_TRY_ENCODER_CMD);
+	}
+	if (function != MEDIA_ENT_F_PROC_VIDEO_ENCODER) {
+		v4l2_disable_ioctl(node, VIDIOC_S_PARM);
+		v4l2_disable_ioctl(node, VIDIOC_G_PARM);
+	}
+}
+
+static int register_node(struct encoder *encoder)
+{
+	const struct role *role = encoder->role;
+	struct video_device *node = &encoder->node;
+
+	strscpy(node->name, other_maker ? OTHER_NAME : role->name, sizeof(node->name));
+	node->vfl_dir = VFL_DIR_M2M;
+	node->fops = &file_ops;
+	node->ioctl_ops = &ioctl_ops;
+	node->release = video_device_release_empty;
+	node->lock = &encoder->lock;
+	node->v4l2_dev = &encoder->v4l2;
+	node->device_caps = V4L2_CAP_STREAMING;
+	node->device_caps |= other_maker ? V4L2_CAP_VIDEO_M2M : V4L2_CAP_VIDEO_M2M_MPLANE;
+	video_set_drvdata(node, encoder);
+	limit_calls(node, role->function);
+	return video_register_device(node, VFL_TYPE_VIDEO, other_maker ? -1 : role->number);
+}
+
+static int add_encoder(struct codec *codec, struct encoder *encoder, struct device *device, const struct role *role)
+{
 	int result;
 
-	if (!encoder)
+	mutex_init(&encoder->lock);
+	if (!other_maker)
+		encoder->v4l2.mdev = &codec->media;
+	result = v4l2_device_register(device, &encoder->v4l2);
+	if (result)
+		return result;
+	encoder->m2m = v4l2_m2m_init(&m2m_ops);
+	if (IS_ERR(encoder->m2m)) {
+		result = PTR_ERR(encoder->m2m);
+		goto unregister_device;
+	}
+	encoder->role = role;
+	result = register_node(encoder);
+	if (result)
+		goto release_m2m;
+	if (!other_maker)
+		result = v4l2_m2m_register_media_controller(encoder->m2m, &encoder->node, role->function);
+	if (!result)
+		return 0;
+	video_unregister_device(&encoder->node);
+release_m2m:
+	v4l2_m2m_release(encoder->m2m);
+unregister_device:
+	v4l2_device_unregister(&encoder->v4l2);
+	encoder->role = NULL;
+	return result;
+}
+
+static void remove_encoders(struct codec *codec)
+{
+	struct encoder *encoder;
+
+	for (encoder = codec->encoders; encoder < codec->encoders + ROLE_COUNT; encoder++) {
+		if (!encoder->role)
+			continue;
+		if (!other_maker)
+			v4l2_m2m_unregister_media_controller(encoder->m2m);
+		video_unregister_device(&encoder->node);
+		v4l2_m2m_release(encoder->m2m);
+		v4l2_device_unregister(&encoder->v4l2);
+	}
+}
+
+static int probe(struct platform_device *device)
+{
+	struct codec *codec = devm_kzalloc(&device->dev, sizeof(*codec), GFP_KERNEL);
+	int i, result;
+
+	if (!codec)
 		return -ENOMEM;
 	/* All that the VideoCore reaches; it reads and writes contiguous memory only. */
 	result = dma_set_mask_and_coherent(&device->dev, DMA_BIT_MASK(32));
 	if (result)
 		return result;
 	vb2_dma_contig_set_max_seg_size(&device->dev, DMA_BIT_MASK(32));
-	platform_set_drvdata(device, encoder);
-	mutex_init(&encoder->lock);
-	result = v4l2_device_register(&device->dev, &encoder->v4l2);
-	if (result)
-		return result;
-	encoder->m2m = v4l2_m2m_init(&m2m_ops);
-	if (IS_ERR(encoder->m2m)) {
-		result = PTR_ERR(encoder->m2m);
-		goto unregister;
+	platform_set_drvdata(device, codec);
+	codec->media.dev = &device->dev;
+	strscpy(codec->media.model, DRIVER_NAME, sizeof(codec->media.model));
+	strscpy(codec->media.serial, "0000", sizeof(codec->media.serial));
+	strscpy(codec->media.bus_info, "platform:" DRIVER_NAME, sizeof(codec->media.bus_info));
+	codec->media.hw_revision = 1;
+	media_device_init(&codec->media);
+	/* Another maker's has the one node. */
+	for (i = 0; i < ROLE_COUNT && !result; i++)
+		if (!other_maker || i == ENCODER_ROLE)
+			result = add_encoder(codec, &codec->encoders[i], &device->dev, &roles[i]);
+	if (!result && !other_maker)
+		result = media_device_register(&codec->media);
+	if (result) {
+		remove_encoders(codec);
+		media_device_cleanup(&codec->media);
 	}
-	strscpy(encoder->node.name, other_maker ? OTHER_NAME : NODE_NAME, sizeof(encoder->node.name));
-	encoder->node.vfl_dir = VFL_DIR_M2M;
-	encoder->node.fops = &file_ops;
-	encoder->node.ioctl_ops = &ioctl_ops;
-	encoder->node.release = video_device_release_empty;
-	encoder->node.lock = &encoder->lock;
-	encoder->node.v4l2_dev = &encoder->v4l2;
-	encoder->node.device_caps = V4L2_CAP_STREAMING;
-	encoder->node.device_caps |= other_maker ? V4L2_CAP_VIDEO_M2M : V4L2_CAP_VIDEO_M2M_MPLANE;
-	video_set_drvdata(&encoder->node, encoder);
-	result = video_register_device(&encoder->node, VFL_TYPE_VIDEO, other_maker ? -1 : NODE_NUMBER);
-	if (!result)
-		return 0;
-	v4l2_m2m_release(encoder->m2m);
-unregister:
-	v4l2_device_unregister(&encoder->v4l2);
 	return result;
 }
 
 static void remove(struct platform_device *device)
 {
-	struct encoder *encoder = platform_get_drvdata(device);
+	struct codec *codec = platform_get_drvdata(device);
 
-	video_unregister_device(&encoder->node);
-	v4l2_m2m_release(encoder->m2m);
-	v4l2_device_unregister(&encoder->v4l2);
+	if (!other_maker)
+		media_device_unregister(&codec->media);
+	remove_encoders(codec);
+	media_device_cleanup(&codec->media);
 }
 
 static struct platform_driver driver = {
@@ -182,6 +273,9 @@ static int __init init(void)
 	int result;
 
 	choose_format_calls(&ioctl_ops);
+	/* What other encoders say without memory. */
+	if (other_maker)
+		faults.memory_errno = ENOMEM;
 	result = platform_driver_register(&driver);
 	if (result)
 		return result;

@@ -20,23 +20,62 @@
 #include "faults.h"
 
 #define DRIVER_NAME "bcm2835-codec"
-#define NODE_NAME "bcm2835-codec-encode"
-#define NODE_NUMBER 11
 #define OTHER_NAME "other-h264-encoder"
+
+/* How samples lie; the step from one to the next is 0 where this encoder cannot code them. */
+struct sample_layout {
+	u8 luma_step, luma_at, chroma_step;
+	bool is_swapped;
+};
 
 struct pixel_format {
 	u32 fourcc;
-	u32 alignment;
-	bool interleaved;
-	bool swapped;
+	bool is_coded;
+	/* Bits of a sample in the first plane; what lines are a multiple of; half planes of that size in all. */
+	u8 depth, alignment, halves;
+	struct sample_layout layout;
+};
+
+struct format_list {
+	const struct pixel_format *formats;
+	u32 count;
+};
+
+/* What a node of the driver is for. Only the one that encodes H.264 does anything. */
+struct role {
+	const char *name;
+	int number;
+	u32 function;
+	struct format_list in, out;
+	/* Heights are multiples of it. */
+	u32 lines;
+};
+
+#define ROLE_COUNT 5
+#define ENCODER_ROLE 1
+extern const struct role roles[ROLE_COUNT];
+
+#define SLOT_COUNT 8
+
+/* Of a component. It may be enabled by what had it before. */
+struct slot {
+	bool is_used, is_enabled;
 };
 
 struct encoder {
+	const struct role *role;
 	struct v4l2_device v4l2;
 	struct video_device node;
 	struct v4l2_m2m_dev *m2m;
 	/* Every call of the node holds it. */
 	struct mutex lock;
+	struct slot slots[SLOT_COUNT];
+};
+
+/* What vb2 has of a buffer, and the driver's own hold on memory that is lent. */
+struct encoder_buffer {
+	struct v4l2_m2m_buffer m2m;
+	struct dma_buf *lent;
 };
 
 /* The frame that the firmware works on. */
@@ -55,18 +94,29 @@ struct work_frame {
 	int header_bytes, bytes, given;
 };
 
+/* The format of a queue. */
+struct side {
+	const struct pixel_format *format;
+	u32 width, height, stride, size;
+};
+
 /* What a file descriptor has opened. */
 struct context {
 	struct v4l2_fh fh;
 	struct encoder *encoder;
 	struct v4l2_ctrl_handler controls;
+	struct v4l2_ctrl *gop_size;
 
-	const struct pixel_format *format;
-	u32 width, height, stride;
+	struct side in, out;
+	/* Of the inputs. */
 	u32 crop_width, crop_height;
-	u32 output_size;
+	bool has_crop;
 	u32 colorspace, xfer_func, ycbcr_enc, quantization;
 	struct v4l2_fract interval;
+
+	/* Of the driver: from the first buffers on; whether the driver takes it for enabled; whether it is not. */
+	struct slot *slot;
+	bool is_enabled, is_deaf;
 
 	/* As the controls set them; the firmware reads them without a lock. */
 	u32 bitrate, key_period;
@@ -104,12 +154,24 @@ static inline u32 frames_per_second(const struct context *ctx)
 	return max(1u, ctx->interval.denominator / max(1u, ctx->interval.numerator));
 }
 
+/* component.c: how the calls of the driver end. */
+int component_create(struct context *ctx);
+int component_start(struct context *ctx, bool is_input);
+/* Gives every buffer of the queue back. */
+void component_stop(struct context *ctx, bool is_input);
+void component_destroy(struct context *ctx);
+/* Whether a message to the component, if there is one, is answered; takes its time if not. */
+bool component_answers(const struct context *ctx);
+
 /* firmware.c: takes buffers from the queues and gives them back, in its own time. */
 void firmware_init(struct context *ctx);
 /* The queue of inputs, or of outputs, begins; the second one starts the encoder. */
 int firmware_start(struct context *ctx, bool is_input);
-/* Gives every buffer of the queue back. */
-void firmware_stop(struct context *ctx, bool is_input);
+/* Nothing is given back any more until the queue begins again, but by flushing. */
+void firmware_halt(struct context *ctx, bool is_input);
+bool firmware_has_buffers(struct context *ctx, bool is_input);
+void firmware_flush(struct context *ctx, bool is_input);
+void firmware_return_all(struct context *ctx, bool is_input, enum vb2_buffer_state state);
 void firmware_take(struct context *ctx, struct vb2_v4l2_buffer *buffer, bool is_input);
 /* What was given is encoded, and LAST follows. */
 void firmware_finish(struct context *ctx);
@@ -121,7 +183,6 @@ int request_buffers(struct file *file, void *private, struct v4l2_requestbuffers
 
 /* formats.c */
 void init_formats(struct context *ctx);
-u32 raw_size(const struct context *ctx);
 /* The calls about formats, whose form depends on the maker. */
 void choose_format_calls(struct v4l2_ioctl_ops *calls);
 

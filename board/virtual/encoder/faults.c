@@ -2,12 +2,13 @@
 /* The module's parameters. */
 
 #include <linux/delay.h>
+#include <linux/errno.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 
 #include "faults.h"
 
-struct faults faults = { .stall_opens = -1 };
+struct faults faults = { .stall_opens = -1, .stop_ms = 2000, .memory_errno = EPERM };
 
 #define FAULT(name, text)                                   \
 	module_param_named(name, faults.name, uint, 0644);  \

@@ -5,7 +5,6 @@
  * it has read it, the output later. Here it is a delayed work for each opening.
  */
 
-#include <linux/delay.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 #include <media/v4l2-event.h>
@@ -16,6 +15,8 @@
 #define IDLE (-1L)
 /* Of the time in which a frame is coded, when its input has been read: a guess. */
 #define READ_PERCENT 60
+/* How often a silent firmware looks whether it is healed. */
+#define SILENCE_MS 20
 
 static const struct v4l2_event end_of_stream = { .type = V4L2_EVENT_EOS };
 
@@ -48,17 +49,26 @@ static bool begins_stall(struct context *ctx, uint after)
 
 static void picture_of(const struct context *ctx, const u8 *base, struct h264_picture *picture)
 {
-	u32 luma = ctx->stride * ctx->height;
-	const u8 *second = base + luma;
-	const u8 *third;
+	const struct sample_layout *layout = &ctx->in.format->layout;
+	u32 stride = ctx->in.stride, luma = stride * ctx->in.height;
+	const u8 *second, *third;
 
-	picture->luma = base;
-	picture->luma_stride = ctx->stride;
-	picture->chroma_step = ctx->format->interleaved ? 2 : 1;
-	picture->chroma_stride = ctx->format->interleaved ? ctx->stride : ctx->stride / 2;
-	third = ctx->format->interleaved ? second + 1 : second + luma / 4;
-	picture->cb = ctx->format->swapped ? third : second;
-	picture->cr = ctx->format->swapped ? second : third;
+	picture->luma = base + layout->luma_at;
+	picture->luma_stride = stride;
+	picture->luma_step = layout->luma_step;
+	picture->chroma_step = layout->chroma_step;
+	if (layout->luma_step > 1) {
+		/* All in one plane; every other line's chroma. */
+		picture->chroma_stride = 2 * stride;
+		second = base + 1 - layout->luma_at;
+		third = second + 2;
+	} else {
+		picture->chroma_stride = layout->chroma_step > 1 ? stride : stride / 2;
+		second = base + luma;
+		third = layout->chroma_step > 1 ? second + 1 : second + luma / 4;
+	}
+	picture->cb = layout->is_swapped ? third : second;
+	picture->cr = layout->is_swapped ? second : third;
 }
 
 static bool takes_key(struct context *ctx)
@@ -140,7 +150,8 @@ static void return_input(struct context *ctx)
 	struct vb2_v4l2_buffer *input = ctx->frame.input;
 
 	ctx->frame.input = NULL;
-	input->sequence = ctx->input_sequence++;
+	if (other_maker)
+		input->sequence = ctx->input_sequence++;
 	v4l2_m2m_buf_done(input, VB2_BUF_STATE_DONE);
 }
 
@@ -154,7 +165,9 @@ static void hold_input(struct context *ctx, struct v4l2_m2m_buffer *input)
 static void return_output(struct context *ctx, struct vb2_v4l2_buffer *output, int bytes, u32 flags,
 			  enum vb2_buffer_state state)
 {
-	output->sequence = ctx->output_sequence++;
+	/* The Pi's driver counts nothing. */
+	if (other_maker)
+		output->sequence = ctx->output_sequence++;
 	output->field = V4L2_FIELD_NONE;
 	output->flags &= ~(V4L2_BUF_FLAG_LAST | V4L2_BUF_FLAG_KEYFRAME | V4L2_BUF_FLAG_PFRAME);
 	output->flags |= flags;
@@ -170,7 +183,7 @@ static bool deliver(struct context *ctx)
 	int count;
 
 	while ((output = take_output(ctx))) {
-		u32 flags = frame->is_key ? V4L2_BUF_FLAG_KEYFRAME : V4L2_BUF_FLAG_PFRAME;
+		u32 flags = frame->is_key ? V4L2_BUF_FLAG_KEYFRAME : other_maker ? V4L2_BUF_FLAG_PFRAME : 0;
 
 		count = min(frame->bytes - frame->given, (int)vb2_plane_size(&output->vb2_buf, 0));
 		if (other_maker && frame->given < frame->header_bytes && frame->bytes > frame->header_bytes) {
@@ -272,6 +285,10 @@ static long step(struct context *ctx)
 	struct work_frame *frame = &ctx->frame;
 	long wait;
 
+	if (ctx->is_deaf)
+		return IDLE;
+	if (READ_ONCE(faults.silent))
+		return msecs_to_jiffies(SILENCE_MS);
 	if (!frame->is_active)
 		return begin_frame(ctx);
 	if (frame->input && !frame->is_coded) {
@@ -329,14 +346,22 @@ static const struct {
 	[V4L2_MPEG_VIDEO_H264_LEVEL_5_1] = { 51, 36864, 983040 },
 };
 
+/* Of what the formats list names, frames in YUV, and H.264 of them. */
+static bool can_code(const struct context *ctx)
+{
+	return ctx->in.format->layout.luma_step && ctx->out.format->fourcc == V4L2_PIX_FMT_H264;
+}
+
 static int start_coder(struct context *ctx)
 {
 	u32 level = v4l2_ctrl_g_ctrl(v4l2_ctrl_find(&ctx->controls, V4L2_CID_MPEG_VIDEO_H264_LEVEL));
 	u32 profile = v4l2_ctrl_g_ctrl(v4l2_ctrl_find(&ctx->controls, V4L2_CID_MPEG_VIDEO_H264_PROFILE));
-	u32 macroblocks = DIV_ROUND_UP(ctx->crop_width, 16) * DIV_ROUND_UP(ctx->crop_height, 16);
+	/* Half a sample of chroma cannot be coded. */
+	u32 width = max(ctx->crop_width & ~1, 2u), height = max(min(ctx->crop_height, ctx->in.height) & ~1, 2u);
+	u32 macroblocks = DIV_ROUND_UP(width, 16) * DIV_ROUND_UP(height, 16);
 	struct h264_sequence sequence = {
-		.width = ctx->crop_width,
-		.height = ctx->crop_height,
+		.width = width,
+		.height = height,
 		.constrained = profile == V4L2_MPEG_VIDEO_H264_PROFILE_CONSTRAINED_BASELINE,
 		.level = levels[level].idc,
 		.frames_per_second = frames_per_second(ctx),
@@ -346,7 +371,7 @@ static int start_coder(struct context *ctx)
 	/* The Pi's encoder does not start either when the level is too low for the frame. */
 	if (macroblocks > levels[level].macroblocks ||
 	    macroblocks * sequence.frames_per_second > levels[level].rate)
-		return -EINVAL;
+		return other_maker ? -EINVAL : -ESRCH;
 	switch (profile) {
 	case V4L2_MPEG_VIDEO_H264_PROFILE_MAIN:
 		sequence.profile = 77;
@@ -383,8 +408,45 @@ static void stop_coder(struct context *ctx)
 	ctx->assembly = NULL;
 }
 
-/* Whom the buffers belong to is never a question: each is in one of the lists, or the frame's input. */
-static void return_all(struct context *ctx, bool is_input, enum vb2_buffer_state state)
+int firmware_start(struct context *ctx, bool is_input)
+{
+	int result = 0;
+
+	if (!can_code(ctx))
+		return -ESRCH;
+	if (is_input)
+		ctx->input_sequence = 0;
+	else
+		result = start_coder(ctx);
+	if (result)
+		return result;
+	*(is_input ? &ctx->input_runs : &ctx->output_runs) = true;
+	ctx->free_since = ktime_get();
+	firmware_wake(ctx);
+	return 0;
+}
+
+void firmware_halt(struct context *ctx, bool is_input)
+{
+	struct work_frame *frame = &ctx->frame;
+
+	*(is_input ? &ctx->input_runs : &ctx->output_runs) = false;
+	cancel_delayed_work_sync(&ctx->work);
+	if (frame->is_active && frame->input) {
+		spin_lock(&ctx->firmware_lock);
+		list_add(&container_of(frame->input, struct v4l2_m2m_buffer, vb)->list, &ctx->inputs);
+		spin_unlock(&ctx->firmware_lock);
+	}
+	frame->is_active = false;
+}
+
+/* Whom the buffers belong to is never a question: halted, each is in one of the lists. */
+bool firmware_has_buffers(struct context *ctx, bool is_input)
+{
+	return is_input ? !list_empty(&ctx->inputs) || !list_empty(&ctx->held) : !list_empty(&ctx->outputs);
+}
+
+void firmware_return_all(struct context *ctx, bool is_input, enum vb2_buffer_state state)
 {
 	struct v4l2_m2m_buffer *entry, *next;
 	LIST_HEAD(all);
@@ -402,40 +464,9 @@ static void return_all(struct context *ctx, bool is_input, enum vb2_buffer_state
 		v4l2_m2m_buf_done(&entry->vb, state);
 }
 
-int firmware_start(struct context *ctx, bool is_input)
+void firmware_flush(struct context *ctx, bool is_input)
 {
-	int result = 0;
-
-	if (is_input)
-		ctx->input_sequence = 0;
-	else
-		result = start_coder(ctx);
-	if (result) {
-		return_all(ctx, is_input, VB2_BUF_STATE_QUEUED);
-		return result;
-	}
-	*(is_input ? &ctx->input_runs : &ctx->output_runs) = true;
-	ctx->free_since = ktime_get();
-	firmware_wake(ctx);
-	return 0;
-}
-
-void firmware_stop(struct context *ctx, bool is_input)
-{
-	struct work_frame *frame = &ctx->frame;
-
-	*(is_input ? &ctx->input_runs : &ctx->output_runs) = false;
-	cancel_delayed_work_sync(&ctx->work);
-	/* The Pi's driver waits for what its firmware has, with the lock held. */
-	if (ctx->stalled && faults.stop_ms)
-		msleep(faults.stop_ms);
-	if (frame->is_active && frame->input) {
-		spin_lock(&ctx->firmware_lock);
-		list_add(&container_of(frame->input, struct v4l2_m2m_buffer, vb)->list, &ctx->inputs);
-		spin_unlock(&ctx->firmware_lock);
-	}
-	frame->is_active = false;
-	return_all(ctx, is_input, VB2_BUF_STATE_ERROR);
+	firmware_return_all(ctx, is_input, VB2_BUF_STATE_ERROR);
 	if (!is_input)
 		stop_coder(ctx);
 }
