@@ -99,7 +99,10 @@ let package = Package(
                 "SyntheticSources", "SoftwareEncoding", "StreamQuality", "MediaTestSupport", "SeededNumbers",
             ]),
         .testTarget(
-            name: "TallycamTests", dependencies: ["tallycam", "DevicePorts", "LinuxIO", "Media", "StreamQuality"]),
+            name: "TallycamTests",
+            dependencies: [
+                "tallycam", "ApplianceLogic", "DevicePorts", "LinuxIO", "Media", "StreamQuality", "MediaTestSupport",
+            ]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
