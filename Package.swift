@@ -102,8 +102,7 @@ let package = Package(
             name: "TallycamTests",
             dependencies: [
                 "tallycam", "ApplianceLogic", "DevicePorts", "LinuxIO", "Media", "SoftwareEncoding", "StreamQuality",
-                "V4L2Devices",
-                "MediaTestSupport",
+                "V4L2Devices", "MediaTestSupport",
             ]),
     ],
     swiftLanguageModes: [.v6],

@@ -37,6 +37,7 @@ final class ApplianceRunner {
     var wireless = WirelessLink()
     var supplicant: SupplicantMonitor
     var restarts: MachineRestarts
+    var encoderHealth = HardwareEncoderHealth()
     var resumed: ResumedStream
     /// The first start since the machine's.
     var isBoot = true
@@ -141,6 +142,7 @@ final class ApplianceRunner {
         control.openIfMissing()
         openConsole()
         boardChecked(now: now)
+        hardwareEncoderChecked(now: now)
         saveEvents(isUrgent: false, now: now)
         card.tick(now: now)
     }
