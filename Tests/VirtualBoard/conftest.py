@@ -70,6 +70,7 @@ def scattered_camera(encoder):
     words = "n_devs=1 node_types=0x1 num_inputs=1 input_types=0x0 vid_cap_nr=0"
     encoder.run(f"rmmod vivid && modprobe vivid {words} allocators=0")
     yield
+    encoder.end_all()
     encoder.run(f"rmmod vivid && modprobe vivid {words} allocators=1")
 
 
