@@ -64,6 +64,16 @@ def encoder(board):
     kernel_is_content(board)
 
 
+@pytest.fixture
+def scattered_camera(encoder):
+    """The camera with memory of single pages, as a USB camera's."""
+    words = "n_devs=1 node_types=0x1 num_inputs=1 input_types=0x0 vid_cap_nr=0"
+    encoder.run(f"rmmod vivid && modprobe vivid {words} allocators=0")
+    yield
+    encoder.end_all()
+    encoder.run(f"rmmod vivid && modprobe vivid {words} allocators=1")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """A failure shows what the guest's commands and kernel said."""
