@@ -74,6 +74,15 @@ def scattered_camera(encoder):
     encoder.run(f"rmmod vivid && modprobe vivid {words} allocators=1")
 
 
+@pytest.fixture
+def any_memory(encoder):
+    """An encoder that reads any memory where it is, as other makers' do."""
+    encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko any_memory=1")
+    yield
+    encoder.end_all()
+    encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """A failure shows what the guest's commands and kernel said."""

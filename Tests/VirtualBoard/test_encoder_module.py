@@ -87,13 +87,6 @@ def took(milliseconds: int, seconds: float) -> bool:
 # Memory.
 
 
-@pytest.fixture
-def any_memory(encoder):
-    encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko any_memory=1")
-    yield
-    encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko")
-
-
 LENT = f"borrow /dev/video0 4 {opened('640 360', 4, memory='lent')} {START} feed 8 5 run 600"
 
 
