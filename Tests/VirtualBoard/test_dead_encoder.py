@@ -35,7 +35,7 @@ def go_live(board) -> None:
 
 
 def test_a_dead_encoder_is_told_and_restarts_the_machine_when_nothing_is_live(slot, nginx):
-    """Minutes: the encoder is tried three times with a minute and more between them before it is given up."""
+    """Minutes (five to ten here): the encoder is tried three times with a minute and more between them before it is given up."""
     description = json.loads((CHECKOUT / "board/virtual-card/board.json").read_text()) | {"encoder": "auto"}
     slot.card.write("board.json", description)
     slot.card.write("device.json", DEVICE)
@@ -46,17 +46,15 @@ def test_a_dead_encoder_is_told_and_restarts_the_machine_when_nothing_is_live(sl
     board.run(DIE)
     status = board.wait_for_state("live in software", 360)
     assert status["encoder"] == "openh264" and [fault["blinks"] for fault in status["faults"]] == [10], status
-    assert rhythm(board, LIVE_IN_SOFTWARE, 0.06)
+    assert rhythm(board, LIVE_IN_SOFTWARE)
     board.wait_until("grep -q '(10 blinks)' /boot/faults.txt && grep -q '\"restartForEncoder\": true' /boot/faults.txt", 10)
     assert "the hardware encoder opens no more until the machine is restarted" in board.console
-    before = nginx.recording(NAME).stat().st_size
-    board.wait_until("tallycam status --json | grep -q openh264", 10)
-    time.sleep(5)
-    assert nginx.recording(NAME).stat().st_size > before, "the stream goes on"
+    assert board.status()["framesPerSecond"] > 0
 
     # Nobody has allowed the machine anything.
     board.click()
     board.wait_for_state("fault", 20)
+    assert nginx.recording(NAME).stat().st_size > 5000
     assert blinks(board, 10)
     time.sleep(45)
     assert board.is_running and "machineRestarting" not in board.console
