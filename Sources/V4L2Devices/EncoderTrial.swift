@@ -16,11 +16,11 @@ final class EncoderTrial {
     private static let patience = Duration.milliseconds(1500)
     /// An encoder may leave the first frames out: another one goes in after so long.
     private static let interval = Duration.milliseconds(100)
-    /// One frame goes in, and one output may be full of headers.
-    private static let plan = EncoderMemoryPlan(inputCount: 1, outputCount: 2)
 
+    /// - Parameter plan: of the stream that is to follow.
     init(
-        _ encoder: HardwareEncoder, _ configuration: VideoEncoderConfiguration, _ layout: FrameLayout
+        _ encoder: HardwareEncoder, _ configuration: VideoEncoderConfiguration, _ layout: FrameLayout,
+        _ plan: EncoderMemoryPlan
     ) throws(HardwareEncodingError) {
         path = encoder.path
         do throws(V4L2Error) {
@@ -30,7 +30,7 @@ final class EncoderTrial {
         }
         try EncoderControls(device: device).apply(configuration)
         formats = try EncoderFormats(device, encoder: encoder, configuration: configuration, layout: layout)
-        queues = try EncoderQueues(device, encoder, formats, isDMABUF: false, plans: [Self.plan])
+        queues = try EncoderQueues(device, encoder, formats, isDMABUF: false, plans: [plan])
     }
 
     deinit { queues.stop() }

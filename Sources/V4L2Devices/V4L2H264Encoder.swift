@@ -78,17 +78,35 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
 
     deinit { stop() }
 
-    /// Encodes black frames by a context of their own first. Drivers ask their firmware for much of what they need when
+    /// Encodes black frames in a context of their own first. Drivers ask their firmware for much of what they need when
     /// the first frame comes, and an encoder that refuses or stays silent then is no encoder: it is known before a stream
     /// relies on it.
     public func start() throws {
         let isDMABUF = memoryKind == .dmabuf && formats.takesAsIs(layout)
-        let plans = try plans(isDMABUF: isDMABUF)
-        let trial = try EncoderTrial(encoder, configuration, layout)
-        self.trial = trial
-        try trial.run()
-        self.trial = nil
-        try start(plans, isDMABUF: isDMABUF)
+        let plan = try tried(plans(isDMABUF: isDMABUF), isDMABUF: isDMABUF)
+        try start([plan], isDMABUF: isDMABUF)
+    }
+
+    /// - Returns: the first plan that the driver starts and encodes with: some refuse memory only where they start.
+    private func tried(
+        _ plans: [EncoderMemoryPlan], isDMABUF: Bool
+    ) throws(HardwareEncodingError) -> EncoderMemoryPlan {
+        var refusal: HardwareEncodingError?
+        for plan in plans {
+            do throws(HardwareEncodingError) {
+                let own = EncoderMemoryPlan(inputCount: isDMABUF ? 1 : plan.inputCount, outputCount: plan.outputCount)
+                let trial = try EncoderTrial(encoder, configuration, layout, own)
+                self.trial = trial
+                try trial.run()
+                self.trial = nil
+                return plan
+            } catch {
+                guard error.isLackOfMemory else { throw error }
+                self.trial = nil
+                refusal = error
+            }
+        }
+        throw refusal ?? .noEncoder
     }
 
     private func plans(isDMABUF: Bool) throws(HardwareEncodingError) -> [EncoderMemoryPlan] {

@@ -1,6 +1,7 @@
 """An encoder at the edge of what it can: a little slower than the camera, one that cannot read the camera's memory, and
 firmware that comes and goes, as on a Raspberry Pi."""
 
+import errno
 import time
 
 import pytest
@@ -58,7 +59,8 @@ def test_frames_that_the_driver_cannot_read_are_copied_once(encoder, scattered_c
     reports = stream.of("status")
     assert {report["encoder"] for report in reports} == {HARDWARE}
     assert stream.text.count("each frame is copied into the encoder's own") == 1
-    assert stream.ended["videoSkipped"] == 0, stream.ended
+    # Making the encoder's own inputs takes a moment, in which the newest frame waits; the first one is in.
+    assert stream.ended["videoSkipped"] <= 4 and stream.recording.pictures[0].timestamp < 250, stream.ended
     # One copy for each frame, a few may be just on their way.
     assert abs(reports[-1]["sourceConverted"] - reports[-1]["sourceFrames"]) <= 3, reports[-1]
     assert reports[-1]["sourcePasses"] == reports[-1]["sourceConverted"] > 60
@@ -77,10 +79,11 @@ def test_an_encoder_without_memory_of_its_own_says_so(encoder, nginx, fault):
     assert "opened by this user" not in refused.text and '"code":1001' not in refused.text
 
 
-def test_too_little_memory_for_the_firmware_makes_a_smaller_picture(encoder, nginx):
-    set_faults(encoder, memory_kb=2500)
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EINVAL])
+def test_too_little_memory_for_the_firmware_makes_a_smaller_picture(encoder, nginx, number):
+    set_faults(encoder, memory_kb=2000, memory_errno=number)
     stream = Publisher(
-        encoder, nginx, "lean", "--dimension 960x540", "--encoder auto", "--quality Low3", "--duration 6").finish(90)
+        encoder, nginx, f"lean{number}", "--dimension 960x540", "--encoder auto", "--quality Low3", "--duration 6").finish(90)
     assert (stream.recording.sps.width, stream.recording.sps.height) == (640, 360)
     assert not {1103, 1104} & set(stream.codes)
     assert {event["encoder"] for event in stream.of("status")} == {HARDWARE}
@@ -145,7 +148,7 @@ def test_firmware_that_was_silent_is_back_with_the_first_retry_and_no_retry_stop
     with capsys.disabled():
         print(f"\n  after the fall the picture never stood longer than {max(later)} ms ({max(found):.1f} s as counted)")
     # Software gives 15 a second at the least.
-    assert max(later) < 700, sorted(later)[-10:]
+    assert max(later) < 700, f"{sorted(later)[-10:]} after {fall}, among {gaps(stream)}"
     assert_decodes(stream)
 
 
