@@ -16,18 +16,18 @@ let package = Package(
         .target(
             name: "StreamQuality",
             dependencies: ["Media", .product(name: "DequeModule", package: "swift-collections")]),
-        .target(name: "StreamFile", dependencies: ["Media"]),
-        .target(name: "ApplianceLogic", dependencies: ["StreamQuality", "StreamFile", "Media"]),
+        .target(name: "Settings", dependencies: ["Media"]),
+        .target(name: "ApplianceLogic", dependencies: ["StreamQuality", "Settings", "Media"]),
 
         // Ports and rim.
         .target(name: "DevicePorts", dependencies: ["Media"]),
         .target(name: "LinuxIO", dependencies: ["CLinux", "Media"]),
         .target(
             name: "SoftwareEncoding",
-            dependencies: ["DevicePorts", "Bitstream", "Media", "COpenH264", "CLibYUV"]),
+            dependencies: ["DevicePorts", "Bitstream", "Media", "COpenH264", "CLibYUV", "CFDKAAC"]),
         .target(
             name: "AudioCapture",
-            dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CALSA", "CFDKAAC", "CResampler"]),
+            dependencies: ["DevicePorts", "LinuxIO", "Media", "CALSA", "CResampler"]),
         .target(
             name: "CameraCapture", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLibcamera"]),
         .target(
@@ -35,12 +35,12 @@ let package = Package(
             dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CLinux", "CV4LConvert"]),
         .target(name: "Transport", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLinux", "CMbedTLS"]),
         .target(name: "SyntheticSources", dependencies: ["DevicePorts", "LinuxIO", "Media"]),
-        .target(name: "JSONText", dependencies: ["StreamFile", "CRapidJSON"]),
+        .target(name: "JSONText", dependencies: ["Settings", "LinuxIO", "CRapidJSON"]),
         .target(name: "BoardIO", dependencies: ["DevicePorts", "LinuxIO", "Media", "CGPIOD"]),
         .executableTarget(
             name: "tallycam",
             dependencies: [
-                "Media", "Bitstream", "RTMP", "StreamQuality", "StreamFile", "ApplianceLogic", "DevicePorts",
+                "Media", "Bitstream", "RTMP", "StreamQuality", "Settings", "ApplianceLogic", "DevicePorts",
                 "LinuxIO", "SoftwareEncoding", "AudioCapture", "CameraCapture", "V4L2Devices", "Transport",
                 "SyntheticSources", "JSONText", "BoardIO",
             ]),
@@ -75,8 +75,8 @@ let package = Package(
         .testTarget(name: "RTMPTests", dependencies: ["RTMP", "Media", "SeededNumbers"]),
         .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality", "SeededNumbers"]),
         .testTarget(
-            name: "StreamFileTests",
-            dependencies: ["StreamFile", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers"]),
+            name: "SettingsTests",
+            dependencies: ["Settings", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers"]),
         .testTarget(name: "ApplianceLogicTests", dependencies: ["ApplianceLogic", "SeededNumbers"]),
         .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO"]),
         .testTarget(name: "TransportTests", dependencies: ["Transport"]),
@@ -86,9 +86,12 @@ let package = Package(
             path: "Tests/Support"),
         .testTarget(
             name: "SoftwareEncodingTests",
-            dependencies: ["SoftwareEncoding", "StreamQuality", "Bitstream", "MediaTestSupport", "SeededNumbers"]),
+            dependencies: [
+                "SoftwareEncoding", "StreamQuality", "DevicePorts", "Bitstream", "Media", "MediaTestSupport",
+                "SeededNumbers",
+            ]),
         .testTarget(
-            name: "AudioCaptureTests", dependencies: ["AudioCapture", "Bitstream", "MediaTestSupport", "SeededNumbers"]),
+            name: "AudioCaptureTests", dependencies: ["AudioCapture", "MediaTestSupport", "SeededNumbers"]),
         .testTarget(name: "CameraCaptureTests", dependencies: ["CameraCapture", "MediaTestSupport"]),
         .testTarget(
             name: "V4L2DevicesTests",
@@ -112,6 +115,6 @@ for target in package.targets where target.type != .test && !target.name.hasPref
 }
 
 // What decides and puts together is built for size: pixels and bytes are worked on in other targets.
-for target in package.targets where ["StreamFile", "ApplianceLogic", "tallycam"].contains(target.name) {
+for target in package.targets where ["Settings", "ApplianceLogic", "tallycam"].contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }

@@ -22,28 +22,6 @@ extension VideoSource {
     public var statistics: VideoSourceStatistics { VideoSourceStatistics() }
 }
 
-/// What has become of a source's pictures, counted from its begin.
-public struct VideoSourceStatistics: Hashable, Sendable {
-    /// Pictures that the device gave.
-    public var capturedFrames = 0
-    /// Pictures that the device lost before they could be taken, or marked as broken.
-    public var droppedFrames = 0
-    /// Pictures that were given again because the device had no new one.
-    public var repeatedFrames = 0
-    /// Pictures that the source had to decode: compressed ones, and formats that libyuv does not read.
-    public var decodedFrames = 0
-    /// Pictures that the processor turned or mirrored.
-    public var turnedFrames = 0
-    /// How often the source went through a whole picture to decode or turn it, before the encoder has it.
-    public var passes = 0
-    /// Pictures whose samples the processor looked at in the device's memory.
-    public var mappedFrames = 0
-    /// How often the device was lost.
-    public var interruptions = 0
-
-    public init() {}
-}
-
 /// Turns raw pictures into H.264. Used from one thread, the encoder thread.
 public protocol VideoEncoder: AnyObject {
     /// Takes the frame and gives it back (releases it) when its samples were read.

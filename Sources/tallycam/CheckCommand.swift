@@ -1,6 +1,6 @@
 import JSONText
 import LinuxIO
-import StreamFile
+import Settings
 import Transport
 
 /// `tallycam check`: every fault of a stream description, with its place.
@@ -8,58 +8,23 @@ func runCheck(_ arguments: [String]) throws -> ExitStatus {
     let usage = "tallycam check stream.json"
     guard let parsed = try parseOptions(arguments, [], usage: usage, operands: 1...1) else { return .success }
     let path = parsed.operands[0]
-    let (stream, warnings) = try readStreamDescription(path)
-    for warning in warnings { print("\(path):\(warning)") }
-    print("\(path): good; it publishes to \(stream.destination)")
+    let file = try readStreamFile(path)
+    for warning in file.warnings { print("\(path):\(warning)") }
+    print("\(path): good; it publishes to \(file.stream.destination)")
     return .success
 }
 
-/// Reads `stream.json`.
+/// Reads `stream.json`, and looks whether the certificates that it names can be used.
 /// - Throws: `CommandFailure` whose message names every fault on a line of its own.
-func readStreamDescription(_ path: String) throws -> (StreamDescription, warnings: [DescriptionFault]) {
-    let bytes: [UInt8]
+func readStreamFile(_ path: String) throws -> StreamFile {
+    let file: StreamFile
     do {
-        bytes = try readFile(path, limit: 1 << 20)
+        file = try StreamFile(reading: path)
     } catch {
-        throw CommandFailure.usage("\(path): cannot be read: \(error.reason)")
+        throw CommandFailure.usage(error.lines.joined(separator: "\ntallycam: "))
     }
-    let json: JSONValue
-    do {
-        json = try JSONValue(parsing: bytes)
-    } catch {
-        throw CommandFailure.usage("\(path):\(error.fault(example: StreamDescription.example))")
+    if let problem = file.stream.neededCAFile.flatMap(TLSContext.problem(withAuthorityFile:)) {
+        throw CommandFailure.usage("\(path):\(file.keys.position(of: "caFile")): caFile: \(problem)")
     }
-    let decoded = StreamDescription.decode(json)
-    guard let stream = decoded.value, decoded.errors.isEmpty else {
-        let lines = decoded.faults.map { "\(path):\($0)" }
-        throw CommandFailure.usage(lines.joined(separator: "\ntallycam: "))
-    }
-    let located = stream.located(in: path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".")
-    if let problem = located.problemWithCAFile {
-        throw CommandFailure.usage("\(path):\(decoded.keys.position(of: "caFile")): caFile: \(problem)")
-    }
-    return (located, decoded.warnings)
-}
-
-extension StreamDescription {
-    /// Why no connection could be made with it, for people.
-    var problemWithCAFile: String? {
-        guard let neededCAFile else { return nil }
-        // Reading a pipe would hold up the main thread for as long as nobody writes to it.
-        guard isRegularFile(neededCAFile) != false else { return "\(neededCAFile) is not a regular file" }
-        do {
-            _ = try TLSContext(authorityFile: neededCAFile)
-            return nil
-        } catch {
-            return "\(error)"
-        }
-    }
-
-    /// Where it publishes, for people: without key, stream name and query.
-    var destination: String {
-        switch form {
-        case .pili(let stream): "rtmp://\(stream.publishHost)/\(stream.hub)/***"
-        case .plain(let stream): "\(stream.url)"
-        }
-    }
+    return file
 }

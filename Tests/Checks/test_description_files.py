@@ -21,7 +21,7 @@ ACCEPTED = re.compile(r"\.accept\(((?:\"\w+\"(?:, )?)+)\)")
 def keys_in_code(file: str) -> set[str]:
     keys = set()
     for name in SOURCES[file]:
-        text = (CHECKOUT / f"Sources/StreamFile/{name}.swift").read_text()
+        text = (CHECKOUT / f"Sources/Settings/{name}.swift").read_text()
         keys |= set(READ.findall(text))
         keys |= set(re.findall(r"read(?:Line|Device)\(\s*\"(\w+)\"", text))
         for names in ACCEPTED.findall(text):
@@ -90,7 +90,7 @@ def test_every_key_has_a_default_and_a_meaning_in_the_paper(file):
 def test_each_name_that_the_code_reads_is_seen_by_these_tests(file):
     """Every way to read a key is one that `keys_in_code` knows."""
     for name in SOURCES[file]:
-        text = (CHECKOUT / f"Sources/StreamFile/{name}.swift").read_text()
+        text = (CHECKOUT / f"Sources/Settings/{name}.swift").read_text()
         read = set(re.findall(r"\b\w+\.(\w+)\(\s*\"\w+\"", text))
         assert read <= {"name", "text", "flag", "integer", "number", "choice", "texts", "object", "objects", "accept",
                         "has", "isText", "mention", "report"}, read  # fmt: skip
@@ -98,7 +98,7 @@ def test_each_name_that_the_code_reads_is_seen_by_these_tests(file):
 
 def unused(description: str, users: str) -> set[str]:
     """The description's properties that no line of the program names."""
-    text = (CHECKOUT / f"Sources/StreamFile/{description}.swift").read_text()
+    text = (CHECKOUT / f"Sources/Settings/{description}.swift").read_text()
     own = text[text.index(f"public struct {description}:") :].split("\n}\n", 1)[0]
     properties = re.findall(r"^    public var (\w+)", own, re.MULTILINE)
     assert len(properties) > 3

@@ -1,7 +1,7 @@
 import ApplianceLogic
 import LinuxIO
 import Media
-import StreamFile
+import Settings
 import Transport
 
 // What happens.

@@ -2,7 +2,7 @@ import ApplianceLogic
 import Glibc
 import LinuxIO
 import Media
-import StreamFile
+import Settings
 import Transport
 
 /// Runs `Appliance` on the main thread: button, files, network, stream and commands in, its actions done.

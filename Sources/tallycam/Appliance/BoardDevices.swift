@@ -2,7 +2,7 @@ import ApplianceLogic
 import BoardIO
 import LinuxIO
 import Media
-import StreamFile
+import Settings
 
 /// Button and LEDs as board.json names them. What cannot be opened is tried again. Used from the main thread.
 final class BoardDevices {

@@ -1,5 +1,6 @@
 import ApplianceLogic
 import Glibc
+import JSONText
 import LinuxIO
 
 /// What a description file was found to be, to tell whether that has changed.
@@ -10,7 +11,7 @@ enum FileState: Hashable {
 
     init(reading path: String) {
         do {
-            self = .contents(try readRegularFile(path, limit: DescriptionFiles.sizeLimit))
+            self = .contents(try readRegularFile(path, limit: SettingsFile.sizeLimit))
         } catch {
             self = .unreadable(error.number)
         }

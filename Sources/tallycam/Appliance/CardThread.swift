@@ -2,7 +2,7 @@ import ApplianceLogic
 import Glibc
 import LinuxIO
 import Media
-import StreamFile
+import Settings
 
 /// A partition of the card that is written while the camera runs.
 enum CardPartition: Sendable {

@@ -2,7 +2,7 @@ import ApplianceLogic
 import JSONText
 import LinuxIO
 import Media
-import StreamFile
+import Settings
 import StreamQuality
 
 // The commands of console and socket.

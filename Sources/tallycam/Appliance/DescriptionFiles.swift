@@ -1,9 +1,9 @@
 import ApplianceLogic
-import Glibc
 import JSONText
 import LinuxIO
-import StreamFile
+import Settings
 import StreamQuality
+import Transport
 
 /// A fault that one of the files on the boot partition has, or that it can mend.
 struct FileFault: Equatable {
@@ -16,8 +16,6 @@ struct FileFault: Equatable {
 /// What the four files on the boot partition say. A file that is wrong does not spoil the others.
 struct DescriptionFiles {
     static let names = ["board.json", "device.json", "network.json", "stream.json"]
-    /// Bytes of one file.
-    static let sizeLimit = 1 << 20
 
     var board: BoardDescription?
     var device = DeviceDescription()
@@ -43,7 +41,7 @@ struct DescriptionFiles {
     /// - Parameter directory: the boot partition's.
     init(reading directory: String) {
         let boardFile = Self.read(directory, "board.json")
-        if let json = take(boardFile) {
+        if let json = take(boardFile, "board.json") {
             let decoded = BoardDescription.decode(json)
             board = decoded.value
             boardKeys = decoded.keys
@@ -51,7 +49,7 @@ struct DescriptionFiles {
         }
         let deviceFile = Self.read(directory, "device.json")
         deviceText = deviceFile.bytes
-        if let json = take(deviceFile) {
+        if let json = take(deviceFile, "device.json") {
             let decoded = DeviceDescription.decode(json, vocabulary: .standard)
             device = decoded.value ?? decoded.goodPart.map { DeviceDescription(defaultsBeside: $0) } ?? device
             deviceKeys = decoded.keys
@@ -60,7 +58,7 @@ struct DescriptionFiles {
         tellWhetherDeviceIsIgnored()
         let networkFile = Self.read(directory, "network.json")
         networkText = networkFile.bytes
-        if let json = take(networkFile) {
+        if let json = take(networkFile, "network.json") {
             let decoded = NetworkDescription.decode(json)
             network = decoded.goodPart ?? network
             networkKeys = decoded.keys
@@ -68,7 +66,7 @@ struct DescriptionFiles {
         }
         let streamFile = Self.read(directory, "stream.json")
         streamText = streamFile.bytes
-        if let json = take(streamFile) {
+        if let json = take(streamFile, "stream.json") {
             let decoded = StreamDescription.decode(json)
             stream = decoded.value?.located(in: directory)
             streamKeys = decoded.keys
@@ -91,7 +89,7 @@ struct DescriptionFiles {
         guard let path = stream?.neededCAFile else { return }
         // Before the check, so that no change goes between the two.
         certificates = (path, FileState(reading: path))
-        guard let problem = stream?.problemWithCAFile else { return }
+        guard let problem = TLSContext.problem(withAuthorityFile: path) else { return }
         onlyCertificatesAreWrong = true
         faults.append(
             fault(
@@ -156,14 +154,14 @@ struct DescriptionFiles {
 
     /// `nil` when the file is missing or wrong.
     static func readBoard(_ path: String) -> BoardDescription? {
-        parse(path, name: path, isRequired: false, example: BoardDescription.example).json.flatMap {
+        SettingsFile(reading: path, isRequired: false, example: BoardDescription.example).json.flatMap {
             BoardDescription.decode($0).value
         }
     }
 
     /// The good part of the file: a device that only the network leads to must not lose it by a wrong key beside it.
     static func readNetwork(_ path: String) -> (NetworkDescription, [DescriptionFault]) {
-        let file = parse(path, name: path, isRequired: false, example: NetworkDescription.example)
+        let file = SettingsFile(reading: path, isRequired: false, example: NetworkDescription.example)
         guard let json = file.json else { return (NetworkDescription(), file.fault.map { [$0] } ?? []) }
         let decoded = NetworkDescription.decode(json)
         return (decoded.goodPart ?? NetworkDescription(), decoded.faults)
@@ -171,14 +169,7 @@ struct DescriptionFiles {
 
     // MARK: One file
 
-    private struct ReadFile {
-        let name: String
-        var bytes: [UInt8] = []
-        var json: JSONValue?
-        var fault: DescriptionFault?
-    }
-
-    private static func read(_ directory: String, _ name: String) -> ReadFile {
+    private static func read(_ directory: String, _ name: String) -> SettingsFile {
         // Without choices of one's own there are defaults; without a place to publish to, or a board, there are none.
         let example =
             switch name {
@@ -187,41 +178,13 @@ struct DescriptionFiles {
             case "network.json": NetworkDescription.example
             default: StreamDescription.example
             }
-        return parse(
-            "\(directory)/\(name)", name: name, isRequired: name == "stream.json" || name == "board.json",
+        return SettingsFile(
+            reading: "\(directory)/\(name)", isRequired: name == "stream.json" || name == "board.json",
             example: example)
     }
 
-    private static func parse(_ path: String, name: String, isRequired: Bool, example: String) -> ReadFile {
-        var file = ReadFile(name: name)
-        do {
-            file.bytes = try readRegularFile(path, limit: sizeLimit)
-        } catch {
-            guard error.number != ENOENT || isRequired else { return file }
-            file.fault = DescriptionFault(
-                kind: error.number == ENOENT ? .missing : .syntax, keyPath: "", position: .start,
-                problem: problem(reading: error), example: example)
-            return file
-        }
-        do {
-            file.json = try JSONValue(parsing: file.bytes)
-        } catch {
-            file.fault = error.fault(example: example)
-        }
-        return file
-    }
-
-    private static func problem(reading error: SystemCallError) -> String {
-        switch error.number {
-        case ENOENT: "the file is missing; README.txt beside it says what belongs into it"
-        case EISDIR, EINVAL: "this is no regular file; put a text file in its place"
-        case EFBIG: "the file is too large; it may have \(sizeLimit) bytes"
-        default: "the file cannot be read: \(error.reason)"
-        }
-    }
-
-    private mutating func take(_ file: ReadFile) -> JSONValue? {
-        if let fault = file.fault { add([fault], file.name) }
+    private mutating func take(_ file: SettingsFile, _ name: String) -> JSONValue? {
+        if let fault = file.fault { add([fault], name) }
         return file.json
     }
 

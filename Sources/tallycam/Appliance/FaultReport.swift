@@ -1,5 +1,5 @@
 import ApplianceLogic
-import StreamFile
+import Settings
 
 /// Everything that is wrong now, from whatever part, as the console, the status and faults.txt tell it.
 struct FaultReport: Equatable {

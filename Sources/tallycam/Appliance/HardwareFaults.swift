@@ -1,7 +1,7 @@
 import ApplianceLogic
 import BoardIO
 import Glibc
-import StreamFile
+import Settings
 
 /// "; there is ..." with the names that there are to choose from; nothing when there are none.
 func offer(_ names: [String], limit: Int = 16) -> String {

@@ -1,6 +1,6 @@
 import JSONText
 import LinuxIO
-import StreamFile
+import Settings
 
 /// `tallycam network`: what network.json says, in the forms that the system's network programs read.
 func runNetwork(_ arguments: [String]) throws -> ExitStatus {

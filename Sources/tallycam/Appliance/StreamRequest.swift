@@ -1,8 +1,8 @@
 import AudioCapture
 import DevicePorts
 import Media
+import Settings
 import SoftwareEncoding
-import StreamFile
 import StreamQuality
 import SyntheticSources
 

@@ -1,6 +1,6 @@
 import ApplianceLogic
 import Media
-import StreamFile
+import Settings
 import StreamQuality
 
 /// What the stream's events have said last, for status and LED.

@@ -1,7 +1,7 @@
-import AudioCapture
 import DevicePorts
 import LinuxIO
 import Media
+import SoftwareEncoding
 import StreamQuality
 import SyntheticSources
 

@@ -1,8 +1,8 @@
-import AudioCapture
 import DevicePorts
 import LinuxIO
 import Media
 import RTMP
+import SoftwareEncoding
 import StreamQuality
 
 /// The sound's source and encoder, opened and fitted to each other.

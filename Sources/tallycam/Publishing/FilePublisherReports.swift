@@ -1,4 +1,5 @@
 import ApplianceLogic
+import Bitstream
 import Media
 
 // What is told.

@@ -1,9 +1,9 @@
 import ApplianceLogic
-import AudioCapture
 import DevicePorts
 import LinuxIO
 import Media
 import RTMP
+import SoftwareEncoding
 import StreamQuality
 import Synchronization
 

@@ -1,6 +1,6 @@
 import Bitstream
 import Media
-import StreamFile
+import Settings
 
 /// Watches media that is already encoded for what the service would refuse.
 struct PlatformWatch {

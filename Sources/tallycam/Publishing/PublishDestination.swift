@@ -1,7 +1,7 @@
 import Glibc
 import LinuxIO
 import Media
-import StreamFile
+import Settings
 import Transport
 
 /// Where a stream goes. Every connection gets a URL of its own: a signature serves once.

@@ -213,11 +213,11 @@ struct PublishOptions {
         switch (arguments["url"] ?? environment("TALLYCAM_URL"), arguments["stream"]) {
         case (_, let path?):
             guard arguments["url"] == nil else { throw CommandFailure.usage("--url and --stream exclude each other") }
-            let (stream, faults) = try readStreamDescription(path)
+            let file = try readStreamFile(path)
             return (
                 PublishDestination(
-                    stream, path: path, stateDirectory: PublishDestination.standardStateDirectory),
-                faults.map { "\(path):\($0)" }
+                    file.stream, path: path, stateDirectory: PublishDestination.standardStateDirectory),
+                file.warnings.map { "\(path):\($0)" }
             )
         case (let text?, nil):
             do {

@@ -1,17 +1,6 @@
 import Media
 import StreamQuality
 
-extension EncodedPacket.Kind {
-    var isVideo: Bool {
-        switch self {
-        case .videoHeader, .video: true
-        case .audioHeader, .audio: false
-        }
-    }
-
-    var isHeader: Bool { self == .videoHeader || self == .audioHeader }
-}
-
 extension Event {
     /// What the send buffer said, as the event list has it; drops come one by one.
     /// - Parameter begin: the stream's time zero, from which packets' times are counted.

@@ -1,6 +1,6 @@
 import JSONText
 import Media
-import StreamFile
+import Settings
 import Testing
 
 /// A secret that was written where it does not belong is told of, and not quoted.

@@ -1,6 +1,6 @@
 import JSONText
 import Media
-import StreamFile
+import Settings
 import Testing
 import Transport
 

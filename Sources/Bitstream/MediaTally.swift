@@ -1,18 +1,17 @@
-import Bitstream
 import Media
 
 /// Counts what a publisher has sent: the numbers that say whether anything is missing.
-struct MediaTally {
+public struct MediaTally: Sendable {
     /// One track's part of it.
-    struct Track {
-        private(set) var count = 0
-        private(set) var byteCount = 0
-        private(set) var firstTimestamp: UInt32?
-        private(set) var lastTimestamp: UInt32 = 0
+    public struct Track: Sendable {
+        public private(set) var count = 0
+        public private(set) var byteCount = 0
+        public private(set) var firstTimestamp: UInt32?
+        public private(set) var lastTimestamp: UInt32 = 0
         /// Milliseconds between two neighbours, the most seen.
-        private(set) var largestGap = 0
+        public private(set) var largestGap = 0
         /// Timestamps that were not larger than the one before.
-        private(set) var disorderCount = 0
+        public private(set) var disorderCount = 0
 
         mutating func add(timestamp: UInt32, byteCount: Int) {
             if firstTimestamp == nil {
@@ -29,19 +28,21 @@ struct MediaTally {
         }
 
         /// From the first item's timestamp to the last one's.
-        var span: Duration {
+        public var span: Duration {
             .milliseconds(firstTimestamp.map { Int64(lastTimestamp &- $0) } ?? 0)
         }
     }
 
-    private(set) var video = Track()
-    private(set) var audio = Track()
-    private(set) var keyFrameCount = 0
+    public private(set) var video = Track()
+    public private(set) var audio = Track()
+    public private(set) var keyFrameCount = 0
     private var audioConfig: AudioSpecificConfig?
+
+    public init() {}
 
     /// - Returns: whether it is a picture or a sound, and no header.
     @discardableResult
-    mutating func add(_ tag: FLVTag) -> Bool {
+    public mutating func add(_ tag: FLVTag) -> Bool {
         switch tag.kind {
         case .video:
             // Neither a sequence header nor the end-of-sequence marker, which is 5 bytes long, is a picture.
@@ -72,7 +73,7 @@ struct MediaTally {
     }
 
     /// AAC units hold 1024 samples per channel each.
-    var audioDuration: Duration {
+    public var audioDuration: Duration {
         guard let config = audioConfig, config.sampleRate > 0 else { return audio.span }
         // Whole seconds apart: two days of samples, counted in nanoseconds, are more than 64 bits hold.
         let (seconds, samples) = (audio.count * 1024).quotientAndRemainder(dividingBy: config.sampleRate)
@@ -80,7 +81,7 @@ struct MediaTally {
     }
 
     /// Over the track's own time, one item's time added for the last one.
-    func kilobitsPerSecond(_ track: Track) -> Double {
+    public func kilobitsPerSecond(_ track: Track) -> Double {
         guard track.count > 1 else { return 0 }
         let seconds = track.span.inSeconds * Double(track.count) / Double(track.count - 1)
         return seconds > 0 ? Double(track.byteCount) * 8 / seconds / 1000 : 0

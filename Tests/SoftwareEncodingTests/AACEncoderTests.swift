@@ -1,9 +1,9 @@
-import AudioCapture
 import Bitstream
 import DevicePorts
 import Media
 import MediaTestSupport
 import SeededNumbers
+import SoftwareEncoding
 import Testing
 
 @Suite struct AACEncoderTests {

@@ -1,4 +1,4 @@
-import StreamFile
+import Settings
 import Testing
 
 @Suite("Nonces")

@@ -39,6 +39,14 @@ public struct StreamDescription: Hashable, Sendable {
         }
     }
 
+    /// Where it publishes, for people: without key, stream name and query.
+    public var destination: String {
+        switch form {
+        case .pili(let stream): "rtmp://\(stream.publishHost)/\(stream.hub)/***"
+        case .plain(let stream): "\(stream.url)"
+        }
+    }
+
     /// The same with `caFile` found from anywhere.
     /// - Parameter directory: the stream file's.
     public func located(in directory: String) -> StreamDescription {

@@ -1,5 +1,5 @@
 import JSONText
-import StreamFile
+import Settings
 import Testing
 
 @Suite("Wi-Fi settings")

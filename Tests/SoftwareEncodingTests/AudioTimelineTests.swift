@@ -3,7 +3,7 @@ import MediaTestSupport
 import SeededNumbers
 import Testing
 
-@testable import AudioCapture
+@testable import SoftwareEncoding
 
 @Suite struct AudioTimelineTests {
     private static let begin = MediaTimestamp(milliseconds: 7_000_000)

@@ -1,5 +1,5 @@
 import JSONText
-import StreamFile
+import Settings
 import Testing
 
 /// What is wrong leaves nothing behind that is less safe than what was meant.

@@ -2,7 +2,7 @@ import JSONText
 import LinuxIO
 import Media
 import SeededNumbers
-import StreamFile
+import Settings
 import Testing
 
 /// Whatever becomes of the files on the card: nothing traps, and what is told has a place, an example and no secret.
