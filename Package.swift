@@ -17,7 +17,8 @@ let package = Package(
             name: "StreamQuality",
             dependencies: ["Media", .product(name: "DequeModule", package: "swift-collections")]),
         .target(name: "Settings", dependencies: ["Media"]),
-        .target(name: "ApplianceLogic", dependencies: ["StreamQuality", "Settings", "Media"]),
+        .target(name: "StreamLogic", dependencies: ["StreamQuality", "Settings", "Bitstream", "Media"]),
+        .target(name: "ApplianceLogic", dependencies: ["StreamLogic", "Media"]),
 
         // Ports and rim.
         .target(name: "DevicePorts", dependencies: ["Media"]),
@@ -40,8 +41,8 @@ let package = Package(
         .executableTarget(
             name: "tallycam",
             dependencies: [
-                "Media", "Bitstream", "RTMP", "StreamQuality", "Settings", "ApplianceLogic", "DevicePorts",
-                "LinuxIO", "SoftwareEncoding", "AudioCapture", "CameraCapture", "V4L2Devices", "Transport",
+                "Media", "Bitstream", "RTMP", "StreamQuality", "Settings", "StreamLogic", "ApplianceLogic",
+                "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "CameraCapture", "V4L2Devices", "Transport",
                 "SyntheticSources", "JSONText", "BoardIO",
             ]),
 
@@ -77,7 +78,7 @@ let package = Package(
         .testTarget(
             name: "SettingsTests",
             dependencies: ["Settings", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers"]),
-        .testTarget(name: "ApplianceLogicTests", dependencies: ["ApplianceLogic", "SeededNumbers"]),
+        .testTarget(name: "ApplianceLogicTests", dependencies: ["ApplianceLogic", "StreamLogic", "SeededNumbers"]),
         .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO"]),
         .testTarget(name: "TransportTests", dependencies: ["Transport"]),
         .target(
@@ -115,6 +116,6 @@ for target in package.targets where target.type != .test && !target.name.hasPref
 }
 
 // What decides and puts together is built for size: pixels and bytes are worked on in other targets.
-for target in package.targets where ["Settings", "ApplianceLogic", "tallycam"].contains(target.name) {
+for target in package.targets where ["Settings", "StreamLogic", "ApplianceLogic", "tallycam"].contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }

@@ -1,4 +1,5 @@
 import Media
+import StreamLogic
 
 /// The states of a stream that its owner sees.
 public enum StreamState: String, CaseIterable, Sendable {

@@ -1,4 +1,5 @@
 import Media
+import StreamLogic
 
 // What is known of the way to the server.
 extension StreamSession {

@@ -1,4 +1,5 @@
 import Media
+import StreamLogic
 
 /// A small generator (SplitMix64) for delays; nothing secret comes from it.
 struct JitterGenerator: Sendable {

@@ -12,7 +12,8 @@ CORE = {
     "RTMP": {"Bitstream", "Media"},
     "StreamQuality": {"Media"},
     "Settings": {"Media"},
-    "ApplianceLogic": {"StreamQuality", "Settings", "Media"},
+    "StreamLogic": {"StreamQuality", "Settings", "Bitstream", "Media"},
+    "ApplianceLogic": {"StreamLogic", "Media"},
 }
 # What a core target may have besides: pure Swift packages.
 CORE_PACKAGES = {"StreamQuality": {"DequeModule"}}

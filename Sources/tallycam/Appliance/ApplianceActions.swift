@@ -2,6 +2,7 @@ import ApplianceLogic
 import LinuxIO
 import Media
 import Settings
+import StreamLogic
 
 // What the appliance wants done.
 extension ApplianceRunner {
@@ -48,7 +49,7 @@ extension ApplianceRunner {
             try stream.start(files)
             if !isWaiting { perform(appliance.streamStateChanged(to: .connecting, now: now)) }
         } catch {
-            streamEnded(CommandFailure(.system, "\(error)"))
+            streamEnded(StreamFailure(.system, "\(error)"))
         }
     }
 

@@ -2,6 +2,7 @@ import ApplianceLogic
 import LinuxIO
 import Media
 import Settings
+import StreamLogic
 import Transport
 
 // What happens.
@@ -118,7 +119,7 @@ extension ApplianceRunner {
         reportFaults(now: MonotonicClock.now())
     }
 
-    func streamEnded(_ failure: CommandFailure?) {
+    func streamEnded(_ failure: StreamFailure?) {
         let now = MonotonicClock.now()
         let startsAgain = stream.ended()
         status = StreamSummary()
@@ -129,11 +130,11 @@ extension ApplianceRunner {
         // What this stream did not find wrong is right.
         for fault in Self.mediaFaults { failures[fault] = nil }
         if let failure {
-            let code = failure.code == 0 ? "" : " (\(failure.code))"
-            tell("the stream has failed\(code): \(failure.message)")
-            if failure.needsMachineRestart { askForMachineRestart(because: failure.message, now: now) }
+            let code = failure.code.map { " (\($0.rawValue))" } ?? ""
+            tell("the stream has failed\(code): \(failure.text)")
+            if failure.needsMachineRestart { askForMachineRestart(because: failure.text, now: now) }
             let fault = ApplianceFault(failure)
-            failures[fault] = failure.message
+            failures[fault] = failure.text
             if fault == .server {
                 perform(appliance.streamStateChanged(to: .error, now: now))
             } else {

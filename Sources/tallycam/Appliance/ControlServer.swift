@@ -1,5 +1,6 @@
 import LinuxIO
 import Media
+import StreamLogic
 
 /// The control socket as it is, or why it is not. Used from the main thread.
 final class ControlSocket {
@@ -9,10 +10,10 @@ final class ControlSocket {
     private(set) var failure: String?
 
     /// - Throws: when another process listens there already.
-    init(path: String) throws(CommandFailure) {
+    init(path: String) throws(StreamFailure) {
         self.path = path
         openIfMissing()
-        if isInUse { throw CommandFailure(.system, "tallycam run is already running (socket \(path))") }
+        if isInUse { throw StreamFailure(.system, "tallycam run is already running (socket \(path))") }
     }
 
     private var isInUse = false

@@ -1,6 +1,7 @@
 import ApplianceLogic
 import LinuxIO
 import Media
+import StreamLogic
 
 /// The restarts that the machine has made by itself, kept where they survive them. Used from the main thread.
 struct MachineRestarts {

@@ -1,12 +1,13 @@
 import ApplianceLogic
 import LinuxIO
+import StreamLogic
 
 /// What the stream's thread tells the main thread.
 enum StreamReport: Sendable {
     case console(Console.Report)
     /// The stream is over; nothing follows.
     /// - Parameter devices: where one was missing, those that there are, as the files name them.
-    case ended(CommandFailure?, devices: [String] = [])
+    case ended(StreamFailure?, devices: [String] = [])
 }
 
 /// Runs the stream on a thread of its own, one after the other. Used from the main thread.
@@ -71,7 +72,7 @@ final class StreamRunner {
                     _ = try LivePublisher(options: options, console: console, remote: remote).run()
                     reports.send(.ended(nil))
                 } catch {
-                    let failure = error as? CommandFailure ?? CommandFailure(.system, "\(error)")
+                    let failure = error as? StreamFailure ?? StreamFailure(.system, "\(error)")
                     reports.send(.ended(failure, devices: devicesInstead(of: ApplianceFault(failure))))
                 }
             })

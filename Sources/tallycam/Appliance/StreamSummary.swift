@@ -1,6 +1,7 @@
 import ApplianceLogic
 import Media
 import Settings
+import StreamLogic
 import StreamQuality
 
 /// What the stream's events have said last, for status and LED.
@@ -63,13 +64,13 @@ extension Event {
 
 extension ApplianceFault {
     /// What the LED shows for a stream that failed.
-    init(_ failure: CommandFailure) {
-        switch EventCode(rawValue: failure.code) {
+    init(_ failure: StreamFailure) {
+        switch failure.code {
         case .cameraUnavailable, .captureRestartFailed: self = .camera
         case .microphoneUnavailable, .audioInterrupted: self = .microphone
         case .videoEncodingFailed, .audioEncodingFailed, .unsupportedResolution, .unsupportedSampleRate:
             self = .encoder
-        default: self = failure.status == .media ? .encoder : .server
+        default: self = failure.kind == .media ? .encoder : .server
         }
     }
 }

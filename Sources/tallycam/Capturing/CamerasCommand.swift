@@ -5,6 +5,7 @@ import Glibc
 import JSONText
 import LinuxIO
 import Media
+import StreamLogic
 import V4L2Devices
 
 /// `tallycam cameras`: libcamera's cameras, then what V4L2 has besides.
@@ -16,7 +17,7 @@ func runCameras(_ arguments: [String]) throws -> ExitStatus {
     let webcams = (0..<64).map { "/dev/video\($0)" }.compactMap { try? V4L2CameraDescription(at: $0) }
         .filter(\.isCameraOfItsOwn)
     guard !cameras.isEmpty || !webcams.isEmpty else {
-        throw CommandFailure(.media, code: -1301, "there is no camera: \(CameraAbsence().reason)")
+        throw StreamFailure(.cameraUnavailable, "there is no camera: \(CameraAbsence().reason)")
     }
     if let note = CameraAbsence().note { write(Array("note: \(note)\n".utf8), to: STDERR_FILENO) }
     let listing = cameras.map(CameraListing.init) + webcams.map(CameraListing.init)
@@ -32,7 +33,7 @@ private func libcamerasCameras() throws -> [CameraDescription] {
         return try CameraSystem.shared().cameras()
     } catch {
         if case .none = error { return [] }
-        throw CommandFailure(.media, code: -1301, "\(error)")
+        throw StreamFailure(.cameraUnavailable, "\(error)")
     }
 }
 
@@ -159,7 +160,7 @@ func runMicrophones(_ arguments: [String]) throws -> ExitStatus {
             access("/dev/snd", F_OK) == 0
             ? "no sound card captures, or its node in /dev/snd may not be opened by this user (group audio)"
             : "the kernel shows no sound card (no /dev/snd)"
-        throw CommandFailure(.media, code: -1302, "there is no microphone: \(reason)")
+        throw StreamFailure(.microphoneUnavailable, "there is no microphone: \(reason)")
     }
     for microphone in microphones {
         guard parsed.contains("json") else {

@@ -3,6 +3,7 @@ import Glibc
 import JSONText
 import LinuxIO
 import Media
+import StreamLogic
 
 /// `tallycam capture`: takes pictures and gives each back unread, as an encoder that takes DMABUF does.
 func runCapture(_ arguments: [String]) throws -> ExitStatus {
@@ -38,7 +39,7 @@ private func openSource(_ text: String, size: PictureSize, frameRate: FrameRate)
     } catch let failure as CommandFailure {
         throw failure
     } catch {
-        throw CommandFailure(.media, code: -1301, "\(error)")
+        throw StreamFailure(.cameraUnavailable, "\(error)")
     }
     guard let source else { throw CommandFailure.usage("--video none gives no pictures") }
     return source

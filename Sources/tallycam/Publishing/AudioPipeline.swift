@@ -2,6 +2,7 @@ import DevicePorts
 import LinuxIO
 import Media
 import SoftwareEncoding
+import StreamLogic
 import StreamQuality
 import SyntheticSources
 
@@ -46,9 +47,9 @@ final class AudioPipeline {
             append(try encoder.finish())
             reports.send(.ended(.audio, note: fillsWithSilence ? nil : note))
         } catch let error as AudioEncodingError {
-            reports.send(.failed(CommandFailure(.media, code: -1304, "\(error)")))
+            reports.send(.failed(StreamFailure(.audioEncodingFailed, "\(error)")))
         } catch {
-            reports.send(.failed(CommandFailure(.media, code: -1302, "\(error)")))
+            reports.send(.failed(StreamFailure(.microphoneUnavailable, "\(error)")))
         }
     }
 

@@ -3,6 +3,7 @@ import LinuxIO
 import Media
 import RTMP
 import SoftwareEncoding
+import StreamLogic
 import StreamQuality
 
 /// The sound's source and encoder, opened and fitted to each other.
@@ -21,7 +22,7 @@ struct AudioTrack {
         do {
             encoder = try AACEncoder(format: source.format, bitrate: bitrate)
         } catch {
-            throw CommandFailure(.usage, code: -1306, "\(error)")
+            throw StreamFailure(.unsupportedSampleRate, "\(error)")
         }
         reopen = { quality in
             var changed = options
@@ -40,7 +41,7 @@ struct AudioTrack {
                 reports.send(.source($0))
             }
         } catch {
-            throw CommandFailure(.media, code: -1302, "\(error)")
+            throw StreamFailure(.microphoneUnavailable, "\(error)")
         }
     }
 }

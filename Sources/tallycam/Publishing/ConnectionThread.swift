@@ -2,6 +2,7 @@ import ApplianceLogic
 import LinuxIO
 import Media
 import RTMP
+import StreamLogic
 import StreamQuality
 import Transport
 

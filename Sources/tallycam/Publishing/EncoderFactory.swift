@@ -3,6 +3,7 @@ import DevicePorts
 import LinuxIO
 import Media
 import SoftwareEncoding
+import StreamLogic
 import V4L2Devices
 
 /// Makes a stream's video encoder, by what was chosen and what the machine has.
@@ -23,7 +24,7 @@ struct EncoderFactory: Sendable {
     /// - Parameters:
     ///   - mayShrink: whether a smaller picture can be tried when memory lacks.
     ///   - log: takes what a person should know.
-    /// - Throws: the `HardwareEncodingError` of a lack of memory if so; else a `CommandFailure`.
+    /// - Throws: the `HardwareEncodingError` of a lack of memory if so; else a `StreamFailure`.
     func make(
         _ configuration: VideoEncoderConfiguration, mayShrink: Bool, log: (String) -> Void
     ) throws -> any VideoEncoder {
@@ -35,7 +36,7 @@ struct EncoderFactory: Sendable {
             }
         } catch let error as HardwareEncodingError where mayShrink && error.isLackOfMemory {
             throw error
-        } catch let failure as CommandFailure {
+        } catch let failure as StreamFailure {
             throw failure
         } catch {
             throw Self.failure(error)
@@ -44,7 +45,7 @@ struct EncoderFactory: Sendable {
 
     /// For a stream that is live and gets another encoder: it goes on in software when the hardware does not open,
     /// whatever was chosen. The hardware is the one that it began with: a driver that hangs does not answer what it is.
-    /// - Throws: a `CommandFailure` when software does not open either.
+    /// - Throws: a `StreamFailure` when software does not open either.
     func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
         do {
             guard choice != .openh264 else { return try software(configuration) }
@@ -53,12 +54,12 @@ struct EncoderFactory: Sendable {
             guard case .failure(let error) = outcome else { return try outcome.get() }
             return try hardware(encoder, configuration, openingFailure: "\(error)")
         } catch {
-            throw error as? CommandFailure ?? Self.failure(error)
+            throw error as? StreamFailure ?? Self.failure(error)
         }
     }
 
-    private static func failure(_ error: any Error) -> CommandFailure {
-        CommandFailure(.media, code: EventCode.videoEncodingFailed.rawValue, "\(error)")
+    private static func failure(_ error: any Error) -> StreamFailure {
+        StreamFailure(.videoEncodingFailed, "\(error)")
     }
 
     private func find(_ path: String?) throws(HardwareEncodingError) -> HardwareEncoder {
@@ -79,8 +80,8 @@ struct EncoderFactory: Sendable {
             else { return try outcome.get() }
             attempt += 1
             guard attempt <= Self.retries.count else {
-                throw CommandFailure(
-                    .media, code: EventCode.videoEncodingFailed.rawValue,
+                throw StreamFailure(
+                    .videoEncodingFailed,
                     "\(error); with --encoder auto the stream would begin in software")
             }
             log("warning: \(error); it is opened again")

@@ -4,6 +4,7 @@ import Glibc
 import LinuxIO
 import Media
 import RTMP
+import StreamLogic
 import Transport
 
 /// Publishes an encoded FLV file as it is. One thread; holds one tag and one block of the file at a time.
@@ -45,7 +46,7 @@ final class FilePublisher {
         do {
             input = try FLVInput(path: path)
         } catch {
-            throw CommandFailure(.media, "\(path): cannot be read: \(error.reason)")
+            throw StreamFailure(.media, "\(path): cannot be read: \(error.reason)")
         }
     }
 
@@ -57,7 +58,7 @@ final class FilePublisher {
         } catch {
             enter(.error)
             guard let error = error as? TransportError else { throw error }
-            throw CommandFailure(.connection, code: error.code ?? 0, "\(error)")
+            throw StreamFailure(.connection, code: error.code.flatMap(EventCode.init), "\(error)")
         }
         enter(.disconnected)
         emitEnd(progress.tally)
@@ -67,7 +68,7 @@ final class FilePublisher {
     private func publish(_ progress: inout Progress) throws {
         // Before the server is bothered: is it an FLV file at all, and has it a tag?
         guard let first = try nextTag(&progress, on: nil) else {
-            guard isEnding else { throw CommandFailure(.media, "\(path): the file holds no tags") }
+            guard isEnding else { throw StreamFailure(.media, "\(path): the file holds no tags") }
             return
         }
         console.log("publishing to \(options.destination.label)")
@@ -81,7 +82,7 @@ final class FilePublisher {
         defer { connection.close() }
         do {
             try publish(first, &progress, on: connection)
-        } catch let failure as CommandFailure where failure.status == .media {
+        } catch let failure as StreamFailure where failure.kind == .media {
             // What came before is good, and is to arrive.
             try sayGoodbye(on: connection)
             throw failure
@@ -129,10 +130,10 @@ final class FilePublisher {
             let due = options.pace == .realtime ? clock.due : nil
             if let duration = options.media.duration, clock.offset >= duration { break }
             if try !waitUntilSendable(connection, due: due, &progress) { break }
-            do throws(CommandFailure) {
+            do throws(StreamFailure) {
                 if let warning = try progress.watch.tagRead(current) { console.log("warning: \(warning)") }
             } catch {
-                throw CommandFailure(error.status, code: error.code, "\(path): \(error.message)")
+                throw StreamFailure(error.kind, code: error.code, "\(path): \(error.text)")
             }
             if try handle(connection.send(current), on: connection) { return }
             progress.tally.add(current)
@@ -221,7 +222,7 @@ final class FilePublisher {
                 return try handle(connection.reopen(on: stream), on: connection)
             case .stopped: return true
             case .failed(let error):
-                throw CommandFailure(.connection, code: error.code, "\(connection.peer): \(error)")
+                throw StreamFailure(.connection, code: EventCode(rawValue: error.code), "\(connection.peer): \(error)")
             }
         }
         return false
@@ -238,7 +239,7 @@ final class FilePublisher {
                 case .late: break
                 }
             } catch {
-                throw CommandFailure(.media, "\(path): \(error)")
+                throw StreamFailure(.media, "\(path): \(error)")
             }
             if try !waitForInput(on: connection, &progress) { return nil }
         }

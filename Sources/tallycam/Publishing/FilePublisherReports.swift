@@ -1,6 +1,7 @@
 import ApplianceLogic
 import Bitstream
 import Media
+import StreamLogic
 
 // What is told.
 extension FilePublisher {

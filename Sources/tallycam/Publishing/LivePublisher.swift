@@ -4,6 +4,7 @@ import Glibc
 import LinuxIO
 import Media
 import RTMP
+import StreamLogic
 import StreamQuality
 import Transport
 
@@ -46,7 +47,7 @@ final class LivePublisher {
     var ownLink = OwnLink()
     var drops = DropSummary()
     var isOver = false
-    var failure: CommandFailure?
+    var failure: StreamFailure?
 
     /// - Parameter remote: ends the stream; `nil` to end it by SIGINT and SIGTERM.
     init(options: PublishOptions, console: Console, remote: PublisherRemote? = nil) throws {

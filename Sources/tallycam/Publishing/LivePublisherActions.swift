@@ -2,6 +2,7 @@ import ApplianceLogic
 import LinuxIO
 import Media
 import RTMP
+import StreamLogic
 import Transport
 
 // What the session wants done.
@@ -22,7 +23,7 @@ extension LivePublisher {
             case .reportStatus: reportStatus()
             case .emit(let event): emit(event)
             case .completeStart(.failed(let cause)):
-                failure = failure ?? CommandFailure(.connection, code: cause.code, cause.text)
+                failure = failure ?? StreamFailure(.connection, code: EventCode(rawValue: cause.code), cause.text)
             case .completeStart: break
             case .completeStop: isOver = true
             }
@@ -47,7 +48,7 @@ extension LivePublisher {
                 id: id, configuration: configuration, authorityFile: options.destination.authorityFile,
                 limits: options.limits, queue: queue, counters: counters, reports: reports)
         } catch {
-            let message = (error as? CommandFailure)?.message ?? "\(error)"
+            let message = (error as? StreamFailure)?.text ?? "\(error)"
             // A clock is set and a disk has room again some time: no reason to give up for good.
             let cause = ConnectionFailure(code: EventCode.socketFailed.rawValue, text: message)
             perform(session.connectionFailed(id, cause, now: MonotonicClock.now()))
@@ -113,7 +114,7 @@ extension LivePublisher {
             console.emit(Event(event, destination: options.destination.label))
             return
         }
-        failure = failure ?? CommandFailure(.connection, code: code.rawValue, reason)
+        failure = failure ?? StreamFailure(.connection, code: code, reason)
         isOver = true
     }
 }

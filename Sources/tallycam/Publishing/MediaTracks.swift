@@ -4,6 +4,7 @@ import LinuxIO
 import Media
 import RTMP
 import SoftwareEncoding
+import StreamLogic
 import StreamQuality
 import Synchronization
 
@@ -23,7 +24,7 @@ enum TrackReport: Sendable {
     case encoder(StreamEvent)
     /// The encoder did not take a setting, and goes on with the one before.
     case settingRefused(String)
-    case failed(CommandFailure)
+    case failed(StreamFailure)
 }
 
 /// Sources and encoders of a stream, opened before the server is bothered, and the threads they run on.

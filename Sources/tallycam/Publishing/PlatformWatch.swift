@@ -1,6 +1,7 @@
 import Bitstream
 import Media
 import Settings
+import StreamLogic
 
 /// Watches media that is already encoded for what the service would refuse.
 struct PlatformWatch {
@@ -19,7 +20,7 @@ struct PlatformWatch {
 
     /// - Returns: what the service will not like, once for each kind.
     /// - Throws: when the service does not go on from here.
-    mutating func tagRead(_ tag: FLVTag) throws(CommandFailure) -> String? {
+    mutating func tagRead(_ tag: FLVTag) throws(StreamFailure) -> String? {
         if firstTimestamp == nil { firstTimestamp = tag.timestamp }
         if tag.kind == .audio { hasSound = true }
         // A key frame of H.264, or its sequence header; nearly all tags are neither.
@@ -31,7 +32,7 @@ struct PlatformWatch {
         return "\(platform.name) shows no stream without sound, and the file has none"
     }
 
-    private mutating func pictureRead(_ tag: FLVTag) throws(CommandFailure) -> String? {
+    private mutating func pictureRead(_ tag: FLVTag) throws(StreamFailure) -> String? {
         guard let header = try? FLVVideoHeader(parsing: tag.body), header.codec == .avc else { return nil }
         if header.packetType == .sequenceHeader {
             try sequenceHeaderRead(tag)
@@ -47,15 +48,15 @@ struct PlatformWatch {
             + "the file's are \(fixed(Double(distance) / 1000, decimals: 1)) s apart"
     }
 
-    private mutating func sequenceHeaderRead(_ tag: FLVTag) throws(CommandFailure) {
+    private mutating func sequenceHeaderRead(_ tag: FLVTag) throws(StreamFailure) {
         guard let record = try? AVCDecoderConfigurationRecord(parsing: Array(tag.body.dropFirst(5))),
             let unit = record.sequenceParameterSets.first,
             let found = try? SequenceParameterSet(nalUnit: unit).size
         else { return }
         defer { size = found }
         guard let size, size != found, !platform.allowsSizeChange else { return }
-        throw CommandFailure(
-            .media, code: -1305,
+        throw StreamFailure(
+            .media, code: .unsupportedResolution,
             "the picture changes from \(size) to \(found) after "
                 + "\(fixed(Double(Self.distance(firstTimestamp, tag.timestamp)) / 1000, decimals: 1)) s, which "
                 + "\(platform.name) does not take within a stream; publish the parts one after the other")

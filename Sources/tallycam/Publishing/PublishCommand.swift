@@ -14,9 +14,10 @@ func runPublish(_ arguments: [String]) throws -> ExitStatus {
             return try FilePublisher(path: path, options: options, console: console).run()
         }
         return try LivePublisher(options: options, console: console).run()
-    } catch let failure as CommandFailure {
+    } catch {
+        let failure = CommandFailure(error)
         console.show(view: [])
-        console.emit(.failed(failure))
+        console.emit(.failed(code: failure.code, message: failure.message))
         throw failure
     }
 }

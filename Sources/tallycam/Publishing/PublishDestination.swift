@@ -2,6 +2,7 @@ import Glibc
 import LinuxIO
 import Media
 import Settings
+import StreamLogic
 import Transport
 
 /// Where a stream goes. Every connection gets a URL of its own: a signature serves once.
@@ -56,10 +57,10 @@ final class PublishDestination {
 
     /// The media as the service takes it. A stream that the service would refuse, or never show, ends here.
     /// - Parameter warnings: gets what was changed.
-    func fitted(_ media: MediaOptions, warnings: inout [String]) throws(CommandFailure) -> MediaOptions {
+    func fitted(_ media: MediaOptions, warnings: inout [String]) throws(StreamFailure) -> MediaOptions {
         let platform = platform
         if platform.requiresTLS, case .url(let url) = kind, url.scheme != .rtmps {
-            throw .usage("\(platform.name) takes RTMPS only; begin the URL with rtmps://")
+            throw StreamFailure(.settings, "\(platform.name) takes RTMPS only; begin the URL with rtmps://")
         }
         var media = media
         media.keyFrameInterval = platform.keyFrameInterval
@@ -95,7 +96,7 @@ final class PublishDestination {
             return NonceSequence(savedText: try readFile(path, limit: 65_536), floor: pastTime)
         } catch {
             guard error.number == ENOENT || error.number == EFBIG else {
-                throw CommandFailure(.system, "the last nonce cannot be read: \(error)")
+                throw StreamFailure(.system, "the last nonce cannot be read: \(error)")
             }
             return NonceSequence(savedText: nil, floor: pastTime)
         }
@@ -106,7 +107,7 @@ final class PublishDestination {
         do {
             try replaceFile(path, with: Array(text.utf8), permissions: 0o600)
         } catch {
-            throw CommandFailure(
+            throw StreamFailure(
                 .system,
                 "the last nonce cannot be saved: \(error); the server would refuse the next start. "
                     + "Set TALLYCAM_STATE_DIR to a directory that can be written")

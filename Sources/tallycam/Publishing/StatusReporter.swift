@@ -2,6 +2,7 @@ import ApplianceLogic
 import Glibc
 import LinuxIO
 import Media
+import StreamLogic
 import StreamQuality
 
 /// Turns the counters into rates, for status reports and for a live view four times a second.

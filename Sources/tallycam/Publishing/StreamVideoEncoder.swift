@@ -3,6 +3,7 @@ import DevicePorts
 import LinuxIO
 import Media
 import SoftwareEncoding
+import StreamLogic
 import StreamQuality
 import Synchronization
 import V4L2Devices
@@ -33,7 +34,7 @@ final class StreamVideoEncoder: VideoEncoder {
     ///   - isLent: whether they come in a camera's memory.
     ///   - openingFailure: why the hardware did not open just now: the stream begins in software then, and the
     ///     hardware is tried again later. `nil` opens the hardware.
-    /// - Throws: what opening the hardware threw; a `CommandFailure` when software does not open either.
+    /// - Throws: what opening the hardware threw; a `StreamFailure` when software does not open either.
     init(
         _ encoder: HardwareEncoder, configuration: VideoEncoderConfiguration, layout: FrameLayout, isLent: Bool,
         inUse: EncoderInUse, reports: Mailbox<TrackReport>, openingFailure: String? = nil
@@ -165,8 +166,8 @@ final class StreamVideoEncoder: VideoEncoder {
             case .emit(.failed): break
             case .emit(let event): reports.send(.encoder(event))
             case .giveUp(let reason):
-                throw CommandFailure(
-                    .media, code: EventCode.videoEncodingFailed.rawValue, needsMachineRestart: true, reason)
+                throw StreamFailure(
+                    .videoEncodingFailed, needsMachineRestart: true, reason)
             }
         }
     }

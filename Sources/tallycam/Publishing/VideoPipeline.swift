@@ -2,6 +2,7 @@ import DevicePorts
 import LinuxIO
 import Media
 import SoftwareEncoding
+import StreamLogic
 import StreamQuality
 import V4L2Devices
 
@@ -49,13 +50,13 @@ final class VideoPipeline {
             try append(encoder.finish())
             reports.send(.ended(.video, note: source.endingNote))
         } catch let error as VideoEncodingError {
-            reports.send(.failed(CommandFailure(.media, code: -1303, "\(error)")))
-        } catch let failure as CommandFailure {
+            reports.send(.failed(StreamFailure(.videoEncodingFailed, "\(error)")))
+        } catch let failure as StreamFailure {
             reports.send(.failed(failure))
         } catch let error as HardwareEncodingError {
-            reports.send(.failed(CommandFailure(.media, code: -1303, "\(error)")))
+            reports.send(.failed(StreamFailure(.videoEncodingFailed, "\(error)")))
         } catch {
-            reports.send(.failed(CommandFailure(.media, code: -1301, "\(error)")))
+            reports.send(.failed(StreamFailure(.cameraUnavailable, "\(error)")))
         }
     }
 
@@ -109,7 +110,7 @@ final class VideoPipeline {
             try encoder.setBitrate(min(bitrate, level.largestBitrate))
         } catch {
             // The hardware's ladder has given up: there is no encoder any more.
-            if error is CommandFailure { throw error }
+            if error is StreamFailure { throw error }
             reports.send(.settingRefused("\(error)"))
         }
     }

@@ -4,6 +4,7 @@ import LinuxIO
 import Media
 import RTMP
 import SoftwareEncoding
+import StreamLogic
 import StreamQuality
 import V4L2Devices
 
@@ -128,7 +129,7 @@ struct VideoTrack {
             guard let source, !options.turn.isIdentity else { return source }
             return try TurnedVideo(source, options.turn)
         } catch {
-            throw CommandFailure(.media, code: -1301, "\(error)")
+            throw StreamFailure(.cameraUnavailable, "\(error)")
         }
     }
 
@@ -138,7 +139,7 @@ struct VideoTrack {
         do {
             return try quality.level(for: options.dimension.size, upTo: maximum)
         } catch {
-            throw CommandFailure(.usage, code: -1305, "\(error)")
+            throw StreamFailure(.unsupportedResolution, "\(error)")
         }
     }
 }
@@ -155,7 +156,7 @@ extension MediaOptions {
             return true
         }
         guard encoder == .auto else {
-            throw CommandFailure(.media, code: EventCode.videoEncodingFailed.rawValue, "\(lack)")
+            throw StreamFailure(.videoEncodingFailed, "\(lack)")
         }
         dimension = asked
         let configuration = try VideoTrack.configuration(

@@ -1,6 +1,7 @@
 import Bitstream
 import Glibc
 import LinuxIO
+import StreamLogic
 
 /// An FLV file that grows while a publisher sends. It holds whole tags only, also when
 /// the program or the disk ends.
@@ -27,7 +28,7 @@ final class FLVRecording {
         do {
             bytes = try FLVWriter.bytes(of: tag)
         } catch {
-            throw CommandFailure(.recording, "\(path): \(error)")
+            throw StreamFailure(.recording, "\(path): \(error)")
         }
         try append(bytes)
     }
@@ -57,7 +58,7 @@ final class FLVRecording {
         return file
     }
 
-    private static func failure(_ path: String, _ error: SystemCallError) -> CommandFailure {
+    private static func failure(_ path: String, _ error: SystemCallError) -> StreamFailure {
         let advice =
             switch error.number {
             case ENOSPC, EDQUOT: "; free some space or record elsewhere"
@@ -67,6 +68,6 @@ final class FLVRecording {
             case EACCES, EPERM, EROFS: "; name a file that may be written"
             default: ""
             }
-        return CommandFailure(.recording, "recording to \(path) failed: \(error.reason)\(advice)")
+        return StreamFailure(.recording, "recording to \(path) failed: \(error.reason)\(advice)")
     }
 }

@@ -3,6 +3,7 @@ import Glibc
 import LinuxIO
 import Media
 import RTMP
+import StreamLogic
 import Transport
 
 /// `tallycam receive`.
@@ -35,8 +36,9 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
             endpoint: endpoint, recordPath: parsed["record"], reportsArrivals: parsed.contains("report-arrivals"),
             faults: ReceiverFaults(faults), console: console)
         return try receiver.run()
-    } catch let failure as CommandFailure {
-        console.emit(.failed(failure))
+    } catch {
+        let failure = CommandFailure(error)
+        console.emit(.failed(code: failure.code, message: failure.message))
         throw failure
     }
 }
@@ -66,7 +68,7 @@ final class Receiver {
         do {
             listener = try TCPListener(endpoint)
         } catch {
-            throw CommandFailure(.connection, code: error.code ?? 0, "\(error)")
+            throw StreamFailure(.connection, code: error.code.flatMap(EventCode.init), "\(error)")
         }
         // A recording that cannot be written is known now, not when the first publisher comes.
         if let recordPath { try FLVRecording.check(path: recordPath) }

@@ -1,6 +1,7 @@
 import LinuxIO
 import Media
 import RTMP
+import StreamLogic
 import Transport
 
 /// One way to misbehave, asked for by `--fault`: how publishers are tested. No part of any product's use.
@@ -68,7 +69,7 @@ extension ReceiverFault {
         """
 
     /// Reads `NAME` or `NAME=VALUE`.
-    init(parsing text: String) throws(CommandFailure) {
+    init(parsing text: String) throws(StreamFailure) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])
         if parts.count > 1 {
@@ -76,7 +77,7 @@ extension ReceiverFault {
         } else if let fault = Self.plain[name] {
             self = fault
         } else {
-            throw .usage("--fault: \"\(name)\" is no fault, or needs a value: see tallycam receive --help")
+            throw StreamFailure(.settings, "--fault: \"\(name)\" is no fault, or needs a value: see tallycam receive --help")
         }
     }
 
@@ -97,7 +98,7 @@ extension ReceiverFault {
         "every-connection": .everyConnection,
     ]
 
-    private static func fault(_ name: String, value: String) throws(CommandFailure) -> ReceiverFault {
+    private static func fault(_ name: String, value: String) throws(StreamFailure) -> ReceiverFault {
         switch name {
         case "no-accept": return .noAccept(try seconds(name, value))
         case "chunk-size":
@@ -113,12 +114,12 @@ extension ReceiverFault {
             return .midStream(.reconnectRequest(endpoint), after: .seconds(1))
         default: break
         }
-        throw .usage("--fault: \"\(name)=\(value)\" is no fault: see tallycam receive --help")
+        throw StreamFailure(.settings, "--fault: \"\(name)=\(value)\" is no fault: see tallycam receive --help")
     }
 
-    private static func seconds(_ name: String, _ text: String) throws(CommandFailure) -> Duration {
+    private static func seconds(_ name: String, _ text: String) throws(StreamFailure) -> Duration {
         guard let seconds = Double(text), seconds >= 0, seconds <= 86_400 else {
-            throw .usage("--fault: \(name) takes a number of seconds, not \"\(text)\"")
+            throw StreamFailure(.settings, "--fault: \(name) takes a number of seconds, not \"\(text)\"")
         }
         return .nanoseconds(Int64(seconds * 1e9))
     }

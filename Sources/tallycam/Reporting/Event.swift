@@ -1,4 +1,5 @@
 import ApplianceLogic
+import StreamLogic
 
 /// Something that happened, for people (`text`) and for scripts (the rest).
 struct Event: Sendable {
@@ -31,7 +32,7 @@ struct Event: Sendable {
     }
 
     /// The end of the program by a fault. People read of it in the program's last line.
-    static func failed(_ failure: CommandFailure) -> Event {
-        Event("failed", code: failure.code, text: nil, ["message": .text(failure.message)])
+    static func failed(code: Int, message: String) -> Event {
+        Event("failed", code: code, text: nil, ["message": .text(message)])
     }
 }

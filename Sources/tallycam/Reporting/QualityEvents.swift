@@ -1,5 +1,6 @@
 import ApplianceLogic
 import Media
+import StreamLogic
 import StreamQuality
 
 extension Event {
