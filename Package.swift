@@ -78,6 +78,7 @@ let package = Package(
         .testTarget(
             name: "SettingsTests",
             dependencies: ["Settings", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers"]),
+        .testTarget(name: "StreamLogicTests", dependencies: ["StreamLogic", "StreamQuality", "Media", "SeededNumbers"]),
         .testTarget(name: "ApplianceLogicTests", dependencies: ["ApplianceLogic", "StreamLogic", "SeededNumbers"]),
         .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO"]),
         .testTarget(name: "TransportTests", dependencies: ["Transport"]),

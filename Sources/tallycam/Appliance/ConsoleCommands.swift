@@ -3,6 +3,7 @@ import JSONText
 import LinuxIO
 import Media
 import Settings
+import StreamLogic
 import StreamQuality
 
 // The commands of console and socket.

@@ -1,6 +1,7 @@
 import AudioCapture
 import DevicePorts
 import LinuxIO
+import StreamLogic
 import SyntheticSources
 
 /// Where sound comes from: a microphone, or a source that needs none.

@@ -2,6 +2,7 @@ import ApplianceLogic
 import DevicePorts
 import LinuxIO
 import Media
+import StreamLogic
 
 /// A camera as a source that never ends: what `CaptureContinuity` decides is done here. Used by the video thread.
 final class SteadyCamera: VideoSource {

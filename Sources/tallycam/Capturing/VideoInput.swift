@@ -2,6 +2,7 @@ import CameraCapture
 import DevicePorts
 import LinuxIO
 import Media
+import StreamLogic
 import StreamQuality
 import SyntheticSources
 import V4L2Devices

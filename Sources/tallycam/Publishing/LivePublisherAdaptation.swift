@@ -1,5 +1,5 @@
-import ApplianceLogic
 import LinuxIO
+import StreamLogic
 import StreamQuality
 
 // How it adapts to the network.

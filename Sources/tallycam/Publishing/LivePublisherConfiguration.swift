@@ -1,6 +1,7 @@
 import DevicePorts
 import LinuxIO
 import Media
+import StreamLogic
 import StreamQuality
 
 // How it is changed while live.

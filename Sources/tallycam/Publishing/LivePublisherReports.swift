@@ -1,5 +1,6 @@
 import ApplianceLogic
 import LinuxIO
+import StreamLogic
 import StreamQuality
 
 // What happens.

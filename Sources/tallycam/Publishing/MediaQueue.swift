@@ -1,5 +1,6 @@
 import LinuxIO
 import Media
+import StreamLogic
 import StreamQuality
 import Synchronization
 

@@ -10,9 +10,7 @@ import Synchronization
 
 /// What the encoder and audio threads tell the main thread.
 enum TrackReport: Sendable {
-    enum Track: String, Sendable {
-        case video, audio
-    }
+    typealias Track = StreamTrack
 
     /// The track's last packet is in the queue. A note when the source ended by itself.
     case ended(Track, note: String?)

@@ -3,6 +3,7 @@ import LinuxIO
 import Media
 import RTMP
 import SoftwareEncoding
+import StreamLogic
 import StreamQuality
 import SyntheticSources
 

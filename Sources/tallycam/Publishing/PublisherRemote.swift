@@ -1,4 +1,5 @@
 import LinuxIO
+import StreamLogic
 import Synchronization
 
 /// What another thread has of a `LivePublisher`: it can end it, and change it.

@@ -1,6 +1,6 @@
-import ApplianceLogic
 import LinuxIO
 import RTMP
+import StreamLogic
 
 /// A connection's thread and the way to speak to it.
 final class RunningConnection {

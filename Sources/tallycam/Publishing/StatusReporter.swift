@@ -1,4 +1,3 @@
-import ApplianceLogic
 import Glibc
 import LinuxIO
 import Media

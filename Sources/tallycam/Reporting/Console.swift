@@ -2,6 +2,7 @@ import Glibc
 import JSONText
 import LinuxIO
 import Media
+import StreamLogic
 import Synchronization
 
 /// Standard output and standard error: events, the human log, and the live view below them.

@@ -1,4 +1,3 @@
-import ApplianceLogic
 import Media
 import StreamLogic
 import Testing

@@ -1,10 +1,9 @@
-import ApplianceLogic
 import Media
 
 extension Event {
     /// A stream's event with words for people.
     /// - Parameter destination: without secrets.
-    init(_ event: StreamEvent, destination: String) {
+    public init(_ event: StreamEvent, destination: String) {
         let fields = event.fields.map { field -> (name: String, value: Value) in
             switch field.value {
             case .text(let text): (field.name, .text(text))

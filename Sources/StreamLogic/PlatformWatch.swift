@@ -1,10 +1,9 @@
 import Bitstream
 import Media
 import Settings
-import StreamLogic
 
 /// Watches media that is already encoded for what the service would refuse.
-struct PlatformWatch {
+public struct PlatformWatch {
     /// How much media may pass without sound before it is missed.
     private static let soundLimit = 5000
 
@@ -16,11 +15,11 @@ struct PlatformWatch {
     private var hasToldOfSound = false
     private var hasToldOfKeyFrames = false
 
-    init(_ platform: PlatformProfile) { self.platform = platform }
+    public init(_ platform: PlatformProfile) { self.platform = platform }
 
     /// - Returns: what the service will not like, once for each kind.
     /// - Throws: when the service does not go on from here.
-    mutating func tagRead(_ tag: FLVTag) throws(StreamFailure) -> String? {
+    public mutating func tagRead(_ tag: FLVTag) throws(StreamFailure) -> String? {
         if firstTimestamp == nil { firstTimestamp = tag.timestamp }
         if tag.kind == .audio { hasSound = true }
         // A key frame of H.264, or its sequence header; nearly all tags are neither.

@@ -1,5 +1,4 @@
 import Media
-import StreamLogic
 
 /// A small generator (SplitMix64) for delays; nothing secret comes from it.
 struct JitterGenerator: Sendable {

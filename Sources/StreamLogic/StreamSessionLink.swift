@@ -1,5 +1,4 @@
 import Media
-import StreamLogic
 
 // What is known of the way to the server.
 extension StreamSession {

@@ -1,4 +1,5 @@
 import Media
+import StreamLogic
 import StreamQuality
 import Testing
 

@@ -1,11 +1,10 @@
 import Media
-import StreamLogic
 import StreamQuality
 
 extension Event {
     /// What the send buffer said, as the event list has it; drops come one by one.
     /// - Parameter begin: the stream's time zero, from which packets' times are counted.
-    static func ofSendBuffer(_ event: SendBufferEvent, since begin: MediaTimestamp?) -> [Event] {
+    public static func ofSendBuffer(_ event: SendBufferEvent, since begin: MediaTimestamp?) -> [Event] {
         switch event {
         case .empty: [Event("bufferEmpty", text: "the send buffer is empty")]
         case .full: [Event("bufferFull", code: EventCode.uplinkTooSlow.rawValue, text: "the uplink is too slow: the send buffer is full")]

@@ -1,6 +1,6 @@
-import ApplianceLogic
 import Media
 import SeededNumbers
+import StreamLogic
 import Testing
 
 /// Every event in every phase, and long random lives.

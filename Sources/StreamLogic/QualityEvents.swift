@@ -1,11 +1,9 @@
-import ApplianceLogic
 import Media
-import StreamLogic
 import StreamQuality
 
 extension Event {
     /// A change of the operating point, with its reason.
-    static func ofQuality(_ change: QualityChange) -> Event {
+    public static func ofQuality(_ change: QualityChange) -> Event {
         var fields: [(name: String, value: Value)] = [
             ("reason", .text(change.reason.name)), ("meaning", .text(change.reason.rawValue)),
         ]
@@ -19,7 +17,7 @@ extension Event {
     }
 
     /// One of ten measurements a second, for traces.
-    static func ofMeasurement(_ measurement: StreamMeasurement, linkEstimate: Bitrate?) -> Event {
+    public static func ofMeasurement(_ measurement: StreamMeasurement, linkEstimate: Bitrate?) -> Event {
         var fields: [(name: String, value: Value)] = [
             ("delaySeconds", .number(measurement.deliveryDelay.inSeconds)),
             ("appendedBytes", .integer(measurement.appendedBytes)),
@@ -39,13 +37,13 @@ extension Event {
 
 extension OperatingPoint {
     /// Video and audio together.
-    var mediaBitrate: Bitrate {
+    public var mediaBitrate: Bitrate {
         let video = videoQuality == nil ? 0 : videoBitrate.bitsPerSecond
         return Bitrate(bitsPerSecond: video + (audioQuality?.bitrate.bitsPerSecond ?? 0))
     }
 
     /// The name of the row, as people write it.
-    var qualityName: String { videoQuality?.name ?? audioQuality.map { "audio \($0.name)" } ?? "none" }
+    public var qualityName: String { videoQuality?.name ?? audioQuality.map { "audio \($0.name)" } ?? "none" }
 
     var summary: String {
         var parts: [String] = []
@@ -61,7 +59,7 @@ extension OperatingPoint {
     }
 
     /// What events say of it.
-    var fields: [(name: String, value: Event.Value)] {
+    public var fields: [(name: String, value: Event.Value)] {
         var fields: [(name: String, value: Event.Value)] = [
             ("quality", .text(qualityName)), ("targetBitsPerSecond", .integer(mediaBitrate.bitsPerSecond)),
         ]
@@ -78,5 +76,5 @@ extension OperatingPoint {
 
 extension QualityChangeReason {
     /// The reason as scripts know it.
-    var name: String { "\(self)" }
+    public var name: String { "\(self)" }
 }

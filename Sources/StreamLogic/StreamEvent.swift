@@ -1,5 +1,4 @@
 import Media
-import StreamLogic
 
 /// The states of a stream that its owner sees.
 public enum StreamState: String, CaseIterable, Sendable {

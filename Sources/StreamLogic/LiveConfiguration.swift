@@ -1,4 +1,5 @@
 import Media
+import StreamQuality
 
 /// What can be changed while a stream is live.
 public struct LiveConfiguration: Hashable, Sendable {
@@ -26,7 +27,9 @@ public struct LiveConfiguration: Hashable, Sendable {
 
     /// Takes a setting as people write it. A quality brings its own bit rates along: what is set after it holds.
     public mutating func set(_ name: String, to value: String) throws(QualityError) {
-        guard let setting = Setting(rawValue: name.lowercased()) else { throw .unknownSetting(name) }
+        guard let setting = Setting(rawValue: name.lowercased()) else {
+            throw .unknownSetting(name, known: Setting.allCases.map(\.rawValue))
+        }
         try checkTrack(of: setting, value)
         switch setting {
         case .quality:

@@ -1,3 +1,5 @@
+import StreamQuality
+
 /// Takes changes of a live stream line by line, several of them as one transaction between `begin` and `commit`.
 ///
 /// ```

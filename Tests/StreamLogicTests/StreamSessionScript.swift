@@ -1,5 +1,5 @@
-import ApplianceLogic
 import Media
+import StreamLogic
 
 /// Plays a session in virtual time and writes its actions down in short words.
 struct StreamSessionScript {

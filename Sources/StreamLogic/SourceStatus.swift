@@ -1,9 +1,8 @@
-import DevicePorts
 import Media
 
 extension PublishCounters {
     /// What the status says about the sources.
-    var sourceFields: [(name: String, value: Event.Value)] {
+    public var sourceFields: [(name: String, value: Event.Value)] {
         let video = videoSource
         var fields: [(name: String, value: Event.Value)] = [
             ("sourceFrames", .integer(video.capturedFrames)), ("sourceDropped", .integer(video.droppedFrames)),
@@ -26,12 +25,12 @@ extension PublishCounters {
 }
 
 /// What people are told of camera and microphone; `nil` for what is none.
-struct SourceSummary {
-    let camera: String?
-    let microphone: String?
+public struct SourceSummary {
+    public let camera: String?
+    public let microphone: String?
 
     /// - Parameter fields: of a status event, or `sourceFields`.
-    init(_ fields: [(name: String, value: Event.Value)]) {
+    public init(_ fields: [(name: String, value: Event.Value)]) {
         func number(_ name: String) -> Double? { fields.first { $0.name == name }?.value.number }
         func count(_ name: String) -> Int { Int(number(name) ?? 0) }
         let isCamera = count("sourceFrames") + count("sourceRepeated") > 0
@@ -52,14 +51,14 @@ struct SourceSummary {
 
 extension Event {
     /// Of a status event, what it says of camera and microphone.
-    var sourceFields: [(name: String, value: Value)] {
+    public var sourceFields: [(name: String, value: Value)] {
         let known = Set(PublishCounters().sourceFields.map(\.name) + PublishCounters.optionalSourceFields)
         return fields.filter { known.contains($0.name) }
     }
 }
 
 extension Event.Value {
-    var number: Double? {
+    public var number: Double? {
         switch self {
         case .integer(let number): Double(number)
         case .number(let number): number
@@ -69,7 +68,7 @@ extension Event.Value {
 }
 
 extension Event {
-    init(_ notice: SourceNotice) {
+    public init(_ notice: SourceNotice) {
         switch notice {
         case .interrupted(let track, let source, let reason):
             let substitute = track == .video ? "the last picture goes on" : "silence goes out"

@@ -1,5 +1,5 @@
-import ApplianceLogic
 import Media
+import StreamLogic
 import Testing
 
 @Suite struct EncoderLadderTests {

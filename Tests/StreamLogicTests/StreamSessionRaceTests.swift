@@ -1,5 +1,5 @@
-import ApplianceLogic
 import Media
+import StreamLogic
 import Testing
 
 /// A connection through which nothing gets any more, and a second one that is tried beside it.

@@ -3,17 +3,19 @@ import Media
 
 /// When a file's tags are due: by their timestamps, from the first picture or sound on. What comes before that, and
 /// headers and data between, are due at once, whatever their timestamps: recorders give them 0.
-struct PlaybackClock {
+public struct PlaybackClock {
     private var begin: MediaTimestamp?
     private var lastTimestamp: UInt32 = 0
     private var milliseconds: Int64 = 0
 
-    /// From the first picture or sound to the tag read last.
-    var offset: Duration { .milliseconds(max(0, milliseconds)) }
-    /// `nil` before the first picture or sound: at once.
-    var due: MediaTimestamp? { begin.map { $0 + offset } }
+    public init() {}
 
-    mutating func tagRead(_ tag: FLVTag, now: MediaTimestamp) {
+    /// From the first picture or sound to the tag read last.
+    public var offset: Duration { .milliseconds(max(0, milliseconds)) }
+    /// `nil` before the first picture or sound: at once.
+    public var due: MediaTimestamp? { begin.map { $0 + offset } }
+
+    public mutating func tagRead(_ tag: FLVTag, now: MediaTimestamp) {
         guard tag.kind != .script else { return }
         // Step by step, since timestamps wrap at 2^32 ms.
         let step = Int64(Int32(bitPattern: tag.timestamp &- lastTimestamp))
