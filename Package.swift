@@ -38,12 +38,16 @@ let package = Package(
         .target(name: "SyntheticSources", dependencies: ["DevicePorts", "LinuxIO", "Media"]),
         .target(name: "JSONText", dependencies: ["Settings", "LinuxIO", "CRapidJSON"]),
         .target(name: "BoardIO", dependencies: ["DevicePorts", "LinuxIO", "Media", "CGPIOD"]),
+
+        // Engines: threads around the core.
+        .target(name: "Terminal", dependencies: ["StreamLogic", "StreamQuality", "JSONText", "LinuxIO", "Media"]),
+
         .executableTarget(
             name: "tallycam",
             dependencies: [
                 "Media", "Bitstream", "RTMP", "StreamQuality", "Settings", "StreamLogic", "ApplianceLogic",
                 "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "CameraCapture", "V4L2Devices", "Transport",
-                "SyntheticSources", "JSONText", "BoardIO",
+                "SyntheticSources", "JSONText", "BoardIO", "Terminal",
             ]),
 
         // C shims: they surface what Swift cannot import and hold no logic.
@@ -80,6 +84,7 @@ let package = Package(
             dependencies: ["Settings", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers"]),
         .testTarget(name: "StreamLogicTests", dependencies: ["StreamLogic", "StreamQuality", "Media", "SeededNumbers"]),
         .testTarget(name: "ApplianceLogicTests", dependencies: ["ApplianceLogic", "StreamLogic", "SeededNumbers"]),
+        .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
         .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO"]),
         .testTarget(name: "TransportTests", dependencies: ["Transport"]),
         .target(
@@ -117,6 +122,6 @@ for target in package.targets where target.type != .test && !target.name.hasPref
 }
 
 // What decides and puts together is built for size: pixels and bytes are worked on in other targets.
-for target in package.targets where ["Settings", "StreamLogic", "ApplianceLogic", "tallycam"].contains(target.name) {
+for target in package.targets where ["Settings", "StreamLogic", "ApplianceLogic", "Terminal", "tallycam"].contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxIO
-
-let version = "0.1.0"
+import StreamLogic
+import Terminal
 
 /// One of the program's commands.
 private struct Command: Sendable {

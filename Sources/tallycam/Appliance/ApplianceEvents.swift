@@ -59,8 +59,9 @@ extension ApplianceRunner {
 
     func streamReported(_ report: StreamReport) {
         switch report {
-        case .console(.note(let text)): tell(text)
-        case .console(.event(let event)): streamTold(event)
+        case .said(.note(let text)), .said(.log(let text)): tell(text)
+        case .said(.event(let event)): streamTold(event)
+        case .said(.snapshot): break
         case .ended(let failure, let devices):
             if let failure { present[ApplianceFault(failure)] = devices }
             streamEnded(failure)

@@ -3,6 +3,7 @@ import Glibc
 import LinuxIO
 import Media
 import Settings
+import StreamLogic
 import Transport
 
 /// Runs `Appliance` on the main thread: button, files, network, stream and commands in, its actions done.

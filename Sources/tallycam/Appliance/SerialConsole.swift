@@ -1,6 +1,8 @@
 import ApplianceLogic
 import Glibc
 import LinuxIO
+import StreamLogic
+import Terminal
 
 /// The status and command line on the board's UART. Needs no login: who can touch the pins can take the card.
 /// Used from the main thread.

@@ -4,7 +4,7 @@ import StreamLogic
 
 /// What the stream's thread tells the main thread.
 enum StreamReport: Sendable {
-    case console(Console.Report)
+    case said(StreamMessage)
     /// The stream is over; nothing follows.
     /// - Parameter devices: where one was missing, those that there are, as the files name them.
     case ended(StreamFailure?, devices: [String] = [])
@@ -14,7 +14,7 @@ enum StreamReport: Sendable {
 final class StreamRunner {
     let reports: Mailbox<StreamReport>
     private let stateDirectory: String
-    private var running: (thread: JoinableThread, remote: PublisherRemote)?
+    private var running: (thread: JoinableThread, commands: Mailbox<PublisherCommand>)?
     /// Begin again when the present one has ended.
     private var startsAgain = false
 
@@ -32,23 +32,23 @@ final class StreamRunner {
             return
         }
         guard let description = files.stream else { return }
-        let remote = try PublisherRemote()
+        let commands = try Mailbox<PublisherCommand>()
         let request = StreamRequest(
             description: description, device: files.device, board: files.board, stateDirectory: stateDirectory)
-        running = (try Self.thread(request, remote: remote, reports: reports), remote)
+        running = (try Self.thread(request, commands: commands, reports: reports), commands)
     }
 
     /// A change of the live stream, as `ConfigurationTransaction` takes it.
-    func command(_ line: String) { running?.remote.command(line) }
+    func command(_ line: String) { running?.commands.send(.line(line)) }
 
     func stop() {
         startsAgain = false
-        running?.remote.stop()
+        running?.commands.send(.stop)
     }
 
     func restart() {
         startsAgain = running != nil
-        running?.remote.stop()
+        running?.commands.send(.stop)
     }
 
     /// The thread has reported its end.
@@ -61,15 +61,15 @@ final class StreamRunner {
     }
 
     private static func thread(
-        _ request: StreamRequest, remote: PublisherRemote, reports: Mailbox<StreamReport>
+        _ request: StreamRequest, commands: Mailbox<PublisherCommand>, reports: Mailbox<StreamReport>
     ) throws(SystemCallError) -> JoinableThread {
         JoinableThread(
             try NamedThread("stream") {
                 do {
-                    let console = Console { reports.send(.console($0)) }
+                    let reporter = StreamReporter { reports.send(.said($0)) }
                     let options = try PublishOptions(request)
-                    for warning in options.warnings { console.log("warning: \(warning)") }
-                    _ = try LivePublisher(options: options, console: console, remote: remote).run()
+                    for warning in options.warnings { reporter.log("warning: \(warning)") }
+                    try LivePublisher(options: options, commands: commands, reporter: reporter).run()
                     reports.send(.ended(nil))
                 } catch {
                     let failure = error as? StreamFailure ?? StreamFailure(.system, "\(error)")

@@ -16,7 +16,7 @@ final class FilePublisher {
 
     private let path: String
     let options: PublishOptions
-    let console: Console
+    let reporter: StreamReporter
     private let signals: SignalFD
     private let input: FLVInput
     private let url: RTMPURL
@@ -36,10 +36,10 @@ final class FilePublisher {
         var status: FileStatus
     }
 
-    init(path: String, options: PublishOptions, console: Console) throws {
+    init(path: String, options: PublishOptions, reporter: StreamReporter) throws {
         self.path = path
         self.options = options
-        self.console = console
+        self.reporter = reporter
         url = try options.destination.connectionURL()
         signals = try SignalFD([SIGINT, SIGTERM, SIGUSR1])
         pollEntries = [PollEntry(-1), PollEntry(signals.fileDescriptor), PollEntry(-1)]
@@ -50,7 +50,7 @@ final class FilePublisher {
         }
     }
 
-    func run() throws -> ExitStatus {
+    func run() throws {
         var progress = Progress(
             watch: PlatformWatch(options.destination.platform), status: FileStatus(interval: options.statusInterval))
         do {
@@ -62,7 +62,6 @@ final class FilePublisher {
         }
         enter(.disconnected)
         emitEnd(progress.tally)
-        return .success
     }
 
     private func publish(_ progress: inout Progress) throws {
@@ -71,10 +70,10 @@ final class FilePublisher {
             guard isEnding else { throw StreamFailure(.media, "\(path): the file holds no tags") }
             return
         }
-        console.log("publishing to \(options.destination.label)")
+        reporter.log("publishing to \(options.destination.label)")
         enter(.connecting)
         guard let stream = try connect() else { return }
-        console.emit(Event(.connected(server: stream.peer), destination: options.destination.label))
+        reporter.emit(Event(.connected(server: stream.peer), destination: options.destination.label))
         let configuration = PublishConfiguration(
             url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
             metadata: nil, timeLimits: options.limits.session, md5: { MD5.digest(of: $0) })
@@ -120,7 +119,7 @@ final class FilePublisher {
             if try handle(occurrences, on: connection) || isEnding { return }
             occurrences = try wait(for: connection, until: connection.nextDeadline)
         }
-        console.emit(Event(.publishing, destination: options.destination.label))
+        reporter.emit(Event(.publishing, destination: options.destination.label))
         enter(.connected)
         progress.status.begin(now: MonotonicClock.now())
         var clock = PlaybackClock()
@@ -131,7 +130,7 @@ final class FilePublisher {
             if let duration = options.media.duration, clock.offset >= duration { break }
             if try !waitUntilSendable(connection, due: due, &progress) { break }
             do throws(StreamFailure) {
-                if let warning = try progress.watch.tagRead(current) { console.log("warning: \(warning)") }
+                if let warning = try progress.watch.tagRead(current) { reporter.log("warning: \(warning)") }
             } catch {
                 throw StreamFailure(error.kind, code: error.code, "\(path): \(error.text)")
             }
@@ -178,7 +177,7 @@ final class FilePublisher {
     private func noticeSignals() {
         while let signal = signals.next() {
             if signal == SIGUSR1 {
-                console.log("a file goes out as it is: it cannot be muted")
+                reporter.log("a file goes out as it is: it cannot be muted")
             } else {
                 isEnding = true
             }
@@ -187,7 +186,7 @@ final class FilePublisher {
 
     private func tellStatus(_ progress: inout Progress) {
         guard let status = progress.status.due(progress.tally, state: state, now: MonotonicClock.now()) else { return }
-        console.emit(status)
+        reporter.emit(status)
     }
 
     private func sayGoodbye(on connection: PublishConnection) throws {

@@ -8,11 +8,11 @@ extension FilePublisher {
     func enter(_ next: StreamState) {
         guard next != state else { return }
         state = next
-        console.emit(Event(.stateChanged(next), destination: options.destination.label))
+        reporter.emit(Event(.stateChanged(next), destination: options.destination.label))
     }
 
     func emitEnd(_ tally: MediaTally) {
-        console.emit(
+        reporter.emit(
             Event(
                 "ended",
                 text: "ended: \(tally.video.count) pictures and "

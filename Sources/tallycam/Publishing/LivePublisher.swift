@@ -1,6 +1,5 @@
 import ApplianceLogic
 import DevicePorts
-import Glibc
 import LinuxIO
 import Media
 import RTMP
@@ -8,18 +7,14 @@ import StreamLogic
 import StreamQuality
 import Transport
 
-/// Publishes live media. Runs `StreamSession` on the main thread: events in, its actions done.
+/// Publishes live media. Runs `StreamSession` on a thread of its own: events in, its actions done.
 final class LivePublisher {
     let options: PublishOptions
     /// How the stream is now; at the begin as the options say.
     var configuration: LiveConfiguration
     private var transaction = ConfigurationTransaction()
-    /// Standard input, where commands may come; `nil` where they cannot.
-    let commandInput: CommandInput?
-    let console: Console
-    /// `nil` where somebody else takes the signals.
-    private let signals: SignalFD?
-    private let remote: PublisherRemote?
+    let reporter: StreamReporter
+    private let commands: Mailbox<PublisherCommand>
     let reports: Mailbox<ConnectionReport>
     let trackReports: Mailbox<TrackReport>
     let links: LinkMonitor?
@@ -38,6 +33,8 @@ final class LivePublisher {
     /// Where the server asked the stream to move.
     var requestedURL: RTMPURL?
     var statusReporter: StatusReporter
+    /// When those who watch get the next snapshot; `nil` when nobody does.
+    var nextSnapshot: MediaTimestamp?
     /// The one being done stays in front until it is.
     var pendingActions: [StreamSession.Action] = []
     var sessionTimer: MediaTimestamp?
@@ -49,13 +46,13 @@ final class LivePublisher {
     var isOver = false
     var failure: StreamFailure?
 
-    /// - Parameter remote: ends the stream; `nil` to end it by SIGINT and SIGTERM.
-    init(options: PublishOptions, console: Console, remote: PublisherRemote? = nil) throws {
+    /// - Parameter isWatched: snapshots are reported four times a second.
+    init(
+        options: PublishOptions, commands: Mailbox<PublisherCommand>, isWatched: Bool = false, reporter: StreamReporter
+    ) throws {
         var options = options
-        self.console = console
-        self.remote = remote
-        commandInput = remote == nil ? CommandInput(options, editsLines: console.hasTerminal) : nil
-        signals = remote == nil ? try SignalFD([SIGINT, SIGTERM, SIGUSR1]) : nil
+        self.reporter = reporter
+        self.commands = commands
         reports = try Mailbox()
         trackReports = try Mailbox()
         // Without netlink (a sandbox) a lost link is noticed by TCP, seconds later.
@@ -68,7 +65,7 @@ final class LivePublisher {
         tracks = try MediaTracks(
             options: &options.media, point: adaptation.operatingPoint,
             maximum: options.quality.bitrateRange.maximum, stop: stopTracks, queue: queue,
-            counters: counters, control: control, reports: trackReports, console: console)
+            counters: counters, control: control, reports: trackReports, console: reporter)
         self.options = options
         configuration = LiveConfiguration(settings: options.quality, dimension: options.media.dimension)
         configuration.settings.sourceFrameRate = tracks.sourceFrameRate
@@ -77,16 +74,17 @@ final class LivePublisher {
         settings.reconnect.limit = options.reconnectLimit
         settings.attemptLimit = options.limits.attempt
         session = StreamSession(settings: settings, seed: UInt64(bitPattern: MonotonicClock.now().nanoseconds))
-        statusReporter = StatusReporter(options: options, now: MonotonicClock.now())
+        statusReporter = StatusReporter(now: MonotonicClock.now())
+        nextSnapshot = isWatched ? MonotonicClock.now() : nil
     }
 
-    func run() throws -> ExitStatus {
-        defer { commandInput?.restoreTerminal() }
-        console.log("publishing to \(options.destination.label)")
+    /// Returns when the stream is over.
+    func run() throws {
+        reporter.log("publishing to \(options.destination.label)")
         perform(session.startRequested(now: MonotonicClock.now()))
         while !isOver { try step() }
         // What follows takes a moment, and nothing is live any more.
-        console.show(view: [])
+        reporter.show(nil)
         stopTracks.signal()
         for connection in connections.values { connection.commands.send(.abort) }
         for connection in connections.values { connection.thread.join() }
@@ -96,49 +94,35 @@ final class LivePublisher {
         tellDrops(now: nil)
         if let failure { throw failure }
         emitEnd()
-        return .success
     }
 
     /// Waits for the next thing to do and does it.
     private func step() throws {
         var entries = [
-            PollEntry(signals?.fileDescriptor ?? -1), PollEntry(reports.wakeup.fileDescriptor),
-            PollEntry(trackReports.wakeup.fileDescriptor), PollEntry(links?.fileDescriptor ?? -1),
-            PollEntry(remote?.wakeup.fileDescriptor ?? -1), PollEntry(commandInput?.fileDescriptor ?? -1),
+            PollEntry(links?.fileDescriptor ?? -1), PollEntry(reports.wakeup.fileDescriptor),
+            PollEntry(trackReports.wakeup.fileDescriptor), PollEntry(commands.wakeup.fileDescriptor),
         ]
-        let deadlines = [
-            sessionTimer, adaptation.nextMeasurement, drops.deadline,
-            console.hasTerminal ? statusReporter.nextViewTime : nil,
-        ]
+        let deadlines = [sessionTimer, adaptation.nextMeasurement, drops.deadline, nextSnapshot]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
-        if let remote, remote.turn() { stop() }
-        for line in remote?.takeCommands() ?? [] { commanded(line) }
-        if !entries[5].ready.isEmpty {
-            for line in commandInput?.takeLines() ?? [] { commanded(line) }
-            statusReporter.viewExpired(now: MonotonicClock.now())
-        }
-        while let signal = signals?.next() {
-            signalled(signal)
-        }
+        for command in commands.takeAll() { commanded(command) }
         for report in trackReports.takeAll() { trackReported(report) }
         for report in reports.takeAll() { connectionReported(report) }
-        if entries[3].ready.contains(.readable) { linksChanged() }
+        if entries[0].ready.contains(.readable) { linksChanged() }
         if let time = sessionTimer, MonotonicClock.now() >= time {
             sessionTimer = nil
             perform(session.timerFired(now: MonotonicClock.now()))
         }
         adapt()
         tellDrops(now: MonotonicClock.now())
-        showView()
+        showSnapshot()
     }
 
-    private func signalled(_ signal: Int32) {
-        guard signal != SIGUSR1 else {
-            setMuted(!configuration.isMuted)
-            return
+    private func commanded(_ command: PublisherCommand) {
+        switch command {
+        case .stop: stop()
+        case .line(let line): lineReceived(line)
+        case .toggleMute: setMuted(!configuration.isMuted)
         }
-        console.log(signal == SIGINT ? "interrupted: ending the stream" : "terminated: ending the stream")
-        stop()
     }
 
     func stop() {
@@ -146,14 +130,14 @@ final class LivePublisher {
         perform(session.stopRequested(now: MonotonicClock.now()))
     }
 
-    private func commanded(_ line: String) {
+    private func lineReceived(_ line: String) {
         switch transaction.lineReceived(line, present: configuration) {
         case nil: break
-        case .answer(let lines): for line in lines { console.note(line) }
+        case .answer(let lines): for line in lines { reporter.note(line) }
         case .refuse(let reason): refuse(reason)
         case .apply(let wanted): reconfigure(to: wanted)
         case .endStream:
-            console.log("asked to stop: ending the stream")
+            reporter.log("asked to stop: ending the stream")
             stop()
         }
     }

@@ -107,11 +107,10 @@ extension LivePublisher {
     func emit(_ event: StreamEvent) {
         if case .stateChanged = event {
             // What is written next draws the view anew: it must not say "live" any more.
-            statusReporter.viewExpired(now: MonotonicClock.now())
-            showView()
+            showSnapshot(isDue: true)
         }
         guard case .failed(let code, let reason) = event else {
-            console.emit(Event(event, destination: options.destination.label))
+            reporter.emit(Event(event, destination: options.destination.label))
             return
         }
         failure = failure ?? StreamFailure(.connection, code: code, reason)

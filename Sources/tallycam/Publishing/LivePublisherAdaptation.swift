@@ -9,7 +9,7 @@ extension LivePublisher {
         guard let time = adaptation.nextMeasurement, now >= time else { return }
         adapted(adaptation.timePassed(now: now))
         if options.isTraced, let measurement = adaptation.lastMeasurement {
-            console.emit(.ofMeasurement(measurement, linkEstimate: adaptation.linkEstimate))
+            reporter.emit(.ofMeasurement(measurement, linkEstimate: adaptation.linkEstimate))
         }
     }
 
@@ -25,7 +25,7 @@ extension LivePublisher {
                 if adaptation.isWarningDue(change, now: MonotonicClock.now()) {
                     emit(.uplinkTooSlow(bitrate: change.linkEstimate ?? change.from.mediaBitrate))
                 }
-                console.emit(.ofQuality(change))
+                reporter.emit(.ofQuality(change))
             case .restart(let point): restart(at: point)
             }
         }

@@ -15,18 +15,18 @@ extension LivePublisher {
     private func tellMuted() {
         let isMuted = configuration.isMuted
         let text = isMuted ? "muted: sound goes out as silence" : "no longer muted"
-        console.emit(Event("muted", text: text, ["muted": .flag(isMuted)]))
+        reporter.emit(Event("muted", text: text, ["muted": .flag(isMuted)]))
     }
 
     /// Nothing has changed, and the stream goes on.
     func refuse(_ reason: String) {
-        console.emit(Event("refused", text: "refused: \(reason)", ["reason": .text(reason)]))
+        reporter.emit(Event("refused", text: "refused: \(reason)", ["reason": .text(reason)]))
     }
 
     /// Makes the stream so: all of it at one key frame, or by one end and begin where players could not follow.
     func reconfigure(to wanted: LiveConfiguration) {
         let present = configuration
-        guard wanted != present else { return console.note("nothing to change") }
+        guard wanted != present else { return reporter.note("nothing to change") }
         guard timeZero != nil else { return refuse("the stream has not begun") }
         let rate = wanted.settings.audioQuality?.sampleRate
         guard rate == present.settings.audioQuality?.sampleRate || tracks.hasOwnSampleRate else {
@@ -49,9 +49,8 @@ extension LivePublisher {
         if !restarts, wanted.dimension != present.dimension {
             outcomes.insert(.restart(adaptation.restarting()), at: 0)
         }
-        statusReporter.configured(wanted)
         let settings = wanted.lines.joined(separator: ", ")
-        console.emit(Event("configured", text: "now \(settings)", ["settings": .text(settings)]))
+        reporter.emit(Event("configured", text: "now \(settings)", ["settings": .text(settings)]))
         if isMuted != nil { tellMuted() }
         adapted(outcomes)
     }

@@ -50,7 +50,7 @@ extension LivePublisher {
             if track == .video { stopTracks.signal() }
             if let note { sourceEnded(track, note) }
         case .note(let track, let note): sourceEnded(track, note)
-        case .source(let notice): console.emit(Event(notice))
+        case .source(let notice): reporter.emit(Event(notice))
         case .buffer(let events): bufferReported(events)
         case .encoder(let event): emit(event)
         case .settingRefused(let reason): refuse("the encoder keeps its setting: \(reason)")
@@ -61,7 +61,7 @@ extension LivePublisher {
     }
 
     private func sourceEnded(_ track: TrackReport.Track, _ note: String) {
-        console.emit(Event("sourceEnded", text: note, ["track": .text(track.rawValue)]))
+        reporter.emit(Event("sourceEnded", text: note, ["track": .text(track.rawValue)]))
     }
 
     func bufferReported(_ events: [SendBufferEvent]) {
@@ -75,7 +75,7 @@ extension LivePublisher {
                 }
             }
             if case .keyFrameNeeded = event { control.requestKeyFrame() }
-            for event in Event.ofSendBuffer(event, since: timeZero) { console.emit(event) }
+            for event in Event.ofSendBuffer(event, since: timeZero) { reporter.emit(event) }
         }
     }
 
@@ -89,12 +89,12 @@ extension LivePublisher {
         for news in ownLink.news(of: events, links) {
             switch news {
             case .down:
-                console.emit(
+                reporter.emit(
                     Event("linkDown", text: "the link to the network is down; the stream waits for its return"))
                 deliveredAtLinkLoss = queue.delivery.byteCount
                 perform(session.linkWentDown(now: now))
             case .up:
-                console.emit(Event("linkUp", text: "the link to the network is up"))
+                reporter.emit(Event("linkUp", text: "the link to the network is up"))
                 let delivery = queue.delivery
                 let isStalled = !delivery.isComplete && delivery.byteCount == deliveredAtLinkLoss
                 perform(session.linkCameUp(isTransferStalled: isStalled, now: now))

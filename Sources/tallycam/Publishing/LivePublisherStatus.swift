@@ -1,32 +1,37 @@
 import LinuxIO
 import Media
 import StreamLogic
-import StreamQuality
 
 // What is told.
 extension LivePublisher {
-    private var snapshot: StatusReporter.Snapshot {
+    private static let snapshotInterval = Duration.milliseconds(250)
+
+    private var snapshot: StreamSnapshot {
         var counted = counters.snapshot
         counted.droppedFrames += queue.refusedPictureCount
-        return StatusReporter.Snapshot(
-            counters: counted, buffered: queue.duration, state: session.state,
-            isStalled: adaptation.isLinkStalled, encoder: tracks.encoderName,
-            point: adaptation.operatingPoint, linkEstimate: adaptation.linkEstimate, reason: adaptation.lastReason)
+        var snapshot = StreamSnapshot(
+            time: MonotonicClock.now(), target: options.destination.label, state: session.state, counters: counted,
+            buffered: queue.duration, configuration: configuration, point: adaptation.operatingPoint)
+        snapshot.begin = timeZero
+        snapshot.isStalled = adaptation.isLinkStalled
+        snapshot.encoder = tracks.encoderName
+        snapshot.linkEstimate = adaptation.linkEstimate
+        snapshot.reason = adaptation.lastReason
+        return snapshot
     }
 
-    func reportStatus() { console.emit(statusReporter.status(snapshot, now: MonotonicClock.now())) }
+    func reportStatus() { reporter.emit(statusReporter.status(snapshot)) }
 
     /// - Parameter now: `nil` at the end, when nothing more comes.
     func tellDrops(now: MediaTimestamp?) {
-        for line in drops.takeLines(since: timeZero, now: now) { console.note(line) }
+        for line in drops.takeLines(since: timeZero, now: now) { reporter.note(line) }
     }
 
-    func showView() {
-        guard console.hasTerminal else { return }
-        let now = MonotonicClock.now()
-        guard now >= statusReporter.nextViewTime else { return }
-        let prompt = commandInput?.prompt.map { [$0] } ?? []
-        console.show(view: statusReporter.view(snapshot, since: timeZero, now: now) + prompt)
+    /// - Parameter isDue: what was shown last is no longer so.
+    func showSnapshot(isDue: Bool = false) {
+        guard let nextSnapshot, isDue || MonotonicClock.now() >= nextSnapshot else { return }
+        self.nextSnapshot = MonotonicClock.now() + Self.snapshotInterval
+        reporter.show(snapshot)
     }
 
     /// What the threads have told of drops since they were last listened to.
@@ -42,7 +47,7 @@ extension LivePublisher {
         var sent = counters.snapshot
         sent.droppedFrames += queue.refusedPictureCount + queue.waitingPictureCount
         let seconds = tracks.audioSeconds(units: sent.sentAudioUnits)
-        console.emit(
+        reporter.emit(
             Event(
                 "ended",
                 text: "ended: \(sent.sentFrames) pictures and \(fixed(seconds, decimals: 1)) s of audio sent, "

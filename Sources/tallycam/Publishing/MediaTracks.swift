@@ -47,7 +47,7 @@ final class MediaTracks {
     init(
         options: inout MediaOptions, point: OperatingPoint, maximum: Bitrate, stop: EventFD, queue: MediaQueue,
         counters: SharedCounters,
-        control: EncoderControl, reports: Mailbox<TrackReport>, console: Console
+        control: EncoderControl, reports: Mailbox<TrackReport>, console: StreamReporter
     ) throws {
         let gate = try StartGate(stop: stop)
         self.gate = gate

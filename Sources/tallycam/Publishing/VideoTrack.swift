@@ -26,7 +26,7 @@ struct VideoTrack {
     init?(
         options: inout MediaOptions, point: OperatingPoint, maximum: Bitrate, stop: EventFD,
         reports: Mailbox<TrackReport>,
-        console: Console
+        console: StreamReporter
     ) throws {
         if options.dimension.isRounded {
             console.log("the size \(options.dimension.requestedSize) is rounded to \(options.dimension.size)")
@@ -73,7 +73,7 @@ struct VideoTrack {
 
         mutating func openEncoder(
             _ options: MediaOptions, point: OperatingPoint, maximum: Bitrate, mayShrink: Bool,
-            reports: Mailbox<TrackReport>, console: Console
+            reports: Mailbox<TrackReport>, console: StreamReporter
         ) throws {
             guard let source else { return }
             let configuration = try VideoTrack.configuration(
@@ -87,7 +87,7 @@ struct VideoTrack {
         }
     }
 
-    private static func warn(of source: any VideoSource, _ options: MediaOptions, _ console: Console) {
+    private static func warn(of source: any VideoSource, _ options: MediaOptions, _ console: StreamReporter) {
         let size = options.dimension.size
         if PictureFit(source.layout.size, into: size).hasBars {
             console.log("warning: \(source.layout.size) has another aspect than \(size); black bars fill the rest")

@@ -4,6 +4,7 @@ import LinuxIO
 import Media
 import RTMP
 import StreamLogic
+import Terminal
 import Transport
 
 /// `tallycam receive`.

@@ -1,4 +1,4 @@
-import ApplianceLogic
+import Terminal
 import Testing
 
 @Suite("Line editor")

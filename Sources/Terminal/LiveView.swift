@@ -1,56 +1,35 @@
 import Media
 import StreamLogic
+import StreamLogic
 import StreamQuality
 
 /// The terminal view of a stream: rendered from a snapshot, shown by `Console`.
 struct LiveView {
-    /// What one redraw shows.
-    struct Snapshot {
-        var state: String
-        var target: String
-        var elapsed: Duration
-        var quality: String
-        var size: PictureSize?
-        var framesPerSecond: Double
-        var targetFramesPerSecond: Int
-        var bitrate: Bitrate
-        /// What the encoders are meant to give now, and what they may give at most.
-        var targetBitrate: Bitrate
-        var largestBitrate: Bitrate
-        var linkEstimate: Bitrate?
-        /// Why the target changed last.
-        var reason: String?
-        var buffered: Duration
-        var bufferLimits: SendBufferLimits
-        var videoFrames: Int
-        var skippedFrames: Int
-        var droppedFrames: Int
-        var decimatedFrames: Int
-        var sources: SourceSummary
-    }
-
     private static let barWidth = 30
 
     /// Lines for the terminal, with colours, each within `columns`.
-    static func lines(_ snapshot: Snapshot, columns: Int) -> [String] {
+    static func lines(_ snapshot: StreamSnapshot, _ sent: StreamRates, columns: Int) -> [String] {
         let size = snapshot.size.map { " \($0)" } ?? ""
-        let head = "\(snapshot.target)  \(clock(snapshot.elapsed))"
-        let reason = snapshot.reason.map { "  (\($0))" } ?? ""
+        let head = "\(snapshot.target)  \(clock(snapshot.begin.map { snapshot.time - $0 } ?? .zero))"
+        let reason = snapshot.reason.map { "  (\($0.rawValue))" } ?? ""
+        let counters = snapshot.counters
+        let target = snapshot.size == nil ? 0 : snapshot.point.frameRate.framesPerSecond
+        let state = state(snapshot)
         let lost =
-            "\(snapshot.videoFrames) sent, \(snapshot.skippedFrames) skipped by the encoder, "
-            + "\(snapshot.droppedFrames) dropped, \(snapshot.decimatedFrames) decimated"
+            "\(counters.sentFrames) sent, \(counters.skippedFrames) skipped by the encoder, "
+            + "\(counters.droppedFrames) dropped, \(counters.decimatedFrames) decimated"
         return [
-            badge(snapshot.state) + "  " + clipped(head, to: columns - snapshot.state.count - 6),
-            clipped("  quality  \(snapshot.quality)\(size)\(reason)", to: columns),
-            "  picture  \(fixed(snapshot.framesPerSecond, width: 5, decimals: 1)) fps     "
-                + bar(snapshot.framesPerSecond, of: Double(snapshot.targetFramesPerSecond), columns: columns)
-                + " of \(snapshot.targetFramesPerSecond)",
-        ] + rates(snapshot, columns: columns) + [
+            badge(state) + "  " + clipped(head, to: columns - state.count - 6),
+            clipped("  quality  \(snapshot.point.qualityName)\(size)\(reason)", to: columns),
+            "  picture  \(fixed(sent.videoFramesPerSecond, width: 5, decimals: 1)) fps     "
+                + bar(sent.videoFramesPerSecond, of: Double(target), columns: columns)
+                + " of \(target)",
+        ] + rates(snapshot, sent, columns: columns) + [
             "  buffer   \(fixed(snapshot.buffered.inSeconds, width: 5, decimals: 2)) s       "
                 + bufferBar(snapshot, columns: columns)
                 + " of \(fixed(snapshot.bufferLimits.maxDuration.inSeconds, decimals: 0))",
             clipped("  frames   \(lost)", to: columns),
-        ] + devices(snapshot.sources).map { clipped($0, to: columns) }
+        ] + devices(SourceSummary(counters.sourceFields)).map { clipped($0, to: columns) }
     }
 
     private static func devices(_ sources: SourceSummary) -> [String] {
@@ -60,7 +39,7 @@ struct LiveView {
     }
 
     /// What is sent, what is meant to be, and what the link carries, on one scale.
-    private static func rates(_ snapshot: Snapshot, columns: Int) -> [String] {
+    private static func rates(_ snapshot: StreamSnapshot, _ sent: StreamRates, columns: Int) -> [String] {
         let estimate = snapshot.linkEstimate
         let full = max(snapshot.largestBitrate, estimate ?? snapshot.largestBitrate).kilobitsPerSecond
         func line(_ name: String, _ rate: Bitrate) -> String {
@@ -68,9 +47,14 @@ struct LiveView {
                 + bar(rate.kilobitsPerSecond, of: full, columns: columns)
         }
         return [
-            line("bitrate", snapshot.bitrate), line("target ", snapshot.targetBitrate),
+            line("bitrate", sent.total), line("target ", snapshot.point.mediaBitrate),
             estimate.map { line("link   ", $0) } ?? "  link         ? kbit/s  never full so far",
         ]
+    }
+
+    private static func state(_ snapshot: StreamSnapshot) -> String {
+        guard snapshot.state == .connected else { return snapshot.state.rawValue }
+        return snapshot.isStalled ? "stalled" : "live"
     }
 
     /// The state as the tally light shows it: red is live.
@@ -93,7 +77,7 @@ struct LiveView {
     }
 
     /// Green below the low threshold, red above the high one.
-    private static func bufferBar(_ snapshot: Snapshot, columns: Int) -> String {
+    private static func bufferBar(_ snapshot: StreamSnapshot, columns: Int) -> String {
         let limits = snapshot.bufferLimits
         let share = share(snapshot.buffered.inSeconds, of: limits.maxDuration.inSeconds)
         let colour = share < limits.lowThreshold ? "32" : share < limits.highThreshold ? "33" : "31"

@@ -2,7 +2,7 @@ import Media
 import StreamQuality
 
 /// Sums up what the send buffer drops, for people: a line a second at most. Scripts get each packet.
-struct DropSummary {
+public struct DropSummary {
     private static let interval = Duration.seconds(1)
 
     private struct Group {
@@ -15,9 +15,11 @@ struct DropSummary {
 
     private var groups: [DroppedItem.Reason: Group] = [:]
     /// When what came together is to be told.
-    private(set) var deadline: MediaTimestamp?
+    public private(set) var deadline: MediaTimestamp?
 
-    mutating func dropped(_ items: [DroppedItem], now: MediaTimestamp) {
+    public init() {}
+
+    public mutating func dropped(_ items: [DroppedItem], now: MediaTimestamp) {
         guard !items.isEmpty else { return }
         deadline = deadline ?? now + Self.interval
         for item in items {
@@ -35,7 +37,7 @@ struct DropSummary {
     ///   - begin: the stream's time zero.
     ///   - now: `nil` takes what there is, due or not.
     /// - Returns: a line for each reason.
-    mutating func takeLines(since begin: MediaTimestamp?, now: MediaTimestamp?) -> [String] {
+    public mutating func takeLines(since begin: MediaTimestamp?, now: MediaTimestamp?) -> [String] {
         guard let deadline, now.map({ $0 >= deadline }) ?? true else { return [] }
         defer {
             groups = [:]

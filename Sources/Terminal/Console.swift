@@ -10,84 +10,63 @@ import Synchronization
 /// Events go to standard output, as JSON lines or as text. With JSON there, people
 /// read the same events as text on standard error. The program's last line, which names a
 /// failure, is not written here: it comes for every command alike.
-final class Console: Sendable {
-    enum EventStyle: String, Sendable {
+public final class Console: Sendable {
+    public enum EventStyle: String, Sendable {
         case json, text
     }
 
-    /// What an observer gets.
-    enum Report: Sendable {
-        case event(Event)
-        /// A line for people that is no event.
-        case note(String)
-    }
-
-    let begin: MediaTimestamp
+    public let begin: MediaTimestamp
     /// Whether people look at standard error on a terminal that can move its cursor.
-    let hasTerminal: Bool
+    public let hasTerminal: Bool
     private let eventStyle: EventStyle
-    /// The two streams; `nil` with an observer, which takes everything instead.
-    private let output: ConsoleOutput?
-    private let observer: (@Sendable (Report) -> Void)?
+    /// The two streams.
+    private let output: ConsoleOutput
     /// Lines of the live view now on the screen. Holding it is the right to write.
     private let view = Mutex<[String]>([])
 
-    init(eventStyle: EventStyle) throws(SystemCallError) {
+    public init(eventStyle: EventStyle) throws(SystemCallError) {
         self.eventStyle = eventStyle
         output = try ConsoleOutput()
-        observer = nil
         begin = MonotonicClock.now()
         hasTerminal = isTerminal(STDERR_FILENO) && !["", "dumb"].contains(environment("TERM") ?? "")
     }
 
-    /// For a stream that is one part of a larger whole, which does the telling.
-    init(observer: @escaping @Sendable (Report) -> Void) {
-        self.observer = observer
-        output = nil
-        eventStyle = .text
-        begin = MonotonicClock.now()
-        hasTerminal = false
-    }
-
-    func emit(_ event: Event) {
-        if let observer { return observer(.event(event)) }
+    public func emit(_ event: Event) {
         let seconds = (MonotonicClock.now() - begin).inSeconds
         let line = eventStyle == .json ? jsonLine(event, at: seconds) : []
         view.withLock { view in
             erase(view)
-            output?.append(line, to: STDOUT_FILENO)
+            output.append(line, to: STDOUT_FILENO)
             if let text = event.text {
                 let people = eventStyle == .json ? STDERR_FILENO : STDOUT_FILENO
-                output?.append(Array("\(stamp(seconds)) \(text)\n".utf8), to: people)
+                output.append(Array("\(stamp(seconds)) \(text)\n".utf8), to: people)
             }
             draw(view)
         }
     }
 
     /// A line where people read events, for what is no event itself.
-    func note(_ text: String) {
-        if let observer { return observer(.note(text)) }
+    public func note(_ text: String) {
         let line = Array("\(stamp((MonotonicClock.now() - begin).inSeconds)) \(text)\n".utf8)
         view.withLock { view in
             erase(view)
-            output?.append(line, to: eventStyle == .json ? STDERR_FILENO : STDOUT_FILENO)
+            output.append(line, to: eventStyle == .json ? STDERR_FILENO : STDOUT_FILENO)
             draw(view)
         }
     }
 
     /// A line for people: warnings and progress that are no event.
-    func log(_ text: String) {
-        if let observer { return observer(.note(text)) }
+    public func log(_ text: String) {
         let seconds = (MonotonicClock.now() - begin).inSeconds
         view.withLock { view in
             erase(view)
-            output?.append(Array("\(stamp(seconds)) \(text)\n".utf8), to: STDERR_FILENO)
+            output.append(Array("\(stamp(seconds)) \(text)\n".utf8), to: STDERR_FILENO)
             draw(view)
         }
     }
 
     /// Replaces the live view; no lines remove it. Does nothing without a terminal.
-    func show(view lines: [String]) {
+    public func show(view lines: [String]) {
         guard hasTerminal else { return }
         view.withLock { view in
             erase(view)
@@ -97,7 +76,7 @@ final class Console: Sendable {
     }
 
     /// To be called last: waits a moment for the one who reads.
-    func finish() { output?.finish(within: .milliseconds(250)) }
+    public func finish() { output.finish(within: .milliseconds(250)) }
 
     private func jsonLine(_ event: Event, at seconds: Double) -> [UInt8] {
         var writer = JSONLineWriter()
@@ -121,11 +100,11 @@ final class Console: Sendable {
     private func erase(_ view: [String]) {
         guard !view.isEmpty else { return }
         // Up to the view's first line, and clear from there to the screen's end.
-        output?.append(Array("\u{1B}[\(view.count)A\r\u{1B}[J".utf8), to: STDERR_FILENO)
+        output.append(Array("\u{1B}[\(view.count)A\r\u{1B}[J".utf8), to: STDERR_FILENO)
     }
 
     private func draw(_ view: [String]) {
         guard !view.isEmpty else { return }
-        output?.append(Array((view.joined(separator: "\n") + "\n").utf8), to: STDERR_FILENO)
+        output.append(Array((view.joined(separator: "\n") + "\n").utf8), to: STDERR_FILENO)
     }
 }

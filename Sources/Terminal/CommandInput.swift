@@ -1,10 +1,9 @@
-import ApplianceLogic
 import Glibc
 import LinuxIO
 
 /// Standard input as the place of commands: a terminal, while the program is in its foreground, or whatever else
 /// was asked for by `--commands`. Used from the main thread.
-final class CommandInput {
+public final class CommandInput {
     /// Longer lines are no commands; what is too much is thrown away.
     private static let longestLine = 512
 
@@ -17,11 +16,13 @@ final class CommandInput {
     private var received: [UInt8] = []
     private var hasEnded = false
 
-    /// - Parameter editsLines: a live view is shown, and the line that is typed is a part of it.
+    /// - Parameters:
+    ///   - isAskedFor: standard input is the place, whatever it is; else a terminal is.
+    ///   - editsLines: a live view is shown, and the line that is typed is a part of it.
     /// - Returns: `nil` where standard input is no place of commands.
-    init?(_ options: PublishOptions, editsLines: Bool) {
+    public init?(isAskedFor: Bool, editsLines: Bool) {
         isTerminal = LinuxIO.isTerminal(STDIN_FILENO)
-        guard !options.media.readsStandardInput, isTerminal || options.takesCommands else { return nil }
+        guard isTerminal || isAskedFor else { return nil }
         let descriptor = dup(STDIN_FILENO)
         guard descriptor >= 0 else { return nil }
         input = OwnedFileDescriptor(adopting: descriptor)
@@ -40,20 +41,24 @@ final class CommandInput {
     }
 
     /// Gives the terminal back as it was. To be called at the end.
-    func restoreTerminal() {
+    public func restoreTerminal() {
         guard var mode = previousMode, isInForeground else { return }
         previousMode = nil
         tcsetattr(STDIN_FILENO, TCSANOW, &mode)
     }
 
-    /// To be polled; -1 when nothing more comes.
-    var fileDescriptor: Int32 { hasEnded || isTerminal && !isInForeground ? -1 : input.rawValue }
+    /// Whether commands come only when the terminal is given back.
+    public var isInBackground: Bool { !hasEnded && isTerminal && !isInForeground }
+
+    /// To be polled; -1 when nothing comes.
+    public var fileDescriptor: Int32 { hasEnded || isInBackground ? -1 : input.rawValue }
 
     /// What is typed, as the view's last line; `nil` where the terminal shows it itself.
-    var prompt: String? { previousMode == nil ? nil : String(decoding: editor.drawing, as: UTF8.self) }
+    public var prompt: String? { previousMode == nil ? nil : String(decoding: editor.drawing, as: UTF8.self) }
 
     /// The lines that are whole. To be called when the descriptor is readable: it waits otherwise.
-    func takeLines() -> [String] {
+    public func takeLines() -> [String] {
+        guard !isInBackground else { return [] }
         var block = [UInt8](repeating: 0, count: 512)
         do {
             let count = try block.withMutableBytes { bytes throws(SystemCallError) in
