@@ -89,7 +89,7 @@ let package = Package(
         .testTarget(name: "TransportTests", dependencies: ["Transport"]),
         .target(
             name: "MediaTestSupport",
-            dependencies: ["Bitstream", "DevicePorts", "LinuxIO", "Media", "SeededNumbers", "CLibYUV"],
+            dependencies: ["Bitstream", "DevicePorts", "LinuxIO", "Media", "SeededNumbers", "V4L2Devices", "CLibYUV"],
             path: "Tests/Support"),
         .testTarget(
             name: "SoftwareEncodingTests",
@@ -109,7 +109,12 @@ let package = Package(
                 "SyntheticSources", "SoftwareEncoding", "StreamQuality", "MediaTestSupport", "SeededNumbers",
             ]),
         .testTarget(
-            name: "TallycamTests", dependencies: ["tallycam", "DevicePorts", "LinuxIO", "Media", "StreamQuality"]),
+            name: "TallycamTests",
+            dependencies: [
+                "tallycam", "StreamLogic", "DevicePorts", "LinuxIO", "Media", "SoftwareEncoding", "StreamQuality",
+                "V4L2Devices",
+                "MediaTestSupport",
+            ]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

@@ -183,6 +183,11 @@ final class CameraSession: Sendable {
 
     func dmabuf(_ index: Int) -> Int32 { buffers[index].dmabuf }
 
+    /// - Returns: `nil` when there is no descriptor left for it.
+    func detachedBuffer(_ index: Int) -> DMABuffer? {
+        try? DMABuffer(duplicating: buffers[index].dmabuf, byteCount: buffers[index].byteCount)
+    }
+
     /// The buffer's memory, mapped when it is looked at for the first time.
     func memory(_ index: Int) throws(SystemCallError) -> UnsafeRawBufferPointer {
         let buffer = buffers[index]
@@ -208,6 +213,7 @@ final class LentRequest: FrameMemory {
     deinit { session.giveBack(UInt32(index)) }
 
     var dmabuf: Int32? { session.dmabuf(index) }
+    func detached() -> (any FrameMemory)? { session.detachedBuffer(index).map { DetachedBuffer($0) } }
 
     func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
@@ -219,4 +225,18 @@ final class LentRequest: FrameMemory {
         defer { DMABufferAccess.end(session.dmabuf(index)) }
         return try body(bytes)
     }
+}
+
+/// A buffer's memory without its camera.
+private final class DetachedBuffer: FrameMemory {
+    private let buffer: DMABuffer
+
+    init(_ buffer: DMABuffer) { self.buffer = buffer }
+
+    var dmabuf: Int32? { buffer.fileDescriptor }
+    func detached() -> (any FrameMemory)? { self }
+
+    func withBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value { try buffer.withBytes(body) }
 }

@@ -9,6 +9,7 @@ public final class LibcameraCamera: Camera {
     public let name: String
     public let frameRate: FrameRate
     public var layout: FrameLayout { session.layout }
+    public let memoryKind = FrameMemoryKind.dmabuf
 
     private let session: CameraSession
     private let stop: EventFD

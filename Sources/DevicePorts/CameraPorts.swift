@@ -6,6 +6,7 @@ public protocol Camera: AnyObject {
     var name: String { get }
     /// Of every picture that it gives.
     var layout: FrameLayout { get }
+    var memoryKind: FrameMemoryKind { get }
     var frameRate: FrameRate { get }
 
     /// Waits for the next picture until the clock shows `deadline`. The first call starts the camera.
@@ -17,7 +18,7 @@ public protocol Camera: AnyObject {
 }
 
 /// What waiting for a picture has brought.
-public enum CameraFrame: ~Copyable, Sendable {
+public enum CameraFrame: Sendable {
     case captured(CapturedFrame)
     /// The time is over.
     case none

@@ -174,38 +174,42 @@ public struct FrameLayout: Hashable, Sendable {
     }
 }
 
-/// A raw picture on loan from its source. It goes back to the source when it is
-/// released, which happens exactly once: by leaving scope. The encoder that
-/// takes it keeps it until it has read the last sample.
-public struct CapturedFrame: ~Copyable, Sendable {
+/// A raw frame on lease from its source. It goes back to the source when the last holder drops it, once: copies share
+/// the one lease. An encoder that takes it keeps it until it has read the last sample.
+public struct CapturedFrame: Sendable {
     public let layout: FrameLayout
-    /// When the picture was taken, on CLOCK_MONOTONIC.
+    /// When the frame was taken, on CLOCK_MONOTONIC.
     public let captureTime: MediaTimestamp
-    private let memory: FrameMemory
+    /// The lease itself.
+    public let memory: any FrameMemory
 
-    /// The frame holds a reference to `memory`; dropping it is the release.
-    public init(layout: FrameLayout, captureTime: MediaTimestamp, memory: FrameMemory) {
+    public init(layout: FrameLayout, captureTime: MediaTimestamp, memory: any FrameMemory) {
         self.layout = layout
         self.captureTime = captureTime
         self.memory = memory
     }
 
-    /// Gives the picture's bytes, `layout.byteCount` of them, for the time of the call.
-    public borrowing func withBytes<Value, Failure: Error>(
+    /// Gives the frame's bytes, `layout.byteCount` of them, for the time of the call.
+    public func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         try memory.withBytes(body)
     }
 
-    /// Gives up the loan's form but not the loan: the picture goes back when the memory is dropped.
-    public consuming func takeMemory() -> any FrameMemory { memory }
-
-    /// The DMABUF descriptor that holds the picture, for drivers that take such; it is the source's and valid as
-    /// long as the frame. `nil` for pictures in ordinary memory. `layout` says where in it the planes are.
+    /// The DMABUF descriptor that holds the frame, for drivers that take such; it is the source's and valid as
+    /// long as the lease. `nil` for frames in ordinary memory. `layout` says where in it the planes are.
     public var dmabuf: Int32? { memory.dmabuf }
 }
 
-/// The memory behind a raw picture, owned by a source's pool.
+/// Whose memory a source's frames are in: what an encoder plans its inputs for.
+public enum FrameMemoryKind: Hashable, Sendable {
+    /// DMABUFs of a device, which an encoder's driver may read where they are.
+    case dmabuf
+    /// Ordinary memory of the process.
+    case pooled
+}
+
+/// The memory behind a raw frame. Dropping the last reference ends the lease.
 public protocol FrameMemory: AnyObject, Sendable {
     func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
@@ -213,8 +217,13 @@ public protocol FrameMemory: AnyObject, Sendable {
 
     /// See `CapturedFrame.dmabuf`.
     var dmabuf: Int32? { get }
+
+    /// The same samples without the device that took them, which can be closed and unplugged then.
+    /// - Returns: `nil` where the memory ends with the device; its bytes can be copied before.
+    func detached() -> (any FrameMemory)?
 }
 
 extension FrameMemory {
     public var dmabuf: Int32? { nil }
+    public func detached() -> (any FrameMemory)? { nil }
 }

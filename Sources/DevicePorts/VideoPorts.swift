@@ -4,6 +4,8 @@ import Media
 public protocol VideoSource: AnyObject {
     /// The layout of every picture that the source gives.
     var layout: FrameLayout { get }
+    /// Of every picture that the source gives, while it works.
+    var memoryKind: FrameMemoryKind { get }
     var frameRate: FrameRate { get }
 
     /// Waits for the next picture. Whoever made the source can end the wait from another thread.
@@ -19,42 +21,36 @@ public protocol VideoSource: AnyObject {
 }
 
 extension VideoSource {
+    public var memoryKind: FrameMemoryKind { .pooled }
     public var statistics: VideoSourceStatistics { VideoSourceStatistics() }
 }
 
-/// Turns raw pictures into H.264. Used from one thread, the encoder thread.
+/// Turns raw frames into H.264 at its own pace: frames go in on one thread, the video thread, and packets come out by the
+/// closure that the encoder was made with, on whatever thread has them.
 public protocol VideoEncoder: AnyObject {
-    /// Takes the frame and gives it back (releases it) when its samples were read.
-    /// - Returns: the packets that came out, in decode order: none when the encoder
-    ///   skipped the picture, a `videoHeader` first whenever it is new.
-    func encode(_ frame: consuming CapturedFrame) throws -> [EncodedPacket]
+    /// Takes a frame, or leaves it out when the encoder has no room for it. Does not wait for a device. The lease ends
+    /// when the encoder has read the samples.
+    func submit(_ frame: CapturedFrame) throws
 
-    /// Waits, not for long, for the pictures that are still in the encoder. Nothing goes in after it.
-    func finish() throws -> [EncodedPacket]
+    /// Waits, not for long, until the frames that are still in the encoder have come out. Nothing goes in after it.
+    func finish() throws
 
-    /// Makes the next picture a key frame.
+    /// Makes the next frame a keyframe.
     func requestKeyFrame()
 
     /// Changes the target while running; the connection and the headers stay.
     func setBitrate(_ bitrate: Bitrate) throws
 
-    /// Changes how many pictures come in per second, and how many of them lie from one key frame
+    /// Changes how many frames come in per second, and how many of them lie from one keyframe
     /// to the next; the connection and the headers stay.
     func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws
 
-    /// Pictures that went in and, by the encoder's own decision, never came out.
-    var skippedFrameCount: Int { get }
+    /// Frames that are in the encoder. What went in, is not here and never came out was left out.
+    var pendingFrameCount: Int { get }
 
-    /// How often the processor went through a whole picture on its way in: to scale, convert or copy it.
+    /// How often the processor went through a whole frame on its way in: to scale, convert or copy it.
     var conversionCount: Int { get }
-
-    /// Outputs that were marked as faulty, or held no picture.
-    var faultCount: Int { get }
 }
 
-extension VideoEncoder {
-    public var faultCount: Int { 0 }
-
-    /// Encoders that answer at once have nothing left.
-    public func finish() throws -> [EncodedPacket] { [] }
-}
+/// Takes an encoder's packets, in decode order: a `videoHeader` first whenever it is new. Any thread.
+public typealias EncodedOutput = @Sendable ([EncodedPacket]) -> Void

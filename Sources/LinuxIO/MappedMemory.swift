@@ -62,3 +62,38 @@ public enum DMABufferAccess {
         _ = ioctl(fileDescriptor, clinux_dma_buf_ioctl_sync, &request)
     }
 }
+
+/// A device's memory, held by its descriptor alone: it stays when the device is closed or unplugged.
+public final class DMABuffer: Sendable {
+    private let descriptor: SharedDescriptor
+    private let byteCount: Int
+    private let mapping = LazyMapping()
+
+    /// - Parameter byteCount: of the memory, from its start, that counts.
+    public init(_ descriptor: SharedDescriptor, byteCount: Int) {
+        self.descriptor = descriptor
+        self.byteCount = byteCount
+    }
+
+    /// - Parameter duplicating: an open descriptor, which stays its owner's.
+    public convenience init(duplicating fileDescriptor: Int32, byteCount: Int) throws(SystemCallError) {
+        let copy = fcntl(fileDescriptor, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw SystemCallError("fcntl") }
+        self.init(SharedDescriptor(OwnedFileDescriptor(adopting: copy)), byteCount: byteCount)
+    }
+
+    public var fileDescriptor: Int32 { descriptor.rawValue }
+
+    /// Gives the bytes as the device has left them, none when they cannot be mapped.
+    public func withBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let bytes = try? mapping.bytes { () throws(SystemCallError) in
+            try MappedMemory(descriptor.rawValue, offset: 0, byteCount: byteCount)
+        }
+        guard let bytes else { return try body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        DMABufferAccess.begin(descriptor.rawValue)
+        defer { DMABufferAccess.end(descriptor.rawValue) }
+        return try body(bytes)
+    }
+}

@@ -5,7 +5,7 @@ import Media
 
 /// H.264 in software, by OpenH264. Pictures of another size or format are scaled
 /// and converted on the way in.
-public final class OpenH264Encoder: VideoEncoder {
+public final class OpenH264Encoder {
     public private(set) var configuration: VideoEncoderConfiguration
     public private(set) var skippedFrameCount = 0
     public private(set) var conversionCount = 0
@@ -61,7 +61,9 @@ public final class OpenH264Encoder: VideoEncoder {
         }
     }
 
-    public func encode(_ frame: consuming CapturedFrame) throws(VideoEncodingError) -> [EncodedPacket] {
+    /// - Returns: the packets that came out: none when the encoder skipped the frame, a `videoHeader` first whenever it is
+    ///   new.
+    public func encode(_ frame: CapturedFrame) throws(VideoEncodingError) -> [EncodedPacket] {
         let time = frame.captureTime
         let isKeyFrame = keyFrameSchedule.frameArrived(at: time, configuration: configuration)
         if isKeyFrame { try makeNextPictureKey(true) }
@@ -130,6 +132,7 @@ public final class OpenH264Encoder: VideoEncoder {
         return packets
     }
 
+    /// Makes the next frame a keyframe.
     public func requestKeyFrame() { keyFrameSchedule.keyFrameRequested() }
 
     public func setBitrate(_ bitrate: Bitrate) throws(VideoEncodingError) {

@@ -1,160 +1,318 @@
 import Media
 
-/// What is done about a video encoder that gives no pictures: from a key frame over opening it again to the software
+/// What is done about a video encoder that gives no frames: from a keyframe over opening it again to the software
 /// encoder, and back to the hardware later. The connection is not touched by any of it.
 ///
-/// Whoever runs the encoders tells what happens to pictures and does what is answered. On a machine without a
-/// hardware encoder there is nothing to climb: software is the plain first choice then, and needs no ladder.
+/// Nothing here waits: the hardware is closed and opened on a thread of its own, and whoever runs the encoders tells
+/// what came of it, at each frame at the latest. On a machine without a hardware encoder there is nothing to climb:
+/// software is the plain first choice then, and needs no ladder.
 public struct EncoderLadder: Sendable {
     public enum Action: Hashable, Sendable {
-        /// Ask the present encoder for a key frame: cheap, and cures some stalls.
+        /// Ask the hardware for a keyframe: cheap, and cures some stalls.
         case forceKeyFrame
-        /// Close the hardware encoder and open it again; the first picture is a key frame with its headers.
-        case reopenHardware
-        /// Close the hardware encoder and go on in software, at what the processor carries.
+        /// Begin to close the hardware encoder; its frames go back to the camera at once.
+        case closeHardware
+        /// Begin to open the hardware encoder.
+        case openHardware
+        /// Go on in software, at what the processor carries.
         case openSoftware
+        /// The hardware takes over from software, with a keyframe.
+        case crossToHardware
         case emit(StreamEvent)
         /// No encoder works any more.
         case giveUp(reason: String)
     }
 
     public struct Settings: Hashable, Sendable {
-        /// Pictures go in and nothing comes out for so long: the next step is taken.
+        /// Frames go in and nothing comes out for so long: the next step is taken.
         public var silence = Duration.seconds(1)
         /// A call of the hardware's driver does not return for so long: what it is asked does not get through to it.
         public var longestCall = Duration.seconds(2)
-        /// So many faulty pictures within `faultWindow` count as silence.
+        /// So many faulty frames within `faultWindow` count as silence.
         public var faultLimit = 4
         public var faultWindow = Duration.seconds(2)
+        /// While the hardware is closed to be opened again nothing encodes. After so long software does.
+        public var closingLimit = Duration.seconds(1)
+        /// As `closingLimit`, of the opening that follows.
+        public var openingLimit = Duration.seconds(2)
         /// So long without trouble, and the next trouble begins at the first step again.
         public var recovery = Duration.seconds(10)
         /// So many reopenings without recovery between them, and software takes over.
         public var reopenLimit = 2
+        /// How often the hardware is opened beside software before that counts as failed: a driver may keep a stale
+        /// flag from a firmware that was silent, which only closing it once more heals.
+        public var trialLimit = 2
+        /// How long a trial may take to open: the hardware may be closed slowly before that.
+        public var trialOpeningLimit = Duration.seconds(10)
+        /// How long a trial may take from then to its first frame.
+        public var trialSilence = Duration.seconds(2)
         /// How long software runs before the hardware is tried again; doubled each time that fails.
         public var retryDelay = Duration.seconds(60)
         public var longestRetryDelay = Duration.seconds(600)
+        /// So often in a row, with a wait between them, the hardware does not even open: its firmware is dead until the
+        /// machine restarts.
+        public var deadAfter = 3
 
         public init() {}
     }
 
+    /// The hardware is opened while software encodes.
+    private struct Trial {
+        var attempt: Int
+        /// Of a retry after a time in software; a reopening that took too long has been told already.
+        let isRetry: Bool
+        /// Since when the present attempt closes, opens, or is open.
+        var since: MediaTimestamp
+        var isOpen = false
+    }
+
     private enum State {
         case steady
-        /// Since then a key frame is waited for.
+        /// Since then a keyframe is waited for.
         case keyFrameForced(MediaTimestamp)
+        /// The hardware is closed to be opened again; nothing encodes since then.
+        case closing(MediaTimestamp, reason: String)
+        /// Nothing encodes since then. Without a reason nothing has failed: another encoder is wanted.
+        case opening(MediaTimestamp, reason: String?)
         /// Opened again then, and not yet proven.
         case reopened(MediaTimestamp)
         case software(retryAt: MediaTimestamp)
+        case trial(Trial)
         case givenUp
     }
 
     private let settings: Settings
-    private var state = State.steady
-    /// When the first picture that has no answer yet went in.
+    private var state: State
+    /// When the first frame that has no answer yet went in.
     private var unansweredSince: MediaTimestamp?
     private var faults: [MediaTimestamp] = []
     private var reopenCount = 0
     private var lastTrouble: MediaTimestamp?
     private var retryDelay: Duration
-    /// The hardware is tried after software: it has not given a picture yet.
-    private var isTrial = false
+    /// How often in a row the hardware has not opened, twice each time, as if its firmware were dead.
+    private var vainTrials = 0
 
+    /// For a hardware encoder that is open.
     public init(settings: Settings = Settings()) {
         self.settings = settings
+        state = .steady
         retryDelay = settings.retryDelay
     }
 
-    public var usesSoftware: Bool { if case .software = state { true } else { false } }
-
-    /// A picture went into the present encoder.
-    public mutating func pictureSubmitted(now: MediaTimestamp) -> [Action] {
-        if case .software(let retryAt) = state { return now >= retryAt ? tryHardware(now: now) : [] }
-        let since = unansweredSince ?? now
-        unansweredSince = since
-        guard now - since >= settings.silence else { return [] }
-        return climb(reason: "no picture for \(settings.silence.inSeconds) s", now: now)
+    /// For a hardware encoder that begins to be opened now.
+    public init(opening now: MediaTimestamp, settings: Settings = Settings()) {
+        self.init(settings: settings)
+        state = .opening(now, reason: nil)
     }
 
-    /// The present encoder gave a picture.
-    public mutating func pictureEncoded(now: MediaTimestamp) -> [Action] {
-        unansweredSince = nil
+    public var usesSoftware: Bool {
         switch state {
-        case .keyFrameForced(let time), .reopened(let time):
-            isTrial = false
-            if now - time >= settings.recovery { recovered() }
-            return []
-        case .steady, .software, .givenUp: return []
+        case .software, .trial: true
+        default: false
         }
     }
 
-    /// The encoder marked a picture as faulty, or gave something that is none.
-    public mutating func pictureFailed(now: MediaTimestamp) -> [Action] {
+    /// Whether frames go to the hardware, be it for a trial.
+    public var feedsHardware: Bool {
+        switch state {
+        case .steady, .keyFrameForced, .reopened: true
+        case .trial(let trial): trial.isOpen
+        case .closing, .opening, .software, .givenUp: false
+        }
+    }
+
+    /// A frame is about to be encoded.
+    public mutating func frameSubmitted(now: MediaTimestamp) -> [Action] {
+        switch state {
+        case .software(let retryAt): return now >= retryAt ? retry(now: now) : []
+        case .closing(let since, let reason):
+            guard now - since >= settings.closingLimit else { return [] }
+            return goOnInSoftware("\(reason), and closing it takes longer than \(settings.closingLimit.inSeconds) s", now: now)
+        case .opening(let since, let reason):
+            guard now - since >= settings.openingLimit else { return [] }
+            return goOnInSoftware("\(reason.map { "\($0), and " } ?? "")opening it takes too long", now: now)
+        case .trial(let trial):
+            let patience = trial.isOpen ? settings.trialSilence : settings.trialOpeningLimit
+            guard now - trial.since >= patience else { return [] }
+            return trialFailed(
+                trial.isOpen ? "no frame for \(patience.inSeconds) s" : "it does not open", isDead: !trial.isOpen,
+                now: now)
+        case .givenUp: return []
+        case .steady, .keyFrameForced, .reopened:
+            let since = unansweredSince ?? now
+            unansweredSince = since
+            guard now - since >= settings.silence else { return [] }
+            return climb(reason: "no frame for \(settings.silence.inSeconds) s", now: now)
+        }
+    }
+
+    /// The hardware gave a frame.
+    public mutating func hardwareEncoded(now: MediaTimestamp) -> [Action] {
+        unansweredSince = nil
+        switch state {
+        case .trial(let trial) where trial.isOpen:
+            vainTrials = 0
+            lastTrouble = now
+            restartWatch()
+            state = .reopened(now)
+            return [.crossToHardware, .emit(.encoderRestarted(reason: "the hardware encoder gives frames again"))]
+        case .keyFrameForced(let time), .reopened(let time):
+            if now - time >= settings.recovery { recovered() }
+            return []
+        case .trial, .steady, .closing, .opening, .software, .givenUp: return []
+        }
+    }
+
+    /// The hardware marked a frame as faulty, or gave something that is none.
+    public mutating func frameFailed(now: MediaTimestamp) -> [Action] {
+        guard !usesSoftware else { return [] }
         faults.append(now)
         faults.removeAll { now - $0 > settings.faultWindow }
         guard faults.count >= settings.faultLimit else { return [] }
-        return climb(reason: "\(faults.count) faulty pictures in \(settings.faultWindow.inSeconds) s", now: now)
+        return climb(reason: "\(faults.count) faulty frames in \(settings.faultWindow.inSeconds) s", now: now)
     }
 
-    /// A call of the encoder failed.
-    public mutating func encoderFailed(reason: String, now: MediaTimestamp) -> [Action] {
+    /// A call of the hardware failed; it encodes no more.
+    public mutating func hardwareFailed(reason: String, now: MediaTimestamp) -> [Action] {
         switch state {
-        case .software:
-            state = .givenUp
-            return [.giveUp(reason: reason), .emit(.failed(.videoEncodingFailed, reason: reason))]
-        case .givenUp: return []
         case .steady, .keyFrameForced, .reopened: return reopen(reason: reason, now: now)
+        case .trial: return trialFailed(reason, now: now)
+        case .closing, .opening, .software, .givenUp: return []
         }
     }
 
-    /// A picture could not go in, as a call of the driver has not returned since then.
+    /// Software failed, too.
+    public mutating func softwareFailed(reason: String) -> [Action] {
+        if case .givenUp = state { return [] }
+        state = .givenUp
+        return [.giveUp(reason: reason), .emit(.failed(.videoEncodingFailed, reason: reason))]
+    }
+
+    /// A frame could not go in, as a call of the driver has not returned since then.
     public mutating func callBlocked(since: MediaTimestamp, now: MediaTimestamp) -> [Action] {
         guard now - since >= settings.longestCall else { return [] }
+        let reason = "a call has not returned for \(settings.longestCall.inSeconds) s"
         switch state {
-        case .software, .givenUp: return []
-        case .steady, .keyFrameForced, .reopened:
-            return fallBack(reason: "a call has not returned for \(settings.longestCall.inSeconds) s", now: now)
+        case .steady, .keyFrameForced, .reopened: return [.closeHardware] + fallBack(reason: reason, now: now)
+        case .trial(let trial) where trial.isOpen: return trialFailed(reason, now: now)
+        case .trial, .closing, .opening, .software, .givenUp: return []
         }
     }
 
-    /// The hardware could not be opened, at the begin of the stream or again: software takes over, and the hardware is
-    /// tried later.
-    public mutating func openingFailed(reason: String, now: MediaTimestamp) -> [Action] {
-        fallBack(reason: reason, now: now)
+    /// What `closeHardware` began has ended.
+    public mutating func hardwareClosed(now: MediaTimestamp) -> [Action] {
+        switch state {
+        case .closing(_, let reason):
+            state = .opening(now, reason: reason)
+            return [.openHardware]
+        case .trial(var trial):
+            trial.since = now
+            state = .trial(trial)
+            return [.openHardware]
+        case .steady, .keyFrameForced, .opening, .reopened, .software, .givenUp: return []
+        }
+    }
+
+    /// What `openHardware` began has succeeded.
+    public mutating func hardwareOpened(now: MediaTimestamp) -> [Action] {
+        switch state {
+        case .opening(_, let reason):
+            restartWatch()
+            state = reason == nil ? .steady : .reopened(now)
+            return reason.map { [.emit(.encoderRestarted(reason: $0))] } ?? []
+        case .trial(var trial):
+            trial.isOpen = true
+            trial.since = now
+            state = .trial(trial)
+            return []
+        case .steady, .keyFrameForced, .closing, .reopened, .software, .givenUp: return []
+        }
+    }
+
+    /// The hardware could not be opened, at the start of the stream or again.
+    /// - Parameter isDead: whether its firmware may be the reason, and not another program or the settings.
+    public mutating func openingFailed(reason: String, isDead: Bool, now: MediaTimestamp) -> [Action] {
+        switch state {
+        case .trial: return trialFailed(reason, isDead: isDead, now: now)
+        case .opening(_, let earlier):
+            // Software at once; another attempt is made beside it.
+            let told = goOnInSoftware(earlier.map { "\($0), and then: \(reason)" } ?? reason, now: now)
+            return told + trialFailed(reason, isDead: isDead, now: now)
+        case .steady, .keyFrameForced, .closing, .reopened, .software, .givenUp:
+            vainTrials = isDead ? 1 : 0
+            return fallBack(reason: reason, now: now)
+        }
     }
 
     private mutating func climb(reason: String, now: MediaTimestamp) -> [Action] {
         switch state {
         case .steady:
-            restartWatch(now: now)
+            // A recovery long ago starts the ladder anew.
+            if let lastTrouble, now - lastTrouble >= settings.recovery { reopenCount = 0 }
+            restartWatch()
             state = .keyFrameForced(now)
             return [.forceKeyFrame]
         case .keyFrameForced, .reopened: return reopen(reason: reason, now: now)
-        case .software, .givenUp: return []
+        case .closing, .opening, .software, .trial, .givenUp: return []
         }
     }
 
     private mutating func reopen(reason: String, now: MediaTimestamp) -> [Action] {
         if let lastTrouble, now - lastTrouble >= settings.recovery { reopenCount = 0 }
-        guard !isTrial, reopenCount < settings.reopenLimit else { return fallBack(reason: reason, now: now) }
+        guard reopenCount < settings.reopenLimit else {
+            return [.closeHardware] + fallBack(reason: reason, now: now)
+        }
         reopenCount += 1
         lastTrouble = now
-        restartWatch(now: now)
-        state = .reopened(now)
-        return [.reopenHardware, .emit(.encoderRestarted(reason: reason))]
+        restartWatch()
+        state = .closing(now, reason: reason)
+        return [.closeHardware]
     }
 
-    private mutating func fallBack(reason: String, now: MediaTimestamp) -> [Action] {
-        restartWatch(now: now)
-        state = .software(retryAt: now + retryDelay)
-        retryDelay = min(retryDelay * 2, settings.longestRetryDelay)
+    /// Software takes over from hardware that is being closed or opened, which goes on beside it.
+    private mutating func goOnInSoftware(_ reason: String, now: MediaTimestamp) -> [Action] {
+        restartWatch()
+        state = .trial(Trial(attempt: 1, isRetry: false, since: now))
         return [.openSoftware, .emit(.softwareEncoderInUse(reason: reason))]
     }
 
-    private mutating func tryHardware(now: MediaTimestamp) -> [Action] {
-        restartWatch(now: now)
-        state = .reopened(now)
-        isTrial = true
+    private mutating func fallBack(reason: String, now: MediaTimestamp) -> [Action] {
+        restInSoftware(now: now)
+        return [.openSoftware, .emit(.softwareEncoderInUse(reason: reason))]
+    }
+
+    private mutating func restInSoftware(now: MediaTimestamp) {
+        restartWatch()
+        state = .software(retryAt: now + retryDelay)
+        retryDelay = min(retryDelay * 2, settings.longestRetryDelay)
+    }
+
+    private mutating func retry(now: MediaTimestamp) -> [Action] {
+        restartWatch()
+        state = .trial(Trial(attempt: 1, isRetry: true, since: now))
         reopenCount = 0
-        return [.reopenHardware, .emit(.encoderRestarted(reason: "the hardware encoder is tried again"))]
+        return [.openHardware]
+    }
+
+    /// - Parameter isDead: as for `openingFailed`; what has opened is not dead.
+    private mutating func trialFailed(_ reason: String, isDead: Bool = false, now: MediaTimestamp) -> [Action] {
+        guard case .trial(var trial) = state else { return [] }
+        if trial.attempt < settings.trialLimit {
+            trial.attempt += 1
+            trial.since = now
+            trial.isOpen = false
+            state = .trial(trial)
+            return [.closeHardware]
+        }
+        restInSoftware(now: now)
+        vainTrials = isDead ? vainTrials + 1 : 0
+        var actions: [Action] = [.closeHardware]
+        if trial.isRetry {
+            let told = "the hardware encoder was tried again: \(reason)"
+            actions.append(.emit(.softwareEncoderInUse(reason: told)))
+        }
+        if vainTrials == settings.deadAfter { actions.append(.emit(.hardwareEncoderDead(reason: reason))) }
+        return actions
     }
 
     private mutating func recovered() {
@@ -163,7 +321,7 @@ public struct EncoderLadder: Sendable {
         retryDelay = settings.retryDelay
     }
 
-    private mutating func restartWatch(now: MediaTimestamp) {
+    private mutating func restartWatch() {
         unansweredSince = nil
         faults = []
     }

@@ -17,6 +17,7 @@ public enum EventCode: Int, CaseIterable, Sendable {
     case serverChangeFailed = 2004
     case qualityChanged = 2005
     case machineRestarting = 2007
+    case hardwareEncoderDead = 2008
 
     case retryAfterLookup = 3001
     case retryAfterConnect = 3002
@@ -75,6 +76,7 @@ extension EventCode {
         case .reconnecting: "disconnected, reconnecting"
         case .softwareEncoderInUse: "the hardware encoder failed, the software encoder is in use"
         case .encoderRestarted: "the encoder failed and was restarted"
+        case .hardwareEncoderDead: "the hardware encoder opens no more until the machine is restarted"
         case .stateChanged: "the stream's state changed"
         case .status: "what is being sent"
         case .serverChanged: "moved to another server at its wish"

@@ -9,6 +9,7 @@ extension EventCode {
         case .reconnecting: "reconnecting"
         case .softwareEncoderInUse: "softwareEncoderInUse"
         case .encoderRestarted: "encoderRestarted"
+        case .hardwareEncoderDead: "hardwareEncoderDead"
         case .stateChanged: "stateChanged"
         case .status: "status"
         case .serverChanged: "serverChanged"

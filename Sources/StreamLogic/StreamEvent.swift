@@ -56,6 +56,8 @@ public enum StreamEvent: Hashable, Sendable {
     case reconnecting(attempt: Int, limit: Int?, delay: Duration)
     case softwareEncoderInUse(reason: String)
     case encoderRestarted(reason: String)
+    /// Software goes on; the hardware is still tried, seldom.
+    case hardwareEncoderDead(reason: String)
     case stateChanged(StreamState)
     case status(StreamStatus)
     case serverChanged
@@ -84,6 +86,7 @@ extension StreamEvent {
         case .reconnecting: .reconnecting
         case .softwareEncoderInUse: .softwareEncoderInUse
         case .encoderRestarted: .encoderRestarted
+        case .hardwareEncoderDead: .hardwareEncoderDead
         case .stateChanged: .stateChanged
         case .status: .status
         case .serverChanged: .serverChanged
@@ -114,7 +117,8 @@ extension StreamEvent {
         case .reconnecting(let attempt, let limit, let delay):
             [("attempt", .integer(attempt))] + (limit.map { [("limit", .integer($0))] } ?? [])
                 + [("delay", .number(delay.inSeconds))]
-        case .softwareEncoderInUse(let reason), .encoderRestarted(let reason), .failed(_, let reason):
+        case .softwareEncoderInUse(let reason), .encoderRestarted(let reason), .hardwareEncoderDead(let reason),
+            .failed(_, let reason):
             [("reason", .text(reason))]
         case .stateChanged(let state): [("state", .text(state.rawValue))]
         case .status(let status):

@@ -26,7 +26,8 @@ extension StreamEvent {
         case .stateChanged(let state): "state: \(state.rawValue)"
         case .retry(let failure, _): failure.text
         case .serverChangeFailed(let failure): "\(code.meaning): \(failure.text)"
-        case .softwareEncoderInUse(let reason), .encoderRestarted(let reason): "\(code.meaning): \(reason)"
+        case .softwareEncoderInUse(let reason), .encoderRestarted(let reason), .hardwareEncoderDead(let reason):
+            "\(code.meaning): \(reason)"
         case .failed(let code, let reason): "failed: \(code.meaning): \(reason)"
         case .uplinkTooSlow, .status, .serverChanged: code.meaning
         }

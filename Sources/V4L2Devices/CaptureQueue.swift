@@ -102,7 +102,10 @@ final class CaptureQueue: Sendable {
             isBroken: buffer.flags & UInt32(V4L2_BUF_FLAG_ERROR) != 0)
     }
 
-    func dmabuf(_ index: Int) -> Int32? { buffers[index].dmabuf?.rawValue }
+    /// Whether every buffer has a descriptor that others can read it by.
+    var isExported: Bool { buffers.allSatisfy { $0.dmabuf != nil } }
+
+    func dmabuf(_ index: Int) -> SharedDescriptor? { buffers[index].dmabuf }
 
     /// The buffer's memory, mapped when it is looked at for the first time.
     func memory(_ index: Int) throws(V4L2Error) -> UnsafeRawBufferPointer {
@@ -141,7 +144,11 @@ final class LentBuffer: FrameMemory {
     // A camera that is gone takes nothing back, and needs nothing.
     deinit { try? queue.enqueue(index) }
 
-    var dmabuf: Int32? { queue.dmabuf(index) }
+    var dmabuf: Int32? { queue.dmabuf(index)?.rawValue }
+
+    func detached() -> (any FrameMemory)? {
+        queue.dmabuf(index).map { DetachedBuffer(DMABuffer($0, byteCount: byteCount)) }
+    }
 
     func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
@@ -153,4 +160,18 @@ final class LentBuffer: FrameMemory {
         defer { if let dmabuf { DMABufferAccess.end(dmabuf) } }
         return try body(UnsafeRawBufferPointer(rebasing: bytes.prefix(byteCount)))
     }
+}
+
+/// A buffer's memory without its camera.
+private final class DetachedBuffer: FrameMemory {
+    private let buffer: DMABuffer
+
+    init(_ buffer: DMABuffer) { self.buffer = buffer }
+
+    var dmabuf: Int32? { buffer.fileDescriptor }
+    func detached() -> (any FrameMemory)? { self }
+
+    func withBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value { try buffer.withBytes(body) }
 }

@@ -4,7 +4,7 @@ import Glibc
 import LinuxIO
 import Media
 
-/// Both queues of an encoder, with as many buffers as the memory allows.
+/// Both queues of an encoder, streaming, with as many buffers as the memory allows.
 struct EncoderQueues {
     let input: EncoderQueue
     let output: EncoderQueue
@@ -12,23 +12,21 @@ struct EncoderQueues {
     let isDMABUF: Bool
 
     /// The driver's answer to a plan that does not fit is the next leaner plan.
-    /// - Throws: `insufficientMemory` when even the leanest does not fit.
+    /// - Throws: `memoryRefused` when even the leanest does not fit.
     init(
         _ device: V4L2Device, _ encoder: HardwareEncoder, _ formats: EncoderFormats, isDMABUF: Bool,
-        available: EncoderMemoryPlan.Available?
+        plans: [EncoderMemoryPlan]
     ) throws(HardwareEncodingError) {
-        let inputSize = isDMABUF ? 0 : formats.inputSize
-        let plans = try EncoderMemoryPlan.plans(
-            inputSize: inputSize, outputSize: formats.outputSize, available: available, path: encoder.path)
         for plan in plans {
-            switch Self.request(plan, device, encoder, isDMABUF: isDMABUF) {
-            case .success(let queues?):
+            switch Self.start(plan, device, encoder, isDMABUF: isDMABUF) {
+            case .success(let queues):
                 self = queues
                 return
-            case .success(nil): continue
+            case .failure(let error) where error.isLackOfEncoderMemory: continue
             case .failure(let error): throw HardwareEncodingError(error, path: encoder.path)
             }
         }
+        let inputSize = isDMABUF ? 0 : formats.inputSize
         let leanest = plans.last.map { $0.inputCount * inputSize + $0.outputCount * formats.outputSize } ?? 0
         throw .memoryRefused(path: encoder.path, neededKilobytes: (leanest + 1023) / 1024)
     }
@@ -39,38 +37,66 @@ struct EncoderQueues {
         self.isDMABUF = isDMABUF
     }
 
-    /// - Returns: `nil` when there is no memory for so many buffers.
-    private static func request(
+    private static func start(
         _ plan: EncoderMemoryPlan, _ device: V4L2Device, _ encoder: HardwareEncoder, isDMABUF: Bool
-    ) -> Result<EncoderQueues?, V4L2Error> {
+    ) -> Result<EncoderQueues, V4L2Error> {
         let sides = EncoderSides(isMultiplanar: encoder.isMultiplanar)
-        var input: EncoderQueue?
+        var begun: [EncoderQueue] = []
         do throws(V4L2Error) {
-            let made = try EncoderQueue(
+            let input = try EncoderQueue(
                 device, type: sides.encoderInput, memory: isDMABUF ? .imported : .driver,
-                isMultiplanar: encoder.isMultiplanar, wantedCount: isDMABUF ? 16 : plan.inputCount)
-            input = made
+                isMultiplanar: encoder.isMultiplanar, wantedCount: isDMABUF ? importCount : plan.inputCount)
+            begun.append(input)
             let output = try EncoderQueue(
                 device, type: sides.encoderOutput, memory: .driver, isMultiplanar: encoder.isMultiplanar,
                 wantedCount: plan.outputCount)
-            return .success(EncoderQueues(input: made, output: output, isDMABUF: isDMABUF))
+            begun.append(output)
+            for index in 0..<output.bufferCount { try output.enqueue(index) }
+            try input.start()
+            try output.start()
+            return .success(EncoderQueues(input: input, output: output, isDMABUF: isDMABUF))
         } catch {
-            input?.stop()
-            if case .failed(_, let reason) = error, reason.number == ENOMEM { return .success(nil) }
+            for queue in begun { queue.stop() }
             return .failure(error)
         }
     }
 
-    func start() throws(V4L2Error) {
-        for index in 0..<output.bufferCount { try output.enqueue(index) }
-        try input.start()
-        try output.start()
-    }
+    /// As many as a camera may have: each buffer is imported once.
+    private static let importCount = 16
 
     /// Takes every buffer back from the driver and frees them.
     func stop() {
         input.stop()
         output.stop()
+    }
+
+    /// What an error of the first frame means: drivers start their encoder with that.
+    func startingError(_ error: V4L2Error, path: String, _ formats: EncoderFormats) -> HardwareEncodingError {
+        guard error.isLackOfEncoderMemory else { return HardwareEncodingError(error, path: path) }
+        let needed = input.bufferCount * formats.inputSize + output.bufferCount * formats.outputSize
+        return .memoryRefused(path: path, neededKilobytes: (needed + 1023) / 1024)
+    }
+}
+
+extension V4L2Error {
+    /// Whether the encoder does not start for want of memory. The Pi's driver says so in three ways: the kernel's has
+    /// none (ENOMEM), the VideoCore has none for the component (REQBUFS: EINVAL), or the firmware's own status comes as an
+    /// error number where the encoder starts, with STREAMON or the first buffer (no memory: EPERM, no room: ENOENT,
+    /// invalid: ESRCH).
+    var isLackOfEncoderMemory: Bool {
+        guard case .failed(_, let error) = self else { return false }
+        switch (error.call, error.number) {
+        case (_, ENOMEM), ("VIDIOC_REQBUFS", EINVAL): return true
+        case ("VIDIOC_STREAMON", EPERM), ("VIDIOC_STREAMON", ENOENT), ("VIDIOC_STREAMON", ESRCH): return true
+        case ("VIDIOC_QBUF", EPERM), ("VIDIOC_QBUF", ENOENT), ("VIDIOC_QBUF", ESRCH): return true
+        default: return false
+        }
+    }
+
+    /// Whether the driver takes a frame's memory for one that it cannot read: not contiguous, or out of its reach.
+    var refusesImport: Bool {
+        guard case .failed(_, let error) = self, error.call == "VIDIOC_QBUF" else { return false }
+        return [EFAULT, EINVAL, ENOMEM].contains(error.number)
     }
 }
 

@@ -20,6 +20,8 @@ public enum HardwareEncodingError: Error, Hashable, Sendable {
     case memoryRefused(path: String, neededKilobytes: Int)
     /// A call of the driver does not return.
     case blocked(path: String, Duration)
+    /// It starts, takes frames and gives none.
+    case silent(path: String, Duration)
     case failed(path: String, SystemCallError)
 
     init(_ error: V4L2Error, path: String) {
@@ -46,7 +48,16 @@ extension HardwareEncodingError {
     /// Whether opening it again in a moment may help.
     public var mayPassByItself: Bool {
         switch self {
-        case .busy, .blocked, .failed: true
+        case .busy, .blocked, .silent, .failed: true
+        default: false
+        }
+    }
+
+    /// Whether firmware that answers nothing may be the reason. It looks like a lack of memory, too: the driver gets no
+    /// component.
+    public var mayBeDeadFirmware: Bool {
+        switch self {
+        case .blocked, .silent, .failed, .memoryRefused: true
         default: false
         }
     }
@@ -68,9 +79,10 @@ extension HardwareEncodingError: CustomStringConvertible {
         case .insufficientMemory(let path, let needed, let available, let kind):
             "\(path) needs \(needed) kB for its buffers, and \(available) kB of \(kind) are free; use a smaller size"
         case .memoryRefused(let path, let needed):
-            "\(path) got no memory for its buffers, \(needed) kB at the least; use a smaller size, or raise cma= in "
-                + "cmdline.txt"
+            "\(path) got no memory for its buffers, \(needed) kB at the least, or for its firmware; use a smaller size, "
+                + "raise cma= in cmdline.txt, or gpu_mem= in config.txt"
         case .blocked(let path, let duration): "a call of \(path) has not returned for \(duration)"
+        case .silent(let path, let duration): "\(path) takes frames and gives none within \(duration.inSeconds) s"
         case .failed(let path, let error): "\(path): \(error)"
         }
     }

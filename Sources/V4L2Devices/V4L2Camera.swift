@@ -8,6 +8,7 @@ import Media
 /// A V4L2 camera that is open: buffers of the driver, lent as they are where the format allows it.
 public final class V4L2Camera: Camera {
     public let layout: FrameLayout
+    public var memoryKind: FrameMemoryKind { decoder == nil && queue.isExported ? .dmabuf : .pooled }
     public let frameRate: FrameRate
     public var name: String { "\(device.name) (\(device.path))" }
 

@@ -26,7 +26,8 @@ public enum V4L2Error: Error, Hashable, Sendable {
     init(_ path: String, _ error: SystemCallError) {
         switch error.number {
         case ENOENT where error.call == "open": self = .missing(path: path)
-        case EACCES, EPERM: self = .forbidden(path: path)
+        // Of other calls EPERM may be a firmware's status.
+        case EACCES where error.call == "open", EPERM where error.call == "open": self = .forbidden(path: path)
         case EBUSY: self = .busy(path: path)
         case ENODEV, ENXIO: self = error.call == "open" ? .missing(path: path) : .gone(path: path)
         case ENOTTY: self = .notACamera(path: path, reason: "it is no video device")

@@ -1,54 +1,52 @@
-import Bitstream
 import CLinux
 import DevicePorts
 import Glibc
 import LinuxIO
 import Media
 
-/// H.264 by a hardware encoder. Pictures in DMABUF memory that lie as the driver wants them are read where they
+/// H.264 by a hardware encoder. Frames in DMABUF memory that lie as the driver wants them are read where they
 /// are; others are copied once, and must have the stream's size and a format of the driver's.
 ///
 /// The two queues are served each for itself: a free input comes from dequeuing inputs only, never from counting
-/// outputs, as encoders leave pictures out without a word.
-public final class V4L2H264Encoder: VideoEncoder {
+/// outputs, as encoders leave frames out without a word.
+public final class V4L2H264Encoder: PolledVideoEncoder {
     public private(set) var configuration: VideoEncoderConfiguration
     public let encoder: HardwareEncoder
-    /// Pictures that were copied by the processor into the encoder's memory.
+    /// Frames that were copied by the processor into the encoder's memory.
     public private(set) var conversionCount = 0
-    public var skippedFrameCount: Int { ledger.skippedCount }
-    /// Outputs that were marked as faulty, or held no picture.
-    public private(set) var faultCount = 0
-    /// Pictures that are in the encoder.
-    public var pendingFrameCount: Int { ledger.pendingCount }
+    public var faultCount: Int { assembly.faultCount }
+    public var pendingFrameCount: Int { assembly.inFlight.count }
+    public var fileDescriptor: Int32? { device.fileDescriptor }
+    public private(set) var isDrained = false
 
     private let device: V4L2Device
     private let formats: EncoderFormats
     private let controls: EncoderControls
+    private let layout: FrameLayout
+    private let memoryKind: FrameMemoryKind
     private let readMemory: () -> EncoderMemoryPlan.Available?
+    /// Kept until it is closed, which may be slow: its failure is told before that.
+    private var trial: EncoderTrial?
     private var queues: EncoderQueues?
-    private var isStreaming = false
-    /// Pictures that the driver reads, by the index of their input buffer.
-    private var lent: [Int: any FrameMemory] = [:]
+    /// Frames that the driver reads, by the index of their input buffer.
+    private var leased: [Int: any FrameMemory] = [:]
     /// The index that a descriptor has been used with: drivers import it once then.
     private var indexOfDescriptor: [Int32: Int] = [:]
-    private var ledger = PictureLedger()
-    private var header: AVCDecoderConfigurationRecord?
-    /// The begin of a picture that did not fit into one buffer.
-    private var unfinished: (time: MediaTimestamp, bytes: [UInt8])?
-    /// When parameter sets came in a buffer of their own: a picture follows, or was left out.
-    private var headersTime: MediaTimestamp?
-    private var isDamaged = false
-    private var packets: [EncodedPacket] = []
+    private var assembly = OutputAssembly()
+    private var notes: [String] = []
 
-    /// Longer than this no encoder keeps every input.
-    private static let inputLimit = Duration.seconds(1)
+    /// An encoder that is slower than the camera gets no more inputs at once than this: those beyond would only age in it,
+    /// and the camera needs the rest of its buffers to go on.
+    private static let mostInputs = 4
 
+    /// Opens the node and settles the formats; `start` does the rest.
     /// - Parameters:
-    ///   - layout: of the pictures to come.
-    ///   - isLent: whether pictures come in DMABUF memory, as a camera's do.
+    ///   - layout: of the frames to come.
+    ///   - memoryKind: whose memory they come in.
     ///   - memory: what is free for buffers; asked when they are made.
     public init(
-        _ encoder: HardwareEncoder, configuration: VideoEncoderConfiguration, layout: FrameLayout, isLent: Bool,
+        _ encoder: HardwareEncoder, configuration: VideoEncoderConfiguration, layout: FrameLayout,
+        memoryKind: FrameMemoryKind,
         memory: @escaping () -> EncoderMemoryPlan.Available? = V4L2H264Encoder.freeMemory
     ) throws(HardwareEncodingError) {
         guard encoder.carries(configuration.size) else {
@@ -57,6 +55,8 @@ public final class V4L2H264Encoder: VideoEncoder {
         }
         self.encoder = encoder
         self.configuration = configuration
+        self.layout = layout
+        self.memoryKind = memoryKind
         readMemory = memory
         do throws(V4L2Error) {
             device = try V4L2Device(at: encoder.path)
@@ -66,8 +66,6 @@ public final class V4L2H264Encoder: VideoEncoder {
         controls = EncoderControls(device: device)
         try controls.apply(configuration)
         formats = try EncoderFormats(device, encoder: encoder, configuration: configuration, layout: layout)
-        queues = try EncoderQueues(
-            device, encoder, formats, isDMABUF: isLent && formats.takesAsIs(layout), available: memory())
     }
 
     /// The kernel's count of free memory.
@@ -80,59 +78,43 @@ public final class V4L2H264Encoder: VideoEncoder {
 
     deinit { stop() }
 
-    /// Gives every buffer back. Pictures that are still inside count as left out.
-    public func stop() {
+    /// Encodes black frames by a context of their own first. Drivers ask their firmware for much of what they need when
+    /// the first frame comes, and an encoder that refuses or stays silent then is no encoder: it is known before a stream
+    /// relies on it.
+    public func start() throws {
+        let isDMABUF = memoryKind == .dmabuf && formats.takesAsIs(layout)
+        let plans = try plans(isDMABUF: isDMABUF)
+        let trial = try EncoderTrial(encoder, configuration, layout)
+        self.trial = trial
+        try trial.run()
+        self.trial = nil
+        try start(plans, isDMABUF: isDMABUF)
+    }
+
+    private func plans(isDMABUF: Bool) throws(HardwareEncodingError) -> [EncoderMemoryPlan] {
+        try EncoderMemoryPlan.plans(
+            inputSize: isDMABUF ? 0 : formats.inputSize, outputSize: formats.outputSize, available: readMemory(),
+            path: encoder.path)
+    }
+
+    private func start(_ plans: [EncoderMemoryPlan], isDMABUF: Bool) throws(HardwareEncodingError) {
+        queues = try EncoderQueues(device, encoder, formats, isDMABUF: isDMABUF, plans: plans)
+    }
+
+    /// Gives every buffer back. Frames that are still inside have been left out.
+    private func stop() {
         queues?.stop()
         queues = nil
-        isStreaming = false
-        lent = [:]
-        ledger.encoderClosed()
+        leased = [:]
+        indexOfDescriptor = [:]
+        assembly.encoderStopped()
     }
 
-    public func encode(_ frame: consuming CapturedFrame) throws -> [EncodedPacket] {
-        let layout = frame.layout
-        let time = frame.captureTime
-        let dmabuf = formats.takesAsIs(layout) ? frame.dmabuf : nil
-        do throws(V4L2Error) {
-            try start(withDMABUF: dmabuf != nil)
-            try collect()
-            if let dmabuf, queues?.isDMABUF == true {
-                let memory = frame.takeMemory()
-                let index = try freeIndex(for: dmabuf)
-                // The memory may be larger than the picture; the driver maps as much as the format says.
-                try queues?.input.enqueue(
-                    index, byteCount: layout.byteCount, timestamp: time, dmabuf: dmabuf, length: formats.inputSize)
-                lent[index] = memory
-            } else {
-                let index = try freeIndex(for: nil)
-                try frame.withBytes { bytes throws(V4L2Error) in try submitCopy(of: bytes, layout, time, at: index) }
-            }
-            ledger.pictureSubmitted(time)
-            try waitBriefly(for: time)
-        } catch {
-            throw HardwareEncodingError(error, path: device.path)
-        }
-        return takePackets()
-    }
-
-    public func finish() throws -> [EncodedPacket] {
-        guard isStreaming else { return [] }
+    public func startDraining() {
         var command = v4l2_encoder_cmd()
         command.cmd = UInt32(V4L2_ENC_CMD_STOP)
-        // A drain that never ends is cut off; 400 ms is what the slowest needs.
-        let deadline = MonotonicClock.now() + .milliseconds(400)
-        guard (try? device.request("VIDIOC_ENCODER_CMD", clinux_vidioc_encoder_cmd, &command)) != nil else {
-            return takePackets()
-        }
-        do throws(V4L2Error) {
-            while !ledger.isEmpty, MonotonicClock.now() < deadline {
-                if try collect() { break }
-                try wait(until: deadline, forInput: false)
-            }
-        } catch {
-            throw HardwareEncodingError(error, path: device.path)
-        }
-        return takePackets()
+        let isTaken = (try? device.request("VIDIOC_ENCODER_CMD", clinux_vidioc_encoder_cmd, &command)) != nil
+        if !isTaken || pendingFrameCount == 0 { isDrained = true }
     }
 
     public func requestKeyFrame() { try? controls.forceKeyFrame() }
@@ -153,42 +135,67 @@ public final class V4L2H264Encoder: VideoEncoder {
         configuration.frameRate = frameRate
         configuration.keyFrameInterval = keyFrameInterval
     }
+
+    public func takeNotes() -> [String] {
+        defer { notes = [] }
+        return notes
+    }
 }
 
 // Into the encoder.
 extension V4L2H264Encoder {
-    /// With other buffers than were made at first when pictures come in another kind of memory than was said.
-    private func start(withDMABUF isDMABUF: Bool) throws(V4L2Error) {
-        guard !isStreaming else { return }
-        if let made = queues, made.isDMABUF && !isDMABUF {
-            made.stop()
-            do throws(HardwareEncodingError) {
-                queues = try EncoderQueues(device, encoder, formats, isDMABUF: false, available: readMemory())
-            } catch {
-                throw .failed(path: encoder.path, SystemCallError("VIDIOC_REQBUFS", number: ENOMEM))
-            }
-        }
-        try queues?.start()
-        isStreaming = true
+    public var hasRoom: Bool {
+        guard let input = queues?.input else { return false }
+        return !input.free.isEmpty && input.bufferCount - input.free.count < Self.mostInputs
     }
 
-    /// Waits for an input buffer that the driver does not have: for a descriptor the one it was used with before.
-    private func freeIndex(for dmabuf: Int32?) throws(V4L2Error) -> Int {
-        let deadline = MonotonicClock.now() + Self.inputLimit
-        while true {
-            if let input = queues?.input, let index = choose(from: input.free, dmabuf) { return index }
-            guard MonotonicClock.now() < deadline else {
-                throw .failed(path: device.path, SystemCallError("VIDIOC_DQBUF", number: ETIMEDOUT))
-            }
-            try wait(until: deadline, forInput: true)
-            try collect()
+    public func submit(_ frame: CapturedFrame) throws {
+        do throws(V4L2Error) {
+            if try !submitInPlace(frame) { try submitCopy(frame) }
+        } catch {
+            throw HardwareEncodingError(error, path: device.path)
+        }
+        assembly.frameSubmitted(frame.captureTime)
+    }
+
+    /// - Returns: false when the driver does not read this frame where it is.
+    private func submitInPlace(_ frame: CapturedFrame) throws(V4L2Error) -> Bool {
+        guard let queues, queues.isDMABUF else { return false }
+        guard formats.takesAsIs(frame.layout), let dmabuf = frame.dmabuf, let index = choose(dmabuf) else {
+            try startWithOwnInputs(because: "a frame is not in a device's memory")
+            return false
+        }
+        do throws(V4L2Error) {
+            // The memory may be larger than the frame; the driver maps as much as the format says.
+            try queues.input.enqueue(
+                index, byteCount: frame.layout.byteCount, timestamp: frame.captureTime, dmabuf: dmabuf,
+                length: formats.inputSize)
+        } catch {
+            guard error.refusesImport else { throw error }
+            try startWithOwnInputs(because: "the driver cannot read the camera's memory (\(error))")
+            return false
+        }
+        leased[index] = frame.memory
+        return true
+    }
+
+    /// From here on frames are copied, by the processor, once each.
+    private func startWithOwnInputs(because reason: String) throws(V4L2Error) {
+        notes.append("\(reason): each frame is copied into the encoder's own")
+        stop()
+        do throws(HardwareEncodingError) {
+            try start(plans(isDMABUF: false), isDMABUF: false)
+        } catch {
+            if case .failed(_, let call) = error { throw .failed(path: encoder.path, call) }
+            throw .failed(path: encoder.path, SystemCallError("VIDIOC_REQBUFS", number: ENOMEM))
         }
     }
 
-    private func choose(from free: Set<Int>, _ dmabuf: Int32?) -> Int? {
-        guard let dmabuf else { return free.min() }
+    /// For a descriptor the input that it was used with before; else one that no descriptor has, else any: the driver
+    /// imports anew then.
+    private func choose(_ dmabuf: Int32) -> Int? {
+        guard let free = queues?.input.free else { return nil }
         if let index = indexOfDescriptor[dmabuf], free.contains(index) { return index }
-        // One that no descriptor has; else any: the driver imports anew then.
         let taken = Set(indexOfDescriptor.values)
         guard let index = free.subtracting(taken).min() ?? free.min() else { return nil }
         indexOfDescriptor = indexOfDescriptor.filter { $0.value != index }
@@ -196,108 +203,49 @@ extension V4L2H264Encoder {
         return index
     }
 
-    private func submitCopy(
-        of bytes: UnsafeRawBufferPointer, _ layout: FrameLayout, _ time: MediaTimestamp, at index: Int
-    ) throws(V4L2Error) {
-        guard let input = queues?.input, input.mappings.indices.contains(index),
-            PictureCopy(from: layout, to: formats.input)?.copy(bytes, to: input.mappings[index].bytes) == true
+    private func submitCopy(_ frame: CapturedFrame) throws(V4L2Error) {
+        guard let input = queues?.input, let index = input.free.min(), input.mappings.indices.contains(index),
+            let copy = PictureCopy(from: frame.layout, to: formats.input)
         else {
-            throw .conversionFailed(
-                path: device.path,
-                reason: "a \(layout.size) \(layout.format) picture of \(bytes.count) bytes does not fit its input")
+            throw .conversionFailed(path: device.path, reason: "\(frame.layout.size) \(frame.layout.format) does not fit")
+        }
+        let target = input.mappings[index].bytes
+        guard frame.withBytes({ copy.copy($0, to: target) }) else {
+            throw .conversionFailed(path: device.path, reason: "a frame is smaller than its layout says")
         }
         conversionCount += 1
-        try input.enqueue(index, byteCount: formats.input.byteCount, timestamp: time)
+        try input.enqueue(index, byteCount: formats.input.byteCount, timestamp: frame.captureTime)
     }
 }
 
 // Out of the encoder.
 extension V4L2H264Encoder {
-    private func takePackets() -> [EncodedPacket] {
-        defer { packets = [] }
-        return packets
-    }
-
-    private func wait(until deadline: MediaTimestamp, forInput: Bool) throws(V4L2Error) {
-        var entries = [PollEntry(device.fileDescriptor, forInput ? [.readable, .writable] : .readable)]
-        do throws(SystemCallError) {
-            try poll(&entries, until: deadline)
+    /// Each queue for itself. After a damaged frame a keyframe is asked for at once.
+    public func collect() throws -> [EncodedPacket] {
+        do throws(V4L2Error) {
+            let packets = try takeReady()
+            if assembly.takeKeyFrameWish() { requestKeyFrame() }
+            return packets
         } catch {
-            throw V4L2Error(device.path, error)
+            throw HardwareEncodingError(error, path: device.path)
         }
     }
 
-    /// Gives an encoder that is fast enough the time to answer, so that its picture goes out at once.
-    private func waitBriefly(for time: MediaTimestamp) throws(V4L2Error) {
-        let deadline = MonotonicClock.now() + configuration.frameRate.frameDuration / 2
-        while ledger.pendingCount > 0, MonotonicClock.now() < deadline {
-            try wait(until: deadline, forInput: false)
-            try collect()
-        }
-    }
-
-    /// Takes what either queue has ready.
-    /// - Returns: whether the driver has marked its last output.
-    @discardableResult
-    private func collect() throws(V4L2Error) -> Bool {
-        guard let queues else { return true }
-        while let input = try queues.input.dequeue() { lent[input.index] = nil }
+    private func takeReady() throws(V4L2Error) -> [EncodedPacket] {
+        guard let queues else { return [] }
+        while let input = try queues.input.dequeue() { leased[input.index] = nil }
+        var packets: [EncodedPacket] = []
         while let output = try queues.output.dequeue() {
-            let isLast = output.isLast
-            accept(output, from: queues.output)
-            if isLast { return true }
+            packets += assembly.outputArrived(
+                OutputAssembly.Output(
+                    time: output.timestamp, isBroken: output.isBroken, isFull: queues.output.isFull(output)),
+                queues.output.bytes(of: output))
+            if output.isLast {
+                isDrained = true
+                break
+            }
             try queues.output.enqueue(output.index)
         }
-        return false
-    }
-
-    private func accept(_ output: EncoderQueue.Dequeued, from queue: EncoderQueue) {
-        if let begun = unfinished, begun.time != output.timestamp {
-            unfinished = nil
-            pictureFailed(begun.time)
-        }
-        guard !output.isBroken else {
-            unfinished = nil
-            return pictureFailed(output.timestamp)
-        }
-        guard output.byteCount > 0 else { return }
-        if let time = headersTime, time != output.timestamp {
-            headersTime = nil
-            if ledger.expects(time) { pictureFailed(time) }
-        }
-        let bytes = queue.bytes(of: output)
-        if queue.isFull(output) {
-            unfinished = (output.timestamp, (unfinished?.bytes ?? []) + bytes)
-            return
-        }
-        guard let begun = unfinished else { return append(AnnexBAccessUnit(bytes), output.timestamp) }
-        unfinished = nil
-        (begun.bytes + bytes).withUnsafeBytes { append(AnnexBAccessUnit($0), output.timestamp) }
-    }
-
-    /// What follows a lost picture is damaged up to the next key frame.
-    private func pictureFailed(_ time: MediaTimestamp) {
-        ledger.pictureLost(time)
-        faultCount += 1
-        isDamaged = true
-        requestKeyFrame()
-    }
-
-    private func append(_ unit: AnnexBAccessUnit, _ time: MediaTimestamp) {
-        if let sets = unit.parameterSets, sets != header {
-            header = sets
-            packets.append(EncodedPacket(kind: .videoHeader, decodeTime: time, payload: sets.bytes))
-        }
-        guard unit.containsPicture else {
-            // Some encoders give them so at every key frame, the Pi's in place of a picture.
-            if unit.parameterSets == nil { pictureFailed(time) } else { headersTime = time }
-            return
-        }
-        headersTime = nil
-        if isDamaged, !unit.isKeyFrame { return ledger.pictureLost(time) }
-        isDamaged = false
-        guard ledger.pictureReturned(time) else { return }
-        packets.append(
-            EncodedPacket(kind: .video(isKeyFrame: unit.isKeyFrame), decodeTime: time, payload: unit.payload))
+        return packets
     }
 }

@@ -13,7 +13,7 @@ func next(_ source: some VideoSource) throws -> CapturedFrame {
     return frame
 }
 
-func bytes(_ frame: borrowing CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } }
+func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } }
 
 @Suite struct TestPatternTests {
     private let stop: EventFD
@@ -21,7 +21,7 @@ func bytes(_ frame: borrowing CapturedFrame) -> [UInt8] { frame.withBytes { [UIn
 
     init() throws { stop = try EventFD() }
 
-    private func reading(_ frame: borrowing CapturedFrame) -> BurntInClock.Reading? {
+    private func reading(_ frame: CapturedFrame) -> BurntInClock.Reading? {
         frame.withBytes { BurntInClock.read(luma: $0, stride: size.width, size: size) }
     }
 
@@ -122,7 +122,7 @@ func bytes(_ frame: borrowing CapturedFrame) -> [UInt8] { frame.withBytes { [UIn
 
     @Test func usesTheSameMemoryAgain() throws {
         let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 60), stop: stop)
-        func address(_ frame: borrowing CapturedFrame) -> Int { frame.withBytes { Int(bitPattern: $0.baseAddress) } }
+        func address(_ frame: CapturedFrame) -> Int { frame.withBytes { Int(bitPattern: $0.baseAddress) } }
         var addresses: Set<Int> = []
         for _ in 0..<5 {
             let first = try next(pattern)

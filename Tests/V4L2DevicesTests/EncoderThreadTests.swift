@@ -2,285 +2,247 @@ import DevicePorts
 import Glibc
 import LinuxIO
 import Media
+import MediaTestSupport
 import Synchronization
 import Testing
 
 @testable import V4L2Devices
 
-/// An encoder that answers at once, until it is told to hang or to fail.
-private final class ScriptedEncoder: VideoEncoder {
-    struct Broken: Error {}
-
-    /// Shared with the test, which runs on another thread.
-    final class Script: Sendable {
-        struct Content {
-            var hangsInBitrate = false
-            var hangsInPicture = false
-            var hangsInClosing = false
-            /// How long closing takes.
-            var closing = Duration.zero
-            var failsAt: Int?
-            var bitrates: [Bitrate] = []
-            var keyFrames = 0
-            var isClosed = false
-        }
-
-        let content = Mutex(Content())
-        /// What a hanging call waits for.
-        let release: EventFD
-
-        init() throws { release = try EventFD() }
-
-        func hang() {
-            var entries = [PollEntry(release.fileDescriptor)]
-            _ = try? poll(&entries, until: MonotonicClock.now() + .seconds(20))
-        }
-    }
-
-    private let script: Script
-    private var count = 0
-
-    init(_ script: Script) { self.script = script }
-
-    deinit {
-        let (hangs, closing) = script.content.withLock { ($0.hangsInClosing, $0.closing) }
-        if hangs { script.hang() }
-        MonotonicClock.sleep(until: MonotonicClock.now() + closing)
-        script.content.withLock { $0.isClosed = true }
-    }
-
-    func encode(_ frame: consuming CapturedFrame) throws -> [EncodedPacket] {
-        count += 1
-        let time = frame.captureTime
-        let (hangs, failsAt) = script.content.withLock { ($0.hangsInPicture, $0.failsAt) }
-        if hangs { script.hang() }
-        if failsAt == count { throw Broken() }
-        let size = frame.withBytes { $0.count }
-        return [
-            EncodedPacket(kind: .video(isKeyFrame: false), decodeTime: time, payload: [UInt8(truncatingIfNeeded: size)])
-        ]
-    }
-
-    func requestKeyFrame() { script.content.withLock { $0.keyFrames += 1 } }
-
-    func setBitrate(_ bitrate: Bitrate) throws {
-        let hangs = script.content.withLock { content in
-            content.bitrates.append(bitrate)
-            return content.hangsInBitrate
-        }
-        if hangs { script.hang() }
-    }
-
-    func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws {}
-
-    var skippedFrameCount: Int { 0 }
-    var conversionCount: Int { 0 }
-}
-
-/// Counts how many pictures are lent.
-private final class CountedMemory: FrameMemory {
-    private let lent: LentCount
-
-    init(_ lent: LentCount) {
-        self.lent = lent
-        lent.count.add(1, ordering: .relaxed)
-    }
-
-    deinit { lent.count.subtract(1, ordering: .relaxed) }
-
-    var dmabuf: Int32? { nil }
-
-    func withBytes<Value, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
-    ) throws(Failure) -> Value {
-        let bytes: [UInt8] = [1, 2, 3]
-        return try bytes.withUnsafeBytes { bytes in Result { () throws(Failure) in try body(bytes) } }.get()
-    }
-}
-
-private final class LentCount: Sendable {
-    let count = Atomic(0)
-    var value: Int { count.load(ordering: .relaxed) }
-}
-
 @Suite(.serialized) struct EncoderThreadTests {
     private let layout = FrameLayout(packed: .i420, size: PictureSize(width: 64, height: 48))
-    private let lent = LentCount()
+    private let leases = LeaseCount()
+    private let output = CollectedPackets()
 
     private func frame(_ number: Int) -> CapturedFrame {
         CapturedFrame(
-            layout: layout, captureTime: MediaTimestamp(milliseconds: Int64(number)), memory: CountedMemory(lent))
+            layout: layout, captureTime: MediaTimestamp(milliseconds: Int64(number)), memory: CountedMemory(leases))
     }
 
-    private func thread(_ script: ScriptedEncoder.Script) throws -> EncoderThread {
-        try EncoderThread(path: "/dev/video11") { ScriptedEncoder(script) }
+    private func thread(
+        _ script: ScriptedEncoder.Script, at path: String = "/dev/video11"
+    ) throws -> EncoderThread {
+        let thread = try EncoderThread(path: path, output: output.take) { ScriptedEncoder(script) }
+        try thread.waitUntilOpen()
+        return thread
     }
 
-    @Test func everyPictureComesOutInOrderAndSettingsReachTheEncoder() throws {
+    @Test func everyFrameComesOutInOrderAndSettingsReachTheEncoder() throws {
         let script = try ScriptedEncoder.Script()
         let thread = try thread(script)
         thread.setBitrate(Bitrate(kilobitsPerSecond: 264))
         thread.requestKeyFrame()
-        var times: [MediaTimestamp] = []
-        for number in 0..<100 { times += try thread.encode(frame(number)).map(\.decodeTime) }
-        times += thread.finish().map(\.decodeTime)
-        #expect(times == (0..<100).map { MediaTimestamp(milliseconds: $0) })
+        for number in 0..<100 {
+            thread.submit(frame(number))
+            try waitUntil { output.count == number + 1 }
+        }
+        thread.finish()
+        #expect(output.times == (0..<100).map { MediaTimestamp(milliseconds: $0) })
         #expect(script.content.withLock { $0.bitrates } == [Bitrate(kilobitsPerSecond: 264)])
         #expect(script.content.withLock { $0.keyFrames } == 1)
+        #expect(thread.encodedFrameCount == 100 && thread.pendingFrameCount == 0)
         thread.close()
-        #expect(thread.hasEnded && thread.skippedFrameCount == 0 && lent.value == 0)
+        try waitUntil { thread.hasEnded && leases.value == 0 }
         #expect(script.content.withLock { $0.isClosed })
+    }
+
+    /// As the Pi's with frames that a camera lends: what it has read must go back while no new frame can come.
+    @Test func anEncoderSlowerThanTheCameraGivesLeasesBackByItself() throws {
+        let script = try ScriptedEncoder.Script()
+        script.content.withLock { content in
+            content.frameTime = .milliseconds(45)
+            content.room = 4
+        }
+        let thread = try thread(script)
+        // Six buffers, 30 frames a second: a frame is only captured into a buffer that is free.
+        let begin = MonotonicClock.now()
+        var number = 0
+        var captured = 0
+        while number < 60 {
+            if leases.value < 6 {
+                thread.submit(
+                    CapturedFrame(layout: layout, captureTime: MonotonicClock.now(), memory: CountedMemory(leases)))
+                captured += 1
+            }
+            number += 1
+            MonotonicClock.sleep(until: begin + Duration.microseconds(33_333) * number)
+        }
+        let gaps = zip(output.arrivals, output.arrivals.dropFirst()).map { $1 - $0 }
+        // 2 s at 22 a second; a busy machine gives fewer.
+        #expect(output.count > 30 && captured > 55, "\(output.count) of \(captured)")
+        #expect((gaps.max() ?? .zero) < .milliseconds(250))
+        thread.close()
+        try waitUntil { thread.hasEnded && leases.value == 0 }
+    }
+
+    @Test func anOutputGoesOutWithoutAnotherFrame() throws {
+        let script = try ScriptedEncoder.Script()
+        script.content.withLock { $0.frameTime = .milliseconds(20) }
+        let thread = try thread(script)
+        thread.submit(frame(0))
+        try waitUntil { output.count == 1 }
+        #expect(thread.pendingFrameCount == 0 && leases.value == 0)
+        thread.close()
+    }
+
+    @Test func theNewestFrameWaitsForRoom() throws {
+        let script = try ScriptedEncoder.Script()
+        script.content.withLock { content in
+            content.frameTime = .milliseconds(200)
+            content.room = 1
+        }
+        let thread = try thread(script)
+        thread.submit(frame(0))
+        try waitUntil { thread.pendingFrameCount == 1 && script.content.withLock { $0.inputs } == 1 }
+        for number in 1..<5 { thread.submit(frame(number)) }
+        #expect(thread.pendingFrameCount == 2 && leases.value <= 2)
+        thread.finish()
+        #expect(output.times == [0, 4].map { MediaTimestamp(milliseconds: $0) })
+        thread.close()
     }
 
     @Test func aSettingThatHangsHoldsUpNobodyAndLosesNoMemory() throws {
         let script = try ScriptedEncoder.Script()
         let thread = try thread(script)
-        _ = try thread.encode(frame(0))
+        thread.submit(frame(0))
+        try waitUntil { output.count == 1 }
         script.content.withLock { $0.hangsInBitrate = true }
         let begin = MonotonicClock.now()
         thread.setBitrate(Bitrate(kilobitsPerSecond: 150))
+        for number in 1..<20 { thread.submit(frame(number)) }
         #expect(MonotonicClock.now() - begin < .milliseconds(200))
-        // The first picture waits a while, the others are left out at once.
-        for number in 1..<20 { _ = try thread.encode(frame(number)) }
-        #expect(MonotonicClock.now() - begin < .seconds(2))
-        #expect(lent.value <= 1)
-        #expect(thread.blockedSince(now: MonotonicClock.now()) != nil)
+        #expect(leases.value <= 1)
+        try waitUntil { thread.blockedSince(now: MonotonicClock.now()) != nil }
         thread.close()
-        #expect(!thread.hasEnded && lent.value == 0)
-        #expect(thread.skippedFrameCount == 19)
+        #expect(!thread.hasEnded && leases.value == 0 && thread.pendingFrameCount == 0)
         script.release.signal()
-        for _ in 0..<200 where !thread.hasEnded {
-            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))
-        }
-        #expect(thread.hasEnded && script.content.withLock { $0.isClosed })
+        try waitUntil { thread.hasEnded && script.content.withLock { $0.isClosed } }
     }
 
-    @Test func aPictureThatHangsIsTakenBackFromTheEncoder() throws {
+    @Test func aFrameThatHangsIsTakenBackFromTheEncoder() throws {
         let script = try ScriptedEncoder.Script()
         let thread = try thread(script)
-        script.content.withLock { $0.hangsInPicture = true }
-        #expect(try thread.encode(frame(0)).isEmpty)
-        #expect(lent.value == 1)
+        script.content.withLock { $0.hangsInFrame = true }
+        thread.submit(frame(0))
+        try waitUntil { thread.blockedSince(now: MonotonicClock.now()) != nil }
+        #expect(leases.value == 1)
         thread.close()
-        #expect(lent.value == 0 && thread.skippedFrameCount == 1)
+        #expect(leases.value == 0 && thread.pendingFrameCount == 0)
         script.release.signal()
-        for _ in 0..<200 where !thread.hasEnded {
-            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))
-        }
-        #expect(thread.hasEnded)
+        try waitUntil { thread.hasEnded }
+        #expect(output.count == 0)
     }
 
-    @Test func anErrorComesWithTheNextPicture() throws {
+    @Test func anErrorEndsTheThread() throws {
         let script = try ScriptedEncoder.Script()
         let thread = try thread(script)
         script.content.withLock { $0.failsAt = 2 }
-        #expect(try thread.encode(frame(0)).count == 1)
-        #expect(try thread.encode(frame(1)).isEmpty)
-        #expect(throws: ScriptedEncoder.Broken.self) { try thread.encode(frame(2)) }
+        thread.submit(frame(0))
+        try waitUntil { output.count == 1 }
+        thread.submit(frame(1))
+        try waitUntil { if case .failed(is ScriptedEncoder.Broken) = thread.progress { true } else { false } }
+        thread.submit(frame(2))
         thread.close()
-        #expect(thread.hasEnded && thread.skippedFrameCount == 1 && lent.value == 0)
+        try waitUntil { thread.hasEnded }
+        #expect(leases.value == 0 && output.count == 1)
     }
 
-    @Test func anEncoderThatCannotBeOpenedSaysWhy() throws {
-        #expect(throws: ScriptedEncoder.Broken.self) {
-            try EncoderThread(path: "/dev/video11") { throw ScriptedEncoder.Broken() }
+    @Test func anEncoderThatCannotBeOpenedOrStartedSaysWhy() throws {
+        let thread = try EncoderThread(path: "/dev/video11", output: output.take) { throw ScriptedEncoder.Broken() }
+        #expect(throws: ScriptedEncoder.Broken.self) { try thread.waitUntilOpen() }
+        let script = try ScriptedEncoder.Script()
+        script.content.withLock { content in
+            content.failsAtStart = true
+            content.closing = .milliseconds(800)
         }
+        let begin = MonotonicClock.now()
+        let other = try EncoderThread(path: "/dev/video11", output: output.take) { ScriptedEncoder(script) }
+        #expect(throws: ScriptedEncoder.Broken.self) { try other.waitUntilOpen() }
+        #expect(MonotonicClock.now() - begin < .milliseconds(700), "closing it is not waited for")
+        try waitUntil { other.hasEnded }
     }
 
     @Test func anOpeningThatHangsIsTheOnlyOneAtItsNode() throws {
         let (path, other) = ("/dev/video61", "/dev/video62")
         let script = try ScriptedEncoder.Script()
         let openings = Atomic(0)
-        @Sendable func open() -> any VideoEncoder {
+        @Sendable func open() -> any PolledVideoEncoder {
             if openings.add(1, ordering: .relaxed).newValue == 1 { script.hang() }
             return ScriptedEncoder(script)
         }
-        expectBlocked(at: path) { try EncoderThread(path: path, limit: .milliseconds(100), open: open) }
-        // What has hung for five seconds is not waited for: those that follow fail at once, and no thread begins for them.
-        expectBlocked(at: path) { try EncoderThread(path: path, open: open) }
+        func attempt(limit: Duration = EncoderThread.openLimit) throws -> EncoderThread {
+            let thread = try EncoderThread(path: path, output: output.take, open: open)
+            try thread.waitUntilOpen(limit: limit)
+            return thread
+        }
+        expectBlocked(at: path) { try attempt(limit: .milliseconds(100)) }
+        // What has hung for five seconds is not waited for: those that follow fail at once, and none opens beside it.
+        expectBlocked(at: path) { try attempt() }
         let begin = MonotonicClock.now()
-        for _ in 0..<50 { expectBlocked(at: path) { try EncoderThread(path: path, open: open) } }
+        for _ in 0..<50 { expectBlocked(at: path) { try attempt() } }
         #expect(MonotonicClock.now() - begin < .seconds(1))
         #expect(openings.load(ordering: .relaxed) == 1)
         // Another node's driver may be another one.
         let elsewhere = try ScriptedEncoder.Script()
-        try EncoderThread(path: other) { ScriptedEncoder(elsewhere) }.close()
-        #expect(elsewhere.content.withLock { $0.isClosed } && !script.content.withLock { $0.isClosed })
+        try self.thread(elsewhere, at: other).close()
+        try waitUntil { elsewhere.content.withLock { $0.isClosed } }
+        #expect(!script.content.withLock { $0.isClosed })
 
         // It opens at last, for nobody.
         script.release.signal()
         try waitUntil { script.content.withLock { $0.isClosed } }
         script.release.drain()
-        let thread = try waitUntilFree { try EncoderThread(path: path, open: open) }
+        let thread = try waitUntilFree { try attempt() }
         #expect(openings.load(ordering: .relaxed) == 2)
-        #expect(try thread.encode(frame(0)).count == 1)
+        thread.submit(frame(0))
+        try waitUntil { output.count == 1 }
         thread.close()
-        #expect(thread.hasEnded && lent.value == 0)
+        try waitUntil { thread.hasEnded && leases.value == 0 }
     }
 
     @Test func anEncoderThatDoesNotLetItselfBeClosedIsTheOnlyOneAtItsNode() throws {
         let path = "/dev/video63"
         let script = try ScriptedEncoder.Script()
         script.content.withLock { $0.hangsInClosing = true }
-        let thread = try EncoderThread(path: path) { ScriptedEncoder(script) }
-        #expect(try thread.encode(frame(0)).count == 1)
+        let thread = try thread(script, at: path)
         thread.close()
-        #expect(!thread.hasEnded)
-        for _ in 0..<50 {
+        for _ in 0..<3 {
             expectBlocked(at: path) {
-                try EncoderThread(path: path) {
+                let next = try EncoderThread(path: path, output: output.take) {
                     Issue.record("a second one is opened")
                     return ScriptedEncoder(script)
                 }
+                try next.waitUntilOpen()
+                return next
             }
         }
+        #expect(!thread.hasEnded)
         script.content.withLock { $0.hangsInClosing = false }
         script.release.signal()
         try waitUntil { thread.hasEnded }
-        try EncoderThread(path: path) { ScriptedEncoder(script) }.close()
+        try self.thread(script, at: path).close()
     }
 
-    /// As the Pi's, which waits for its firmware when it is stalled: longer than whoever closes it does.
+    /// As the Pi's, which waits for its firmware when it is stalled.
     @Test func anEncoderThatIsClosedSlowlyIsWaitedForByTheNextOne() throws {
         let path = "/dev/video60"
         let script = try ScriptedEncoder.Script()
         script.content.withLock { $0.closing = .milliseconds(2500) }
-        let thread = try EncoderThread(path: path) { ScriptedEncoder(script) }
-        #expect(try thread.encode(frame(0)).count == 1)
+        let thread = try thread(script, at: path)
+        thread.submit(frame(0))
+        try waitUntil { output.count == 1 }
         let begin = MonotonicClock.now()
         thread.close()
-        #expect(!thread.hasEnded && lent.value == 0 && MonotonicClock.now() - begin < .seconds(2))
-        let next = try EncoderThread(path: path) {
+        #expect(!thread.hasEnded && leases.value == 0 && MonotonicClock.now() - begin < .milliseconds(200))
+        let next = try EncoderThread(path: path, output: output.take) {
             #expect(script.content.withLock { $0.isClosed }, "one is opened beside the other")
             script.content.withLock { $0.closing = .zero }
             return ScriptedEncoder(script)
         }
-        #expect(try next.encode(frame(1)).count == 1)
+        try next.waitUntilOpen()
+        next.submit(frame(1))
+        try waitUntil { output.count == 2 }
         next.close()
-        #expect(next.hasEnded)
-    }
-
-    /// The call that failed had kept pictures waiting; the closing that follows is another call.
-    @Test func anEncoderThatFailsLateHasTheUsualTimeToClose() throws {
-        let script = try ScriptedEncoder.Script()
-        script.content.withLock { content in
-            content.hangsInPicture = true
-            content.failsAt = 1
-            content.closing = .milliseconds(700)
-        }
-        let thread = try thread(script)
-        #expect(try thread.encode(frame(0)).isEmpty)
-        MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(300))
-        #expect(thread.blockedSince(now: MonotonicClock.now()) != nil)
-        script.release.signal()
-        #expect(throws: ScriptedEncoder.Broken.self) {
-            for number in 1..<100 {
-                _ = try thread.encode(frame(number))
-                MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
-            }
-        }
-        thread.close()
-        #expect(thread.hasEnded && lent.value == 0)
+        try waitUntil { next.hasEnded }
     }
 
     private func expectBlocked(at path: String, _ open: () throws -> EncoderThread) {

@@ -1,5 +1,6 @@
 """The encoder module's faults, and streams of the shipped binary through it to a server on the host."""
 
+import errno
 import json
 import time
 from dataclasses import dataclass
@@ -13,7 +14,8 @@ PARAMETERS = "/sys/module/virtual_h264/parameters"
 FAULTS = [
     "skip_every", "skip_pattern", "skip_period", "error_every", "headers_every", "stall_after", "swallow_after",
     "stall_until_key", "endless_drain", "busy_format", "fail_buffers", "memory_kb", "slow_bitrate", "lossless",
-    "buffer_bytes", "hang_open", "hang_buffers", "hang_release", "stop_ms",
+    "buffer_bytes", "hang_open", "hang_buffers", "hang_release", "stop_ms", "picture_ms",
+    "silent", "no_component", "stream_errno",
 ]  # fmt: skip
 
 
@@ -22,7 +24,7 @@ def set_faults(board: Board, **values: int) -> None:
 
 
 def clear_faults(board: Board) -> None:
-    set_faults(board, **dict.fromkeys(FAULTS, 0), stall_opens=-1)
+    set_faults(board, **dict.fromkeys(FAULTS, 0), stall_opens=-1, memory_errno=errno.EPERM)
 
 
 @dataclass

@@ -8,8 +8,10 @@ from board import Board
 from encoder import Stream, unaccounted
 
 DEBUG = "/sys/kernel/debug"
-# Who may hold a buffer's memory: the descriptor that is lent, one encoder that has imported it, the processor's mapping.
-HOLDERS = 3
+# Who may hold a buffer's memory: the descriptor that is lent, the processor's mapping, and one encoder: the kernel's import
+# for it, and its driver's own hold, as the Pi's has one.
+ENCODER_HOLDS = 2
+HOLDERS = 2 + ENCODER_HOLDS
 
 
 class Loans:

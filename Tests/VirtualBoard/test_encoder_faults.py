@@ -1,5 +1,6 @@
 """The hardware encoder's faults, each alone: damaged pictures, stalls, refusals, too little memory."""
 
+import errno
 import time
 
 import pytest
@@ -170,7 +171,7 @@ def test_a_setting_that_hangs_gives_way_to_software_and_the_hardware_comes_back(
 
 
 def test_too_little_memory_makes_a_smaller_picture(encoder, nginx):
-    set_faults(encoder, memory_kb=2500)
+    set_faults(encoder, memory_kb=2500, memory_errno=errno.ENOMEM)
     stream = Publisher(
         encoder, nginx, "small", "--dimension 960x540", "--encoder auto", "--quality Low3", "--duration 6").finish()
     assert (stream.recording.sps.width, stream.recording.sps.height) == (640, 360)
@@ -181,7 +182,7 @@ def test_too_little_memory_makes_a_smaller_picture(encoder, nginx):
 
 
 def test_no_memory_at_all_leads_to_software(encoder, nginx):
-    set_faults(encoder, memory_kb=1000)
+    set_faults(encoder, memory_kb=1000, memory_errno=errno.ENOMEM)
     stream = Publisher(
         encoder, nginx, "none", "--dimension 960x540", "--encoder auto", "--quality Low1", "--duration 6").finish(90)
     assert stream.codes.count(1103) == 1

@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from encoder import Publisher, ResourceUse, Stream, assert_decodes, set_faults
-from loans import HOLDERS, Loans, assert_camera_goes_on, assert_nobody_looks
+from loans import ENCODER_HOLDS, HOLDERS, Loans, assert_camera_goes_on, assert_nobody_looks
 
 # Another one mixes the faults in another way.
 SEED = 2711
@@ -177,7 +177,7 @@ class Judge:
         set_faults(self.board, skip_every=2, error_every=3, stall_opens=-1, swallow_after=1)
         time.sleep(RETRY - 12)
         assert self.publisher.last_status["encoder"] == "openh264"
-        self.measure(HOLDERS - 1)
+        self.measure(HOLDERS - ENCODER_HOLDS)
         set_faults(self.board, skip_every=0, error_every=0, swallow_after=0)
         assert len(self.told) == before, f"in software came {self.told[before:]}"
         self._wait(lambda: len(self.told) > before, "a minute in software", before, fallen + RETRY + 5 - time.monotonic())

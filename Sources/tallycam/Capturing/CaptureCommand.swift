@@ -54,7 +54,7 @@ private final class PictureFile {
     }
 
     /// - Returns: what went wrong.
-    func append(_ frame: borrowing CapturedFrame) -> SystemCallError? {
+    func append(_ frame: CapturedFrame) -> SystemCallError? {
         frame.withBytes { bytes in
             do throws(SystemCallError) {
                 try file.writeAll(bytes)
@@ -86,7 +86,7 @@ private struct TakenPictures {
         return true
     }
 
-    private mutating func add(_ frame: borrowing CapturedFrame) -> SystemCallError? {
+    private mutating func add(_ frame: CapturedFrame) -> SystemCallError? {
         let time = frame.captureTime
         if let last, time <= last { disorders += 1 }
         first = first ?? time

@@ -7,6 +7,7 @@ import StreamLogic
 /// A camera as a source that never ends: what `CaptureContinuity` decides is done here. Used by the video thread.
 final class SteadyCamera: VideoSource {
     let layout: FrameLayout
+    let memoryKind: FrameMemoryKind
     let frameRate: FrameRate
     let endingNote: String? = nil
     private let name: String
@@ -33,6 +34,7 @@ final class SteadyCamera: VideoSource {
         self.notify = notify
         name = camera.name
         layout = camera.layout
+        memoryKind = camera.memoryKind
         frameRate = camera.frameRate
         continuity = CaptureContinuity(frameRate: camera.frameRate, now: MonotonicClock.now())
     }
@@ -54,7 +56,7 @@ final class SteadyCamera: VideoSource {
                 let kept = KeptPicture(frame)
                 lastPicture = kept
                 perform(continuity.pictureArrived(now: MonotonicClock.now()))
-                return kept.frame(at: kept.captureTime)
+                return frame
             case .none: picture = perform(continuity.timeReached(now: MonotonicClock.now()))
             }
             if let picture { return picture.frame(at: picture.repetitionTime) }
@@ -81,10 +83,10 @@ final class SteadyCamera: VideoSource {
         for action in actions {
             switch action {
             case .repeatPicture(let time):
-                guard let lastPicture else { break }
+                guard lastPicture != nil else { break }
                 repeatedFrames += 1
-                lastPicture.repetitionTime = time
                 repeated = lastPicture
+                repeated?.repetitionTime = time
             case .closeCamera: close()
             case .openCamera: reopen()
             case .reportInterruption(let reason):
@@ -96,10 +98,10 @@ final class SteadyCamera: VideoSource {
         return repeated
     }
 
-    /// The picture that goes on is copied: as long as a buffer of the camera is held, its device node is, too,
-    /// and the camera would return under another name.
+    /// The frame that goes on is kept without the camera: as long as a buffer of that is on lease, its device node is
+    /// held, too, and the camera would return under another name.
     private func close() {
-        lastPicture = lastPicture.flatMap { $0.copied() }
+        lastPicture = lastPicture.flatMap { $0.detached() }
         if let camera { past.add(camera.statistics) }
         camera = nil
     }
@@ -114,36 +116,29 @@ final class SteadyCamera: VideoSource {
     }
 }
 
-/// A picture that is given, and perhaps given again, while it is kept.
-private final class KeptPicture {
-    let captureTime: MediaTimestamp
+/// A frame that is given, and perhaps given again, while it is kept.
+private struct KeptPicture {
+    let frame: CapturedFrame
     var repetitionTime: MediaTimestamp
-    private let layout: FrameLayout
-    private let memory: any FrameMemory
 
-    init(_ frame: consuming CapturedFrame) {
-        captureTime = frame.captureTime
+    init(_ frame: CapturedFrame) {
+        self.frame = frame
         repetitionTime = frame.captureTime
-        layout = frame.layout
-        memory = frame.takeMemory()
-    }
-
-    private init(layout: FrameLayout, memory: any FrameMemory, captureTime: MediaTimestamp) {
-        self.layout = layout
-        self.memory = memory
-        self.captureTime = captureTime
-        repetitionTime = captureTime
     }
 
     func frame(at time: MediaTimestamp) -> CapturedFrame {
-        CapturedFrame(layout: layout, captureTime: time, memory: memory)
+        CapturedFrame(layout: frame.layout, captureTime: time, memory: frame.memory)
     }
 
-    /// - Returns: `nil` when the camera's memory cannot be read.
-    func copied() -> KeptPicture? {
-        let bytes = memory.withBytes { Array($0) }
-        guard bytes.count >= layout.byteCount else { return nil }
-        return KeptPicture(layout: layout, memory: CopiedPicture(bytes), captureTime: captureTime)
+    /// - Returns: the same frame without the camera; `nil` when its memory cannot be read.
+    func detached() -> KeptPicture? {
+        if let memory = frame.memory.detached() {
+            return KeptPicture(CapturedFrame(layout: frame.layout, captureTime: frame.captureTime, memory: memory))
+        }
+        let bytes = frame.withBytes { Array($0) }
+        guard bytes.count >= frame.layout.byteCount else { return nil }
+        return KeptPicture(
+            CapturedFrame(layout: frame.layout, captureTime: frame.captureTime, memory: CopiedPicture(bytes)))
     }
 }
 

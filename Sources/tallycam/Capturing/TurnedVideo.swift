@@ -26,11 +26,8 @@ final class TurnedVideo: VideoSource {
 
     func nextFrame() throws -> CapturedFrame? {
         guard let frame = try source.nextFrame() else { return nil }
-        // The frame in its parts: the optimizer of Swift 6.0 fails on one that lives across a call that throws.
-        let time = frame.captureTime
-        let memory = frame.takeMemory()
-        let picture = try memory.withBytes { bytes throws(VideoEncodingError) in try turner.turn(bytes) }
+        let picture = try frame.withBytes { bytes throws(VideoEncodingError) in try turner.turn(bytes) }
         turnedFrames += 1
-        return CapturedFrame(layout: turner.target, captureTime: time, memory: CopiedPicture(picture))
+        return CapturedFrame(layout: turner.target, captureTime: frame.captureTime, memory: CopiedPicture(picture))
     }
 }

@@ -10,11 +10,11 @@ import V4L2Devices
 struct EncoderFactory: Sendable {
     let choice: MediaOptions.EncoderChoice
     let layout: FrameLayout
-    /// Whether pictures come in a camera's memory.
-    let isLent: Bool
+    let memoryKind: FrameMemoryKind
     /// Whether somebody asked for the size or the quality of the picture: software keeps to them.
     let isPictureChosen: Bool
     let inUse: EncoderInUse
+    let output: VideoOutput
     let reports: Mailbox<TrackReport>
 
     /// How often a chosen hardware encoder is opened again before the stream gives up its begin, and after how long.
@@ -50,9 +50,7 @@ struct EncoderFactory: Sendable {
         do {
             guard choice != .openh264 else { return try software(configuration) }
             guard let encoder = inUse.hardware else { return try plainSoftware(configuration) { _ in } }
-            let outcome = Result { try hardware(encoder, configuration) }
-            guard case .failure(let error) = outcome else { return try outcome.get() }
-            return try hardware(encoder, configuration, openingFailure: "\(error)")
+            return try hardware(encoder, configuration, opening: .meanwhile)
         } catch {
             throw error as? StreamFailure ?? Self.failure(error)
         }
@@ -96,32 +94,36 @@ struct EncoderFactory: Sendable {
     private func best(
         _ configuration: VideoEncoderConfiguration, mayShrink: Bool, _ log: (String) -> Void
     ) throws -> any VideoEncoder {
-        var failed: (encoder: HardwareEncoder, reason: String)?
+        var failed: (encoder: HardwareEncoder, error: HardwareEncodingError)?
         let encoders = HardwareEncoder.all { error, earlier in
             log("warning: \(error)")
-            if let earlier { failed = failed ?? (earlier, "\(error)") }
+            if let earlier { failed = failed ?? (earlier, error) }
         }
         for encoder in encoders {
             do {
                 return try hardware(encoder, configuration)
             } catch let error as HardwareEncodingError where mayShrink && error.isLackOfMemory {
                 throw error
-            } catch {
+            } catch let error as HardwareEncodingError {
                 log("warning: \(error)")
-                failed = failed ?? (encoder, "\(error)")
+                failed = failed ?? (encoder, error)
             }
         }
         guard let failed else { return try plainSoftware(configuration, log) }
-        return try hardware(failed.encoder, configuration, openingFailure: failed.reason)
+        return try hardware(failed.encoder, configuration, opening: .failed(failed.error))
     }
 
     private func hardware(
-        _ encoder: HardwareEncoder, _ configuration: VideoEncoderConfiguration, openingFailure: String? = nil
+        _ encoder: HardwareEncoder, _ configuration: VideoEncoderConfiguration,
+        opening: StreamVideoEncoder.Opening = .now
     ) throws -> StreamVideoEncoder {
         inUse.hardware = encoder
         return try StreamVideoEncoder(
-            encoder, configuration: configuration, layout: layout, isLent: isLent, inUse: inUse, reports: reports,
-            openingFailure: openingFailure)
+            path: encoder.path, configuration: configuration, layout: layout, memoryKind: memoryKind, inUse: inUse,
+            output: output, reports: reports, opening: opening
+        ) { configuration, layout, memoryKind in
+            try V4L2H264Encoder(encoder, configuration: configuration, layout: layout, memoryKind: memoryKind)
+        }
     }
 
     /// A picture that nobody asked for is what the processor carries; one that was asked for is kept, with a word.
@@ -134,14 +136,14 @@ struct EncoderFactory: Sendable {
         guard isPictureChosen else {
             if !isCarried { log("software encodes what this processor carries: \(picture)") }
             inUse.name = EncoderInUse.software
-            return try SoftwareFallback(configuration)
+            return SoftwareVideoEncoder(try SoftwareFallback(configuration), output)
         }
         if !isCarried { log("software may be too slow for the picture asked for; this processor carries \(picture)") }
         return try software(configuration)
     }
 
-    private func software(_ configuration: VideoEncoderConfiguration) throws -> OpenH264Encoder {
+    private func software(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
         inUse.name = EncoderInUse.software
-        return try OpenH264Encoder(configuration: configuration)
+        return SoftwareVideoEncoder(try OpenH264Encoder(configuration: configuration), output)
     }
 }

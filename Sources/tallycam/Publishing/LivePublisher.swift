@@ -60,7 +60,8 @@ final class LivePublisher {
         stopTracks = try EventFD()
         queue = try MediaQueue(
             limits: options.quality.bufferLimits, tracks: options.media.trackCount,
-            hasVideo: options.media.video != .none)
+            hasVideo: options.media.video != .none
+        ) { [control] in control.requestKeyFrame() }
         adaptation = StreamAdaptation(settings: options.quality, control: control, queue: queue, counters: counters)
         tracks = try MediaTracks(
             options: &options.media, point: adaptation.operatingPoint,

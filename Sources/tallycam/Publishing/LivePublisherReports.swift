@@ -53,6 +53,7 @@ extension LivePublisher {
         case .source(let notice): reporter.emit(Event(notice))
         case .buffer(let events): bufferReported(events)
         case .encoder(let event): emit(event)
+        case .encoderNote(let note): reporter.log("warning: \(note)")
         case .settingRefused(let reason): refuse("the encoder keeps its setting: \(reason)")
         case .failed(let cause):
             failure = failure ?? cause
@@ -74,7 +75,6 @@ extension LivePublisher {
                     $0.droppedAudioUnits += items.count - frames
                 }
             }
-            if case .keyFrameNeeded = event { control.requestKeyFrame() }
             for event in Event.ofSendBuffer(event, since: timeZero) { reporter.emit(event) }
         }
     }

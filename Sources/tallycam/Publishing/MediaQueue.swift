@@ -10,6 +10,8 @@ final class MediaQueue: Sendable {
     /// Signalled when there is something to take, or when the last packet was appended.
     let wakeup: EventFD
     private let hasVideo: Bool
+    /// Told on the thread that finds it out: nothing else is to be waited for.
+    private let requestKeyFrame: @Sendable () -> Void
     private let state: Mutex<State>
 
     private struct State {
@@ -38,8 +40,12 @@ final class MediaQueue: Sendable {
         }
     }
 
-    init(limits: SendBufferLimits, tracks: Int, hasVideo: Bool) throws {
+    /// - Parameter requestKeyFrame: the buffer needs one to go on. Any thread.
+    init(
+        limits: SendBufferLimits, tracks: Int, hasVideo: Bool, requestKeyFrame: @escaping @Sendable () -> Void = {}
+    ) throws {
         self.hasVideo = hasVideo
+        self.requestKeyFrame = requestKeyFrame
         wakeup = try EventFD()
         state = Mutex(State(buffer: SendBuffer(limits: limits), openTracks: tracks))
     }
@@ -66,6 +72,11 @@ final class MediaQueue: Sendable {
             }
         }
         wakeup.signal()
+        return told(events)
+    }
+
+    private func told(_ events: [SendBufferEvent]) -> [SendBufferEvent] {
+        if events.contains(.keyFrameNeeded) { requestKeyFrame() }
         return events
     }
 
@@ -148,7 +159,7 @@ final class MediaQueue: Sendable {
 
     func discardWaitingVideo() -> [SendBufferEvent] {
         let now = MonotonicClock.now()
-        return state.withLock { $0.buffer.discardWaitingVideo(now: now) }
+        return told(state.withLock { $0.buffer.discardWaitingVideo(now: now) })
     }
 
     /// Media waiting here and in the kernel's queue.
@@ -162,16 +173,19 @@ final class MediaQueue: Sendable {
     /// A new connection takes over after a loss: headers go first, then a key frame.
     func connectionOpened() -> [SendBufferEvent] {
         let now = MonotonicClock.now()
-        return state.withLock { state in
-            state.isPaused = false
-            return state.buffer.connectionOpened(now: now)
-        }
+        return told(
+            state.withLock { state in
+                state.isPaused = false
+                return state.buffer.connectionOpened(now: now)
+            })
     }
 
     func kernelQueueMeasured(unsentBytes: Int, unacknowledgedBytes: Int) -> [SendBufferEvent] {
         let now = MonotonicClock.now()
-        return state.withLock {
-            $0.buffer.kernelQueueMeasured(unsentBytes: unsentBytes, unacknowledgedBytes: unacknowledgedBytes, now: now)
-        }
+        return told(
+            state.withLock {
+                $0.buffer.kernelQueueMeasured(
+                    unsentBytes: unsentBytes, unacknowledgedBytes: unacknowledgedBytes, now: now)
+            })
     }
 }

@@ -20,6 +20,8 @@ enum TrackReport: Sendable {
     case source(SourceNotice)
     case buffer([SendBufferEvent])
     case encoder(StreamEvent)
+    /// What people should know of an encoder that goes on.
+    case encoderNote(String)
     /// The encoder did not take a setting, and goes on with the one before.
     case settingRefused(String)
     case failed(StreamFailure)
@@ -53,7 +55,8 @@ final class MediaTracks {
         self.gate = gate
         // Both are opened before a thread is started: a failure here leaves nothing behind.
         let video = try VideoTrack(
-            options: &options, point: point, maximum: maximum, stop: stop, reports: reports, console: console)
+            options: &options, point: point, maximum: maximum, stop: stop,
+            output: VideoOutput(queue: queue, counters: counters, reports: reports), reports: reports, console: console)
         let audio = try AudioTrack(
             options: options, bitrate: point.audioQuality?.bitrate, stop: stop, reports: reports)
         audioHeader = audio?.encoder.takeHeader(at: MonotonicClock.now())

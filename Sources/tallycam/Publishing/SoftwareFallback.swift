@@ -5,13 +5,11 @@ import StreamQuality
 
 /// OpenH264 in the hardware encoder's place: fewer and smaller pictures when the processor would not carry the
 /// stream's own, the same bit rate.
-final class SoftwareFallback: VideoEncoder {
+final class SoftwareFallback: ImmediateEncoder {
     private let encoder: OpenH264Encoder
     private let budget: SoftwareBudget
     private var pacer: FramePacer
-    private(set) var skippedPictures = 0
 
-    var skippedFrameCount: Int { skippedPictures + encoder.skippedFrameCount }
     var conversionCount: Int { encoder.conversionCount }
 
     init(_ configuration: VideoEncoderConfiguration, budget: SoftwareBudget = .ofThisMachine) throws {
@@ -21,12 +19,9 @@ final class SoftwareFallback: VideoEncoder {
         pacer = FramePacer(source: configuration.frameRate, wanted: carried.frameRate)
     }
 
-    /// Pictures beyond what the processor carries are left out and counted.
-    func encode(_ frame: consuming CapturedFrame) throws -> [EncodedPacket] {
-        guard pacer.frameCaptured(at: frame.captureTime) else {
-            skippedPictures += 1
-            return []
-        }
+    /// Frames beyond what the processor carries are left out.
+    func encode(_ frame: CapturedFrame) throws -> [EncodedPacket] {
+        guard pacer.frameCaptured(at: frame.captureTime) else { return [] }
         return try encoder.encode(frame)
     }
 
@@ -39,6 +34,44 @@ final class SoftwareFallback: VideoEncoder {
         try encoder.setFrameRate(
             carried, keyFrameInterval: SoftwareBudget.interval(keyFrameInterval, at: frameRate, turnedTo: carried))
         pacer = FramePacer(source: frameRate, wanted: carried)
+    }
+}
+
+/// An encoder that answers within the call.
+protocol ImmediateEncoder: AnyObject {
+    /// - Returns: the packets that came out, in decode order: none when the encoder
+    ///   skipped the frame, a `videoHeader` first whenever it is new.
+    func encode(_ frame: CapturedFrame) throws -> [EncodedPacket]
+    func requestKeyFrame()
+    func setBitrate(_ bitrate: Bitrate) throws
+    func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws
+    var conversionCount: Int { get }
+}
+
+extension OpenH264Encoder: ImmediateEncoder {}
+
+/// Software as a stream's plain choice, on the video thread.
+final class SoftwareVideoEncoder: VideoEncoder {
+    private let encoder: any ImmediateEncoder
+    private let output: EncodedOutput
+
+    init(_ encoder: any ImmediateEncoder, _ output: VideoOutput) {
+        self.encoder = encoder
+        let source = output.makeSource()
+        output.listen(to: source)
+        self.output = source.output
+    }
+
+    let pendingFrameCount = 0
+    var conversionCount: Int { encoder.conversionCount }
+
+    func submit(_ frame: CapturedFrame) throws { output(try encoder.encode(frame)) }
+    func finish() {}
+    func requestKeyFrame() { encoder.requestKeyFrame() }
+    func setBitrate(_ bitrate: Bitrate) throws { try encoder.setBitrate(bitrate) }
+
+    func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws {
+        try encoder.setFrameRate(frameRate, keyFrameInterval: keyFrameInterval)
     }
 }
 

@@ -5,164 +5,191 @@ import Media
 import SoftwareEncoding
 import StreamLogic
 import StreamQuality
-import Synchronization
 import V4L2Devices
 
 /// The video encoder of a stream: the hardware's while it works, else software. Does what `EncoderLadder` says, on
-/// the video thread; the connection notices nothing but a key frame. The hardware has a thread of its own.
+/// the video thread; the connection notices nothing but a keyframe. The hardware has a thread of its own, is closed and
+/// opened there, and while it is tried again after a failure software goes on.
 final class StreamVideoEncoder: VideoEncoder {
+    /// How the hardware begins.
+    enum Opening {
+        /// It is waited for.
+        case now
+        /// It opens while frames come already: where another encoder was a moment ago.
+        case meanwhile
+        /// It did not open just now: software begins, and the hardware is tried again later.
+        case failed(HardwareEncodingError)
+    }
+
+    /// What opens the hardware, on its thread: for the configuration as it is by then, and frames in a layout and a memory.
+    typealias HardwareOpening =
+        @Sendable (VideoEncoderConfiguration, FrameLayout, FrameMemoryKind) throws -> any PolledVideoEncoder
+
     private(set) var configuration: VideoEncoderConfiguration
-    private let encoder: HardwareEncoder
+    private let path: String
     private let layout: FrameLayout
-    private let isLent: Bool
+    private let memoryKind: FrameMemoryKind
+    private let openHardware: HardwareOpening
     private let inUse: EncoderInUse
+    private let output: VideoOutput
     private let reports: Mailbox<TrackReport>
-    private var hardware: EncoderThread?
-    private var software: SoftwareFallback?
-    private var scaler: PictureScaler?
-    /// Of scaled pictures.
-    private var pool = FramePool(byteCount: 0)
-    private var scalingPasses = 0
-    private var ladder = EncoderLadder()
-    private var toldFaults = 0
-    private var lastHeader: [UInt8]?
-    private var earlierSkips = 0
+    private var hardware: Hardware?
+    private var software: (encoder: SoftwareFallback, source: VideoOutput.Source)?
+    private var scaling: FrameScaling
+    private var ladder: EncoderLadder
+    /// The newest frame that software has had.
+    private var lastSoftwareTime: MediaTimestamp?
     private var earlierConversions = 0
 
+    /// The hardware's thread, and what of its doings the ladder has been told.
+    private struct Hardware {
+        let thread: EncoderThread
+        let source: VideoOutput.Source
+        var isOpenTold = false
+        var isFailureTold = false
+        var isClosing = false
+        var encodedTold = 0
+        var faultsTold = 0
+    }
+
     /// - Parameters:
-    ///   - layout: of the pictures to come.
-    ///   - isLent: whether they come in a camera's memory.
-    ///   - openingFailure: why the hardware did not open just now: the stream begins in software then, and the
-    ///     hardware is tried again later. `nil` opens the hardware.
+    ///   - path: of the hardware's node.
+    ///   - layout, memoryKind: of the frames to come.
     /// - Throws: what opening the hardware threw; a `StreamFailure` when software does not open either.
     init(
-        _ encoder: HardwareEncoder, configuration: VideoEncoderConfiguration, layout: FrameLayout, isLent: Bool,
-        inUse: EncoderInUse, reports: Mailbox<TrackReport>, openingFailure: String? = nil
+        path: String, configuration: VideoEncoderConfiguration, layout: FrameLayout,
+        memoryKind: FrameMemoryKind, inUse: EncoderInUse, output: VideoOutput, reports: Mailbox<TrackReport>,
+        opening: Opening, openHardware: @escaping HardwareOpening
     ) throws {
-        self.encoder = encoder
+        self.path = path
         self.configuration = configuration
         self.layout = layout
-        self.isLent = isLent
+        self.memoryKind = memoryKind
+        self.openHardware = openHardware
         self.inUse = inUse
+        self.output = output
         self.reports = reports
-        if let openingFailure {
-            try perform(ladder.openingFailed(reason: openingFailure, now: MonotonicClock.now()))
-        } else {
-            hardware = try Self.open(encoder, configuration, layout, isLent: isLent)
-            inUse.name = Self.name(of: encoder)
+        scaling = FrameScaling(to: configuration.size)
+        let now = MonotonicClock.now()
+        switch opening {
+        case .now:
+            ladder = EncoderLadder()
+            try startHardware()
+            try hardware?.thread.waitUntilOpen()
+            hardware?.isOpenTold = true
+            useHardware()
+        case .meanwhile:
+            ladder = EncoderLadder(opening: now)
+            try startHardware()
+        case .failed(let error):
+            ladder = EncoderLadder()
+            try perform(ladder.openingFailed(reason: "\(error)", isDead: error.mayBeDeadFirmware, now: now))
         }
     }
 
     // The thread keeps the encoder until it is told to close it.
-    deinit { close() }
+    deinit { hardware?.thread.close() }
 
-    private static func name(of encoder: HardwareEncoder) -> String { "v4l2:\(encoder.path)" }
-
-    private static func open(
-        _ encoder: HardwareEncoder, _ configuration: VideoEncoderConfiguration, _ layout: FrameLayout, isLent: Bool
-    ) throws -> EncoderThread {
-        // Pictures of another size are scaled first, and come in the scaler's layout then.
-        let given = layout.size == configuration.size ? layout : FrameLayout(packed: .i420, size: configuration.size)
-        return try EncoderThread(path: encoder.path) {
-            try V4L2H264Encoder(encoder, configuration: configuration, layout: given, isLent: isLent)
+    /// - Throws: when there is no thread for it.
+    private func startHardware() throws {
+        let source = output.makeSource()
+        // Frames of another size are scaled first, and come in the scaler's layout then.
+        let isAsIs = layout.size == configuration.size
+        let given = isAsIs ? layout : FrameLayout(packed: .i420, size: configuration.size)
+        let (configuration, kind, open) = (configuration, isAsIs ? memoryKind : .pooled, openHardware)
+        let thread = try EncoderThread(path: path, output: source.output) {
+            try open(configuration, given, kind)
         }
+        hardware = Hardware(thread: thread, source: source)
     }
 
-    var skippedFrameCount: Int {
-        earlierSkips + (hardware?.skippedFrameCount ?? 0) + (software?.skippedFrameCount ?? 0)
+    private func useHardware(after time: MediaTimestamp? = nil) {
+        guard let hardware else { return }
+        output.listen(to: hardware.source, after: time)
+        inUse.name = "v4l2:\(path)"
     }
+
+    var pendingFrameCount: Int { ladder.usesSoftware ? 0 : hardware?.thread.pendingFrameCount ?? 0 }
 
     var conversionCount: Int {
-        scalingPasses + earlierConversions + (hardware?.conversionCount ?? 0) + (software?.conversionCount ?? 0)
+        earlierConversions + scaling.passCount + (hardware?.thread.conversionCount ?? 0)
+            + (software?.encoder.conversionCount ?? 0)
     }
 
-    func encode(_ frame: consuming CapturedFrame) throws -> [EncodedPacket] {
-        // The frame in its parts: the optimizer of Swift 6.0 fails on a consumed value in a `do` that is caught.
-        let layout = frame.layout
-        let time = frame.captureTime
-        let memory = frame.takeMemory()
+    func submit(_ frame: CapturedFrame) throws {
+        try watchHardware()
+        try perform(ladder.frameSubmitted(now: MonotonicClock.now()))
+        if let software {
+            lastSoftwareTime = frame.captureTime
+            do {
+                software.source.output(try software.encoder.encode(frame))
+            } catch {
+                try perform(ladder.softwareFailed(reason: "\(error)"))
+            }
+        }
+        guard ladder.feedsHardware, let hardware else { return }
+        if output.takeKeyFrameWish() { hardware.thread.requestKeyFrame() }
+        do {
+            let isAsIs = layout.size == configuration.size && frame.layout.format.isPlanar
+            hardware.thread.submit(isAsIs ? frame : try scaling.scale(frame))
+        } catch {
+            try perform(ladder.hardwareFailed(reason: "\(error)", now: MonotonicClock.now()))
+        }
+    }
+
+    /// Tells the ladder what has become of the hardware since the last frame.
+    private func watchHardware() throws {
+        guard let thread = hardware?.thread else { return }
         let now = MonotonicClock.now()
-        if let since = hardware?.blockedSince(now: now) {
-            try perform(ladder.callBlocked(since: since, now: now))
-        } else {
-            try perform(ladder.pictureSubmitted(now: now))
+        for note in thread.takeNotes() { reports.send(.encoderNote("\(path): \(note)")) }
+        if hardware?.isClosing == true {
+            guard thread.hasEnded else { return }
+            forgetHardware()
+            return try perform(ladder.hardwareClosed(now: now))
         }
-        switch attempt(layout, time, memory) {
-        case .success(let packets):
-            try watch(packets)
-            return withoutKnownHeaders(packets)
-        case .failure(let error):
-            // The picture is lost; the encoder that follows begins with a key frame.
-            earlierSkips += 1
-            try perform(ladder.encoderFailed(reason: "\(error)", now: MonotonicClock.now()))
-            return []
+        if case .failed(let error) = thread.progress { return try hardwareFailed(error, now: now) }
+        if case .open = thread.progress, hardware?.isOpenTold == false {
+            hardware?.isOpenTold = true
+            if !ladder.usesSoftware { useHardware() }
+            try perform(ladder.hardwareOpened(now: now))
         }
+        if let since = thread.blockedSince(now: now) { try perform(ladder.callBlocked(since: since, now: now)) }
+        try watchOutput(of: thread, now: now)
     }
 
-    private func attempt(
-        _ layout: FrameLayout, _ time: MediaTimestamp, _ memory: any FrameMemory
-    ) -> Result<[EncodedPacket], any Error> {
-        Result {
-            if let software {
-                return try software.encode(CapturedFrame(layout: layout, captureTime: time, memory: memory))
-            }
-            guard let hardware else { return [] }
-            if layout.size == configuration.size, layout.format.isPlanar {
-                return try hardware.encode(CapturedFrame(layout: layout, captureTime: time, memory: memory))
-            }
-            return try hardware.encode(scaled(layout, time, memory))
+    private func watchOutput(of thread: EncoderThread, now: MediaTimestamp) throws {
+        let (encoded, faults) = (thread.encodedFrameCount, thread.faultCount)
+        if let told = hardware?.faultsTold, faults > told {
+            hardware?.faultsTold = faults
+            for _ in told..<faults { try perform(ladder.frameFailed(now: now)) }
         }
+        guard let told = hardware?.encodedTold, encoded > told else { return }
+        hardware?.encodedTold = encoded
+        try perform(ladder.hardwareEncoded(now: now))
     }
 
-    private func scaled(
-        _ layout: FrameLayout, _ time: MediaTimestamp, _ memory: any FrameMemory
-    ) throws -> CapturedFrame {
-        let scaler = try scaler(for: layout)
-        let picture = pool.take()
-        let result = memory.withBytes { bytes in
-            picture.withMutableBytes { target in
-                Result { () throws(VideoEncodingError) in try scaler.scale(bytes, into: target) }
-            }
+    private func hardwareFailed(_ error: any Error, now: MediaTimestamp) throws {
+        guard hardware?.isFailureTold == false else { return }
+        hardware?.isFailureTold = true
+        guard hardware?.isOpenTold == false else {
+            return try perform(ladder.hardwareFailed(reason: "\(error)", now: now))
         }
-        try result.get()
-        scalingPasses += scaler.passCount
-        return CapturedFrame(layout: scaler.target, captureTime: time, memory: picture)
-    }
-
-    private func scaler(for layout: FrameLayout) throws -> PictureScaler {
-        if let scaler, scaler.source == layout { return scaler }
-        let scaler = try PictureScaler(from: layout, to: configuration.size)
-        self.scaler = scaler
-        pool = FramePool(initial: scaler.target.black)
-        return scaler
-    }
-
-    private func watch(_ packets: [EncodedPacket]) throws {
-        let now = MonotonicClock.now()
-        if let hardware, hardware.faultCount > toldFaults {
-            toldFaults = hardware.faultCount
-            try perform(ladder.pictureFailed(now: now))
-        }
-        for packet in packets where packet.kind != .videoHeader {
-            try perform(ladder.pictureEncoded(now: now))
-        }
-    }
-
-    private func withoutKnownHeaders(_ packets: [EncodedPacket]) -> [EncodedPacket] {
-        packets.filter { packet in
-            guard packet.kind == .videoHeader else { return true }
-            defer { lastHeader = packet.payload }
-            return packet.payload != lastHeader
-        }
+        let isDead = (error as? HardwareEncodingError)?.mayBeDeadFirmware ?? false
+        try perform(ladder.openingFailed(reason: "\(error)", isDead: isDead, now: now))
     }
 
     private func perform(_ actions: [EncoderLadder.Action]) throws {
         for action in actions {
             switch action {
-            case .forceKeyFrame: requestKeyFrame()
-            // What would have been told of it is void when it fails: software's words are.
-            case .reopenHardware: guard try reopen() else { return }
-            case .openSoftware: try openSoftware()
+            case .forceKeyFrame: hardware?.thread.requestKeyFrame()
+            case .closeHardware:
+                hardware?.isClosing = true
+                closeHardware()
+                // Nothing was opened: there is nothing to wait for.
+                if hardware == nil { try perform(ladder.hardwareClosed(now: MonotonicClock.now())) }
+            case .openHardware: try openHardwareAgain()
+            case .openSoftware: guard try openSoftware() else { return }
+            case .crossToHardware: cross()
             case .emit(.failed): break
             case .emit(let event): reports.send(.encoder(event))
             case .giveUp(let reason):
@@ -172,84 +199,112 @@ final class StreamVideoEncoder: VideoEncoder {
         }
     }
 
-    private func close() {
-        hardware?.close()
-        earlierSkips += (hardware?.skippedFrameCount ?? 0) + (software?.skippedFrameCount ?? 0)
-        earlierConversions += (hardware?.conversionCount ?? 0) + (software?.conversionCount ?? 0)
+    private func openHardwareAgain() throws {
+        forgetHardware()
+        do {
+            try startHardware()
+        } catch {
+            try perform(ladder.openingFailed(reason: "\(error)", isDead: false, now: MonotonicClock.now()))
+        }
+    }
+
+    /// Frames that are inside have been left out from here on: none of them is to come out after all.
+    private func closeHardware() {
+        guard let hardware else { return }
+        output.ignore(hardware.source)
+        hardware.thread.close()
+    }
+
+    private func forgetHardware() {
+        closeHardware()
+        earlierConversions += hardware?.thread.conversionCount ?? 0
         hardware = nil
-        software = nil
-        toldFaults = 0
     }
 
     /// - Returns: false when it did not open, and what follows from that is done.
-    private func reopen() throws -> Bool {
-        close()
+    private func openSoftware() throws -> Bool {
+        guard software == nil else { return true }
         do {
-            hardware = try Self.open(encoder, configuration, layout, isLent: isLent)
-            inUse.name = Self.name(of: encoder)
+            let source = output.makeSource()
+            software = (try SoftwareFallback(configuration), source)
+            output.listen(to: source)
+            inUse.name = EncoderInUse.software
             return true
         } catch {
-            try perform(ladder.openingFailed(reason: "\(error)", now: MonotonicClock.now()))
+            try perform(ladder.softwareFailed(reason: "\(error)"))
             return false
         }
     }
 
-    private func openSoftware() throws {
-        close()
-        do {
-            software = try SoftwareFallback(configuration)
-            inUse.name = EncoderInUse.software
-        } catch {
-            try perform(ladder.encoderFailed(reason: "\(error)", now: MonotonicClock.now()))
-        }
+    /// Frames that software has given are not given twice; the hardware goes on behind them, with a keyframe.
+    private func cross() {
+        earlierConversions += software?.encoder.conversionCount ?? 0
+        software = nil
+        useHardware(after: lastSoftwareTime)
+        hardware?.thread.requestKeyFrame()
     }
 
-    func finish() throws -> [EncodedPacket] {
-        defer { close() }
-        return withoutKnownHeaders(hardware?.finish() ?? [])
+    func finish() throws {
+        if !ladder.usesSoftware { hardware?.thread.finish() }
+        forgetHardware()
+        earlierConversions += software?.encoder.conversionCount ?? 0
+        software = nil
     }
 
     func requestKeyFrame() {
-        hardware?.requestKeyFrame()
-        software?.requestKeyFrame()
+        hardware?.thread.requestKeyFrame()
+        software?.encoder.requestKeyFrame()
     }
 
     func setBitrate(_ bitrate: Bitrate) throws {
         configuration.bitrate = bitrate
-        hardware?.setBitrate(bitrate)
+        hardware?.thread.setBitrate(bitrate)
         do {
-            try software?.setBitrate(bitrate)
+            try software?.encoder.setBitrate(bitrate)
         } catch {
-            try perform(ladder.encoderFailed(reason: "\(error)", now: MonotonicClock.now()))
+            try perform(ladder.softwareFailed(reason: "\(error)"))
         }
     }
 
     func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws {
         configuration.frameRate = frameRate
         configuration.keyFrameInterval = keyFrameInterval
-        hardware?.setFrameRate(frameRate, keyFrameInterval: keyFrameInterval)
+        hardware?.thread.setFrameRate(frameRate, keyFrameInterval: keyFrameInterval)
         do {
-            try software?.setFrameRate(frameRate, keyFrameInterval: keyFrameInterval)
+            try software?.encoder.setFrameRate(frameRate, keyFrameInterval: keyFrameInterval)
         } catch {
-            try perform(ladder.encoderFailed(reason: "\(error)", now: MonotonicClock.now()))
+            try perform(ladder.softwareFailed(reason: "\(error)"))
         }
     }
 }
 
-/// The name of the encoder that works now, for status reports. The video thread writes, the main thread reads.
-final class EncoderInUse: Sendable {
-    static let software = "openh264"
-    private let current = Mutex(EncoderInUse.software)
-    private let found = Mutex<HardwareEncoder?>(nil)
+/// Frames of another size than the stream's, scaled into memory that is used again and again.
+private struct FrameScaling {
+    private let size: PictureSize
+    private var scaler: PictureScaler?
+    private var pool = FramePool(byteCount: 0)
+    private(set) var passCount = 0
 
-    /// The one that the stream uses, or goes back to; `nil` where software was the plain choice.
-    var hardware: HardwareEncoder? {
-        get { found.withLock { $0 } }
-        set { found.withLock { $0 = newValue } }
+    init(to size: PictureSize) { self.size = size }
+
+    mutating func scale(_ frame: CapturedFrame) throws -> CapturedFrame {
+        let scaler = try scaler(for: frame.layout)
+        let target = pool.take()
+        let result = frame.withBytes { bytes in
+            target.withMutableBytes { target in
+                Result { () throws(VideoEncodingError) in try scaler.scale(bytes, into: target) }
+            }
+        }
+        try result.get()
+        passCount += scaler.passCount
+        return CapturedFrame(layout: scaler.target, captureTime: frame.captureTime, memory: target)
     }
 
-    var name: String {
-        get { current.withLock { $0 } }
-        set { current.withLock { $0 = newValue } }
+    private mutating func scaler(for layout: FrameLayout) throws -> PictureScaler {
+        if let scaler, scaler.source == layout { return scaler }
+        let scaler = try PictureScaler(from: layout, to: size)
+        self.scaler = scaler
+        pool = FramePool(initial: scaler.target.black)
+        return scaler
     }
 }

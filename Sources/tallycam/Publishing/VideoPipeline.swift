@@ -15,16 +15,14 @@ final class VideoPipeline {
     private var frameRate: FrameRate
     /// What the stream's header announces.
     private var level: H264Level
-    /// Pictures that encoders before this one left out.
-    private var earlierSkips = 0
-    /// As `earlierSkips`, of passes over pictures.
+    /// Passes over pictures by encoders before this one.
     private var earlierConversions = 0
+    private let output: VideoOutput
     private let queue: MediaQueue
     private let counters: SharedCounters
     private let control: EncoderControl
     private let reports: Mailbox<TrackReport>
     private let keyFrameInterval: Duration
-    private var lastDecodeTime: MediaTimestamp?
 
     init(
         track: VideoTrack, queue: MediaQueue, counters: SharedCounters, control: EncoderControl,
@@ -34,6 +32,7 @@ final class VideoPipeline {
         encoder = track.encoder
         makeEncoder = track.makeEncoder
         pacer = track.pacer
+        output = track.output
         keyFrameInterval = track.keyFrameInterval
         frameRate = track.configuration.frameRate
         level = track.configuration.level
@@ -47,7 +46,8 @@ final class VideoPipeline {
     func run(until end: MediaTimestamp?) {
         do {
             try encodeAll(until: end)
-            try append(encoder.finish())
+            try encoder.finish()
+            count()
             reports.send(.ended(.video, note: source.endingNote))
         } catch let error as VideoEncodingError {
             reports.send(.failed(StreamFailure(.videoEncodingFailed, "\(error)")))
@@ -70,25 +70,18 @@ final class VideoPipeline {
             }
             // Before a picture that goes to the encoder, so that what belongs together begins with this one.
             try obey(control.takeVideoOrders(at: frame.captureTime), at: frame.captureTime)
-            let packets = try encoder.encode(frame)
             counters.update { $0.capturedFrames += 1 }
-            append(packets)
+            try encoder.submit(frame)
+            count()
         }
-    }
-
-    private func append(_ given: [EncodedPacket]) {
-        let packets = given.map(spread)
-        count(packets)
-        let events = queue.append(packets)
-        if !events.isEmpty { reports.send(.buffer(events)) }
     }
 
     private func obey(_ orders: EncoderControl.VideoOrders, at time: MediaTimestamp) throws {
         if let configuration = orders.replacement {
             // It ends before the next one begins: there may be memory for one only. Its last pictures are still its own.
-            append((try? encoder.finish()) ?? [])
-            earlierSkips += encoder.skippedFrameCount
+            try? encoder.finish()
             earlierConversions += encoder.conversionCount
+            output.streamRestarts()
             encoder = try makeEncoder(configuration)
             level = configuration.level
             pace(at: configuration.frameRate, from: time)
@@ -121,29 +114,17 @@ final class VideoPipeline {
         _ = pacer.frameCaptured(at: time)
     }
 
-    private func count(_ packets: [EncodedPacket]) {
-        let skipped = earlierSkips + encoder.skippedFrameCount
+    /// What was submitted, is not in the encoder and never came out was left out. A frame that is just on its way out is in
+    /// two of these, never in none: the count does not go down again.
+    private func count() {
+        let pending = encoder.pendingFrameCount
         let converted = earlierConversions + encoder.conversionCount
         let statistics = source.statistics
         counters.update { counters in
             counters.conversions = converted
             counters.videoSource = statistics
-            counters.skippedFrames = skipped
-            for packet in packets where !packet.kind.isHeader {
-                counters.encodedFrames += 1
-                counters.encodedVideoBytes += packet.payload.count
-            }
+            counters.skippedFrames = max(
+                counters.skippedFrames, counters.capturedFrames - counters.encodedFrames - pending)
         }
-    }
-
-    /// RTMP counts whole milliseconds, from a zero that lies anywhere within one. Pictures from a
-    /// pipe can come closer to each other: they are moved a millisecond apart, so that no two
-    /// have one timestamp.
-    private func spread(_ packet: EncodedPacket) -> EncodedPacket {
-        guard case .video = packet.kind else { return packet }
-        var packet = packet
-        if let lastDecodeTime { packet.decodeTime = max(packet.decodeTime, lastDecodeTime + .milliseconds(1)) }
-        lastDecodeTime = packet.decodeTime
-        return packet
     }
 }

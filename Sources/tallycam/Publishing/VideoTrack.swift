@@ -11,6 +11,7 @@ import V4L2Devices
 struct VideoTrack {
     let source: any VideoSource
     let encoder: any VideoEncoder
+    let output: VideoOutput
     /// Makes another one, for a stream that begins again. Used on the video thread.
     let makeEncoder: @Sendable (VideoEncoderConfiguration) throws -> any VideoEncoder
     let configuration: VideoEncoderConfiguration
@@ -23,10 +24,10 @@ struct VideoTrack {
     ///   - options: get a smaller size when the encoder has no memory for the one that was asked for.
     ///   - point: what the stream begins with.
     ///   - maximum: the highest bit rate that it may have.
+    ///   - output: takes the encoders' packets.
     init?(
-        options: inout MediaOptions, point: OperatingPoint, maximum: Bitrate, stop: EventFD,
-        reports: Mailbox<TrackReport>,
-        console: StreamReporter
+        options: inout MediaOptions, point: OperatingPoint, maximum: Bitrate, stop: EventFD, output: VideoOutput,
+        reports: Mailbox<TrackReport>, console: StreamReporter
     ) throws {
         if options.dimension.isRounded {
             console.log("the size \(options.dimension.requestedSize) is rounded to \(options.dimension.size)")
@@ -37,7 +38,8 @@ struct VideoTrack {
         while opened.encoder == nil, opened.source != nil {
             do {
                 try opened.openEncoder(
-                    options, point: point, maximum: maximum, mayShrink: mayShrink, reports: reports, console: console)
+                    options, point: point, maximum: maximum, mayShrink: mayShrink, output: output, reports: reports,
+                    console: console)
             } catch let lack as HardwareEncodingError {
                 mayShrink = try options.fit(after: lack, asked: asked, point: point, maximum: maximum)
                 console.log("warning: \(lack); the picture is \(options.dimension.size) now")
@@ -54,6 +56,7 @@ struct VideoTrack {
         self.source = source
         self.configuration = configuration
         self.encoder = encoder
+        self.output = output
         keyFrameInterval = options.keyFrameInterval
         makeEncoder = { configuration in try factory.makeWhileLive(configuration) }
         encoderInUse = factory.inUse
@@ -72,15 +75,15 @@ struct VideoTrack {
         init(_ source: (any VideoSource)?) { self.source = source }
 
         mutating func openEncoder(
-            _ options: MediaOptions, point: OperatingPoint, maximum: Bitrate, mayShrink: Bool,
+            _ options: MediaOptions, point: OperatingPoint, maximum: Bitrate, mayShrink: Bool, output: VideoOutput,
             reports: Mailbox<TrackReport>, console: StreamReporter
         ) throws {
             guard let source else { return }
             let configuration = try VideoTrack.configuration(
                 options, point: point, maximum: maximum, sourceRate: source.frameRate)
             let factory = EncoderFactory(
-                choice: options.encoder, layout: source.layout, isLent: options.video.isCamera,
-                isPictureChosen: options.isPictureChosen, inUse: EncoderInUse(), reports: reports)
+                choice: options.encoder, layout: source.layout, memoryKind: source.memoryKind,
+                isPictureChosen: options.isPictureChosen, inUse: EncoderInUse(), output: output, reports: reports)
             encoder = try factory.make(configuration, mayShrink: mayShrink) { console.log($0) }
             self.factory = factory
             self.configuration = configuration

@@ -260,7 +260,7 @@ static void put_pcm(struct bits *b, const struct h264_coder *c, const struct h26
 	}
 	for (y = top; y < top + 16; y++)
 		for (x = left; x < left + 16; x++)
-			b->data[b->byte++] = sample(p->luma, p->luma_stride, 1, x, y, width, height);
+			b->data[b->byte++] = sample(p->luma, p->luma_stride, p->luma_step, x, y, width, height);
 	for (y = top / 2; y < top / 2 + 8; y++)
 		for (x = left / 2; x < left / 2 + 8; x++)
 			b->data[b->byte++] = sample(p->cb, p->chroma_stride, p->chroma_step, x, y, width / 2, height / 2);
@@ -285,7 +285,7 @@ static struct h264_block measure(const struct h264_coder *c, const struct h264_p
 	u32 right = min(left + 16, c->sequence.width), bottom = min(top + 16, c->sequence.height);
 
 	return (struct h264_block){
-		.y = mean(p->luma, p->luma_stride, 1, left, top, right, bottom),
+		.y = mean(p->luma, p->luma_stride, p->luma_step, left, top, right, bottom),
 		.u = mean(p->cb, p->chroma_stride, p->chroma_step, left / 2, top / 2, right / 2, bottom / 2),
 		.v = mean(p->cr, p->chroma_stride, p->chroma_step, left / 2, top / 2, right / 2, bottom / 2),
 	};

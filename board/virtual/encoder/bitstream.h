@@ -18,12 +18,13 @@ struct h264_sequence {
 	u32 frames_per_second;
 };
 
-/* Where the samples of a picture are. Chroma is interleaved when step is 2. */
+/* Where the samples of a picture are, and how far it is from one to the next. */
 struct h264_picture {
 	const u8 *luma;
 	const u8 *cb;
 	const u8 *cr;
 	u32 luma_stride;
+	u32 luma_step;
 	u32 chroma_stride;
 	u32 chroma_step;
 };

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A V4L2 stateful H.264 encoder with the interface of the Raspberry Pi's
+ * (bcm2835-codec), and with the Pi's faults as module parameters.
+ */
+#ifndef VIRTUAL_H264_ENCODER_H
+#define VIRTUAL_H264_ENCODER_H
+
+#include <linux/ktime.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <media/v4l2-ctrls.h>
+#include <media/v4l2-device.h>
+#include <media/v4l2-fh.h>
+#include <media/v4l2-ioctl.h>
+#include <media/v4l2-mem2mem.h>
+
+#include "bitstream.h"
+#include "faults.h"
+
+#define DRIVER_NAME "bcm2835-codec"
+#define OTHER_NAME "other-h264-encoder"
+
+/* How samples lie; the step from one to the next is 0 where this encoder cannot code them. */
+struct sample_layout {
+	u8 luma_step, luma_at, chroma_step;
+	bool is_swapped;
+};
+
+struct pixel_format {
+	u32 fourcc;
+	bool is_coded;
+	/* Bits of a sample in the first plane; what lines are a multiple of; half planes of that size in all. */
+	u8 depth, alignment, halves;
+	struct sample_layout layout;
+};
+
+struct format_list {
+	const struct pixel_format *formats;
+	u32 count;
+};
+
+/* What a node of the driver is for. Only the one that encodes H.264 does anything. */
+struct role {
+	const char *name;
+	int number;
+	u32 function;
+	struct format_list in, out;
+	/* Heights are multiples of it. */
+	u32 lines;
+};
+
+#define ROLE_COUNT 5
+#define ENCODER_ROLE 1
+extern const struct role roles[ROLE_COUNT];
+
+#define SLOT_COUNT 8
+
+/* Of a component. It may be enabled by what had it before. */
+struct slot {
+	bool is_used, is_enabled;
+};
+
+struct encoder {
+	const struct role *role;
+	struct v4l2_device v4l2;
+	struct video_device node;
+	struct v4l2_m2m_dev *m2m;
+	/* Every call of the node holds it. */
+	struct mutex lock;
+	struct slot slots[SLOT_COUNT];
+};
+
+/* What vb2 has of a buffer, and the driver's own hold on memory that is lent. */
+struct encoder_buffer {
+	struct v4l2_m2m_buffer m2m;
+	struct dma_buf *lent;
+};
+
+/* The frame that the firmware works on. */
+struct work_frame {
+	bool is_active;
+	/* Until it has been read. */
+	struct vb2_v4l2_buffer *input;
+	/* Of the input, for the outputs. */
+	struct vb2_v4l2_buffer metadata;
+	/* Neither skipped nor swallowed. */
+	bool gives_output;
+	bool is_key, is_broken, is_coded;
+	/* By when it has been read, and coded. */
+	ktime_t read, coded;
+	/* Bytes in the assembly: SPS and PPS, all, and those that were given away. */
+	int header_bytes, bytes, given;
+};
+
+/* The format of a queue. */
+struct side {
+	const struct pixel_format *format;
+	u32 width, height, stride, size;
+};
+
+/* What a file descriptor has opened. */
+struct context {
+	struct v4l2_fh fh;
+	struct encoder *encoder;
+	struct v4l2_ctrl_handler controls;
+	struct v4l2_ctrl *gop_size;
+
+	struct side in, out;
+	/* Of the inputs. */
+	u32 crop_width, crop_height;
+	bool has_crop;
+	u32 colorspace, xfer_func, ycbcr_enc, quantization;
+	struct v4l2_fract interval;
+
+	/* Of the driver: from the first buffers on; whether the driver takes it for enabled; whether it is not. */
+	struct slot *slot;
+	bool is_enabled, is_deaf;
+
+	/* As the controls set them; the firmware reads them without a lock. */
+	u32 bitrate, key_period;
+	bool repeats_headers, key_wanted;
+
+	/* The firmware's: what it was given and has not given back, in order, under its lock. */
+	spinlock_t firmware_lock;
+	struct list_head inputs, outputs;
+	/* Inputs that a stalled encoder holds until streaming stops. */
+	struct list_head held;
+	/* In `inputs`: what is before it was given before the stream's end was asked for. */
+	struct v4l2_m2m_buffer end;
+	bool input_runs, output_runs;
+
+	/* The rest of the firmware's is its work's alone while both queues run. */
+	struct delayed_work work;
+	struct work_frame frame;
+	/* When the frame before was coded. */
+	ktime_t free_since;
+	struct h264_coder coder;
+	u8 *assembly;
+	size_t assembly_size;
+	u32 input_sequence, output_sequence;
+	u32 frames, since_key;
+	bool headers_due, stalled, has_stalled;
+};
+
+static inline struct context *context_of(struct file *file)
+{
+	return container_of(file->private_data, struct context, fh);
+}
+
+static inline u32 frames_per_second(const struct context *ctx)
+{
+	return max(1u, ctx->interval.denominator / max(1u, ctx->interval.numerator));
+}
+
+/* component.c: how the calls of the driver end. */
+int component_create(struct context *ctx);
+int component_start(struct context *ctx, bool is_input);
+/* Gives every buffer of the queue back. */
+void component_stop(struct context *ctx, bool is_input);
+void component_destroy(struct context *ctx);
+/* Whether a message to the component, if there is one, is answered; takes its time if not. */
+bool component_answers(const struct context *ctx);
+
+/* firmware.c: takes buffers from the queues and gives them back, in its own time. */
+void firmware_init(struct context *ctx);
+/* The queue of inputs, or of outputs, begins; the second one starts the encoder. */
+int firmware_start(struct context *ctx, bool is_input);
+/* Nothing is given back any more until the queue begins again, but by flushing. */
+void firmware_halt(struct context *ctx, bool is_input);
+bool firmware_has_buffers(struct context *ctx, bool is_input);
+void firmware_flush(struct context *ctx, bool is_input);
+void firmware_return_all(struct context *ctx, bool is_input, enum vb2_buffer_state state);
+void firmware_take(struct context *ctx, struct vb2_v4l2_buffer *buffer, bool is_input);
+/* What was given is encoded, and LAST follows. */
+void firmware_finish(struct context *ctx);
+void firmware_wake(struct context *ctx);
+
+/* queues.c */
+int init_queues(void *private, struct vb2_queue *input, struct vb2_queue *output);
+int request_buffers(struct file *file, void *private, struct v4l2_requestbuffers *request);
+
+/* formats.c */
+void init_formats(struct context *ctx);
+/* The calls about formats, whose form depends on the maker. */
+void choose_format_calls(struct v4l2_ioctl_ops *calls);
+
+/* controls.c */
+int init_controls(struct context *ctx);
+
+#endif
