@@ -19,8 +19,8 @@ STAGES = ["unit", "checks", "integration", "board", "fuzz"]
 # The long ones first, so that none of them is left over at the end.
 BOARD_ORDER = [
     "test_card", "test_mixed_faults", "test_card_network", "test_encoder_faults", "test_microphone", "test_capture",
-    "test_encoder", "test_synchrony", "test_live", "test_libcamera", "test_machine_restart", "test_rig", "test_raspi3b",
-    "test_memory",
+    "test_encoder", "test_synchrony", "test_encoder_module", "test_live", "test_libcamera", "test_machine_restart",
+    "test_rig", "test_raspi3b", "test_memory",
 ]  # fmt: skip
 # Guests at a time. Each computes for about a third of the time that two cores have, and waits for the rest; beside the
 # other stages, which compute, there is less room.

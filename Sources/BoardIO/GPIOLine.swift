@@ -87,7 +87,10 @@ struct GPIOLine: ~Copyable {
 }
 
 /// A push button.
-public final class GPIOButton {
+///
+/// Edges are taken by one thread. Whether it is there may be asked by another one: that is a single call to the kernel,
+/// which keeps the order.
+public final class GPIOButton: @unchecked Sendable {
     /// The line changed. Times are of CLOCK_MONOTONIC and do not fall.
     public struct Edge: Hashable, Sendable {
         public let isPressed: Bool
@@ -98,6 +101,8 @@ public final class GPIOButton {
     private static let rounds = 4
     private let line: GPIOLine
     private let buffer: OpaquePointer
+    /// Whether it was down when it was opened.
+    public let wasPressedAtFirst: Bool
 
     /// A button to ground gets a pull-up, one to the supply a pull-down.
     public init(name: String, chip: String?, isActiveLow: Bool) throws(GPIOError) {
@@ -106,6 +111,8 @@ public final class GPIOButton {
             throw .failed(SystemCallError("gpiod_edge_event_buffer_new", subject: name))
         }
         self.buffer = buffer
+        wasPressedAtFirst =
+            gpiod_line_request_get_value(line.request, line.offset) == GPIOD_LINE_VALUE_ACTIVE
     }
 
     deinit { gpiod_edge_event_buffer_free(buffer) }
@@ -114,8 +121,6 @@ public final class GPIOButton {
     public var fileDescriptor: Int32 { gpiod_line_request_get_fd(line.request) }
 
     public var isThere: Bool { line.isThere }
-
-    public var isPressed: Bool { gpiod_line_request_get_value(line.request, line.offset) == GPIOD_LINE_VALUE_ACTIVE }
 
     /// What has happened; never waits. A line that is faster than its reader (a wire that picks up noise) keeps the rest
     /// for the next time.
@@ -140,8 +145,9 @@ public final class GPIOButton {
     }
 }
 
-/// An LED, or whatever else a line switches. It goes dark when it goes out of scope.
-public final class GPIOLamp {
+/// An LED, or whatever else a line switches. It goes dark when it goes out of scope. Each use of it is a single call to the
+/// kernel, which keeps the order: threads may share it.
+public final class GPIOLamp: @unchecked Sendable {
     private let line: GPIOLine
 
     public init(name: String, chip: String?, isActiveLow: Bool) throws(GPIOError) {

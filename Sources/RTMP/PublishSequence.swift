@@ -73,13 +73,6 @@ extension PublishSession {
     private mutating func publishAccepted() {
         state = .publishing
         deadline = nil
-        if let metadata = configuration.metadata {
-            let body = metadata.dataFrame(encoderName: configuration.encoderName)
-            writer.append(
-                Message(
-                    type: .dataAMF0, timestamp: configuration.firstTimestamp, streamID: chunker.streamID, payload: body),
-                chunkStreamID: ChunkStreamID.data, to: &outgoing)
-        }
         actions.append(.publishingStarted)
     }
 
@@ -175,10 +168,8 @@ extension PublishSession {
         case "NetStream.Publish.Start":
             if case .requestingPublish = state { publishAccepted() }
         case "NetConnection.Connect.ReconnectRequest":
-            guard case .publishing = state, configuration.acceptsReconnectRequest,
-                let target = configuration.url.reconnectTarget(tcURL: status.tcURL)
-            else { return }
-            actions.append(.reconnectRequested(target))
+            guard case .publishing = state, configuration.acceptsReconnectRequest else { return }
+            reconnectRequested(tcURL: status.tcURL)
         case "NetConnection.Connect.Closed", "NetConnection.Connect.AppShutdown",
             "NetConnection.Connect.IdleTimeOut", "NetStream.Unpublish.Success":
             throw .closedByServer(code: status.code)
@@ -189,6 +180,16 @@ extension PublishSession {
             case .creatingStream, .requestingPublish: throw publishError(status)
             default: throw streamError(status)
             }
+        }
+    }
+
+    private mutating func reconnectRequested(tcURL: String?) {
+        do throws(ReconnectRefusal) {
+            actions.append(.reconnectRequested(try configuration.url.reconnectTarget(tcURL: tcURL)))
+        } catch {
+            guard !hasRefusedReconnect else { return }
+            hasRefusedReconnect = true
+            actions.append(.reconnectRefused(error))
         }
     }
 

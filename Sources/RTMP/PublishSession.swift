@@ -5,7 +5,7 @@ import Media
 ///
 /// 1. `connectionOpened(now:)` when TCP (and TLS) stands,
 /// 2. `bytesReceived(_:now:)` for whatever arrives, `timePassed(now:)` at `nextDeadline`,
-/// 3. after `.publishingStarted`: `chunk(_:)` for each packet, the result written whole,
+/// 3. after `.publishingStarted`: `chunkMetadata(at:)`, then `chunk(_:)` for each packet, the results written whole,
 /// 4. `stopRequested()` at the end; or `.failed` ends it.
 ///
 /// A server that asks for a password wants a new connection for each of its questions:
@@ -16,7 +16,7 @@ import Media
 public struct PublishSession: Sendable {
     public enum Action: Equatable, Sendable {
         case send([UInt8])
-        /// The server takes media from now on. Metadata has been sent.
+        /// The server takes media from now on, metadata first.
         case publishingStarted
         /// The server has received so many bytes of this connection. Never goes back.
         case acknowledged(byteCount: UInt64)
@@ -25,6 +25,9 @@ public struct PublishSession: Sendable {
         /// The server will soon end this connection: open a second session to the URL, go on here up to
         /// a key frame, continue there. Comes only where the configuration accepts it.
         case reconnectRequested(RTMPURL)
+        /// The server asks for another connection, to where none can be made: this one goes on. Told once in a
+        /// connection, whatever else the server asks for in vain.
+        case reconnectRefused(ReconnectRefusal)
         /// It is over: close the connection.
         case failed(PublishError)
         /// What was to be said at the end is in the `.send` before: write that, then close.
@@ -60,6 +63,7 @@ public struct PublishSession: Sendable {
     var remainingPingAnswers = 0
     /// The window that the server was told last.
     var announcedWindow: UInt32 = 0
+    var hasRefusedReconnect = false
 
     public init(configuration: PublishConfiguration) {
         self.configuration = configuration
@@ -104,6 +108,7 @@ extension PublishSession {
         acknowledgements = AcknowledgedByteCounter()
         sentByteCount = 0
         announcedWindow = 0
+        hasRefusedReconnect = false
         chunker = Self.chunker(configuration, streamID: 0)
         state = .handshaking
         deadline = now + configuration.timeLimits.handshake
@@ -180,9 +185,13 @@ extension PublishSession {
         return message
     }
 
-    /// Tells players what the stream has become, after a change of quality.
-    public mutating func chunk(_ metadata: StreamMetadata) -> ChunkedMessage {
-        let message = chunker.chunk(dataFrame: metadata.dataFrame(encoderName: configuration.encoderName))
+    /// The configuration's metadata, to be sent before the first packet of a connection and at its time: a stream that
+    /// goes on after a loss does not begin at zero again.
+    /// - Returns: `nil` when the media brings its own.
+    public mutating func chunkMetadata(at time: MediaTimestamp) -> ChunkedMessage? {
+        guard let metadata = configuration.metadata else { return nil }
+        let message = chunker.chunk(
+            dataFrame: metadata.dataFrame(encoderName: configuration.encoderName), at: time)
         sentByteCount &+= UInt64(message.byteCount)
         return message
     }

@@ -121,3 +121,31 @@ public struct CaptureContinuity {
         state = .away(nextAttempt: now + Self.retryInterval)
     }
 }
+
+/// Tells frames that have waited for the stream, in the camera's buffers, from those of a camera that is always late.
+public struct StaleFrames: Sendable {
+    /// A frame that is so much later than the camera's usual is not worth sending: newer ones follow at once.
+    public static let limit = Duration.milliseconds(500)
+    /// More than a camera has buffers cannot have waited: it is slower than it was, then.
+    private static let mostInARow = 16
+
+    /// From a frame's capture to its arrival, at the least.
+    private var usualDelay: Duration?
+    private var staleInARow = 0
+
+    public init() {}
+
+    /// A frame has come.
+    /// - Parameter time: when it was captured.
+    /// - Returns: whether it is to be left out.
+    public mutating func isStale(capturedAt time: MediaTimestamp, now: MediaTimestamp) -> Bool {
+        let delay = now - time
+        guard let usual = usualDelay, delay - usual > Self.limit, staleInARow < Self.mostInARow else {
+            usualDelay = staleInARow < Self.mostInARow ? min(usualDelay ?? delay, delay) : delay
+            staleInARow = 0
+            return false
+        }
+        staleInARow += 1
+        return true
+    }
+}

@@ -127,10 +127,13 @@ public struct EncoderLadder: Sendable {
         case .software(let retryAt): return now >= retryAt ? retry(now: now) : []
         case .closing(let since, let reason):
             guard now - since >= settings.closingLimit else { return [] }
-            return goOnInSoftware("\(reason), and closing it takes longer than \(settings.closingLimit.inSeconds) s", now: now)
+            let limit = settings.closingLimit.inSeconds
+            return goOnInSoftware("\(reason), and closing it has not returned for \(limit) s", now: now)
         case .opening(let since, let reason):
             guard now - since >= settings.openingLimit else { return [] }
-            return goOnInSoftware("\(reason.map { "\($0), and " } ?? "")opening it takes too long", now: now)
+            let cause = reason.map { "\($0), and " } ?? ""
+            let limit = settings.openingLimit.inSeconds
+            return goOnInSoftware("\(cause)opening it has not returned for \(limit) s", now: now)
         case .trial(let trial):
             let patience = trial.isOpen ? settings.trialSilence : settings.trialOpeningLimit
             guard now - trial.since >= patience else { return [] }

@@ -19,6 +19,9 @@ public struct PublishCounters: Sendable {
     public var sentVideoBytes = 0
     public var sentAudioUnits = 0
     public var sentAudioBytes = 0
+    /// The decode times of the last that were sent.
+    private var sentVideoTime: MediaTimestamp?
+    private var sentAudioTime: MediaTimestamp?
     /// Pictures that the send buffer dropped because the network was too slow.
     public var droppedFrames = 0
     public var droppedAudioUnits = 0
@@ -30,10 +33,22 @@ public struct PublishCounters: Sendable {
         case .video:
             sentFrames += 1
             sentVideoBytes += packet.payload.count
+            sentVideoTime = packet.decodeTime
         case .audio:
             sentAudioUnits += 1
             sentAudioBytes += packet.payload.count
+            sentAudioTime = packet.decodeTime
         case .videoHeader, .audioHeader: break
+        }
+    }
+
+    /// Headers for a connection that takes over: at the time that the stream has come to, not that of their encoders'
+    /// begin.
+    public func brought(upToDate headers: [EncodedPacket]) -> [EncodedPacket] {
+        headers.map { header in
+            var header = header
+            header.decodeTime = max(header.decodeTime, (header.isVideo ? sentVideoTime : sentAudioTime) ?? .zero)
+            return header
         }
     }
 

@@ -38,6 +38,12 @@ extension SendBuffer {
         drop(.audio, .newConnection, into: &dropped) { _, _ in true }
         waiting = PerTrack(video: [], audio: [])
         waitingByteCount = 0
+        // Headers are kept from when their encoders began, and the stream has gone on since. No packet that is still to
+        // come is older than the newest one, so that none is held up to its header's time.
+        for track in [Track.video, .audio] {
+            guard let newest = newestTime[track], let header = headers[track] else { continue }
+            headers[track]?.decodeTime = max(header.decodeTime, newest)
+        }
         newestTime = PerTrack(video: nil, audio: nil)
         // What the old connection still held is lost and counts neither as waiting nor as delivered.
         unsent = ByteLedger()

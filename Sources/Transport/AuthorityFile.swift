@@ -6,7 +6,7 @@ extension TLSContext {
         // Reading a pipe would hold up the caller for as long as nobody writes to it.
         guard isRegularFile(path) != false else { return "\(path) is not a regular file" }
         do {
-            _ = try TLSContext(authorityFile: path)
+            _ = try TLSContext.shared(authorityFile: path)
             return nil
         } catch {
             return "\(error)"

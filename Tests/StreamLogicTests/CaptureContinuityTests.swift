@@ -85,3 +85,44 @@ import Testing
         #expect(machine.deadline == at(4000))
     }
 }
+
+@Suite struct StaleFramesTests {
+    private func time(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: milliseconds) }
+
+    /// Six buffers were filled while nobody took them; the next frame is as young as ever.
+    @Test func framesThatWaitedAreLeftOutAndNewOnesAreNot() {
+        var stale = StaleFrames()
+        for number in Int64(0)..<30 {
+            let isStale = stale.isStale(capturedAt: time(number * 33), now: time(number * 33 + 20))
+            #expect(!isStale)
+        }
+        for number in Int64(30)..<36 {
+            let isStale = stale.isStale(capturedAt: time(number * 33), now: time(5000))
+            #expect(isStale)
+        }
+        let next = stale.isStale(capturedAt: time(5010), now: time(5040))
+        #expect(!next)
+    }
+
+    @Test func aShortWaitIsNone() {
+        var stale = StaleFrames()
+        _ = stale.isStale(capturedAt: time(0), now: time(20))
+        let isStale = stale.isStale(capturedAt: time(33), now: time(33 + 500))
+        #expect(!isStale)
+    }
+
+    @Test func aCameraThatIsAlwaysLateIsNotLeftOut() {
+        var stale = StaleFrames()
+        for number in Int64(0)..<100 {
+            let isStale = stale.isStale(capturedAt: time(number * 33), now: time(number * 33 + 2000))
+            #expect(!isStale)
+        }
+    }
+
+    @Test func aCameraThatBecomesSlowerGoesOnAfterAFewFrames() {
+        var stale = StaleFrames()
+        _ = stale.isStale(capturedAt: time(0), now: time(20))
+        let left = (Int64(1)..<100).count { stale.isStale(capturedAt: time($0 * 33), now: time($0 * 33 + 900)) }
+        #expect(left == 16)
+    }
+}

@@ -272,6 +272,27 @@ import Testing
         #expect(buffer.deliveredByteCount == delivered, "what the old connection held is lost")
     }
 
+    @Test func headersForANewConnectionHaveTheTimeThatTheStreamHasComeTo() {
+        var buffer = SendBuffer()
+        var script = MediaScript()
+        _ = buffer.append(MediaScript.videoHeader, now: .zero)
+        _ = buffer.append(MediaScript.audioHeader, now: .zero)
+        #expect(takeAll(&buffer).map(\.decodeTime) == [.zero, .zero])
+        _ = fill(&buffer, from: &script, until: 8)
+        _ = buffer.append(script.audio(), now: time(8))
+        _ = buffer.append(script.audio(), now: time(8))
+        _ = buffer.connectionOpened(now: time(9))
+        // Of the newest packet of each track, so that none that follows lies before.
+        #expect(takeAll(&buffer).map(\.decodeTime) == [time(8), time(0.02)])
+        // A connection that got nothing but the headers changes nothing.
+        _ = buffer.connectionOpened(now: time(10))
+        #expect(takeAll(&buffer).map(\.decodeTime) == [time(8), time(0.02)])
+        let header = EncodedPacket(kind: .videoHeader, decodeTime: time(11), payload: [7])
+        buffer.headerReplaced(header)
+        _ = buffer.connectionOpened(now: time(12))
+        #expect(takeAll(&buffer).map(\.decodeTime) == [time(11), time(0.02)], "a newer one has its own time")
+    }
+
     @Test func aStuckKernelQueueDoesNotAskForAKeyFrameWithEachPicture() {
         var buffer = SendBuffer()
         var script = MediaScript(keyFrameInterval: 1_000)

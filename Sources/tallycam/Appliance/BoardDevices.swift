@@ -4,74 +4,134 @@ import LinuxIO
 import Media
 import Settings
 
-/// Button and LEDs as board.json names them. What cannot be opened is tried again. Used from the main thread.
+/// Any lamp, as one type.
+private struct Lamp: LampDevice {
+    let device: any LampDevice
+
+    var isThere: Bool { device.isThere }
+
+    func set(isLit: Bool) throws(GPIOError) { try device.set(isLit: isLit) }
+}
+
+/// Button and LEDs as board.json names them. What cannot be opened is tried again. Used from the main thread, which no
+/// chip holds up: each line has a thread of its own.
 final class BoardDevices {
+    /// How lines are opened; called on their threads.
+    struct Openers {
+        var button: @Sendable (BoardDescription.Line) throws(GPIOError) -> GPIOButton = { line throws(GPIOError) in
+            try GPIOButton(name: line.name, chip: line.chip, isActiveLow: line.isActiveLow)
+        }
+        var lamp: @Sendable (BoardDescription.Line) throws(GPIOError) -> any LampDevice = { line throws(GPIOError) in
+            try GPIOLamp(name: line.name, chip: line.chip, isActiveLow: line.isActiveLow)
+        }
+    }
+
+    /// How long the main thread waits for what is opened or looked at, so that it can be told at once what is wrong.
+    private static let answerLimit = Duration.milliseconds(100)
+
+    private let openers: Openers
     private var board: BoardDescription?
-    private var button: GPIOButton?
-    private var statusLED: GPIOLamp?
-    private var flashLED: GPIOLamp?
+    private var button: LineThread<GPIOButton>?
+    private var statusLED: LineThread<Lamp>?
+    private var flashLED: LineThread<Lamp>?
+    /// The opening whose gestures are followed.
+    private var followedButton: Int?
     private var gestures = ButtonGestures(isPressed: false)
     private var gestureTimer: MediaTimestamp?
     private var sequencer = LEDSequencer()
     private var sequencerTimer: MediaTimestamp?
     private var pattern = LEDPattern.slow
     private var isFlashLit = false
-    /// What is wrong with the lines, by their keys in board.json.
-    private(set) var faults: [String: String] = [:]
+    /// Lines that have no thread, by their keys in board.json.
+    private var threadFaults: [String: String] = [:]
 
-    var fileDescriptor: Int32 { button?.fileDescriptor ?? -1 }
+    init(openers: Openers = Openers()) { self.openers = openers }
+
+    /// What is wrong with the lines, by their keys in board.json.
+    var faults: [String: String] {
+        let now = MonotonicClock.now()
+        var faults = threadFaults
+        faults["button"] = faults["button"] ?? button?.fault(now: now)
+        faults["statusLED"] = faults["statusLED"] ?? statusLED?.fault(now: now)
+        faults["flashLED"] = faults["flashLED"] ?? flashLED?.fault(now: now)
+        return faults
+    }
+
+    var fileDescriptor: Int32 { presentButton()?.fileDescriptor ?? -1 }
     var nextDeadline: MediaTimestamp? { [gestureTimer, sequencerTimer].compactMap { $0 }.min() }
 
     /// Takes up another description of the board; lines that stay the same are not touched.
     func boardChanged(to next: BoardDescription?, now: MediaTimestamp) {
-        if next?.button != board?.button { button = nil }
-        if next?.statusLED != board?.statusLED { statusLED = nil }
-        if next?.flashLED != board?.flashLED { flashLED = nil }
+        // Each lets go of its line first: the next may want the same one.
+        if next?.button != board?.button { end(&button, now: now) }
+        if next?.statusLED != board?.statusLED { end(&statusLED, now: now) }
+        if next?.flashLED != board?.flashLED { end(&flashLED, now: now) }
         board = next
-        openMissing(now: now)
+        checkLines(now: now)
     }
 
     /// To be called every few seconds: a chip may go (an expander's bus, a driver that is unbound) and come back.
     func checkLines(now: MediaTimestamp) {
-        if button?.isThere == false { button = nil }
-        if statusLED?.isThere == false { statusLED = nil }
-        if flashLED?.isThere == false { flashLED = nil }
-        let isMissing = button == nil && board?.button != nil || statusLED == nil && board?.statusLED != nil
-        if isMissing || flashLED == nil && board?.flashLED != nil || !faults.isEmpty { openMissing(now: now) }
+        startThreads(now: now)
+        button?.check(now: now)
+        statusLED?.check(now: now)
+        flashLED?.check(now: now)
+        button?.wait(atMost: Self.answerLimit)
+        statusLED?.wait(atMost: Self.answerLimit)
+        flashLED?.wait(atMost: Self.answerLimit)
     }
 
-    /// Opens what is described and not open yet.
-    func openMissing(now: MediaTimestamp) {
-        faults = [:]
+    /// The lights go dark, and all lines are let go of.
+    func end() { boardChanged(to: nil, now: MonotonicClock.now()) }
+
+    private func end<Device>(_ line: inout LineThread<Device>?, now: MediaTimestamp) {
+        line?.end(now: now)
+        line?.wait(atMost: Self.answerLimit)
+        line = nil
+    }
+
+    private func startThreads(now: MediaTimestamp) {
+        threadFaults = [:]
         if button == nil, let line = board?.button {
-            button = open("button") { () throws(GPIOError) in
-                try GPIOButton(name: line.name, chip: line.chip, isActiveLow: line.isActiveLow)
+            button = start("button") { [open = openers.button] () throws(SystemCallError) in
+                try LineThread("button") { () throws(GPIOError) in try open(line) }
             }
-            gestures = ButtonGestures(isPressed: button?.isPressed ?? false)
-            gestureTimer = nil
         }
         if statusLED == nil, let line = board?.statusLED {
-            statusLED = open("statusLED") { () throws(GPIOError) in
-                try GPIOLamp(name: line.name, chip: line.chip, isActiveLow: line.isActiveLow)
-            }
+            statusLED = lamp("statusLED", line)
             sequencer = LEDSequencer()
             perform(sequencer.patternChanged(to: pattern, now: now))
         }
         if flashLED == nil, let line = board?.flashLED {
-            flashLED = open("flashLED") { () throws(GPIOError) in
-                try GPIOLamp(name: line.name, chip: line.chip, isActiveLow: line.isActiveLow)
-            }
-            setFlash(isLit: isFlashLit)
+            flashLED = lamp("flashLED", line)
+            flashLED?.set(isLit: isFlashLit, now: now)
         }
     }
 
-    private func open<Device>(_ key: String, _ open: () throws(GPIOError) -> Device) -> Device? {
+    private func lamp(_ key: String, _ line: BoardDescription.Line) -> LineThread<Lamp>? {
+        start(key) { [open = openers.lamp] () throws(SystemCallError) in
+            try LineThread(lamp: key) { () throws(GPIOError) in Lamp(device: try open(line)) }
+        }
+    }
+
+    private func start<Line>(_ key: String, _ start: () throws(SystemCallError) -> Line) -> Line? {
         do {
-            return try open()
+            return try start()
         } catch {
-            faults[key] = "\(error)"
+            threadFaults[key] = "\(error)"
             return nil
         }
+    }
+
+    /// The button that is open now, with gestures that begin with it.
+    private func presentButton() -> GPIOButton? {
+        let opened = button?.opened
+        if opened?.number != followedButton {
+            followedButton = opened?.number
+            gestures = ButtonGestures(isPressed: opened?.device.wasPressedAtFirst ?? false)
+            gestureTimer = nil
+        }
+        return opened?.device
     }
 
     func show(_ pattern: LEDPattern, now: MediaTimestamp) {
@@ -85,23 +145,17 @@ final class BoardDevices {
 
     func setFlash(isLit: Bool) {
         isFlashLit = isLit
-        do {
-            try flashLED?.set(isLit: isLit)
-        } catch {
-            flashLED = nil
-            faults["flashLED"] = "\(error)"
-        }
+        flashLED?.set(isLit: isLit, now: MonotonicClock.now())
     }
 
     /// What the button's edges mean.
     func buttonMoved() -> [ButtonGestures.Action] {
-        guard let button else { return [] }
+        guard let present = presentButton() else { return [] }
         do {
             return taken(
-                try button.takeEdges().flatMap { gestures.levelChanged(isPressed: $0.isPressed, now: $0.time) })
+                try present.takeEdges().flatMap { gestures.levelChanged(isPressed: $0.isPressed, now: $0.time) })
         } catch {
-            self.button = nil
-            faults["button"] = "\(error)"
+            button?.lost("\(error)")
             return []
         }
     }
@@ -119,20 +173,11 @@ final class BoardDevices {
         return actions
     }
 
-    private func setStatus(isLit: Bool) {
-        do {
-            try statusLED?.set(isLit: isLit)
-        } catch {
-            statusLED = nil
-            faults["statusLED"] = "\(error)"
-        }
-    }
-
     private func perform(_ actions: [LEDSequencer.Action]) {
         for action in actions {
             switch action {
             case .setTimer(let time): sequencerTimer = time
-            case .setLED(let isLit): setStatus(isLit: isLit)
+            case .setLED(let isLit): statusLED?.set(isLit: isLit, now: MonotonicClock.now())
             }
         }
     }

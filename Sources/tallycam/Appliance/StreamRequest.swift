@@ -28,6 +28,7 @@ extension PublishOptions {
             dimension: try VideoDimension(parsing: device.dimension), encoder: Self.encoder(request.board),
             duration: nil)
         media.turn = PictureTurn(device)
+        media.isQualityChangeable = true
         let defaults = DeviceDescription()
         media.isPictureChosen =
             device.dimension != defaults.dimension || device.highestQuality != defaults.highestQuality

@@ -1,4 +1,3 @@
-import ApplianceLogic
 import DevicePorts
 import LinuxIO
 import Media
@@ -21,6 +20,8 @@ final class SteadyCamera: VideoSource {
     /// Of cameras that were closed.
     private var past = VideoSourceStatistics()
     private var repeatedFrames = 0
+    private var stale = StaleFrames()
+    private var staleFrames = 0
     private var interruptions = 0
 
     /// - Throws: what `open` throws: a camera that is not there at the begin is a wrong command line.
@@ -43,6 +44,9 @@ final class SteadyCamera: VideoSource {
         var sum = past
         if let camera { sum.add(camera.statistics) }
         sum.repeatedFrames = repeatedFrames
+        // Given by the camera, and lost here.
+        sum.capturedFrames -= staleFrames
+        sum.droppedFrames += staleFrames
         sum.interruptions = interruptions
         return sum
     }
@@ -52,6 +56,8 @@ final class SteadyCamera: VideoSource {
             var picture: KeptPicture?
             switch try waitForPicture() {
             case .stopped: return nil
+            case .captured(let frame) where stale.isStale(capturedAt: frame.captureTime, now: MonotonicClock.now()):
+                staleFrames += 1
             case .captured(let frame):
                 let kept = KeptPicture(frame)
                 lastPicture = kept
@@ -109,6 +115,7 @@ final class SteadyCamera: VideoSource {
     private func reopen() {
         do {
             camera = try open()
+            stale = StaleFrames()
             continuity.cameraOpened(now: MonotonicClock.now())
         } catch {
             continuity.openingFailed(now: MonotonicClock.now())

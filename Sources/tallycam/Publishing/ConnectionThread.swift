@@ -1,4 +1,3 @@
-import ApplianceLogic
 import LinuxIO
 import Media
 import RTMP
@@ -41,6 +40,7 @@ struct ConnectionReport: Sendable {
         case drained
         case keyFrameReached
         case reconnectRequested(RTMPURL)
+        case reconnectRefused(ReconnectRefusal)
         case buffer([SendBufferEvent])
     }
 
@@ -75,6 +75,8 @@ final class ConnectionThread {
     private var sendsMedia = false
     /// To be sent before anything from the queue.
     private var headers: ArraySlice<EncodedPacket> = []
+    /// Whether the metadata is still to be sent, before everything else.
+    private var owesMetadata = true
     private var holdsAtKeyFrame = false
     private var hasReportedDrained = false
     private var drainDeadline: MediaTimestamp?
@@ -129,7 +131,7 @@ final class ConnectionThread {
     private func connect() throws -> any ByteStream {
         let url = configuration.url
         let security: TransportSecurity =
-            url.scheme == .rtmps ? .tls(try TLSContext(authorityFile: authorityFile)) : .none
+            url.scheme == .rtmps ? .tls(try TLSContext.shared(authorityFile: authorityFile)) : .none
         // The watch notices a dead peer; the kernel's own end of the connection would leave the server unaware.
         var settings = TCPSettings()
         settings.userTimeout = Self.stalledLimit
@@ -243,17 +245,18 @@ final class ConnectionThread {
 
     private func sendQueued(_ connection: PublishConnection) throws {
         while connection.isIdle {
-            if let header = headers.popFirst() {
-                _ = try handle(connection.send(header), on: connection)
-                continue
-            }
-            if holdsAtKeyFrame, queue.isBeginningNext {
+            if holdsAtKeyFrame, headers.isEmpty, queue.isBeginningNext {
                 sendsMedia = false
                 report(.keyFrameReached)
                 break
             }
-            guard let packet = queue.take() else { break }
-            counters.update { $0.packetSent(packet) }
+            guard let packet = headers.popFirst() ?? takeFromQueue() else { break }
+            if owesMetadata {
+                owesMetadata = false
+                headers = [packet] + headers
+                _ = try handle(connection.sendMetadata(at: packet.decodeTime), on: connection)
+                continue
+            }
             _ = try handle(connection.send(packet), on: connection)
         }
         let events = queue.kernelQueueMeasured(
@@ -263,6 +266,12 @@ final class ConnectionThread {
             hasReportedDrained = true
             report(.drained)
         }
+    }
+
+    private func takeFromQueue() -> EncodedPacket? {
+        guard let packet = queue.take() else { return nil }
+        counters.update { $0.packetSent(packet) }
+        return packet
     }
 
     /// - Returns: whether the connection is over.
@@ -285,6 +294,7 @@ final class ConnectionThread {
             case .acknowledged: break
             case .reopeningWanted: return try handle(connection.reopen(on: connect()), on: connection)
             case .reconnectRequested(let url): report(.reconnectRequested(url))
+            case .reconnectRefused(let refusal): report(.reconnectRefused(refusal))
             case .stopped: return true
             case .failed(let error): throw ConnectionFailure(error, peer: connection.peer)
             }

@@ -1,4 +1,3 @@
-import ApplianceLogic
 import Bitstream
 import Glibc
 import LinuxIO
@@ -98,7 +97,7 @@ final class FilePublisher {
     /// - Returns: `nil` when a signal came first.
     private func connect() throws -> (any ByteStream)? {
         let security: TransportSecurity =
-            url.scheme == .rtmps ? .tls(try TLSContext(authorityFile: options.destination.authorityFile)) : .none
+            url.scheme == .rtmps ? .tls(try TLSContext.shared(authorityFile: options.destination.authorityFile)) : .none
         while !isEnding {
             do {
                 return try Connector.connect(
@@ -215,7 +214,7 @@ final class FilePublisher {
     {
         for occurrence in occurrences {
             switch occurrence {
-            case .publishingStarted, .acknowledged, .reconnectRequested: break
+            case .publishingStarted, .acknowledged, .reconnectRequested, .reconnectRefused: break
             case .reopeningWanted:
                 guard let stream = try connect() else { return true }
                 return try handle(connection.reopen(on: stream), on: connection)

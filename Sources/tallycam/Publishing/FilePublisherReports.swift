@@ -1,4 +1,3 @@
-import ApplianceLogic
 import Bitstream
 import Media
 import StreamLogic

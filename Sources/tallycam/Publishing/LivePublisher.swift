@@ -1,4 +1,3 @@
-import ApplianceLogic
 import DevicePorts
 import LinuxIO
 import Media

@@ -53,6 +53,8 @@ private final class LiveCommand {
 
     func run(_ options: sending PublishOptions) throws {
         defer { input?.restoreTerminal() }
+        var options = options
+        options.media.isQualityChangeable = input != nil
         view.typed(prompt: input?.prompt)
         let stream = try Self.thread(
             options, commands: commands, isWatched: console.hasTerminal, reporter: StreamReporter(view.take), ends: ends)

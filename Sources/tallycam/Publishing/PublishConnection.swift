@@ -15,6 +15,8 @@ final class PublishConnection {
         case reopeningWanted
         /// The server asks the stream to move.
         case reconnectRequested(RTMPURL)
+        /// It asks so, but to where none can.
+        case reconnectRefused(ReconnectRefusal)
         /// The goodbye is said and the server has closed, or did not in time: close.
         case stopped
         case failed(PublishError)
@@ -99,6 +101,12 @@ final class PublishConnection {
     /// Sends an FLV tag with its own timestamp. To be called only while `isIdle`.
     func send(_ tag: FLVTag) throws -> [Occurrence] { try send(session.chunk(tag)) }
 
+    /// Sends the metadata, if there is any. To be called only while `isIdle`.
+    func sendMetadata(at time: MediaTimestamp) throws -> [Occurrence] {
+        guard let metadata = session.chunkMetadata(at: time) else { return [] }
+        return try send(metadata)
+    }
+
     private func send(_ chunked: ChunkedMessage) throws -> [Occurrence] {
         // As a rule all of it fits at once, and nothing has to be kept.
         let written = try write(chunked, from: 0)
@@ -161,6 +169,7 @@ final class PublishConnection {
             case .acknowledged(let byteCount): occurrences.append(.acknowledged(byteCount: byteCount))
             case .reopenConnection: occurrences.append(.reopeningWanted)
             case .reconnectRequested(let url): occurrences.append(.reconnectRequested(url))
+            case .reconnectRefused(let refusal): occurrences.append(.reconnectRefused(refusal))
             case .failed(let error): occurrences.append(.failed(error))
             case .stopped: isStopping = true
             }

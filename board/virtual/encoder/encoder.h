@@ -51,6 +51,7 @@ struct role {
 	u32 lines;
 };
 
+/* roles.c */
 #define ROLE_COUNT 5
 #define ENCODER_ROLE 1
 extern const struct role roles[ROLE_COUNT];
@@ -154,6 +155,11 @@ static inline u32 frames_per_second(const struct context *ctx)
 	return max(1u, ctx->interval.denominator / max(1u, ctx->interval.numerator));
 }
 
+static inline bool is_due(uint every, u32 number)
+{
+	return every && number % every == 0;
+}
+
 /* component.c: how the calls of the driver end. */
 int component_create(struct context *ctx);
 int component_start(struct context *ctx, bool is_input);
@@ -176,6 +182,13 @@ void firmware_take(struct context *ctx, struct vb2_v4l2_buffer *buffer, bool is_
 /* What was given is encoded, and LAST follows. */
 void firmware_finish(struct context *ctx);
 void firmware_wake(struct context *ctx);
+
+/* coder.c: from an input to H.264. */
+bool coder_can_start(const struct context *ctx);
+int coder_start(struct context *ctx);
+void coder_stop(struct context *ctx);
+/* Reads the frame's input and codes it into the assembly. */
+void coder_run(struct context *ctx);
 
 /* queues.c */
 int init_queues(void *private, struct vb2_queue *input, struct vb2_queue *output);

@@ -1,0 +1,375 @@
+"""The encoder module by itself, against what is known of the Pi's driver: a small program in the guest makes the calls."""
+
+import errno
+import json
+import random
+import re
+import statistics
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from encoder import PARAMETERS, kernel_is_content, set_faults
+
+NODE = "/dev/video11"
+I_PERIOD, GOP_SIZE, BITRATE, FORCE_KEY = 0x00990A66, 0x009909CB, 0x009909CF, 0x009909E5
+LEVEL, MIN_BUFFERS = 0x00990A67, 0x00980928
+FRAME_TIMES = [0, 20, 36, 45, 60]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("client") / "client"
+    source = Path(__file__).with_name("client.c")
+    subprocess.run(["aarch64-linux-gnu-gcc-14", "-O1", "-Wall", "-Werror", "-static", source, "-o", path], check=True)
+    return path
+
+
+class Client:
+    def __init__(self, board, program: Path):
+        self.board = board
+        board.put("/tmp/client", program, "755")
+
+    def run(self, *words: str, timeout: float = 60) -> "Answers":
+        text = self.board.run(f"/tmp/client {' '.join(words)}", timeout=timeout).text
+        return Answers([json.loads(line) for line in text.splitlines()])
+
+
+class Answers(list):
+    """Lines of the client, in order."""
+
+    def calls(self, name: str) -> list[dict]:
+        return [line for line in self if line.get("call") == name]
+
+    def errors(self, name: str) -> list[int]:
+        return [line["errno"] for line in self.calls(name)]
+
+    def milliseconds(self, name: str) -> list[int]:
+        return [line["ms"] for line in self.calls(name)]
+
+    def back(self, kind: str) -> list[dict]:
+        """What came back of frames, or coded."""
+        return [line for line in self if line.get("back") == kind]
+
+    @property
+    def coded(self) -> list[dict]:
+        """But for the stream's end."""
+        return [line for line in self.back("coded") if not line["last"]]
+
+    def assert_fine(self) -> "Answers":
+        assert all(line.get("errno", 0) == 0 for line in self), self
+        return self
+
+
+@pytest.fixture
+def client(encoder, program) -> Client:
+    yield Client(encoder, program)
+    set_faults(encoder, stop_ms=0)
+
+
+def opened(size: str = "320 240", frames: int = 6, coded: int = 3, memory: str = "own", fourcc: str = "NV12") -> str:
+    """Up to the buffers, with lines as long as the Pi wants them."""
+    return (
+        f"open {NODE} format frames {fourcc} {size} format coded H264 {size} buffers frames {frames} {memory} "
+        f"buffers coded {coded} own"
+    )
+
+
+START = "on frames on coded"
+
+
+def took(milliseconds: int, seconds: float) -> bool:
+    return seconds * 1000 - 50 <= milliseconds < seconds * 1000 + 900
+
+
+# Memory.
+
+
+@pytest.fixture
+def scattered_camera(encoder):
+    """The camera with memory of single pages, as a USB camera's."""
+    words = "n_devs=1 node_types=0x1 num_inputs=1 input_types=0x0 vid_cap_nr=0"
+    encoder.run(f"rmmod vivid && modprobe vivid {words} allocators=0")
+    yield
+    encoder.run(f"rmmod vivid && modprobe vivid {words} allocators=1")
+
+
+@pytest.fixture
+def any_memory(encoder):
+    encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko any_memory=1")
+    yield
+    encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko")
+
+
+LENT = f"borrow /dev/video0 4 {opened('640 360', 4, memory='lent')} {START} feed 8 5 run 600"
+
+
+def prepare_camera(board) -> None:
+    board.run("v4l2-ctl -d /dev/video0 --set-fmt-video width=640,height=360,pixelformat=NV12")
+
+
+def test_contiguous_memory_is_taken_as_it_is(client, encoder):
+    prepare_camera(encoder)
+    answers = client.run(LENT).assert_fine()
+    assert len(answers.coded) == len(answers.back("frame")) == 8
+
+
+def test_scattered_memory_is_refused_when_it_is_queued(scattered_camera, client, encoder):
+    prepare_camera(encoder)
+    answers = client.run(LENT)
+    assert answers.errors("QBUF") == [errno.EFAULT] and not answers.back("frame")
+    assert answers.errors("STREAMON") == [0, 0]
+
+
+def test_a_friendlier_encoder_takes_any_memory(scattered_camera, any_memory, client, encoder):
+    prepare_camera(encoder)
+    assert len(client.run(LENT).assert_fine().coded) == 8
+
+
+# Time.
+
+
+@pytest.mark.parametrize("milliseconds", FRAME_TIMES[1:])
+def test_a_frame_takes_its_time_and_several_are_inside(client, encoder, milliseconds):
+    set_faults(encoder, picture_ms=milliseconds)
+    answers = client.run(opened(), START, "feed 24 1 run 900").assert_fine()
+    coded, back = answers.coded, answers.back("frame")
+    assert [line["frame"] for line in coded] == [line["frame"] for line in back] == list(range(1, 25))
+    # No more often than that; the guest's processor may be late with what was due.
+    first, last = coded[0]["at"], coded[-1]["at"]
+    assert milliseconds - 1 <= first and 22.5 * milliseconds < last - first < 23 * milliseconds * 3, (first, last)
+    # An input is back before its output, and meanwhile all the others are inside.
+    early = [after["at"] - before["at"] for before, after in zip(back, coded)]
+    assert min(early) >= 0 and statistics.mean(early) > milliseconds * 0.15, early
+    assert any(line["inside"] >= 5 for line in answers if "inside" in line), answers
+
+
+def test_an_encoder_without_a_frame_time_waits_for_nothing(client):
+    answers = client.run(opened(), START, "feed 24 1 run 300").assert_fine()
+    assert len(answers.coded) == len(answers.back("frame")) == 24
+
+
+@pytest.mark.parametrize("milliseconds", FRAME_TIMES)
+def test_every_fault_shows_whatever_a_frame_takes(client, encoder, milliseconds):
+    def run(*words: str, **faults: int) -> Answers:
+        set_faults(encoder, picture_ms=milliseconds, **faults)
+        answers = client.run(opened(), START, *words)
+        set_faults(encoder, **dict.fromkeys(faults, 0))
+        return answers
+
+    rest = f"run {300 + 6 * milliseconds}"
+    skipped = run(f"feed 12 1 {rest}", skip_every=3)
+    assert [line["frame"] for line in skipped.coded] == [1, 2, 4, 5, 7, 8, 10, 11] and len(skipped.back("frame")) == 12
+    broken = run(f"feed 12 1 {rest}", error_every=4)
+    assert [line["frame"] for line in broken.coded if line["error"]] == [4, 8, 12] and len(broken.coded) == 12
+    assert all(line["bytes"] for line in broken.coded)
+    headers = run(f"feed 12 1 {rest}", headers_every=4)
+    assert all(line["bytes"] < 60 for line in headers.coded if line["frame"] % 4 == 0) and len(headers.coded) == 12
+    stalled = run(f"feed 9 1 {rest} off frames off coded", stall_after=4)
+    assert len(stalled.coded) == len(stalled.back("frame")) == 3 and stalled.errors("STREAMOFF") == [0, 0]
+    swallowed = run(f"feed 9 1 {rest}", swallow_after=4)
+    assert len(swallowed.coded) == 3 and len(swallowed.back("frame")) == 9
+    healed = run(f"feed 6 1 {rest} set {FORCE_KEY} 1 feed 6 1 {rest}", swallow_after=4, stall_until_key=1)
+    assert [line["frame"] for line in healed.coded] == [1, 2, 3, *range(7, 13)]
+    assert [line["frame"] for line in healed.coded if line["key"]] == [1, 7]
+    split = run(f"set {BITRATE} 300000 feed 6 1 {rest}", buffer_bytes=600)
+    assert {line["frame"] for line in split.coded} == set(range(1, 7)) and len(split.coded) > 8
+    assert max(line["bytes"] for line in split.coded) == 600
+    endless = run(f"feed 6 1 stop {rest}", endless_drain=1)
+    assert len(endless.coded) == 6 == len(endless.back("coded"))
+    drained = run(f"feed 6 1 stop {rest}")
+    assert len(drained.coded) == 6 and drained.back("coded")[-1]["last"] == 1
+
+
+# Errors.
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.ENOENT, errno.ESRCH])
+def test_the_firmwares_status_is_the_error_of_starting(client, encoder, number):
+    set_faults(encoder, stream_errno=number)
+    answers = client.run(opened(), START)
+    assert answers.errors("REQBUFS") == [0, 0] and answers.errors("STREAMON") == [number, number]
+    set_faults(encoder, stream_errno=0)
+    assert len(client.run(opened(), START, "feed 4 1 run 200").assert_fine().coded) == 4
+
+
+def test_without_a_component_buffers_are_invalid(client, encoder):
+    set_faults(encoder, no_component=1)
+    assert client.run(f"open {NODE} buffers frames 4 own buffers coded 3 own").errors("REQBUFS") == [errno.EINVAL] * 2
+
+
+def test_memory_that_is_short_is_told_in_three_ways(client, encoder):
+    """Of the VideoCore's when it starts, or for its component, or of the kernel's for buffers; a smaller picture fits."""
+    for number, reqbufs, streamon in [
+        (errno.EPERM, [0, 0], [errno.EPERM] * 2), (errno.EINVAL, [errno.EINVAL] * 2, None),
+        (errno.ENOMEM, [errno.ENOMEM, 0], None),
+    ]:  # fmt: skip
+        set_faults(encoder, memory_kb=2000, memory_errno=number)
+        large = client.run(opened("960 540", 4), START)
+        assert large.errors("REQBUFS") == reqbufs, (number, large)
+        assert streamon is None or large.errors("STREAMON") == streamon, (number, large)
+        set_faults(encoder, memory_kb=3000)
+        client.run(opened("640 360", 4), START).assert_fine()
+
+
+def test_a_slow_bit_rate_ends_as_an_invalid_one(client, encoder):
+    set_faults(encoder, slow_bitrate=1)
+    answers = client.run(opened(), START, f"feed 2 1 set {BITRATE} 500000")
+    assert answers.errors("S_EXT_CTRLS") == [errno.EINVAL] and took(answers.milliseconds("S_EXT_CTRLS")[0], 3)
+
+
+def test_what_it_cannot_code_is_refused_and_never_coded(client):
+    """RGB, MJPEG, and a level that is too low."""
+    for words in [
+        opened(fourcc="RGB3"), opened().replace("coded H264", "coded MJPG"),
+        opened("1280 720").replace("buffers", f"set {LEVEL} 0 buffers", 1),
+    ]:  # fmt: skip
+        answers = client.run(words, "on frames on coded feed 2 1 run 100")
+        assert answers.errors("REQBUFS") == [0, 0], answers
+        assert errno.ESRCH in answers.errors("STREAMON") and not answers.coded, answers
+
+
+# Silence.
+
+
+def test_a_stalled_encoder_is_stopped_in_two_seconds_a_queue(client, encoder):
+    encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko")
+    set_faults(encoder, stall_after=2)
+    answers = client.run(opened(), START, "feed 4 1 run 100 off frames off coded close").assert_fine()
+    assert all(took(milliseconds, 2) for milliseconds in answers.milliseconds("STREAMOFF")), answers
+    assert answers.milliseconds("close")[0] < 500
+    kernel_is_content(encoder)
+
+
+def test_a_silent_firmware_costs_three_seconds_a_message_and_every_call_returns(client, encoder):
+    dead = f"parameter silent 1 open {NODE} format frames NV12 320 240 buffers frames 4 own close"
+    refused = client.run(dead)
+    assert refused.errors("REQBUFS") == [errno.EINVAL] and took(refused.milliseconds("REQBUFS")[0], 3)
+    assert refused.milliseconds("open")[0] < 500 and refused.milliseconds("close")[0] < 500
+    unstarted = client.run("parameter silent 0", opened(), "parameter silent 1 on frames close parameter silent 0")
+    # The component, and the port; closing gives up the component.
+    assert unstarted.errors("STREAMON") == [errno.ETIME] and took(unstarted.milliseconds("STREAMON")[0], 6)
+    control = client.run(
+        opened(), START, f"feed 2 1 parameter silent 1 set {BITRATE} 500000 set {FORCE_KEY} 1 stop parameter silent 0")
+    assert control.errors("S_EXT_CTRLS") == [errno.EINVAL] * 2
+    assert all(took(milliseconds, 3) for milliseconds in control.milliseconds("S_EXT_CTRLS")), control
+    assert control.errors("STOP") == [0] and control.milliseconds("STOP")[0] < 500
+
+
+def test_a_short_silence_loses_nothing(client, encoder):
+    answers = client.run(opened(), START, "feed 6 1 parameter silent 1 feed 3 30 run 800 parameter silent 0 feed 3 30 run 300")
+    assert len(answers.assert_fine().coded) == len(answers.back("frame")) == 12
+
+
+def test_what_a_silent_firmware_did_not_disable_gives_nothing_in_its_next_use(client, encoder):
+    closed = client.run(
+        opened(), START, "feed 4 1 parameter silent 1 feed 4 1 run 100 off frames off coded close parameter silent 0",
+        timeout=90,
+    )  # fmt: skip
+    # 3 + 2 a queue, and 3 for the component behind the second; again for the component at closing, and for its end.
+    frames, coded = closed.milliseconds("STREAMOFF")
+    assert took(frames, 5) and took(coded, 8) and took(closed.milliseconds("close")[0], 6), closed
+    assert closed.errors("STREAMOFF") == [0, 0]
+    after = client.run(opened(), START, "feed 6 1 run 600 off frames off coded close").assert_fine()
+    assert not after.coded and not after.back("frame") and max(after.milliseconds("STREAMOFF")) < 500
+    healed = client.run(opened(), START, "feed 6 1 run 300").assert_fine()
+    assert len(healed.coded) == 6
+    kernel_is_content(encoder)
+
+
+def test_another_opening_waits_for_a_slow_closing(client, encoder):
+    """The driver has one lock; many openings are no fault."""
+    both = client.run(opened(), START, "feed 4 1", opened(), START, "feed 4 1 run 200 use 0 feed 4 1 run 200").assert_fine()
+    assert len(both.coded) == 12
+    set_faults(encoder, stall_after=1, stop_ms=2000)
+    slow = encoder.start(f"/tmp/client {opened()} {START} feed 2 1 off frames")
+    slow.wait_for('"fed":2', 10)
+    assert client.run(f"sleep 300 open {NODE} get frames").milliseconds("open")[0] > 1000
+    slow.wait(20)
+
+
+# The stream.
+
+
+def test_the_end_is_an_empty_buffer_of_its_own(client, encoder):
+    answers = client.run(opened(), START, f"set {FORCE_KEY} 1 feed 5 1 stop run 300").assert_fine()
+    *frames, last = answers.back("coded")
+    assert len(frames) == 5 and not any(line["last"] for line in frames)
+    assert (last["last"], last["bytes"], last["key"]) == (1, 0, 0)
+    # No numbers, and a word of key frames only.
+    assert not any(line["sequence"] or line["p"] for line in answers.back("coded") + answers.back("frame"))
+    assert [line["key"] for line in frames] == [1, 0, 0, 0, 0]
+    empty = client.run(opened(), START, "stop run 200").assert_fine()
+    assert [line["last"] for line in empty.back("coded")] == [1]
+
+
+def test_the_period_of_key_frames_has_two_names(client):
+    answers = client.run(f"open {NODE} set {I_PERIOD} 7 value {GOP_SIZE} value {MIN_BUFFERS}")
+    values = [(line["control"], line["errno"]) for line in answers if "control" in line]
+    assert values == [(7, 0), (0, errno.EINVAL)]
+    answers = client.run(f"{opened()} set {I_PERIOD} 3 {START} feed 8 1 run 300").assert_fine()
+    assert [line["frame"] for line in answers.coded if line["key"]] == [1, 4, 7]
+
+
+# Formats.
+
+
+def test_formats_are_as_the_pis_driver_has_them(client):
+    answers = client.run(
+        f"open {NODE} get frames get coded bounds format frames NV12 417 239 bounds format coded H264 0 0 "
+        "format frames YU12 10 5000 list frames list coded"
+    )
+    fresh, coded, odd, none, limits = [line for line in answers if "format" in line]
+    rec709 = 3
+    assert fresh | {"fourcc": "YU12", "width": 32, "height": 32, "stride": 64, "colorspace": rec709} == fresh
+    assert coded | {"fourcc": "H264", "width": 32, "height": 32, "size": 512 << 10} == coded
+    assert odd | {"width": 417, "height": 239, "stride": 448, "size": 448 * 239 * 3 // 2} == odd
+    assert (none["width"], none["height"], none["errno"]) == (0, 0, 0)
+    assert (limits["width"], limits["height"]) == (32, 1920)
+    assert [line["bounds"] for line in answers if "bounds" in line] == [[64, 32], [448, 239]]
+    frames, coded = [line["formats"] for line in answers if "formats" in line]
+    assert frames[:4] == ["YU12", "YV12", "NV12", "NV21"] and {"YUYV", "UYVY", "RGB3", "BGR4"} <= set(frames)
+    assert coded == ["H264", "MJPG"]
+
+
+def test_sister_nodes_have_other_roles(client, encoder):
+    for number, role, frames, coded in [
+        (10, "decode", "H264", "YU12"), (12, "isp", "YU12", "YU12"), (18, "image_fx", "YU12", "YU12"),
+        (31, "encode_image", "YU12", "JPEG"),
+    ]:  # fmt: skip
+        assert encoder.run(f"cat /sys/class/video4linux/video{number}/name").text.strip() == f"bcm2835-codec-{role}"
+        assert "Memory-to-Memory Multiplanar" in encoder.run(f"v4l2-ctl -d /dev/video{number} --info").text
+        answers = client.run(f"open /dev/video{number} list frames list coded buffers frames 2 own buffers coded 2 own {START}")
+        lists = [line["formats"] for line in answers if "formats" in line]
+        assert (lists[0][0], lists[1][0]) == (frames, coded)
+        assert answers.errors("STREAMON") == [errno.ESRCH] * 2
+
+
+@pytest.mark.parametrize("fourcc, luma, chroma", [("YUYV", 0, (1, 3)), ("YVYU", 0, (3, 1)), ("UYVY", 1, (0, 2)), ("VYUY", 1, (2, 0))])
+def test_packed_formats_are_coded_as_they_are(encoder, tmp_path, fourcc, luma, chroma):
+    width, height = 320, 240
+    raw = random.Random(5).randbytes(width * height * 2)
+    encoder.put("/tmp/in.raw", raw)
+    set_faults(encoder, lossless=1)
+    encoder.run(
+        f"v4l2-ctl -d {NODE} --set-fmt-video-out width={width},height={height},pixelformat={fourcc} "
+        "--stream-mmap --stream-out-mmap --stream-from /tmp/in.raw --stream-to /tmp/out.h264 --stream-count 1"
+    )
+    (tmp_path / "out.h264").write_bytes(encoder.get("/tmp/out.h264"))
+    decoded = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", str(tmp_path / "out.h264"), "-f", "rawvideo", "-pix_fmt", "yuv420p", "-"],
+        capture_output=True, check=True,
+    )  # fmt: skip
+    lines = [raw[2 * width * line : 2 * width * (line + 1)] for line in range(height)]
+    planes = [b"".join(line[luma::2] for line in lines)]
+    planes += [b"".join(line[start::4] for line in lines[::2]) for start in chroma]
+    assert decoded.stderr == b"" and decoded.stdout[: width * height * 3 // 2] == b"".join(planes)
+
+
+def test_parameters_are_documented(encoder):
+    """Every parameter of the module is in the table, and nothing else is."""
+    names = set(encoder.run(f"ls {PARAMETERS}").text.split())
+    text = Path(__file__).parents[2].joinpath("docs/virtual-board.md").read_text()
+    named = set(re.findall(r"`(\w+)(?:=\w+)?`", text[text.index("## The encoder module") :]))
+    assert names <= named, names - named

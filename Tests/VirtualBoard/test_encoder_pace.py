@@ -1,0 +1,175 @@
+"""An encoder at the edge of what it can: a little slower than the camera, one that cannot read the camera's memory, and
+firmware that comes and goes, as on a Raspberry Pi."""
+
+import time
+
+import pytest
+from board import HOST
+
+from encoder import SMALL, Publisher, Stream, assert_decodes, set_faults
+
+CAMERA = "v4l2:/dev/video0,size=640x360,format=NV12"
+LEND = ("--dimension 640x360", "--quality Medium1", "--adapt nothing")
+VIVID = "n_devs=1 node_types=0x1 num_inputs=1 input_types=0x0 vid_cap_nr=0"
+HARDWARE, SOFTWARE = "v4l2:/dev/video11", "openh264"
+
+
+def gaps(stream: Stream, begin: float = 1.0) -> list[int]:
+    """Milliseconds from one picture to the next, without the first seconds."""
+    times = [tag.timestamp for tag in stream.recording.pictures if tag.timestamp >= begin * 1000]
+    return [after - before for before, after in zip(times, times[1:])]
+
+
+def silences(publisher: Publisher, seconds: float) -> list[float]:
+    """How long the count of sent pictures stood still, looked at from outside while so many seconds pass."""
+    end = time.monotonic() + seconds
+    last, since, found = publisher.pictures, time.monotonic(), []
+    while time.monotonic() < end:
+        time.sleep(0.2)
+        if publisher.pictures > last:
+            found.append(time.monotonic() - since)
+            last, since = publisher.pictures, time.monotonic()
+    return found + [time.monotonic() - since]
+
+
+@pytest.mark.parametrize("milliseconds, rates", [(36, (24, 28.5)), (45, (19.5, 22.7))])
+def test_an_encoder_slower_than_the_camera_gives_even_frames(encoder, nginx, capsys, milliseconds, rates):
+    """All of the camera's buffers are in it, and none comes back by a new frame: there is none without a free buffer."""
+    set_faults(encoder, picture_ms=milliseconds)
+    stream = Publisher(encoder, nginx, f"pace{milliseconds}", *LEND, "--duration 14", source=CAMERA).finish(90)
+    found = sorted(gaps(stream))
+    rate = 1000 * len(found) / sum(found)
+    report = stream.of("status")[-1]
+    with capsys.disabled():
+        print(f"\n  {milliseconds} ms a frame: {rate:.1f} fps, gaps {found[0]} to {found[-1]} ms, "
+              f"{stream.ended['videoSkipped']} skipped, {report['sourceDropped']} dropped by the camera")  # fmt: skip
+    assert rates[0] <= rate <= rates[1], (rate, found[-20:])
+    # The emulated processor is late now and then; half a second is what the repetition of a frame took.
+    assert found[len(found) * 98 // 100] <= 120 and found[-1] < 400, found[-20:]
+    assert stream.ended["videoSkipped"] + report["sourceDropped"] > 20, "what was left out is counted"
+    assert report["sourceConverted"] == report["sourceMapped"] == 0, report
+    assert not {1103, 1104} & set(stream.codes)
+    assert_decodes(stream)
+
+
+@pytest.fixture
+def scattered(encoder):
+    """The camera's memory as a USB camera's: not contiguous."""
+    encoder.run(f"rmmod vivid && modprobe vivid {VIVID} allocators=0")
+    yield encoder
+    encoder.end_all()
+    encoder.run(f"rmmod vivid && modprobe vivid {VIVID} allocators=1")
+
+
+def test_frames_that_the_driver_cannot_read_are_copied_once(scattered, nginx):
+    """The import is refused with the first frame, which goes in all the same."""
+    stream = Publisher(scattered, nginx, "scattered", *LEND, "--duration 10", source=CAMERA).finish(90)
+    assert not {1103, 1104} & set(stream.codes)
+    reports = stream.of("status")
+    assert {report["encoder"] for report in reports} == {HARDWARE}
+    assert stream.text.count("each frame is copied into the encoder's own") == 1
+    assert stream.ended["videoSkipped"] == 0, stream.ended
+    # One copy for each frame, a few may be just on their way.
+    assert abs(reports[-1]["sourceConverted"] - reports[-1]["sourceFrames"]) <= 3, reports[-1]
+    assert reports[-1]["sourcePasses"] == reports[-1]["sourceConverted"] > 60
+    assert_decodes(stream)
+
+
+@pytest.mark.parametrize("fault", [{"stream_errno": 1}, {"stream_errno": 2}, {"stream_errno": 3}, {"no_component": 1}])
+def test_an_encoder_without_memory_of_its_own_says_so(encoder, nginx, fault):
+    """The firmware's status comes as an error number: EPERM is no lack of rights."""
+    set_faults(encoder, **fault)
+    refused = encoder.run(
+        f"tallycam publish --encoder v4l2 --audio none --events json --url rtmp://{HOST}:{nginx.port}/live/never",
+        check=False, timeout=60)
+    assert refused.status == 4 and '"code":-1303' in refused.text
+    assert "got no memory for its buffers" in refused.text and "gpu_mem= in config.txt" in refused.text
+    assert "opened by this user" not in refused.text and '"code":1001' not in refused.text
+
+
+def test_too_little_memory_for_the_firmware_makes_a_smaller_picture(encoder, nginx):
+    set_faults(encoder, memory_kb=2500)
+    stream = Publisher(
+        encoder, nginx, "lean", "--dimension 960x540", "--encoder auto", "--quality Low3", "--duration 6").finish(90)
+    assert (stream.recording.sps.width, stream.recording.sps.height) == (640, 360)
+    assert not {1103, 1104} & set(stream.codes)
+    assert {event["encoder"] for event in stream.of("status")} == {HARDWARE}
+    assert_decodes(stream)
+
+
+def test_a_chosen_encoder_that_gives_nothing_begins_no_stream(encoder, nginx):
+    """It opens, takes frames and stays silent: known before anything is published."""
+    set_faults(encoder, swallow_after=1)
+    refused = encoder.run(
+        f"tallycam publish --encoder v4l2 --audio none --events json --url rtmp://{HOST}:{nginx.port}/live/mute",
+        check=False, timeout=60)
+    assert refused.status == 4 and '"code":-1303' in refused.text
+    assert "takes frames and gives none" in refused.text and "with --encoder auto" in refused.text
+    assert '"code":1001' not in refused.text
+    set_faults(encoder, swallow_after=0)
+    stream = Publisher(encoder, nginx, "speaks", SMALL, "--quality Low3", "--duration 4").finish()
+    assert {event["encoder"] for event in stream.of("status")} == {HARDWARE}
+    assert_decodes(stream)
+
+
+def test_an_encoder_that_stops_slowly_is_bridged_by_software(encoder, nginx, capsys):
+    """The Pi's driver waits two seconds for what a stalled firmware has of either queue. Nothing else waits for that, and
+    the hardware comes back when it has."""
+    set_faults(encoder, stall_after=60, stall_opens=1, stop_ms=2000)
+    publisher = Publisher(encoder, nginx, "bridged", *LEND, source=CAMERA)
+    publisher.wait_event(1104, 1, 60)
+    publisher.wait_pictures(publisher.pictures + 60)
+    stream = publisher.stop()
+    codes = [code for code in stream.codes if code in (1103, 1104)]
+    assert codes == [1103, 1104], codes
+    assert stream.of("status")[-1]["encoder"] == HARDWARE
+    with capsys.disabled():
+        print(f"\n  the picture stood for {max(gaps(stream))} ms")
+    # A second of silence, another one after a keyframe was asked for, and one for closing.
+    assert max(gaps(stream)) < 4300, "software takes over after the first slow close"
+    assert stream.of("status")[-1]["sourceInterruptions"] == 0
+    assert_decodes(stream)
+
+
+def test_firmware_that_was_silent_is_back_with_the_first_retry_and_no_retry_stops_the_picture(encoder, nginx, capsys):
+    """The driver keeps a flag from a component whose disabling was not answered: the next one gives nothing, and only
+    closing that heals it. Software goes on through all of it."""
+    publisher = Publisher(encoder, nginx, "healed", *LEND, source=CAMERA)
+    publisher.wait_pictures(60)
+    set_faults(encoder, silent=1)
+    publisher.wait_event(1103, 1, 40)
+    fallen = time.monotonic()
+    publisher.wait_pictures(publisher.pictures + 10)
+    # The driver has waited for everything, in vain.
+    time.sleep(30)
+    set_faults(encoder, silent=0)
+    found = silences(publisher, max(1.0, fallen + 50 - time.monotonic()))
+    publisher.wait_event(1104, 1, 60)
+    publisher.wait_pictures(publisher.pictures + 60)
+    stream = publisher.stop()
+    assert [code for code in stream.codes if code in (1103, 1104)] == [1103, 1104]
+    assert stream.of("status")[-1]["encoder"] == HARDWARE
+    (zero,) = [event["t"] for event in stream.events if event["code"] == 1002]
+    (fall,) = [event["t"] - zero for event in stream.events if event["code"] == 1103]
+    later = gaps(stream, fall + 1)
+    with capsys.disabled():
+        print(f"\n  after the fall the picture never stood longer than {max(later)} ms ({max(found):.1f} s as counted)")
+    # Software gives 15 a second at the least.
+    assert max(later) < 700, sorted(later)[-10:]
+    assert_decodes(stream)
+
+
+def test_a_retry_with_dead_firmware_does_not_stop_the_picture(encoder, nginx):
+    """Every opening fails after seconds, two at each retry, and software goes on beside them."""
+    publisher = Publisher(encoder, nginx, "dead", *LEND, source=CAMERA)
+    publisher.wait_pictures(60)
+    set_faults(encoder, silent=1)
+    publisher.wait_event(1103, 2, 140)
+    publisher.wait_pictures(publisher.pictures + 20)
+    stream = publisher.stop(60)
+    first, second = [event for event in stream.events if event.get("code") == 1103]
+    assert "tried again" in second["reason"] and second["t"] - first["t"] > 55
+    (zero,) = [event["t"] for event in stream.events if event["code"] == 1002]
+    assert max(gaps(stream, first["t"] - zero + 1)) < 700
+    assert 1104 not in stream.codes and stream.of("status")[-1]["encoder"] == SOFTWARE
+    assert_decodes(stream)
