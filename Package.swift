@@ -39,15 +39,36 @@ let package = Package(
         .target(name: "JSONText", dependencies: ["Settings", "LinuxIO", "CRapidJSON"]),
         .target(name: "BoardIO", dependencies: ["DevicePorts", "LinuxIO", "Media", "CGPIOD"]),
 
+
         // Engines: threads around the core.
+        .target(
+            name: "MediaPipeline",
+            dependencies: [
+                "StreamLogic", "StreamQuality", "DevicePorts", "LinuxIO", "SoftwareEncoding", "SyntheticSources", "Media",
+            ]),
+        .target(
+            name: "Publishing",
+            dependencies: [
+                "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings", "LinuxIO",
+                "Media",
+            ]),
+        .target(
+            name: "Receiving", dependencies: ["StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"]),
         .target(name: "Terminal", dependencies: ["StreamLogic", "StreamQuality", "JSONText", "LinuxIO", "Media"]),
+        .target(
+            name: "ApplianceRuntime",
+            dependencies: [
+                "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "JSONText", "BoardIO", "Transport",
+                "Terminal", "LinuxIO", "Media",
+            ]),
 
         .executableTarget(
             name: "tallycam",
             dependencies: [
                 "Media", "Bitstream", "RTMP", "StreamQuality", "Settings", "StreamLogic", "ApplianceLogic",
                 "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "CameraCapture", "V4L2Devices", "Transport",
-                "SyntheticSources", "JSONText", "BoardIO", "Terminal",
+                "SyntheticSources", "JSONText", "BoardIO", "MediaPipeline",
+                "Publishing", "Receiving", "Terminal", "ApplianceRuntime",
             ]),
 
         // C shims: they surface what Swift cannot import and hold no logic.
@@ -89,7 +110,7 @@ let package = Package(
         .testTarget(name: "TransportTests", dependencies: ["Transport"]),
         .target(
             name: "MediaTestSupport",
-            dependencies: ["Bitstream", "DevicePorts", "LinuxIO", "Media", "SeededNumbers", "V4L2Devices", "CLibYUV"],
+            dependencies: ["Bitstream", "DevicePorts", "LinuxIO", "Media", "SeededNumbers", "CLibYUV"],
             path: "Tests/Support"),
         .testTarget(
             name: "SoftwareEncodingTests",
@@ -109,10 +130,14 @@ let package = Package(
                 "SyntheticSources", "SoftwareEncoding", "StreamQuality", "MediaTestSupport", "SeededNumbers",
             ]),
         .testTarget(
-            name: "TallycamTests",
+            name: "ApplianceRuntimeTests",
             dependencies: [
-                "tallycam", "StreamLogic", "DevicePorts", "LinuxIO", "Media", "SoftwareEncoding", "StreamQuality",
-                "V4L2Devices",
+                "ApplianceRuntime", "ApplianceLogic", "Settings", "JSONText", "BoardIO", "LinuxIO", "Media",
+            ]),
+        .testTarget(
+            name: "MediaPipelineTests",
+            dependencies: [
+                "MediaPipeline", "StreamLogic", "StreamQuality", "SoftwareEncoding", "DevicePorts", "LinuxIO", "Media",
                 "MediaTestSupport",
             ]),
     ],
@@ -127,6 +152,10 @@ for target in package.targets where target.type != .test && !target.name.hasPref
 }
 
 // What decides and puts together is built for size: pixels and bytes are worked on in other targets.
-for target in package.targets where ["Settings", "StreamLogic", "ApplianceLogic", "Terminal", "tallycam"].contains(target.name) {
+let builtForSize = [
+    "Settings", "StreamLogic", "ApplianceLogic", "MediaPipeline", "Publishing", "Receiving", "Terminal",
+    "ApplianceRuntime", "tallycam",
+]
+for target in package.targets where builtForSize.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }

@@ -52,5 +52,15 @@ public protocol VideoEncoder: AnyObject {
     var conversionCount: Int { get }
 }
 
+/// Why an encoder cannot be used, or cannot go on.
+public protocol EncoderFailure: Error {
+    /// Whether a smaller picture may help.
+    var isLackOfMemory: Bool { get }
+    /// Whether opening it again in a moment may help.
+    var mayPassByItself: Bool { get }
+    /// Whether firmware that answers nothing may be the reason.
+    var mayBeDeadFirmware: Bool { get }
+}
+
 /// Takes an encoder's packets, in decode order: a `videoHeader` first whenever it is new. Any thread.
 public typealias EncodedOutput = @Sendable ([EncodedPacket]) -> Void

@@ -1,6 +1,5 @@
 import Media
 import StreamLogic
-import StreamLogic
 import StreamQuality
 
 /// The terminal view of a stream: rendered from a snapshot, shown by `Console`.

@@ -107,7 +107,11 @@ def unused(description: str, users: str) -> set[str]:
 
 @pytest.mark.parametrize("description", ["DeviceDescription", "BoardDescription"])
 def test_what_a_file_says_is_used(description):
-    users = "".join(path.read_text() for path in sorted((CHECKOUT / "Sources/tallycam").rglob("*.swift")))
+    users = "".join(
+        path.read_text()
+        for target in ("ApplianceRuntime", "tallycam")
+        for path in sorted((CHECKOUT / "Sources" / target).rglob("*.swift"))
+    )
     assert not unused(description, users)
     assert unused("DeviceDescription", users.replace(".mirrored", ".")) == {"mirrored"}
 
@@ -166,7 +170,7 @@ def test_the_light_of_the_paper_is_the_code_s():
 
 
 def test_the_console_commands_of_the_paper_are_the_code_s():
-    code = (CHECKOUT / "Sources/tallycam/Appliance/ConsoleCommands.swift").read_text()
+    code = (CHECKOUT / "Sources/ApplianceRuntime/ConsoleCommands.swift").read_text()
     section = PAPER.read_text().split("\n## Console\n", 1)[1].split("\n## ", 1)[0]
     named = {word.split()[0] for row in re.findall(r"^\| (`[^|]+) \|", section, re.MULTILINE) for word in re.findall("`([^`]+)`", row)}
     assert named == set(re.findall(r"case \(\"(\w+)\"", code))
