@@ -132,7 +132,8 @@ let package = Package(
         .testTarget(
             name: "ApplianceRuntimeTests",
             dependencies: [
-                "ApplianceRuntime", "ApplianceLogic", "Settings", "JSONText", "BoardIO", "LinuxIO", "Media",
+                "ApplianceRuntime", "ApplianceLogic", "StreamLogic", "Settings", "JSONText", "BoardIO", "LinuxIO", "Media",
+                "MediaTestSupport",
             ]),
         .testTarget(
             name: "MediaPipelineTests",

@@ -18,9 +18,9 @@ REPORTS = CHECKOUT / "out/test"
 STAGES = ["unit", "checks", "integration", "board", "fuzz"]
 # The long ones first, so that none of them is left over at the end.
 BOARD_ORDER = [
-    "test_card", "test_mixed_faults", "test_card_network", "test_encoder_faults", "test_microphone", "test_capture",
-    "test_encoder", "test_synchrony", "test_encoder_module", "test_live", "test_libcamera", "test_machine_restart",
-    "test_rig", "test_raspi3b", "test_memory",
+    "test_card", "test_mixed_faults", "test_dead_encoder", "test_encoder_pace", "test_card_network", "test_encoder_faults",
+    "test_microphone", "test_capture", "test_encoder", "test_synchrony", "test_encoder_module", "test_live",
+    "test_libcamera", "test_machine_restart", "test_rig", "test_raspi3b", "test_memory",
 ]  # fmt: skip
 # Guests at a time. Each computes for about a third of the time that two cores have, and waits for the rest; beside the
 # other stages, which compute, there is less room.
@@ -28,7 +28,7 @@ BOARD_GUESTS, BOARD_GUESTS_BESIDE = 3, 2
 # Their sound has gaps when the guest waits for a processor: they come first there, and never beside each other.
 LISTENING = {"test_microphone", "test_synchrony"}
 # Before the others: what takes minutes is not to be repeated.
-LONG = {"test_mixed_faults"}
+LONG = {"test_mixed_faults", "test_dead_encoder"}
 FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv"]
 FUZZ_SECONDS = 10
 TERMINAL = sys.stdout.isatty()

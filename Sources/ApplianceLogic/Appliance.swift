@@ -219,6 +219,9 @@ public struct Appliance: Sendable {
 
     // MARK: Derived
 
+    /// Nothing is live, nor wanted, nor under way.
+    public var isIdle: Bool { isLoaded && !isLoading && !wantsStream && !streamIsRunning && powerOff == nil }
+
     private var streamIsRunning: Bool {
         switch stream {
         case .connecting, .connected, .reconnecting, .disconnecting: true
@@ -270,7 +273,7 @@ public struct Appliance: Sendable {
     private var derivedState: ApplianceState {
         if powerOff != nil { return .shutdown }
         switch stream {
-        case .connected: return isDegraded ? .degraded : .live
+        case .connected: return liveState
         case .disconnecting: return .stopping
         case .reconnecting: return .reconnecting
         case .connecting: return connectingState
@@ -279,6 +282,12 @@ public struct Appliance: Sendable {
         if !isLoaded { return .boot }
         if isLoading { return .updating }
         return faults.first.map { .fault($0) } ?? .ready
+    }
+
+    /// The uplink may be better in a minute, a dead encoder not: it is said first.
+    private var liveState: ApplianceState {
+        if currentFaults.contains(.hardwareEncoder) { return .liveInSoftware }
+        return isDegraded ? .degraded : .live
     }
 
     /// Network before server: without the one the other cannot be known.

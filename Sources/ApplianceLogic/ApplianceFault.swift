@@ -13,6 +13,8 @@ public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
     case encoder = 8
     /// `board.json`, GPIO lines, the card: what the image or the hardware got wrong.
     case board = 9
+    /// The hardware encoder is dead until the machine restarts; software stands in for it.
+    case hardwareEncoder = 10
 
     /// How often the LED blinks in a row. Nothing blinks once: single blinks are other rhythms.
     public var blinkCount: Int { rawValue }
@@ -22,7 +24,7 @@ public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
     public var preventsStreaming: Bool {
         switch self {
         case .streamFile, .camera, .encoder: true
-        case .settings, .microphone, .network, .server, .board: false
+        case .settings, .microphone, .network, .server, .board, .hardwareEncoder: false
         }
     }
 
@@ -37,6 +39,7 @@ public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
         case .server: "the server refused the stream or cannot be reached"
         case .encoder: "no video encoder works"
         case .board: "the board's description or hardware is at fault"
+        case .hardwareEncoder: "the hardware encoder is dead until the machine restarts, software encodes"
         }
     }
 

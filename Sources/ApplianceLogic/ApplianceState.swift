@@ -10,6 +10,8 @@ public enum ApplianceState: Hashable, Sendable {
     case live
     /// Live with the quality lowered.
     case degraded
+    /// Live without the hardware encoder, which is dead until the machine restarts.
+    case liveInSoftware
     case reconnecting
     case stopping
     case shutdown
@@ -25,6 +27,7 @@ public enum ApplianceState: Hashable, Sendable {
         case .connecting: "connecting"
         case .live: "live"
         case .degraded: "degraded"
+        case .liveInSoftware: "live in software"
         case .reconnecting: "reconnecting"
         case .stopping: "stopping"
         case .shutdown: "shutdown"
@@ -40,6 +43,7 @@ public enum ApplianceState: Hashable, Sendable {
         case .connecting: .fast
         case .live: .steady
         case .degraded: .gaps
+        case .liveInSoftware: .doubleGaps
         case .reconnecting: .shortShortShortLong
         case .stopping, .shutdown: .verySlow
         }

@@ -26,6 +26,8 @@ public struct LEDPattern: Hashable, Sendable {
     public static let heartbeat = LEDPattern([80, 2920])
     /// Live with the quality lowered: light with short gaps.
     public static let gaps = LEDPattern([900, 100])
+    /// Live without the hardware encoder: light with two short gaps.
+    public static let doubleGaps = LEDPattern([700, 100, 100, 100])
     /// Reconnecting: three short, one long.
     public static let shortShortShortLong = LEDPattern([100, 100, 100, 100, 100, 100, 700, 300])
     /// Stopping and shutting down: long light, long dark.

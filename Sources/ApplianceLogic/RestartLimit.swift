@@ -6,43 +6,73 @@ import Media
 /// An hour is one of running: a board without a real-time clock knows no other. What is saved is how long before the
 /// saving each restart was; time that passed without a saving or without power counts as none, which errs to fewer.
 public struct RestartLimit: Hashable, Sendable {
-    /// So many within `window`.
-    public static let most = 3
-    public static let window = Duration.seconds(3600)
+    public enum Reason: CaseIterable, Sendable {
+        /// Every encoder has failed, the software's too.
+        case everyEncoder
+        /// The hardware encoder is dead; streams do without it.
+        case hardwareEncoder
 
+        /// So many within `window`, with those for other reasons: what one restart has not mended, the next does not.
+        public var most: Int {
+            switch self {
+            case .everyEncoder: 3
+            case .hardwareEncoder: 1
+            }
+        }
+    }
+
+    /// What becomes of the stream after the machine's start.
+    public enum StreamAfterwards: String, Sendable {
+        /// It was wanted when the machine restarted itself, and begins again.
+        case resumes = "resume"
+        /// Nothing was wanted when the machine restarted itself, which must not begin anything: not even at boot.
+        case staysOff = "off"
+        /// The machine's start was a person's, or was taken up already.
+        case asEver = "none"
+    }
+
+    public static let window = Duration.seconds(3600)
+    private static let mostOfAll = Reason.allCases.map(\.most).max() ?? 0
+
+    /// Of all restarts, the earliest first.
     private var times: [MediaTimestamp]
-    /// A stream was wanted when the machine restarted itself last, and has not been begun again since.
-    public private(set) var resumesStream: Bool
+    public private(set) var streamAfterwards: StreamAfterwards
 
     /// - Parameters:
     ///   - text: what `savedText` gave before the machine's last start; `nil` or garbage when there was nothing.
     ///   - now: time since the machine's start.
     public init(savedText text: String?, now: MediaTimestamp) {
         let words = (text ?? "").split { $0 == " " || $0 == "\n" }
-        resumesStream = words.first == "resume"
+        streamAfterwards = words.first.flatMap { StreamAfterwards(rawValue: String($0)) } ?? .asEver
         let ages = words.compactMap { Int64($0) }.filter { $0 >= 0 && $0 < 1_000_000_000 }
-        times = ages.suffix(Self.most).map { now - .seconds($0) }
+        times = ages.suffix(Self.mostOfAll).map { now - .seconds($0) }.sorted()
     }
 
     /// Nothing but a restart helps.
-    /// - Parameter resumesStream: whether a stream is to begin again after it.
+    /// - Parameter resumesStream: whether a stream is to begin again after it; nothing begins otherwise.
     /// - Returns: whether it may be done. The state is to be saved before that, or it must not be done.
-    public mutating func restartWanted(resumesStream: Bool, now: MediaTimestamp) -> Bool {
+    public mutating func restartWanted(for reason: Reason, resumesStream: Bool, now: MediaTimestamp) -> Bool {
+        guard earliest(for: reason, now: now) <= now else { return false }
         times.removeAll { now - $0 >= Self.window }
-        guard times.count < Self.most else { return false }
         times.append(now)
-        self.resumesStream = resumesStream
+        streamAfterwards = resumesStream ? .resumes : .staysOff
         return true
     }
 
-    /// The stream that was wanted before the restart begins.
-    public mutating func streamResumed() { resumesStream = false }
+    /// When the machine may restart for this reason: now, or later.
+    public func earliest(for reason: Reason, now: MediaTimestamp) -> MediaTimestamp {
+        let recent = times.filter { now - $0 < Self.window }
+        return recent.count < reason.most ? now : recent[recent.count - reason.most] + Self.window
+    }
+
+    /// The start after the restart has been taken up.
+    public mutating func startTaken() { streamAfterwards = .asEver }
 
     /// How many of them are within the window.
     public func count(now: MediaTimestamp) -> Int { times.count { now - $0 < Self.window } }
 
     public func savedText(now: MediaTimestamp) -> String {
         let ages = times.map { "\(max(0, Int64((now - $0).inSeconds)))" }
-        return ((resumesStream ? ["resume"] : ["none"]) + ages).joined(separator: " ") + "\n"
+        return ([streamAfterwards.rawValue] + ages).joined(separator: " ") + "\n"
     }
 }

@@ -74,6 +74,7 @@ extension ApplianceRunner {
         if event.isWorthKeeping, let text = event.text { tell(text) }
         sourceTold(event, now: now)
         attemptTold(event, now: now)
+        encoderTold(event, now: now)
         if let state = event.streamState {
             // The thread's end says why.
             guard state != .error else { return }
@@ -128,12 +129,15 @@ extension ApplianceRunner {
         // The next stream finds out what is there by then.
         for fault in interruptions.keys { perform(appliance.faultCleared(fault, now: now)) }
         interruptions = [:]
+        encoderHealth.encoderChanged()
         // What this stream did not find wrong is right.
         for fault in Self.mediaFaults { failures[fault] = nil }
         if let failure {
             let code = failure.code.map { " (\($0.rawValue))" } ?? ""
             tell("the stream has failed\(code): \(failure.text)")
-            if failure.needsMachineRestart { askForMachineRestart(because: failure.text, now: now) }
+            if failure.needsMachineRestart {
+                askForMachineRestart(for: .everyEncoder, because: failure.text, now: now)
+            }
             let fault = ApplianceFault(failure)
             failures[fault] = failure.text
             if fault == .server {
@@ -183,6 +187,7 @@ extension ApplianceRunner {
         report.files += files.contradictions + wirelessFaults + hardwareFaults + streamFaults
         report.others = interruptions.sorted { $0.key < $1.key }
             .map { FaultReport.Entry(fault: $0.key, text: $0.value) }
+        report.others += encoderFaults
         report.others += programFaults.map { FaultReport.Entry(fault: .board, text: $0) }
         guard report != reported else { return }
         let told = reported?.lines ?? []

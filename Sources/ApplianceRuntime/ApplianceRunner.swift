@@ -38,6 +38,7 @@ public final class ApplianceRunner {
     var wireless = WirelessLink()
     var supplicant: SupplicantMonitor
     var restarts: MachineRestarts
+    var encoderHealth = HardwareEncoderHealth()
     var resumed: ResumedStream
     /// The first start since the machine's.
     var isBoot = true
@@ -143,6 +144,7 @@ public final class ApplianceRunner {
         control.openIfMissing()
         openConsole()
         boardChecked(now: now)
+        hardwareEncoderChecked(now: now)
         saveEvents(isUrgent: false, now: now)
         card.tick(now: now)
     }

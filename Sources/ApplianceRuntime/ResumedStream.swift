@@ -39,7 +39,7 @@ extension ApplianceRunner {
     func takeUpStream() {
         let now = MonotonicClock.now()
         switch resumed.programStarted() {
-        case .first: if restarts.takeStream() { perform(appliance.startRequested(now: now)) }
+        case .first: machineStarted(now: now)
         case .again:
             isBoot = false
             tell("the program had died; no stream was wanted")
@@ -54,6 +54,17 @@ extension ApplianceRunner {
             crashFault =
                 "the program dies of its stream again and again, which stands until the next start: press the button; "
                 + "if that helps for a while only, tell who made the image what events.txt says"
+        }
+    }
+
+    private func machineStarted(now: MediaTimestamp) {
+        switch restarts.takeStart() {
+        case .resumes: perform(appliance.startRequested(now: now))
+        case .staysOff:
+            // Of a stream that somebody has stopped nobody expects that it begins by itself a minute later.
+            isBoot = false
+            tell("the machine has restarted itself while nothing was live: nothing begins by itself")
+        case .asEver: break
         }
     }
 }

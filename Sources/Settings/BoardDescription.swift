@@ -21,6 +21,8 @@ public struct BoardDescription: Hashable, Sendable {
     public var statusLED: Line?
     public var flashLED: Line?
     public var encoder = Encoder.auto
+    /// The machine may restart itself while nothing is live, when the hardware encoder is dead until then.
+    public var restartForEncoder = false
     /// The name of the lens driver's subdevice; `nil` for a fixed lens.
     public var lens: String?
     /// An ALSA device name.
@@ -45,6 +47,8 @@ extension BoardDescription {
             let encoder = reader.choice(
                 "encoder", of: Encoder.allCases.map(\.rawValue), example: #""encoder": "auto""#)
             board.encoder = encoder.flatMap(Encoder.init) ?? .auto
+            board.restartForEncoder =
+                reader.flag("restartForEncoder", example: #""restartForEncoder": true"#)?.value ?? false
             board.lens = reader.name("lens", example: #""lens": "dw9807 10-000c""#)
             board.microphone = reader.name("microphone", example: #""microphone": "hw:CARD=seeed2micvoicec""#)
             board.watchdog = readDevice("watchdog", example: #""watchdog": "/dev/watchdog""#, &reader)

@@ -82,7 +82,7 @@ extension EventCode {
         case .serverChanged: "moved to another server at its wish"
         case .serverChangeFailed: "could not move to another server, staying"
         case .qualityChanged: "bit rate, frame rate or audio quality changed"
-        case .machineRestarting: "no video encoder works any more, the machine restarts"
+        case .machineRestarting: "a video encoder works no more, the machine restarts"
         case .retryAfterLookup: "the host name was not found, trying again"
         case .retryAfterConnect: "no connection to the server, trying again"
         case .retryAfterHandshake: "the server did not let the stream begin, trying again"

@@ -72,6 +72,50 @@ struct ApplianceTests {
 
     // MARK: Faults
 
+    @Test func aDeadHardwareEncoderIsSeenWhileLiveAndStopsNothing() {
+        var appliance = live()
+        #expect(appliance.faultRaised(.hardwareEncoder, now: now) == [.show(.liveInSoftware)])
+        // The uplink comes and goes; the encoder stays dead.
+        #expect(appliance.qualityChanged(isLowered: true, now: now) == [])
+        _ = appliance.streamStateChanged(to: .reconnecting, now: now)
+        #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.liveInSoftware)])
+        #expect(appliance.shortPressed(now: now) == [.stopStream])
+        #expect(appliance.streamStateChanged(to: .disconnected, now: now) == [.show(.fault(.hardwareEncoder))])
+        // Neither the next stream nor other files mend it.
+        #expect(appliance.configurationLoaded(Configuration(needsRestart: true), now: now) == [])
+        #expect(appliance.shortPressed(now: now) == [.startStream])
+        _ = appliance.streamStateChanged(to: .connecting, now: now)
+        #expect(appliance.state == .connecting)
+        #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.liveInSoftware)])
+        #expect(appliance.faultCleared(.hardwareEncoder, now: now) == [.show(.live)])
+    }
+
+    @Test func idleIsWhatNobodyUsesOrWaitsFor() {
+        var appliance = Appliance()
+        #expect(!appliance.isIdle, "nothing is known yet")
+        _ = appliance.configurationLoaded(Configuration(), now: now)
+        #expect(appliance.isIdle)
+        _ = appliance.configurationChanged(now: now)
+        #expect(!appliance.isIdle)
+        _ = appliance.configurationLoaded(Configuration(), now: now)
+        _ = appliance.shortPressed(now: now)
+        #expect(!appliance.isIdle, "wanted")
+        _ = appliance.streamStateChanged(to: .connecting, now: now)
+        _ = appliance.shortPressed(now: now)
+        #expect(!appliance.isIdle, "just ending")
+        _ = appliance.streamStateChanged(to: .disconnected, now: now)
+        #expect(appliance.isIdle)
+        _ = appliance.longPressed(now: now)
+        #expect(!appliance.isIdle, "on its way down")
+        // Whoever waits for the network is to be live as soon as it comes.
+        var waiting = ready()
+        _ = waiting.faultRaised(.camera, now: now)
+        _ = waiting.faultCleared(.camera, now: now)
+        _ = waiting.networkChanged(isUp: false, now: now)
+        _ = waiting.shortPressed(now: now)
+        #expect(!waiting.isIdle)
+    }
+
     @Test func aServerThatIsNotReachedIsCountedOutWhileTheAttemptsGoOn() {
         var appliance = ready()
         _ = appliance.shortPressed(now: now)

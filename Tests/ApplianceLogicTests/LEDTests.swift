@@ -43,6 +43,7 @@ struct LEDTests {
         #expect(film(.steady, milliseconds: 300) == "######")
         #expect(film(.slow, milliseconds: 1500) == "##########..........##########")
         #expect(film(.gaps, milliseconds: 1100) == "##################..##")
+        #expect(film(.doubleGaps, milliseconds: 1100) == "##############..##..##")
         #expect(film(.shortShortShortLong, milliseconds: 1600) == "##..##..##..##############......")
         #expect(
             film(.count(2), milliseconds: 2600) == "#####.....#####" + String(repeating: ".", count: 30) + "#####..")
@@ -50,16 +51,18 @@ struct LEDTests {
 
     @Test func allRhythmsDiffer() {
         let states: [ApplianceState] = [
-            .boot, .updating, .ready, .connecting, .live, .degraded, .reconnecting, .stopping,
+            .boot, .updating, .ready, .connecting, .live, .degraded, .liveInSoftware, .reconnecting, .stopping,
         ]
         let patterns = states.map(\.pattern) + ApplianceFault.allCases.map { ApplianceState.fault($0).pattern } + [.off]
         #expect(Set(patterns).count == patterns.count)
         #expect(Set(ApplianceFault.allCases.map(\.blinkCount)).count == ApplianceFault.allCases.count)
-        #expect(ApplianceFault.allCases.allSatisfy { (2...9).contains($0.blinkCount) && !$0.meaning.isEmpty })
+        #expect(ApplianceFault.allCases.allSatisfy { (2...10).contains($0.blinkCount) && !$0.meaning.isEmpty })
     }
 
     @Test func everyRoundAlternatesAndEnds() {
-        for pattern in [LEDPattern.slow, .fast, .heartbeat, .gaps, .verySlow, .shortShortLong, .count(9), .count(0)] {
+        for pattern in [
+            LEDPattern.slow, .fast, .heartbeat, .gaps, .doubleGaps, .verySlow, .shortShortLong, .count(10), .count(0),
+        ] {
             #expect(pattern.steps.count % 2 == 0)
             #expect(pattern.period > .zero)
         }

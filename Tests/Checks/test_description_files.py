@@ -165,8 +165,8 @@ def test_the_light_of_the_paper_is_the_code_s():
     for rhythm in re.findall(r"= LEDPattern\(\[([\d, ]+)\]\)", code):
         assert rhythm.replace(",", "") in rhythms
     faults = (CHECKOUT / "Sources/ApplianceLogic/ApplianceFault.swift").read_text()
-    blinks = set(re.findall(r"^    case \w+ = (\d)$", faults, re.MULTILINE))
-    assert blinks == set(re.findall(r"^\| (\d) \|", paper, re.MULTILINE))
+    blinks = set(re.findall(r"^    case \w+ = (\d+)$", faults, re.MULTILINE))
+    assert blinks == set(re.findall(r"^\| (\d+) \|", paper, re.MULTILINE))
 
 
 def test_the_console_commands_of_the_paper_are_the_code_s():

@@ -112,10 +112,13 @@ struct DeviceFileTests {
             """
             {"name": "Raspberry Pi 4", "button": {"chip": "pinctrl-bcm2711", "line": "GPIO17", "activeLow": true},
              "statusLED": {"line": "GPIO27"}, "flashLED": {"line": "GPIO22"}, "encoder": "v4l2", "lens": "dw9807",
-             "microphone": "hw:1", "watchdog": "/dev/watchdog", "console": "/dev/ttyAMA0"}
+             "microphone": "hw:1", "watchdog": "/dev/watchdog", "console": "/dev/ttyAMA0",
+             "restartForEncoder": true}
             """)
         #expect(result.faults == [])
         let value = try #require(result.value)
+        #expect(value.restartForEncoder)
+        #expect(try board(#"{"name": "x"}"#).value?.restartForEncoder == false)
         #expect(value.button?.chip == "pinctrl-bcm2711" && value.button?.name == "GPIO17")
         #expect(value.button?.isActiveLow == true && value.statusLED?.isActiveLow == false)
         #expect(value.encoder == .v4l2 && value.lens == "dw9807" && value.microphone == "hw:1")
@@ -131,6 +134,9 @@ struct DeviceFileTests {
         (#"{"name": "x", "watchdog": "/dev/../tmp/x"}"#, "1:27 watchdog invalidValue"),
         (#"{"name": "x", "console": "/dev/pts/../../tmp/x"}"#, "1:26 console invalidValue"),
         (#"{"name": "x", "encoder": "x264"}"#, "1:26 encoder invalidValue"),
+        (#"{"name": "x", "restartForEncoder": 1}"#, "1:36 restartForEncoder wrongType"),
+        (#"{"name": "x", "restartForEncoder": "true"}"#, "1:36 restartForEncoder wrongType"),
+        (#"{"name": "x", "restartForEncoders": true}"#, "1:15 restartForEncoders unknownKey"),
     ])
     func faultsOfBoards(text: String, fault: String) throws {
         #expect(short(try board(text).faults) == [fault])

@@ -64,6 +64,25 @@ def encoder(board):
     kernel_is_content(board)
 
 
+@pytest.fixture
+def scattered_camera(encoder):
+    """The camera with memory of single pages, as a USB camera's."""
+    words = "n_devs=1 node_types=0x1 num_inputs=1 input_types=0x0 vid_cap_nr=0"
+    encoder.run(f"rmmod vivid && modprobe vivid {words} allocators=0")
+    yield
+    encoder.end_all()
+    encoder.run(f"rmmod vivid && modprobe vivid {words} allocators=1")
+
+
+@pytest.fixture
+def any_memory(encoder):
+    """An encoder that reads any memory where it is, as other makers' do."""
+    encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko any_memory=1")
+    yield
+    encoder.end_all()
+    encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """A failure shows what the guest's commands and kernel said."""

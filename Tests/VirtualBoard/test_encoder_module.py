@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from encoder import PARAMETERS, kernel_is_content, set_faults
+from loans import DEBUG, ENCODER_HOLDS, HOLDERS
 
 NODE = "/dev/video11"
 I_PERIOD, GOP_SIZE, BITRATE, FORCE_KEY = 0x00990A66, 0x009909CB, 0x009909CF, 0x009909E5
@@ -86,22 +87,6 @@ def took(milliseconds: int, seconds: float) -> bool:
 # Memory.
 
 
-@pytest.fixture
-def scattered_camera(encoder):
-    """The camera with memory of single pages, as a USB camera's."""
-    words = "n_devs=1 node_types=0x1 num_inputs=1 input_types=0x0 vid_cap_nr=0"
-    encoder.run(f"rmmod vivid && modprobe vivid {words} allocators=0")
-    yield
-    encoder.run(f"rmmod vivid && modprobe vivid {words} allocators=1")
-
-
-@pytest.fixture
-def any_memory(encoder):
-    encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko any_memory=1")
-    yield
-    encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko")
-
-
 LENT = f"borrow /dev/video0 4 {opened('640 360', 4, memory='lent')} {START} feed 8 5 run 600"
 
 
@@ -113,6 +98,20 @@ def test_contiguous_memory_is_taken_as_it_is(client, encoder):
     prepare_camera(encoder)
     answers = client.run(LENT).assert_fine()
     assert len(answers.coded) == len(answers.back("frame")) == 8
+
+
+def test_lent_memory_has_the_holders_that_are_counted(client, encoder):
+    """The descriptor, and what an encoder that has it adds; the processor has no mapping here."""
+    prepare_camera(encoder)
+    encoder.run(f"mountpoint -q {DEBUG} || mount -t debugfs debugfs {DEBUG}")
+    set_faults(encoder, picture_ms=20)
+    borrower = encoder.start(f"/tmp/client {LENT} run 8000")
+    borrower.wait_for('"frame":8', 20)
+    text = encoder.run(f"cat {DEBUG}/dma_buf/bufinfo").text
+    holders = [int(count) for count in re.findall(r"^\d+\s+\S+\s+\S+\s+(\d+)\s+videobuf2", text, re.MULTILINE)]
+    assert holders == [1 + ENCODER_HOLDS] * 4 == [HOLDERS - 1] * 4, text
+    borrower.end()
+    assert "videobuf2" not in encoder.run(f"cat {DEBUG}/dma_buf/bufinfo").text
 
 
 def test_scattered_memory_is_refused_when_it_is_queued(scattered_camera, client, encoder):

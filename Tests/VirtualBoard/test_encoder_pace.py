@@ -10,7 +10,6 @@ from encoder import SMALL, Publisher, Stream, assert_decodes, set_faults
 
 CAMERA = "v4l2:/dev/video0,size=640x360,format=NV12"
 LEND = ("--dimension 640x360", "--quality Medium1", "--adapt nothing")
-VIVID = "n_devs=1 node_types=0x1 num_inputs=1 input_types=0x0 vid_cap_nr=0"
 HARDWARE, SOFTWARE = "v4l2:/dev/video11", "openh264"
 
 
@@ -52,18 +51,9 @@ def test_an_encoder_slower_than_the_camera_gives_even_frames(encoder, nginx, cap
     assert_decodes(stream)
 
 
-@pytest.fixture
-def scattered(encoder):
-    """The camera's memory as a USB camera's: not contiguous."""
-    encoder.run(f"rmmod vivid && modprobe vivid {VIVID} allocators=0")
-    yield encoder
-    encoder.end_all()
-    encoder.run(f"rmmod vivid && modprobe vivid {VIVID} allocators=1")
-
-
-def test_frames_that_the_driver_cannot_read_are_copied_once(scattered, nginx):
+def test_frames_that_the_driver_cannot_read_are_copied_once(encoder, scattered_camera, nginx):
     """The import is refused with the first frame, which goes in all the same."""
-    stream = Publisher(scattered, nginx, "scattered", *LEND, "--duration 10", source=CAMERA).finish(90)
+    stream = Publisher(encoder, nginx, "scattered", *LEND, "--duration 10", source=CAMERA).finish(90)
     assert not {1103, 1104} & set(stream.codes)
     reports = stream.of("status")
     assert {report["encoder"] for report in reports} == {HARDWARE}

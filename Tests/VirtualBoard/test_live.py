@@ -29,8 +29,12 @@ def voice(encoder):
     encoder.start("exec aplay -q -D hw:Loopback,0 -f S16_LE -c 2 -r 48000 /dev/urandom")
 
 
+# Each time that the encoder is opened: two queues for its trial with black frames, two for the stream.
+OPENING = 4
+
+
 def uses(board) -> int:
-    """How often the encoder was given buffers: two queues each time that it is opened."""
+    """How often the encoder was given buffers."""
     return int(board.run(f"cat {PARAMETERS}/opened").text)
 
 
@@ -102,8 +106,8 @@ def test_quality_script_over_the_whole_table_and_back(encoder, voice, nginx, cap
         first = reached["videoFrames"]
         publisher.wait_status(lambda status: status["videoFrames"] >= first + 36, 30)
     stream = publisher.stop()
-    # Two queues each time that the encoder is opened.
-    assert uses(encoder) - before == 2
+    # Opened once.
+    assert uses(encoder) - before == OPENING
     steps = steps_of(stream)
     assert [(step.quality, step.frames_per_second, step.bits_per_second // 1000) for step in steps] == WALK
     lines = assert_bitrate_follows(stream)
@@ -127,7 +131,7 @@ def test_a_size_that_needs_more_for_medium_keeps_its_encoder(encoder, nginx):
         reached = publisher.wait_status(lambda status: status["quality"] == quality, 20)
         publisher.wait_pictures(reached["videoFrames"] + 8)
     stream = publisher.stop()
-    assert uses(encoder) - before == 2
+    assert uses(encoder) - before == OPENING
     assert stream.recording.sps.level == 31
     assert_whole(stream)
 
@@ -147,7 +151,7 @@ def test_quality_follows_the_network(encoder, voice, nginx, capsys):
     publisher.wait_status(lambda status: status["videoBitsPerSecond"] > 900_000, 90)
     time.sleep(3)
     stream = publisher.stop()
-    assert uses(encoder) - before == 2
+    assert uses(encoder) - before == OPENING
     lines = assert_bitrate_follows(stream)
     with capsys.disabled():
         print("\n  " + "\n  ".join(lines))
@@ -155,20 +159,34 @@ def test_quality_follows_the_network(encoder, voice, nginx, capsys):
     assert_whole(stream)
 
 
-def test_libcamera_lends_its_memory_to_the_encoder(encoder, nginx):
-    """libcamera -> DMABUF -> encoder -> RTMP: the processor copies no raw picture, and every one is accounted for."""
+def publish_from_libcamera(encoder, nginx, name: str) -> tuple[Stream, dict]:
+    """Every picture is accounted for. Gives its last status, too."""
     stream = Publisher(
-        encoder, nginx, "libcamera", "--dimension 640x360", "--quality Medium1", "--adapt nothing", "--duration 12",
+        encoder, nginx, name, "--dimension 640x360", "--quality Medium1", "--adapt nothing", "--duration 12",
         source="libcamera:Virtual0,size=640x360,fps=10",
     ).finish(90)  # fmt: skip
-    status = stream.of("status")[-1]
-    assert status["encoder"] == "v4l2:/dev/video11"
-    assert status["sourceConverted"] == status["sourceMapped"] == 0, status
     ended = stream.ended
     assert ended["sourceFrames"] + ended["sourceRepeated"] > 30
     # It came out or was left out by the encoder, but for the one that came after the end.
     assert ended["videoDropped"] + ended["videoDecimated"] <= 2, ended
     assert_decodes(stream)
+    assert not {1103, 1104} & set(stream.codes)
+    status = stream.of("status")[-1]
+    assert status["encoder"] == "v4l2:/dev/video11"
+    return stream, status
+
+
+def test_libcamera_lends_its_memory_to_the_encoder(encoder, any_memory, nginx):
+    """libcamera -> DMABUF -> encoder -> RTMP: the processor copies no raw picture."""
+    _, status = publish_from_libcamera(encoder, nginx, "libcamera")
+    assert status["sourceConverted"] == status["sourceMapped"] == 0, status
+
+
+def test_libcameras_virtual_camera_is_copied_once_for_an_encoder_that_cannot_read_it(encoder, nginx):
+    """Its memory is not contiguous, as the Pi's encoder needs it; a camera module's is."""
+    stream, status = publish_from_libcamera(encoder, nginx, "copied")
+    assert abs(status["sourceConverted"] - status["sourceFrames"]) <= 3, status
+    assert stream.text.count("each frame is copied into the encoder's own") == 1
 
 
 def test_pictures_that_a_camera_lends_show_what_it_saw(encoder, nginx):

@@ -1,6 +1,7 @@
 """The hardware encoder with every fault of its, at random and for five minutes, on pictures that the camera lends: to each
 comes what is specified for it, within its time, and nothing else, and the camera has its buffers back."""
 
+import itertools
 import random
 import re
 import time
@@ -16,6 +17,8 @@ SECONDS = 300
 SOFTWARE, RESTARTED, RECONNECTING = 1103, 1104, 1102
 # Of the ladder: it begins at its first step again after so long without trouble, and tries the hardware again.
 RECOVERY, RETRY = 10, 60
+# How long a frame takes in the encoder, in turn: as on a Pi, a little more than the camera's 33 ms, and far more.
+FRAME_TIMES = 20, 36, 60
 # So many pictures after its opening: the present one has had them and stalls at once, the next one not before the fault is
 # taken away, and can stall again later.
 STALL_AFTER = 60, 100
@@ -58,17 +61,16 @@ def troubles(rng: random.Random, rate: float) -> list[Fault]:
     stall = {"stall_opens": 1, "swallow_after": after}
     return [
         Fault("a stall that a key frame ends", {"stall_until_key": 1, **stall}, is_damage=True),
-        Fault("inputs swallowed", stall, [RESTARTED], "no picture for"),
-        # Whether the inputs or the first second ends first is a matter of the frame rate.
-        Fault("inputs kept", {"stall_opens": 1, "stall_after": after}, [RESTARTED], "no picture for|DQBUF.* timed out"),
-        # Longer than closing is waited for.
-        Fault("slow to stop", {"stop_ms": 900, "stall_opens": 1, "stall_after": after}, [RESTARTED],
-              "no picture for|DQBUF.* timed out", within=9),
+        Fault("inputs swallowed", stall, [RESTARTED], "no frame for"),
+        Fault("inputs kept", {"stall_opens": 1, "stall_after": after}, [RESTARTED], "no frame for"),
+        # Longer than closing is waited for: software bridges it, and the hardware comes back by itself.
+        Fault("slow to stop", {"stop_ms": 2000, "stall_opens": 1, "stall_after": after}, [SOFTWARE, RESTARTED],
+              "gives frames again", within=14),
         # Pictures come in several buffers until the next opening.
-        Fault("small buffers", {"buffer_bytes": rng.randint(4000, 8000), **stall}, [RESTARTED], "no picture for"),
-        Fault("an endless drain", {"endless_drain": 1, **stall}, [RESTARTED], "no picture for"),
-        Fault("many errors", {"error_every": often}, [RESTARTED], "faulty pictures"),
-        Fault("headers alone often", {"headers_every": often}, [RESTARTED], "faulty pictures"),
+        Fault("small buffers", {"buffer_bytes": rng.randint(4000, 8000), **stall}, [RESTARTED], "no frame for"),
+        Fault("an endless drain", {"endless_drain": 1, **stall}, [RESTARTED], "no frame for"),
+        Fault("many errors", {"error_every": often}, [RESTARTED], "faulty frames"),
+        Fault("headers alone often", {"headers_every": often}, [RESTARTED], "faulty frames"),
     ]  # fmt: skip
 
 
@@ -80,8 +82,9 @@ def refusals(rng: random.Random) -> list[Fault]:
         Fault("buffers refused", {"fail_buffers": 1, **stall}, [SOFTWARE], "got no memory"),
         Fault("a bit rate that hangs", {"slow_bitrate": 1}, [SOFTWARE], "has not returned", command="set quality Low3"),
         Fault(
-            "a stall after each opening", {"stall_opens": 3, "swallow_after": 1}, [RESTARTED, RESTARTED, SOFTWARE],
-            "no picture for", within=12,
+            # The trials of its opening stall, both of them.
+            "a stall after each opening", {"stall_opens": 3, "swallow_after": 1}, [SOFTWARE],
+            "takes frames and gives none", within=12,
         ),
     ]  # fmt: skip
 
@@ -184,7 +187,7 @@ class Judge:
         self.seconds["the hardware tried again"].append(time.monotonic() - fallen)
         time.sleep(1)
         (event,) = self.told[before:]
-        assert event["code"] == RESTARTED and "tried again" in event["reason"], event
+        assert event["code"] == RESTARTED and "gives frames again" in event["reason"], event
         self.measure()
         self.last_climb = time.monotonic()
 
@@ -194,7 +197,9 @@ class Judge:
         end = time.monotonic() + seconds
         # The module stalls once in each opening: after a stall that a key frame has ended comes what needs none.
         has_stalled = False
+        times = itertools.cycle(FRAME_TIMES)
         while has_stalled or time.monotonic() < end or wanted - self.seconds.keys():
+            set_faults(self.board, picture_ms=next(times))
             if time.monotonic() - self.last_climb < RECOVERY + 1:
                 self.inject(self.rng.choice(silent(self.rng)))
             else:

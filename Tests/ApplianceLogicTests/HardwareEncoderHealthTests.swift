@@ -1,0 +1,132 @@
+import ApplianceLogic
+import Media
+import Testing
+
+@Suite struct HardwareEncoderHealthTests {
+    private static func time(_ seconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: seconds * 1000) }
+    private func time(_ seconds: Int64) -> MediaTimestamp { Self.time(seconds) }
+
+    /// A machine that looks after its encoder every two seconds.
+    private final class Machine {
+        var health = HardwareEncoderHealth()
+
+        /// When it first wants to restart.
+        func firstWish(
+            from begin: Int64, to end: Int64, isIdle: Bool = true, isAllowed: Bool = true
+        ) -> Int64? {
+            stride(from: begin, through: end, by: 2).first {
+                health.wantsRestart(isIdle: isIdle, isAllowed: isAllowed, now: time($0))
+            }
+        }
+    }
+
+    private func dead() -> Machine {
+        let machine = Machine()
+        machine.health.died(reason: "no answer")
+        return machine
+    }
+
+    @Test func nothingIsWantedOfAnEncoderThatWorks() {
+        let machine = Machine()
+        #expect(!machine.health.isDead)
+        #expect(machine.firstWish(from: 0, to: 10_000) == nil)
+    }
+
+    @Test func theMachineIsLeftAloneForAWhileAfterAStream() {
+        let machine = dead()
+        #expect(machine.firstWish(from: 0, to: 600, isIdle: false) == nil)
+        #expect(machine.firstWish(from: 602, to: 700) == 632)
+        // It stands until somebody does it.
+        #expect(machine.firstWish(from: 634, to: 700) == 634)
+    }
+
+    @Test func whoStartsAgainIsLeftAloneForAsLongOnceMore() {
+        let machine = dead()
+        #expect(machine.firstWish(from: 0, to: 28) == nil)
+        #expect(machine.firstWish(from: 30, to: 100, isIdle: false) == nil)
+        #expect(machine.firstWish(from: 102, to: 200) == 132)
+    }
+
+    @Test func aBoardThatDoesNotAllowItIsNeverRestarted() {
+        let machine = dead()
+        #expect(machine.firstWish(from: 0, to: 10_000, isAllowed: false) == nil)
+        #expect(machine.firstWish(from: 10_002, to: 10_100) == 10_032)
+    }
+
+    @Test func aRestartThatWasRefusedIsNotAskedForAgainAtOnce() {
+        let machine = dead()
+        #expect(machine.firstWish(from: 0, to: 100) == 30)
+        machine.health.restartRefused(until: time(2000), now: time(30))
+        #expect(machine.firstWish(from: 32, to: 3000) == 2000)
+        machine.health.restartRefused(now: time(2000))
+        #expect(machine.firstWish(from: 2002, to: 3000) == 2600)
+    }
+
+    @Test func itIsDeadForTheStreamsThatFollow() {
+        let machine = dead()
+        machine.health.encoderChanged()
+        machine.health.statusTold(isHardware: false, givesFrames: true)
+        machine.health.statusTold(isHardware: false, givesFrames: true)
+        machine.health.died(reason: "no answer to the second stream either")
+        // What people read does not change with each stream.
+        #expect(machine.health.deathReason == "no answer")
+    }
+
+    @Test func framesOfTheHardwareHealIt() {
+        let machine = dead()
+        machine.health.encoderChanged()
+        machine.health.statusTold(isHardware: true, givesFrames: true)
+        #expect(machine.health.isDead, "these may be software's")
+        machine.health.statusTold(isHardware: true, givesFrames: true)
+        #expect(!machine.health.isDead)
+        #expect(machine.firstWish(from: 0, to: 1000) == nil)
+    }
+
+    @Test func anOpeningThatGivesNothingHealsNothing() {
+        let machine = dead()
+        // Opened, silent, opened again, and software after all.
+        machine.health.encoderChanged()
+        machine.health.statusTold(isHardware: true, givesFrames: true)
+        machine.health.statusTold(isHardware: true, givesFrames: false)
+        machine.health.encoderChanged()
+        machine.health.statusTold(isHardware: true, givesFrames: true)
+        machine.health.encoderChanged()
+        machine.health.statusTold(isHardware: false, givesFrames: true)
+        machine.health.statusTold(isHardware: true, givesFrames: true)
+        #expect(machine.health.isDead)
+    }
+
+    @Test func whoeverChoosesSoftwareHasNoDeadEncoder() {
+        let machine = dead()
+        machine.health.hardwareUnwanted()
+        #expect(!machine.health.isDead)
+    }
+
+    /// The whole of it on a machine whose encoder dies again after each start: once an hour of running.
+    @Test func aFirmwareThatDiesAgainRestartsTheMachineOnceAnHour() {
+        var saved: String?
+        var restarts: [Int64] = []
+        // Seconds of running, over all starts of the machine; a stream of 200 s after each, and nobody afterwards.
+        var begin: Int64 = 0
+        while begin < 3 * 3600 {
+            var limit = RestartLimit(savedText: saved, now: time(0))
+            limit.startTaken()
+            var health = HardwareEncoderHealth()
+            var second: Int64 = 0
+            while begin + second < 3 * 3600 {
+                second += 2
+                if second == 180 { health.died(reason: "silent") }
+                let isIdle = second >= 200
+                guard health.wantsRestart(isIdle: isIdle, isAllowed: true, now: time(second)) else { continue }
+                if limit.restartWanted(for: .hardwareEncoder, resumesStream: false, now: time(second)) { break }
+                health.restartRefused(
+                    until: limit.earliest(for: .hardwareEncoder, now: time(second)), now: time(second))
+            }
+            saved = limit.savedText(now: time(second))
+            begin += second
+            restarts.append(begin)
+        }
+        // The last one is the end of the test.
+        #expect(restarts == [230, 3830, 7430, 10_800])
+    }
+}
