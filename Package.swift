@@ -16,18 +16,19 @@ let package = Package(
         .target(
             name: "StreamQuality",
             dependencies: ["Media", .product(name: "DequeModule", package: "swift-collections")]),
-        .target(name: "StreamFile", dependencies: ["Media"]),
-        .target(name: "ApplianceLogic", dependencies: ["StreamQuality", "StreamFile", "Media"]),
+        .target(name: "Settings", dependencies: ["Media"]),
+        .target(name: "StreamLogic", dependencies: ["StreamQuality", "Settings", "Bitstream", "Media"]),
+        .target(name: "ApplianceLogic", dependencies: ["StreamLogic", "Media"]),
 
         // Ports and rim.
         .target(name: "DevicePorts", dependencies: ["Media"]),
         .target(name: "LinuxIO", dependencies: ["CLinux", "Media"]),
         .target(
             name: "SoftwareEncoding",
-            dependencies: ["DevicePorts", "Bitstream", "Media", "COpenH264", "CLibYUV"]),
+            dependencies: ["DevicePorts", "Bitstream", "Media", "COpenH264", "CLibYUV", "CFDKAAC"]),
         .target(
             name: "AudioCapture",
-            dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CALSA", "CFDKAAC", "CResampler"]),
+            dependencies: ["DevicePorts", "LinuxIO", "Media", "CALSA", "CResampler"]),
         .target(
             name: "CameraCapture", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLibcamera"]),
         .target(
@@ -35,14 +36,39 @@ let package = Package(
             dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CLinux", "CV4LConvert"]),
         .target(name: "Transport", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLinux", "CMbedTLS"]),
         .target(name: "SyntheticSources", dependencies: ["DevicePorts", "LinuxIO", "Media"]),
-        .target(name: "JSONText", dependencies: ["StreamFile", "CRapidJSON"]),
+        .target(name: "JSONText", dependencies: ["Settings", "LinuxIO", "CRapidJSON"]),
         .target(name: "BoardIO", dependencies: ["DevicePorts", "LinuxIO", "Media", "CGPIOD"]),
+
+
+        // Engines: threads around the core.
+        .target(
+            name: "MediaPipeline",
+            dependencies: [
+                "StreamLogic", "StreamQuality", "DevicePorts", "LinuxIO", "SoftwareEncoding", "SyntheticSources", "Media",
+            ]),
+        .target(
+            name: "Publishing",
+            dependencies: [
+                "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings", "LinuxIO",
+                "Media",
+            ]),
+        .target(
+            name: "Receiving", dependencies: ["StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"]),
+        .target(name: "Terminal", dependencies: ["StreamLogic", "StreamQuality", "JSONText", "LinuxIO", "Media"]),
+        .target(
+            name: "ApplianceRuntime",
+            dependencies: [
+                "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "JSONText", "BoardIO", "Transport",
+                "Terminal", "LinuxIO", "Media",
+            ]),
+
         .executableTarget(
             name: "tallycam",
             dependencies: [
-                "Media", "Bitstream", "RTMP", "StreamQuality", "StreamFile", "ApplianceLogic", "DevicePorts",
-                "LinuxIO", "SoftwareEncoding", "AudioCapture", "CameraCapture", "V4L2Devices", "Transport",
-                "SyntheticSources", "JSONText", "BoardIO",
+                "Media", "Bitstream", "RTMP", "StreamQuality", "Settings", "StreamLogic", "ApplianceLogic",
+                "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "CameraCapture", "V4L2Devices", "Transport",
+                "SyntheticSources", "JSONText", "BoardIO", "MediaPipeline",
+                "Publishing", "Receiving", "Terminal", "ApplianceRuntime",
             ]),
 
         // C shims: they surface what Swift cannot import and hold no logic.
@@ -75,20 +101,25 @@ let package = Package(
         .testTarget(name: "RTMPTests", dependencies: ["RTMP", "Media", "SeededNumbers"]),
         .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality", "SeededNumbers"]),
         .testTarget(
-            name: "StreamFileTests",
-            dependencies: ["StreamFile", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers"]),
-        .testTarget(name: "ApplianceLogicTests", dependencies: ["ApplianceLogic", "SeededNumbers"]),
+            name: "SettingsTests",
+            dependencies: ["Settings", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers"]),
+        .testTarget(name: "StreamLogicTests", dependencies: ["StreamLogic", "StreamQuality", "Media", "SeededNumbers"]),
+        .testTarget(name: "ApplianceLogicTests", dependencies: ["ApplianceLogic", "StreamLogic", "SeededNumbers"]),
+        .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
         .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO"]),
         .testTarget(name: "TransportTests", dependencies: ["Transport"]),
         .target(
             name: "MediaTestSupport",
-            dependencies: ["Bitstream", "DevicePorts", "LinuxIO", "Media", "SeededNumbers", "V4L2Devices", "CLibYUV"],
+            dependencies: ["Bitstream", "DevicePorts", "LinuxIO", "Media", "SeededNumbers", "CLibYUV"],
             path: "Tests/Support"),
         .testTarget(
             name: "SoftwareEncodingTests",
-            dependencies: ["SoftwareEncoding", "StreamQuality", "Bitstream", "MediaTestSupport", "SeededNumbers"]),
+            dependencies: [
+                "SoftwareEncoding", "StreamQuality", "DevicePorts", "Bitstream", "Media", "MediaTestSupport",
+                "SeededNumbers",
+            ]),
         .testTarget(
-            name: "AudioCaptureTests", dependencies: ["AudioCapture", "Bitstream", "MediaTestSupport", "SeededNumbers"]),
+            name: "AudioCaptureTests", dependencies: ["AudioCapture", "MediaTestSupport", "SeededNumbers"]),
         .testTarget(name: "CameraCaptureTests", dependencies: ["CameraCapture", "MediaTestSupport"]),
         .testTarget(
             name: "V4L2DevicesTests",
@@ -99,10 +130,16 @@ let package = Package(
                 "SyntheticSources", "SoftwareEncoding", "StreamQuality", "MediaTestSupport", "SeededNumbers",
             ]),
         .testTarget(
-            name: "TallycamTests",
+            name: "ApplianceRuntimeTests",
             dependencies: [
-                "tallycam", "ApplianceLogic", "DevicePorts", "LinuxIO", "Media", "SoftwareEncoding", "StreamQuality",
-                "V4L2Devices", "MediaTestSupport",
+                "ApplianceRuntime", "ApplianceLogic", "StreamLogic", "Settings", "JSONText", "BoardIO", "LinuxIO", "Media",
+                "MediaTestSupport",
+            ]),
+        .testTarget(
+            name: "MediaPipelineTests",
+            dependencies: [
+                "MediaPipeline", "StreamLogic", "StreamQuality", "SoftwareEncoding", "DevicePorts", "LinuxIO", "Media",
+                "MediaTestSupport",
             ]),
     ],
     swiftLanguageModes: [.v6],
@@ -116,6 +153,10 @@ for target in package.targets where target.type != .test && !target.name.hasPref
 }
 
 // What decides and puts together is built for size: pixels and bytes are worked on in other targets.
-for target in package.targets where ["StreamFile", "ApplianceLogic", "tallycam"].contains(target.name) {
+let builtForSize = [
+    "Settings", "StreamLogic", "ApplianceLogic", "MediaPipeline", "Publishing", "Receiving", "Terminal",
+    "ApplianceRuntime", "tallycam",
+]
+for target in package.targets where builtForSize.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }

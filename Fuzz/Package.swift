@@ -30,8 +30,10 @@ let package = Package(
         module("Media"),
         module("Bitstream", dependencies: ["Media"]),
         module("RTMP", dependencies: ["Bitstream", "Media"]),
-        module("StreamFile", dependencies: ["Media"]),
-        module("JSONText", dependencies: ["StreamFile", "CRapidJSON"]),
+        module("Settings", dependencies: ["Media"]),
+        module("LinuxIO", dependencies: ["CLinux", "Media"]),
+        module("JSONText", dependencies: ["Settings", "LinuxIO", "CRapidJSON"]),
+        .target(name: "CLinux", path: "Modules/CLinux"),
         .target(
             name: "CRapidJSON", path: "Modules/CRapidJSON",
             cxxSettings: [.unsafeFlags(["-fsanitize=fuzzer-no-link"])], linkerSettings: [.linkedLibrary("stdc++")]),
@@ -47,7 +49,7 @@ let package = Package(
         .target(name: "FuzzDriver", dependencies: ["CLibFuzzer"], swiftSettings: checked),
         fuzzTarget("FuzzRTMP", dependencies: ["RTMP", "Bitstream", "Media"]),
         fuzzTarget("FuzzAMF0", dependencies: ["RTMP"]),
-        fuzzTarget("FuzzJSON", dependencies: ["JSONText", "StreamFile", "Media"]),
+        fuzzTarget("FuzzJSON", dependencies: ["JSONText", "Settings", "Media"]),
         fuzzTarget("FuzzH264", dependencies: ["Bitstream", "Media"]),
         fuzzTarget("FuzzFLV", dependencies: ["Bitstream", "Media"]),
         .executableTarget(

@@ -1,4 +1,5 @@
 import Media
+import StreamLogic
 
 /// Decides what the device does: when it streams, what it shows, when it powers off.
 ///

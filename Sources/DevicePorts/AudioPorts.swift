@@ -39,23 +39,3 @@ public protocol AudioSource: AnyObject {
 extension AudioSource {
     public var statistics: AudioSourceStatistics { AudioSourceStatistics() }
 }
-
-/// What has become of a source's sound, counted from its begin.
-public struct AudioSourceStatistics: Hashable, Sendable {
-    /// Frames that the device gave, at its own rate.
-    public var capturedFrames = 0
-    /// Frames of silence, at the stream's rate, that stand for sound that was lost.
-    public var silentFrames = 0
-    /// How often the device's buffer overran.
-    public var overruns = 0
-    /// How often the device was lost.
-    public var interruptions = 0
-    /// How much faster the device's clock runs than the system's, in parts per million; `nil` until it is known.
-    public var driftPPM: Double?
-    /// The loudest sample of the last block, in dB below full scale; `nil` for digital silence.
-    public var peakDecibels: Double?
-    /// The mean power of the last block, in dB below full scale; `nil` for digital silence.
-    public var meanDecibels: Double?
-
-    public init() {}
-}

@@ -25,28 +25,6 @@ extension VideoSource {
     public var statistics: VideoSourceStatistics { VideoSourceStatistics() }
 }
 
-/// What has become of a source's pictures, counted from its begin.
-public struct VideoSourceStatistics: Hashable, Sendable {
-    /// Pictures that the device gave.
-    public var capturedFrames = 0
-    /// Pictures that the device lost before they could be taken, or marked as broken.
-    public var droppedFrames = 0
-    /// Pictures that were given again because the device had no new one.
-    public var repeatedFrames = 0
-    /// Pictures that the source had to decode: compressed ones, and formats that libyuv does not read.
-    public var decodedFrames = 0
-    /// Pictures that the processor turned or mirrored.
-    public var turnedFrames = 0
-    /// How often the source went through a whole picture to decode or turn it, before the encoder has it.
-    public var passes = 0
-    /// Pictures whose samples the processor looked at in the device's memory.
-    public var mappedFrames = 0
-    /// How often the device was lost.
-    public var interruptions = 0
-
-    public init() {}
-}
-
 /// Turns raw frames into H.264 at its own pace: frames go in on one thread, the video thread, and packets come out by the
 /// closure that the encoder was made with, on whatever thread has them.
 public protocol VideoEncoder: AnyObject {
@@ -72,6 +50,16 @@ public protocol VideoEncoder: AnyObject {
 
     /// How often the processor went through a whole frame on its way in: to scale, convert or copy it.
     var conversionCount: Int { get }
+}
+
+/// Why an encoder cannot be used, or cannot go on.
+public protocol EncoderFailure: Error {
+    /// Whether a smaller picture may help.
+    var isLackOfMemory: Bool { get }
+    /// Whether opening it again in a moment may help.
+    var mayPassByItself: Bool { get }
+    /// Whether firmware that answers nothing may be the reason.
+    var mayBeDeadFirmware: Bool { get }
 }
 
 /// Takes an encoder's packets, in decode order: a `videoHeader` first whenever it is new. Any thread.

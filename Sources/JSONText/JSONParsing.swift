@@ -1,5 +1,5 @@
 import CRapidJSON
-import StreamFile
+import Settings
 
 /// How much of a text is taken before it is refused.
 public struct JSONLimits: Hashable, Sendable {

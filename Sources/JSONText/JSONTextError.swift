@@ -1,4 +1,4 @@
-import StreamFile
+import Settings
 
 /// Why a text is no JSON, and where it stops being so. Never quotes the text, which may hold secrets.
 public struct JSONTextError: Error, Hashable, Sendable {

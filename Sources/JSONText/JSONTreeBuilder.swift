@@ -1,5 +1,5 @@
 import CRapidJSON
-import StreamFile
+import Settings
 
 /// Makes a tree out of the reader's events, and lines and columns out of its offsets.
 final class JSONTreeBuilder {

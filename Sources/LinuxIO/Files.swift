@@ -139,3 +139,16 @@ extension SystemCallError {
         return SystemCallError(call, number: number, subject: "\(path) (\(subject))")
     }
 }
+
+/// Writes what can be written: when nobody reads any more, there is nobody to tell.
+public func write(_ bytes: [UInt8], to descriptor: Int32) {
+    bytes.withUnsafeBytes { bytes in
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+}

@@ -64,3 +64,6 @@ public struct TerminalSize: Hashable, Sendable {
 
 /// Whether a descriptor is a terminal.
 public func isTerminal(_ fileDescriptor: Int32) -> Bool { isatty(fileDescriptor) == 1 }
+
+/// A variable of the environment; `nil` when it is not set.
+public func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

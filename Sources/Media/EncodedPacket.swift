@@ -27,10 +27,17 @@ public struct EncodedPacket: Sendable {
         self.payload = payload
     }
 
+    public var isVideo: Bool { kind.isVideo }
+    public var isHeader: Bool { kind.isHeader }
+}
+
+extension EncodedPacket.Kind {
     public var isVideo: Bool {
-        switch kind {
+        switch self {
         case .videoHeader, .video: true
         case .audioHeader, .audio: false
         }
     }
+
+    public var isHeader: Bool { self == .videoHeader || self == .audioHeader }
 }

@@ -61,8 +61,5 @@ extension PerTrack: Sendable where Value: Sendable {}
 
 extension EncodedPacket {
     var track: Track { isVideo ? .video : .audio }
-
-    var isHeader: Bool { kind == .videoHeader || kind == .audioHeader }
-
     var isKeyFrame: Bool { kind == .video(isKeyFrame: true) }
 }

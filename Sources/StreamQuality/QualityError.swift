@@ -11,7 +11,7 @@ public enum QualityError: Error, Hashable, Sendable {
     /// A picture that level 5.1 carries, but not so many of them in a second.
     case tooManyPictures(size: PictureSize, frameRate: FrameRate, bitrate: Bitrate)
     /// A setting that cannot be changed while the stream is live, or that there is not.
-    case unknownSetting(String)
+    case unknownSetting(String, known: [String])
     /// A value that breaks the setting's rule.
     case unusableValue(setting: String, value: String, rule: String)
     /// Another size needs another stream, which the policy does not allow.
@@ -45,8 +45,8 @@ extension QualityError: CustomStringConvertible {
             \(size) at \(frameRate.framesPerSecond) pictures and \(bitrate.bitsPerSecond / 1000) kbit a second is more \
             than H.264 level 5.1 carries; use a smaller dimension, \(Self.presets) for example, or a lower quality
             """
-        case .unknownSetting(let name):
-            "\"\(name)\" cannot be set; the settings are \(Self.list(LiveConfiguration.Setting.allCases.map(\.rawValue)))"
+        case .unknownSetting(let name, let known):
+            "\"\(name)\" cannot be set; the settings are \(Self.list(known))"
         case .unusableValue(let setting, let value, let rule): "\(setting) \(rule), not \"\(value)\""
         case .dimensionNeedsRestart(let size):
             """

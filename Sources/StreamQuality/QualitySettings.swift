@@ -77,7 +77,7 @@ public struct QualitySettings: Hashable, Sendable {
     public var tuning = ControlTuning()
 
     /// The pictures in a second that a point with this quality's rate has.
-    func frameRate(atMost rate: FrameRate) -> FrameRate {
+    public func frameRate(atMost rate: FrameRate) -> FrameRate {
         [rate, sourceFrameRate ?? rate, frameRateLimit ?? rate].min() ?? rate
     }
 

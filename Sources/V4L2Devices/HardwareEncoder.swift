@@ -53,10 +53,18 @@ public struct HardwareEncoder: Hashable, Sendable {
     public init(at path: String) throws(HardwareEncodingError) { try self.init(at: path, limit: Self.answerLimit) }
 
     private init(at path: String, limit: Duration) throws(HardwareEncodingError) {
-        self = try DriverStay.call(of: path, limit: limit) { () throws(HardwareEncodingError) in
-            let result = Result { () throws(V4L2Error) in try HardwareEncoder(V4L2Device(at: path)) }
-            return try result.mapError { HardwareEncodingError($0, path: path) }.get()
+        let answer: Result<HardwareEncoder, V4L2Error>
+        do {
+            answer = try DriverStay.call(of: path, limit: limit) {
+                Result { () throws(V4L2Error) in try HardwareEncoder(V4L2Device(at: path)) }
+            }
+        } catch {
+            switch error {
+            case .blocked(let path, let duration): throw .blocked(path: path, duration)
+            case .failed(let path, let error): throw .failed(path: path, error)
+            }
         }
+        self = try answer.mapError { HardwareEncodingError($0, path: path) }.get()
     }
 
     private init(_ device: V4L2Device) throws(V4L2Error) {

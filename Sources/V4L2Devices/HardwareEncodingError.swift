@@ -1,3 +1,4 @@
+import DevicePorts
 import LinuxIO
 import Media
 
@@ -36,7 +37,7 @@ public enum HardwareEncodingError: Error, Hashable, Sendable {
     }
 }
 
-extension HardwareEncodingError {
+extension HardwareEncodingError: EncoderFailure {
     /// Whether a smaller picture may help.
     public var isLackOfMemory: Bool {
         switch self {

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxIO
-
-let version = "0.1.0"
+import StreamLogic
+import Terminal
 
 /// One of the program's commands.
 private struct Command: Sendable {
@@ -34,12 +34,10 @@ func run(_ arguments: [String]) -> ExitStatus {
     ProcessSettings.disableCoreDumps()
     do {
         return try dispatch(arguments)
-    } catch let failure as CommandFailure {
+    } catch {
+        let failure = CommandFailure(error)
         write(Array("tallycam: \(failure.message)\n".utf8), to: STDERR_FILENO)
         return failure.status
-    } catch {
-        write(Array("tallycam: \(withoutURLs(of: arguments, "\(error)"))\n".utf8), to: STDERR_FILENO)
-        return .system
     }
 }
 

@@ -1,3 +1,5 @@
+import StreamLogic
+
 /// The program's exit statuses; `tallycam --help` lists them.
 enum ExitStatus: Int32 {
     case success = 0
@@ -13,23 +15,42 @@ enum ExitStatus: Int32 {
     case system = 6
 }
 
-/// A failure that ends the program: one clear line and a status.
+/// What ends the program: one clear line and a status.
 struct CommandFailure: Error {
     let status: ExitStatus
     /// The number in the list of event and error codes; 0 when it has none.
     let code: Int
     let message: String
-    /// Nothing that worked before works any more: only the machine's restart is left.
-    let needsMachineRestart: Bool
 
-    init(_ status: ExitStatus, code: Int = 0, needsMachineRestart: Bool = false, _ message: String) {
-        self.needsMachineRestart = needsMachineRestart
+    init(_ status: ExitStatus, code: Int = 0, _ message: String) {
         self.status = status
         self.code = code
         self.message = withoutURLs(of: CommandLine.arguments, message)
     }
 
     static func usage(_ message: String) -> CommandFailure { CommandFailure(.usage, message) }
+
+    /// Whatever a command has thrown.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let failure as StreamFailure:
+            self.init(ExitStatus(failure.kind), code: failure.code?.rawValue ?? 0, failure.text)
+        default: self.init(.system, "\(error)")
+        }
+    }
+}
+
+extension ExitStatus {
+    fileprivate init(_ kind: StreamFailure.Kind) {
+        switch kind {
+        case .settings: self = .usage
+        case .connection: self = .connection
+        case .media: self = .media
+        case .recording: self = .recording
+        case .system: self = .system
+        }
+    }
 }
 
 /// Whoever refuses a word of the command line quotes it. A URL in the wrong place would bring the stream's key into

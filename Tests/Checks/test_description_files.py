@@ -21,7 +21,7 @@ ACCEPTED = re.compile(r"\.accept\(((?:\"\w+\"(?:, )?)+)\)")
 def keys_in_code(file: str) -> set[str]:
     keys = set()
     for name in SOURCES[file]:
-        text = (CHECKOUT / f"Sources/StreamFile/{name}.swift").read_text()
+        text = (CHECKOUT / f"Sources/Settings/{name}.swift").read_text()
         keys |= set(READ.findall(text))
         keys |= set(re.findall(r"read(?:Line|Device)\(\s*\"(\w+)\"", text))
         for names in ACCEPTED.findall(text):
@@ -90,7 +90,7 @@ def test_every_key_has_a_default_and_a_meaning_in_the_paper(file):
 def test_each_name_that_the_code_reads_is_seen_by_these_tests(file):
     """Every way to read a key is one that `keys_in_code` knows."""
     for name in SOURCES[file]:
-        text = (CHECKOUT / f"Sources/StreamFile/{name}.swift").read_text()
+        text = (CHECKOUT / f"Sources/Settings/{name}.swift").read_text()
         read = set(re.findall(r"\b\w+\.(\w+)\(\s*\"\w+\"", text))
         assert read <= {"name", "text", "flag", "integer", "number", "choice", "texts", "object", "objects", "accept",
                         "has", "isText", "mention", "report"}, read  # fmt: skip
@@ -98,7 +98,7 @@ def test_each_name_that_the_code_reads_is_seen_by_these_tests(file):
 
 def unused(description: str, users: str) -> set[str]:
     """The description's properties that no line of the program names."""
-    text = (CHECKOUT / f"Sources/StreamFile/{description}.swift").read_text()
+    text = (CHECKOUT / f"Sources/Settings/{description}.swift").read_text()
     own = text[text.index(f"public struct {description}:") :].split("\n}\n", 1)[0]
     properties = re.findall(r"^    public var (\w+)", own, re.MULTILINE)
     assert len(properties) > 3
@@ -107,7 +107,11 @@ def unused(description: str, users: str) -> set[str]:
 
 @pytest.mark.parametrize("description", ["DeviceDescription", "BoardDescription"])
 def test_what_a_file_says_is_used(description):
-    users = "".join(path.read_text() for path in sorted((CHECKOUT / "Sources/tallycam").rglob("*.swift")))
+    users = "".join(
+        path.read_text()
+        for target in ("ApplianceRuntime", "tallycam")
+        for path in sorted((CHECKOUT / "Sources" / target).rglob("*.swift"))
+    )
     assert not unused(description, users)
     assert unused("DeviceDescription", users.replace(".mirrored", ".")) == {"mirrored"}
 
@@ -166,7 +170,7 @@ def test_the_light_of_the_paper_is_the_code_s():
 
 
 def test_the_console_commands_of_the_paper_are_the_code_s():
-    code = (CHECKOUT / "Sources/tallycam/Appliance/ConsoleCommands.swift").read_text()
+    code = (CHECKOUT / "Sources/ApplianceRuntime/ConsoleCommands.swift").read_text()
     section = PAPER.read_text().split("\n## Console\n", 1)[1].split("\n## ", 1)[0]
     named = {word.split()[0] for row in re.findall(r"^\| (`[^|]+) \|", section, re.MULTILINE) for word in re.findall("`([^`]+)`", row)}
     assert named == set(re.findall(r"case \(\"(\w+)\"", code))

@@ -1,4 +1,4 @@
-"""Who may import whom: the core is pure, and the rim's targets do not know each other."""
+"""Who may import whom: the core is pure, the rim's targets do not know each other, nor do engines know devices."""
 
 import json
 import subprocess
@@ -11,16 +11,17 @@ CORE = {
     "Bitstream": {"Media"},
     "RTMP": {"Bitstream", "Media"},
     "StreamQuality": {"Media"},
-    "StreamFile": {"Media"},
-    "ApplianceLogic": {"StreamQuality", "StreamFile", "Media"},
+    "Settings": {"Media"},
+    "StreamLogic": {"StreamQuality", "Settings", "Bitstream", "Media"},
+    "ApplianceLogic": {"StreamLogic", "Media"},
 }
 # What a core target may have besides: pure Swift packages.
 CORE_PACKAGES = {"StreamQuality": {"DequeModule"}}
 # The rim's targets and the C modules that each of them wraps.
 RIM = {
     "LinuxIO": {"CLinux"},
-    "SoftwareEncoding": {"COpenH264", "CLibYUV"},
-    "AudioCapture": {"CALSA", "CFDKAAC", "CResampler"},
+    "SoftwareEncoding": {"COpenH264", "CLibYUV", "CFDKAAC"},
+    "AudioCapture": {"CALSA", "CResampler"},
     "Transport": {"CLinux", "CMbedTLS"},
     "SyntheticSources": set(),
     "JSONText": {"CRapidJSON"},
@@ -28,6 +29,22 @@ RIM = {
     "V4L2Devices": {"CLinux", "CV4LConvert"},
     "BoardIO": {"CGPIOD"},
 }
+# The engines: threads around the core. Only the executable knows cameras, microphones and hardware encoders.
+ENGINES = {
+    "MediaPipeline": {
+        "StreamLogic", "StreamQuality", "DevicePorts", "LinuxIO", "SoftwareEncoding", "SyntheticSources", "Media",
+    },
+    "Publishing": {
+        "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings", "LinuxIO",
+        "Media",
+    },
+    "Receiving": {"StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"},
+    "Terminal": {"StreamLogic", "StreamQuality", "JSONText", "LinuxIO", "Media"},
+    "ApplianceRuntime": {
+        "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "JSONText", "BoardIO", "Transport", "Terminal",
+        "LinuxIO", "Media",
+    },
+}  # fmt: skip
 SYSTEM = {"Glibc", "Synchronization"}
 NOWHERE = {"Foundation", "FoundationEssentials", "FoundationNetworking", "FoundationXML", "Dispatch"}
 
@@ -39,8 +56,10 @@ def allowed_imports(target: str) -> set[str]:
         return {"Media", "Synchronization"}
     if target in RIM:
         return set(CORE) | {"DevicePorts", "LinuxIO"} | RIM[target] | SYSTEM
+    if target in ENGINES:
+        return ENGINES[target] | SYSTEM
     if target == "tallycam":
-        return set(CORE) | set(RIM) | {"DevicePorts"} | SYSTEM
+        return set(CORE) | set(RIM) | set(ENGINES) | {"DevicePorts"} | SYSTEM
     raise KeyError(f"the target {target} is not in the table of Tests/Checks/test_imports.py")
 
 
@@ -81,7 +100,7 @@ def test_the_manifest_links_only_what_the_design_allows():
         ("RTMP", "import StreamQuality"),
         ("Media", "import Bitstream"),
         ("Bitstream", "@_implementationOnly import Foundation"),
-        ("StreamFile", "public import struct FoundationEssentials.Data"),
+        ("Settings", "public import struct FoundationEssentials.Data"),
         ("StreamQuality", "import COpenH264"),
         ("ApplianceLogic", "import Dispatch"),
         ("DevicePorts", "import LinuxIO"),
@@ -89,6 +108,17 @@ def test_the_manifest_links_only_what_the_design_allows():
         ("SyntheticSources", "@preconcurrency import Transport"),
         ("Transport", "import COpenH264"),
         ("LinuxIO", "import Foundation"),
+        ("StreamLogic", "import RTMP"),
+        ("ApplianceLogic", "import StreamQuality"),
+        ("Transport", "import Publishing"),
+        ("MediaPipeline", "import V4L2Devices"),
+        ("MediaPipeline", "import RTMP"),
+        ("Publishing", "import CameraCapture"),
+        ("Publishing", "import Terminal"),
+        ("Receiving", "import Publishing"),
+        ("Terminal", "import Transport"),
+        ("ApplianceRuntime", "import Publishing"),
+        ("ApplianceRuntime", "import AudioCapture"),
         ("tallycam", "import class Foundation.FileManager"),
     ],
 )

@@ -3,7 +3,6 @@ import Glibc
 import LinuxIO
 import Media
 import Synchronization
-import V4L2Devices
 
 /// A hardware encoder that answers at once or as slowly as it is told, until it is to hang or to fail.
 public final class ScriptedEncoder: PolledVideoEncoder {

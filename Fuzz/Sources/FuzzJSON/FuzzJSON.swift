@@ -1,7 +1,7 @@
 import FuzzDriver
 import JSONText
 import Media
-import StreamFile
+import Settings
 
 @main enum FuzzJSON {
     static func main() { fuzz(testOneInput) }

@@ -1,0 +1,126 @@
+import ApplianceLogic
+import LinuxIO
+import Media
+import Settings
+import StreamLogic
+
+// What the appliance wants done.
+extension ApplianceRunner {
+    /// A power-off waits no longer than this for the card.
+    private static let powerOffLimit = Duration.seconds(10)
+
+    func perform(_ actions: [Appliance.Action]) {
+        let isOutermost = pendingActions.isEmpty
+        pendingActions += actions
+        guard isOutermost else { return }
+        while let action = pendingActions.first {
+            perform(action)
+            pendingActions.removeFirst()
+        }
+        resumed.wishChanged(to: appliance.wantsStream)
+    }
+
+    private func perform(_ action: Appliance.Action) {
+        let now = MonotonicClock.now()
+        switch action {
+        case .startStream: startStream(now: now)
+        case .stopStream: stream.stop()
+        case .restartStream: stream.restart()
+        case .loadConfiguration: card.give(.read, now: now)
+        case .show(let state):
+            board.show(state.pattern, now: now)
+            tell("\(state.name)" + faultWords(state))
+        case .setFlashLED(let isLit): board.setFlash(isLit: isLit)
+        case .powerOff(let kind): endMachine(kind, now: now)
+        case .refuseStart(let fault): tell("cannot start: \(fault.meaning)")
+        case .setTimer(let time): applianceTimer = time
+        }
+    }
+
+    private func faultWords(_ state: ApplianceState) -> String {
+        if case .fault(let fault) = state { ": \(fault.meaning) (\(fault.blinkCount) blinks)" } else { "" }
+    }
+
+    func startStream(now: MediaTimestamp) {
+        failures[.server] = nil
+        crashFault = nil
+        let isWaiting = stream.isRunning
+        do {
+            try stream.start(files)
+            if !isWaiting { perform(appliance.streamStateChanged(to: .connecting, now: now)) }
+        } catch {
+            streamEnded(StreamFailure(.system, "\(error)"))
+        }
+    }
+
+    private func endMachine(_ kind: Appliance.PowerOff, now: MediaTimestamp) {
+        isEndingMachine = !settings.simulatesPower
+        tell(kind == .halt ? "powering off" : "restarting")
+        if let text = events.takeLast(now: now) { card.write("events", text, to: .state, now: now) }
+        card.endNeared(now: now)
+        powerOff = (kind, now + Self.powerOffLimit)
+    }
+
+    /// What is to be kept is on the card by now, or the card takes too long for it.
+    func endMachineIfReady(now: MediaTimestamp) {
+        guard let powerOff, powerOff.deadline <= now || !card.isBusy(now: now) else { return }
+        self.powerOff = nil
+        guard !settings.simulatesPower else {
+            isOver = true
+            return
+        }
+        // init ends this program with all others; until then the watchdog is fed.
+        do { try askInit(toReboot: powerOff.kind == .reboot) } catch { tell("\(error)") }
+    }
+
+    /// Takes up what the files say.
+    func load(_ next: DescriptionFiles) {
+        let now = MonotonicClock.now()
+        let previous = files
+        files = next
+        // A broken description must not take away the light that says so.
+        if files.board == nil { files.takeBoard(previous.board ?? DescriptionFiles.readBoard(Self.wiringOfTheImage)) }
+        board.boardChanged(to: files.board, now: now)
+        let needsRestart = previous.streamText != files.streamText || previous.deviceText != files.deviceText
+        if needsRestart {
+            failures = [:]
+            present = [:]
+        }
+        if previous.networkText != files.networkText { takeUpNetworkSettings() }
+        hasLoaded = true
+        openConsole()
+        var configuration = Appliance.Configuration(
+            faults: files.applianceFaults, startsAtBoot: files.device.startAtBoot && isBoot,
+            flashLED: files.device.flashLED.mode,
+            needsRestart: needsRestart, needsClock: files.stream?.needsClock ?? false)
+        if !hardwareFaults.isEmpty || !programFaults.isEmpty { configuration.faults.insert(.board) }
+        if wireless.hasWrongPassword { configuration.faults.insert(.settings) }
+        // They are for the next connection; this one is not disturbed.
+        if stream.isRunning, files.onlyCertificatesAreWrong { configuration.faults.remove(.streamFile) }
+        perform(appliance.configurationLoaded(configuration, now: now))
+        reportFaults(now: now)
+    }
+
+    private func takeUpNetworkSettings() {
+        if hasLoaded { tell("the network's settings have changed") }
+        // The start scripts did it at boot, with the same settings.
+        card.give(.takeUpNetwork(files.network, restarts: hasLoaded), now: MonotonicClock.now())
+    }
+
+    func openConsole() {
+        let wanted = files.device.console ? files.board?.console : nil
+        if wanted == nil { consoleFailure = nil }
+        guard wanted != console?.path else { return }
+        do {
+            console = try wanted.map { path throws(SystemCallError) in try SerialConsole(path: path) }
+            consoleFailure = nil
+        } catch {
+            console = nil
+            consoleFailure = "must be a terminal: \(error)"
+        }
+    }
+
+    func serveConsole() {
+        do { try console?.serve { execute($0) } } catch { console = nil }
+    }
+}

@@ -1,0 +1,182 @@
+import ApplianceLogic
+import Glibc
+import LinuxIO
+import Media
+import Settings
+import StreamLogic
+import Transport
+
+/// Runs `Appliance` on the main thread: button, files, network, stream and commands in, its actions done.
+public final class ApplianceRunner {
+    /// How often files, hardware that is missing and the other threads are looked at.
+    private static let tickInterval = Duration.seconds(2)
+    /// A camera or encoder that failed is tried again; between, the light has time to count.
+    static let mediaRetryInterval = Duration.seconds(15)
+
+    /// The board's wiring as the image was made for it.
+    static let wiringOfTheImage = "/etc/tallycam/board.json"
+
+    let settings: ApplianceSettings
+    let begin = MonotonicClock.now()
+    let card: Card
+    let board = BoardDevices()
+    var events: EventRing
+    let stream: StreamRunner
+    let links: LinkMonitor?
+    var appliance: Appliance
+    var files = DescriptionFiles()
+    var hasLoaded = false
+    /// Why camera, microphone, encoder or server failed last, as long as that counts.
+    var failures: [ApplianceFault: String] = [:]
+    /// The cameras or microphones that there were when one was found missing, as the files name them.
+    var present: [ApplianceFault: [String]] = [:]
+    /// Cameras and microphones that a running stream has lost, and waits for.
+    var interruptions: [ApplianceFault: String] = [:]
+    /// Failures in a row of a stream that has not been up yet.
+    var vainAttempts = 0
+    var status = StreamSummary()
+    var wireless = WirelessLink()
+    var supplicant: SupplicantMonitor
+    var restarts: MachineRestarts
+    var encoderHealth = HardwareEncoderHealth()
+    var resumed: ResumedStream
+    /// The first start since the machine's.
+    var isBoot = true
+    /// The program dies of its stream, which nobody has started again since.
+    var crashFault: String?
+
+    private let signals: SignalFD
+    let control: ControlSocket
+    var console: SerialConsole?
+    var consoleFailure: String?
+    var watchdog: WatchdogFeeder
+    /// What faults.txt says; `nil` while it may still be of the last time, before the files were mended elsewhere.
+    var reported: FaultReport?
+    var toldCardFailures: [String] = []
+    var applianceTimer: MediaTimestamp?
+    private var nextTick = MediaTimestamp.zero
+    var mediaRetry: MediaTimestamp?
+    var pendingActions: [Appliance.Action] = []
+    var isClockWaitTold = false
+    /// The machine ends when the card has been written, or then at the latest.
+    var powerOff: (kind: Appliance.PowerOff, deadline: MediaTimestamp)?
+    var isOver = false
+    var isEndingMachine = false
+
+    /// - Parameter streams: starts them.
+    public init(settings: ApplianceSettings, streams: StreamEngine) throws {
+        self.settings = settings
+        // Before anything is touched that another one may have in hand.
+        control = try ControlSocket(path: settings.socketPath)
+        watchdog = WatchdogFeeder(isSimulated: settings.simulatesPower)
+        signals = try SignalFD([SIGINT, SIGTERM])
+        card = try Card(settings: settings)
+        events = EventRing(
+            path: "\(settings.stateDirectory)/events", clockMark: Self.awaitedClock(settings))
+        stream = try StreamRunner(streams, stateDirectory: settings.stateDirectory)
+        restarts = MachineRestarts(stateDirectory: settings.stateDirectory)
+        resumed = ResumedStream(path: "\(settings.socketPath).wanted")
+        links = try? LinkMonitor()
+        supplicant = SupplicantMonitor(
+            directory: NetworkDescription.controlDirectory, path: "\(settings.networkDirectory)/wifi-messages")
+        appliance = Appliance(awaitsClock: Self.isClockAwaited(settings))
+    }
+
+    public func run() throws {
+        tell("Tallycam \(version) starts")
+        takeUpStream()
+        perform(appliance.networkChanged(isUp: links?.hasDefaultRoute ?? true, now: MonotonicClock.now()))
+        load(card.firstFiles.value)
+        while !isOver { try step() }
+        end()
+    }
+
+    private func step() throws {
+        var entries =
+            [
+                PollEntry(signals.fileDescriptor), PollEntry(board.fileDescriptor),
+                PollEntry(stream.reports.wakeup.fileDescriptor), PollEntry(links?.fileDescriptor ?? -1),
+                console?.pollEntry ?? PollEntry(-1), PollEntry(supplicant.fileDescriptor),
+                PollEntry(card.reports.wakeup.fileDescriptor),
+            ] + control.pollEntries
+        let deadlines = [
+            applianceTimer, board.nextDeadline, mediaRetry, nextTick, nextLookAtClock, control.nextDeadline,
+            powerOff?.deadline,
+        ]
+        try poll(&entries, until: deadlines.compactMap { $0 }.min())
+        while signals.next() != nil { isOver = true }
+        buttonMeant(board.buttonMoved())
+        buttonMeant(board.timersFired(now: MonotonicClock.now()))
+        for report in stream.reports.takeAll() { streamReported(report) }
+        if !entries[3].ready.isEmpty { linksChanged() }
+        if !entries[4].ready.isEmpty { serveConsole() }
+        if !entries[5].ready.isEmpty { supplicantSaid() }
+        for report in card.reports.takeAll() { cardReported(report) }
+        control.serve(now: MonotonicClock.now()) { execute($0) }
+        timersFired(now: MonotonicClock.now())
+    }
+
+    private func timersFired(now: MediaTimestamp) {
+        if let time = applianceTimer, time <= now {
+            applianceTimer = nil
+            perform(appliance.timerFired(now: now))
+        }
+        lookAtClock(now: now)
+        if let time = mediaRetry, time <= now {
+            mediaRetry = nil
+            if appliance.wantsStream { forgiveMedia(now: now) }
+        }
+        if nextTick <= now {
+            nextTick = now + Self.tickInterval
+            tick(now: now)
+        }
+        endMachineIfReady(now: now)
+    }
+
+    private func tick(now: MediaTimestamp) {
+        for text in watchdog.tick(path: files.board?.watchdog, now: now) {
+            tell(text)
+            // What the watchdog ends is not asked to save anything.
+            saveEvents(isUrgent: true, now: now)
+        }
+        lookForSupplicant(now: now)
+        board.checkLines(now: now)
+        control.openIfMissing()
+        openConsole()
+        boardChecked(now: now)
+        hardwareEncoderChecked(now: now)
+        saveEvents(isUrgent: false, now: now)
+        card.tick(now: now)
+    }
+
+    private func end() {
+        stream.stop()
+        let limit = MonotonicClock.now() + .seconds(2)
+        while stream.isRunning, MonotonicClock.now() < limit {
+            var entries = [PollEntry(stream.reports.wakeup.fileDescriptor)]
+            guard (try? poll(&entries, until: limit)) != nil else { break }
+            for report in stream.reports.takeAll() {
+                if case .ended = report { _ = stream.ended() }
+            }
+        }
+        tell("Tallycam ends")
+        board.end()
+        resumed.programEnded()
+        writeLast(until: MonotonicClock.now() + .seconds(2))
+        // On the way to power-off it stays armed, in case something on that way hangs.
+        if !isEndingMachine { watchdog.disarm() }
+    }
+
+    /// Lets the card take what is to be kept, for a moment.
+    private func writeLast(until limit: MediaTimestamp) {
+        if let text = events.takeLast(now: MonotonicClock.now()) {
+            card.write("events", text, to: .state, now: MonotonicClock.now())
+        }
+        card.endNeared(now: MonotonicClock.now())
+        while card.isBusy(now: MonotonicClock.now()), MonotonicClock.now() < limit {
+            var entries = [PollEntry(card.reports.wakeup.fileDescriptor)]
+            guard (try? poll(&entries, until: limit)) != nil else { break }
+            for report in card.reports.takeAll() { card.answered(report, now: MonotonicClock.now()) }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import ApplianceLogic
+import BoardIO
+import LinuxIO
+import Media
+import Settings
+
+/// Any lamp, as one type.
+private struct Lamp: LampDevice {
+    let device: any LampDevice
+
+    var isThere: Bool { device.isThere }
+
+    func set(isLit: Bool) throws(GPIOError) { try device.set(isLit: isLit) }
+}
+
+/// Button and LEDs as board.json names them. What cannot be opened is tried again. Used from the main thread, which no
+/// chip holds up: each line has a thread of its own.
+final class BoardDevices {
+    /// How lines are opened; called on their threads.
+    struct Openers {
+        var button: @Sendable (BoardDescription.Line) throws(GPIOError) -> GPIOButton = { line throws(GPIOError) in
+            try GPIOButton(name: line.name, chip: line.chip, isActiveLow: line.isActiveLow)
+        }
+        var lamp: @Sendable (BoardDescription.Line) throws(GPIOError) -> any LampDevice = { line throws(GPIOError) in
+            try GPIOLamp(name: line.name, chip: line.chip, isActiveLow: line.isActiveLow)
+        }
+    }
+
+    /// How long the main thread waits for what is opened or looked at, so that it can be told at once what is wrong.
+    private static let answerLimit = Duration.milliseconds(100)
+
+    private let openers: Openers
+    private var board: BoardDescription?
+    private var button: LineThread<GPIOButton>?
+    private var statusLED: LineThread<Lamp>?
+    private var flashLED: LineThread<Lamp>?
+    /// The opening whose gestures are followed.
+    private var followedButton: Int?
+    private var gestures = ButtonGestures(isPressed: false)
+    private var gestureTimer: MediaTimestamp?
+    private var sequencer = LEDSequencer()
+    private var sequencerTimer: MediaTimestamp?
+    private var pattern = LEDPattern.slow
+    private var isFlashLit = false
+    /// Lines that have no thread, by their keys in board.json.
+    private var threadFaults: [String: String] = [:]
+
+    init(openers: Openers = Openers()) { self.openers = openers }
+
+    /// What is wrong with the lines, by their keys in board.json.
+    var faults: [String: String] {
+        let now = MonotonicClock.now()
+        var faults = threadFaults
+        faults["button"] = faults["button"] ?? button?.fault(now: now)
+        faults["statusLED"] = faults["statusLED"] ?? statusLED?.fault(now: now)
+        faults["flashLED"] = faults["flashLED"] ?? flashLED?.fault(now: now)
+        return faults
+    }
+
+    var fileDescriptor: Int32 { presentButton()?.fileDescriptor ?? -1 }
+    var nextDeadline: MediaTimestamp? { [gestureTimer, sequencerTimer].compactMap { $0 }.min() }
+
+    /// Takes up another description of the board; lines that stay the same are not touched.
+    func boardChanged(to next: BoardDescription?, now: MediaTimestamp) {
+        // Each lets go of its line first: the next may want the same one.
+        if next?.button != board?.button { end(&button, now: now) }
+        if next?.statusLED != board?.statusLED { end(&statusLED, now: now) }
+        if next?.flashLED != board?.flashLED { end(&flashLED, now: now) }
+        board = next
+        checkLines(now: now)
+    }
+
+    /// To be called every few seconds: a chip may go (an expander's bus, a driver that is unbound) and come back.
+    func checkLines(now: MediaTimestamp) {
+        startThreads(now: now)
+        button?.check(now: now)
+        statusLED?.check(now: now)
+        flashLED?.check(now: now)
+        button?.wait(atMost: Self.answerLimit)
+        statusLED?.wait(atMost: Self.answerLimit)
+        flashLED?.wait(atMost: Self.answerLimit)
+    }
+
+    /// The lights go dark, and all lines are let go of.
+    func end() { boardChanged(to: nil, now: MonotonicClock.now()) }
+
+    private func end<Device>(_ line: inout LineThread<Device>?, now: MediaTimestamp) {
+        line?.end(now: now)
+        line?.wait(atMost: Self.answerLimit)
+        line = nil
+    }
+
+    private func startThreads(now: MediaTimestamp) {
+        threadFaults = [:]
+        if button == nil, let line = board?.button {
+            button = start("button") { [open = openers.button] () throws(SystemCallError) in
+                try LineThread("button") { () throws(GPIOError) in try open(line) }
+            }
+        }
+        if statusLED == nil, let line = board?.statusLED {
+            statusLED = lamp("statusLED", line)
+            sequencer = LEDSequencer()
+            perform(sequencer.patternChanged(to: pattern, now: now))
+        }
+        if flashLED == nil, let line = board?.flashLED {
+            flashLED = lamp("flashLED", line)
+            flashLED?.set(isLit: isFlashLit, now: now)
+        }
+    }
+
+    private func lamp(_ key: String, _ line: BoardDescription.Line) -> LineThread<Lamp>? {
+        start(key) { [open = openers.lamp] () throws(SystemCallError) in
+            try LineThread(lamp: key) { () throws(GPIOError) in Lamp(device: try open(line)) }
+        }
+    }
+
+    private func start<Line>(_ key: String, _ start: () throws(SystemCallError) -> Line) -> Line? {
+        do {
+            return try start()
+        } catch {
+            threadFaults[key] = "\(error)"
+            return nil
+        }
+    }
+
+    /// The button that is open now, with gestures that begin with it.
+    private func presentButton() -> GPIOButton? {
+        let opened = button?.opened
+        if opened?.number != followedButton {
+            followedButton = opened?.number
+            gestures = ButtonGestures(isPressed: opened?.device.wasPressedAtFirst ?? false)
+            gestureTimer = nil
+        }
+        return opened?.device
+    }
+
+    func show(_ pattern: LEDPattern, now: MediaTimestamp) {
+        self.pattern = pattern
+        perform(sequencer.patternChanged(to: pattern, now: now))
+    }
+
+    func answer(_ answer: LEDSequencer.Answer, now: MediaTimestamp) {
+        perform(sequencer.answerWanted(answer, now: now))
+    }
+
+    func setFlash(isLit: Bool) {
+        isFlashLit = isLit
+        flashLED?.set(isLit: isLit, now: MonotonicClock.now())
+    }
+
+    /// What the button's edges mean.
+    func buttonMoved() -> [ButtonGestures.Action] {
+        guard let present = presentButton() else { return [] }
+        do {
+            return taken(
+                try present.takeEdges().flatMap { gestures.levelChanged(isPressed: $0.isPressed, now: $0.time) })
+        } catch {
+            button?.lost("\(error)")
+            return []
+        }
+    }
+
+    func timersFired(now: MediaTimestamp) -> [ButtonGestures.Action] {
+        if let time = sequencerTimer, time <= now { perform(sequencer.timerFired(now: now)) }
+        guard let time = gestureTimer, time <= now else { return [] }
+        return taken(gestures.timerFired(now: now))
+    }
+
+    private func taken(_ actions: [ButtonGestures.Action]) -> [ButtonGestures.Action] {
+        for action in actions {
+            if case .setTimer(let time) = action { gestureTimer = time }
+        }
+        return actions
+    }
+
+    private func perform(_ actions: [LEDSequencer.Action]) {
+        for action in actions {
+            switch action {
+            case .setTimer(let time): sequencerTimer = time
+            case .setLED(let isLit): statusLED?.set(isLit: isLit, now: MonotonicClock.now())
+            }
+        }
+    }
+}

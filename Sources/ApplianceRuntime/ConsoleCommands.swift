@@ -1,0 +1,169 @@
+import ApplianceLogic
+import JSONText
+import LinuxIO
+import Media
+import Settings
+import StreamLogic
+import StreamQuality
+
+// The commands of console and socket.
+extension ApplianceRunner {
+    private static let help = """
+        status         what the camera is doing; status json for programs
+        start          start the stream, as a press of the button does
+        stop           stop the stream
+        quality        what is being sent
+        quality NAME   send this quality, until the stream ends: Low1 to High3
+        set NAME VALUE [NAME VALUE...]
+                       change settings of the live stream, all at one key frame:
+                       \(LiveConfiguration.Setting.allCases.prefix(4).map(\.rawValue).joined(separator: ", ")),
+                       \(LiveConfiguration.Setting.allCases.dropFirst(4).map(\.rawValue).joined(separator: ", "))
+        faults         what is wrong
+        events [N]     the last N events (20)
+        reboot         start the machine again
+        poweroff       end the machine
+        help           this list
+
+        """
+
+    func execute(_ line: String) -> CommandAnswer {
+        let words = line.split(separator: " ").map(String.init)
+        let now = MonotonicClock.now()
+        switch (words.first ?? "", words.dropFirst().first, words.count) {
+        case ("status", nil, 1): return CommandAnswer(text: statusText(now: now))
+        case ("status", "json", 2): return CommandAnswer(text: statusJSON(now: now))
+        case ("start", nil, 1): return start(now: now)
+        case ("stop", nil, 1):
+            personActed()
+            perform(appliance.stopRequested(now: now))
+            return CommandAnswer(text: stream.isRunning ? "stopping\n" : "\(appliance.state.name)\n")
+        case ("quality", nil, 1): return CommandAnswer(text: qualityText)
+        case ("quality", let name?, 2): return change(["quality", name])
+        case ("set", _?, let count) where count % 2 == 1: return change(Array(words.dropFirst()))
+        case ("faults", nil, 1):
+            return CommandAnswer(text: faultLines.isEmpty ? "none\n" : faultLines.map { "\($0)\n" }.joined())
+        case ("events", let count, 1...2):
+            let number = count.map { Int($0) ?? 0 } ?? 20
+            guard (1...1000).contains(number) else {
+                return .failed("events takes a number from 1 to 1000")
+            }
+            return CommandAnswer(text: events.lines.suffix(number).map { "\($0)\n" }.joined())
+        case ("reboot", nil, 1):
+            perform(appliance.powerOffRequested(.reboot, now: now))
+            return CommandAnswer(text: "restarting\n")
+        case ("poweroff", nil, 1):
+            perform(appliance.powerOffRequested(.halt, now: now))
+            return CommandAnswer(text: "powering off\n")
+        case ("help", nil, 1): return CommandAnswer(text: Self.help)
+        default: return .failed("there is no such command; help lists them")
+        }
+    }
+
+    private func start(now: MediaTimestamp) -> CommandAnswer {
+        personActed()
+        if !appliance.wantsStream { forgiveMedia(now: now) }
+        let actions = appliance.startRequested(now: now)
+        perform(actions)
+        for case .refuseStart(let fault) in actions {
+            return .failed(([fault.meaning] + faultLines).joined(separator: "\n"))
+        }
+        return CommandAnswer(text: "\(appliance.state.name)\n")
+    }
+
+    /// Passes changes on to the live stream; what came of them is among the events.
+    private func change(_ words: [String]) -> CommandAnswer {
+        guard stream.isRunning else { return .failed("not live; device.json says what a stream begins with") }
+        // Whether the stream can do it, it says itself; a wrong name is told at once.
+        var example = LiveConfiguration(
+            settings: QualitySettings(videoQuality: .standard, audioQuality: .standard), dimension: .standard)
+        do {
+            for index in stride(from: 0, to: words.count - 1, by: 2) {
+                try example.set(words[index], to: words[index + 1])
+            }
+        } catch {
+            return .failed("\(error)")
+        }
+        stream.command("set \(words.joined(separator: " "))")
+        return CommandAnswer(text: "asked for; events tells what came of it\n")
+    }
+
+    private var qualityText: String {
+        guard stream.isRunning, let quality = status.quality else {
+            let device = files.device
+            return "not live; begins at \(device.startQuality), within \(device.lowestQuality) to "
+                + "\(device.highestQuality), \(device.dimension)\n"
+        }
+        var text = quality
+        if let frames = status.framesPerSecond { text += ", \(fixed(frames, decimals: 1)) fps" }
+        if let bits = status.bitsPerSecond { text += ", \(bits / 1000) kbit/s" }
+        if let buffered = status.bufferedSeconds { text += ", \(fixed(buffered, decimals: 2)) s buffered" }
+        if let encoder = status.encoder { text += ", encoder \(encoder)" }
+        return text + "\n"
+    }
+
+    private var networkText: String {
+        guard let links else { return "not known" }
+        let names = links.linksUp.sorted().joined(separator: ", ")
+        return (links.hasDefaultRoute ? "up" : "no way out") + (names.isEmpty ? "" : " (\(names))")
+    }
+
+    private func statusText(now: MediaTimestamp) -> String {
+        var lines = ["state:    \(appliance.state.name)"]
+        lines.append("stream:   \(files.stream?.destination ?? "none")")
+        lines.append("quality:  \(qualityText.dropLast())")
+        let sources = SourceSummary(status.sourceFields)
+        if let camera = sources.camera { lines.append("camera:   \(camera)") }
+        if let microphone = sources.microphone { lines.append("sound:    \(microphone)") }
+        lines.append("network:  \(networkText)")
+        lines.append("board:    \(files.board?.name ?? "not known")")
+        lines.append("running:  \(Int((now - begin).inSeconds)) s, version \(version)")
+        for fault in appliance.faults { lines.append("fault:    \(fault.meaning) (\(fault.blinkCount) blinks)") }
+        for line in faultLines { lines.append("          \(line)") }
+        return lines.map { "\($0)\n" }.joined()
+    }
+
+    private func statusJSON(now: MediaTimestamp) -> String {
+        var writer = JSONLineWriter()
+        let line = writer.line { object in
+            object.write("state", appliance.state.name)
+            object.write("version", version)
+            object.write("runningSeconds", (now - begin).inSeconds.rounded())
+            object.write("isStreamWanted", appliance.wantsStream)
+            if let stream = files.stream { object.write("destination", stream.destination) }
+            object.write("isNetworkUp", links?.hasDefaultRoute ?? false)
+            object.writeArray("linksUp") { array in
+                for name in links?.linksUp.sorted() ?? [] { array.write(name) }
+            }
+            if let quality = status.quality { object.write("quality", quality) }
+            if let value = status.framesPerSecond { object.write("framesPerSecond", (value * 10).rounded() / 10) }
+            if let value = status.bitsPerSecond { object.write("bitsPerSecond", value) }
+            if let value = status.bufferedSeconds { object.write("bufferedSeconds", (value * 100).rounded() / 100) }
+            if let encoder = status.encoder { object.write("encoder", encoder) }
+            if !status.sourceFields.isEmpty {
+                object.writeObject("sources") { writeSources(to: $0) }
+            }
+            object.writeArray("faults") { array in
+                for fault in appliance.faults {
+                    array.writeObject { entry in
+                        entry.write("blinks", fault.blinkCount)
+                        entry.write("meaning", fault.meaning)
+                    }
+                }
+            }
+            object.writeArray("details") { array in
+                for line in faultLines { array.write(line) }
+            }
+        }
+        return String(decoding: line, as: UTF8.self)
+    }
+    private func writeSources(to object: borrowing JSONObjectWriter) {
+        for (name, value) in status.sourceFields {
+            switch value {
+            case .integer(let number): object.write(name, number)
+            case .number(let number): object.write(name, (number * 100).rounded() / 100)
+            case .text(let text): object.write(name, text)
+            case .flag(let flag): object.write(name, flag)
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+import ApplianceLogic
+import JSONText
+import LinuxIO
+import Settings
+import StreamQuality
+import Transport
+
+/// A fault that one of the files on the boot partition has, or that it can mend.
+struct FileFault: Equatable {
+    /// What the light counts out for it.
+    let kind: ApplianceFault
+    let file: String
+    let fault: DescriptionFault
+}
+
+/// What the four files on the boot partition say. A file that is wrong does not spoil the others.
+struct DescriptionFiles {
+    static let names = ["board.json", "device.json", "network.json", "stream.json"]
+
+    var board: BoardDescription?
+    var device = DeviceDescription()
+    var network = NetworkDescription()
+    var stream: StreamDescription?
+    /// In the order of the files, errors and warnings.
+    var faults: [FileFault] = []
+    /// What the contents are known by, to tell whether they have changed.
+    private(set) var streamText: [UInt8] = []
+    private(set) var deviceText: [UInt8] = []
+    private(set) var networkText: [UInt8] = []
+    private var boardKeys = DescriptionKeys()
+    private var deviceKeys = DescriptionKeys()
+    private var networkKeys = DescriptionKeys()
+    private var streamKeys = DescriptionKeys()
+    /// The certificates that stream.json names, as they were looked at. Each connection reads them anew.
+    private var certificates: (path: String, state: FileState)?
+    /// Whether they are all that is wrong with the stream: one that is connected needs them no more.
+    private(set) var onlyCertificatesAreWrong = false
+
+    init() {}
+
+    /// - Parameter directory: the boot partition's.
+    init(reading directory: String) {
+        let boardFile = Self.read(directory, "board.json")
+        if let json = take(boardFile, "board.json") {
+            let decoded = BoardDescription.decode(json)
+            board = decoded.value
+            boardKeys = decoded.keys
+            add(decoded.faults, "board.json")
+        }
+        let deviceFile = Self.read(directory, "device.json")
+        deviceText = deviceFile.bytes
+        if let json = take(deviceFile, "device.json") {
+            let decoded = DeviceDescription.decode(json, vocabulary: .standard)
+            device = decoded.value ?? decoded.goodPart.map { DeviceDescription(defaultsBeside: $0) } ?? device
+            deviceKeys = decoded.keys
+            add(decoded.faults, "device.json")
+        }
+        tellWhetherDeviceIsIgnored()
+        let networkFile = Self.read(directory, "network.json")
+        networkText = networkFile.bytes
+        if let json = take(networkFile, "network.json") {
+            let decoded = NetworkDescription.decode(json)
+            network = decoded.goodPart ?? network
+            networkKeys = decoded.keys
+            add(decoded.faults, "network.json")
+        }
+        let streamFile = Self.read(directory, "stream.json")
+        streamText = streamFile.bytes
+        if let json = take(streamFile, "stream.json") {
+            let decoded = StreamDescription.decode(json)
+            stream = decoded.value?.located(in: directory)
+            streamKeys = decoded.keys
+            add(decoded.faults, "stream.json")
+            checkCAFile()
+        }
+    }
+
+    /// Choices are taken together or not at all: who sees a picture that he did not ask for is told why.
+    private mutating func tellWhetherDeviceIsIgnored() {
+        guard errors.contains(where: { $0.file == "device.json" }) else { return }
+        let notice = DescriptionFault(
+            kind: .suspicious, keyPath: "", position: .start,
+            problem: "the whole file is ignored, and every choice has its default, until nothing in it is wrong; "
+                + "only a console and a sound that are switched off stay so")
+        add([notice], "device.json")
+    }
+
+    private mutating func checkCAFile() {
+        guard let path = stream?.neededCAFile else { return }
+        // Before the check, so that no change goes between the two.
+        certificates = (path, FileState(reading: path))
+        guard let problem = TLSContext.problem(withAuthorityFile: path) else { return }
+        onlyCertificatesAreWrong = true
+        faults.append(
+            fault(
+                .streamFile, "stream.json", "caFile", problem,
+                example: #""caFile": "server.pem" for a PEM file beside stream.json"#))
+    }
+
+    /// Whether the certificates are others by now than they were, or have come or gone.
+    var certificatesHaveChanged: Bool {
+        certificates.map { FileState(reading: $0.path) != $0.state } ?? false
+    }
+
+    /// Takes a description of the board from elsewhere, in place of one that could not be read.
+    mutating func takeBoard(_ other: BoardDescription?) {
+        board = other
+        boardKeys = DescriptionKeys()
+    }
+
+    /// A fault that shows only when the description is followed, with the place of the key that can mend it.
+    func fault(
+        _ kind: ApplianceFault, _ file: String, _ key: String, _ problem: String, example: String? = nil
+    ) -> FileFault {
+        let keys =
+            switch file {
+            case "board.json": boardKeys
+            case "device.json": deviceKeys
+            case "network.json": networkKeys
+            default: streamKeys
+            }
+        return FileFault(
+            kind: kind, file: file,
+            fault: DescriptionFault(
+                kind: .unavailable, keyPath: key, position: keys.position(of: key), problem: problem,
+                example: example ?? keys.example(of: key)))
+    }
+
+    var errors: [FileFault] { faults.filter { !$0.fault.isWarning } }
+
+    /// What the LED is to count out.
+    var applianceFaults: Set<ApplianceFault> {
+        Set(errors.map(\.kind) + (contradictions.isEmpty ? [] : [.settings]))
+    }
+
+    /// Choices that are right by themselves and that this board cannot do.
+    var contradictions: [FileFault] {
+        guard device.flashLED != .off, let board, board.flashLED == nil else { return [] }
+        return [
+            fault(
+                .settings, "device.json", "flashLED",
+                "is \"\(device.flashLED.rawValue)\", but board.json names no line for a flash LED",
+                example: #""flashLED": "off""#)
+        ]
+    }
+
+    private static func kind(of file: String) -> ApplianceFault {
+        switch file {
+        case "stream.json": .streamFile
+        case "board.json": .board
+        default: .settings
+        }
+    }
+
+    /// `nil` when the file is missing or wrong.
+    static func readBoard(_ path: String) -> BoardDescription? {
+        SettingsFile(reading: path, isRequired: false, example: BoardDescription.example).json.flatMap {
+            BoardDescription.decode($0).value
+        }
+    }
+
+    /// The good part of the file: a device that only the network leads to must not lose it by a wrong key beside it.
+    static func readNetwork(_ path: String) -> (NetworkDescription, [DescriptionFault]) {
+        let file = SettingsFile(reading: path, isRequired: false, example: NetworkDescription.example)
+        guard let json = file.json else { return (NetworkDescription(), file.fault.map { [$0] } ?? []) }
+        let decoded = NetworkDescription.decode(json)
+        return (decoded.goodPart ?? NetworkDescription(), decoded.faults)
+    }
+
+    // MARK: One file
+
+    private static func read(_ directory: String, _ name: String) -> SettingsFile {
+        // Without choices of one's own there are defaults; without a place to publish to, or a board, there are none.
+        let example =
+            switch name {
+            case "board.json": BoardDescription.example
+            case "device.json": DeviceDescription.example
+            case "network.json": NetworkDescription.example
+            default: StreamDescription.example
+            }
+        return SettingsFile(
+            reading: "\(directory)/\(name)", isRequired: name == "stream.json" || name == "board.json",
+            example: example)
+    }
+
+    private mutating func take(_ file: SettingsFile, _ name: String) -> JSONValue? {
+        if let fault = file.fault { add([fault], name) }
+        return file.json
+    }
+
+    private mutating func add(_ new: [DescriptionFault], _ file: String) {
+        // Garbage may have very many; the first ones are enough to begin with.
+        faults += new.prefix(50).map { FileFault(kind: Self.kind(of: file), file: file, fault: $0) }
+    }
+}
+
+extension DeviceVocabulary {
+    static let standard = DeviceVocabulary(
+        videoQualities: VideoQuality.allCases.map(\.name), audioQualities: AudioQuality.presets.map(\.name),
+        problemWithDimension: { text in
+            do {
+                _ = try VideoDimension(parsing: text)
+                return nil
+            } catch {
+                return "\(error)"
+            }
+        })
+}

@@ -1,0 +1,47 @@
+import ApplianceLogic
+import Settings
+
+/// Everything that is wrong now, from whatever part, as the console, the status and faults.txt tell it.
+struct FaultReport: Equatable {
+    struct Entry: Equatable {
+        let fault: ApplianceFault
+        /// What is wrong and what to do.
+        let text: String
+    }
+
+    /// Those that a file has, or can mend, with their places.
+    var files: [FileFault] = []
+    /// Those that no file has to do with.
+    var others: [Entry] = []
+
+    /// One line each.
+    var lines: [String] {
+        files.map { "\($0.file):\($0.fault)" } + others.map(\.text)
+    }
+
+    /// What faults.txt says; `nil` when nothing is wrong.
+    var text: [UInt8]? {
+        guard !files.isEmpty || !others.isEmpty else { return nil }
+        var text = "Tallycam has found these faults. The number of blinks is the light's, for the first of them.\n"
+        text += "This file goes away when nothing is wrong any more.\n"
+        for kind in ApplianceFault.allCases {
+            for fault in files where fault.kind == kind && !fault.fault.isWarning { text += Self.section(fault) }
+            for entry in others where entry.fault == kind {
+                text += "\n\(kind.meaning) (\(kind.blinkCount) blinks)\n  wrong:   \(entry.text)\n"
+            }
+        }
+        for fault in files where fault.fault.isWarning { text += Self.section(fault) }
+        // Windows' editor, too.
+        return Array(text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n").utf8)
+    }
+
+    private static func section(_ fault: FileFault) -> String {
+        let weight = fault.fault.isWarning ? "warning" : "\(fault.kind.blinkCount) blinks"
+        var text =
+            "\n\(fault.file), line \(fault.fault.position.line), column \(fault.fault.position.column) (\(weight))\n"
+        if !fault.fault.keyPath.isEmpty { text += "  key:     \(fault.fault.keyPath)\n" }
+        text += "  wrong:   \(fault.fault.problem)\n"
+        if let example = fault.fault.example { text += "  example: \(example)\n" }
+        return text
+    }
+}

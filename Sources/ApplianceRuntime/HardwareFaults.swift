@@ -1,0 +1,89 @@
+import ApplianceLogic
+import BoardIO
+import Glibc
+import Settings
+
+/// "; there is ..." with the names that there are to choose from; nothing when there are none.
+func offer(_ names: [String], limit: Int = 16) -> String {
+    guard !names.isEmpty else { return "" }
+    let list = names.prefix(limit).map { "\"\($0)\"" }.joined(separator: ", ")
+    return "; there is \(list)" + (names.count > limit ? " and \(names.count - limit) more" : "")
+}
+
+// Faults that show only when a description is followed, told with the key that can mend them.
+extension ApplianceRunner {
+    /// What board.json names and what is not there, or does not work.
+    var hardwareFaults: [FileFault] {
+        var faults: [FileFault] = []
+        let lines = [
+            ("button", files.board?.button), ("flashLED", files.board?.flashLED), ("statusLED", files.board?.statusLED),
+        ]
+        for (key, line) in lines {
+            if let line, let problem = board.faults[key] { faults.append(lineFault(key, line, problem)) }
+        }
+        if let consoleFailure { faults.append(deviceFault("console", consoleFailure, present: Self.serialPorts)) }
+        if let name = files.board?.lens, let problem = lensProblem(name) {
+            faults.append(files.fault(.board, "board.json", "lens", problem))
+        }
+        if let failure = watchdog.failure { faults.append(deviceFault("watchdog", failure, present: Self.watchdogs)) }
+        return faults
+    }
+
+    private static let serialPorts = [
+        "ttyAMA0", "ttyAMA1", "ttyAMA10", "ttyS0", "ttyS1", "ttyUSB0", "ttyACM0", "ttyGS0",
+    ]
+    private static let watchdogs = ["watchdog", "watchdog0", "watchdog1"]
+
+    /// - Parameter present: of these names below /dev those that are there are offered.
+    private func deviceFault(_ key: String, _ problem: String, present: [String]) -> FileFault {
+        let paths = present.map { name -> String in "/dev/\(name)" }.filter { access($0, F_OK) == 0 }
+        let example = paths.first.map { "\"\(key)\": \"\($0)\"" }
+        return files.fault(.board, "board.json", key, problem + offer(paths), example: example)
+    }
+
+    private func lineFault(_ key: String, _ line: BoardDescription.Line, _ problem: String) -> FileFault {
+        let chips = GPIOChip.all()
+        let searched = chips.filter { line.chip == nil || line.chip == $0.name || line.chip == $0.label }
+        if searched.isEmpty, !chips.isEmpty {
+            return files.fault(
+                .board, "board.json", "\(key).chip",
+                "there is no GPIO chip \"\(line.chip ?? "")\"\(offer(chips.map(\.label)))",
+                example: chips.first.map { "\"chip\": \"\($0.label)\"" })
+        }
+        // The others are for something else on most boards.
+        let all = searched.flatMap(\.lines).filter { $0.user == nil }.map(\.name)
+        let free = all.filter { $0.hasPrefix("GPIO") } + all.filter { !$0.hasPrefix("GPIO") }
+        let near = NameSuggestion.nearest(to: line.name, among: free)
+        let found = chips.isEmpty ? "; the kernel shows no GPIO chip at all" : offer(free)
+        return files.fault(
+            .board, "board.json", "\(key).line", problem + found,
+            example: (near ?? free.first).map { "\"line\": \"\($0)\"" })
+    }
+
+    /// What a stream has found missing, or has not reached.
+    var streamFaults: [FileFault] {
+        failures.sorted { $0.key < $1.key }.map { kind, problem in
+            let (file, key) = mendingKey(of: kind)
+            let name = key.split(separator: ".").last ?? ""
+            let choices = present[kind] ?? []
+            let fault = files.fault(kind, file, key, problem)
+            guard !choices.isEmpty, let example = fault.fault.example else { return fault }
+            let others = choices.prefix(8).map { " or \"\(name)\": \"\($0)\"" }.joined()
+            return files.fault(kind, file, key, problem, example: example + others)
+        }
+    }
+
+    /// The key that somebody would change, or at least look at.
+    private func mendingKey(of fault: ApplianceFault) -> (file: String, key: String) {
+        switch fault {
+        case .camera: return ("device.json", "camera")
+        case .microphone:
+            return files.board?.microphone == nil ? ("device.json", "audio.source") : ("board.json", "microphone")
+        case .encoder:
+            return files.board?.encoder == .auto ? ("device.json", "dimension") : ("board.json", "encoder")
+        default:
+            if case .pili = files.stream?.form { return ("stream.json", "hosts.publish.rtmp") }
+            return ("stream.json", "url")
+        }
+    }
+}

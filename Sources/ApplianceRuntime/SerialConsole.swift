@@ -1,0 +1,62 @@
+import ApplianceLogic
+import Glibc
+import LinuxIO
+import StreamLogic
+import Terminal
+
+/// The status and command line on the board's UART. Needs no login: who can touch the pins can take the card.
+/// Used from the main thread.
+final class SerialConsole {
+    /// When the line takes nothing (nobody listens, hardware flow control), the rest is dropped.
+    private static let outputLimit = 32 * 1024
+
+    let path: String
+    private let port: SerialPort
+    private var editor = LineEditor(prompt: "tallycam> ")
+    private var output: [UInt8] = []
+
+    init(path: String) throws(SystemCallError) {
+        self.path = path
+        port = try SerialPort(path)
+        print("Tallycam \(version); help lists the commands")
+    }
+
+    var pollEntry: PollEntry {
+        PollEntry(port.fileDescriptor, output.isEmpty ? .readable : [.readable, .writable])
+    }
+
+    /// Writes lines above the one that is being typed.
+    func print(_ text: String) {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n")
+        send(editor.erasure + Array("\(lines)\r\n".utf8) + editor.drawing)
+    }
+
+    /// Does what came in.
+    /// - Throws: when the line is gone: an adapter that was unplugged, or a terminal whose other end was closed.
+    func serve(_ answer: (String) -> CommandAnswer) throws(SystemCallError) {
+        while let bytes = try port.read() {
+            // It stays readable, and nothing comes from it any more.
+            guard !bytes.isEmpty else { throw SystemCallError("read", number: EIO, subject: path) }
+            for action in editor.received(bytes) {
+                switch action {
+                case .write(let bytes): send(bytes)
+                case .submit(let line):
+                    let reply = line.allSatisfy { $0 == " " } ? CommandAnswer(text: "") : answer(line)
+                    let text = reply.text.split(separator: "\n", omittingEmptySubsequences: false)
+                    send(Array(text.joined(separator: "\r\n").utf8) + editor.drawing)
+                }
+            }
+        }
+        flush()
+    }
+
+    private func send(_ bytes: [UInt8]) {
+        if output.count + bytes.count <= Self.outputLimit { output += bytes }
+        flush()
+    }
+
+    private func flush() {
+        guard !output.isEmpty, let count = try? port.write(output) else { return }
+        output.removeFirst(count)
+    }
+}

@@ -1,0 +1,19 @@
+import ApplianceLogic
+import LinuxIO
+import StreamLogic
+
+/// How this machine streams: cameras, encoders and connections are not known here.
+public struct StreamEngine: Sendable {
+    /// Runs a stream to its end, on the calling thread.
+    let run: @Sendable (StreamRequest, Mailbox<PublisherCommand>, StreamReporter) throws -> Void
+    /// What the files could name in place of a camera or microphone that was not there. Takes its time.
+    let devices: @Sendable (ApplianceFault) -> [String]
+
+    public init(
+        run: @escaping @Sendable (StreamRequest, Mailbox<PublisherCommand>, StreamReporter) throws -> Void,
+        devices: @escaping @Sendable (ApplianceFault) -> [String]
+    ) {
+        self.run = run
+        self.devices = devices
+    }
+}

@@ -1,0 +1,89 @@
+import Media
+
+/// Counts what a publisher has sent: the numbers that say whether anything is missing.
+public struct MediaTally: Sendable {
+    /// One track's part of it.
+    public struct Track: Sendable {
+        public private(set) var count = 0
+        public private(set) var byteCount = 0
+        public private(set) var firstTimestamp: UInt32?
+        public private(set) var lastTimestamp: UInt32 = 0
+        /// Milliseconds between two neighbours, the most seen.
+        public private(set) var largestGap = 0
+        /// Timestamps that were not larger than the one before.
+        public private(set) var disorderCount = 0
+
+        mutating func add(timestamp: UInt32, byteCount: Int) {
+            if firstTimestamp == nil {
+                firstTimestamp = timestamp
+            } else {
+                // Serial arithmetic: timestamps wrap at 2^32.
+                let step = Int(Int32(bitPattern: timestamp &- lastTimestamp))
+                if step <= 0 { disorderCount += 1 }
+                largestGap = max(largestGap, step)
+            }
+            lastTimestamp = timestamp
+            count += 1
+            self.byteCount += byteCount
+        }
+
+        /// From the first item's timestamp to the last one's.
+        public var span: Duration {
+            .milliseconds(firstTimestamp.map { Int64(lastTimestamp &- $0) } ?? 0)
+        }
+    }
+
+    public private(set) var video = Track()
+    public private(set) var audio = Track()
+    public private(set) var keyFrameCount = 0
+    private var audioConfig: AudioSpecificConfig?
+
+    public init() {}
+
+    /// - Returns: whether it is a picture or a sound, and no header.
+    @discardableResult
+    public mutating func add(_ tag: FLVTag) -> Bool {
+        switch tag.kind {
+        case .video:
+            // Neither a sequence header nor the end-of-sequence marker, which is 5 bytes long, is a picture.
+            // Looked at here and not taken apart: this is done for every tag.
+            let body = tag.body
+            guard body.count > 5 else { return false }
+            let (first, packetType) = (body[body.startIndex], body[body.startIndex + 1])
+            if first & 0x8F == FLVVideoHeader.Codec.avc.rawValue, (1...4).contains(first >> 4) {
+                if packetType == FLVVideoHeader.PacketType.sequenceHeader.rawValue { return false }
+                let isPicture = packetType == FLVVideoHeader.PacketType.nalUnits.rawValue
+                if isPicture, first >> 4 == FLVVideoHeader.FrameType.keyFrame.rawValue { keyFrameCount += 1 }
+            }
+            video.add(timestamp: tag.timestamp, byteCount: body.count)
+            return true
+        case .audio:
+            let body = tag.body
+            if body.count >= 2, body[body.startIndex] >> 4 == FLVAudioHeader.Format.aac.rawValue,
+                body[body.startIndex + 1] == FLVAudioHeader.PacketType.sequenceHeader.rawValue
+            {
+                audioConfig = try? AudioSpecificConfig(parsing: Array(body.dropFirst(2)))
+            } else {
+                audio.add(timestamp: tag.timestamp, byteCount: body.count)
+                return true
+            }
+        case .script: break
+        }
+        return false
+    }
+
+    /// AAC units hold 1024 samples per channel each.
+    public var audioDuration: Duration {
+        guard let config = audioConfig, config.sampleRate > 0 else { return audio.span }
+        // Whole seconds apart: two days of samples, counted in nanoseconds, are more than 64 bits hold.
+        let (seconds, samples) = (audio.count * 1024).quotientAndRemainder(dividingBy: config.sampleRate)
+        return .seconds(seconds) + .nanoseconds(samples * 1_000_000_000 / config.sampleRate)
+    }
+
+    /// Over the track's own time, one item's time added for the last one.
+    public func kilobitsPerSecond(_ track: Track) -> Double {
+        guard track.count > 1 else { return 0 }
+        let seconds = track.span.inSeconds * Double(track.count) / Double(track.count - 1)
+        return seconds > 0 ? Double(track.byteCount) * 8 / seconds / 1000 : 0
+    }
+}

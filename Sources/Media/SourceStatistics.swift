@@ -1,0 +1,41 @@
+/// What has become of a source's pictures, counted from its begin.
+public struct VideoSourceStatistics: Hashable, Sendable {
+    /// Pictures that the device gave.
+    public var capturedFrames = 0
+    /// Pictures that the device lost before they could be taken, or marked as broken.
+    public var droppedFrames = 0
+    /// Pictures that were given again because the device had no new one.
+    public var repeatedFrames = 0
+    /// Pictures that the source had to decode: compressed ones, and formats that libyuv does not read.
+    public var decodedFrames = 0
+    /// Pictures that the processor turned or mirrored.
+    public var turnedFrames = 0
+    /// How often the source went through a whole picture to decode or turn it, before the encoder has it.
+    public var passes = 0
+    /// Pictures whose samples the processor looked at in the device's memory.
+    public var mappedFrames = 0
+    /// How often the device was lost.
+    public var interruptions = 0
+
+    public init() {}
+}
+
+/// What has become of a source's sound, counted from its begin.
+public struct AudioSourceStatistics: Hashable, Sendable {
+    /// Frames that the device gave, at its own rate.
+    public var capturedFrames = 0
+    /// Frames of silence, at the stream's rate, that stand for sound that was lost.
+    public var silentFrames = 0
+    /// How often the device's buffer overran.
+    public var overruns = 0
+    /// How often the device was lost.
+    public var interruptions = 0
+    /// How much faster the device's clock runs than the system's, in parts per million; `nil` until it is known.
+    public var driftPPM: Double?
+    /// The loudest sample of the last block, in dB below full scale; `nil` for digital silence.
+    public var peakDecibels: Double?
+    /// The mean power of the last block, in dB below full scale; `nil` for digital silence.
+    public var meanDecibels: Double?
+
+    public init() {}
+}

@@ -1,0 +1,53 @@
+import DevicePorts
+import LinuxIO
+import Media
+import SoftwareEncoding
+import StreamLogic
+import StreamQuality
+
+/// The sound's source and encoder, opened and fitted to each other.
+struct AudioTrack {
+    let source: any AudioSource
+    let encoder: AACEncoder
+    let content: AudioContent
+    /// Opens it again with another sample rate. The one before must be gone: a microphone has one user.
+    let reopen: @Sendable (AudioQuality) throws -> AudioTrack?
+
+    /// - Parameter bitrate: what the stream begins with; the quality's when `nil`.
+    init?(options: MediaOptions, bitrate: Bitrate?, stop: EventFD, reports: Mailbox<TrackReport>) throws {
+        guard let source = try Self.source(options, stop: stop, reports: reports) else { return nil }
+        self.source = source
+        let bitrate = bitrate ?? options.audioQuality.bitrate
+        do {
+            encoder = try AACEncoder(format: source.format, bitrate: bitrate)
+        } catch {
+            throw StreamFailure(.unsupportedSampleRate, "\(error)")
+        }
+        reopen = { quality in
+            var changed = options
+            changed.audioQuality = quality
+            return try AudioTrack(options: changed, bitrate: quality.bitrate, stop: stop, reports: reports)
+        }
+        content = AudioContent(
+            bitrate: bitrate, sampleRate: source.format.sampleRate, channelCount: source.format.channelCount)
+    }
+
+    private static func source(
+        _ options: MediaOptions, stop: EventFD, reports: Mailbox<TrackReport>
+    ) throws -> (any AudioSource)? {
+        do {
+            return try options.audio.open(sampleRate: options.audioQuality.sampleRate, stop: stop) {
+                reports.send(.source($0))
+            }
+        } catch {
+            throw StreamFailure(.microphoneUnavailable, "\(error)")
+        }
+    }
+}
+
+/// What the audio packets of a stream hold.
+public struct AudioContent: Hashable, Sendable {
+    public var bitrate: Bitrate
+    public var sampleRate: Int
+    public var channelCount: Int
+}

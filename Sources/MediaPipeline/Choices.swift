@@ -1,0 +1,84 @@
+import DevicePorts
+import LinuxIO
+import Media
+import StreamLogic
+import SyntheticSources
+
+// What a stream is made of, chosen by somebody and opened when it begins. Cameras, microphones and the machine's encoders
+// are known to the executable only.
+
+/// Where pictures come from.
+public protocol VideoSourceChoice: Sendable {
+    /// No pictures at all.
+    var isNone: Bool { get }
+    /// Whether pictures come from a device, in its own memory.
+    var isCamera: Bool { get }
+    /// What is known of it before anything is opened.
+    var frameRate: FrameRate? { get }
+    var readsStandardInput: Bool { get }
+
+    /// - Parameters:
+    ///   - size, frameRate: of the stream, for what the choice leaves open.
+    ///   - stop: once signalled, the source ends at once. It is not drained.
+    func open(
+        size: PictureSize, frameRate: FrameRate, stop: EventFD, notify: @escaping @Sendable (SourceNotice) -> Void
+    ) throws -> (any VideoSource)?
+}
+
+/// Where sound comes from.
+public protocol AudioSourceChoice: Sendable {
+    /// No sound at all.
+    var isNone: Bool { get }
+    /// Whether it gives sound at the rate that is asked for; that of a file or pipe is what it is.
+    var takesSampleRate: Bool { get }
+    var readsStandardInput: Bool { get }
+
+    /// As `VideoSourceChoice.open`.
+    func open(
+        sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (SourceNotice) -> Void
+    ) throws -> (any AudioSource)?
+}
+
+extension AudioSourceDescription: AudioSourceChoice {
+    public var isNone: Bool { self == .none }
+    public var takesSampleRate: Bool { if case .raw = self { false } else { true } }
+    public var readsStandardInput: Bool { if case .raw("-", _) = self { true } else { false } }
+
+    public func open(
+        sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (SourceNotice) -> Void
+    ) throws -> (any AudioSource)? { try open(sampleRate: sampleRate, stop: stop) }
+}
+
+/// Which encoder makes H.264 of the pictures.
+public protocol VideoEncoderChoice: Sendable {
+    /// Whether software may begin the stream where hardware does not.
+    var mayUseSoftware: Bool { get }
+    func factory(for needs: EncoderNeeds) -> any VideoEncoderFactory
+}
+
+/// Makes a stream's video encoders, by what was chosen and what the machine has.
+public protocol VideoEncoderFactory: Sendable {
+    /// For a stream that begins.
+    /// - Parameters:
+    ///   - mayShrink: whether a smaller picture can be tried when memory lacks.
+    ///   - log: takes what a person should know.
+    /// - Throws: the `EncoderFailure` of a lack of memory if so; else a `StreamFailure`.
+    func make(
+        _ configuration: VideoEncoderConfiguration, mayShrink: Bool, log: (String) -> Void
+    ) throws -> any VideoEncoder
+
+    /// For a stream that is live and gets another encoder: it goes on in software when the hardware does not open.
+    /// - Throws: a `StreamFailure` when software does not open either.
+    func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder
+}
+
+/// What a stream's encoders are to fit.
+public struct EncoderNeeds: Sendable {
+    public let layout: FrameLayout
+    public let memoryKind: FrameMemoryKind
+    /// Whether somebody asked for the size or the quality of the picture: software keeps to them.
+    public let isPictureChosen: Bool
+    public let inUse: EncoderInUse
+    public let output: VideoOutput
+    public let reports: Mailbox<TrackReport>
+}

@@ -1,0 +1,147 @@
+import DevicePorts
+import LinuxIO
+import Media
+import SoftwareEncoding
+import StreamLogic
+import StreamQuality
+import Synchronization
+
+/// What the encoder and audio threads tell the main thread.
+public enum TrackReport: Sendable {
+    public typealias Track = StreamTrack
+
+    /// The track's last packet is in the queue. A note when the source ended by itself.
+    case ended(Track, note: String?)
+    /// Something about the source that people and scripts should know.
+    case note(Track, String)
+    /// A device was lost or has come back.
+    case source(SourceNotice)
+    case buffer([SendBufferEvent])
+    case encoder(StreamEvent)
+    /// What people should know of an encoder that goes on.
+    case encoderNote(String)
+    /// The encoder did not take a setting, and goes on with the one before.
+    case settingRefused(String)
+    case failed(StreamFailure)
+}
+
+/// Sources and encoders of a stream, opened before the server is bothered, and the threads they run on.
+public final class MediaTracks {
+    /// `nil` without audio.
+    public private(set) var audio: AudioContent?
+    private let encoderInUse: EncoderInUse?
+    public var encoderName: String? { encoderInUse?.name }
+    /// The sound's header, which is known before the first sound: servers want headers before media.
+    public let audioHeader: EncodedPacket?
+    /// Pictures a second that the video source gives; `nil` without video.
+    public let sourceFrameRate: FrameRate?
+    /// What the video encoder was opened with; `nil` without video.
+    public private(set) var videoConfiguration: VideoEncoderConfiguration?
+    /// Whether sound comes at the rate that the quality asks for; that of a file or pipe is what it is.
+    public let hasOwnSampleRate: Bool
+    private let gate: StartGate
+    private var threads: [JoinableThread] = []
+
+    /// - Parameters:
+    ///   - options: get what had to be changed for the machine's sake.
+    ///   - stop: once signalled, every source ends at once. It is not drained.
+    public init(
+        options: inout MediaOptions, point: OperatingPoint, maximum: Bitrate, stop: EventFD, queue: MediaQueue,
+        counters: SharedCounters,
+        control: EncoderControl, reports: Mailbox<TrackReport>, console: StreamReporter
+    ) throws {
+        let gate = try StartGate(stop: stop)
+        self.gate = gate
+        // Both are opened before a thread is started: a failure here leaves nothing behind.
+        let video = try VideoTrack(
+            options: &options, point: point, maximum: maximum, stop: stop,
+            output: VideoOutput(queue: queue, counters: counters, reports: reports), reports: reports, console: console)
+        let audio = try AudioTrack(
+            options: options, bitrate: point.audioQuality?.bitrate, stop: stop, reports: reports)
+        audioHeader = audio?.encoder.takeHeader(at: MonotonicClock.now())
+        hasOwnSampleRate = options.audio.takesSampleRate
+        self.audio = audio?.content
+        let hasVideo = video != nil
+        encoderInUse = video?.encoderInUse
+        videoConfiguration = video?.configuration
+        sourceFrameRate = video?.source.frameRate
+        if let video {
+            let pipeline = VideoPipeline(
+                track: video, queue: queue, counters: counters, control: control, reports: reports)
+            threads.append(try Self.thread(running: pipeline, behind: gate, reports: reports))
+        }
+        if let audio {
+            let pipeline = AudioPipeline(
+                track: audio, fillsWithSilence: hasVideo, stop: stop, queue: queue, counters: counters,
+                control: control, reports: reports)
+            threads.append(try Self.thread(running: pipeline, behind: gate, reports: reports))
+        }
+    }
+
+    private static func thread(
+        running pipeline: sending VideoPipeline, behind gate: StartGate, reports: Mailbox<TrackReport>
+    ) throws -> JoinableThread {
+        JoinableThread(
+            try NamedThread("video") {
+                guard gate.waitForStart() else { return reports.send(.ended(.video, note: nil)) }
+                pipeline.run(until: gate.end)
+            })
+    }
+
+    private static func thread(
+        running pipeline: sending AudioPipeline, behind gate: StartGate, reports: Mailbox<TrackReport>
+    ) throws -> JoinableThread {
+        JoinableThread(
+            try NamedThread("audio") {
+                guard gate.waitForStart() else { return reports.send(.ended(.audio, note: nil)) }
+                pipeline.run(until: gate.end)
+            })
+    }
+
+    /// The stream goes on, or begins again, with these.
+    public func reconfigured(video: VideoEncoderConfiguration?, audio: AudioQuality?) {
+        videoConfiguration = video
+        guard let audio else { return }
+        self.audio?.bitrate = audio.bitrate
+        if hasOwnSampleRate { self.audio?.sampleRate = audio.sampleRate }
+    }
+
+    /// How much sound so many packets hold.
+    public func audioSeconds(units: Int) -> Double {
+        guard let audio else { return 0 }
+        return Double(units * AACEncoder.framesPerPacket) / Double(audio.sampleRate)
+    }
+
+    /// Lets the sources begin, all at one moment.
+    public func start(until end: MediaTimestamp?) { gate.open(until: end) }
+
+    /// Waits for the threads' end. The stop must have been signalled.
+    public func join() { for thread in threads { thread.join() } }
+}
+
+/// Holds the tracks' threads until the server has taken the stream.
+final class StartGate: Sendable {
+    private let isOpen: EventFD
+    private let stop: EventFD
+    private let endTime = Mutex<MediaTimestamp?>(nil)
+
+    init(stop: EventFD) throws(SystemCallError) {
+        isOpen = try EventFD()
+        self.stop = stop
+    }
+
+    /// When media ends, if it was said; known once the gate is open.
+    var end: MediaTimestamp? { endTime.withLock { $0 } }
+
+    func open(until end: MediaTimestamp?) {
+        endTime.withLock { $0 = end }
+        isOpen.signal()
+    }
+
+    /// - Returns: false when the stream was stopped instead.
+    func waitForStart() -> Bool {
+        var entries = [PollEntry(isOpen.fileDescriptor), PollEntry(stop.fileDescriptor)]
+        guard (try? poll(&entries, until: nil)) != nil else { return false }
+        return entries[1].ready.isEmpty
+    }
+}

@@ -1,0 +1,113 @@
+import DevicePorts
+import Media
+import SoftwareEncoding
+import StreamQuality
+
+/// OpenH264 in the hardware encoder's place: fewer and smaller pictures when the processor would not carry the
+/// stream's own, the same bit rate.
+public final class SoftwareFallback: ImmediateEncoder {
+    private let encoder: OpenH264Encoder
+    private let budget: SoftwareBudget
+    private var pacer: FramePacer
+
+    public var conversionCount: Int { encoder.conversionCount }
+
+    public init(_ configuration: VideoEncoderConfiguration, budget: SoftwareBudget = .ofThisMachine) throws {
+        self.budget = budget
+        let carried = budget.carried(configuration)
+        encoder = try OpenH264Encoder(configuration: carried)
+        pacer = FramePacer(source: configuration.frameRate, wanted: carried.frameRate)
+    }
+
+    /// Frames beyond what the processor carries are left out.
+    public func encode(_ frame: CapturedFrame) throws -> [EncodedPacket] {
+        guard pacer.frameCaptured(at: frame.captureTime) else { return [] }
+        return try encoder.encode(frame)
+    }
+
+    public func requestKeyFrame() { encoder.requestKeyFrame() }
+
+    public func setBitrate(_ bitrate: Bitrate) throws { try encoder.setBitrate(bitrate) }
+
+    public func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws {
+        let carried = budget.frameRate(for: encoder.configuration.size, atMost: frameRate)
+        try encoder.setFrameRate(
+            carried, keyFrameInterval: SoftwareBudget.interval(keyFrameInterval, at: frameRate, turnedTo: carried))
+        pacer = FramePacer(source: frameRate, wanted: carried)
+    }
+}
+
+/// An encoder that answers within the call.
+public protocol ImmediateEncoder: AnyObject {
+    /// - Returns: the packets that came out, in decode order: none when the encoder
+    ///   skipped the frame, a `videoHeader` first whenever it is new.
+    func encode(_ frame: CapturedFrame) throws -> [EncodedPacket]
+    func requestKeyFrame()
+    func setBitrate(_ bitrate: Bitrate) throws
+    func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws
+    var conversionCount: Int { get }
+}
+
+extension OpenH264Encoder: ImmediateEncoder {}
+
+/// Software as a stream's plain choice, on the video thread.
+public final class SoftwareVideoEncoder: VideoEncoder {
+    private let encoder: any ImmediateEncoder
+    private let output: EncodedOutput
+
+    public init(_ encoder: any ImmediateEncoder, _ output: VideoOutput) {
+        self.encoder = encoder
+        let source = output.makeSource()
+        output.listen(to: source)
+        self.output = source.output
+    }
+
+    public let pendingFrameCount = 0
+    public var conversionCount: Int { encoder.conversionCount }
+
+    public func submit(_ frame: CapturedFrame) throws { output(try encoder.encode(frame)) }
+    public func finish() {}
+    public func requestKeyFrame() { encoder.requestKeyFrame() }
+    public func setBitrate(_ bitrate: Bitrate) throws { try encoder.setBitrate(bitrate) }
+
+    public func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws {
+        try encoder.setFrameRate(frameRate, keyFrameInterval: keyFrameInterval)
+    }
+}
+
+/// What this processor encodes in software while it also captures and sends.
+public struct SoftwareBudget: Hashable, Sendable {
+    let macroblocksPerSecond: Int
+
+    #if arch(arm64)
+        // One core of a Zero 2 W: 640x480 at 15 pictures per second.
+        public static let ofThisMachine = SoftwareBudget(macroblocksPerSecond: 18_000)
+    #else
+        public static let ofThisMachine = SoftwareBudget(macroblocksPerSecond: 108_000)
+    #endif
+
+    /// Not fewer pictures than this for the size's sake.
+    private static let leastFrameRate = 15
+
+    func frameRate(for size: PictureSize, atMost wanted: FrameRate) -> FrameRate {
+        min(wanted, FrameRate(framesPerSecond: macroblocksPerSecond / max(1, size.macroblocks)))
+    }
+
+    /// Fewer pictures first, then smaller ones of the same aspect.
+    public func carried(_ configuration: VideoEncoderConfiguration) -> VideoEncoderConfiguration {
+        var carried = configuration
+        let least = min(configuration.frameRate.framesPerSecond, Self.leastFrameRate)
+        while carried.size.macroblocks * least > macroblocksPerSecond, carried.size.width >= 64 {
+            carried.size = PictureSize(width: carried.size.width / 32 * 16, height: carried.size.height / 32 * 16)
+        }
+        carried.frameRate = frameRate(for: carried.size, atMost: configuration.frameRate)
+        carried.keyFrameInterval = Self.interval(
+            configuration.keyFrameInterval, at: configuration.frameRate, turnedTo: carried.frameRate)
+        return carried
+    }
+
+    /// As long from one key frame to the next, in pictures of another rate.
+    static func interval(_ pictures: Int, at frameRate: FrameRate, turnedTo carried: FrameRate) -> Int {
+        max(1, pictures * carried.framesPerSecond / max(1, frameRate.framesPerSecond))
+    }
+}

@@ -1,0 +1,138 @@
+import DevicePorts
+import LinuxIO
+import Media
+import StreamQuality
+import Synchronization
+
+/// Where the packets of a stream's video encoders come together on their way into the send buffer: one encoder is heard at a
+/// time, from a keyframe on. Any thread; packets go on under the lock, so that two encoders' cannot mix.
+public final class VideoOutput: Sendable {
+    fileprivate struct State {
+        var madeCount = 0
+        /// The encoder that is heard.
+        var heard: Int?
+        /// Frames up to this one were another encoder's.
+        var begin: MediaTimestamp?
+        var awaitsKeyFrame = true
+        /// Frames of the encoder in use that came while its keyframe was awaited.
+        var awaitedCount = 0
+        /// The latest header of each encoder that is not heard yet.
+        var headers: [Int: EncodedPacket] = [:]
+        var lastHeader: [UInt8]?
+        var lastDecodeTime: MediaTimestamp?
+    }
+
+    private let queue: MediaQueue
+    private let counters: SharedCounters
+    private let reports: Mailbox<TrackReport>
+    private let state = Mutex(State())
+
+    /// So many frames after its keyframe was asked for it is asked for again: a driver may have spent it on a frame that
+    /// was inside already.
+    private static let awaitedLimit = 4
+
+    init(queue: MediaQueue, counters: SharedCounters, reports: Mailbox<TrackReport>) {
+        self.queue = queue
+        self.counters = counters
+        self.reports = reports
+    }
+
+    /// An encoder's place here.
+    struct Source: Sendable {
+        fileprivate let number: Int
+        /// What the encoder is made with.
+        let output: EncodedOutput
+    }
+
+    /// For an encoder that is made; `listen` lets its packets through.
+    func makeSource() -> Source {
+        let number = state.withLock { state in
+            state.madeCount += 1
+            return state.madeCount
+        }
+        return Source(number: number) { [self] packets in append(packets, from: number) }
+    }
+
+    /// From here on only this encoder is heard, from its next keyframe on.
+    /// - Parameter time: its frames up to then were another encoder's.
+    func listen(to source: Source, after time: MediaTimestamp? = nil) {
+        state.withLock { state in
+            state.heard = source.number
+            state.begin = time
+            state.awaitsKeyFrame = true
+            state.awaitedCount = 0
+            state.headers = state.headers.filter { $0.key == source.number }
+        }
+    }
+
+    /// Nothing of this encoder is let through from here on.
+    func ignore(_ source: Source) {
+        state.withLock { state in
+            if state.heard == source.number { state.heard = nil }
+            state.headers[source.number] = nil
+        }
+    }
+
+    /// The stream ends to begin again: the next header counts, even if it is the same.
+    func streamRestarts() { state.withLock { $0.lastHeader = nil } }
+
+    /// Whether the encoder in use is to be asked for its first keyframe once more; true once.
+    func takeKeyFrameWish() -> Bool {
+        state.withLock { state in
+            guard state.awaitsKeyFrame, state.awaitedCount >= Self.awaitedLimit else { return false }
+            state.awaitedCount = 0
+            return true
+        }
+    }
+
+    private func append(_ given: [EncodedPacket], from number: Int) {
+        let events = state.withLock { state in
+            let packets = given.flatMap { state.pass($0, from: number) }
+            guard !packets.isEmpty else { return [] as [SendBufferEvent] }
+            counters.update { counters in
+                for packet in packets where !packet.kind.isHeader {
+                    counters.encodedFrames += 1
+                    counters.encodedVideoBytes += packet.payload.count
+                }
+            }
+            return queue.append(packets)
+        }
+        if !events.isEmpty { reports.send(.buffer(events)) }
+    }
+}
+
+extension VideoOutput.State {
+    /// - Returns: what goes into the send buffer: nothing, the packet, or its header before it.
+    fileprivate mutating func pass(_ packet: EncodedPacket, from number: Int) -> [EncodedPacket] {
+        guard case .video(let isKeyFrame) = packet.kind else {
+            headers[number] = packet
+            return number == heard && !awaitsKeyFrame ? takeHeader(of: number) : []
+        }
+        guard number == heard else { return [] }
+        if let begin, packet.decodeTime <= begin { return [] }
+        guard !awaitsKeyFrame || isKeyFrame else {
+            awaitedCount += 1
+            return []
+        }
+        let header = awaitsKeyFrame ? takeHeader(of: number) : []
+        awaitsKeyFrame = false
+        return header + [spread(packet)]
+    }
+
+    /// Another encoder's headers are often the same.
+    private mutating func takeHeader(of number: Int) -> [EncodedPacket] {
+        guard let header = headers.removeValue(forKey: number), header.payload != lastHeader else { return [] }
+        lastHeader = header.payload
+        return [header]
+    }
+
+    /// RTMP counts whole milliseconds, from a zero that lies anywhere within one. Frames from a
+    /// pipe can come closer to each other: they are moved a millisecond apart, so that no two
+    /// have one timestamp.
+    private mutating func spread(_ packet: EncodedPacket) -> EncodedPacket {
+        var packet = packet
+        if let lastDecodeTime { packet.decodeTime = max(packet.decodeTime, lastDecodeTime + .milliseconds(1)) }
+        lastDecodeTime = packet.decodeTime
+        return packet
+    }
+}

@@ -1,0 +1,129 @@
+import DevicePorts
+import LinuxIO
+import Media
+import SoftwareEncoding
+import StreamLogic
+import StreamQuality
+
+/// Source and encoder: the work of the video thread.
+final class VideoPipeline {
+    private let source: any VideoSource
+    private var encoder: any VideoEncoder
+    private let makeEncoder: @Sendable (VideoEncoderConfiguration) throws -> any VideoEncoder
+    private var pacer: FramePacer
+    private var frameRate: FrameRate
+    /// What the stream's header announces.
+    private var level: H264Level
+    /// Passes over pictures by encoders before this one.
+    private var earlierConversions = 0
+    private let output: VideoOutput
+    private let queue: MediaQueue
+    private let counters: SharedCounters
+    private let control: EncoderControl
+    private let reports: Mailbox<TrackReport>
+    private let keyFrameInterval: Duration
+
+    init(
+        track: VideoTrack, queue: MediaQueue, counters: SharedCounters, control: EncoderControl,
+        reports: Mailbox<TrackReport>
+    ) {
+        source = track.source
+        encoder = track.encoder
+        makeEncoder = track.makeEncoder
+        pacer = track.pacer
+        output = track.output
+        keyFrameInterval = track.keyFrameInterval
+        frameRate = track.configuration.frameRate
+        level = track.configuration.level
+        self.queue = queue
+        self.counters = counters
+        self.control = control
+        self.reports = reports
+    }
+
+    /// Encodes until the source ends, or a picture is later than `end`, and reports how it ended.
+    func run(until end: MediaTimestamp?) {
+        do {
+            try encodeAll(until: end)
+            try encoder.finish()
+            count()
+            reports.send(.ended(.video, note: source.endingNote))
+        } catch let error as VideoEncodingError {
+            reports.send(.failed(StreamFailure(.videoEncodingFailed, "\(error)")))
+        } catch let failure as StreamFailure {
+            reports.send(.failed(failure))
+        } catch let error as any EncoderFailure {
+            reports.send(.failed(StreamFailure(.videoEncodingFailed, "\(error)")))
+        } catch {
+            reports.send(.failed(StreamFailure(.cameraUnavailable, "\(error)")))
+        }
+    }
+
+    private func encodeAll(until end: MediaTimestamp?) throws {
+        while let frame = try source.nextFrame() {
+            let isLate = end.map { frame.captureTime >= $0 } ?? false
+            guard !isLate, pacer.frameCaptured(at: frame.captureTime) else {
+                counters.update { $0.decimatedFrames += 1 }
+                if isLate { return }
+                continue
+            }
+            // Before a picture that goes to the encoder, so that what belongs together begins with this one.
+            try obey(control.takeVideoOrders(at: frame.captureTime), at: frame.captureTime)
+            counters.update { $0.capturedFrames += 1 }
+            try encoder.submit(frame)
+            count()
+        }
+    }
+
+    private func obey(_ orders: EncoderControl.VideoOrders, at time: MediaTimestamp) throws {
+        if let configuration = orders.replacement {
+            // It ends before the next one begins: there may be memory for one only. Its last pictures are still its own.
+            try? encoder.finish()
+            earlierConversions += encoder.conversionCount
+            output.streamRestarts()
+            encoder = try makeEncoder(configuration)
+            level = configuration.level
+            pace(at: configuration.frameRate, from: time)
+            queue.videoEncoderReplaced(of: orders.pause)
+        }
+        if let setting = orders.setting { try set(setting.bitrate, setting.frameRate, at: time) }
+        if orders.isKeyFrameWanted { encoder.requestKeyFrame() }
+    }
+
+    /// An encoder that refuses a setting keeps the one before, and the stream goes on.
+    private func set(_ bitrate: Bitrate, _ wanted: FrameRate, at time: MediaTimestamp) throws {
+        do {
+            if wanted != frameRate {
+                try encoder.setFrameRate(
+                    wanted, keyFrameInterval: VideoTrack.keyFrameDistance(keyFrameInterval, at: wanted))
+                pace(at: wanted, from: time)
+            }
+            // What corrects an encoder that gives too little must not exceed what the stream announced.
+            try encoder.setBitrate(min(bitrate, level.largestBitrate))
+        } catch {
+            // The hardware's ladder has given up: there is no encoder any more.
+            if error is StreamFailure { throw error }
+            reports.send(.settingRefused("\(error)"))
+        }
+    }
+
+    private func pace(at rate: FrameRate, from time: MediaTimestamp) {
+        frameRate = rate
+        pacer = FramePacer(source: source.frameRate, wanted: rate)
+        _ = pacer.frameCaptured(at: time)
+    }
+
+    /// What was submitted, is not in the encoder and never came out was left out. A frame that is just on its way out is in
+    /// two of these, never in none: the count does not go down again.
+    private func count() {
+        let pending = encoder.pendingFrameCount
+        let converted = earlierConversions + encoder.conversionCount
+        let statistics = source.statistics
+        counters.update { counters in
+            counters.conversions = converted
+            counters.videoSource = statistics
+            counters.skippedFrames = max(
+                counters.skippedFrames, counters.capturedFrames - counters.encodedFrames - pending)
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import LinuxIO
+import Media
+import MediaPipeline
+import RTMP
+import StreamLogic
+import StreamQuality
+import Transport
+
+/// Publishes live media. Runs `StreamSession` on a thread of its own: events in, its actions done.
+public final class LivePublisher {
+    let options: PublishOptions
+    /// How the stream is now; at the begin as the options say.
+    var configuration: LiveConfiguration
+    private var transaction = ConfigurationTransaction()
+    let reporter: StreamReporter
+    private let commands: Mailbox<PublisherCommand>
+    let reports: Mailbox<ConnectionReport>
+    let trackReports: Mailbox<TrackReport>
+    let links: LinkMonitor?
+    let stopTracks: EventFD
+    let queue: MediaQueue
+    let counters = SharedCounters()
+    let control = EncoderControl()
+    let adaptation: StreamAdaptation
+    let tracks: MediaTracks
+    var session: StreamSession
+    var connections: [ConnectionID: RunningConnection] = [:]
+    /// Through these nothing gets; they are aborted when the server can be reached again.
+    var stalled: [RunningConnection] = []
+    /// The one that media goes to.
+    var mediaConnection: ConnectionID?
+    /// Where the server asked the stream to move.
+    var requestedURL: RTMPURL?
+    var statusReporter: StatusReporter
+    /// When those who watch get the next snapshot; `nil` when nobody does.
+    var nextSnapshot: MediaTimestamp?
+    /// The one being done stays in front until it is.
+    var pendingActions: [StreamSession.Action] = []
+    var sessionTimer: MediaTimestamp?
+    /// RTMP's time zero: when the first server took the stream.
+    var timeZero: MediaTimestamp?
+    var deliveredAtLinkLoss = 0
+    var ownLink = OwnLink()
+    var drops = DropSummary()
+    var isOver = false
+    var failure: StreamFailure?
+
+    /// - Parameter isWatched: snapshots are reported four times a second.
+    public init(
+        options: PublishOptions, commands: Mailbox<PublisherCommand>, isWatched: Bool = false, reporter: StreamReporter
+    ) throws {
+        var options = options
+        self.reporter = reporter
+        self.commands = commands
+        reports = try Mailbox()
+        trackReports = try Mailbox()
+        // Without netlink (a sandbox) a lost link is noticed by TCP, seconds later.
+        links = try? LinkMonitor()
+        stopTracks = try EventFD()
+        queue = try MediaQueue(
+            limits: options.quality.bufferLimits, tracks: options.media.trackCount,
+            hasVideo: !options.media.video.isNone
+        ) { [control] in control.requestKeyFrame() }
+        adaptation = StreamAdaptation(settings: options.quality, control: control, queue: queue, counters: counters)
+        tracks = try MediaTracks(
+            options: &options.media, point: adaptation.operatingPoint,
+            maximum: options.quality.bitrateRange.maximum, stop: stopTracks, queue: queue,
+            counters: counters, control: control, reports: trackReports, console: reporter)
+        self.options = options
+        configuration = LiveConfiguration(settings: options.quality, dimension: options.media.dimension)
+        configuration.settings.sourceFrameRate = tracks.sourceFrameRate
+        var settings = StreamSessionSettings()
+        settings.statusInterval = options.statusInterval
+        settings.reconnect.limit = options.reconnectLimit
+        settings.attemptLimit = options.limits.attempt
+        session = StreamSession(settings: settings, seed: UInt64(bitPattern: MonotonicClock.now().nanoseconds))
+        statusReporter = StatusReporter(now: MonotonicClock.now())
+        nextSnapshot = isWatched ? MonotonicClock.now() : nil
+    }
+
+    /// Returns when the stream is over.
+    public func run() throws {
+        reporter.log("publishing to \(options.destination.label)")
+        perform(session.startRequested(now: MonotonicClock.now()))
+        while !isOver { try step() }
+        // What follows takes a moment, and nothing is live any more.
+        reporter.show(nil)
+        stopTracks.signal()
+        for connection in connections.values { connection.commands.send(.abort) }
+        for connection in connections.values { connection.thread.join() }
+        abortStalled()
+        tracks.join()
+        takeLastDrops()
+        tellDrops(now: nil)
+        if let failure { throw failure }
+        emitEnd()
+    }
+
+    /// Waits for the next thing to do and does it.
+    private func step() throws {
+        var entries = [
+            PollEntry(links?.fileDescriptor ?? -1), PollEntry(reports.wakeup.fileDescriptor),
+            PollEntry(trackReports.wakeup.fileDescriptor), PollEntry(commands.wakeup.fileDescriptor),
+        ]
+        let deadlines = [sessionTimer, adaptation.nextMeasurement, drops.deadline, nextSnapshot]
+        try poll(&entries, until: deadlines.compactMap { $0 }.min())
+        for command in commands.takeAll() { commanded(command) }
+        for report in trackReports.takeAll() { trackReported(report) }
+        for report in reports.takeAll() { connectionReported(report) }
+        if entries[0].ready.contains(.readable) { linksChanged() }
+        if let time = sessionTimer, MonotonicClock.now() >= time {
+            sessionTimer = nil
+            perform(session.timerFired(now: MonotonicClock.now()))
+        }
+        adapt()
+        tellDrops(now: MonotonicClock.now())
+        showSnapshot()
+    }
+
+    private func commanded(_ command: PublisherCommand) {
+        switch command {
+        case .stop: stop()
+        case .line(let line): lineReceived(line)
+        case .toggleMute: setMuted(!configuration.isMuted)
+        }
+    }
+
+    func stop() {
+        stopTracks.signal()
+        perform(session.stopRequested(now: MonotonicClock.now()))
+    }
+
+    private func lineReceived(_ line: String) {
+        switch transaction.lineReceived(line, present: configuration) {
+        case nil: break
+        case .answer(let lines): for line in lines { reporter.note(line) }
+        case .refuse(let reason): refuse(reason)
+        case .apply(let wanted): reconfigure(to: wanted)
+        case .endStream:
+            reporter.log("asked to stop: ending the stream")
+            stop()
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import Glibc
+import LinuxIO
+import Media
+import MediaPipeline
+import Settings
+import StreamLogic
+import Transport
+
+/// Where a stream goes. Every connection gets a URL of its own: a signature serves once.
+public final class PublishDestination {
+    private enum Kind {
+        case url(RTMPURL)
+        case described(StreamDescription, noncePath: String?)
+    }
+
+    private let kind: Kind
+    /// Kept beside what is on the disk, so that most connections need no write.
+    private var nonces: NonceSequence?
+    /// A stream's end, which waits for this as well, shall not take longer.
+    private static let lockLimit = Duration.milliseconds(500)
+    /// UNIX seconds that have certainly passed.
+    private let pastTime: Int64
+    /// For messages; without stream name and query.
+    public let label: String
+
+    public init(url: RTMPURL) {
+        kind = .url(url)
+        pastTime = 0
+        label = "\(url)"
+    }
+
+    /// - Parameters:
+    ///   - path: the stream's file.
+    ///   - stateDirectory: where the last nonce is kept, so that it never goes back.
+    public init(_ stream: StreamDescription, path: String? = nil, stateDirectory: String) {
+        // Where the last nonce is lost and the clock stands in 1970: neither the program nor the stream is older.
+        pastTime = ["/proc/self/exe", path].compactMap { $0.flatMap(modificationTime) }.max() ?? 0
+        label = stream.destination
+        if case .pili(let pili) = stream.form, case .dynamic = pili.security {
+            let name = "\(pili.hub).\(pili.title)".map { $0.isLetter || $0.isNumber || "._-".contains($0) ? $0 : "_" }
+            let path = "\(stateDirectory)/nonce-\(String(name))"
+            kind = .described(stream, noncePath: path)
+        } else {
+            kind = .described(stream, noncePath: nil)
+        }
+    }
+
+    var authorityFile: String? {
+        if case .described(let stream, _) = kind { stream.caFile } else { nil }
+    }
+
+    /// What the service asks of a stream.
+    var platform: PlatformProfile {
+        switch kind {
+        case .url(let url): PlatformProfile(host: url.host)
+        case .described(let stream, _): stream.platform
+        }
+    }
+
+    /// The media as the service takes it. A stream that the service would refuse, or never show, ends here.
+    /// - Parameter warnings: gets what was changed.
+    public func fitted(_ media: MediaOptions, warnings: inout [String]) throws(StreamFailure) -> MediaOptions {
+        let platform = platform
+        if platform.requiresTLS, case .url(let url) = kind, url.scheme != .rtmps {
+            throw StreamFailure(.settings, "\(platform.name) takes RTMPS only; begin the URL with rtmps://")
+        }
+        var media = media
+        media.keyFrameInterval = platform.keyFrameInterval
+        if platform.requiresAudio, media.audio.isNone {
+            media.addSilence()
+            warnings.append("\(platform.name) shows no stream without sound; silence is sent")
+        }
+        return media
+    }
+
+    /// The URL for one connection. Saves the nonce before it is used.
+    func connectionURL() throws -> RTMPURL {
+        switch kind {
+        case .url(let url): return url
+        case .described(let stream, nil):
+            var none = NonceSequence(savedText: nil)
+            return try signed(stream, &none)
+        case .described(let stream, let noncePath?): return try signed(stream, with: noncePath)
+        }
+    }
+
+    private func signed(_ stream: StreamDescription, _ nonces: inout NonceSequence) throws -> RTMPURL {
+        try stream.publishURL(unixSeconds: WallClock.secondsSince1970(), nonces: &nonces) {
+            HMACSHA1.authenticationCode(for: $1, key: $0)
+        }
+    }
+
+    /// Another process may publish the same stream, or have done so since: the server takes no number that is not above
+    /// all before it, so that they take theirs by turns.
+    private func signed(_ stream: StreamDescription, with noncePath: String) throws -> RTMPURL {
+        let lock = try lock(noncePath)
+        var nonces = try savedNonces(noncePath)
+        defer { self.nonces = nonces }
+        let url = try signed(stream, &nonces)
+        if let text = nonces.unsavedText {
+            try save(text, to: noncePath)
+            nonces.saved()
+        }
+        lock.release()
+        return url
+    }
+
+    private func lock(_ path: String) throws -> FileLock {
+        for end in path.indices where path[end] == "/" && end > path.startIndex { mkdir(String(path[..<end]), 0o700) }
+        let name = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        do throws(SystemCallError) {
+            return try FileLock("\(path[..<name]).\(path[name...]).lock", within: Self.lockLimit)
+        } catch {
+            guard error.number == EWOULDBLOCK else { throw unusable("locked", error) }
+            throw StreamFailure(
+                .system, "another tallycam publishes this stream and has held its last nonce for \(Self.lockLimit)")
+        }
+    }
+
+    /// A file that is torn or foreign counts as none; one that cannot be read may hold a larger number than the clock.
+    private func savedNonces(_ path: String) throws -> NonceSequence {
+        var text: [UInt8]?
+        do throws(SystemCallError) {
+            text = try readFile(path, limit: 65_536)
+        } catch {
+            guard error.number == ENOENT || error.number == EFBIG else {
+                throw StreamFailure(.system, "the last nonce cannot be read: \(error)")
+            }
+        }
+        guard var nonces else { return NonceSequence(savedText: text, floor: pastTime) }
+        nonces.read(savedText: text)
+        return nonces
+    }
+
+    private func save(_ text: String, to path: String) throws {
+        do throws(SystemCallError) {
+            try replaceFile(path, with: Array(text.utf8), permissions: 0o600)
+        } catch {
+            throw unusable("saved", error)
+        }
+    }
+
+    private func unusable(_ what: String, _ error: SystemCallError) -> StreamFailure {
+        StreamFailure(
+            .system,
+            "the last nonce cannot be \(what): \(error); the server would refuse the next start. "
+                + "Set TALLYCAM_STATE_DIR to a directory that can be written")
+    }
+
+    /// `$TALLYCAM_STATE_DIR`, else where the XDG base directory specification says.
+    public static var standardStateDirectory: String {
+        if let directory = environment("TALLYCAM_STATE_DIR"), !directory.isEmpty { return directory }
+        // A relative one is invalid, and ignored.
+        if let directory = environment("XDG_STATE_HOME"), directory.hasPrefix("/") { return "\(directory)/tallycam" }
+        return "\(environment("HOME") ?? "/var/lib")/.local/state/tallycam"
+    }
+}

@@ -1,0 +1,36 @@
+import MediaPipeline
+import StreamLogic
+import StreamQuality
+
+/// What a stream is to be, checked.
+public struct PublishOptions {
+    public enum Pace: String, Sendable {
+        /// As the file's timestamps say.
+        case realtime
+        /// As fast as the connection takes it.
+        case fast
+    }
+
+    public var destination: PublishDestination
+    public var media: MediaOptions
+    public var quality: QualitySettings
+    public var statusInterval: Duration
+    public var reconnectLimit: ReconnectPolicy.Limit
+    public var limits = StepLimits()
+    /// Every measurement of the quality controller is an event.
+    public var isTraced = false
+    public var pace = Pace.realtime
+    /// What is odd but no fault, for the log.
+    public var warnings: [String] = []
+
+    public init(
+        destination: PublishDestination, media: MediaOptions, quality: QualitySettings,
+        statusInterval: Duration = .seconds(3), reconnectLimit: ReconnectPolicy.Limit = .attempts(3)
+    ) {
+        self.destination = destination
+        self.media = media
+        self.quality = quality
+        self.statusInterval = statusInterval
+        self.reconnectLimit = reconnectLimit
+    }
+}

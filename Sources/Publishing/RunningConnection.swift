@@ -1,0 +1,25 @@
+import LinuxIO
+import MediaPipeline
+import RTMP
+import StreamLogic
+
+/// A connection's thread and the way to speak to it.
+final class RunningConnection {
+    let commands: Mailbox<ConnectionCommand>
+    let thread: JoinableThread
+
+    init(
+        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, limits: StepLimits,
+        queue: MediaQueue, counters: SharedCounters, reports: Mailbox<ConnectionReport>
+    ) throws {
+        let commands = try Mailbox<ConnectionCommand>()
+        self.commands = commands
+        thread = JoinableThread(
+            try NamedThread("network") {
+                ConnectionThread(
+                    id: id, configuration: configuration, authorityFile: authorityFile, limits: limits, queue: queue,
+                    counters: counters, commands: commands, reports: reports
+                ).run()
+            })
+    }
+}

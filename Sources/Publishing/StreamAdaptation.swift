@@ -1,0 +1,120 @@
+import LinuxIO
+import Media
+import MediaPipeline
+import StreamQuality
+
+/// Runs the quality controller: measures ten times a second while media is sent, and passes on what it decides.
+/// Used from the main thread.
+final class StreamAdaptation {
+    /// What the publisher has to do or tell.
+    enum Outcome {
+        case buffer([SendBufferEvent])
+        case changed(QualityChange)
+        /// End the stream in order and begin it again at this point.
+        case restart(OperatingPoint)
+    }
+
+    private static let interval = Duration.milliseconds(100)
+    /// A link that stays too slow is told of once in so long.
+    private static let warningInterval = Duration.seconds(10)
+
+    private var controller: QualityController
+    private let control: EncoderControl
+    private let queue: MediaQueue
+    private let counters: SharedCounters
+    /// `nil` while no media is sent.
+    private(set) var nextMeasurement: MediaTimestamp?
+    private(set) var lastMeasurement: StreamMeasurement?
+    private(set) var lastReason: QualityChangeReason?
+    private var warnedAt: MediaTimestamp?
+    /// The next connection is the stream's next begin, by our own wish.
+    private var isRestarting = false
+
+    init(settings: QualitySettings, control: EncoderControl, queue: MediaQueue, counters: SharedCounters) {
+        controller = QualityController(settings: settings, now: MonotonicClock.now())
+        self.control = control
+        self.queue = queue
+        self.counters = counters
+    }
+
+    var operatingPoint: OperatingPoint { controller.operatingPoint }
+    var isLinkStalled: Bool { controller.isLinkStalled }
+    var linkEstimate: Bitrate? { controller.linkEstimate }
+    var bufferLimits: SendBufferLimits { controller.settings.bufferLimits }
+
+    /// Media flows on a new connection from now on.
+    func connectionOpened(now: MediaTimestamp) -> [Outcome] {
+        nextMeasurement = now + Self.interval
+        defer { isRestarting = false }
+        return perform(controller.connectionOpened(isRestart: isRestarting, now: now))
+    }
+
+    /// No media flows: nothing can be measured.
+    func connectionLost() { nextMeasurement = nil }
+
+    /// Measures when it is time.
+    func timePassed(now: MediaTimestamp) -> [Outcome] {
+        guard let time = nextMeasurement, now >= time else { return [] }
+        nextMeasurement = max(time + Self.interval, now + Self.interval / 2)
+        let measurement = queue.measurement(counters.snapshot, now: now)
+        lastMeasurement = measurement
+        let outcomes = perform(controller.measured(measurement))
+        queue.limitFlight(to: controller.flightLimit)
+        return outcomes
+    }
+
+    /// A transaction by the stream's owner.
+    /// - Parameters:
+    ///   - isMuted: as a part of it; `nil` to leave it.
+    ///   - encoder: another one for the new operating point, where the present one announces too little for it.
+    func settingsChanged(
+        to settings: QualitySettings, isMuted: Bool?, now: MediaTimestamp,
+        encoder: (OperatingPoint) -> VideoEncoderConfiguration?
+    ) -> [Outcome] {
+        let actions = controller.settingsChanged(to: settings, now: now)
+        let restarts = actions.contains { if case .restartStream = $0 { true } else { false } }
+        return perform(
+            actions, isMuted: isMuted, replacement: restarts ? nil : encoder(controller.operatingPoint))
+    }
+
+    /// The stream begins again although the controller did not ask for it.
+    /// - Returns: where it goes on.
+    func restarting() -> OperatingPoint {
+        isRestarting = true
+        return controller.operatingPoint
+    }
+
+    /// The stream could not begin again: the encoders that there are do what the controller wants.
+    func restartFailed() {
+        isRestarting = false
+        let point = controller.operatingPoint
+        var actions = [QualityAction.setVideo(bitrate: point.videoBitrate, frameRate: point.frameRate)]
+        if let audio = point.audioQuality { actions.append(.setAudio(audio)) }
+        control.perform(actions)
+    }
+
+    private func perform(
+        _ actions: [QualityAction], isMuted: Bool? = nil, replacement: VideoEncoderConfiguration? = nil
+    ) -> [Outcome] {
+        control.perform(actions, isMuted: isMuted, replacement: replacement)
+        return actions.compactMap { action in
+            switch action {
+            case .setVideo, .setAudio, .requestKeyFrame: return nil
+            case .discardWaitingVideo: return .buffer(queue.discardWaitingVideo())
+            case .restartStream(let point):
+                isRestarting = true
+                return .restart(point)
+            case .reportChange(let change):
+                lastReason = change.reason
+                return .changed(change)
+            }
+        }
+    }
+
+    /// Whether people are to be told by this change that the uplink is too slow.
+    func isWarningDue(_ change: QualityChange, now: MediaTimestamp) -> Bool {
+        guard [.linkCarriesLess, .stalled].contains(change.reason) else { return false }
+        defer { warnedAt = now }
+        return warnedAt.map { now - $0 >= Self.warningInterval } ?? true
+    }
+}

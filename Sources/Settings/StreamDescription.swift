@@ -1,0 +1,111 @@
+import Media
+
+/// What `stream.json` says: where to publish, in one of two forms.
+public struct StreamDescription: Hashable, Sendable {
+    public enum Form: Hashable, Sendable {
+        case pili(PiliStream)
+        case plain(PlainStream)
+    }
+
+    public let form: Form
+
+    /// What the service asks of a stream.
+    public var platform: PlatformProfile {
+        switch form {
+        case .pili: .pili
+        case .plain(let stream): PlatformProfile(host: stream.url.host)
+        }
+    }
+
+    /// See `PlainStream.caFile`.
+    public var caFile: String? {
+        if case .plain(let stream) = form { stream.caFile } else { nil }
+    }
+
+    /// The certificates that a connection needs and that are no file of the system's: `caFile` of an `rtmps://` URL.
+    public var neededCAFile: String? {
+        if case .plain(let stream) = form, stream.url.scheme == .rtmps { stream.caFile } else { nil }
+    }
+
+    /// Whether a connection needs the time of day: it is signed with it, or a certificate is checked against it.
+    public var needsClock: Bool {
+        switch form {
+        case .plain(let stream): stream.url.scheme == .rtmps
+        case .pili(let stream):
+            switch stream.security {
+            case .dynamic, .expiring: true
+            case .none, .static: false
+            }
+        }
+    }
+
+    /// Where it publishes, for people: without key, stream name and query.
+    public var destination: String {
+        switch form {
+        case .pili(let stream): "rtmp://\(stream.publishHost)/\(stream.hub)/***"
+        case .plain(let stream): "\(stream.url)"
+        }
+    }
+
+    /// The same with `caFile` found from anywhere.
+    /// - Parameter directory: the stream file's.
+    public func located(in directory: String) -> StreamDescription {
+        guard case .plain(var stream) = form, let name = stream.caFile, !name.hasPrefix("/") else { return self }
+        stream.caFile = "\(directory)/\(name)"
+        return StreamDescription(form: .plain(stream))
+    }
+
+    /// The URL for one connection; call it again for the next one, since a signature serves once.
+    ///
+    /// Where a nonce is used, save `nonces.unsavedText` before connecting.
+    /// - Parameter unixSeconds: what the clock says, in seconds since 1970.
+    public func publishURL(
+        unixSeconds: Int64, nonces: inout NonceSequence, hmacSHA1: HMACSHA1Function
+    ) throws(SigningError) -> RTMPURL {
+        switch form {
+        case .pili(let stream):
+            try stream.publishURL(unixSeconds: unixSeconds, nonces: &nonces, hmacSHA1: hmacSHA1)
+        case .plain(let stream): stream.url
+        }
+    }
+}
+
+extension StreamDescription {
+    /// A whole file that is right.
+    public static let example = #"{"url": "rtmp://live.example.com/app", "key": "the stream key"}"#
+
+    /// Checks the whole file and tells everything that is wrong with it.
+    public static func decode(_ json: JSONValue) -> Decoded<StreamDescription> {
+        json.decode(example: example, isConfidential: true) { reader in
+            reader.recognize(names: PlainStream.keyNames + PiliStream.keyNames)
+            if let disabled = reader.flag("disabled", example: #""disabled": false"#), disabled.value {
+                reader.report(
+                    .disabled, "disabled", at: disabled.position,
+                    "the stream is disabled, nothing will be published; enable it at the service or set false",
+                    example: #""disabled": false"#)
+            }
+            let plainNames = PlainStream.keyNames.filter { reader.has($0) }
+            let piliNames = PiliStream.keyNames.filter { reader.has($0) }
+            switch (plainNames.first, piliNames.first) {
+            case (nil, nil):
+                // For what is nearly one of them.
+                reader.accept(names: PlainStream.keyNames + PiliStream.keyNames)
+                reader.report(
+                    .missing, "", "says nothing about where to publish: give \"url\", or the service's stream object",
+                    example: example)
+                return nil
+            case (_?, let piliName?) where reader.has("url"):
+                reader.accept(names: PiliStream.keyNames)
+                reader.report(
+                    .invalidValue, piliName, "does not go together with \"url\"; keep one form of stream description",
+                    example: example)
+                _ = PlainStream(reading: &reader)
+                return nil
+            case (_?, nil):
+                return PlainStream(reading: &reader).map { StreamDescription(form: .plain($0)) }
+            case (_, _?):
+                return PiliStream(reading: &reader).map { StreamDescription(form: .pili($0)) }
+            }
+        }
+    }
+}

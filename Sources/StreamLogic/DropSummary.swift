@@ -1,0 +1,63 @@
+import Media
+import StreamQuality
+
+/// Sums up what the send buffer drops, for people: a line a second at most. Scripts get each packet.
+public struct DropSummary {
+    private static let interval = Duration.seconds(1)
+
+    private struct Group {
+        var pictures = 0
+        var sounds = 0
+        var byteCount = 0
+        var first: MediaTimestamp
+        var last: MediaTimestamp
+    }
+
+    private var groups: [DroppedItem.Reason: Group] = [:]
+    /// When what came together is to be told.
+    public private(set) var deadline: MediaTimestamp?
+
+    public init() {}
+
+    public mutating func dropped(_ items: [DroppedItem], now: MediaTimestamp) {
+        guard !items.isEmpty else { return }
+        deadline = deadline ?? now + Self.interval
+        for item in items {
+            var group = groups[item.reason] ?? Group(first: item.decodeTime, last: item.decodeTime)
+            group.pictures += item.kind.isVideo ? 1 : 0
+            group.sounds += item.kind.isVideo ? 0 : 1
+            group.byteCount += item.byteCount
+            group.first = min(group.first, item.decodeTime)
+            group.last = max(group.last, item.decodeTime)
+            groups[item.reason] = group
+        }
+    }
+
+    /// - Parameters:
+    ///   - begin: the stream's time zero.
+    ///   - now: `nil` takes what there is, due or not.
+    /// - Returns: a line for each reason.
+    public mutating func takeLines(since begin: MediaTimestamp?, now: MediaTimestamp?) -> [String] {
+        guard let deadline, now.map({ $0 >= deadline }) ?? true else { return [] }
+        defer {
+            groups = [:]
+            self.deadline = nil
+        }
+        return groups.sorted { $0.value.first < $1.value.first }.map { reason, group in
+            let times = [group.first, group.last].map { fixed(($0 - (begin ?? $0)).inSeconds, decimals: 1) }
+            return "dropped \(group.pictures) pictures and \(group.sounds) sounds of \(times[0]) to \(times[1]) s, "
+                + "\((group.byteCount + 999) / 1000) kB: \(reason.words)"
+        }
+    }
+}
+
+extension DroppedItem.Reason {
+    fileprivate var words: String {
+        switch self {
+        case .bufferFull: "more came than may wait"
+        case .awaitingKeyFrame: "nothing can be shown of it without what was dropped before"
+        case .discarded: "too old to be worth sending"
+        case .newConnection: "it waited for a connection that is gone"
+        }
+    }
+}

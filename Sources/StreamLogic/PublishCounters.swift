@@ -1,0 +1,56 @@
+import Media
+
+/// What has gone through a publisher so far. Every thread adds to it.
+public struct PublishCounters: Sendable {
+    /// Pictures that reached the encoder.
+    public var capturedFrames = 0
+    /// Pictures that the source gave beyond the frame rate that is wanted: they reached no encoder.
+    public var decimatedFrames = 0
+    /// Pictures that the encoder left out by its own decision.
+    public var skippedFrames = 0
+    /// How often whole pictures were scaled, converted or copied on their way into the encoder.
+    public var conversions = 0
+    public var videoSource = VideoSourceStatistics()
+    public var audioSource = AudioSourceStatistics()
+    /// Pictures that the encoder gave, and their bytes.
+    public var encodedFrames = 0
+    public var encodedVideoBytes = 0
+    public var sentFrames = 0
+    public var sentVideoBytes = 0
+    public var sentAudioUnits = 0
+    public var sentAudioBytes = 0
+    /// The decode times of the last that were sent.
+    private var sentVideoTime: MediaTimestamp?
+    private var sentAudioTime: MediaTimestamp?
+    /// Pictures that the send buffer dropped because the network was too slow.
+    public var droppedFrames = 0
+    public var droppedAudioUnits = 0
+
+    public init() {}
+
+    public mutating func packetSent(_ packet: EncodedPacket) {
+        switch packet.kind {
+        case .video:
+            sentFrames += 1
+            sentVideoBytes += packet.payload.count
+            sentVideoTime = packet.decodeTime
+        case .audio:
+            sentAudioUnits += 1
+            sentAudioBytes += packet.payload.count
+            sentAudioTime = packet.decodeTime
+        case .videoHeader, .audioHeader: break
+        }
+    }
+
+    /// Headers for a connection that takes over: at the time that the stream has come to, not that of their encoders'
+    /// begin.
+    public func brought(upToDate headers: [EncodedPacket]) -> [EncodedPacket] {
+        headers.map { header in
+            var header = header
+            header.decodeTime = max(header.decodeTime, (header.isVideo ? sentVideoTime : sentAudioTime) ?? .zero)
+            return header
+        }
+    }
+
+    public var sentBytes: Int { sentVideoBytes + sentAudioBytes }
+}

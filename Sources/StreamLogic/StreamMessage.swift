@@ -1,0 +1,22 @@
+/// What a stream says while it lives.
+public enum StreamMessage: Sendable {
+    case event(Event)
+    /// A line beside the events that is none itself: the answer to a command.
+    case note(String)
+    /// A line for people: warnings and progress.
+    case log(String)
+    /// For a live view; `nil` when nothing is live any more.
+    case snapshot(StreamSnapshot?)
+}
+
+/// Passes on what a stream says. From any thread.
+public struct StreamReporter: Sendable {
+    private let report: @Sendable (StreamMessage) -> Void
+
+    public init(_ report: @escaping @Sendable (StreamMessage) -> Void) { self.report = report }
+
+    public func emit(_ event: Event) { report(.event(event)) }
+    public func note(_ text: String) { report(.note(text)) }
+    public func log(_ text: String) { report(.log(text)) }
+    public func show(_ snapshot: StreamSnapshot?) { report(.snapshot(snapshot)) }
+}

@@ -1,0 +1,63 @@
+import Media
+import StreamQuality
+
+/// A live stream at one moment.
+public struct StreamSnapshot: Sendable {
+    public var time: MediaTimestamp
+    /// When it went live; `nil` before.
+    public var begin: MediaTimestamp?
+    /// Without stream name and query.
+    public var target: String
+    public var state: StreamState
+    /// Connected, and nothing comes through.
+    public var isStalled: Bool
+    public var counters: PublishCounters
+    /// `nil` without video.
+    public var size: PictureSize?
+    public var encoder: String?
+    public var point: OperatingPoint
+    /// What the link was last seen to carry.
+    public var linkEstimate: Bitrate?
+    /// Of the last change.
+    public var reason: QualityChangeReason?
+    public var buffered: Duration
+    public var bufferLimits: SendBufferLimits
+    /// What the encoders may give at most.
+    public var largestBitrate: Bitrate
+
+    /// - Parameters:
+    ///   - configuration: as the stream is now.
+    ///   - point: what the encoders are meant to give now.
+    public init(
+        time: MediaTimestamp, target: String, state: StreamState, counters: PublishCounters, buffered: Duration,
+        configuration: LiveConfiguration, point: OperatingPoint
+    ) {
+        self.time = time
+        self.target = target
+        self.state = state
+        self.counters = counters
+        self.buffered = buffered
+        self.point = point
+        isStalled = false
+        let settings = configuration.settings
+        bufferLimits = settings.bufferLimits
+        size = settings.videoQuality == nil ? nil : configuration.dimension.size
+        let video = settings.videoQuality == nil ? 0 : settings.bitrateRange.maximum.bitsPerSecond
+        largestBitrate = Bitrate(bitsPerSecond: video + (settings.audioQuality?.bitrate.bitsPerSecond ?? 0))
+    }
+}
+
+/// What went out between two moments.
+public struct StreamRates: Sendable {
+    public private(set) var videoFramesPerSecond = 0.0
+    public private(set) var audioUnitsPerSecond = 0.0
+    public private(set) var total = Bitrate(bitsPerSecond: 0)
+
+    public init(from first: PublishCounters, to last: PublishCounters, in duration: Duration) {
+        let seconds = duration.inSeconds
+        guard seconds > 0.05 else { return }
+        videoFramesPerSecond = Double(last.sentFrames - first.sentFrames) / seconds
+        audioUnitsPerSecond = Double(last.sentAudioUnits - first.sentAudioUnits) / seconds
+        total = Bitrate(bitsPerSecond: Int(Double(last.sentBytes - first.sentBytes) * 8 / seconds))
+    }
+}

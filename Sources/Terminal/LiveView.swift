@@ -1,0 +1,100 @@
+import Media
+import StreamLogic
+import StreamQuality
+
+/// The terminal view of a stream: rendered from a snapshot, shown by `Console`.
+struct LiveView {
+    private static let barWidth = 30
+
+    /// Lines for the terminal, with colours, each within `columns`.
+    static func lines(_ snapshot: StreamSnapshot, _ sent: StreamRates, columns: Int) -> [String] {
+        let size = snapshot.size.map { " \($0)" } ?? ""
+        let head = "\(snapshot.target)  \(clock(snapshot.begin.map { snapshot.time - $0 } ?? .zero))"
+        let reason = snapshot.reason.map { "  (\($0.rawValue))" } ?? ""
+        let counters = snapshot.counters
+        let target = snapshot.size == nil ? 0 : snapshot.point.frameRate.framesPerSecond
+        let state = state(snapshot)
+        let lost =
+            "\(counters.sentFrames) sent, \(counters.skippedFrames) skipped by the encoder, "
+            + "\(counters.droppedFrames) dropped, \(counters.decimatedFrames) decimated"
+        return [
+            badge(state) + "  " + clipped(head, to: columns - state.count - 6),
+            clipped("  quality  \(snapshot.point.qualityName)\(size)\(reason)", to: columns),
+            "  picture  \(fixed(sent.videoFramesPerSecond, width: 5, decimals: 1)) fps     "
+                + bar(sent.videoFramesPerSecond, of: Double(target), columns: columns)
+                + " of \(target)",
+        ] + rates(snapshot, sent, columns: columns) + [
+            "  buffer   \(fixed(snapshot.buffered.inSeconds, width: 5, decimals: 2)) s       "
+                + bufferBar(snapshot, columns: columns)
+                + " of \(fixed(snapshot.bufferLimits.maxDuration.inSeconds, decimals: 0))",
+            clipped("  frames   \(lost)", to: columns),
+        ] + devices(SourceSummary(counters.sourceFields)).map { clipped($0, to: columns) }
+    }
+
+    private static func devices(_ sources: SourceSummary) -> [String] {
+        [("camera ", sources.camera), ("sound  ", sources.microphone)].compactMap { name, text in
+            text.map { "  \(name)  \($0)" }
+        }
+    }
+
+    /// What is sent, what is meant to be, and what the link carries, on one scale.
+    private static func rates(_ snapshot: StreamSnapshot, _ sent: StreamRates, columns: Int) -> [String] {
+        let estimate = snapshot.linkEstimate
+        let full = max(snapshot.largestBitrate, estimate ?? snapshot.largestBitrate).kilobitsPerSecond
+        func line(_ name: String, _ rate: Bitrate) -> String {
+            "  \(name)  \(fixed(rate.kilobitsPerSecond, width: 5, decimals: 0)) kbit/s  "
+                + bar(rate.kilobitsPerSecond, of: full, columns: columns)
+        }
+        return [
+            line("bitrate", sent.total), line("target ", snapshot.point.mediaBitrate),
+            estimate.map { line("link   ", $0) } ?? "  link         ? kbit/s  never full so far",
+        ]
+    }
+
+    private static func state(_ snapshot: StreamSnapshot) -> String {
+        guard snapshot.state == .connected else { return snapshot.state.rawValue }
+        return snapshot.isStalled ? "stalled" : "live"
+    }
+
+    /// The state as the tally light shows it: red is live.
+    private static func badge(_ state: String) -> String {
+        let colour =
+            switch state {
+            case "live": "41;97"
+            case "connecting": "43;30"
+            default: "100;97"
+            }
+        return "\u{1B}[1;\(colour)m \(state.uppercased()) \u{1B}[0m"
+    }
+
+    private static func width(_ columns: Int) -> Int { max(5, min(barWidth, columns - 40)) }
+
+    private static func bar(_ value: Double, of full: Double, columns: Int) -> String {
+        let width = width(columns)
+        let filled = Int((share(value, of: full) * Double(width)).rounded())
+        return String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
+    }
+
+    /// Green below the low threshold, red above the high one.
+    private static func bufferBar(_ snapshot: StreamSnapshot, columns: Int) -> String {
+        let limits = snapshot.bufferLimits
+        let share = share(snapshot.buffered.inSeconds, of: limits.maxDuration.inSeconds)
+        let colour = share < limits.lowThreshold ? "32" : share < limits.highThreshold ? "33" : "31"
+        let bar = bar(share, of: 1, columns: columns)
+        return "\u{1B}[\(colour)m\(bar)\u{1B}[0m"
+    }
+
+    private static func share(_ value: Double, of full: Double) -> Double {
+        full > 0 ? min(1, max(0, value / full)) : 0
+    }
+
+    private static func clock(_ duration: Duration) -> String {
+        let seconds = Int(duration.inSeconds)
+        let rest = String(seconds % 60)
+        return "\(seconds / 60):\(rest.count < 2 ? "0" : "")\(rest)"
+    }
+
+    private static func clipped(_ text: String, to columns: Int) -> String {
+        text.count <= columns ? text : String(text.prefix(max(0, columns - 1))) + "…"
+    }
+}

@@ -1,0 +1,62 @@
+import Glibc
+import LinuxIO
+import Media
+import StreamLogic
+import Synchronization
+
+/// Brings what a stream says to the console, with the live view below. The stream's thread and the one that reads the
+/// keyboard use it.
+public final class StreamView: Sendable {
+    /// What the view's rates are averaged over.
+    private static let window = Duration.seconds(2)
+
+    private struct State {
+        /// Those of the window; the last one is what is shown.
+        var recent: [StreamSnapshot] = []
+        /// The line that is being typed; `nil` where the terminal shows it itself.
+        var prompt: String?
+    }
+
+    private let console: Console
+    private let state = Mutex(State())
+
+    public init(_ console: Console) { self.console = console }
+
+    public func take(_ message: StreamMessage) {
+        switch message {
+        case .event(let event): console.emit(event)
+        case .note(let text): console.note(text)
+        case .log(let text): console.log(text)
+        case .snapshot(nil): end()
+        case .snapshot(let snapshot?):
+            state.withLock { state in
+                state.recent.removeAll { snapshot.time - $0.time > Self.window }
+                state.recent.append(snapshot)
+                show(state)
+            }
+        }
+    }
+
+    public func typed(prompt: String?) {
+        state.withLock { state in
+            guard state.prompt != prompt else { return }
+            state.prompt = prompt
+            show(state)
+        }
+    }
+
+    /// Nothing is live any more.
+    public func end() {
+        state.withLock { state in
+            state.recent = []
+            console.show(view: [])
+        }
+    }
+
+    private func show(_ state: State) {
+        guard console.hasTerminal, let first = state.recent.first, let last = state.recent.last else { return }
+        let rates = StreamRates(from: first.counters, to: last.counters, in: last.time - first.time)
+        let columns = TerminalSize(of: STDERR_FILENO)?.columns ?? 80
+        console.show(view: LiveView.lines(last, rates, columns: columns) + (state.prompt.map { [$0] } ?? []))
+    }
+}

@@ -1,0 +1,178 @@
+import AudioCapture
+import CameraCapture
+import DevicePorts
+import Glibc
+import JSONText
+import LinuxIO
+import Media
+import StreamLogic
+import V4L2Devices
+
+/// `tallycam cameras`: libcamera's cameras, then what V4L2 has besides.
+func runCameras(_ arguments: [String]) throws -> ExitStatus {
+    let usage = "tallycam cameras [--json]"
+    let json = CommandLineOption("json", help: "one JSON object a line")
+    guard let parsed = try parseOptions(arguments, [json], usage: usage) else { return .success }
+    let cameras = try libcamerasCameras()
+    let webcams = (0..<64).map { "/dev/video\($0)" }.compactMap { try? V4L2CameraDescription(at: $0) }
+        .filter(\.isCameraOfItsOwn)
+    guard !cameras.isEmpty || !webcams.isEmpty else {
+        throw StreamFailure(.cameraUnavailable, "there is no camera: \(CameraAbsence().reason)")
+    }
+    if let note = CameraAbsence().note { write(Array("note: \(note)\n".utf8), to: STDERR_FILENO) }
+    let listing = cameras.map(CameraListing.init) + webcams.map(CameraListing.init)
+    for entry in listing {
+        if parsed.contains("json") { write(entry.json, to: STDOUT_FILENO) } else { print(entry.text) }
+    }
+    return .success
+}
+
+/// - Returns: none when libcamera finds nothing that it could drive.
+private func libcamerasCameras() throws -> [CameraDescription] {
+    do {
+        return try CameraSystem.shared().cameras()
+    } catch {
+        if case .none = error { return [] }
+        throw StreamFailure(.cameraUnavailable, "\(error)")
+    }
+}
+
+/// A camera's entry in the list.
+private struct CameraListing {
+    /// As `--video` takes it.
+    let source: String
+    let name: String
+    let location: String?
+    /// The id under which libcamera knows it.
+    let id: String?
+    /// For all modes together, where the single ones do not say.
+    let frameRates: ClosedRange<Double>?
+    let modes: [(format: FourCC, size: String, framesPerSecond: Int?)]
+    let controls: [Control]
+
+    struct Control {
+        let name: String
+        let kind: String
+        let minimum: Double
+        let maximum: Double
+        let possible: String
+        var choices: [String] = []
+        /// How many values it takes; `nil` for any number.
+        var count: Int? = 1
+    }
+
+    init(_ camera: CameraDescription) {
+        source = "libcamera:\(camera.id)"
+        name = camera.model
+        id = camera.id
+        location = camera.location.map { "\($0)" }
+        frameRates = camera.frameRates
+        modes = camera.modes.map { mode in
+            let size = mode.smallest == mode.largest ? "\(mode.largest)" : "\(mode.smallest)-\(mode.largest)"
+            return (mode.format, size, nil)
+        }
+        controls = camera.controls.map {
+            Control(
+                name: $0.name, kind: $0.kind.rawValue, minimum: $0.minimum, maximum: $0.maximum,
+                possible: $0.possibleValues, choices: $0.choices.map(\.name), count: $0.count)
+        }
+    }
+
+    init(_ camera: V4L2CameraDescription) {
+        source = "v4l2:\(camera.path)"
+        name = camera.name
+        id = nil
+        location = nil
+        frameRates = nil
+        modes = camera.modes.map { ($0.format, "\($0.size)", $0.framesPerSecond > 0 ? $0.framesPerSecond : nil) }
+        controls = camera.controls.map {
+            Control(
+                name: $0.name, kind: $0.kind.rawValue, minimum: Double($0.minimum), maximum: Double($0.maximum),
+                possible: $0.possibleValues)
+        }
+    }
+
+    var text: String {
+        var lines = ["\(source)  \(name)\(location.map { ", \($0)" } ?? "")"]
+        for format in modes.map(\.format).reduce(into: [FourCC](), { if !$0.contains($1) { $0.append($1) } }) {
+            let sizes = modes.filter { $0.format == format }
+                .map { mode in mode.size + (mode.framesPerSecond.map { " at \($0) fps" } ?? "") }
+            lines.append("  \(format): \(sizes.joined(separator: ", "))")
+        }
+        if let frameRates {
+            let rates = [frameRates.lowerBound, frameRates.upperBound].map { fixed($0, decimals: 1) }
+            lines.append("  \(rates[0]) to \(rates[1]) pictures per second")
+        }
+        lines += controls.map { "  \($0.name)=\($0.possible)" }
+        return lines.joined(separator: "\n")
+    }
+
+    var json: [UInt8] {
+        var writer = JSONLineWriter()
+        return writer.line { object in
+            object.write("source", source)
+            if let id { object.write("id", id) } else { object.writeNull("id") }
+            object.write("model", name)
+            if let location { object.write("location", location) } else { object.writeNull("location") }
+            if let frameRates {
+                object.write("slowestFPS", frameRates.lowerBound)
+                object.write("fastestFPS", frameRates.upperBound)
+            }
+            object.writeArray("modes") { list in
+                for mode in modes {
+                    list.writeObject { entry in
+                        entry.write("format", "\(mode.format)")
+                        entry.write("size", mode.size)
+                        if let rate = mode.framesPerSecond { entry.write("fps", rate) }
+                    }
+                }
+            }
+            object.writeArray("controls") { list in
+                for control in controls {
+                    list.writeObject { entry in
+                        entry.write("name", control.name)
+                        entry.write("type", control.kind)
+                        entry.write("minimum", control.minimum)
+                        entry.write("maximum", control.maximum)
+                        entry.write("possible", control.possible)
+                        if let count = control.count {
+                            entry.write("count", count)
+                        } else {
+                            entry.writeNull("count")
+                        }
+                        if control.choices.isEmpty { return }
+                        entry.writeArray("values") { list in for choice in control.choices { list.write(choice) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `tallycam microphones`.
+func runMicrophones(_ arguments: [String]) throws -> ExitStatus {
+    let usage = "tallycam microphones [--json]"
+    let json = CommandLineOption("json", help: "one JSON object a line")
+    guard let parsed = try parseOptions(arguments, [json], usage: usage) else { return .success }
+    let microphones = Microphone.all()
+    guard !microphones.isEmpty else {
+        let reason =
+            access("/dev/snd", F_OK) == 0
+            ? "no sound card captures, or its node in /dev/snd may not be opened by this user (group audio)"
+            : "the kernel shows no sound card (no /dev/snd)"
+        throw StreamFailure(.microphoneUnavailable, "there is no microphone: \(reason)")
+    }
+    for microphone in microphones {
+        guard parsed.contains("json") else {
+            print("alsa:\(microphone.device)  \(microphone.name)")
+            continue
+        }
+        var writer = JSONLineWriter()
+        let line = writer.line { object in
+            object.write("source", "alsa:\(microphone.device)")
+            object.write("name", microphone.name)
+        }
+        write(line, to: STDOUT_FILENO)
+    }
+    return .success
+}

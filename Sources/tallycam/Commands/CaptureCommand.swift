@@ -1,0 +1,119 @@
+import DevicePorts
+import Glibc
+import JSONText
+import LinuxIO
+import Media
+import StreamLogic
+
+/// `tallycam capture`: takes pictures and gives each back unread, as an encoder that takes DMABUF does.
+func runCapture(_ arguments: [String]) throws -> ExitStatus {
+    let usage = "tallycam capture --video SOURCE [--frames N] [--dimension WxH] [--fps N] [--save FILE]"
+    let options = [
+        CommandLineOption("video", takes: "SOURCE", help: "as tallycam publish takes it"),
+        CommandLineOption("frames", takes: "N", help: "how many pictures (default 30)"),
+        CommandLineOption("dimension", takes: "WxH", help: "what to ask the camera for (default 640x480)"),
+        CommandLineOption("fps", takes: "N", help: "what to ask the camera for (default 30)"),
+        CommandLineOption("save", takes: "FILE", help: "write the pictures as they are; this reads them"),
+    ]
+    guard let parsed = try parseOptions(arguments, options, usage: usage) else { return .success }
+    guard let count = Int(parsed["frames"] ?? "30"), (1...1_000_000).contains(count) else {
+        throw CommandFailure.usage("--frames is a whole number from 1 to 1000000")
+    }
+    let asked = "size=\(parsed["dimension"] ?? "640x480"),fps=\(parsed["fps"] ?? "30")"
+    guard let wanted = try CameraSettings(parsing: "x:,\(asked)", scheme: "x"), let size = wanted.size,
+        let frameRate = wanted.frameRate
+    else { throw CommandFailure.usage("--dimension is WxH and --fps a number") }
+    let source = try openSource(parsed["video"] ?? "libcamera", size: size, frameRate: frameRate)
+    var taken = TakenPictures(file: try parsed["save"].map { try PictureFile($0) })
+    while taken.count < count, try taken.take(from: source) {}
+    write(taken.report(of: source), to: STDOUT_FILENO)
+    return taken.count == count && taken.disorders == 0 ? .success : .media
+}
+
+private func openSource(_ text: String, size: PictureSize, frameRate: FrameRate) throws -> any VideoSource {
+    let source: (any VideoSource)?
+    do {
+        source = try VideoInput(parsing: text).open(size: size, frameRate: frameRate, stop: try EventFD()) {
+            write(Array("\(Event($0).text ?? "")\n".utf8), to: STDERR_FILENO)
+        }
+    } catch let failure as CommandFailure {
+        throw failure
+    } catch {
+        throw StreamFailure(.cameraUnavailable, "\(error)")
+    }
+    guard let source else { throw CommandFailure.usage("--video none gives no pictures") }
+    return source
+}
+
+/// Raw pictures one behind the other.
+private final class PictureFile {
+    private let file: OwnedFileDescriptor
+
+    init(_ path: String) throws {
+        file = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_CREAT | O_TRUNC)
+    }
+
+    /// - Returns: what went wrong.
+    func append(_ frame: CapturedFrame) -> SystemCallError? {
+        frame.withBytes { bytes in
+            do throws(SystemCallError) {
+                try file.writeAll(bytes)
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+}
+
+/// What can be said about pictures without looking at them.
+private struct TakenPictures {
+    let file: PictureFile?
+    private(set) var count = 0
+    /// Pictures that were not later than the one before.
+    private(set) var disorders = 0
+    private var shared = 0
+    private var first: MediaTimestamp?
+    private var last: MediaTimestamp?
+
+    init(file: PictureFile?) { self.file = file }
+
+    /// - Returns: false when the source has ended.
+    mutating func take(from source: any VideoSource) throws -> Bool {
+        guard let frame = try source.nextFrame() else { return false }
+        // The optimizer of Swift 6.0 crashes where a picture is live across a throwing call.
+        if let problem = add(frame) { throw problem }
+        return true
+    }
+
+    private mutating func add(_ frame: CapturedFrame) -> SystemCallError? {
+        let time = frame.captureTime
+        if let last, time <= last { disorders += 1 }
+        first = first ?? time
+        last = time
+        count += 1
+        if frame.dmabuf != nil { shared += 1 }
+        return file?.append(frame)
+    }
+
+    func report(of source: any VideoSource) -> [UInt8] {
+        let statistics = source.statistics
+        var writer = JSONLineWriter()
+        return writer.line { object in
+            object.write("format", "\(source.layout.format.fourCC)")
+            object.write("size", "\(source.layout.size)")
+            object.write("frames", count)
+            object.write("captured", statistics.capturedFrames)
+            object.write("dropped", statistics.droppedFrames)
+            object.write("repeated", statistics.repeatedFrames)
+            object.write("decoded", statistics.decodedFrames)
+            object.write("passes", statistics.passes)
+            object.write("mapped", statistics.mappedFrames)
+            object.write("dmabuf", shared)
+            object.write("disorders", disorders)
+            if let first, let last, count > 1 {
+                object.write("framesPerSecond", Double(count - 1) / max(1e-9, (last - first).inSeconds))
+            }
+        }
+    }
+}

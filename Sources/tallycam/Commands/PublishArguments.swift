@@ -1,0 +1,226 @@
+import LinuxIO
+import Media
+import MediaPipeline
+import Publishing
+import RTMP
+import SoftwareEncoding
+import StreamLogic
+import StreamQuality
+import SyntheticSources
+
+/// What `tallycam publish` was asked for, checked.
+struct PublishArguments {
+    var publish: PublishOptions
+    /// A file that goes out as it is, in place of live media.
+    let flvPath: String?
+    /// Commands come on standard input, though it is no terminal.
+    let takesCommands: Bool
+
+    static let usage = "tallycam publish (--url URL | --stream stream.json) [OPTION...]"
+
+    static let options =
+        [
+            CommandLineOption(
+                "url", takes: "URL",
+                help: """
+                    where to: rtmp://HOST[:PORT]/APPLICATION/STREAM, or rtmps://
+                    (other users see command lines; $TALLYCAM_URL is private)
+                    """),
+            CommandLineOption("stream", takes: "FILE", help: "where to: a stream.json"),
+            CommandLineOption(
+                "video", takes: "SOURCE",
+                help: """
+                    synthetic (default), none,
+                    libcamera[:ID|front|back|external][,SETTING...],
+                    v4l2:/dev/videoN[,SETTING...], or
+                    raw:PATH,format=F,size=WxH,fps=N
+                    with F i420, nv12, yuyv, uyvy, rgb888 or bgr888.
+                    A camera's settings are size=WxH, fps=N, format=CODE
+                    and its controls, CONTROL=VALUE (tallycam cameras).
+                    PATH - is standard input. A file is paced by its fps,
+                    a pipe by its writer.
+                    """),
+            CommandLineOption(
+                "audio", takes: "SOURCE",
+                help: """
+                    tone (default), silence, none,
+                    alsa[:DEVICE][,gain=DB][,mute=on] (tallycam microphones),
+                    or raw:PATH,rate=N,channels=N (S16LE)
+                    """),
+            CommandLineOption(
+                "quality", takes: "NAME",
+                help:
+                    "\(VideoQuality.allCases.map(\.name).joined(separator: " "))\n(default \(VideoQuality.standard.name))"
+            ),
+            CommandLineOption(
+                "audio-quality", takes: "NAME",
+                help:
+                    "\(AudioQuality.presets.map(\.name).joined(separator: " ")) (default \(AudioQuality.standard.name))"
+            ),
+            CommandLineOption(
+                "dimension", takes: "WxH|NAME",
+                help: "picture size (default \(VideoDimension.standard.size)) or a name such as\n"
+                    + "720p or 4:3-720p; other sizes are rounded to 16"),
+        ] + AdaptationOptions.options + [
+            CommandLineOption("encoder", takes: "NAME", help: "auto (default), v4l2, v4l2:/dev/videoN or openh264"),
+            CommandLineOption("duration", takes: "SECONDS", help: "end after so much media"),
+            CommandLineOption(
+                "reconnect", takes: "N", help: "attempts after a failure: a number (default 3) or endless"),
+        ] + StepLimits.options + [
+            CommandLineOption("status-interval", takes: "SECONDS", help: "between status reports, 1 to 30 (default 3)"),
+            CommandLineOption("from-flv", takes: "FILE", help: "publish an already encoded file; nothing is encoded"),
+            CommandLineOption("pace", takes: "PACE", help: "of --from-flv: realtime (default) or fast"),
+            CommandLineOption(
+                "commands",
+                help: """
+                    take commands on standard input, as on a terminal: set quality
+                    Medium2 changes the live stream at one key frame; help lists all
+                    """),
+            CommandLineOption("trace", help: "ten measurements of the network a second, as events"),
+            CommandLineOption(
+                "events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
+        ]
+
+    init(_ arguments: CommandLineArguments) throws {
+        flvPath = arguments["from-flv"]
+        let destination: PublishDestination
+        var warnings: [String]
+        (destination, warnings) = try Self.destination(arguments)
+        var media = try Self.media(arguments)
+        if flvPath == nil {
+            try Self.check(media)
+            media = try destination.fitted(media, warnings: &warnings)
+        } else {
+            var unused: [String] = []
+            _ = try destination.fitted(media, warnings: &unused)
+        }
+        var publish = try PublishOptions(
+            destination: destination, media: media, quality: AdaptationOptions.settings(arguments, media: media),
+            statusInterval: Self.statusInterval(arguments["status-interval"]),
+            reconnectLimit: Self.reconnectLimit(arguments["reconnect"]))
+        publish.warnings = warnings
+        publish.isTraced = arguments.contains("trace")
+        publish.pace = try Self.choice(arguments, "pace", default: .realtime, "realtime or fast")
+        publish.limits = try StepLimits(arguments)
+        self.publish = publish
+        takesCommands = arguments.contains("commands")
+        if takesCommands, media.readsStandardInput {
+            throw CommandFailure.usage("--commands: standard input is read for --video or --audio already")
+        }
+        try checkCombination(arguments)
+    }
+
+    private static func media(_ arguments: CommandLineArguments) throws -> MediaOptions {
+        var media = try MediaOptions(
+            video: Self.value(arguments["video"] ?? "synthetic") { try VideoInput(parsing: $0) },
+            audio: Self.value(arguments["audio"] ?? "tone") { try AudioInput(parsing: $0) },
+            quality: Self.value(arguments["quality"] ?? VideoQuality.standard.name) { try VideoQuality(named: $0) },
+            audioQuality: Self.value(arguments["audio-quality"] ?? AudioQuality.standard.name) {
+                try AudioQuality(named: $0)
+            },
+            dimension: Self.value(arguments["dimension"] ?? "\(VideoDimension.standard.size)") {
+                try VideoDimension(parsing: $0)
+            },
+            encoder: EncoderChoice(parsing: arguments["encoder"] ?? "auto"),
+            duration: arguments["duration"].map(Self.duration))
+        media.isPictureChosen = arguments["dimension"] != nil || arguments["quality"] != nil
+        return media
+    }
+
+    private func checkCombination(_ arguments: CommandLineArguments) throws {
+        if flvPath != nil,
+            let extra = [
+                "video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace", "commands",
+            ]
+            .first(where: arguments.contains)
+                ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)
+        {
+            throw CommandFailure.usage("--\(extra) does not go with --from-flv: the file is already encoded")
+        }
+        if flvPath != nil, arguments.contains("reconnect") {
+            throw CommandFailure.usage("--reconnect does not go with --from-flv: a file goes over one connection")
+        }
+        if flvPath == nil, arguments.contains("pace") {
+            throw CommandFailure.usage("--pace goes with --from-flv only")
+        }
+    }
+
+    private static func check(_ media: MediaOptions) throws {
+        if media.video.readsStandardInput, media.audio.readsStandardInput {
+            throw CommandFailure.usage("--video and --audio cannot both read standard input")
+        }
+        guard media.video.isNone, media.audio.isNone else { return }
+        throw CommandFailure.usage("--video none and --audio none leave nothing to publish")
+    }
+
+    private static func destination(
+        _ arguments: CommandLineArguments
+    ) throws -> (PublishDestination, warnings: [String]) {
+        switch (arguments["url"] ?? environment("TALLYCAM_URL"), arguments["stream"]) {
+        case (_, let path?):
+            guard arguments["url"] == nil else { throw CommandFailure.usage("--url and --stream exclude each other") }
+            let file = try readStreamFile(path)
+            return (
+                PublishDestination(
+                    file.stream, path: path, stateDirectory: PublishDestination.standardStateDirectory),
+                file.warnings.map { "\(path):\($0)" }
+            )
+        case (let text?, nil):
+            do {
+                return (PublishDestination(url: try RTMPURL(parsing: text)), [])
+            } catch {
+                let place = arguments["url"] == nil ? "$TALLYCAM_URL" : "--url"
+                throw CommandFailure.usage("\(place): \(error)")
+            }
+        case (nil, nil): throw CommandFailure.usage("where to? give --url or --stream; see tallycam publish --help")
+        }
+    }
+
+    /// Turns a module's own error about a command line value into a usage failure.
+    private static func value<Value>(_ text: String, _ parse: (String) throws -> Value) throws -> Value {
+        do {
+            return try parse(text)
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw CommandFailure.usage("\(error)")
+        }
+    }
+
+    private static func choice<Choice: RawRepresentable<String>>(
+        _ arguments: CommandLineArguments, _ name: String, default standard: Choice, _ possible: String
+    ) throws -> Choice {
+        guard let text = arguments[name] else { return standard }
+        guard let choice = Choice(rawValue: text) else {
+            throw CommandFailure.usage("--\(name) is \(possible), not \"\(text)\"")
+        }
+        return choice
+    }
+
+    private static func statusInterval(_ text: String?) throws -> Duration {
+        guard let text else { return .seconds(3) }
+        guard let seconds = Int(text), (1...30).contains(seconds) else {
+            throw CommandFailure.usage("--status-interval is a whole number of seconds, 1 to 30, not \"\(text)\"")
+        }
+        return .seconds(seconds)
+    }
+
+    private static func reconnectLimit(_ text: String?) throws -> ReconnectPolicy.Limit {
+        switch text {
+        case nil: return .attempts(3)
+        case "endless": return .endless
+        case let text?:
+            guard let attempts = Int(text), (0...1000).contains(attempts) else {
+                throw CommandFailure.usage("--reconnect is a number of attempts or endless, not \"\(text)\"")
+            }
+            return .attempts(attempts)
+        }
+    }
+
+    private static func duration(_ text: String) throws -> Duration {
+        guard let seconds = Double(text), seconds > 0, seconds <= 31_536_000 else {
+            throw CommandFailure.usage("--duration is a number of seconds above 0, not \"\(text)\"")
+        }
+        return .nanoseconds(Int64(seconds * 1e9))
+    }
+}

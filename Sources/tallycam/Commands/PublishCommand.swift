@@ -1,0 +1,106 @@
+import Glibc
+import LinuxIO
+import Publishing
+import Media
+import StreamLogic
+import Terminal
+
+/// `tallycam publish`.
+func runPublish(_ arguments: [String]) throws -> ExitStatus {
+    guard let parsed = try parseOptions(arguments, PublishArguments.options, usage: PublishArguments.usage) else {
+        return .success
+    }
+    let asked = try PublishArguments(parsed)
+    let console = try Console(eventStyle: try eventStyle(parsed))
+    defer { console.finish() }
+    for warning in asked.publish.warnings { console.log("warning: \(warning)") }
+    let view = StreamView(console)
+    do {
+        if let path = asked.flvPath {
+            try FilePublisher(path: path, options: asked.publish, reporter: StreamReporter(view.take)).run()
+        } else {
+            let takesCommands: Bool? = asked.publish.media.readsStandardInput ? nil : asked.takesCommands
+            try LiveCommand(takesCommands: takesCommands, console: console, view: view).run(asked.publish)
+        }
+    } catch {
+        let failure = CommandFailure(error)
+        view.end()
+        console.emit(.failed(code: failure.code, message: failure.message))
+        throw failure
+    }
+    return .success
+}
+
+/// A live stream on its thread, and here what a person does with it: signals, commands, the view.
+private final class LiveCommand {
+    private let console: Console
+    private let view: StreamView
+    private let signals: SignalFD
+    private let commands: Mailbox<PublisherCommand>
+    /// The failure that ended the stream, or `nil`; then nothing follows.
+    private let ends: Mailbox<(any Error)?>
+    /// `nil` where standard input is no place of commands.
+    private let input: CommandInput?
+
+    /// - Parameter takesCommands: on standard input, whatever it is; `nil` where media comes from there.
+    init(takesCommands: Bool?, console: Console, view: StreamView) throws {
+        self.console = console
+        self.view = view
+        commands = try Mailbox()
+        ends = try Mailbox()
+        input = takesCommands.flatMap { CommandInput(isAskedFor: $0, editsLines: console.hasTerminal) }
+        signals = try SignalFD([SIGINT, SIGTERM, SIGUSR1])
+    }
+
+    func run(_ options: sending PublishOptions) throws {
+        defer { input?.restoreTerminal() }
+        var options = options
+        options.media.isQualityChangeable = input != nil
+        view.typed(prompt: input?.prompt)
+        let stream = try Self.thread(
+            options, commands: commands, isWatched: console.hasTerminal, reporter: StreamReporter(view.take), ends: ends)
+        var end: (any Error)?? = nil
+        while end == nil {
+            var entries = [
+                PollEntry(signals.fileDescriptor), PollEntry(ends.wakeup.fileDescriptor),
+                PollEntry(input?.fileDescriptor ?? -1),
+            ]
+            // Nothing tells that the terminal is given back.
+            let pause = input?.isInBackground == true ? Duration.milliseconds(250) : nil
+            try poll(&entries, until: pause.map { MonotonicClock.now() + $0 })
+            if !entries[2].ready.isEmpty { takeLines() }
+            while let signal = signals.next() { signalled(signal) }
+            end = ends.takeAll().first
+        }
+        stream.join()
+        if case .some(.some(let error)) = end { throw error }
+    }
+
+    private static func thread(
+        _ options: sending PublishOptions, commands: Mailbox<PublisherCommand>, isWatched: Bool,
+        reporter: StreamReporter, ends: Mailbox<(any Error)?>
+    ) throws -> JoinableThread {
+        JoinableThread(
+            try NamedThread("stream") {
+                do {
+                    let publisher = try LivePublisher(
+                        options: options, commands: commands, isWatched: isWatched, reporter: reporter)
+                    try publisher.run()
+                    ends.send(nil)
+                } catch {
+                    ends.send(error)
+                }
+            })
+    }
+
+    private func takeLines() {
+        for line in input?.takeLines() ?? [] { commands.send(.line(line)) }
+        view.typed(prompt: input?.prompt)
+    }
+
+    private func signalled(_ signal: Int32) {
+        guard signal != SIGUSR1 else { return commands.send(.toggleMute) }
+        console.log(signal == SIGINT ? "interrupted: ending the stream" : "terminated: ending the stream")
+        commands.send(.stop)
+    }
+}

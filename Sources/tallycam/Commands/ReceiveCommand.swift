@@ -1,0 +1,43 @@
+import LinuxIO
+import Receiving
+import StreamLogic
+import Terminal
+import Transport
+
+/// `tallycam receive`.
+func runReceive(_ arguments: [String]) throws -> ExitStatus {
+    let options = [
+        CommandLineOption("listen", takes: "HOST:PORT", help: "where to listen; port 0 takes any free one"),
+        CommandLineOption(
+            "record", takes: "FILE.flv", help: "write what is published; a second stream goes to FILE-2.flv"),
+        CommandLineOption(
+            "events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
+        CommandLineOption("report-arrivals", help: "an event for each picture and sound, when it was complete"),
+        CommandLineOption("fault", takes: "NAME[=VALUE]", help: "for tests only: misbehave, as told below"),
+    ]
+    let usage = "tallycam receive --listen HOST:PORT [OPTION...]"
+    guard let parsed = try parseOptions(arguments, options, usage: usage, notes: ReceiverFault.helpText) else {
+        return .success
+    }
+    guard let address = parsed["listen"] else { throw CommandFailure.usage("--listen is missing; usage: \(usage)") }
+    let endpoint: Endpoint
+    do {
+        endpoint = try Endpoint(parsing: address)
+    } catch {
+        throw CommandFailure.usage("--listen: \(error)")
+    }
+    let faults = try parsed.values(of: "fault").map(ReceiverFault.init(parsing:))
+    let console = try Console(eventStyle: try eventStyle(parsed))
+    defer { console.finish() }
+    do {
+        let receiver = try Receiver(
+            endpoint: endpoint, recordPath: parsed["record"], reportsArrivals: parsed.contains("report-arrivals"),
+            faults: ReceiverFaults(faults), reporter: StreamReporter(StreamView(console).take))
+        try receiver.run()
+        return .success
+    } catch {
+        let failure = CommandFailure(error)
+        console.emit(.failed(code: failure.code, message: failure.message))
+        throw failure
+    }
+}

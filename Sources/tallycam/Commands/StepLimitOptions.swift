@@ -1,0 +1,28 @@
+import LinuxIO
+import Publishing
+
+/// The command line's part of `StepLimits`.
+extension StepLimits {
+    static let options = [
+        CommandLineOption(
+            "connect-limit", takes: "SECONDS",
+            help: "for the lookup, and for connecting: 1 to 60 (default 5)"),
+        CommandLineOption(
+            "handshake-limit", takes: "SECONDS",
+            help: "for TLS, for RTMP, and for each answer: 1 to 60 (default 5)"),
+    ]
+
+    init(_ arguments: CommandLineArguments) throws {
+        self.init()
+        connect = try Self.limit(arguments, "connect-limit") ?? connect
+        handshake = try Self.limit(arguments, "handshake-limit") ?? handshake
+    }
+
+    private static func limit(_ arguments: CommandLineArguments, _ name: String) throws -> Duration? {
+        guard let text = arguments[name] else { return nil }
+        guard let seconds = Double(text), (1...60).contains(seconds) else {
+            throw CommandFailure.usage("--\(name) is a number of seconds, 1 to 60, not \"\(text)\"")
+        }
+        return .nanoseconds(Int64(seconds * 1e9))
+    }
+}

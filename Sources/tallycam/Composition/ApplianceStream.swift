@@ -1,0 +1,100 @@
+import ApplianceRuntime
+import AudioCapture
+import DevicePorts
+import Media
+import MediaPipeline
+import Publishing
+import Settings
+import SoftwareEncoding
+import StreamQuality
+import SyntheticSources
+
+extension StreamEngine {
+    static let onThisMachine = StreamEngine(
+        run: { request, commands, reporter in
+            let options = try PublishOptions(request)
+            for warning in options.warnings { reporter.log("warning: \(warning)") }
+            try LivePublisher(options: options, commands: commands, reporter: reporter).run()
+        }, devices: devicesInstead)
+}
+
+extension PublishOptions {
+    /// As the files on the boot partition say.
+    init(_ request: StreamRequest) throws {
+        let device = request.device
+        let highest = try VideoQuality(named: device.highestQuality)
+        let lowest = try VideoQuality(named: device.lowestQuality)
+        let start = try VideoQuality(named: device.startQuality)
+        let destination = PublishDestination(request.description, stateDirectory: request.stateDirectory)
+        var media = MediaOptions(
+            video: Self.videoSource(device), audio: Self.audioSource(request), quality: highest,
+            audioQuality: try AudioQuality(named: device.audioQuality),
+            dimension: try VideoDimension(parsing: device.dimension), encoder: Self.encoder(request.board),
+            duration: nil)
+        media.turn = PictureTurn(device)
+        media.isQualityChangeable = true
+        let defaults = DeviceDescription()
+        media.isPictureChosen =
+            device.dimension != defaults.dimension || device.highestQuality != defaults.highestQuality
+        var warnings: [String] = []
+        media = try destination.fitted(media, warnings: &warnings)
+        var quality = QualitySettings(
+            videoQuality: highest, audioQuality: media.audio.isNone ? nil : media.audioQuality,
+            bitrateRange: BitrateRange(minimum: lowest.bitrate, start: start.bitrate, maximum: highest.bitrate))
+        quality.groupCrossing = lowest.group == highest.group ? .never : .restartStream
+        quality.bufferLimits = try SendBufferLimits(
+            maxDuration: .nanoseconds(Int64(device.bufferDuration * 1e9)), lowThreshold: device.bufferLowThreshold,
+            highThreshold: device.bufferHighThreshold)
+        self.init(
+            destination: destination, media: media, quality: quality, statusInterval: device.statusInterval,
+            reconnectLimit: device.reconnectAttempts.map { .attempts($0) } ?? .endless)
+        self.warnings = warnings
+        limits.connect = device.connectLimit
+        limits.handshake = device.handshakeLimit
+    }
+
+    /// "auto" is the first camera, a path a V4L2 camera, any other name an id or location of libcamera's.
+    private static func videoSource(_ device: DeviceDescription) -> VideoInput {
+        switch device.camera {
+        case "synthetic": .embedded(.synthetic)
+        case "auto": .firstCamera
+        case let name where name.hasPrefix("/dev/"): .v4l2(CameraSettings(device: name))
+        case let name: .libcamera(CameraSettings(device: name))
+        }
+    }
+
+    private static func audioSource(_ request: StreamRequest) -> AudioInput {
+        let microphone = MicrophoneSettings(device: request.board?.microphone ?? "")
+        switch request.device.audioSource {
+        case .none: return .none
+        case .silence: return .embedded(.silence)
+        case .microphone: return .alsa(microphone)
+        case .auto:
+            // One that the board is said to have must be there; else whatever is.
+            guard microphone.device.isEmpty else { return .alsa(microphone) }
+            if request.device.camera == "synthetic" { return .embedded(.tone) }
+            return Microphone.all().isEmpty ? .embedded(.silence) : .alsa(microphone)
+        }
+    }
+
+    private static func encoder(_ board: BoardDescription?) -> EncoderChoice {
+        switch board?.encoder {
+        case .openh264: .openh264
+        case .v4l2: .v4l2(path: nil)
+        case .auto, nil: .auto
+        }
+    }
+}
+
+extension PictureTurn {
+    fileprivate init(_ device: DeviceDescription) {
+        let rotation: Rotation =
+            switch device.orientation {
+            case .upright: .none
+            case .clockwise90: .clockwise90
+            case .upsideDown: .half
+            case .clockwise270: .clockwise270
+            }
+        self.init(rotation, isMirrored: device.mirrored)
+    }
+}

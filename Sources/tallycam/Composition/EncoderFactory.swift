@@ -1,0 +1,182 @@
+import DevicePorts
+import LinuxIO
+import Media
+import MediaPipeline
+import SoftwareEncoding
+import StreamLogic
+import Synchronization
+import V4L2Devices
+
+/// Which encoder was asked for.
+enum EncoderChoice: VideoEncoderChoice, Hashable {
+    /// The hardware's where there is one, else OpenH264.
+    case auto
+    /// The hardware's: at this path, or the first that there is.
+    case v4l2(path: String?)
+    case openh264
+
+    init(parsing text: String) throws {
+        switch text {
+        case "auto": self = .auto
+        case "openh264": self = .openh264
+        case "v4l2": self = .v4l2(path: nil)
+        default:
+            guard text.hasPrefix("v4l2:/"), text.utf8.count > 6 else {
+                throw CommandFailure.usage(
+                    "--encoder is auto, v4l2, v4l2:/dev/videoN or openh264, not \"\(text)\"")
+            }
+            self = .v4l2(path: String(text.dropFirst(5)))
+        }
+    }
+
+    var mayUseSoftware: Bool { self == .auto }
+
+    func factory(for needs: EncoderNeeds) -> any VideoEncoderFactory { EncoderFactory(choice: self, needs) }
+}
+
+/// Makes a stream's video encoder, by what was chosen and what the machine has.
+struct EncoderFactory: VideoEncoderFactory {
+    private let choice: EncoderChoice
+    private let needs: EncoderNeeds
+    private let found = FoundEncoder()
+
+    /// The hardware that the stream uses, or goes back to; `nil` where software was the plain choice.
+    private final class FoundEncoder: Sendable {
+        let encoder = Mutex<HardwareEncoder?>(nil)
+    }
+
+    init(choice: EncoderChoice, _ needs: EncoderNeeds) {
+        self.choice = choice
+        self.needs = needs
+    }
+
+    /// How often a chosen hardware encoder is opened again before the stream gives up its begin, and after how long.
+    private static let retries = (count: 2, pause: Duration.milliseconds(500))
+
+    /// For a stream that begins. Who chose the hardware gets it or an error, and nothing else in its place.
+    /// - Parameters:
+    ///   - mayShrink: whether a smaller picture can be tried when memory lacks.
+    ///   - log: takes what a person should know.
+    /// - Throws: the `HardwareEncodingError` of a lack of memory if so; else a `StreamFailure`.
+    func make(
+        _ configuration: VideoEncoderConfiguration, mayShrink: Bool, log: (String) -> Void
+    ) throws -> any VideoEncoder {
+        do {
+            switch choice {
+            case .openh264: return try software(configuration)
+            case .v4l2(let path): return try chosen(path, configuration, log)
+            case .auto: return try best(configuration, mayShrink: mayShrink, log)
+            }
+        } catch let error as HardwareEncodingError where mayShrink && error.isLackOfMemory {
+            throw error
+        } catch let failure as StreamFailure {
+            throw failure
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    /// For a stream that is live and gets another encoder: it goes on in software when the hardware does not open,
+    /// whatever was chosen. The hardware is the one that it began with: a driver that hangs does not answer what it is.
+    /// - Throws: a `StreamFailure` when software does not open either.
+    func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
+        do {
+            guard choice != .openh264 else { return try software(configuration) }
+            guard let encoder = found.encoder.withLock({ $0 }) else { return try plainSoftware(configuration) { _ in } }
+            return try hardware(encoder, configuration, opening: .meanwhile)
+        } catch {
+            throw error as? StreamFailure ?? Self.failure(error)
+        }
+    }
+
+    private static func failure(_ error: any Error) -> StreamFailure {
+        StreamFailure(.videoEncodingFailed, "\(error)")
+    }
+
+    private func find(_ path: String?) throws(HardwareEncodingError) -> HardwareEncoder {
+        if let path { return try HardwareEncoder(at: path) }
+        var unanswered: HardwareEncodingError?
+        let encoders = HardwareEncoder.all { error, _ in unanswered = unanswered ?? error }
+        guard let encoder = encoders.first else { throw unanswered ?? .noEncoder }
+        return encoder
+    }
+
+    private func chosen(
+        _ path: String?, _ configuration: VideoEncoderConfiguration, _ log: (String) -> Void
+    ) throws -> any VideoEncoder {
+        var attempt = 0
+        while true {
+            let outcome = Result { try hardware(find(path), configuration) }
+            guard case .failure(let error) = outcome, let error = error as? HardwareEncodingError, error.mayPassByItself
+            else { return try outcome.get() }
+            attempt += 1
+            guard attempt <= Self.retries.count else {
+                throw StreamFailure(
+                    .videoEncodingFailed,
+                    "\(error); with --encoder auto the stream would begin in software")
+            }
+            log("warning: \(error); it is opened again")
+            var nothing: [PollEntry] = []
+            try poll(&nothing, until: MonotonicClock.now() + Self.retries.pause)
+        }
+    }
+
+    /// The first hardware encoder that takes the stream. When all of them fail, the stream begins in software, at what
+    /// the processor carries, and the hardware is tried again later; one that encoded before and does not answer now
+    /// has failed, too. Without any, software is the plain choice.
+    private func best(
+        _ configuration: VideoEncoderConfiguration, mayShrink: Bool, _ log: (String) -> Void
+    ) throws -> any VideoEncoder {
+        var failed: (encoder: HardwareEncoder, error: HardwareEncodingError)?
+        let encoders = HardwareEncoder.all { error, earlier in
+            log("warning: \(error)")
+            if let earlier { failed = failed ?? (earlier, error) }
+        }
+        for encoder in encoders {
+            do {
+                return try hardware(encoder, configuration)
+            } catch let error as HardwareEncodingError where mayShrink && error.isLackOfMemory {
+                throw error
+            } catch let error as HardwareEncodingError {
+                log("warning: \(error)")
+                failed = failed ?? (encoder, error)
+            }
+        }
+        guard let failed else { return try plainSoftware(configuration, log) }
+        return try hardware(failed.encoder, configuration, opening: .failed(failed.error))
+    }
+
+    private func hardware(
+        _ encoder: HardwareEncoder, _ configuration: VideoEncoderConfiguration,
+        opening: StreamVideoEncoder.Opening = .now
+    ) throws -> StreamVideoEncoder {
+        found.encoder.withLock { $0 = encoder }
+        return try StreamVideoEncoder(
+            path: encoder.path, configuration: configuration, layout: needs.layout, memoryKind: needs.memoryKind,
+            inUse: needs.inUse, output: needs.output, reports: needs.reports, opening: opening
+        ) { configuration, layout, memoryKind in
+            try V4L2H264Encoder(encoder, configuration: configuration, layout: layout, memoryKind: memoryKind)
+        }
+    }
+
+    /// A picture that nobody asked for is what the processor carries; one that was asked for is kept, with a word.
+    private func plainSoftware(
+        _ configuration: VideoEncoderConfiguration, _ log: (String) -> Void
+    ) throws -> any VideoEncoder {
+        let carried = SoftwareBudget.ofThisMachine.carried(configuration)
+        let isCarried = carried.size == configuration.size && carried.frameRate == configuration.frameRate
+        let picture = "\(carried.size) at \(carried.frameRate.framesPerSecond) fps"
+        guard needs.isPictureChosen else {
+            if !isCarried { log("software encodes what this processor carries: \(picture)") }
+            needs.inUse.name = EncoderInUse.software
+            return SoftwareVideoEncoder(try SoftwareFallback(configuration), needs.output)
+        }
+        if !isCarried { log("software may be too slow for the picture asked for; this processor carries \(picture)") }
+        return try software(configuration)
+    }
+
+    private func software(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
+        needs.inUse.name = EncoderInUse.software
+        return SoftwareVideoEncoder(try OpenH264Encoder(configuration: configuration), needs.output)
+    }
+}

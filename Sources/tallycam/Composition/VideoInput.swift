@@ -1,0 +1,142 @@
+import CameraCapture
+import DevicePorts
+import LinuxIO
+import Media
+import MediaPipeline
+import StreamLogic
+import StreamQuality
+import SyntheticSources
+import V4L2Devices
+
+/// Where pictures come from: a camera, or a source that needs none.
+enum VideoInput: VideoSourceChoice, Hashable {
+    case embedded(VideoSourceDescription)
+    case v4l2(CameraSettings)
+    case libcamera(CameraSettings)
+    /// Whatever camera there is.
+    case firstCamera
+
+    static let none = VideoInput.embedded(.none)
+
+    var isNone: Bool { self == .none }
+    var readsStandardInput: Bool { if case .embedded(.raw("-", _, _, _)) = self { true } else { false } }
+    /// Whether pictures come from a device, in its own memory.
+    var isCamera: Bool { if case .embedded = self { false } else { true } }
+
+    init(parsing text: String) throws {
+        if let settings = try CameraSettings(parsing: text, scheme: "v4l2") {
+            guard settings.device.hasPrefix("/") else {
+                throw CommandFailure.usage("v4l2: takes a path, v4l2:/dev/videoN, not \"\(settings.device)\"")
+            }
+            self = .v4l2(settings)
+        } else if let settings = try CameraSettings(parsing: text, scheme: "libcamera") {
+            self = .libcamera(settings)
+        } else {
+            do {
+                self = .embedded(try VideoSourceDescription(parsing: text))
+            } catch {
+                throw CommandFailure.usage("\(error); cameras are v4l2:/dev/videoN and libcamera[:ID]")
+            }
+        }
+    }
+
+    /// What the command line says about it, before anything is opened.
+    var frameRate: FrameRate? {
+        switch self {
+        case .embedded(.raw(_, _, _, let frameRate)): frameRate
+        case .embedded, .firstCamera: nil
+        case .v4l2(let settings), .libcamera(let settings): settings.frameRate
+        }
+    }
+
+    /// - Parameters:
+    ///   - size, frameRate: of the stream, for what the input leaves open.
+    ///   - stop: once signalled, the source ends at once. It is not drained.
+    func open(
+        size: PictureSize, frameRate: FrameRate, stop: EventFD,
+        notify: @escaping @Sendable (SourceNotice) -> Void
+    ) throws -> (any VideoSource)? {
+        switch self {
+        case .embedded(let source): return try source.open(size: size, frameRate: frameRate, stop: stop)
+        case .v4l2(let settings):
+            return try SteadyCamera(stop: stop, notify: notify) {
+                try V4L2Camera(settings, size: size, frameRate: frameRate, stop: stop)
+            }
+        case .libcamera(let settings):
+            return try SteadyCamera(stop: stop, notify: notify) {
+                try LibcameraCamera(settings, size: size, frameRate: frameRate, stop: stop)
+            }
+        case .firstCamera:
+            return try SteadyCamera(stop: stop, notify: notify) {
+                try Self.firstCamera(size: size, frameRate: frameRate, stop: stop)
+            }
+        }
+    }
+
+    /// libcamera's first camera; where it has none that gives what an encoder takes, the first one that V4L2 opens.
+    private static func firstCamera(size: PictureSize, frameRate: FrameRate, stop: EventFD) throws -> any Camera {
+        do {
+            return try LibcameraCamera(CameraSettings(device: ""), size: size, frameRate: frameRate, stop: stop)
+        } catch {
+            switch error {
+            case .none, .unsupportedFormat: break
+            default: throw error
+            }
+            for number in 0..<64 {
+                let settings = CameraSettings(device: "/dev/video\(number)")
+                guard let node = try? V4L2CameraDescription(at: settings.device), node.isCameraOfItsOwn else {
+                    continue
+                }
+                if let camera = try? V4L2Camera(settings, size: size, frameRate: frameRate, stop: stop) {
+                    return camera
+                }
+            }
+            throw error
+        }
+    }
+}
+
+extension CameraSettings {
+    /// Parses `SCHEME:DEVICE,key=value,...`. The keys `size`, `fps` and `format` choose the mode; every other one is
+    /// a control of the camera.
+    /// - Returns: `nil` when the text begins with another scheme.
+    init?(parsing text: String, scheme: String) throws {
+        guard text == scheme || text.hasPrefix("\(scheme):") || text.hasPrefix("\(scheme),") else { return nil }
+        var parts = text.dropFirst(scheme.utf8.count + 1).split(separator: ",", omittingEmptySubsequences: false)[...]
+        self.init(device: "")
+        if let first = parts.first, first.firstIndex(of: "=") == nil {
+            device = String(first)
+            parts = parts.dropFirst()
+        }
+        for part in parts {
+            guard let separator = part.firstIndex(of: "="), separator > part.startIndex else {
+                throw CommandFailure.usage("\"\(part)\" in \"\(text)\" is no NAME=VALUE")
+            }
+            let name = String(part[..<separator])
+            let value = String(part[part.index(after: separator)...])
+            try take(name, value)
+        }
+    }
+
+    private mutating func take(_ name: String, _ value: String) throws {
+        switch name {
+        case "size":
+            let sides = value.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+            guard sides.count == 2, let width = sides[0], let height = sides[1], (16...8192).contains(width),
+                (16...8192).contains(height)
+            else { throw CommandFailure.usage("size is WIDTHxHEIGHT, each side 16 to 8192 pixels, not \"\(value)\"") }
+            size = PictureSize(width: width, height: height)
+        case "fps":
+            guard let fps = Int(value), (1...240).contains(fps) else {
+                throw CommandFailure.usage("fps is a whole number from 1 to 240, not \"\(value)\"")
+            }
+            frameRate = FrameRate(framesPerSecond: fps)
+        case "format":
+            guard (3...4).contains(value.utf8.count) else {
+                throw CommandFailure.usage("format is a code of four characters, like NV12 or MJPG, not \"\(value)\"")
+            }
+            format = FourCC(value)
+        default: controls.append(Control(name: name, value: value))
+        }
+    }
+}

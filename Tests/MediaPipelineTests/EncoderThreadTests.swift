@@ -1,0 +1,275 @@
+import DevicePorts
+import Glibc
+import LinuxIO
+import Media
+import MediaTestSupport
+import Synchronization
+import Testing
+
+@testable import MediaPipeline
+
+@Suite(.serialized) struct EncoderThreadTests {
+    private let layout = FrameLayout(packed: .i420, size: PictureSize(width: 64, height: 48))
+    private let leases = LeaseCount()
+    private let output = CollectedPackets()
+
+    private func frame(_ number: Int) -> CapturedFrame {
+        CapturedFrame(
+            layout: layout, captureTime: MediaTimestamp(milliseconds: Int64(number)), memory: CountedMemory(leases))
+    }
+
+    private func thread(
+        _ script: ScriptedEncoder.Script, at path: String = "/dev/video11"
+    ) throws -> EncoderThread {
+        let thread = try EncoderThread(path: path, output: output.take) { ScriptedEncoder(script) }
+        try thread.waitUntilOpen()
+        return thread
+    }
+
+    @Test func everyFrameComesOutInOrderAndSettingsReachTheEncoder() throws {
+        let script = try ScriptedEncoder.Script()
+        let thread = try thread(script)
+        thread.setBitrate(Bitrate(kilobitsPerSecond: 264))
+        thread.requestKeyFrame()
+        for number in 0..<100 {
+            thread.submit(frame(number))
+            try waitUntil { output.count == number + 1 }
+        }
+        thread.finish()
+        #expect(output.times == (0..<100).map { MediaTimestamp(milliseconds: $0) })
+        #expect(script.content.withLock { $0.bitrates } == [Bitrate(kilobitsPerSecond: 264)])
+        #expect(script.content.withLock { $0.keyFrames } == 1)
+        #expect(thread.encodedFrameCount == 100 && thread.pendingFrameCount == 0)
+        thread.close()
+        try waitUntil { thread.hasEnded && leases.value == 0 }
+        #expect(script.content.withLock { $0.isClosed })
+    }
+
+    /// As the Pi's with frames that a camera lends: what it has read must go back while no new frame can come.
+    @Test func anEncoderSlowerThanTheCameraGivesLeasesBackByItself() throws {
+        let script = try ScriptedEncoder.Script()
+        script.content.withLock { content in
+            content.frameTime = .milliseconds(45)
+            content.room = 4
+        }
+        let thread = try thread(script)
+        // Six buffers, 30 frames a second: a frame is only captured into a buffer that is free.
+        let begin = MonotonicClock.now()
+        var number = 0
+        var captured = 0
+        while number < 60 {
+            if leases.value < 6 {
+                thread.submit(
+                    CapturedFrame(layout: layout, captureTime: MonotonicClock.now(), memory: CountedMemory(leases)))
+                captured += 1
+            }
+            number += 1
+            MonotonicClock.sleep(until: begin + Duration.microseconds(33_333) * number)
+        }
+        let gaps = zip(output.arrivals, output.arrivals.dropFirst()).map { $1 - $0 }
+        // 2 s at 22 a second; a busy machine gives fewer.
+        #expect(output.count > 30 && captured > 55, "\(output.count) of \(captured)")
+        #expect((gaps.max() ?? .zero) < .milliseconds(250))
+        thread.close()
+        try waitUntil { thread.hasEnded && leases.value == 0 }
+    }
+
+    @Test func anOutputGoesOutWithoutAnotherFrame() throws {
+        let script = try ScriptedEncoder.Script()
+        script.content.withLock { $0.frameTime = .milliseconds(20) }
+        let thread = try thread(script)
+        thread.submit(frame(0))
+        try waitUntil { output.count == 1 }
+        #expect(thread.pendingFrameCount == 0 && leases.value == 0)
+        thread.close()
+    }
+
+    @Test func theNewestFrameWaitsForRoom() throws {
+        let script = try ScriptedEncoder.Script()
+        script.content.withLock { content in
+            content.frameTime = .milliseconds(200)
+            content.room = 1
+        }
+        let thread = try thread(script)
+        thread.submit(frame(0))
+        try waitUntil { thread.pendingFrameCount == 1 && script.content.withLock { $0.inputs } == 1 }
+        for number in 1..<5 { thread.submit(frame(number)) }
+        #expect(thread.pendingFrameCount == 2 && leases.value <= 2)
+        thread.finish()
+        #expect(output.times == [0, 4].map { MediaTimestamp(milliseconds: $0) })
+        thread.close()
+    }
+
+    @Test func aSettingThatHangsHoldsUpNobodyAndLosesNoMemory() throws {
+        let script = try ScriptedEncoder.Script()
+        let thread = try thread(script)
+        thread.submit(frame(0))
+        try waitUntil { output.count == 1 }
+        script.content.withLock { $0.hangsInBitrate = true }
+        let begin = MonotonicClock.now()
+        thread.setBitrate(Bitrate(kilobitsPerSecond: 150))
+        for number in 1..<20 { thread.submit(frame(number)) }
+        #expect(MonotonicClock.now() - begin < .milliseconds(200))
+        #expect(leases.value <= 1)
+        try waitUntil { thread.blockedSince(now: MonotonicClock.now()) != nil }
+        thread.close()
+        #expect(!thread.hasEnded && leases.value == 0 && thread.pendingFrameCount == 0)
+        script.release.signal()
+        try waitUntil { thread.hasEnded && script.content.withLock { $0.isClosed } }
+    }
+
+    @Test func aFrameThatHangsIsTakenBackFromTheEncoder() throws {
+        let script = try ScriptedEncoder.Script()
+        let thread = try thread(script)
+        script.content.withLock { $0.hangsInFrame = true }
+        thread.submit(frame(0))
+        try waitUntil { thread.blockedSince(now: MonotonicClock.now()) != nil }
+        #expect(leases.value == 1)
+        thread.close()
+        #expect(leases.value == 0 && thread.pendingFrameCount == 0)
+        script.release.signal()
+        try waitUntil { thread.hasEnded }
+        #expect(output.count == 0)
+    }
+
+    @Test func anErrorEndsTheThread() throws {
+        let script = try ScriptedEncoder.Script()
+        let thread = try thread(script)
+        script.content.withLock { $0.failsAt = 2 }
+        thread.submit(frame(0))
+        try waitUntil { output.count == 1 }
+        thread.submit(frame(1))
+        try waitUntil { if case .failed(is ScriptedEncoder.Broken) = thread.progress { true } else { false } }
+        thread.submit(frame(2))
+        thread.close()
+        try waitUntil { thread.hasEnded }
+        #expect(leases.value == 0 && output.count == 1)
+    }
+
+    @Test func anEncoderThatCannotBeOpenedOrStartedSaysWhy() throws {
+        let thread = try EncoderThread(path: "/dev/video11", output: output.take) { throw ScriptedEncoder.Broken() }
+        #expect(throws: ScriptedEncoder.Broken.self) { try thread.waitUntilOpen() }
+        let script = try ScriptedEncoder.Script()
+        script.content.withLock { content in
+            content.failsAtStart = true
+            content.closing = .milliseconds(800)
+        }
+        let begin = MonotonicClock.now()
+        let other = try EncoderThread(path: "/dev/video11", output: output.take) { ScriptedEncoder(script) }
+        #expect(throws: ScriptedEncoder.Broken.self) { try other.waitUntilOpen() }
+        #expect(MonotonicClock.now() - begin < .milliseconds(700), "closing it is not waited for")
+        try waitUntil { other.hasEnded }
+    }
+
+    @Test func anOpeningThatHangsIsTheOnlyOneAtItsNode() throws {
+        let (path, other) = ("/dev/video61", "/dev/video62")
+        let script = try ScriptedEncoder.Script()
+        let openings = Atomic(0)
+        @Sendable func open() -> any PolledVideoEncoder {
+            if openings.add(1, ordering: .relaxed).newValue == 1 { script.hang() }
+            return ScriptedEncoder(script)
+        }
+        func attempt(limit: Duration = EncoderThread.openLimit) throws -> EncoderThread {
+            let thread = try EncoderThread(path: path, output: output.take, open: open)
+            try thread.waitUntilOpen(limit: limit)
+            return thread
+        }
+        expectBlocked(at: path) { try attempt(limit: .milliseconds(100)) }
+        // What has hung for five seconds is not waited for: those that follow fail at once, and none opens beside it.
+        expectBlocked(at: path) { try attempt() }
+        let begin = MonotonicClock.now()
+        for _ in 0..<50 { expectBlocked(at: path) { try attempt() } }
+        #expect(MonotonicClock.now() - begin < .seconds(1))
+        #expect(openings.load(ordering: .relaxed) == 1)
+        // Another node's driver may be another one.
+        let elsewhere = try ScriptedEncoder.Script()
+        try self.thread(elsewhere, at: other).close()
+        try waitUntil { elsewhere.content.withLock { $0.isClosed } }
+        #expect(!script.content.withLock { $0.isClosed })
+
+        // It opens at last, for nobody.
+        script.release.signal()
+        try waitUntil { script.content.withLock { $0.isClosed } }
+        script.release.drain()
+        let thread = try waitUntilFree { try attempt() }
+        #expect(openings.load(ordering: .relaxed) == 2)
+        thread.submit(frame(0))
+        try waitUntil { output.count == 1 }
+        thread.close()
+        try waitUntil { thread.hasEnded && leases.value == 0 }
+    }
+
+    @Test func anEncoderThatDoesNotLetItselfBeClosedIsTheOnlyOneAtItsNode() throws {
+        let path = "/dev/video63"
+        let script = try ScriptedEncoder.Script()
+        script.content.withLock { $0.hangsInClosing = true }
+        let thread = try thread(script, at: path)
+        thread.close()
+        for _ in 0..<3 {
+            expectBlocked(at: path) {
+                let next = try EncoderThread(path: path, output: output.take) {
+                    Issue.record("a second one is opened")
+                    return ScriptedEncoder(script)
+                }
+                try next.waitUntilOpen()
+                return next
+            }
+        }
+        #expect(!thread.hasEnded)
+        script.content.withLock { $0.hangsInClosing = false }
+        script.release.signal()
+        try waitUntil { thread.hasEnded }
+        try self.thread(script, at: path).close()
+    }
+
+    /// As the Pi's, which waits for its firmware when it is stalled.
+    @Test func anEncoderThatIsClosedSlowlyIsWaitedForByTheNextOne() throws {
+        let path = "/dev/video60"
+        let script = try ScriptedEncoder.Script()
+        script.content.withLock { $0.closing = .milliseconds(2500) }
+        let thread = try thread(script, at: path)
+        thread.submit(frame(0))
+        try waitUntil { output.count == 1 }
+        let begin = MonotonicClock.now()
+        thread.close()
+        #expect(!thread.hasEnded && leases.value == 0 && MonotonicClock.now() - begin < .milliseconds(200))
+        let next = try EncoderThread(path: path, output: output.take) {
+            #expect(script.content.withLock { $0.isClosed }, "one is opened beside the other")
+            script.content.withLock { $0.closing = .zero }
+            return ScriptedEncoder(script)
+        }
+        try next.waitUntilOpen()
+        next.submit(frame(1))
+        try waitUntil { output.count == 2 }
+        next.close()
+        try waitUntil { next.hasEnded }
+    }
+
+    private func expectBlocked(at path: String, _ open: () throws -> EncoderThread) {
+        do {
+            _ = try open()
+            Issue.record("it has opened")
+        } catch {
+            guard case .blocked(path, _)? = error as? DriverStayError else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+    }
+
+    private func waitUntil(_ condition: () -> Bool) throws {
+        for _ in 0..<500 where !condition() {
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))
+        }
+        try #require(condition())
+    }
+
+    /// The thread of the one before takes a moment to end.
+    private func waitUntilFree(_ open: () throws -> EncoderThread) throws -> EncoderThread {
+        for _ in 0..<500 {
+            if let thread = try? open() { return thread }
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))
+        }
+        return try open()
+    }
+}

@@ -1,0 +1,139 @@
+import DevicePorts
+import LinuxIO
+import Media
+import MediaTestSupport
+import SoftwareEncoding
+import StreamLogic
+import StreamQuality
+import Testing
+
+@testable import MediaPipeline
+
+private struct Busy: EncoderFailure {
+    let isLackOfMemory = false
+    let mayPassByItself = true
+    let mayBeDeadFirmware = false
+}
+
+/// A stream's encoder on scripted hardware, with OpenH264 as it is.
+@Suite(.serialized) struct StreamVideoEncoderTests {
+    private let queue: MediaQueue
+    private let counters = SharedCounters()
+    private let reports: Mailbox<TrackReport>
+    private let output: VideoOutput
+    private let inUse = EncoderInUse()
+    private let script: ScriptedEncoder.Script
+    private let layout = FrameLayout(packed: .i420, size: PictureSize(width: 64, height: 48))
+    private let configuration = VideoEncoderConfiguration(
+        size: PictureSize(width: 64, height: 48), frameRate: FrameRate(framesPerSecond: 30),
+        bitrate: Bitrate(kilobitsPerSecond: 264), profile: .baseline, level: .level3_0, keyFrameInterval: 60)
+
+    init() throws {
+        queue = try MediaQueue(limits: .standard, tracks: 1, hasVideo: true)
+        queue.mediaBegan(at: .zero)
+        reports = try Mailbox()
+        output = VideoOutput(queue: queue, counters: counters, reports: reports)
+        script = try ScriptedEncoder.Script()
+    }
+
+    private func encoder(_ opening: StreamVideoEncoder.Opening = .now) throws -> StreamVideoEncoder {
+        let script = script
+        return try StreamVideoEncoder(
+            path: "/dev/video70", configuration: configuration, layout: layout, memoryKind: .dmabuf, inUse: inUse,
+            output: output, reports: reports, opening: opening
+        ) { _, _, _ in ScriptedEncoder(script) }
+    }
+
+    private func frame() -> CapturedFrame {
+        CapturedFrame(
+            layout: layout, captureTime: MonotonicClock.now(), memory: ArrayFrame(layout.black))
+    }
+
+    /// Frames at 50 a second until the condition holds.
+    private func submit(to encoder: StreamVideoEncoder, for limit: Duration, until condition: () -> Bool) throws {
+        let end = MonotonicClock.now() + limit
+        while !condition() {
+            try #require(MonotonicClock.now() < end)
+            counters.update { $0.capturedFrames += 1 }
+            try encoder.submit(frame())
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))
+        }
+    }
+
+    private var events: [StreamEvent] {
+        reports.takeAll().compactMap { if case .encoder(let event) = $0 { event } else { nil } }
+    }
+
+    private func packets() -> [EncodedPacket] {
+        var packets: [EncodedPacket] = []
+        while let packet = queue.take() { packets.append(packet) }
+        return packets
+    }
+
+    @Test func hardwareThatDoesNotStartIsNoStart() throws {
+        script.content.withLock { $0.failsAtStart = true }
+        #expect(throws: ScriptedEncoder.Broken.self) { try encoder() }
+    }
+
+    @Test func aStallIsBridgedBySoftwareAndTheHardwareTakesOverWithoutAGap() throws {
+        let encoder = try encoder()
+        try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 10 }
+        #expect(inUse.name == "v4l2:/dev/video70")
+        // It gives nothing any more, and is closed slowly.
+        script.content.withLock { content in
+            content.isSilent = true
+            content.closing = .milliseconds(2500)
+        }
+        var told: [StreamEvent] = []
+        try submit(to: encoder, for: .seconds(10)) {
+            told += events
+            return told.contains { if case .softwareEncoderInUse = $0 { true } else { false } }
+        }
+        #expect(inUse.name == EncoderInUse.software)
+        script.content.withLock { content in
+            content.isSilent = false
+            content.closing = .zero
+        }
+        _ = packets()
+        try submit(to: encoder, for: .seconds(10)) { inUse.name != EncoderInUse.software }
+        let before = counters.snapshot.encodedFrames
+        try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > before + 10 }
+        let times = packets().filter { $0.kind != .videoHeader }.map(\.decodeTime)
+        let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
+        #expect((gaps.max() ?? .zero) < .milliseconds(300), "software and hardware go on from one frame to the next")
+        try encoder.finish()
+    }
+
+    @Test func everyFrameComesOutOrIsLeftOut() throws {
+        script.content.withLock { content in
+            content.frameTime = .milliseconds(45)
+            content.room = 4
+        }
+        let encoder = try encoder()
+        try submit(to: encoder, for: .seconds(10)) { counters.snapshot.capturedFrames == 80 }
+        #expect(encoder.pendingFrameCount <= 5)
+        try encoder.finish()
+        #expect(encoder.pendingFrameCount == 0)
+        let encoded = counters.snapshot.encodedFrames
+        #expect(encoded > 10 && encoded < 80)
+        #expect(encoded == packets().count { $0.kind != .videoHeader })
+    }
+
+    @Test func aStreamThatBeginsWithoutItsHardwareBeginsInSoftware() throws {
+        let encoder = try encoder(.failed(Busy()))
+        try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 3 }
+        #expect(inUse.name == EncoderInUse.software && script.content.withLock { $0.starts } == 0)
+        #expect(packets().first?.kind == .videoHeader)
+        #expect(events.count == 1)
+        try encoder.finish()
+    }
+
+    @Test func anotherEncoderThatOpensMeanwhileHoldsNobodyUp() throws {
+        let begin = MonotonicClock.now()
+        let encoder = try encoder(.meanwhile)
+        #expect(MonotonicClock.now() - begin < .milliseconds(200))
+        try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 3 }
+        #expect(inUse.name == "v4l2:/dev/video70" && events.isEmpty)
+        try encoder.finish()
+    }
+}

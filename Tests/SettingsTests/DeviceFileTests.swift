@@ -1,0 +1,191 @@
+import JSONText
+import Settings
+import Testing
+
+@Suite("device.json, board.json, network.json")
+struct DeviceFileTests {
+    static let vocabulary = DeviceVocabulary(
+        videoQualities: ["Low1", "Low2", "Medium1", "Medium3", "High1"], audioQualities: ["High1", "High2"]
+    ) { $0 == "640x480" || $0 == "720p" ? nil : "is no size" }
+
+    private func device(_ text: String) throws -> Decoded<DeviceDescription> {
+        DeviceDescription.decode(try JSONValue(parsing: Array(text.utf8)), vocabulary: Self.vocabulary)
+    }
+
+    private func board(_ text: String) throws -> Decoded<BoardDescription> {
+        BoardDescription.decode(try JSONValue(parsing: Array(text.utf8)))
+    }
+
+    private func network(_ text: String) throws -> Decoded<NetworkDescription> {
+        NetworkDescription.decode(try JSONValue(parsing: Array(text.utf8)))
+    }
+
+    private func short(_ faults: [DescriptionFault]) -> [String] {
+        faults.map { "\($0.position) \($0.keyPath) \($0.kind)" }
+    }
+
+    @Test func anEmptyDeviceFileIsGood() throws {
+        let result = try device("{}")
+        #expect(result.faults == [])
+        #expect(result.value == DeviceDescription())
+        #expect(result.value?.reconnectAttempts == nil)
+    }
+
+    @Test func everyDeviceKeyIsRead() throws {
+        let result = try device(
+            """
+            {"camera": "imx708", "dimension": "720p", "orientation": 180, "mirrored": true,
+             "quality": {"lowest": "Low2", "start": "Medium3", "highest": "High1"},
+             "audio": {"source": "silence", "quality": "High1"}, "reconnectAttempts": 5,
+             "buffer": {"seconds": 2.5, "lowThreshold": 0.7, "highThreshold": 0.8},
+             "statusInterval": 10, "connectLimit": 8, "handshakeLimit": 20, "console": false, "startAtBoot": true, "flashLED": "live"}
+            """)
+        #expect(result.faults == [])
+        var expected = DeviceDescription()
+        expected.camera = "imx708"
+        expected.dimension = "720p"
+        expected.orientation = .upsideDown
+        expected.mirrored = true
+        expected.lowestQuality = "Low2"
+        expected.startQuality = "Medium3"
+        expected.highestQuality = "High1"
+        expected.audioSource = .silence
+        expected.audioQuality = "High1"
+        expected.reconnectAttempts = 5
+        expected.bufferDuration = 2.5
+        expected.bufferLowThreshold = 0.7
+        expected.bufferHighThreshold = 0.8
+        expected.statusInterval = .seconds(10)
+        expected.connectLimit = .seconds(8)
+        expected.handshakeLimit = .seconds(20)
+        expected.console = false
+        expected.startAtBoot = true
+        expected.flashLED = .live
+        #expect(result.value == expected)
+    }
+
+    @Test(arguments: [
+        (#"{"quality": {"start": "High1"}}"#, "Low1", "High1", "High1"),
+        (#"{"quality": {"lowest": "Medium3"}}"#, "Medium3", "Medium3", "Medium3"),
+        (#"{"quality": {"highest": "Low2"}}"#, "Low1", "Low2", "Low2"),
+        (#"{"quality": {}}"#, "Low1", "Medium1", "Medium3"),
+    ])
+    func qualitiesThatAreNotWrittenFollow(text: String, lowest: String, start: String, highest: String) throws {
+        let value = try #require(try device(text).value)
+        #expect([value.lowestQuality, value.startQuality, value.highestQuality] == [lowest, start, highest])
+    }
+
+    @Test(arguments: [
+        (#"{"dimension": "7x5"}"#, "1:15 dimension invalidValue"),
+        (#"{"orientation": 45}"#, "1:17 orientation invalidValue"),
+        (#"{"orientation": 360}"#, "1:17 orientation invalidValue"),
+        (#"{"orientation": 90.5}"#, "1:17 orientation invalidValue"),
+        (#"{"orientation": "90"}"#, "1:17 orientation wrongType"),
+        (#"{"quality": {"start": "Medum1"}}"#, "1:23 quality.start invalidValue"),
+        (#"{"quality": {"lowest": "High1", "highest": "Low1"}}"#, "1:13 quality invalidValue"),
+        (#"{"quality": "Low1"}"#, "1:13 quality wrongType"),
+        (#"{"audio": {"source": "mic"}}"#, "1:22 audio.source invalidValue"),
+        (#"{"reconnectAttempts": "forever"}"#, "1:23 reconnectAttempts invalidValue"),
+        (#"{"reconnectAttempts": -1}"#, "1:23 reconnectAttempts invalidValue"),
+        (#"{"reconnectAttempts": 99999999999999999999}"#, "1:23 reconnectAttempts invalidValue"),
+        (#"{"buffer": {"seconds": 5.01}}"#, "1:24 buffer.seconds invalidValue"),
+        (#"{"buffer": {"lowThreshold": 0.75}}"#, "1:12 buffer invalidValue"),
+        (#"{"statusInterval": 31}"#, "1:20 statusInterval invalidValue"),
+        (#"{"connectLimit": 0}"#, "1:18 connectLimit invalidValue"),
+        (#"{"handshakeLimit": 61}"#, "1:20 handshakeLimit invalidValue"),
+        (#"{"console": 1}"#, "1:13 console wrongType"),
+        (#"{"camera": ""}"#, "1:12 camera invalidValue"),
+        (#"{"flashLed": "on"}"#, "1:2 flashLed unknownKey"),
+    ])
+    func faultsOfDeviceFiles(text: String, fault: String) throws {
+        let result = try device(text)
+        #expect(short(result.faults) == [fault])
+        #expect((result.value == nil) == !fault.hasSuffix("unknownKey"))
+    }
+
+    @Test func endlessIsAWord() throws {
+        #expect(try device(#"{"reconnectAttempts": "endless"}"#).value?.reconnectAttempts == nil)
+    }
+
+    @Test func aBoardIsRead() throws {
+        let result = try board(
+            """
+            {"name": "Raspberry Pi 4", "button": {"chip": "pinctrl-bcm2711", "line": "GPIO17", "activeLow": true},
+             "statusLED": {"line": "GPIO27"}, "flashLED": {"line": "GPIO22"}, "encoder": "v4l2", "lens": "dw9807",
+             "microphone": "hw:1", "watchdog": "/dev/watchdog", "console": "/dev/ttyAMA0",
+             "restartForEncoder": true}
+            """)
+        #expect(result.faults == [])
+        let value = try #require(result.value)
+        #expect(value.restartForEncoder)
+        #expect(try board(#"{"name": "x"}"#).value?.restartForEncoder == false)
+        #expect(value.button?.chip == "pinctrl-bcm2711" && value.button?.name == "GPIO17")
+        #expect(value.button?.isActiveLow == true && value.statusLED?.isActiveLow == false)
+        #expect(value.encoder == .v4l2 && value.lens == "dw9807" && value.microphone == "hw:1")
+        #expect(value.watchdog == "/dev/watchdog" && value.console == "/dev/ttyAMA0")
+    }
+
+    @Test(arguments: [
+        (#"{}"#, "1:1 name missing"),
+        (#"{"name": "x", "button": {}}"#, "1:25 button.line missing"),
+        (#"{"name": "x", "button": {"line": 17}}"#, "1:34 button.line wrongType"),
+        (#"{"name": "x", "button": {"line": "A"}, "flashLED": {"line": "A"}}"#, "1:52 flashLED invalidValue"),
+        (#"{"name": "x", "watchdog": "watchdog"}"#, "1:27 watchdog invalidValue"),
+        (#"{"name": "x", "watchdog": "/dev/../tmp/x"}"#, "1:27 watchdog invalidValue"),
+        (#"{"name": "x", "console": "/dev/pts/../../tmp/x"}"#, "1:26 console invalidValue"),
+        (#"{"name": "x", "encoder": "x264"}"#, "1:26 encoder invalidValue"),
+        (#"{"name": "x", "restartForEncoder": 1}"#, "1:36 restartForEncoder wrongType"),
+        (#"{"name": "x", "restartForEncoder": "true"}"#, "1:36 restartForEncoder wrongType"),
+        (#"{"name": "x", "restartForEncoders": true}"#, "1:15 restartForEncoders unknownKey"),
+    ])
+    func faultsOfBoards(text: String, fault: String) throws {
+        #expect(short(try board(text).faults) == [fault])
+    }
+
+    @Test func aNetworkIsRead() throws {
+        let result = try network(
+            """
+            {"hostName": "camera-2", "country": "de", "timeServers": ["pool.ntp.org", "10.0.0.1"],
+             "wifi": [{"ssid": "Studio", "password": "hush-hush"}, {"ssid": "Öffentlich", "hidden": true}]}
+            """)
+        #expect(result.faults == [])
+        let value = try #require(result.value)
+        #expect(value.hostName == "camera-2" && value.country == "DE")
+        #expect(value.timeServers.map(\.description) == ["pool.ntp.org", "10.0.0.1"])
+        #expect(value.wifi.map(\.ssid) == ["Studio", "Öffentlich"])
+        #expect(value.wifi.map { $0.password?.revealed } == ["hush-hush", nil])
+        var dumped = ""
+        dump(value, to: &dumped)
+        #expect(!dumped.contains("hush") && !"\(value)".contains("hush"))
+        #expect(try network("{}").value == NetworkDescription())
+    }
+
+    @Test(arguments: [
+        (#"{"hostName": "my camera"}"#, ["1:14 hostName invalidValue"]),
+        (#"{"country": "Germany"}"#, ["1:13 country invalidValue"]),
+        (#"{"timeServers": ["a", "http://b"]}"#, ["1:23 timeServers[1] invalidValue"]),
+        (#"{"timeServers": ["a", 5]}"#, ["1:23 timeServers[1] wrongType"]),
+        (#"{"wifi": {"ssid": "a"}}"#, ["1:10 wifi wrongType"]),
+        (
+            #"{"country": "DE", "wifi": [7, {"ssid": ""}, {"password": "12345678"}]}"#,
+            ["1:28 wifi[0] wrongType", "1:40 wifi[1].ssid invalidValue", "1:45 wifi[2].ssid missing"]
+        ),
+        (#"{"country": "DE", "wifi": [{"ssid": "a", "password": "short"}]}"#, ["1:54 wifi[0].password invalidValue"]),
+        (#"{"wifi": [{"ssid": "a"}]}"#, ["1:1 country suspicious"]),
+    ])
+    func faultsOfNetworks(text: String, faults: [String]) throws {
+        let result = try network(text)
+        #expect(short(result.faults) == faults)
+        #expect(result.faults.allSatisfy { !$0.description.contains("short") })
+    }
+
+    @Test func aWrongKeyLeavesTheRestOfANetwork() throws {
+        let result = try network(
+            #"{"hostName": "my camera", "country": "DE", "wifi": [{"ssid": ""}, {"ssid": "Studio"}], "timeServers": [5, "a"]}"#
+        )
+        #expect(result.value == nil && result.errors.count == 3)
+        let part = try #require(result.goodPart)
+        #expect(part.hostName == "tallycam" && part.country == "DE" && part.wifi.map(\.ssid) == ["Studio"])
+        #expect(part.timeServers.map(\.description) == ["a"])
+    }
+}

@@ -1,0 +1,54 @@
+import JSONText
+import Media
+import Settings
+import Testing
+
+/// A secret that was written where it does not belong is told of, and not quoted.
+@Suite("Misplaced secrets")
+struct MisplacedSecretTests {
+    private func faults(_ text: String) throws -> [DescriptionFault] {
+        let json = try JSONValue(parsing: Array(text.utf8))
+        return NetworkDescription.decode(json).faults + StreamDescription.decode(json).faults
+    }
+
+    @Test(arguments: [
+        #"{"hushhush": "rtmp://a"}"#, #"{"hushhush": 1, "hushhush": 2}"#, #"{"wifi": [{"ssid": "a", "hushhush": 1}]}"#,
+        #"{"hushhush": {"a": 1, "a": 2}}"#, #"{"url": "hushhush://a/b/c"}"#, #"{"url": "hushhush"}"#,
+        #"{"url": "rtmp://a/b/c", "hushhush": 1}"#,
+        #"{"hosts": {"hushhush": {}, "publish": {"hushhush": 1}}, "hub": "h"}"#,
+        #"{"wifi": [{"ssid": "a", "password": "hushhush", "hushhush": 1, "hushhush": null}]}"#,
+        #"{"hub": "hush", "title": "hushhush hushhush", "publishKey": "hushhush hushhush", "publishSecurity": "hushhush"}"#,
+        #"{"country": "hushhush", "hostName": "hush hush", "timeServers": ["hush hush", {"hushhush": 1}]}"#,
+    ])
+    func itIsNotQuoted(text: String) throws {
+        let told = try faults(text)
+        #expect(!told.isEmpty)
+        #expect(told.allSatisfy { !$0.description.lowercased().hasPart("hush") }, "\(told)")
+        #expect(told.allSatisfy { $0.isWarning || $0.example != nil })
+    }
+
+    @Test func aNumberInAFileOfSecretsIsNotQuoted() throws {
+        let told = try faults(#"{"hub": "hub", "publishSecurity": "expiring", "publishLifetime": 4711081500}"#)
+        #expect(told.contains { $0.keyPath == "publishLifetime" && !$0.description.hasPart("4711") })
+    }
+
+    @Test func aSlipOfTheFingerIsQuotedWithWhatWasMeant() throws {
+        let told = try faults(#"{"url": "rtmp://h/a/b", "disabeld": true}"#).map(\.description)
+        #expect(
+            told.contains(
+                "1:25: disabeld: warning: is not known and ignored; did you mean \"disabled\"?; for example: \"disabled\": false"
+            ))
+        // Known, though not there.
+        let known = try faults(#"{"hub": "hubb", "caFile": "x"}"#)
+        #expect(known.contains { $0.keyPath == "caFile" && $0.kind == .unknownKey })
+    }
+
+    @Test func aFamiliarSchemeIsNamed() throws {
+        let told = try faults(#"{"url": "HTTPS://h/a/b"}"#).map(\.description)
+        #expect(told.contains { $0.hasPart("its scheme is https") })
+    }
+}
+
+extension String {
+    func hasPart(_ part: String) -> Bool { indices.contains { self[$0...].hasPrefix(part) } }
+}

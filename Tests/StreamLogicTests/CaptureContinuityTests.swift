@@ -1,0 +1,128 @@
+import Media
+import StreamLogic
+import Testing
+
+@Suite struct CaptureContinuityTests {
+    private func at(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: milliseconds) }
+    private let rate = FrameRate(framesPerSecond: 25)
+
+    /// A camera that has given pictures at 40, 80, ... 400 ms.
+    private func running() -> CaptureContinuity {
+        var machine = CaptureContinuity(frameRate: rate, now: at(0))
+        for index in 1...10 { #expect(machine.pictureArrived(now: at(40 * Int64(index))) == []) }
+        return machine
+    }
+
+    @Test func nothingHappensWhilePicturesCome() {
+        let machine = running()
+        #expect(machine.deadline == at(900))
+    }
+
+    @Test func aSilentCamerasLastPictureIsRepeatedAtItsRate() {
+        var machine = running()
+        for index in 0..<5 {
+            let time = at(900 + 40 * Int64(index))
+            #expect(machine.deadline == time)
+            #expect(machine.timeReached(now: time) == [.repeatPicture(at: time)])
+        }
+        #expect(machine.pictureArrived(now: at(1085)) == [])
+        #expect(machine.deadline == at(1585))
+    }
+
+    @Test func repetitionsThatWereMissedAreNotMadeUpFor() {
+        var machine = running()
+        #expect(machine.timeReached(now: at(905)) == [.repeatPicture(at: at(900))])
+        #expect(machine.timeReached(now: at(2000)) == [.repeatPicture(at: at(2000))])
+        #expect(machine.deadline == at(2040))
+    }
+
+    @Test func afterThreeSecondsTheCameraIsClosedAndOpenedAgain() {
+        var machine = running()
+        var actions: [CaptureContinuity.Action] = []
+        var reports: [CaptureContinuity.Action] = []
+        while machine.deadline < at(8000) {
+            let now = machine.deadline
+            actions = machine.timeReached(now: now).filter {
+                if case .repeatPicture = $0 { return false } else { return true }
+            }
+            reports += actions
+            if actions.contains(.openCamera) { machine.openingFailed(now: now) }
+        }
+        #expect(
+            reports == [
+                .closeCamera, .reportInterruption(reason: "the camera gives no pictures"), .openCamera, .openCamera,
+                .openCamera, .openCamera,
+            ])
+        machine.cameraOpened(now: at(8000))
+        #expect(machine.pictureArrived(now: at(8100)) == [.reportReturn(after: .milliseconds(7700))])
+    }
+
+    @Test func aLostCameraIsReportedOnceHoweverOftenItFails() {
+        var machine = running()
+        #expect(
+            machine.cameraFailed("gone", now: at(420)) == [.closeCamera, .reportInterruption(reason: "gone")])
+        #expect(machine.timeReached(now: at(1420)).contains(.openCamera))
+        machine.cameraOpened(now: at(1430))
+        #expect(machine.cameraFailed("gone", now: at(1440)) == [.closeCamera])
+        #expect(machine.timeReached(now: at(2440)).contains(.openCamera))
+        machine.cameraOpened(now: at(2450))
+        #expect(machine.pictureArrived(now: at(2500)) == [.reportReturn(after: .milliseconds(2100))])
+    }
+
+    @Test func aCameraThatNeverGaveAPictureHasNothingToRepeatAndMoreTime() {
+        var machine = CaptureContinuity(frameRate: rate, now: at(0))
+        #expect(machine.deadline == at(10_000))
+        #expect(
+            machine.timeReached(now: at(10_000))
+                == [.closeCamera, .reportInterruption(reason: "the camera gives no pictures")])
+        #expect(machine.deadline == at(11_000))
+    }
+
+    @Test func aSlowCameraIsGivenTwentyPicturesTime() {
+        var machine = CaptureContinuity(frameRate: FrameRate(framesPerSecond: 1), now: at(0))
+        #expect(machine.deadline == at(20_000))
+        _ = machine.pictureArrived(now: at(1000))
+        #expect(machine.deadline == at(4000))
+    }
+}
+
+@Suite struct StaleFramesTests {
+    private func time(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: milliseconds) }
+
+    /// Six buffers were filled while nobody took them; the next frame is as young as ever.
+    @Test func framesThatWaitedAreLeftOutAndNewOnesAreNot() {
+        var stale = StaleFrames()
+        for number in Int64(0)..<30 {
+            let isStale = stale.isStale(capturedAt: time(number * 33), now: time(number * 33 + 20))
+            #expect(!isStale)
+        }
+        for number in Int64(30)..<36 {
+            let isStale = stale.isStale(capturedAt: time(number * 33), now: time(5000))
+            #expect(isStale)
+        }
+        let next = stale.isStale(capturedAt: time(5010), now: time(5040))
+        #expect(!next)
+    }
+
+    @Test func aShortWaitIsNone() {
+        var stale = StaleFrames()
+        _ = stale.isStale(capturedAt: time(0), now: time(20))
+        let isStale = stale.isStale(capturedAt: time(33), now: time(33 + 500))
+        #expect(!isStale)
+    }
+
+    @Test func aCameraThatIsAlwaysLateIsNotLeftOut() {
+        var stale = StaleFrames()
+        for number in Int64(0)..<100 {
+            let isStale = stale.isStale(capturedAt: time(number * 33), now: time(number * 33 + 2000))
+            #expect(!isStale)
+        }
+    }
+
+    @Test func aCameraThatBecomesSlowerGoesOnAfterAFewFrames() {
+        var stale = StaleFrames()
+        _ = stale.isStale(capturedAt: time(0), now: time(20))
+        let left = (Int64(1)..<100).count { stale.isStale(capturedAt: time($0 * 33), now: time($0 * 33 + 900)) }
+        #expect(left == 16)
+    }
+}

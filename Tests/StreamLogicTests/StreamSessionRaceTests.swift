@@ -1,0 +1,189 @@
+import Media
+import StreamLogic
+import Testing
+
+/// A connection through which nothing gets any more, and a second one that is tried beside it.
+@Suite("Stream session, racing a silent connection")
+struct StreamSessionRaceTests {
+    /// Publishes on connection 1, which has been silent since 1 s; connection 2 is being tried.
+    private func racing(
+        limit: ReconnectPolicy.Limit = .endless, statusInterval: Duration = .seconds(30)
+    ) -> StreamSessionScript {
+        var script = StreamSessionScript(limit: limit, statusInterval: statusInterval)
+        _ = script.play([.start, .connected(1), .publishing(1)])
+        _ = script.wait(.seconds(1))
+        #expect(script.play(.silent(1)) == ["open 2"])
+        #expect(script.session.state == .connected)
+        return script
+    }
+
+    @Test func theNewConnectionReplacesTheSilentOne() {
+        var script = racing()
+        // The old one is ended before the new one speaks: the server gives the stream's name to one only.
+        #expect(script.play(.connected(2)) == ["abort 1", "3004", "1102", "reconnecting", "1001"])
+        #expect(script.play(.publishing(2)) == ["key frame", "media 2", "1002", "connected"])
+        #expect(script.play([.failed(1, reset), .resumed(1), .silent(1), .closed(1)]) == [])
+        #expect(script.session.state == .connected)
+    }
+
+    @Test func theOldConnectionStaysWhenItLivesFirst() {
+        var script = racing()
+        #expect(script.play(.resumed(1)) == ["abort 2"])
+        #expect(script.play([.connected(2), .publishing(2), .failed(2, refused)]) == [])
+        #expect(script.wait(.seconds(20)) == [])
+        #expect(script.session.state == .connected)
+        #expect(script.play(.silent(1)) == ["open 3"])
+    }
+
+    @Test func aNewConnectionIsAWayWhateverLinkIsDown() {
+        var script = racing()
+        _ = script.play([.linkDown, .connected(2), .publishing(2), .failed(2, reset)])
+        for index in 3...6 {
+            #expect(script.wait(.milliseconds(500)).count == 1)
+            _ = script.play(.failed(index, refused))
+        }
+    }
+
+    @Test func attemptsFollowOneAnother() {
+        var script = racing()
+        #expect(script.play(.failed(2, refused)) == [])
+        #expect(script.wait(.milliseconds(499)) == [])
+        #expect(script.wait(.milliseconds(1)) == ["1.5 open 3"])
+        #expect(script.play(.failed(3, refused)) == [])
+        #expect(script.play(.resumed(1)) == [])
+        #expect(script.wait(.seconds(5)) == [])
+    }
+
+    @Test func anAttemptThatNeverEndsIsEnded() {
+        var script = racing()
+        let log = script.wait(.seconds(31)).filter { !$0.hasSuffix("status") }
+        #expect(log == ["31.0 abort 2", "31.5 open 3"])
+    }
+
+    @Test func statusGoesOn() {
+        var script = racing(statusInterval: .seconds(3))
+        #expect(script.wait(.seconds(6)) == ["3.0 status", "6.0 status"])
+    }
+
+    @Test func theAttemptUnderWayGoesOnWhenTheOldConnectionIsGivenUp() {
+        var script = racing()
+        _ = script.wait(.seconds(5))
+        #expect(script.play(.failed(1, reset)) == ["3004", "1102", "reconnecting"])
+        #expect(script.play([.connected(2), .publishing(2)]).suffix(2) == ["1002", "connected"])
+        var between = racing()
+        _ = between.play(.failed(2, refused))
+        #expect(between.play(.failed(1, reset)) == ["3004", "1102", "reconnecting"])
+        #expect(between.wait(.milliseconds(500)) == ["1.5 open 3"])
+    }
+
+    @Test func itCountsAsOneOfTheAttempts() {
+        var script = racing(limit: .attempts(2))
+        _ = script.play([.connected(2), .failed(2, badName)])
+        #expect(script.wait(.milliseconds(500)) == ["1.5 open 3"])
+        #expect(script.play([.connected(3), .failed(3, badName)]) == ["1001", "-1307", "error"])
+    }
+
+    @Test func aStreamThatIsNotToReconnectDoesNot() {
+        var script = StreamSessionScript(limit: .attempts(0))
+        _ = script.play([.start, .connected(1), .publishing(1)])
+        #expect(script.play(.silent(1)) == [])
+    }
+
+    @Test func aNameStillInUseIsAskedForAgain() {
+        var script = racing()
+        _ = script.play(.connected(2))
+        #expect(script.play(.failed(2, badName)) == ["3003", "1102"])
+        #expect(script.wait(.milliseconds(500)) == ["1.5 open 3"])
+        #expect(script.play([.connected(3), .publishing(3)]).last == "connected")
+    }
+
+    @Test func theLinksReturnBeginsAnew() {
+        var script = racing()
+        _ = script.play(.linkDown)
+        #expect(script.play(.linkUp(stalled: true)) == ["abort 1", "abort 2", "reconnecting", "1102", "open 3"])
+        var between = racing()
+        _ = between.play([.failed(2, refused), .linkDown])
+        #expect(between.play(.linkUp(stalled: true)) == ["abort 1", "reconnecting", "1102", "open 3"])
+    }
+
+    @Test func aWishToMoveEndsTheRace() {
+        var script = racing()
+        #expect(script.play(.move(1, "rtmp://other/app")) == ["abort 2", "open 3"])
+        #expect(script.targets.last == .requested(tcURL: "rtmp://other/app"))
+        // A second connection is open as it is.
+        #expect(script.play(.silent(1)) == [])
+        #expect(script.play([.connected(3), .publishing(3), .keyFrame]).suffix(3) == ["media 3", "close 1", "2003"])
+    }
+
+    @Test func theRaceLeadsWhereTheConnectionLed() {
+        var script = StreamSessionScript(limit: .endless)
+        _ = script.play([.start, .publishing(1), .move(1, "rtmp://other/app"), .publishing(2), .keyFrame])
+        #expect(script.play(.silent(2)) == ["open 3"])
+        #expect(script.targets.last == .requested(tcURL: "rtmp://other/app"))
+    }
+
+    @Test func stopAndRestartEndBoth() {
+        var script = racing()
+        #expect(script.play(.stop) == ["abort 2", "close 1", "disconnecting"])
+        #expect(script.wait(.seconds(1)) == ["1.8 abort 1", "1.8 disconnected", "1.8 stopped"])
+        var again = racing()
+        #expect(again.play(.restart) == ["abort 2", "close 1", "disconnecting"])
+        #expect(again.play(.closed(1)) == ["disconnected", "connecting", "open 3"])
+    }
+
+    // MARK: Ways that come and go
+
+    @Test func anAddressThatIsGoneEndsTheConnectionAtOnce() {
+        var script = StreamSessionScript(limit: .endless)
+        _ = script.play([.start, .connected(1), .publishing(1)])
+        #expect(script.play(.addressGone) == ["3004", "abort 1", "reconnecting", "1102", "open 2"])
+        #expect(script.play([.connected(2), .publishing(2)]).suffix(2) == ["1002", "connected"])
+        var racing = racing()
+        #expect(racing.play(.addressGone) == ["3004", "abort 1", "abort 2", "reconnecting", "1102", "open 3"])
+        var single = StreamSessionScript(limit: .attempts(0))
+        _ = single.play([.start, .connected(1), .publishing(1)])
+        #expect(single.play(.addressGone) == ["abort 1", "-1013", "error"])
+        #expect(single.play(.addressGone) == [])
+    }
+
+    @Test func aNewWayIsTriedAtOnce() {
+        var script = StreamSessionScript(limit: .endless)
+        _ = script.play([.start, .connected(1), .publishing(1)])
+        #expect(script.play(.way) == [])
+        _ = script.play([.linkDown, .failed(1, reset)])
+        #expect(script.play(.way) == ["open 2"])
+        // It may wait for a name server that it could not ask.
+        #expect(script.play(.way) == ["abort 2", "open 3"])
+        #expect(script.play([.connected(3), .way]) == ["1001"])
+    }
+
+    @Test func attemptsCountAgainOnceThereIsAConnection() {
+        var script = StreamSessionScript(limit: .attempts(1))
+        _ = script.play([.start, .connected(1), .publishing(1), .linkDown, .failed(1, reset)])
+        for index in 2...5 {
+            _ = script.wait(.seconds(8))
+            _ = script.play(.failed(index, refused))
+        }
+        _ = script.wait(.seconds(8))
+        // Through another link; the first is still down.
+        _ = script.play([.connected(6), .failed(6, badName)])
+        _ = script.wait(.seconds(8))
+        #expect(script.play([.connected(7), .failed(7, badName)]).last == "error")
+    }
+
+    @Test func nobodyComesBackInStep() {
+        func delays(seed: UInt64) -> [Double] {
+            var script = StreamSessionScript(limit: .endless, jitter: 0.25, seed: seed)
+            _ = script.play([.start, .connected(1), .publishing(1), .failed(1, reset)])
+            return (2...6).map { index in
+                let begin = script.now
+                if let due = script.timer { _ = script.wait(due - script.now) }
+                _ = script.play(.failed(index, refused))
+                return (script.now - begin).inSeconds
+            }
+        }
+        #expect(delays(seed: 1).allSatisfy { (0.375...0.5).contains($0) })
+        #expect(Set(delays(seed: 1)).count == 5)
+        #expect(delays(seed: 1) != delays(seed: 2))
+    }
+}

@@ -1,0 +1,396 @@
+import Media
+import StreamLogic
+import Testing
+
+@Suite("Stream session")
+struct StreamSessionTests {
+    /// A session that publishes on connection 1 since 0 s.
+    private func publishing(_ script: StreamSessionScript = StreamSessionScript()) -> StreamSessionScript {
+        var script = script
+        _ = script.play([.start, .connected(1), .publishing(1)])
+        return script
+    }
+
+    @Test func startStreamStop() {
+        var script = StreamSessionScript()
+        #expect(script.session.state == .unknown)
+        #expect(script.play(.start) == ["connecting", "open 1"])
+        #expect(script.play(.connected(1)) == ["1001"])
+        #expect(script.play(.publishing(1)) == ["key frame", "media 1", "1002", "connected", "started"])
+        #expect(script.play(.stop) == ["close 1", "disconnecting"])
+        #expect(script.play(.closed(1)) == ["disconnected", "stopped"])
+        #expect(script.timer == nil)
+        #expect(script.play(.start) == ["connecting", "open 2"])
+    }
+
+    @Test func startTwiceChangesNothing() {
+        var script = StreamSessionScript()
+        _ = script.play(.start)
+        #expect(script.play(.start) == ["already running"])
+        _ = script.play([.connected(1), .publishing(1)])
+        #expect(script.play(.start) == ["already running"])
+    }
+
+    // MARK: Stop, always within its limit
+
+    @Test func stopDuringLookupConnectAndHandshakeIsImmediate() {
+        for steps: [StreamSessionScript.Step] in [[], [.connected(1)]] {
+            var script = StreamSessionScript()
+            _ = script.play([.start] + steps)
+            #expect(script.play(.stop) == ["abort 1", "start cancelled", "disconnected", "stopped"])
+            #expect(script.play([.connected(1), .publishing(1), .failed(1, refused), .closed(1), .timer]) == [])
+        }
+    }
+
+    @Test func stopWhileWaitingForTheNextAttemptIsImmediate() {
+        var script = publishing()
+        _ = script.play(.failed(1, reset))
+        #expect(script.play(.stop) == ["disconnected", "stopped"])
+        #expect(script.wait(.seconds(60)) == [])
+    }
+
+    @Test func aServerThatNeverSaysGoodbyeIsLeft() {
+        var script = publishing()
+        _ = script.play(.stop)
+        #expect(script.wait(.seconds(1)) == ["0.8 abort 1", "0.8 disconnected", "0.8 stopped"])
+    }
+
+    @Test func aConnectionThatDiesWhileClosingIsClosed() {
+        var script = publishing()
+        _ = script.play(.stop)
+        #expect(script.play(.failed(1, reset)) == ["disconnected", "stopped"])
+    }
+
+    @Test func stopInAnyRestingStateIsAnswered() {
+        var script = StreamSessionScript()
+        #expect(script.play(.stop) == ["stopped"])
+        #expect(script.session.state == .unknown)
+    }
+
+    // MARK: Reconnecting
+
+    @Test func threeAttemptsAfterALossThenAnError() {
+        var script = publishing()
+        #expect(script.play(.failed(1, reset)) == ["3004", "1102", "reconnecting"])
+        #expect(script.wait(.milliseconds(500)) == ["0.5 open 2"])
+        #expect(script.play(.failed(2, refused)) == ["3002", "1102"])
+        #expect(script.wait(.seconds(1)) == ["1.5 open 3"])
+        #expect(script.play(.failed(3, notFound)) == ["3001", "1102"])
+        #expect(script.wait(.seconds(2)) == ["3.5 open 4"])
+        #expect(script.play([.connected(4), .failed(4, badName)]) == ["1001", "-1307", "error"])
+        #expect(script.wait(.seconds(60)) == [])
+        #expect(script.play(.start) == ["connecting", "open 5"])
+    }
+
+    @Test func delaysDoubleUpToEightSecondsAndJitterShortensThem() {
+        func delays(jitter: Double, seed: UInt64) -> [Double] {
+            var script = publishing(StreamSessionScript(limit: .endless, jitter: jitter, seed: seed))
+            return (1...7).map { index in
+                _ = script.play(.failed(index, reset))
+                let begin = script.now
+                if let due = script.timer { _ = script.wait(due - script.now) }
+                return (script.now - begin).inSeconds
+            }
+        }
+        let exact = [0.5, 1, 2, 4, 8, 8, 8]
+        #expect(delays(jitter: 0, seed: 1) == exact)
+        let jittered = delays(jitter: 0.25, seed: 1)
+        #expect(zip(jittered, exact).allSatisfy { $0 <= $1 && $0 >= 0.75 * $1 })
+        #expect(jittered != exact)
+        #expect(jittered != delays(jitter: 0.25, seed: 2))
+        #expect(jittered == delays(jitter: 0.25, seed: 1))
+    }
+
+    @Test func aServerOutOfReachIsTriedEveryHalfSecond() {
+        var script = publishing(StreamSessionScript(limit: .endless))
+        _ = script.play(.failed(1, reset))
+        for index in 2...9 {
+            #expect(script.wait(.milliseconds(500)).count == 1)
+            #expect(script.play(.failed(index, refused)) == ["3002", "1102"])
+        }
+        // Once it answers and refuses, it is left alone for longer and longer.
+        _ = script.wait(.milliseconds(500))
+        _ = script.play([.connected(10), .failed(10, badName)])
+        #expect(script.wait(.milliseconds(999)) == [])
+        #expect(script.wait(.milliseconds(1)).count == 1)
+    }
+
+    @Test func withTheLinkDownDelaysGrow() {
+        var script = publishing(StreamSessionScript(limit: .endless))
+        _ = script.play([.linkDown, .failed(1, reset)])
+        _ = script.wait(.milliseconds(500))
+        _ = script.play(.failed(2, refused))
+        #expect(script.wait(.milliseconds(999)) == [])
+        #expect(script.wait(.milliseconds(1)).count == 1)
+    }
+
+    @Test func afterAReconnectHeadersComeFirstAndAKeyFrameIsWanted() {
+        var script = publishing()
+        _ = script.play(.failed(1, reset))
+        _ = script.wait(.milliseconds(500))
+        #expect(script.play([.connected(2), .publishing(2)]) == ["1001", "key frame", "media 2", "1002", "connected"])
+        #expect(script.targets == [.described, .described])
+    }
+
+    @Test func aConnectionThatLivedLongResetsTheCount() {
+        var script = publishing()
+        for index in 1...10 {
+            _ = script.wait(.seconds(6))
+            #expect(script.play(.failed(index, reset)) == ["3004", "1102", "reconnecting"])
+            #expect(script.wait(.milliseconds(500)).count == 1)
+            _ = script.play([.connected(index + 1), .publishing(index + 1)])
+        }
+    }
+
+    @Test func aServerThatTakesAndDropsAtOnceIsGivenUp() {
+        var script = publishing()
+        var log: [String] = []
+        for index in 1...4 {
+            log = script.play(.failed(index, reset))
+            _ = script.wait(.seconds(8))
+            if script.connections.count > index { _ = script.play([.connected(index + 1), .publishing(index + 1)]) }
+        }
+        #expect(log == ["-1307", "error"])
+    }
+
+    // MARK: The first connection
+
+    @Test func aFirstConnectionIsTriedAgain() {
+        var script = StreamSessionScript()
+        _ = script.play(.start)
+        #expect(script.play(.failed(1, refused)) == ["3002", "1102"])
+        #expect(script.session.state == .connecting)
+        _ = script.wait(.milliseconds(500))
+        #expect(script.play([.connected(2), .publishing(2)]).last == "started")
+    }
+
+    @Test func aFirstConnectionThatNeverComesAboutEndsWithItsOwnCode() {
+        var script = StreamSessionScript()
+        _ = script.play([.start, .failed(1, refused)])
+        _ = script.wait(.milliseconds(500))
+        _ = script.play(.failed(2, refused))
+        _ = script.wait(.seconds(1))
+        _ = script.play(.failed(3, refused))
+        _ = script.wait(.seconds(2))
+        #expect(script.play(.failed(4, refused)) == ["-1001", "error", "start failed -1001"])
+    }
+
+    @Test func withoutAttemptsTheFirstFailureEnds() {
+        var script = StreamSessionScript(limit: .attempts(0))
+        #expect(script.play([.start, .failed(1, refused)]).suffix(3) == ["-1001", "error", "start failed -1001"])
+        var live = publishing(StreamSessionScript(limit: .attempts(0)))
+        #expect(live.play(.failed(1, reset)) == ["-1013", "error"])
+    }
+
+    @Test func whatOnlySettingsCanCureIsNotRetriedAtTheFirstConnection() {
+        var script = StreamSessionScript(limit: .endless)
+        _ = script.play([.start, .connected(1)])
+        #expect(script.play(.failed(1, wrongPassword)) == ["-1005", "error", "start failed -1005"])
+    }
+
+    @Test func aNameInUseIsRetriedFromTheFirst() {
+        var script = StreamSessionScript()
+        _ = script.play([.start, .connected(1)])
+        #expect(script.play(.failed(1, badName)) == ["3003", "1102"])
+    }
+
+    @Test func afterItOnceRanEverythingIsRetried() {
+        var script = publishing()
+        _ = script.play(.failed(1, reset))
+        _ = script.wait(.milliseconds(500))
+        #expect(script.play([.connected(2), .failed(2, wrongPassword)]) == ["1001", "3003", "1102"])
+    }
+
+    @Test func permanentFailuresCanEndAReconnectBySetting() {
+        var script = publishing(StreamSessionScript(permanent: .endAlways))
+        _ = script.play(.failed(1, reset))
+        _ = script.wait(.milliseconds(500))
+        #expect(script.play(.failed(2, wrongPassword)) == ["-1400", "error"])
+        var stubborn = StreamSessionScript(permanent: .retry)
+        #expect(stubborn.play([.start, .failed(1, wrongPassword)]).suffix(2) == ["3002", "1102"])
+    }
+
+    @Test func anAttemptThatNeverEndsIsEnded() {
+        var script = StreamSessionScript()
+        _ = script.play([.start, .connected(1)])
+        #expect(script.wait(.seconds(30)) == ["30.0 abort 1", "30.0 3003", "30.0 1102"])
+    }
+
+    // MARK: The link
+
+    @Test func theReturnOfTheLinkIsAnsweredAtOnce() {
+        var script = publishing()
+        _ = script.play([.failed(1, reset)])
+        _ = script.wait(.milliseconds(100))
+        #expect(script.play([.linkDown, .linkUp(stalled: false)]) == ["open 2"])
+        #expect(script.play(.failed(2, refused)) == ["3002", "1102"])
+        // The delays begin anew.
+        #expect(script.wait(.milliseconds(500)) == ["0.6 open 3"])
+    }
+
+    @Test func anAttemptWhosePacketsWereLostWithTheLinkIsMadeAnew() {
+        var script = publishing()
+        _ = script.play([.linkDown, .failed(1, reset)])
+        _ = script.wait(.milliseconds(500))
+        #expect(script.play(.linkUp(stalled: false)) == ["abort 2", "open 3"])
+        // News of another link disturbs nothing.
+        #expect(script.play(.linkUp(stalled: false)) == [])
+        #expect(script.play([.linkDown, .connected(3), .linkUp(stalled: false)]) == ["1001"])
+    }
+
+    @Test func aStalledConnectionIsReplacedWhenTheLinkReturns() {
+        var script = publishing()
+        _ = script.play(.linkDown)
+        #expect(script.play(.linkUp(stalled: true)) == ["abort 1", "reconnecting", "1102", "open 2"])
+        #expect(script.play([.connected(2), .publishing(2)]).contains("connected"))
+    }
+
+    @Test func aRunningConnectionIsLeftAlone() {
+        var script = publishing()
+        #expect(script.play([.linkDown, .linkUp(stalled: false), .linkUp(stalled: true)]) == [])
+        #expect(script.session.state == .connected)
+    }
+
+    @Test func attemptsWithoutALinkDoNotUseUpTheLimit() {
+        var script = publishing()
+        _ = script.play([.linkDown, .failed(1, reset)])
+        for index in 2...12 {
+            _ = script.wait(.seconds(8))
+            #expect(script.connections.count == index)
+            #expect(script.play(.failed(index, refused)) == ["3002", "1102"])
+        }
+        #expect(script.play(.linkUp(stalled: false)) == ["open 13"])
+    }
+
+    @Test func aStreamThatNeverRanDoesNotWaitForALink() {
+        var script = StreamSessionScript()
+        _ = script.play([.linkDown, .start, .failed(1, notFound)])
+        var log: [String] = []
+        for index in 2...4 {
+            _ = script.wait(.seconds(2))
+            log = script.play(.failed(index, notFound))
+        }
+        #expect(log == ["-1000", "error", "start failed -1000"])
+    }
+
+    // MARK: Status
+
+    @Test func statusComesAtItsInterval() {
+        var script = publishing(StreamSessionScript(statusInterval: .seconds(3)))
+        #expect(script.wait(.seconds(7)) == ["3.0 status", "6.0 status"])
+        _ = script.play(.stop)
+        #expect(!script.wait(.seconds(10)).contains { $0.hasSuffix("status") })
+    }
+
+    @Test func statusMissedInAPauseIsNotMadeUpFor() {
+        var script = publishing(StreamSessionScript(statusInterval: .seconds(3)))
+        script.now = .zero + .seconds(100)
+        #expect(script.play(.timer) == ["status"])
+        #expect(script.wait(.seconds(3)) == ["103.0 status"])
+    }
+
+    @Test func theStatusIntervalStaysInItsRange() {
+        #expect(StreamSessionSettings(statusInterval: .zero).statusInterval == .seconds(1))
+        #expect(StreamSessionSettings(statusInterval: .seconds(31)).statusInterval == .seconds(30))
+        var settings = StreamSessionSettings()
+        #expect(settings.statusInterval == .seconds(3))
+        settings.statusInterval = .seconds(99)
+        #expect(settings.statusInterval == .seconds(30))
+    }
+
+    // MARK: Restart
+
+    @Test func aRestartSaysGoodbyeFirst() {
+        var script = publishing()
+        #expect(script.play(.restart) == ["close 1", "disconnecting"])
+        #expect(script.play(.closed(1)) == ["disconnected", "connecting", "open 2"])
+        #expect(script.play([.connected(2), .publishing(2)]).last == "started")
+    }
+
+    @Test func aRestartDoesNotWaitForAnAttemptOrADelay() {
+        var script = StreamSessionScript()
+        _ = script.play(.start)
+        #expect(script.play(.restart) == ["abort 1", "open 2"])
+        _ = script.play(.failed(2, refused))
+        #expect(script.play(.restart) == ["open 3"])
+        #expect(StreamSessionScript().session.state == .unknown)
+    }
+
+    @Test func startAndStopWhileClosingAreHonouredInOrder() {
+        var script = publishing()
+        #expect(script.play([.stop, .start]) == ["close 1", "disconnecting"])
+        #expect(script.play(.closed(1)) == ["disconnected", "stopped", "connecting", "open 2"])
+        var again = publishing()
+        #expect(again.play([.stop, .start, .stop]) == ["close 1", "disconnecting", "start cancelled"])
+        #expect(again.play(.closed(1)) == ["disconnected", "stopped"])
+    }
+
+    // MARK: Moving to another server
+
+    @Test func aMoveIsMadeBeforeTheOldConnectionIsBroken() {
+        var script = publishing()
+        #expect(script.play(.move(1, "rtmp://other/app")) == ["open 2"])
+        #expect(script.targets.last == .requested(tcURL: "rtmp://other/app"))
+        #expect(script.play(.keyFrame) == [])
+        #expect(script.play([.connected(2), .publishing(2)]) == ["1001", "key frame"])
+        #expect(script.session.state == .connected)
+        #expect(script.play(.keyFrame) == ["media 2", "close 1", "2003"])
+        #expect(script.play(.keyFrame) == [])
+        #expect(script.play(.closed(1)) == [])
+        #expect(script.play(.failed(2, reset)) == ["3004", "1102", "reconnecting"])
+        #expect(script.wait(.milliseconds(500)) == ["0.5 open 3"])
+        #expect(script.targets.last == .described)
+    }
+
+    @Test func theOldConnectionIsCutWhenItDoesNotClose() {
+        var script = publishing()
+        _ = script.play([.move(1, nil), .connected(2), .publishing(2), .keyFrame])
+        #expect(script.wait(.seconds(1)) == ["0.8 abort 1"])
+        #expect(script.play([.failed(1, reset), .closed(1)]) == [])
+    }
+
+    @Test func aMoveThatFailsLeavesTheOldConnection() {
+        var script = publishing()
+        _ = script.play(.move(1, nil))
+        #expect(script.play(.failed(2, refused)) == ["2004"])
+        #expect(script.play(.keyFrame) == [])
+        #expect(script.session.state == .connected)
+        // The server may ask again.
+        #expect(script.play(.move(1, nil)) == ["open 3"])
+    }
+
+    @Test func aMoveHasATimeLimit() {
+        var script = publishing(StreamSessionScript(statusInterval: .seconds(30)))
+        _ = script.play(.move(1, nil))
+        #expect(script.wait(.seconds(31)).filter { !$0.hasSuffix("status") } == ["30.0 abort 2", "30.0 2004"])
+        _ = script.play([.move(1, nil), .connected(3), .publishing(3)])
+        #expect(script.wait(.seconds(6)) == ["36.0 abort 3", "36.0 2004"])
+    }
+
+    @Test func aSecondWishDuringAMoveIsNotHeeded() {
+        var script = publishing()
+        #expect(script.play([.move(1, nil), .move(1, nil)]) == ["open 2"])
+    }
+
+    @Test func theOldConnectionMayDieDuringTheMove() {
+        var early = publishing()
+        _ = early.play(.move(1, nil))
+        #expect(early.play(.failed(1, reset)) == ["3004", "1102", "reconnecting"])
+        #expect(early.play([.connected(2), .publishing(2)]) == ["1001", "key frame", "media 2", "1002", "connected"])
+        var late = publishing()
+        _ = late.play([.move(1, nil), .connected(2), .publishing(2)])
+        #expect(
+            late.play(.failed(1, reset)) == [
+                "3004", "1102", "reconnecting", "key frame", "media 2", "1002", "connected",
+            ])
+    }
+
+    @Test func stopDuringAMoveEndsBoth() {
+        var script = publishing()
+        _ = script.play([.move(1, nil), .connected(2)])
+        #expect(script.play(.stop) == ["abort 2", "close 1", "disconnecting"])
+        var moved = publishing()
+        _ = moved.play([.move(1, nil), .connected(2), .publishing(2), .keyFrame, .stop])
+        #expect(moved.play(.closed(2)) == ["abort 1", "disconnected", "stopped"])
+    }
+}
