@@ -35,7 +35,8 @@ static struct node nodes[NODES], *node = nodes;
 static int lent[BUFFERS];
 static FILE *file;
 static char **words;
-static long long began;
+// When the first frame was fed, and the last buffer came back.
+static long long began, returned;
 
 static long long now(void) {
     struct timespec time;
@@ -188,6 +189,7 @@ static bool dequeue(int one) {
     buffer.memory = queue->is_lent ? V4L2_MEMORY_DMABUF : V4L2_MEMORY_MMAP;
     if (!queue->count || ioctl(node->descriptor, VIDIOC_DQBUF, &buffer) < 0) return false;
     queue->has[buffer.index] = false;
+    returned = now();
     printf("{\"back\":\"%s\",\"at\":%.1f,\"frame\":%ld,\"bytes\":%u,\"sequence\":%u,\"key\":%d,\"p\":%d,\"last\":%d,"
            "\"error\":%d}\n", one == FRAMES ? "frame" : "coded", (now() - began) / 1000.0, (long)buffer.timestamp.tv_usec,
            plane.bytesused, buffer.sequence, !!(buffer.flags & V4L2_BUF_FLAG_KEYFRAME),
@@ -209,6 +211,12 @@ static void wait_until(long long time) {
         // A queue that is not ready is told as an error at once.
         if (entry.revents & POLLERR) usleep(1000);
     }
+}
+
+// Until nothing has come back for so long.
+static void wait_for_quiet(void) {
+    long long pause = number() * 1000LL;
+    for (returned = now(); now() < returned + pause;) wait_until(returned + pause);
 }
 
 // So many frames, each so many milliseconds after the one before, and whenever an input is free.
@@ -274,6 +282,7 @@ int main(int count, char **arguments) {
         else if (!strcmp(word, "off")) stream(false);
         else if (!strcmp(word, "feed")) feed();
         else if (!strcmp(word, "run")) wait_until(now() + number() * 1000LL);
+        else if (!strcmp(word, "quiet")) wait_for_quiet();
         else if (!strcmp(word, "sleep")) usleep(number() * 1000);
         else if (!strcmp(word, "set")) set_control();
         else if (!strcmp(word, "value")) get_control();

@@ -253,6 +253,8 @@ def test_a_driver_that_hangs_costs_one_thread_however_often_it_is_tried(encoder,
             use.measure()
     finally:
         set_faults(encoder, **{fault: 0})
+    # What hung goes on from there, to its end.
+    time.sleep(3)
     # The first that hangs is the only one. A connection may be on its end, or at its begin.
     assert max(use.threads[2:]) <= use.threads[1] + 1, use.threads
     assert max(use.descriptors[2:]) <= use.descriptors[1] + 2, use.descriptors

@@ -87,7 +87,7 @@ def took(milliseconds: int, seconds: float) -> bool:
 # Memory.
 
 
-LENT = f"borrow /dev/video0 4 {opened('640 360', 4, memory='lent')} {START} feed 8 5 run 600"
+LENT = f"borrow /dev/video0 4 {opened('640 360', 4, memory='lent')} {START} feed 8 5 quiet 600"
 
 
 def prepare_camera(board) -> None:
@@ -132,7 +132,7 @@ def test_a_friendlier_encoder_takes_any_memory(scattered_camera, any_memory, cli
 @pytest.mark.parametrize("milliseconds", FRAME_TIMES[1:])
 def test_a_frame_takes_its_time_and_several_are_inside(client, encoder, milliseconds):
     set_faults(encoder, picture_ms=milliseconds)
-    answers = client.run(opened(), START, "feed 24 1 run 900").assert_fine()
+    answers = client.run(opened(), START, "feed 24 1 quiet 600").assert_fine()
     coded, back = answers.coded, answers.back("frame")
     assert [line["frame"] for line in coded] == [line["frame"] for line in back] == list(range(1, 25))
     # No more often than that; the guest's processor may be late with what was due.
@@ -145,7 +145,7 @@ def test_a_frame_takes_its_time_and_several_are_inside(client, encoder, millisec
 
 
 def test_an_encoder_without_a_frame_time_waits_for_nothing(client):
-    answers = client.run(opened(), START, "feed 24 1 run 300").assert_fine()
+    answers = client.run(opened(), START, "feed 24 1 quiet 600").assert_fine()
     assert len(answers.coded) == len(answers.back("frame")) == 24
 
 
@@ -157,7 +157,7 @@ def test_every_fault_shows_whatever_a_frame_takes(client, encoder, milliseconds)
         set_faults(encoder, **dict.fromkeys(faults, 0))
         return answers
 
-    rest = f"run {300 + 6 * milliseconds}"
+    rest = f"quiet {500 + 2 * milliseconds}"
     skipped = run(f"feed 12 1 {rest}", skip_every=3)
     assert [line["frame"] for line in skipped.coded] == [1, 2, 4, 5, 7, 8, 10, 11] and len(skipped.back("frame")) == 12
     broken = run(f"feed 12 1 {rest}", error_every=4)
@@ -190,7 +190,7 @@ def test_the_firmwares_status_is_the_error_of_starting(client, encoder, number):
     answers = client.run(opened(), START)
     assert answers.errors("REQBUFS") == [0, 0] and answers.errors("STREAMON") == [number, number]
     set_faults(encoder, stream_errno=0)
-    assert len(client.run(opened(), START, "feed 4 1 run 200").assert_fine().coded) == 4
+    assert len(client.run(opened(), START, "feed 4 1 quiet 600").assert_fine().coded) == 4
 
 
 def test_without_a_component_buffers_are_invalid(client, encoder):
@@ -257,7 +257,8 @@ def test_a_silent_firmware_costs_three_seconds_a_message_and_every_call_returns(
 
 
 def test_a_short_silence_loses_nothing(client, encoder):
-    answers = client.run(opened(), START, "feed 6 1 parameter silent 1 feed 3 30 run 800 parameter silent 0 feed 3 30 run 300")
+    answers = client.run(
+        opened(), START, "feed 6 1 quiet 600 parameter silent 1 feed 3 30 run 800 parameter silent 0 feed 3 30 quiet 600")
     assert len(answers.assert_fine().coded) == len(answers.back("frame")) == 12
 
 
@@ -272,14 +273,14 @@ def test_what_a_silent_firmware_did_not_disable_gives_nothing_in_its_next_use(cl
     assert closed.errors("STREAMOFF") == [0, 0]
     after = client.run(opened(), START, "feed 6 1 run 600 off frames off coded close").assert_fine()
     assert not after.coded and not after.back("frame") and max(after.milliseconds("STREAMOFF")) < 500
-    healed = client.run(opened(), START, "feed 6 1 run 300").assert_fine()
+    healed = client.run(opened(), START, "feed 6 1 quiet 600").assert_fine()
     assert len(healed.coded) == 6
     kernel_is_content(encoder)
 
 
 def test_another_opening_waits_for_a_slow_closing(client, encoder):
     """The driver has one lock; many openings are no fault."""
-    both = client.run(opened(), START, "feed 4 1", opened(), START, "feed 4 1 run 200 use 0 feed 4 1 run 200").assert_fine()
+    both = client.run(opened(), START, "feed 4 1", opened(), START, "feed 4 1 quiet 600 use 0 feed 4 1 quiet 600").assert_fine()
     assert len(both.coded) == 12
     set_faults(encoder, stall_after=1, stop_ms=2000)
     slow = encoder.start(f"/tmp/client {opened()} {START} feed 2 1 off frames")
@@ -292,14 +293,14 @@ def test_another_opening_waits_for_a_slow_closing(client, encoder):
 
 
 def test_the_end_is_an_empty_buffer_of_its_own(client, encoder):
-    answers = client.run(opened(), START, f"set {FORCE_KEY} 1 feed 5 1 stop run 300").assert_fine()
+    answers = client.run(opened(), START, f"set {FORCE_KEY} 1 feed 5 1 stop quiet 600").assert_fine()
     *frames, last = answers.back("coded")
     assert len(frames) == 5 and not any(line["last"] for line in frames)
     assert (last["last"], last["bytes"], last["key"]) == (1, 0, 0)
     # No numbers, and a word of key frames only.
     assert not any(line["sequence"] or line["p"] for line in answers.back("coded") + answers.back("frame"))
     assert [line["key"] for line in frames] == [1, 0, 0, 0, 0]
-    empty = client.run(opened(), START, "stop run 200").assert_fine()
+    empty = client.run(opened(), START, "stop quiet 600").assert_fine()
     assert [line["last"] for line in empty.back("coded")] == [1]
 
 
@@ -307,7 +308,7 @@ def test_the_period_of_key_frames_has_two_names(client):
     answers = client.run(f"open {NODE} set {I_PERIOD} 7 value {GOP_SIZE} value {MIN_BUFFERS}")
     values = [(line["control"], line["errno"]) for line in answers if "control" in line]
     assert values == [(7, 0), (0, errno.EINVAL)]
-    answers = client.run(f"{opened()} set {I_PERIOD} 3 {START} feed 8 1 run 300").assert_fine()
+    answers = client.run(f"{opened()} set {I_PERIOD} 3 {START} feed 8 1 quiet 600").assert_fine()
     assert [line["frame"] for line in answers.coded if line["key"]] == [1, 4, 7]
 
 

@@ -221,7 +221,8 @@ def assert_key_frames(stream: Stream, judge: Judge) -> None:
     pictures = [(zero + tag.timestamp / 1000, tag.is_key_picture) for tag in stream.recording.pictures]
     gaps = [(before, after, is_key) for (before, _), (after, is_key) in zip(pictures, pictures[1:])]
     for event in judge.told:
-        keys = [at for at, is_key in pictures if is_key and -0.7 < at - event["t"] < 2]
+        # Closing, contiguous memory for another opening, and a second of silence of that one, too, if it stalls at once.
+        keys = [at for at, is_key in pictures if is_key and -0.7 < at - event["t"] < 3]
         assert keys, f"no key frame followed {event}"
     rates = [(event["t"], event["framesPerSecond"]) for event in stream.of("status")]
     for fault, begin, end in judge.past:
