@@ -152,7 +152,11 @@ let package = Package(
 
 // Regular expressions in the standard library weigh 1.5 MB in a static binary, and string searches that
 // look innocent (`contains` of a string) pull them in. Without their module such a line does not compile.
-for target in package.targets where target.type != .test && !target.name.hasPrefix("C") {
+let shims: Set = [
+    "CLinux", "CGPIOD", "COpenH264", "CLibYUV", "CFDKAAC", "CLibcamera", "CALSA", "CResampler", "CV4LConvert",
+    "CMbedTLS", "CRapidJSON",
+]
+for target in package.targets where target.type != .test && !shims.contains(target.name) {
     target.swiftSettings = [
         .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"]),
         // What a target offers and nobody uses is left out by the linker, function by function.
@@ -160,11 +164,11 @@ for target in package.targets where target.type != .test && !target.name.hasPref
     ]
 }
 
-// What decides and puts together is built for size: pixels and bytes are worked on in other targets.
+// What decides, asks devices and puts together is built for size: pixels and bytes are worked on in other targets.
 let builtForSize = [
-    "Settings", "StreamLogic", "ApplianceLogic", "MediaPipeline", "Publishing", "Receiving", "Terminal",
-    "ApplianceRuntime", "tallycam",
+    "StreamQuality", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices", "CameraCapture", "BoardIO",
+    "JSONText", "MediaPipeline", "Publishing", "Receiving", "Terminal", "ApplianceRuntime", "tallycam",
 ]
 for target in package.targets where builtForSize.contains(target.name) {
-    target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 }
