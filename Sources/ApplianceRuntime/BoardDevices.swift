@@ -4,24 +4,17 @@ import LinuxIO
 import Media
 import Settings
 
-/// Any lamp, as one type.
-private struct Lamp: LampDevice {
-    let device: any LampDevice
-
-    var isThere: Bool { device.isThere }
-
-    func set(isLit: Bool) throws(GPIOError) { try device.set(isLit: isLit) }
-}
-
 /// Button and LEDs as board.json names them. What cannot be opened is tried again. Used from the main thread, which no
 /// chip holds up: each line has a thread of its own.
 final class BoardDevices {
     /// How lines are opened; called on their threads.
     struct Openers {
-        var button: @Sendable (BoardDescription.Line) throws(GPIOError) -> GPIOButton = { line throws(GPIOError) in
+        typealias Opener = @Sendable (BoardDescription.Line) throws(GPIOError) -> any LineDevice
+
+        var button: Opener = { line throws(GPIOError) in
             try GPIOButton(name: line.name, chip: line.chip, isActiveLow: line.isActiveLow)
         }
-        var lamp: @Sendable (BoardDescription.Line) throws(GPIOError) -> any LampDevice = { line throws(GPIOError) in
+        var lamp: Opener = { line throws(GPIOError) in
             try GPIOLamp(name: line.name, chip: line.chip, isActiveLow: line.isActiveLow)
         }
     }
@@ -31,11 +24,11 @@ final class BoardDevices {
 
     private let openers: Openers
     private var board: BoardDescription?
-    private var button: LineThread<GPIOButton>?
-    private var statusLED: LineThread<Lamp>?
-    private var flashLED: LineThread<Lamp>?
+    private var button: LineThread?
+    private var statusLED: LineThread?
+    private var flashLED: LineThread?
     /// The opening whose gestures are followed.
-    private var followedButton: Int?
+    private var followedButton = 0
     private var gestures = ButtonGestures(isPressed: false)
     private var gestureTimer: MediaTimestamp?
     private var sequencer = LEDSequencer()
@@ -57,7 +50,7 @@ final class BoardDevices {
         return faults
     }
 
-    var fileDescriptor: Int32 { presentButton()?.fileDescriptor ?? -1 }
+    var fileDescriptor: Int32 { button?.fileDescriptor ?? -1 }
     var nextDeadline: MediaTimestamp? { [gestureTimer, sequencerTimer].compactMap { $0 }.min() }
 
     /// Takes up another description of the board; lines that stay the same are not touched.
@@ -84,7 +77,7 @@ final class BoardDevices {
     /// The lights go dark, and all lines are let go of.
     func end() { boardChanged(to: nil, now: MonotonicClock.now()) }
 
-    private func end<Device>(_ line: inout LineThread<Device>?, now: MediaTimestamp) {
+    private func end(_ line: inout LineThread?, now: MediaTimestamp) {
         line?.end(now: now)
         line?.wait(atMost: Self.answerLimit)
         line = nil
@@ -93,45 +86,29 @@ final class BoardDevices {
     private func startThreads(now: MediaTimestamp) {
         threadFaults = [:]
         if button == nil, let line = board?.button {
-            button = start("button") { [open = openers.button] () throws(SystemCallError) in
-                try LineThread("button") { () throws(GPIOError) in try open(line) }
-            }
+            button = start("button", line, openers.button)
+            (followedButton, gestures, gestureTimer) = (0, ButtonGestures(isPressed: false), nil)
         }
         if statusLED == nil, let line = board?.statusLED {
-            statusLED = lamp("statusLED", line)
+            statusLED = start("statusLED", line, openers.lamp)
             sequencer = LEDSequencer()
             perform(sequencer.patternChanged(to: pattern, now: now))
         }
         if flashLED == nil, let line = board?.flashLED {
-            flashLED = lamp("flashLED", line)
+            flashLED = start("flashLED", line, openers.lamp)
             flashLED?.set(isLit: isFlashLit, now: now)
         }
     }
 
-    private func lamp(_ key: String, _ line: BoardDescription.Line) -> LineThread<Lamp>? {
-        start(key) { [open = openers.lamp] () throws(SystemCallError) in
-            try LineThread(lamp: key) { () throws(GPIOError) in Lamp(device: try open(line)) }
-        }
-    }
-
-    private func start<Line>(_ key: String, _ start: () throws(SystemCallError) -> Line) -> Line? {
+    private func start(
+        _ key: String, _ line: BoardDescription.Line, _ open: @escaping Openers.Opener
+    ) -> LineThread? {
         do {
-            return try start()
+            return try LineThread(key) { () throws(GPIOError) in try open(line) }
         } catch {
             threadFaults[key] = "\(error)"
             return nil
         }
-    }
-
-    /// The button that is open now, with gestures that begin with it.
-    private func presentButton() -> GPIOButton? {
-        let opened = button?.opened
-        if opened?.number != followedButton {
-            followedButton = opened?.number
-            gestures = ButtonGestures(isPressed: opened?.device.wasPressedAtFirst ?? false)
-            gestureTimer = nil
-        }
-        return opened?.device
     }
 
     func show(_ pattern: LEDPattern, now: MediaTimestamp) {
@@ -150,14 +127,13 @@ final class BoardDevices {
 
     /// What the button's edges mean.
     func buttonMoved() -> [ButtonGestures.Action] {
-        guard let present = presentButton() else { return [] }
-        do {
-            return taken(
-                try present.takeEdges().flatMap { gestures.levelChanged(isPressed: $0.isPressed, now: $0.time) })
-        } catch {
-            button?.lost("\(error)")
-            return []
+        guard let news = button?.takeNews() else { return [] }
+        if news.opening != followedButton {
+            followedButton = news.opening
+            gestures = ButtonGestures(isPressed: news.wasPressedAtFirst)
+            gestureTimer = nil
         }
+        return taken(news.edges.flatMap { gestures.levelChanged(isPressed: $0.isPressed, now: $0.time) })
     }
 
     func timersFired(now: MediaTimestamp) -> [ButtonGestures.Action] {

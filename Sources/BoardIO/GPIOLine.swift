@@ -86,15 +86,17 @@ struct GPIOLine: ~Copyable {
     }
 }
 
-/// A push button.
-///
-/// Edges are taken by one thread. Whether it is there may be asked by another one: that is a single call to the kernel,
-/// which keeps the order.
-public final class GPIOButton: @unchecked Sendable {
+/// A push button. Used from one thread.
+public final class GPIOButton {
     /// The line changed. Times are of CLOCK_MONOTONIC and do not fall.
     public struct Edge: Hashable, Sendable {
         public let isPressed: Bool
         public let time: MediaTimestamp
+
+        public init(isPressed: Bool, time: MediaTimestamp) {
+            self.isPressed = isPressed
+            self.time = time
+        }
     }
 
     private static let bufferSize = 32
@@ -145,9 +147,8 @@ public final class GPIOButton: @unchecked Sendable {
     }
 }
 
-/// An LED, or whatever else a line switches. It goes dark when it goes out of scope. Each use of it is a single call to the
-/// kernel, which keeps the order: threads may share it.
-public final class GPIOLamp: @unchecked Sendable {
+/// An LED, or whatever else a line switches. It goes dark when it goes out of scope. Used from one thread.
+public final class GPIOLamp {
     private let line: GPIOLine
 
     public init(name: String, chip: String?, isActiveLow: Bool) throws(GPIOError) {

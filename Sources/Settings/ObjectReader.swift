@@ -170,7 +170,7 @@ struct ObjectReader {
     }
 
     /// A moment that nothing here needs: text, or seconds since 1970.
-    mutating func checkMoment(_ name: String, example: String) {
+    mutating func moment(_ name: String, example: String) {
         guard let value = value(name, required: false, example: example) else { return }
         switch value.content {
         case .string, .integer: break
@@ -181,9 +181,13 @@ struct ObjectReader {
         }
     }
 
-    /// Values that nothing here needs, under whatever names: all of them are texts. The names are not shown; one of
-    /// them may be a secret.
-    mutating func checkTexts(example: String) {
+    /// An object that nothing here needs, with texts under whatever names.
+    mutating func objectOfTexts(_ name: String, example: String) {
+        _ = object(name, example: example) { $0.checkTexts(example: example) }
+    }
+
+    /// All values are texts. Their names are not shown; one of them may be a secret.
+    private mutating func checkTexts(example: String) {
         acceptsAnyName = true
         let others = members.lazy.map(\.value).filter { value in
             switch value.content {

@@ -79,10 +79,9 @@ extension PiliStream {
             "hosts", required: true, example: #""hosts": {"publish": {"rtmp": "publish.example.com"}}"#
         ) {
             hosts -> NetworkHost? in
-            for name in ["play", "live", "playback"] {
-                let example = #""\#(name)": {"hls": "\#(name).example.com"}"#
-                _ = hosts.object(name, example: example) { $0.checkTexts(example: example) }
-            }
+            hosts.objectOfTexts("play", example: #""play": {"hls": "play.example.com"}"#)
+            hosts.objectOfTexts("live", example: #""live": {"hls": "live.example.com"}"#)
+            hosts.objectOfTexts("playback", example: #""playback": {"hls": "playback.example.com"}"#)
             return hosts.object("publish", required: true, example: #""publish": {"rtmp": "publish.example.com"}"#) {
                 Self.readHost(&$0)
             }
@@ -93,9 +92,8 @@ extension PiliStream {
 
     /// What the service notes for itself: nothing here needs it, but a slip in it is a slip in the file.
     private static func checkBookkeeping(_ reader: inout ObjectReader) {
-        for name in ["createdAt", "updatedAt"] {
-            reader.checkMoment(name, example: #""\#(name)": "2015-08-22T03:43:55.550Z""#)
-        }
+        reader.moment("createdAt", example: #""createdAt": "2015-08-22T03:43:55.550Z""#)
+        reader.moment("updatedAt", example: #""updatedAt": "2015-08-22T03:43:55.550Z""#)
         _ = reader.integer("disabledTill", in: -1...(1 << 53), example: #""disabledTill": 0"#)
         _ = reader.texts("profiles", example: #""profiles": ["480p"]"#)
     }

@@ -8,9 +8,11 @@ import Synchronization
 ///
 /// Used from any thread: nothing here changes after `init`, and Mbed TLS locks what it keeps with a key
 /// (MBEDTLS_THREADING_C, which CMbedTLS insists on).
-public final class TLSContext: @unchecked Sendable {
-    let configuration: UnsafeMutablePointer<mbedtls_ssl_config>
-    let authorities: UnsafeMutablePointer<mbedtls_x509_crt>
+public final class TLSContext: Sendable {
+    private let sharedConfiguration: SharedPointer<mbedtls_ssl_config>
+    private let sharedAuthorities: SharedPointer<mbedtls_x509_crt>
+    var configuration: UnsafeMutablePointer<mbedtls_ssl_config> { sharedConfiguration.pointer }
+    var authorities: UnsafeMutablePointer<mbedtls_x509_crt> { sharedAuthorities.pointer }
     /// The file that the authorities came from.
     public let authorityFile: String
 
@@ -54,8 +56,8 @@ public final class TLSContext: @unchecked Sendable {
         }
         let (path, bundle) = try Self.readAuthorities(authorityFile)
         self.authorityFile = path
-        authorities = .allocate(capacity: 1)
-        configuration = .allocate(capacity: 1)
+        sharedAuthorities = SharedPointer(.allocate(capacity: 1))
+        sharedConfiguration = SharedPointer(.allocate(capacity: 1))
         mbedtls_x509_crt_init(authorities)
         mbedtls_ssl_config_init(configuration)
         try parseAuthorities(bundle)

@@ -24,14 +24,21 @@ private final class Bus: Sendable {
     }
 }
 
-/// Keeps what it was told.
-private final class FakeLamp: LampDevice {
+/// Keeps what it was told, and says what it is told to.
+private final class FakeLine: LineDevice, Sendable {
     private let bus: Bus
     private let light = Mutex<[Bool]>([])
+    private let edges = Mutex<[GPIOButton.Edge]>([])
+    private let hasEdges: EventFD?
 
-    init(on bus: Bus) { self.bus = bus }
+    init(on bus: Bus, hasEdges: EventFD? = nil) {
+        self.bus = bus
+        self.hasEdges = hasEdges
+    }
 
     var told: [Bool] { light.withLock { $0 } }
+    var wasPressedAtFirst: Bool { false }
+    var fileDescriptor: Int32 { hasEdges?.fileDescriptor ?? -1 }
 
     var isThere: Bool {
         bus.transfer()
@@ -42,18 +49,31 @@ private final class FakeLamp: LampDevice {
         bus.transfer()
         light.withLock { $0.append(isLit) }
     }
+
+    func move(isPressed: Bool, at time: MediaTimestamp) {
+        edges.withLock { $0.append(GPIOButton.Edge(isPressed: isPressed, time: time)) }
+        hasEdges?.signal()
+    }
+
+    func takeEdges() throws(GPIOError) -> [GPIOButton.Edge] {
+        hasEdges?.drain()
+        return edges.withLock { edges in
+            defer { edges = [] }
+            return edges
+        }
+    }
 }
 
 /// A light on an expander whose bus hangs must hold up nothing but itself: the main thread runs all of this.
 @Suite(.serialized) struct BoardDevicesTests {
     private let bus = Bus()
     private let otherBus = Bus()
-    private let status: FakeLamp
-    private let flash: FakeLamp
+    private let status: FakeLine
+    private let flash: FakeLine
 
     init() {
-        status = FakeLamp(on: bus)
-        flash = FakeLamp(on: otherBus)
+        status = FakeLine(on: bus)
+        flash = FakeLine(on: otherBus)
     }
 
     private func devices() -> BoardDevices {
@@ -137,6 +157,33 @@ private final class FakeLamp: LampDevice {
         // Neither does the end, nor another description.
         #expect(seconds { devices.boardChanged(to: nil, now: MonotonicClock.now()) } < 0.5)
         bus.goOn()
+    }
+
+    @Test func aPressIsHeardWhileAnotherLinesBusHangs() throws {
+        let button = FakeLine(on: otherBus, hasEdges: try EventFD())
+        var openers = BoardDevices.Openers()
+        openers.button = { _ throws(GPIOError) in button }
+        openers.lamp = { [status] _ throws(GPIOError) in status }
+        let devices = BoardDevices(openers: openers)
+        bus.hang()
+        devices.boardChanged(
+            to: try board(#"{"name": "Bench", "button": {"line": "button"}, "statusLED": {"line": "status"}}"#),
+            now: MonotonicClock.now())
+        let begin = MonotonicClock.now()
+        button.move(isPressed: true, at: begin)
+        var actions: [ButtonGestures.Action] = []
+        let limit = begin + .seconds(2)
+        while actions.isEmpty, MonotonicClock.now() < limit {
+            var entries = [PollEntry(devices.fileDescriptor)]
+            try poll(&entries, until: min(limit, devices.nextDeadline ?? limit))
+            actions = (devices.buttonMoved() + devices.timersFired(now: MonotonicClock.now())).filter { action in
+                if case .setTimer = action { false } else { true }
+            }
+        }
+        #expect(!actions.isEmpty)
+        #expect((MonotonicClock.now() - begin).inSeconds < 0.2)
+        bus.goOn()
+        devices.end()
     }
 
     @Test func aLineThatIsNotThereIsToldAtOnceAndTriedAgain() throws {

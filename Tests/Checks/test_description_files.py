@@ -14,7 +14,7 @@ SOURCES = {
     "network.json": ["NetworkDescription"],
     "board.json": ["BoardDescription"],
 }
-READ = re.compile(r"\.(?:name|text|flag|integer|number|choice|texts|object|objects)\(\s*\"(\w+)\"")
+READ = re.compile(r"\.(?:name|text|flag|integer|number|choice|texts|object|objects|objectOfTexts|moment)\(\s*\"(\w+)\"")
 ACCEPTED = re.compile(r"\.accept\(((?:\"\w+\"(?:, )?)+)\)")
 
 
