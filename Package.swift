@@ -39,17 +39,18 @@ let package = Package(
         .target(name: "JSONText", dependencies: ["Settings", "LinuxIO", "CRapidJSON"]),
         .target(name: "BoardIO", dependencies: ["DevicePorts", "LinuxIO", "Media", "CGPIOD"]),
 
-
         // Engines: threads around the core.
         .target(
             name: "MediaPipeline",
             dependencies: [
-                "StreamLogic", "StreamQuality", "DevicePorts", "LinuxIO", "SoftwareEncoding", "SyntheticSources", "Media",
+                "StreamLogic", "StreamQuality", "DevicePorts", "LinuxIO", "SoftwareEncoding", "SyntheticSources",
+                "Media",
             ]),
         .target(
             name: "Publishing",
             dependencies: [
-                "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings", "LinuxIO",
+                "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings",
+                "LinuxIO",
                 "Media",
             ]),
         .target(
@@ -65,9 +66,10 @@ let package = Package(
         .executableTarget(
             name: "tallycam",
             dependencies: [
-                "Media", "Bitstream", "RTMP", "StreamQuality", "Settings", "StreamLogic", "ApplianceLogic",
-                "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "CameraCapture", "V4L2Devices", "Transport",
-                "SyntheticSources", "JSONText", "BoardIO", "MediaPipeline",
+                "Media", "StreamQuality", "Settings", "StreamLogic", "ApplianceLogic",
+                "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "CameraCapture", "V4L2Devices",
+                "Transport",
+                "SyntheticSources", "JSONText", "MediaPipeline",
                 "Publishing", "Receiving", "Terminal", "ApplianceRuntime",
             ]),
 
@@ -103,7 +105,8 @@ let package = Package(
         .testTarget(
             name: "SettingsTests",
             dependencies: ["Settings", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers"]),
-        .testTarget(name: "StreamLogicTests", dependencies: ["StreamLogic", "StreamQuality", "Media", "SeededNumbers"]),
+        .testTarget(
+            name: "StreamLogicTests", dependencies: ["StreamLogic", "StreamQuality", "Media", "SeededNumbers"]),
         .testTarget(name: "ApplianceLogicTests", dependencies: ["ApplianceLogic", "StreamLogic", "SeededNumbers"]),
         .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
         .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO"]),
@@ -132,7 +135,8 @@ let package = Package(
         .testTarget(
             name: "ApplianceRuntimeTests",
             dependencies: [
-                "ApplianceRuntime", "ApplianceLogic", "StreamLogic", "Settings", "JSONText", "BoardIO", "LinuxIO", "Media",
+                "ApplianceRuntime", "ApplianceLogic", "StreamLogic", "Settings", "JSONText", "BoardIO", "LinuxIO",
+                "Media",
                 "MediaTestSupport",
             ]),
         .testTarget(
@@ -148,15 +152,23 @@ let package = Package(
 
 // Regular expressions in the standard library weigh 1.5 MB in a static binary, and string searches that
 // look innocent (`contains` of a string) pull them in. Without their module such a line does not compile.
-for target in package.targets where target.type != .test && !target.name.hasPrefix("C") {
-    target.swiftSettings = [.unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])]
+let shims: Set = [
+    "CLinux", "CGPIOD", "COpenH264", "CLibYUV", "CFDKAAC", "CLibcamera", "CALSA", "CResampler", "CV4LConvert",
+    "CMbedTLS", "CRapidJSON",
+]
+for target in package.targets where target.type != .test && !shims.contains(target.name) {
+    target.swiftSettings = [
+        .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"]),
+        // What a target offers and nobody uses is left out by the linker, function by function.
+        .unsafeFlags(["-Xfrontend", "-function-sections"], .when(configuration: .release)),
+    ]
 }
 
-// What decides and puts together is built for size: pixels and bytes are worked on in other targets.
+// What decides, asks devices and puts together is built for size: pixels and bytes are worked on in other targets.
 let builtForSize = [
-    "Settings", "StreamLogic", "ApplianceLogic", "MediaPipeline", "Publishing", "Receiving", "Terminal",
-    "ApplianceRuntime", "tallycam",
+    "StreamQuality", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices", "CameraCapture", "BoardIO",
+    "JSONText", "MediaPipeline", "Publishing", "Receiving", "Terminal", "ApplianceRuntime", "tallycam",
 ]
 for target in package.targets where builtForSize.contains(target.name) {
-    target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 }

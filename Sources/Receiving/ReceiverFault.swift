@@ -77,7 +77,8 @@ extension ReceiverFault {
         } else if let fault = Self.plain[name] {
             self = fault
         } else {
-            throw StreamFailure(.settings, "--fault: \"\(name)\" is no fault, or needs a value: see tallycam receive --help")
+            throw StreamFailure(
+                .settings, "--fault: \"\(name)\" is no fault, or needs a value: see tallycam receive --help")
         }
     }
 

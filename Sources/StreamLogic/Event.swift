@@ -1,4 +1,3 @@
-
 /// Something that happened, for people (`text`) and for scripts (the rest).
 public struct Event: Sendable {
     public enum Value: Sendable {

@@ -7,7 +7,12 @@ extension Event {
     public static func ofSendBuffer(_ event: SendBufferEvent, since begin: MediaTimestamp?) -> [Event] {
         switch event {
         case .empty: [Event("bufferEmpty", text: "the send buffer is empty")]
-        case .full: [Event("bufferFull", code: EventCode.uplinkTooSlow.rawValue, text: "the uplink is too slow: the send buffer is full")]
+        case .full:
+            [
+                Event(
+                    "bufferFull", code: EventCode.uplinkTooSlow.rawValue,
+                    text: "the uplink is too slow: the send buffer is full")
+            ]
         case .roseAboveHigh: [Event("bufferHigh", text: "the send buffer rose above its high threshold")]
         case .fellBelowLow: [Event("bufferLow", text: "the send buffer fell below its low threshold")]
         case .durationChanged(let duration):

@@ -2,7 +2,6 @@ import LinuxIO
 import Media
 import MediaPipeline
 import StreamQuality
-import SyntheticSources
 
 /// The command line's part of `QualitySettings`.
 enum AdaptationOptions {

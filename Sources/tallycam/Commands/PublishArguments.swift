@@ -2,11 +2,8 @@ import LinuxIO
 import Media
 import MediaPipeline
 import Publishing
-import RTMP
-import SoftwareEncoding
 import StreamLogic
 import StreamQuality
-import SyntheticSources
 
 /// What `tallycam publish` was asked for, checked.
 struct PublishArguments {

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxIO
-import Publishing
 import Media
+import Publishing
 import StreamLogic
 import Terminal
 
@@ -58,7 +58,8 @@ private final class LiveCommand {
         options.media.isQualityChangeable = input != nil
         view.typed(prompt: input?.prompt)
         let stream = try Self.thread(
-            options, commands: commands, isWatched: console.hasTerminal, reporter: StreamReporter(view.take), ends: ends)
+            options, commands: commands, isWatched: console.hasTerminal, reporter: StreamReporter(view.take), ends: ends
+        )
         var end: (any Error)?? = nil
         while end == nil {
             var entries = [
