@@ -43,11 +43,12 @@ public struct PublishCounters: Sendable {
     }
 
     /// Headers for a connection that takes over: at the time that the stream has come to, not that of their encoders'
-    /// begin.
+    /// begin. Whatever is still to be sent comes later than they.
     public func brought(upToDate headers: [EncodedPacket]) -> [EncodedPacket] {
-        headers.map { header in
+        let times = headers.map { ($0.isVideo ? sentVideoTime : sentAudioTime) ?? $0.decodeTime }
+        return headers.map { header in
             var header = header
-            header.decodeTime = max(header.decodeTime, (header.isVideo ? sentVideoTime : sentAudioTime) ?? .zero)
+            header.decodeTime = times.min() ?? header.decodeTime
             return header
         }
     }
