@@ -58,9 +58,8 @@ struct MediaChunker: Sendable {
         }
     }
 
-    /// A data message at the latest media's time.
-    func chunk(dataFrame: [UInt8]) -> ChunkedMessage {
-        message(.dataAMF0, timestamp(max(latestAudio, latestVideo)), ChunkStreamID.data, .none, dataFrame[...])
+    func chunk(dataFrame: [UInt8], at time: MediaTimestamp) -> ChunkedMessage {
+        message(.dataAMF0, timestamp(milliseconds(of: time)), ChunkStreamID.data, .none, dataFrame[...])
     }
 
     private func milliseconds(of time: MediaTimestamp) -> Int64 {

@@ -20,7 +20,7 @@ public struct PublishConfiguration: Sendable {
     public var encoderName: String
     /// 1528 bytes for the handshake; also the source of the nonce for servers that ask for a password.
     public var randomBytes: [UInt8]
-    /// Sent when publishing begins; `nil` when the media brings its own, as an FLV file does.
+    /// Sent before the first packet; `nil` when the media brings its own, as an FLV file does.
     public var metadata: StreamMetadata?
     /// The most payload bytes of an outgoing chunk, 4096...65536: in one chunk nearly every message
     /// goes out with a single header, and no known server takes more.

@@ -73,13 +73,6 @@ extension PublishSession {
     private mutating func publishAccepted() {
         state = .publishing
         deadline = nil
-        if let metadata = configuration.metadata {
-            let body = metadata.dataFrame(encoderName: configuration.encoderName)
-            writer.append(
-                Message(
-                    type: .dataAMF0, timestamp: configuration.firstTimestamp, streamID: chunker.streamID, payload: body),
-                chunkStreamID: ChunkStreamID.data, to: &outgoing)
-        }
         actions.append(.publishingStarted)
     }
 

@@ -5,7 +5,7 @@ import Media
 ///
 /// 1. `connectionOpened(now:)` when TCP (and TLS) stands,
 /// 2. `bytesReceived(_:now:)` for whatever arrives, `timePassed(now:)` at `nextDeadline`,
-/// 3. after `.publishingStarted`: `chunk(_:)` for each packet, the result written whole,
+/// 3. after `.publishingStarted`: `chunkMetadata(at:)`, then `chunk(_:)` for each packet, the results written whole,
 /// 4. `stopRequested()` at the end; or `.failed` ends it.
 ///
 /// A server that asks for a password wants a new connection for each of its questions:
@@ -16,7 +16,7 @@ import Media
 public struct PublishSession: Sendable {
     public enum Action: Equatable, Sendable {
         case send([UInt8])
-        /// The server takes media from now on. Metadata has been sent.
+        /// The server takes media from now on, metadata first.
         case publishingStarted
         /// The server has received so many bytes of this connection. Never goes back.
         case acknowledged(byteCount: UInt64)
@@ -180,9 +180,13 @@ extension PublishSession {
         return message
     }
 
-    /// Tells players what the stream has become, after a change of quality.
-    public mutating func chunk(_ metadata: StreamMetadata) -> ChunkedMessage {
-        let message = chunker.chunk(dataFrame: metadata.dataFrame(encoderName: configuration.encoderName))
+    /// The configuration's metadata, to be sent before the first packet of a connection and at its time: a stream that
+    /// goes on after a loss does not begin at zero again.
+    /// - Returns: `nil` when the media brings its own.
+    public mutating func chunkMetadata(at time: MediaTimestamp) -> ChunkedMessage? {
+        guard let metadata = configuration.metadata else { return nil }
+        let message = chunker.chunk(
+            dataFrame: metadata.dataFrame(encoderName: configuration.encoderName), at: time)
         sentByteCount &+= UInt64(message.byteCount)
         return message
     }

@@ -38,6 +38,7 @@ extension SendBuffer {
         drop(.audio, .newConnection, into: &dropped) { _, _ in true }
         waiting = PerTrack(video: [], audio: [])
         waitingByteCount = 0
+        dateHeaders()
         newestTime = PerTrack(video: nil, audio: nil)
         // What the old connection still held is lost and counts neither as waiting nor as delivered.
         unsent = ByteLedger()
@@ -51,6 +52,18 @@ extension SendBuffer {
         requestKeyFrame(now, &events)
         alarms.durationMeasured(duration, byteCount: byteCount, &events)
         return events
+    }
+
+    /// Headers are kept from when their encoders began, and the stream has gone on since. No packet that is still to come
+    /// is older than the newest of its track: before the older of the two there is nothing, so that a server that counts
+    /// from the first header leaves nothing out.
+    private mutating func dateHeaders() {
+        let times = [Track.video, .audio].compactMap { track in
+            headers[track].map { newestTime[track] ?? $0.decodeTime }
+        }
+        guard let time = times.min() else { return }
+        headers.video?.decodeTime = time
+        headers.audio?.decodeTime = time
     }
 
     /// The newest key frame that waits with something to drop before it; `nil` when all pictures must go.

@@ -121,6 +121,20 @@ def test_publishing_goes_on_after_the_fault(runs, name):
     for before, after in itertools.pairwise(recording for recording in recordings if recording.pictures):
         assert after.pictures[0].timestamp > before.pictures[-1].timestamp
         assert after.sounds[0].timestamp > before.sounds[-1].timestamp
+        assert_headers_come_at_the_streams_time(after)
+
+
+def assert_headers_come_at_the_streams_time(recording):
+    """What a connection begins with is not dated back to the begin of the stream: a server that records would take the
+    stream to be as long as it has been live, and players would wait."""
+    begin = min(recording.pictures[0].timestamp, recording.sounds[0].timestamp)
+    first_media = recording.tags.index(next(tag for tag in recording.tags if tag.is_picture or tag.is_sound))
+    headers = recording.tags[:first_media]
+    assert {tag.kind for tag in headers} == {8, 9, 18}
+    for tag in headers:
+        assert begin - 500 <= tag.timestamp, f"a header of kind {tag.kind} at {tag.timestamp} ms, media at {begin} ms"
+        track = {8: recording.sounds, 9: recording.pictures}.get(tag.kind)
+        assert not track or tag.timestamp <= track[0].timestamp
 
 
 def assert_noticed_in_time(happened, fault):
@@ -203,6 +217,7 @@ def test_the_server_may_ask_to_move(children):
     for recording in (before, after):
         assert recording.decoded.complaints == ""
         assert recording.pictures[0].is_key_picture
+    assert_headers_come_at_the_streams_time(after)
     for kind in ("pictures", "sounds"):
         times = [tag.timestamp for tag in [*getattr(before, kind), *getattr(after, kind)]]
         assert all(earlier < later for earlier, later in itertools.pairwise(times)), kind

@@ -20,6 +20,7 @@ struct InMemoryTests {
         #expect(pair.publisherActions == [.publishingStarted])
         #expect(
             pair.receiverActions.first == .publishStarted(application: "live", streamName: "key?token=secret"))
+        pair.publishMetadata()
         pair.publish(EncodedPacket(kind: .videoHeader, decodeTime: .zero, payload: [1, 2, 3]))
         pair.publish(
             EncodedPacket(
@@ -87,6 +88,11 @@ struct SessionPair {
 
     mutating func publish(_ packet: EncodedPacket) {
         toReceiver += publisher.chunk(packet).wireBytes()
+        carry()
+    }
+
+    mutating func publishMetadata() {
+        toReceiver += publisher.chunkMetadata(at: .zero)?.wireBytes() ?? []
         carry()
     }
 

@@ -34,10 +34,9 @@ struct PublishSessionTests {
         #expect(publish.map(\.streamID) == [5])
         #expect(try Command(publish[0]).arguments == [.string("mykey?token=SECRET"), .string("live")])
 
-        let start = server.acceptPublish()
-        #expect(start.last == .publishingStarted)
+        #expect(server.acceptPublish() == [.publishingStarted])
         #expect(server.session.isPublishing)
-        let metadata = try server.messages(start)
+        let metadata = try server.chunkedMetadata(at: .zero)
         #expect(metadata.map(\.type) == [.dataAMF0])
         #expect(metadata.map(\.streamID) == [5])
         var decoder = AMF0Decoder(metadata[0].payload)
@@ -167,19 +166,23 @@ struct PublishSessionTests {
         #expect(media.wireBytes() == bytes("04 000000 000003 08 01000000 AF0101"))
     }
 
-    @Test("A quality change tells players of it, at the time of the latest media")
-    func newMetadata() throws {
+    @Test("Metadata and headers of a stream that goes on have its time, not its begin's")
+    func headersOfAStreamThatGoesOn() throws {
+        var server = try ScriptedServer { $0.metadata = InMemoryTests.metadata }
+        server.goOn(to: .media)
+        server.session.mediaBegan(at: MediaTimestamp(milliseconds: 500))
+        let time = MediaTimestamp(milliseconds: 9500)
+        let metadata = try server.chunkedMetadata(at: time)
+        #expect(metadata.map(\.timestamp) == [9000])
+        #expect(metadata.first?.payload == InMemoryTests.metadata.dataFrame(encoderName: "Tallycam"))
+        let header = server.session.chunk(EncodedPacket(kind: .audioHeader, decodeTime: time, payload: [1]))
+        #expect(try server.read(header).map(\.timestamp) == [9000])
+    }
+
+    @Test("Media that brings its own metadata gets none")
+    func noMetadata() throws {
         var server = try ScriptedServer()
         server.goOn(to: .media)
-        for time in [Int64(0), 40] {
-            _ = server.session.chunk(
-                EncodedPacket(kind: .audio, decodeTime: MediaTimestamp(milliseconds: time), payload: [1]))
-        }
-        let message = server.session.chunk(InMemoryTests.metadata)
-        var reader = ChunkReader()
-        reader.chunkSize = 65_536
-        let read = try reader.messages(in: message.wireBytes())
-        #expect(read.map(\.timestamp) == [40])
-        #expect(read.first?.payload == InMemoryTests.metadata.dataFrame(encoderName: "Tallycam"))
+        #expect(server.session.chunkMetadata(at: .zero) == nil)
     }
 }

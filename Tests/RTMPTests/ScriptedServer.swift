@@ -36,6 +36,17 @@ struct ScriptedServer {
         try messages(actions).filter { $0.type == .commandAMF0 }.map { try Command($0) }
     }
 
+    /// What a server reads of a media message.
+    func read(_ message: ChunkedMessage) throws -> [Message] {
+        var reader = ChunkReader()
+        reader.chunkSize = session.configuration.chunkSize
+        return try reader.messages(in: message.wireBytes())
+    }
+
+    mutating func chunkedMetadata(at time: MediaTimestamp) throws -> [Message] {
+        try session.chunkMetadata(at: time).map { try read($0) } ?? []
+    }
+
     mutating func open() -> [PublishSession.Action] {
         handshakeBytes = 0
         reader = ChunkReader()

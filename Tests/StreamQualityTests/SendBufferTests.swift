@@ -272,6 +272,28 @@ import Testing
         #expect(buffer.deliveredByteCount == delivered, "what the old connection held is lost")
     }
 
+    @Test func headersForANewConnectionHaveTheTimeThatTheStreamHasComeTo() {
+        var buffer = SendBuffer()
+        var script = MediaScript()
+        _ = buffer.append(MediaScript.videoHeader, now: .zero)
+        _ = buffer.append(MediaScript.audioHeader, now: .zero)
+        #expect(takeAll(&buffer).map(\.decodeTime) == [.zero, .zero])
+        _ = fill(&buffer, from: &script, until: 8)
+        while script.audioTime <= time(7.9) { _ = buffer.append(script.audio(), now: time(8)) }
+        _ = buffer.connectionOpened(now: time(9))
+        // Of the older of the newest packets: none that follows, of either track, lies before.
+        #expect(takeAll(&buffer).map(\.decodeTime) == [time(7.9), time(7.9)])
+        // A connection that got nothing but the headers changes nothing.
+        _ = buffer.connectionOpened(now: time(10))
+        #expect(takeAll(&buffer).map(\.decodeTime) == [time(7.9), time(7.9)])
+        // Another encoder's header comes with its first picture, and sound may be a little behind.
+        while script.audioTime <= time(10.9) { _ = buffer.append(script.audio(), now: time(11)) }
+        buffer.headerReplaced(EncodedPacket(kind: .videoHeader, decodeTime: time(11), payload: [7]))
+        _ = takeAll(&buffer)
+        _ = buffer.connectionOpened(now: time(12))
+        #expect(takeAll(&buffer).map(\.decodeTime) == [time(10.9), time(10.9)])
+    }
+
     @Test func aStuckKernelQueueDoesNotAskForAKeyFrameWithEachPicture() {
         var buffer = SendBuffer()
         var script = MediaScript(keyFrameInterval: 1_000)

@@ -74,6 +74,8 @@ final class ConnectionThread {
     private var sendsMedia = false
     /// To be sent before anything from the queue.
     private var headers: ArraySlice<EncodedPacket> = []
+    /// Whether the metadata is still to be sent, before everything else.
+    private var owesMetadata = true
     private var holdsAtKeyFrame = false
     private var hasReportedDrained = false
     private var drainDeadline: MediaTimestamp?
@@ -242,17 +244,18 @@ final class ConnectionThread {
 
     private func sendQueued(_ connection: PublishConnection) throws {
         while connection.isIdle {
-            if let header = headers.popFirst() {
-                _ = try handle(connection.send(header), on: connection)
-                continue
-            }
-            if holdsAtKeyFrame, queue.isBeginningNext {
+            if holdsAtKeyFrame, headers.isEmpty, queue.isBeginningNext {
                 sendsMedia = false
                 report(.keyFrameReached)
                 break
             }
-            guard let packet = queue.take() else { break }
-            counters.update { $0.packetSent(packet) }
+            guard let packet = headers.popFirst() ?? takeFromQueue() else { break }
+            if owesMetadata {
+                owesMetadata = false
+                headers = [packet] + headers
+                _ = try handle(connection.sendMetadata(at: packet.decodeTime), on: connection)
+                continue
+            }
             _ = try handle(connection.send(packet), on: connection)
         }
         let events = queue.kernelQueueMeasured(
@@ -262,6 +265,12 @@ final class ConnectionThread {
             hasReportedDrained = true
             report(.drained)
         }
+    }
+
+    private func takeFromQueue() -> EncodedPacket? {
+        guard let packet = queue.take() else { return nil }
+        counters.update { $0.packetSent(packet) }
+        return packet
     }
 
     /// - Returns: whether the connection is over.

@@ -79,8 +79,8 @@ extension LivePublisher {
         if let timeZero {
             // After a loss the queue begins anew; a server that only wanted to move misses nothing.
             if !isHandover { bufferReported(queue.connectionOpened()) }
-            connections[id]?.commands.send(
-                .beginMedia(timeZero: timeZero, headers: isHandover ? queue.headers : []))
+            let headers = isHandover ? counters.snapshot.brought(upToDate: queue.headers) : []
+            connections[id]?.commands.send(.beginMedia(timeZero: timeZero, headers: headers))
             adapted(adaptation.connectionOpened(now: MonotonicClock.now()))
             return
         }

@@ -99,6 +99,12 @@ final class PublishConnection {
     /// Sends an FLV tag with its own timestamp. To be called only while `isIdle`.
     func send(_ tag: FLVTag) throws -> [Occurrence] { try send(session.chunk(tag)) }
 
+    /// Sends the metadata, if there is any. To be called only while `isIdle`.
+    func sendMetadata(at time: MediaTimestamp) throws -> [Occurrence] {
+        guard let metadata = session.chunkMetadata(at: time) else { return [] }
+        return try send(metadata)
+    }
+
     private func send(_ chunked: ChunkedMessage) throws -> [Occurrence] {
         // As a rule all of it fits at once, and nothing has to be kept.
         let written = try write(chunked, from: 0)

@@ -21,6 +21,9 @@ struct PublishCounters: Sendable {
     var sentVideoBytes = 0
     var sentAudioUnits = 0
     var sentAudioBytes = 0
+    /// The decode times of the last that were sent.
+    private var sentVideoTime: MediaTimestamp?
+    private var sentAudioTime: MediaTimestamp?
     /// Pictures that the send buffer dropped because the network was too slow.
     var droppedFrames = 0
     var droppedAudioUnits = 0
@@ -30,10 +33,23 @@ struct PublishCounters: Sendable {
         case .video:
             sentFrames += 1
             sentVideoBytes += packet.payload.count
+            sentVideoTime = packet.decodeTime
         case .audio:
             sentAudioUnits += 1
             sentAudioBytes += packet.payload.count
+            sentAudioTime = packet.decodeTime
         case .videoHeader, .audioHeader: break
+        }
+    }
+
+    /// Headers for a connection that takes over: at the time that the stream has come to, not that of their encoders'
+    /// begin. Whatever is still to be sent comes later than they.
+    func brought(upToDate headers: [EncodedPacket]) -> [EncodedPacket] {
+        let times = headers.map { ($0.isVideo ? sentVideoTime : sentAudioTime) ?? $0.decodeTime }
+        return headers.map { header in
+            var header = header
+            header.decodeTime = times.min() ?? header.decodeTime
+            return header
         }
     }
 
