@@ -168,10 +168,8 @@ extension PublishSession {
         case "NetStream.Publish.Start":
             if case .requestingPublish = state { publishAccepted() }
         case "NetConnection.Connect.ReconnectRequest":
-            guard case .publishing = state, configuration.acceptsReconnectRequest,
-                let target = configuration.url.reconnectTarget(tcURL: status.tcURL)
-            else { return }
-            actions.append(.reconnectRequested(target))
+            guard case .publishing = state, configuration.acceptsReconnectRequest else { return }
+            reconnectRequested(tcURL: status.tcURL)
         case "NetConnection.Connect.Closed", "NetConnection.Connect.AppShutdown",
             "NetConnection.Connect.IdleTimeOut", "NetStream.Unpublish.Success":
             throw .closedByServer(code: status.code)
@@ -182,6 +180,16 @@ extension PublishSession {
             case .creatingStream, .requestingPublish: throw publishError(status)
             default: throw streamError(status)
             }
+        }
+    }
+
+    private mutating func reconnectRequested(tcURL: String?) {
+        do throws(ReconnectRefusal) {
+            actions.append(.reconnectRequested(try configuration.url.reconnectTarget(tcURL: tcURL)))
+        } catch {
+            guard !hasRefusedReconnect else { return }
+            hasRefusedReconnect = true
+            actions.append(.reconnectRefused(error))
         }
     }
 

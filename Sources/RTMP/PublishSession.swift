@@ -25,6 +25,9 @@ public struct PublishSession: Sendable {
         /// The server will soon end this connection: open a second session to the URL, go on here up to
         /// a key frame, continue there. Comes only where the configuration accepts it.
         case reconnectRequested(RTMPURL)
+        /// The server asks for another connection, to where none can be made: this one goes on. Told once in a
+        /// connection, whatever else the server asks for in vain.
+        case reconnectRefused(ReconnectRefusal)
         /// It is over: close the connection.
         case failed(PublishError)
         /// What was to be said at the end is in the `.send` before: write that, then close.
@@ -60,6 +63,7 @@ public struct PublishSession: Sendable {
     var remainingPingAnswers = 0
     /// The window that the server was told last.
     var announcedWindow: UInt32 = 0
+    var hasRefusedReconnect = false
 
     public init(configuration: PublishConfiguration) {
         self.configuration = configuration
@@ -104,6 +108,7 @@ extension PublishSession {
         acknowledgements = AcknowledgedByteCounter()
         sentByteCount = 0
         announcedWindow = 0
+        hasRefusedReconnect = false
         chunker = Self.chunker(configuration, streamID: 0)
         state = .handshaking
         deadline = now + configuration.timeLimits.handshake

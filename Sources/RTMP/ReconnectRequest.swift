@@ -1,10 +1,25 @@
 import Media
 
+/// Why a server's reconnect request cannot be followed.
+public enum ReconnectRefusal: Error, Equatable, Sendable {
+    case unusable(RTMPURLError)
+    case givesUpEncryption
+}
+
+extension ReconnectRefusal: CustomStringConvertible {
+    /// Says nothing of the address itself: the server may have put a secret into it.
+    public var description: String {
+        switch self {
+        case .unusable(let error): "the address that the server names is \(error)"
+        case .givesUpEncryption: "the address that the server names is not encrypted, as this connection is"
+        }
+    }
+}
+
 extension RTMPURL {
     /// Where a server's reconnect request leads (Enhanced RTMP v2, "Reconnect Request"): its `tcUrl` may
     /// be absolute, relative to the present one, or missing. The stream name stays.
-    /// - Returns: `nil` when the text makes no RTMP URL, or would give up encryption.
-    func reconnectTarget(tcURL reference: String?) -> RTMPURL? {
+    func reconnectTarget(tcURL reference: String?) throws(ReconnectRefusal) -> RTMPURL {
         guard let reference, !reference.isEmpty else { return self }
         let absolute: String
         if reference.prefix(while: { $0 != "/" }).contains(":") {
@@ -17,8 +32,13 @@ extension RTMPURL {
             let folder = application.split(separator: "/").dropLast().joined(separator: "/")
             absolute = origin + "/" + (folder.isEmpty ? "" : folder + "/") + reference
         }
-        guard var target = try? RTMPURL(parsingServer: absolute, streamName: streamName) else { return nil }
-        guard scheme == .rtmp || target.scheme == .rtmps else { return nil }
+        var target: RTMPURL
+        do {
+            target = try RTMPURL(parsingServer: absolute, streamName: streamName)
+        } catch {
+            throw .unusable(error)
+        }
+        guard scheme == .rtmp || target.scheme == .rtmps else { throw .givesUpEncryption }
         target.credentials = target.credentials ?? credentials
         return target
     }

@@ -257,6 +257,23 @@ def test_a_server_that_asks_to_move_nowhere_is_stayed_with(children):
     assert abs(len(recording.pictures) - last_event(publisher, "ended")["videoFrames"]) <= 1
 
 
+@pytest.mark.parametrize("tc_url", ["http://127.0.0.1/live?token=hush-hush", "rtmp:///live", "//"])
+def test_a_server_that_asks_to_move_to_no_address_is_told_of(children, tc_url):
+    receiver = FaultyReceiver(children, [f"reconnect-to={tc_url}"])
+    publisher = publish_small(children, receiver.url)
+    wait_for_event(publisher, "serverChangeFailed", 10)
+    told = last_event(publisher, "serverChangeFailed")
+    assert (told["code"], told["cause"]) == (2004, -1012)
+    assert "RTMP URL" in told["reason"] and "hush" not in told["reason"]
+    time.sleep(1)
+    assert seconds_to_end(publisher) < 1
+    assert publisher.child.returncode == 0, publisher.report()
+    assert count_events(publisher, "serverChangeFailed") == 1
+    assert count_events(publisher, "reconnecting") == 0
+    [recording] = receiver.recordings()
+    assert abs(len(recording.pictures) - last_event(publisher, "ended")["videoFrames"]) <= 1
+
+
 # Stopping before there is a connection ---------------------------------------------------------
 
 

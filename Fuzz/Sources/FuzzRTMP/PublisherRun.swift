@@ -104,6 +104,7 @@ struct PublisherRun {
                 continue
             case .reopenConnection: awaitsReopening = true
             case .reconnectRequested(let url): precondition(isPrintable("\(url)") && !"\(url)".isEmpty)
+            case .reconnectRefused(let refusal): precondition(isPrintable("\(refusal)"))
             case .failed(let error):
                 check(error)
                 hasEnded = true

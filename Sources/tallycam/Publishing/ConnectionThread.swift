@@ -40,6 +40,7 @@ struct ConnectionReport: Sendable {
         case drained
         case keyFrameReached
         case reconnectRequested(RTMPURL)
+        case reconnectRefused(ReconnectRefusal)
         case buffer([SendBufferEvent])
     }
 
@@ -293,6 +294,7 @@ final class ConnectionThread {
             case .acknowledged: break
             case .reopeningWanted: return try handle(connection.reopen(on: connect()), on: connection)
             case .reconnectRequested(let url): report(.reconnectRequested(url))
+            case .reconnectRefused(let refusal): report(.reconnectRefused(refusal))
             case .stopped: return true
             case .failed(let error): throw ConnectionFailure(error, peer: connection.peer)
             }

@@ -215,7 +215,7 @@ final class FilePublisher {
     {
         for occurrence in occurrences {
             switch occurrence {
-            case .publishingStarted, .acknowledged, .reconnectRequested: break
+            case .publishingStarted, .acknowledged, .reconnectRequested, .reconnectRefused: break
             case .reopeningWanted:
                 guard let stream = try connect() else { return true }
                 return try handle(connection.reopen(on: stream), on: connection)

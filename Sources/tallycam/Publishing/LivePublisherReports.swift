@@ -37,6 +37,11 @@ extension LivePublisher {
         case .reconnectRequested(let url):
             requestedURL = url
             perform(session.reconnectRequested(id, tcURL: url.tcURL, now: now))
+        case .reconnectRefused(let refusal):
+            guard id == mediaConnection else { break }
+            emit(
+                .serverChangeFailed(
+                    ConnectionFailure(code: EventCode.invalidProtocol.rawValue, text: "\(refusal)")))
         case .buffer(let events): bufferReported(events)
         }
     }

@@ -15,6 +15,8 @@ final class PublishConnection {
         case reopeningWanted
         /// The server asks the stream to move.
         case reconnectRequested(RTMPURL)
+        /// It asks so, but to where none can.
+        case reconnectRefused(ReconnectRefusal)
         /// The goodbye is said and the server has closed, or did not in time: close.
         case stopped
         case failed(PublishError)
@@ -167,6 +169,7 @@ final class PublishConnection {
             case .acknowledged(let byteCount): occurrences.append(.acknowledged(byteCount: byteCount))
             case .reopenConnection: occurrences.append(.reopeningWanted)
             case .reconnectRequested(let url): occurrences.append(.reconnectRequested(url))
+            case .reconnectRefused(let refusal): occurrences.append(.reconnectRefused(refusal))
             case .failed(let error): occurrences.append(.failed(error))
             case .stopped: isStopping = true
             }

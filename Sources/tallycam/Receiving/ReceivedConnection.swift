@@ -133,8 +133,8 @@ final class ReceivedConnection {
                 perform(
                     session.streamErrorRequested(code: "NetStream.Failed", description: "The disk is full."),
                     &occurrences)
-            case .reconnectRequest(let endpoint):
-                perform(session.reconnectRequested(tcURL: "rtmp://\(endpoint)/live"), &occurrences)
+            case .reconnectRequest(let tcURL):
+                perform(session.reconnectRequested(tcURL: tcURL), &occurrences)
             case .pingFlood where outgoing.count < 65_536:
                 for timestamp in 0..<200 {
                     perform(session.pingRequested(timestamp: UInt32(timestamp)), &occurrences)

@@ -22,7 +22,7 @@ enum ReceiverFault: Sendable {
         case reset
         case garbage
         case streamError
-        case reconnectRequest(Endpoint)
+        case reconnectRequest(tcURL: String)
         case pingFlood
     }
 
@@ -61,7 +61,7 @@ extension ReceiverFault {
           reset-after=SECONDS         reset it
           garbage-after=SECONDS       send what is no RTMP
           error-after=SECONDS         report a fault of the stream
-          reconnect-to=HOST:PORT      ask to move to another server, after 1 s
+          reconnect-to=HOST:PORT      ask to move to another server, after 1 s; what holds a slash is sent as it is
           ping-flood                  20000 pings a second, from 1 s on
           every-connection            let the other faults hit every connection
 
@@ -109,8 +109,9 @@ extension ReceiverFault {
         case "garbage-after": return .midStream(.garbage, after: try seconds(name, value))
         case "error-after": return .midStream(.streamError, after: try seconds(name, value))
         case "reconnect-to":
+            if value.contains("/") { return .midStream(.reconnectRequest(tcURL: value), after: .seconds(1)) }
             guard let endpoint = try? Endpoint(parsing: value) else { break }
-            return .midStream(.reconnectRequest(endpoint), after: .seconds(1))
+            return .midStream(.reconnectRequest(tcURL: "rtmp://\(endpoint)/live"), after: .seconds(1))
         default: break
         }
         throw .usage("--fault: \"\(name)=\(value)\" is no fault: see tallycam receive --help")
