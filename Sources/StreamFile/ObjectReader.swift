@@ -18,6 +18,7 @@ struct ObjectReader {
     private var knownNames: [String] = []
     /// Names that are known in the objects below, or elsewhere.
     private var namesBelow: [String] = []
+    private var acceptsAnyName = false
     /// Whether the file holds secrets, one of which may have slipped into a name's place.
     private let isConfidential: Bool
 
@@ -157,12 +158,49 @@ struct ObjectReader {
         elements(name, example: example)?.enumerated().compactMap { index, element in
             let key = "\(name)[\(index)]"
             guard case .string(let text) = element.content else {
+                // Garbage may hold thousands.
+                guard faults.count < Self.longestList else { return nil }
                 report(
                     .wrongType, key, at: element, "must be text in double quotes, is \(element.kind)",
                     example: example)
                 return nil
             }
             return (key, Located(value: text, position: element.position))
+        }
+    }
+
+    /// A moment that nothing here needs: text, or seconds since 1970.
+    mutating func moment(_ name: String, example: String) {
+        guard let value = value(name, required: false, example: example) else { return }
+        switch value.content {
+        case .string, .integer: break
+        default:
+            report(
+                .wrongType, name, at: value, "must be text in double quotes or a whole number, is \(value.kind)",
+                example: example)
+        }
+    }
+
+    /// An object that nothing here needs, with texts under whatever names.
+    mutating func objectOfTexts(_ name: String, example: String) {
+        _ = object(name, example: example) { $0.checkTexts(example: example) }
+    }
+
+    /// All values are texts. Their names are not shown; one of them may be a secret.
+    private mutating func checkTexts(example: String) {
+        acceptsAnyName = true
+        let others = members.lazy.map(\.value).filter { value in
+            switch value.content {
+            case .string, .null: false
+            default: true
+            }
+        }
+        // Garbage may hold thousands.
+        for value in others.prefix(Self.longestList) {
+            faults.append(
+                DescriptionFault(
+                    kind: .wrongType, keyPath: path, position: value.position,
+                    problem: "must hold text in double quotes only, here is \(value.kind)", example: example))
         }
     }
 
@@ -228,7 +266,7 @@ struct ObjectReader {
     func finished() -> [DescriptionFault] {
         // Each costs a search; garbage may hold thousands.
         let namedUnknownKeys = 20
-        let unknown = members.filter { !knownNames.contains($0.name) }
+        let unknown = acceptsAnyName ? [] : members.filter { !knownNames.contains($0.name) }
         var all = faults + unknown.prefix(namedUnknownKeys).map(unknownKey)
         if unknown.count > namedUnknownKeys {
             all.append(

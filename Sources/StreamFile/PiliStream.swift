@@ -72,21 +72,30 @@ extension PiliStream {
     static let keyNames = ["id", "title", "hub", "publishKey", "publishSecurity", "publishLifetime", "hosts"]
 
     init?(reading reader: inout ObjectReader) {
-        // The service's own bookkeeping; nothing here needs it.
-        reader.accept("createdAt", "updatedAt", "disabledTill", "profiles")
+        Self.checkBookkeeping(&reader)
         let identity = Self.readIdentity(&reader)
         let security = Self.readSecurity(&reader)
         let host = reader.object(
             "hosts", required: true, example: #""hosts": {"publish": {"rtmp": "publish.example.com"}}"#
         ) {
             hosts -> NetworkHost? in
-            hosts.accept("play", "live", "playback")
+            hosts.objectOfTexts("play", example: #""play": {"hls": "play.example.com"}"#)
+            hosts.objectOfTexts("live", example: #""live": {"hls": "live.example.com"}"#)
+            hosts.objectOfTexts("playback", example: #""playback": {"hls": "playback.example.com"}"#)
             return hosts.object("publish", required: true, example: #""publish": {"rtmp": "publish.example.com"}"#) {
                 Self.readHost(&$0)
             }
         }
         guard let identity, let security, let host else { return nil }
         self.init(title: identity.title, hub: identity.hub, publishHost: host, security: security)
+    }
+
+    /// What the service notes for itself: nothing here needs it, but a slip in it is a slip in the file.
+    private static func checkBookkeeping(_ reader: inout ObjectReader) {
+        reader.moment("createdAt", example: #""createdAt": "2015-08-22T03:43:55.550Z""#)
+        reader.moment("updatedAt", example: #""updatedAt": "2015-08-22T03:43:55.550Z""#)
+        _ = reader.integer("disabledTill", in: -1...(1 << 53), example: #""disabledTill": 0"#)
+        _ = reader.texts("profiles", example: #""profiles": ["480p"]"#)
     }
 
     /// Hub and title, or what `id` (`zone.hub.title`) says where one of them is absent.

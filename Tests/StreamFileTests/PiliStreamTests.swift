@@ -206,6 +206,50 @@ struct PiliStreamTests {
         #expect(faults.allSatisfy { $0.example != nil })
     }
 
+    @Test(
+        arguments: [
+            (#""createdAt": true"#, "createdAt", "must be text in double quotes or a whole number, is true or false"),
+            (#""updatedAt": ["x"]"#, "updatedAt", "must be text in double quotes or a whole number, is a list"),
+            (#""disabledTill": "never""#, "disabledTill", "must be a whole number"),
+            (#""disabledTill": 0.5"#, "disabledTill", "must be a whole number"),
+            (#""profiles": "480p""#, "profiles", "must be a list in square brackets, is text"),
+            (#""profiles": ["480p", 720]"#, "profiles[1]", "must be text in double quotes, is a number"),
+        ])
+    func keysThatNothingUsesHaveTheirTypes(member: String, keyPath: String, problem: String) throws {
+        let used = #""hub":"hubb","title":"title","publishKey":"k","hosts":{"publish":{"rtmp":"h"}}"#
+        let text = "{\(used),\n  \(member)}"
+        let result = try decoded(text)
+        #expect(result.value == nil)
+        #expect(result.faults.map(\.keyPath) == [keyPath])
+        let fault = try #require(result.faults.first)
+        #expect(fault.position.line == 2 && fault.problem.hasPrefix(problem) && fault.example != nil, "\(fault)")
+    }
+
+    @Test(arguments: ["play", "live", "playback"])
+    func hostsThatNothingUsesHaveTheirTypes(name: String) throws {
+        func faults(_ value: String) throws -> [String] {
+            let hosts = #"{"publish":{"rtmp":"h"},"# + "\n\"\(name)\": \(value)}"
+            return try decoded(#"{"hub":"hubb","title":"title","publishKey":"k","hosts":\#(hosts)}"#).faults.map {
+                "\($0.position) \($0.keyPath) \($0.problem)"
+            }
+        }
+        let column = name.utf8.count + 5
+        #expect(try faults("7") == ["2:\(column) hosts.\(name) must be an object in curly brackets, is a number"])
+        #expect(
+            try faults(#"{"hush": {}, "hls": "h"}"#) == [
+                "2:\(column + 9) hosts.\(name) must hold text in double quotes only, here is an object"
+            ])
+        #expect(try faults(#"{"rtmp": "a", "hls": null}"#) == [])
+        let garbage = (0..<10_000).map { "\"\($0)\": 0" }.joined(separator: ",")
+        #expect(try faults("{\(garbage)}").count < 100)
+    }
+
+    @Test func theServicesOtherFormOfMomentsIsTaken() throws {
+        let members = #""createdAt": 1440215035, "updatedAt": 1440215035, "disabledTill": -1, "profiles": ["480p"]"#
+        let text = #"{"hub":"hubb","title":"title","publishKey":"k","hosts":{"publish":{"rtmp":"h"}},"# + members + "}"
+        #expect(try decoded(text).faults == [])
+    }
+
     @Test func anIDThatDisagreesIsAWarning() throws {
         let result = try decoded(piliText().replacingFirst("\"hub\": \"testhub\"", with: "\"hub\": \"otherhub\""))
         #expect(result.warnings.map(\.keyPath) == ["id"])
