@@ -109,18 +109,21 @@ public struct QualityController: Sendable {
         guard new != settings else { return [] }
         let old = operatingPoint
         let known = settings.isAutomatic ? limitKnown : nil
+        let keepsBitrate = new.leavesBitrate(of: settings)
         let (video, audio) = (settings.videoQuality, settings.audioQuality)
         settings = new
         settings.videoQuality = video == nil ? nil : new.videoQuality ?? video
         settings.audioQuality = audio == nil ? nil : new.audioQuality ?? audio
         frameRateCap = nil
-        var point = Self.startingPoint(settings)
+        var point = keepsBitrate ? presentPoint : Self.startingPoint(settings)
         // A link that was just seen to carry less is not flooded for a new wish's sake.
-        if new.isAutomatic, let known, total(of: point) > known {
+        if !keepsBitrate, new.isAutomatic, let known, total(of: point) > known {
             point = self.point(forTotal: known, group: point.videoQuality?.group)
         }
-        schedule = ProbeSchedule(tuning)
-        if case .stalled = state {} else { state = .steady(lowSince: now) }
+        if !keepsBitrate {
+            schedule = ProbeSchedule(tuning)
+            if case .stalled = state {} else { state = .steady(lowSince: now) }
+        }
         let needsRestart =
             point.videoQuality?.group != old.videoQuality?.group
             || point.audioQuality?.sampleRate != old.audioQuality?.sampleRate
@@ -131,6 +134,14 @@ public struct QualityController: Sendable {
             actions.insert(.requestKeyFrame, at: actions.count - 1)
         }
         return actions
+    }
+
+    /// Where the stream has come to, with what the settings say of all but its bit rate.
+    private var presentPoint: OperatingPoint {
+        var point = operatingPoint
+        // The frame rate that was wanted before is no sign of the row.
+        if let quality = point.videoQuality { point.frameRate = quality.frameRate }
+        return QualityLadder.fitted(point, to: settings, group: point.videoQuality?.group ?? .lowAndMedium)
     }
 
     /// What the link carries, when it is the link that limits the present rate.

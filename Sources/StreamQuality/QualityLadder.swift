@@ -21,18 +21,19 @@ enum QualityLadder {
         let groupBest = group == .lowAndMedium ? min(best, .medium3) : best
         let ceiling = groupBest == best ? range.maximum : min(range.maximum, groupBest.bitrate)
         point.videoBitrate = min(max(point.videoBitrate, range.minimum), ceiling)
-        let row = row(for: point.videoBitrate, current: point, best: groupBest)
+        let row = row(for: point.videoBitrate, current: point, best: groupBest, settings)
         point.videoQuality = group == .high ? max(row, .high1) : row
         point.frameRate = settings.frameRate(atMost: row.frameRate)
         return point
     }
 
     private static func row(
-        for bitrate: Bitrate, current: OperatingPoint, best: VideoQuality
+        for bitrate: Bitrate, current: OperatingPoint, best: VideoQuality, _ settings: QualitySettings
     ) -> VideoQuality {
         let fitting = VideoQuality.allCases.last { row in
             guard row <= best else { return false }
-            let isHigher = row.frameRate > current.frameRate || row > current.videoQuality ?? best
+            let isFaster = settings.frameRate(atMost: row.frameRate) > current.frameRate
+            let isHigher = isFaster || row > current.videoQuality ?? best
             return bitrate >= row.bitrate * (isHigher && row < best ? hysteresis : 1)
         }
         return fitting ?? min(.low1, best)

@@ -81,6 +81,14 @@ public struct QualitySettings: Hashable, Sendable {
         [rate, sourceFrameRate ?? rate, frameRateLimit ?? rate].min() ?? rate
     }
 
+    /// Whether these settings, after those before, say nothing new of bit rates: then the stream goes on at the one that
+    /// the link has brought it to.
+    func leavesBitrate(of before: QualitySettings) -> Bool {
+        videoQuality == before.videoQuality && audioQuality == before.audioQuality
+            && bitrateRange == before.bitrateRange && isAutomatic == before.isAutomatic
+            && groupCrossing == before.groupCrossing
+    }
+
     /// - Parameter bitrateRange: `nil` for everything up to `videoQuality`.
     public init(
         videoQuality: VideoQuality?, audioQuality: AudioQuality?, bitrateRange: BitrateRange? = nil

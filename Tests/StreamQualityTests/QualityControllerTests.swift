@@ -136,6 +136,42 @@ extension [QualityAction] {
         #expect(script.controller.settingsChanged(to: settings, now: script.now) == [], "nothing new")
     }
 
+    @Test func anotherFrameRateLeavesTheBitRateThatTheStreamHasRisenTo() {
+        let range = BitrateRange(
+            minimum: VideoQuality.low1.bitrate, start: VideoQuality.low1.bitrate, maximum: VideoQuality.medium3.bitrate)
+        var script = Script(QualitySettings(videoQuality: .medium3, audioQuality: .high2, bitrateRange: range))
+        _ = script.play(60, link: 5_000)
+        #expect(script.controller.operatingPoint.videoBitrate == VideoQuality.medium3.bitrate)
+        let before = script.controller.operatingPoint
+        for rate in [15, 30] {
+            var settings = script.controller.settings
+            settings.frameRateLimit = FrameRate(framesPerSecond: rate)
+            let actions = script.controller.settingsChanged(to: settings, now: script.now)
+            #expect(
+                actions.first
+                    == .setVideo(
+                        bitrate: VideoQuality.medium3.bitrate, frameRate: FrameRate(framesPerSecond: rate)))
+            #expect(actions.contains(.requestKeyFrame))
+            #expect(script.controller.operatingPoint.videoBitrate == before.videoBitrate)
+            #expect(script.controller.operatingPoint.audioQuality == before.audioQuality)
+        }
+        #expect(script.controller.operatingPoint == before)
+        #expect(script.play(20, link: 5_000).reasons == [], "there is nothing to rise to again")
+    }
+
+    /// A stream that the link holds down does not jump up to its start for the sake of another frame rate.
+    @Test func anotherFrameRateLeavesTheBitRateThatTheLinkHasBroughtTheStreamTo() {
+        var script = Script()
+        _ = script.play(15, link: 700)
+        let before = script.controller.operatingPoint
+        var settings = script.controller.settings
+        settings.frameRateLimit = FrameRate(framesPerSecond: 10)
+        _ = script.controller.settingsChanged(to: settings, now: script.now)
+        #expect(script.controller.operatingPoint.videoBitrate == before.videoBitrate)
+        #expect(script.controller.operatingPoint.videoQuality == before.videoQuality)
+        #expect(script.controller.operatingPoint.frameRate == FrameRate(framesPerSecond: 10))
+    }
+
     @Test(arguments: [
         QualitySettings(videoQuality: .medium1, audioQuality: .high2),
         QualitySettings(videoQuality: .high3, audioQuality: try? AudioQuality(named: "High2@48000")),
