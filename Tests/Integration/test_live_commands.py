@@ -85,8 +85,9 @@ def test_all_changes_take_effect_at_one_key_frame(children, nginx, form):
     assert sum(after) / len(after) < 0.6 * sum(before) / len(before)
 
 
-@pytest.mark.parametrize(("change", "expected"), [("quality Medium1", [30]), ("bitrate 150,500,12000", [30, 31])])
-def test_more_than_the_header_announced_comes_with_a_new_header(children, change, expected):
+@pytest.mark.parametrize(
+    ("change", "expected", "fps"), [("quality Medium1", [30], 30), ("bitrate 150,500,12000", [30, 31], 12)])
+def test_more_than_the_header_announced_comes_with_a_new_header(children, change, expected, fps):
     """Level 3.0 carries 10 Mbit/s, and Medium1 at this size."""
     receiver = Receiver(children)
     publisher = start(children, receiver.url(), quality="Low1")
@@ -101,9 +102,24 @@ def test_more_than_the_header_announced_comes_with_a_new_header(children, change
     headers = [tag.body for tag in recording.tags if tag.is_video_header]
     assert [header[5 + 3] for header in headers] == expected
     assert len({header[5 + 1] for header in headers}) == 1, "the profile stays"
-    # The source was opened for Low1 and gives no more.
+    # The source was not opened for Low1 alone.
     [changed] = wait_for_last_quality(publisher)
-    assert changed["framesPerSecond"] == 12
+    assert changed["framesPerSecond"] == fps
+    times = [tag.timestamp for tag in recording.pictures]
+    gaps = [after - before for before, after in zip(times, times[1:])]
+    # To one picture of 30 in a second; the encoder may leave some out.
+    for part, rate in ((gaps[:12], 12), (gaps[-20:], fps)):
+        usual = sorted(part)[len(part) // 2]
+        assert abs(usual - 1000 / rate) < (3 if rate == 30 else 20), gaps
+
+
+def test_a_quality_that_nobody_can_change_has_a_source_of_its_own_rate(children):
+    """Pictures that nobody will ever ask for are not made."""
+    receiver = Receiver(children)
+    publisher = start_publisher(children, receiver.url(), quality="Low1", dimension="320x240", duration=3)
+    assert publisher.wait(20) == 0, publisher.report()
+    [ended] = [event for event in events(publisher) if event["name"] == "ended"]
+    assert ended["videoDecimated"] <= 1 and ended["videoFrames"] > 30
 
 
 def wait_for_last_quality(publisher: Process) -> list[dict]:

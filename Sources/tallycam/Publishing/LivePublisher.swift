@@ -54,6 +54,7 @@ final class LivePublisher {
         self.console = console
         self.remote = remote
         commandInput = remote == nil ? CommandInput(options, editsLines: console.hasTerminal) : nil
+        options.media.isQualityChangeable = remote != nil || commandInput != nil
         signals = remote == nil ? try SignalFD([SIGINT, SIGTERM, SIGUSR1]) : nil
         reports = try Mailbox()
         trackReports = try Mailbox()

@@ -33,6 +33,8 @@ struct MediaOptions: Sendable {
     var video: VideoInput
     var audio: AudioInput
     var quality: VideoQuality
+    /// Whether somebody may ask for another quality while the stream is live.
+    var isQualityChangeable = false
     var audioQuality: AudioQuality
     /// The same for the whole stream: some services refuse another size, players often show garbage.
     var dimension: VideoDimension
@@ -44,6 +46,12 @@ struct MediaOptions: Sendable {
     var keyFrameInterval = Duration.seconds(2)
     var encoder: EncoderChoice
     var duration: Duration?
+
+    /// What the source is opened at, as it stays open for as long as the stream lives: no quality that can be reached
+    /// lacks pictures. Those beyond the present one's rate reach no encoder.
+    var sourceFrameRate: FrameRate {
+        isQualityChangeable ? VideoQuality.allCases.map(\.frameRate).max() ?? quality.frameRate : quality.frameRate
+    }
 
     /// Whether pictures or sound come from there.
     var readsStandardInput: Bool {

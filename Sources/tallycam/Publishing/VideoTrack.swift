@@ -123,7 +123,7 @@ struct VideoTrack {
     ) throws -> (any VideoSource)? {
         do {
             let source = try options.video.open(
-                size: options.turn.turned(options.dimension.size), frameRate: options.quality.frameRate, stop: stop
+                size: options.turn.turned(options.dimension.size), frameRate: options.sourceFrameRate, stop: stop
             ) { reports.send(.source($0)) }
             guard let source, !options.turn.isIdentity else { return source }
             return try TurnedVideo(source, options.turn)
