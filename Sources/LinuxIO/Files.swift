@@ -40,6 +40,25 @@ public func isRegularFile(_ path: String) -> Bool? {
     return stat(path, &status) == 0 ? status.st_mode & S_IFMT == S_IFREG : nil
 }
 
+/// Which regular file a path leads to and in which state, as far as can be told without reading it.
+public struct FileState: Hashable, Sendable {
+    private let device: UInt64
+    private let inode: UInt64
+    private let byteCount: Int64
+    /// Of the last change, of the contents and of the file itself, in nanoseconds.
+    private let times: [Int64]
+
+    /// - Returns: `nil` where the path leads to no regular file.
+    public init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+        byteCount = Int64(status.st_size)
+        times = [status.st_mtim, status.st_ctim].map { Int64($0.tv_sec) &* 1_000_000_000 &+ Int64($0.tv_nsec) }
+    }
+}
+
 /// Replaces a file's contents, or makes the file. A reader, and the next start
 /// after a power cut, see the old contents or the new, never a part.
 /// - Parameter permissions: of the new file; ignored where the file system has none.

@@ -1,13 +1,18 @@
 import CMbedTLS
 import Glibc
 import LinuxIO
+import Synchronization
 
-/// What all TLS connections share: the trusted authorities and the settings. Loading
-/// the system's authorities takes milliseconds and some hundred kilobytes, so make it once.
-/// Used from one thread.
-public final class TLSContext {
-    let configuration: UnsafeMutablePointer<mbedtls_ssl_config>
-    let authorities: UnsafeMutablePointer<mbedtls_x509_crt>
+/// What all TLS connections share: the trusted authorities and the settings. Loading the system's authorities takes
+/// milliseconds and some hundred kilobytes: `shared` does it once.
+///
+/// Used from any thread: nothing here changes after `init`, and Mbed TLS locks what it keeps with a key
+/// (MBEDTLS_THREADING_C, which CMbedTLS insists on).
+public final class TLSContext: Sendable {
+    private let sharedConfiguration: SharedPointer<mbedtls_ssl_config>
+    private let sharedAuthorities: SharedPointer<mbedtls_x509_crt>
+    var configuration: UnsafeMutablePointer<mbedtls_ssl_config> { sharedConfiguration.pointer }
+    var authorities: UnsafeMutablePointer<mbedtls_x509_crt> { sharedAuthorities.pointer }
     /// The file that the authorities came from.
     public let authorityFile: String
 
@@ -19,16 +24,40 @@ public final class TLSContext {
         "/etc/ssl/cert.pem",  // Alpine
     ]
 
+    /// The context that was made last, while its file is as it was then: each attempt to connect asks for it.
+    /// - Parameter authorityFile: as for `init`.
+    public static func shared(authorityFile: String? = nil) throws(TransportError) -> TLSContext {
+        let asked = authorityFile.map { [$0] } ?? systemAuthorityFiles
+        return try latest.withLock { latest throws(TransportError) in
+            // A system's file that comes before the one in use may have been installed meanwhile.
+            let (path, state) = asked.lazy.map { ($0, FileState($0)) }.first { $0.1 != nil } ?? ("", nil)
+            if let latest, let state, latest.state == state, latest.context.authorityFile == path {
+                return latest.context
+            }
+            // The state is older than what is read: a change in between is noticed the next time.
+            let context = try TLSContext(authorityFile: authorityFile)
+            latest = state.map { Latest(context: context, state: $0) }
+            return context
+        }
+    }
+
+    private struct Latest {
+        let context: TLSContext
+        let state: FileState
+    }
+
+    private static let latest = Mutex<Latest?>(nil)
+
     /// - Parameter authorityFile: certificates to trust, in PEM, in place of the system's.
     /// - Throws: `tlsUnavailable` when there are none to trust.
-    public init(authorityFile: String? = nil) throws(TransportError) {
+    init(authorityFile: String? = nil) throws(TransportError) {
         guard Self.cryptographyStatus == PSA_SUCCESS else {
             throw .tlsUnavailable(reason: "the cryptography library did not start (\(Self.cryptographyStatus))")
         }
         let (path, bundle) = try Self.readAuthorities(authorityFile)
         self.authorityFile = path
-        authorities = .allocate(capacity: 1)
-        configuration = .allocate(capacity: 1)
+        sharedAuthorities = SharedPointer(.allocate(capacity: 1))
+        sharedConfiguration = SharedPointer(.allocate(capacity: 1))
         mbedtls_x509_crt_init(authorities)
         mbedtls_ssl_config_init(configuration)
         try parseAuthorities(bundle)

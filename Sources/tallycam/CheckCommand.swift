@@ -48,7 +48,7 @@ extension StreamDescription {
         // Reading a pipe would hold up the main thread for as long as nobody writes to it.
         guard isRegularFile(neededCAFile) != false else { return "\(neededCAFile) is not a regular file" }
         do {
-            _ = try TLSContext(authorityFile: neededCAFile)
+            _ = try TLSContext.shared(authorityFile: neededCAFile)
             return nil
         } catch {
             return "\(error)"

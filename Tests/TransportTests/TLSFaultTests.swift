@@ -145,6 +145,42 @@ import Testing
         #expect(file == "/etc/ssl/certs/ca-certificates.crt")
     }
 
+    /// Parsing a bundle of a hundred certificates for each attempt to connect would take a board's processor for tens of
+    /// milliseconds.
+    @Test func parsesAFileOnceUntilItChanges() throws {
+        let certificates = try TestCertificates.shared.get()
+        let bundle = try readFile(certificates.authority, limit: 1 << 20)
+        let file = certificates.directory + "/authorities-that-change.pem"
+        try replaceFile(file, with: bundle)
+        let first = try TLSContext.shared(authorityFile: file)
+        #expect(try TLSContext.shared(authorityFile: file) === first)
+        try replaceFile(file, with: bundle + bundle)
+        let second = try TLSContext.shared(authorityFile: file)
+        #expect(second !== first)
+        #expect(try TLSContext.shared(authorityFile: file) === second)
+        try replaceFile(file, with: [])
+        #expect(transportError { _ = try TLSContext.shared(authorityFile: file) }?.code == -1201)
+        try replaceFile(file, with: bundle)
+        #expect(try TLSContext.shared(authorityFile: file) !== second)
+        #expect(transportError { _ = try TLSContext.shared(authorityFile: file + ".none") }?.code == -1201)
+    }
+
+    @Test func theSharedContextServesSeveralThreads() throws {
+        let authority = try TestCertificates.shared.get().authority
+        let threads = try (0..<8).map { _ in
+            let done = try EventFD()
+            _ = try NamedThread("context") {
+                for _ in 0..<50 where (try? TLSContext.shared(authorityFile: authority)) == nil { return }
+                done.signal()
+            }
+            return done
+        }
+        for done in threads {
+            var entries = [PollEntry(done.fileDescriptor)]
+            #expect(try poll(&entries, until: MonotonicClock.now() + .seconds(20)) > 0)
+        }
+    }
+
     @Test func saysThatTheSystemHasNoAuthorities() throws {
         let error = try inNetworkNamespace {
             try shell("mount -t tmpfs none /etc/ssl")

@@ -11,6 +11,11 @@
 #include <mbedtls/x509_crt.h>
 #include <psa/crypto.h>
 
+// Contexts are shared by threads.
+#ifndef MBEDTLS_THREADING_C
+#error "Mbed TLS without MBEDTLS_THREADING_C"
+#endif
+
 // mbedtls_psa_get_random and its state, which is a macro.
 int cmbedtls_random(void *unused, unsigned char *output, size_t size);
 

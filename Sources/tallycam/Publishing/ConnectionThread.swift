@@ -131,7 +131,7 @@ final class ConnectionThread {
     private func connect() throws -> any ByteStream {
         let url = configuration.url
         let security: TransportSecurity =
-            url.scheme == .rtmps ? .tls(try TLSContext(authorityFile: authorityFile)) : .none
+            url.scheme == .rtmps ? .tls(try TLSContext.shared(authorityFile: authorityFile)) : .none
         // The watch notices a dead peer; the kernel's own end of the connection would leave the server unaware.
         var settings = TCPSettings()
         settings.userTimeout = Self.stalledLimit

@@ -98,7 +98,7 @@ final class FilePublisher {
     /// - Returns: `nil` when a signal came first.
     private func connect() throws -> (any ByteStream)? {
         let security: TransportSecurity =
-            url.scheme == .rtmps ? .tls(try TLSContext(authorityFile: options.destination.authorityFile)) : .none
+            url.scheme == .rtmps ? .tls(try TLSContext.shared(authorityFile: options.destination.authorityFile)) : .none
         while !isEnding {
             do {
                 return try Connector.connect(
