@@ -7,6 +7,9 @@
 /// What is kept on disk is not the last number but a ceiling some way above it, so that a board
 /// that retries all day without a network does not write its card at every attempt. A restart
 /// goes on above the ceiling. Save `unsavedText` before the number is used.
+///
+/// Several processes share what is on disk by turns: each keeps the others out while it reads (`read`), takes a number
+/// and saves.
 public struct NonceSequence: Sendable {
     /// Numbers that one write covers.
     private static let reservation: Int64 = 60
@@ -27,6 +30,15 @@ public struct NonceSequence: Sendable {
     public init(savedText: [UInt8]?, floor: Int64 = 0) {
         let saved = savedText.flatMap(Self.highestRecord) ?? 0
         last = max(saved, min(max(floor, 0), Self.latestClock))
+        ceiling = saved
+    }
+
+    /// What is on disk now. Another process may have reserved numbers there: they, and all before them, are used.
+    public mutating func read(savedText: [UInt8]?) {
+        let saved = savedText.flatMap(Self.highestRecord) ?? 0
+        guard saved != ceiling else { return }
+        last = max(last, saved)
+        // Where the disk has lost it, the next number is written anew.
         ceiling = saved
     }
 

@@ -1,6 +1,7 @@
 """Keys, tokens and stream names are in no output of any command."""
 
 import base64
+import fcntl
 import hashlib
 import hmac
 import json
@@ -13,7 +14,7 @@ from processes import Children
 from rtmp_wire import Tap
 from scenarios import SMALL, FaultyReceiver, seconds_to_end
 from servers import NginxRTMP, free_port
-from tallycam import TALLYCAM, Receiver
+from tallycam import TALLYCAM, Receiver, events, wait_for_event
 
 PUBLISH_KEY = "s3cretPublishKey4711"
 STREAM_KEY = "s3cretStreamKey0815"
@@ -263,6 +264,45 @@ def test_every_connection_is_signed_afresh(children):
     for name, nonce in zip(names, nonces):
         digest = hmac.new(PUBLISH_KEY.encode(), f"/live/cam01?nonce={nonce}".encode(), hashlib.sha1).digest()
         assert name == f"cam01?nonce={nonce}&token={base64.urlsafe_b64encode(digest).decode()}"
+
+
+def test_two_processes_never_sign_with_the_same_nonce(children):
+    """Each of them reconnects all the time: what one has reserved on the disk, the other goes on behind."""
+    receiver = FaultyReceiver(children, ["bad-name", "every-connection"])
+    tap = Tap(int(receiver.address.rpartition(":")[2]))
+    words, environment = source("pili", f"127.0.0.1:{tap.port}", children.directory)
+    publishers = [
+        children.start(
+            f"publish-{number}", [TALLYCAM, "publish", *words, "--quality", "Low1", "--reconnect", "2"], env=environment)
+        for number in range(4)
+    ]
+    for publisher in publishers:
+        assert publisher.wait(20) == 3, publisher.report()
+    names = [command[3] for which in range(12) for command in tap.commands(connection=which) if command[0] == "publish"]
+    nonces = [int(re.search(r"nonce=(\d+)", name).group(1)) for name in names]
+    assert len(nonces) == 12 and len(set(nonces)) == 12, sorted(nonces)
+
+
+def test_two_streams_share_a_state_directory(children):
+    """Neither waits for the other, nor does a lock that somebody holds hang a stream: it is told, and tried again."""
+    receiver = FaultyReceiver(children, [])
+    words, environment = source("pili", receiver.address, children.directory)
+    other = children.directory / "other.json"
+    other.write_text(json.dumps({**pili(receiver.address, "dynamic"), "id": "z1.live.cam02", "title": "cam02"}))
+    state = children.directory / "state"
+    state.mkdir()
+    lock = open(state / ".nonce-live.cam01.lock", "w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    begin = [TALLYCAM, "publish", "--quality", "Low1", "--events", "json"]
+    held = children.start("held", [*begin, *words], env=environment)
+    free = children.start("free", [*begin, "--stream", other], env=environment)
+    wait_for_event(free, "publishing", 5)
+    wait_for_event(held, "reconnecting", 5)
+    reasons = [event["reason"] for event in events(held) if event["code"] // 1000 == 3]
+    assert reasons and "another tallycam publishes this stream" in reasons[0], held.report()
+    lock.close()
+    wait_for_event(held, "publishing", 10)
+    assert seconds_to_end(held) < 1 and seconds_to_end(free) < 1
 
 
 def assert_process_hides_its_secrets(process) -> None:

@@ -49,6 +49,32 @@ struct NonceSequenceTests {
         #expect(zip(used, used.dropFirst()).allSatisfy { $0 < $1 })
     }
 
+    /// By turns, as the lock makes them; whichever runs on, no number comes twice and none is below one before it.
+    @Test func processesThatShareADiskRiseTogether() {
+        var disk: String?
+        var processes = [NonceSequence(savedText: nil), NonceSequence(savedText: nil)]
+        var used: [Int64] = []
+        for (turn, process) in [0, 0, 1, 0, 1, 1, 1, 0, 0, 1].enumerated() {
+            for clock in [Int64(turn), 1_000] {
+                processes[process].read(savedText: saved(disk))
+                used.append(processes[process].next(unixSeconds: clock))
+                if let text = processes[process].unsavedText { disk = text }
+                processes[process].saved()
+            }
+        }
+        #expect(zip(used, used.dropFirst()).allSatisfy { $0 < $1 }, "\(used)")
+    }
+
+    @Test func aDiskThatHasLostTheNumberGetsItAgain() throws {
+        var nonces = NonceSequence(savedText: nil)
+        let before = nonces.next(unixSeconds: 1_000)
+        nonces.saved()
+        nonces.read(savedText: nil)
+        #expect(nonces.next(unixSeconds: 5) == before + 1)
+        var restarted = NonceSequence(savedText: saved(try #require(nonces.unsavedText)))
+        #expect(restarted.next(unixSeconds: 5) > before + 1)
+    }
+
     @Test func retriesWithoutANetworkWriteSeldom() {
         var nonces = NonceSequence(savedText: nil)
         var writes = 0

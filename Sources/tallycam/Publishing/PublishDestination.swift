@@ -12,9 +12,10 @@ final class PublishDestination {
     }
 
     private let kind: Kind
-    /// Read from the disk once: what this process has given is never below it, and most connections then
-    /// need no write.
+    /// Kept beside what is on the disk, so that most connections need no write.
     private var nonces: NonceSequence?
+    /// A stream's end, which waits for this as well, shall not take longer.
+    private static let lockLimit = Duration.milliseconds(500)
     /// UNIX seconds that have certainly passed.
     private let pastTime: Int64
     /// For messages; without stream name and query.
@@ -33,7 +34,7 @@ final class PublishDestination {
         // Where the last nonce is lost and the clock stands in 1970: neither the program nor the stream is older.
         pastTime = ["/proc/self/exe", path].compactMap { $0.flatMap(modificationTime) }.max() ?? 0
         label = stream.destination
-        if case .pili(let pili) = stream.form {
+        if case .pili(let pili) = stream.form, case .dynamic = pili.security {
             let name = "\(pili.hub).\(pili.title)".map { $0.isLetter || $0.isNumber || "._-".contains($0) ? $0 : "_" }
             let path = "\(stateDirectory)/nonce-\(String(name))"
             kind = .described(stream, noncePath: path)
@@ -74,43 +75,74 @@ final class PublishDestination {
     func connectionURL() throws -> RTMPURL {
         switch kind {
         case .url(let url): return url
-        case .described(let stream, let noncePath):
-            var nonces = try nonces ?? savedNonces(noncePath)
-            defer { self.nonces = nonces }
-            let signed = try stream.publishURL(unixSeconds: WallClock.secondsSince1970(), nonces: &nonces) {
-                HMACSHA1.authenticationCode(for: $1, key: $0)
-            }
-            if let noncePath, let text = nonces.unsavedText {
-                try save(text, to: noncePath)
-                nonces.saved()
-            }
-            return signed
+        case .described(let stream, nil):
+            var none = NonceSequence(savedText: nil)
+            return try signed(stream, &none)
+        case .described(let stream, let noncePath?): return try signed(stream, with: noncePath)
+        }
+    }
+
+    private func signed(_ stream: StreamDescription, _ nonces: inout NonceSequence) throws -> RTMPURL {
+        try stream.publishURL(unixSeconds: WallClock.secondsSince1970(), nonces: &nonces) {
+            HMACSHA1.authenticationCode(for: $1, key: $0)
+        }
+    }
+
+    /// Another process may publish the same stream, or have done so since: the server takes no number that is not above
+    /// all before it, so that they take theirs by turns.
+    private func signed(_ stream: StreamDescription, with noncePath: String) throws -> RTMPURL {
+        let lock = try lock(noncePath)
+        var nonces = try savedNonces(noncePath)
+        defer { self.nonces = nonces }
+        let url = try signed(stream, &nonces)
+        if let text = nonces.unsavedText {
+            try save(text, to: noncePath)
+            nonces.saved()
+        }
+        lock.release()
+        return url
+    }
+
+    private func lock(_ path: String) throws -> FileLock {
+        for end in path.indices where path[end] == "/" && end > path.startIndex { mkdir(String(path[..<end]), 0o700) }
+        let name = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        do throws(SystemCallError) {
+            return try FileLock("\(path[..<name]).\(path[name...]).lock", within: Self.lockLimit)
+        } catch {
+            guard error.number == EWOULDBLOCK else { throw unusable("locked", error) }
+            throw CommandFailure(
+                .system, "another tallycam publishes this stream and has held its last nonce for \(Self.lockLimit)")
         }
     }
 
     /// A file that is torn or foreign counts as none; one that cannot be read may hold a larger number than the clock.
-    private func savedNonces(_ path: String?) throws -> NonceSequence {
-        guard let path else { return NonceSequence(savedText: nil) }
+    private func savedNonces(_ path: String) throws -> NonceSequence {
+        var text: [UInt8]?
         do throws(SystemCallError) {
-            return NonceSequence(savedText: try readFile(path, limit: 65_536), floor: pastTime)
+            text = try readFile(path, limit: 65_536)
         } catch {
             guard error.number == ENOENT || error.number == EFBIG else {
                 throw CommandFailure(.system, "the last nonce cannot be read: \(error)")
             }
-            return NonceSequence(savedText: nil, floor: pastTime)
         }
+        guard var nonces else { return NonceSequence(savedText: text, floor: pastTime) }
+        nonces.read(savedText: text)
+        return nonces
     }
 
     private func save(_ text: String, to path: String) throws {
-        for end in path.indices where path[end] == "/" && end > path.startIndex { mkdir(String(path[..<end]), 0o700) }
-        do {
+        do throws(SystemCallError) {
             try replaceFile(path, with: Array(text.utf8), permissions: 0o600)
         } catch {
-            throw CommandFailure(
-                .system,
-                "the last nonce cannot be saved: \(error); the server would refuse the next start. "
-                    + "Set TALLYCAM_STATE_DIR to a directory that can be written")
+            throw unusable("saved", error)
         }
+    }
+
+    private func unusable(_ what: String, _ error: SystemCallError) -> CommandFailure {
+        CommandFailure(
+            .system,
+            "the last nonce cannot be \(what): \(error); the server would refuse the next start. "
+                + "Set TALLYCAM_STATE_DIR to a directory that can be written")
     }
 
     /// `$TALLYCAM_STATE_DIR`, else where the XDG base directory specification says.
