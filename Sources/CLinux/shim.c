@@ -1,7 +1,9 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <netinet/in.h>
 #include <nss.h>
+#include <resolv.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -40,6 +42,14 @@ int clinux_set_dumpable(int dumpable) { return prctl(PR_SET_DUMPABLE, dumpable, 
 
 int clinux_configure_lookup(const char *database, const char *sources) {
     return __nss_configure_lookup(database, sources);
+}
+
+void clinux_hurry_lookups(int rotates) {
+    if (res_init() != 0) return;
+    // What a program has set here itself is not overridden when resolv.conf changes (glibc, resolv_context.c).
+    _res.retrans = 1;
+    _res.retry = 5;
+    if (rotates) _res.options |= RES_ROTATE;
 }
 
 const char *clinux_lookup_error_text(int number) { return gai_strerror(number); }

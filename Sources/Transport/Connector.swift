@@ -68,7 +68,7 @@ public final class Connector {
             try perform(order.lookupAnswered(address.family, with: [address], now: now), now: now)
         } else {
             order = HappyEyeballs()
-            lookup = try NameLookup(endpoint)
+            lookup = try NameLookup(endpoint, now: now)
         }
     }
 
@@ -88,7 +88,7 @@ public final class Connector {
     public var deadline: MediaTimestamp {
         var times = [limit]
         if case .connecting = phase {
-            times += [order.nextTime, lookup == nil ? nil : lookupLimit]
+            times += [order.nextTime, lookup == nil ? nil : lookupLimit, lookup?.nextTime]
             if let repetition = limits.repetition {
                 times += attempts.map { $0.isRepeated ? nil : $0.begin + repetition }
             }
@@ -141,6 +141,7 @@ public final class Connector {
 extension Connector {
     private func advanceConnecting(now: MediaTimestamp) throws(TransportError) -> (any ByteStream)? {
         for answer in lookup?.takeAnswers() ?? [] { try take(answer, now: now) }
+        lookup?.timePassed(now: now)
         for attempt in attempts {
             switch attempt.outcome() {
             case .pending: continue

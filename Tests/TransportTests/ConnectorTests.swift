@@ -176,6 +176,59 @@ private let brief: ConnectionLimits = {
         #expect(error.code == -1000)
     }
 
+    /// The peer and how long it took to look its name up and connect.
+    private static func secondsToConnect(_ server: () throws -> NameServer) throws -> (peer: String, seconds: Double) {
+        let server = try server()
+        defer { withExtendedLifetime(server) {} }
+        let listener = try TCPListener(Endpoint(host: "127.0.0.1", port: 1935))
+        defer { withExtendedLifetime(listener) {} }
+        let begin = MonotonicClock.now()
+        let stream = try Connector.connect(to: Endpoint(host: "live.example", port: 1935))
+        return (stream.peer, (MonotonicClock.now() - begin).inSeconds)
+    }
+
+    /// As while a link comes up: the C library alone would ask again after five seconds.
+    @Test func aQuestionThatGotLostIsAskedAgainAtOnce() throws {
+        let (peer, seconds) = try inNetworkNamespace {
+            try Self.secondsToConnect {
+                let begin = MonotonicClock.now()
+                return try NameServer { _, wantsIPv6 in
+                    guard MonotonicClock.now() - begin > .milliseconds(250) else { return .silence }
+                    return wantsIPv6 ? .ipv6([]) : .ipv4([[127, 0, 0, 1]])
+                }
+            }
+        }
+        #expect(peer == "127.0.0.1:1935")
+        #expect((0.25..<0.9).contains(seconds), "\(seconds) s")
+    }
+
+    /// However long the way is dead, its return is noticed soon.
+    @Test func aQuestionIsAskedAgainForAsLongAsItIsLost() throws {
+        let (_, seconds) = try inNetworkNamespace {
+            try Self.secondsToConnect {
+                let begin = MonotonicClock.now()
+                return try NameServer { _, wantsIPv6 in
+                    guard MonotonicClock.now() - begin > .milliseconds(2_800) else { return .silence }
+                    return wantsIPv6 ? .ipv6([]) : .ipv4([[127, 0, 0, 1]])
+                }
+            }
+        }
+        #expect((2.8..<3.5).contains(seconds), "\(seconds) s")
+    }
+
+    @Test func aDeadNameServerBeforeTheOneThatAnswersCostsASecondAtMost() throws {
+        let (peer, seconds) = try inNetworkNamespace {
+            try shell(swallowingLink)
+            return try Self.secondsToConnect {
+                try NameServer(behind: ["192.0.2.2"]) { _, wantsIPv6 in
+                    wantsIPv6 ? .ipv6([]) : .ipv4([[127, 0, 0, 1]])
+                }
+            }
+        }
+        #expect(peer == "127.0.0.1:1935")
+        #expect(seconds < 1.4, "\(seconds) s")
+    }
+
     @Test func isCancelledWhileLookingUp() throws {
         let result = try inNetworkNamespace {
             let server = try NameServer { _, _ in .silence }

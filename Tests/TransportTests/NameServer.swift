@@ -14,11 +14,16 @@ final class NameServer {
 
     private let stop: EventFD
 
-    /// - Parameter reply: to a name and a family.
-    init(_ reply: @escaping @Sendable (_ name: String, _ wantsIPv6: Bool) -> Reply) throws {
+    /// - Parameters:
+    ///   - others: name servers that are asked before this one.
+    ///   - reply: to a name and a family.
+    init(
+        behind others: [String] = [], _ reply: @escaping @Sendable (_ name: String, _ wantsIPv6: Bool) -> Reply
+    ) throws {
+        let lines = (others + ["127.0.0.1"]).map { "nameserver \($0)\\n" }.joined()
         try shell(
             """
-            directory=$(mktemp -d); echo 'nameserver 127.0.0.1' > $directory/resolv.conf
+            directory=$(mktemp -d); printf '\(lines)' > $directory/resolv.conf
             mount --bind $directory/resolv.conf /etc/resolv.conf; rm -r $directory
             """)
         let descriptor = OwnedFileDescriptor(adopting: socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0))

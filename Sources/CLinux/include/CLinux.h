@@ -65,6 +65,10 @@ int clinux_set_dumpable(int dumpable);
 // __nss_configure_lookup: which sources a database (say "hosts") is looked up in.
 int clinux_configure_lookup(const char *database, const char *sources);
 
+// The calling thread's lookups ask a name server that is silent again, or the next, after a second, whatever resolv.conf
+// says; with `rotates` they begin with another server each time.
+void clinux_hurry_lookups(int rotates);
+
 // ST_RDONLY, whose name is an enumeration in one place and a macro in another.
 static const unsigned long clinux_read_only_flag = ST_RDONLY;
 
