@@ -86,18 +86,25 @@ struct GPIOLine: ~Copyable {
     }
 }
 
-/// A push button.
+/// A push button. Used from one thread.
 public final class GPIOButton {
     /// The line changed. Times are of CLOCK_MONOTONIC and do not fall.
     public struct Edge: Hashable, Sendable {
         public let isPressed: Bool
         public let time: MediaTimestamp
+
+        public init(isPressed: Bool, time: MediaTimestamp) {
+            self.isPressed = isPressed
+            self.time = time
+        }
     }
 
     private static let bufferSize = 32
     private static let rounds = 4
     private let line: GPIOLine
     private let buffer: OpaquePointer
+    /// Whether it was down when it was opened.
+    public let wasPressedAtFirst: Bool
 
     /// A button to ground gets a pull-up, one to the supply a pull-down.
     public init(name: String, chip: String?, isActiveLow: Bool) throws(GPIOError) {
@@ -106,6 +113,8 @@ public final class GPIOButton {
             throw .failed(SystemCallError("gpiod_edge_event_buffer_new", subject: name))
         }
         self.buffer = buffer
+        wasPressedAtFirst =
+            gpiod_line_request_get_value(line.request, line.offset) == GPIOD_LINE_VALUE_ACTIVE
     }
 
     deinit { gpiod_edge_event_buffer_free(buffer) }
@@ -114,8 +123,6 @@ public final class GPIOButton {
     public var fileDescriptor: Int32 { gpiod_line_request_get_fd(line.request) }
 
     public var isThere: Bool { line.isThere }
-
-    public var isPressed: Bool { gpiod_line_request_get_value(line.request, line.offset) == GPIOD_LINE_VALUE_ACTIVE }
 
     /// What has happened; never waits. A line that is faster than its reader (a wire that picks up noise) keeps the rest
     /// for the next time.
@@ -140,7 +147,7 @@ public final class GPIOButton {
     }
 }
 
-/// An LED, or whatever else a line switches. It goes dark when it goes out of scope.
+/// An LED, or whatever else a line switches. It goes dark when it goes out of scope. Used from one thread.
 public final class GPIOLamp {
     private let line: GPIOLine
 

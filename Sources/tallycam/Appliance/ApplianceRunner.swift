@@ -156,6 +156,7 @@ final class ApplianceRunner {
             }
         }
         tell("Tallycam ends")
+        board.end()
         resumed.programEnded()
         writeLast(until: MonotonicClock.now() + .seconds(2))
         // On the way to power-off it stays armed, in case something on that way hangs.

@@ -4,72 +4,109 @@ import LinuxIO
 import Media
 import StreamFile
 
-/// Button and LEDs as board.json names them. What cannot be opened is tried again. Used from the main thread.
+/// Button and LEDs as board.json names them. What cannot be opened is tried again. Used from the main thread, which no
+/// chip holds up: each line has a thread of its own.
 final class BoardDevices {
+    /// How lines are opened; called on their threads.
+    struct Openers {
+        typealias Opener = @Sendable (BoardDescription.Line) throws(GPIOError) -> any LineDevice
+
+        var button: Opener = { line throws(GPIOError) in
+            try GPIOButton(name: line.name, chip: line.chip, isActiveLow: line.isActiveLow)
+        }
+        var lamp: Opener = { line throws(GPIOError) in
+            try GPIOLamp(name: line.name, chip: line.chip, isActiveLow: line.isActiveLow)
+        }
+    }
+
+    /// How long the main thread waits for what is opened or looked at, so that it can be told at once what is wrong.
+    private static let answerLimit = Duration.milliseconds(100)
+
+    private let openers: Openers
     private var board: BoardDescription?
-    private var button: GPIOButton?
-    private var statusLED: GPIOLamp?
-    private var flashLED: GPIOLamp?
+    private var button: LineThread?
+    private var statusLED: LineThread?
+    private var flashLED: LineThread?
+    /// The opening whose gestures are followed.
+    private var followedButton = 0
     private var gestures = ButtonGestures(isPressed: false)
     private var gestureTimer: MediaTimestamp?
     private var sequencer = LEDSequencer()
     private var sequencerTimer: MediaTimestamp?
     private var pattern = LEDPattern.slow
     private var isFlashLit = false
+    /// Lines that have no thread, by their keys in board.json.
+    private var threadFaults: [String: String] = [:]
+
+    init(openers: Openers = Openers()) { self.openers = openers }
+
     /// What is wrong with the lines, by their keys in board.json.
-    private(set) var faults: [String: String] = [:]
+    var faults: [String: String] {
+        let now = MonotonicClock.now()
+        var faults = threadFaults
+        faults["button"] = faults["button"] ?? button?.fault(now: now)
+        faults["statusLED"] = faults["statusLED"] ?? statusLED?.fault(now: now)
+        faults["flashLED"] = faults["flashLED"] ?? flashLED?.fault(now: now)
+        return faults
+    }
 
     var fileDescriptor: Int32 { button?.fileDescriptor ?? -1 }
     var nextDeadline: MediaTimestamp? { [gestureTimer, sequencerTimer].compactMap { $0 }.min() }
 
     /// Takes up another description of the board; lines that stay the same are not touched.
     func boardChanged(to next: BoardDescription?, now: MediaTimestamp) {
-        if next?.button != board?.button { button = nil }
-        if next?.statusLED != board?.statusLED { statusLED = nil }
-        if next?.flashLED != board?.flashLED { flashLED = nil }
+        // Each lets go of its line first: the next may want the same one.
+        if next?.button != board?.button { end(&button, now: now) }
+        if next?.statusLED != board?.statusLED { end(&statusLED, now: now) }
+        if next?.flashLED != board?.flashLED { end(&flashLED, now: now) }
         board = next
-        openMissing(now: now)
+        checkLines(now: now)
     }
 
     /// To be called every few seconds: a chip may go (an expander's bus, a driver that is unbound) and come back.
     func checkLines(now: MediaTimestamp) {
-        if button?.isThere == false { button = nil }
-        if statusLED?.isThere == false { statusLED = nil }
-        if flashLED?.isThere == false { flashLED = nil }
-        let isMissing = button == nil && board?.button != nil || statusLED == nil && board?.statusLED != nil
-        if isMissing || flashLED == nil && board?.flashLED != nil || !faults.isEmpty { openMissing(now: now) }
+        startThreads(now: now)
+        button?.check(now: now)
+        statusLED?.check(now: now)
+        flashLED?.check(now: now)
+        button?.wait(atMost: Self.answerLimit)
+        statusLED?.wait(atMost: Self.answerLimit)
+        flashLED?.wait(atMost: Self.answerLimit)
     }
 
-    /// Opens what is described and not open yet.
-    func openMissing(now: MediaTimestamp) {
-        faults = [:]
+    /// The lights go dark, and all lines are let go of.
+    func end() { boardChanged(to: nil, now: MonotonicClock.now()) }
+
+    private func end(_ line: inout LineThread?, now: MediaTimestamp) {
+        line?.end(now: now)
+        line?.wait(atMost: Self.answerLimit)
+        line = nil
+    }
+
+    private func startThreads(now: MediaTimestamp) {
+        threadFaults = [:]
         if button == nil, let line = board?.button {
-            button = open("button") { () throws(GPIOError) in
-                try GPIOButton(name: line.name, chip: line.chip, isActiveLow: line.isActiveLow)
-            }
-            gestures = ButtonGestures(isPressed: button?.isPressed ?? false)
-            gestureTimer = nil
+            button = start("button", line, openers.button)
+            (followedButton, gestures, gestureTimer) = (0, ButtonGestures(isPressed: false), nil)
         }
         if statusLED == nil, let line = board?.statusLED {
-            statusLED = open("statusLED") { () throws(GPIOError) in
-                try GPIOLamp(name: line.name, chip: line.chip, isActiveLow: line.isActiveLow)
-            }
+            statusLED = start("statusLED", line, openers.lamp)
             sequencer = LEDSequencer()
             perform(sequencer.patternChanged(to: pattern, now: now))
         }
         if flashLED == nil, let line = board?.flashLED {
-            flashLED = open("flashLED") { () throws(GPIOError) in
-                try GPIOLamp(name: line.name, chip: line.chip, isActiveLow: line.isActiveLow)
-            }
-            setFlash(isLit: isFlashLit)
+            flashLED = start("flashLED", line, openers.lamp)
+            flashLED?.set(isLit: isFlashLit, now: now)
         }
     }
 
-    private func open<Device>(_ key: String, _ open: () throws(GPIOError) -> Device) -> Device? {
+    private func start(
+        _ key: String, _ line: BoardDescription.Line, _ open: @escaping Openers.Opener
+    ) -> LineThread? {
         do {
-            return try open()
+            return try LineThread(key) { () throws(GPIOError) in try open(line) }
         } catch {
-            faults[key] = "\(error)"
+            threadFaults[key] = "\(error)"
             return nil
         }
     }
@@ -85,25 +122,18 @@ final class BoardDevices {
 
     func setFlash(isLit: Bool) {
         isFlashLit = isLit
-        do {
-            try flashLED?.set(isLit: isLit)
-        } catch {
-            flashLED = nil
-            faults["flashLED"] = "\(error)"
-        }
+        flashLED?.set(isLit: isLit, now: MonotonicClock.now())
     }
 
     /// What the button's edges mean.
     func buttonMoved() -> [ButtonGestures.Action] {
-        guard let button else { return [] }
-        do {
-            return taken(
-                try button.takeEdges().flatMap { gestures.levelChanged(isPressed: $0.isPressed, now: $0.time) })
-        } catch {
-            self.button = nil
-            faults["button"] = "\(error)"
-            return []
+        guard let news = button?.takeNews() else { return [] }
+        if news.opening != followedButton {
+            followedButton = news.opening
+            gestures = ButtonGestures(isPressed: news.wasPressedAtFirst)
+            gestureTimer = nil
         }
+        return taken(news.edges.flatMap { gestures.levelChanged(isPressed: $0.isPressed, now: $0.time) })
     }
 
     func timersFired(now: MediaTimestamp) -> [ButtonGestures.Action] {
@@ -119,20 +149,11 @@ final class BoardDevices {
         return actions
     }
 
-    private func setStatus(isLit: Bool) {
-        do {
-            try statusLED?.set(isLit: isLit)
-        } catch {
-            statusLED = nil
-            faults["statusLED"] = "\(error)"
-        }
-    }
-
     private func perform(_ actions: [LEDSequencer.Action]) {
         for action in actions {
             switch action {
             case .setTimer(let time): sequencerTimer = time
-            case .setLED(let isLit): setStatus(isLit: isLit)
+            case .setLED(let isLit): statusLED?.set(isLit: isLit, now: MonotonicClock.now())
             }
         }
     }

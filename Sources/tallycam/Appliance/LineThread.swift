@@ -1,0 +1,213 @@
+import BoardIO
+import LinuxIO
+import Media
+import Synchronization
+
+/// What is on a GPIO line. Used from its line's thread only.
+protocol LineDevice: AnyObject {
+    /// Whether the chip still answers for it.
+    var isThere: Bool { get }
+    /// Readable when `takeEdges` has something; -1 for what is not listened to.
+    var fileDescriptor: Int32 { get }
+    var wasPressedAtFirst: Bool { get }
+    func takeEdges() throws(GPIOError) -> [GPIOButton.Edge]
+    func set(isLit: Bool) throws(GPIOError)
+}
+
+extension GPIOButton: LineDevice {
+    func set(isLit: Bool) throws(GPIOError) {}
+}
+
+/// A lamp goes dark when it goes out of scope.
+extension LineDevice where Self: GPIOLamp {
+    var fileDescriptor: Int32 { -1 }
+    var wasPressedAtFirst: Bool { false }
+    func takeEdges() throws(GPIOError) -> [GPIOButton.Edge] { [] }
+}
+
+extension GPIOLamp: LineDevice {}
+
+/// A line of board.json, opened, looked after, switched and listened to by a thread of its own: each call to a chip that
+/// sits behind a bus (an I2C expander) may take its time, or hang, and neither the button's answer nor the other lights
+/// wait for it.
+///
+/// Used from the main thread, which gives orders and never waits longer than it says.
+final class LineThread: Sendable {
+    /// What has become of a button.
+    struct News {
+        /// The how manieth that was opened; its edges are those of one button.
+        var opening = 0
+        var wasPressedAtFirst = false
+        var edges: [GPIOButton.Edge] = []
+    }
+
+    /// What the main thread wants.
+    private struct Orders: Equatable {
+        var checks = false
+        var light: Bool?
+        var ends = false
+    }
+
+    private struct State {
+        var orders = Orders()
+        var news = News()
+        /// Why it cannot be used; `nil` when nothing is wrong with it.
+        var fault: String?
+        /// Since when there has been something to do that is not done; `nil` when all is.
+        var busySince: MediaTimestamp?
+    }
+
+    /// What the thread has in hand.
+    private struct Work {
+        var device: (any LineDevice)?
+        /// What the device was told last.
+        var light: Bool?
+        var opening = 0
+        var fault: String?
+        var edges: [GPIOButton.Edge] = []
+    }
+
+    /// A chip that takes longer does not answer.
+    private static let patience = Duration.seconds(2)
+    /// More edges than anybody makes wait in the kernel, or are lost there.
+    private static let mostEdges = 256
+
+    private let state = Mutex(State())
+    private let wakeup: EventFD
+    private let answers: EventFD
+    private let newsArrived: EventFD
+    private let open: @Sendable () throws(GPIOError) -> any LineDevice
+
+    /// - Parameter open: called on the thread.
+    init(_ name: String, opening open: @escaping @Sendable () throws(GPIOError) -> any LineDevice)
+        throws(SystemCallError)
+    {
+        self.open = open
+        wakeup = try EventFD()
+        answers = try EventFD()
+        newsArrived = try EventFD()
+        // The hardware watchdog does not bite for a chip that hangs: after the restart it would hang again. The thread is
+        // never joined, for it may hang as long as the chip does.
+        _ = try NamedThread(name, mayBlock: true) { [self] in run() }
+    }
+
+    /// Readable when `takeNews` has something.
+    var fileDescriptor: Int32 { newsArrived.fileDescriptor }
+
+    func takeNews() -> News {
+        newsArrived.drain()
+        let news = state.withLock { state in
+            defer { state.news.edges = [] }
+            return state.news
+        }
+        // The thread does not listen while nobody does.
+        if news.edges.count >= Self.mostEdges { wakeup.signal() }
+        return news
+    }
+
+    /// Why it cannot be used; `nil` when nothing is wrong with it.
+    func fault(now: MediaTimestamp) -> String? {
+        state.withLock { state in
+            guard let since = state.busySince, now - since > Self.patience else { return state.fault }
+            return "its GPIO chip does not answer; look at the chip's wiring and bus"
+        }
+    }
+
+    /// Opens it if it is not open or has gone: a driver may be unbound, a bus fail, and come back.
+    func check(now: MediaTimestamp) { order(now: now) { $0.checks = true } }
+
+    /// Lit or dark from now on, also when it is opened later. What a slow chip has no time for in between is left out.
+    func set(isLit: Bool, now: MediaTimestamp) { order(now: now) { $0.light = isLit } }
+
+    /// Lets go of the line, and the thread end.
+    func end(now: MediaTimestamp) { order(now: now) { $0.ends = true } }
+
+    /// Waits until all orders are done, for so long at most; not at all for a chip that has not answered for longer.
+    func wait(atMost limit: Duration) {
+        let deadline = MonotonicClock.now() + limit
+        while let since = state.withLock({ $0.busySince }), since + limit > MonotonicClock.now() {
+            var entries = [PollEntry(answers.fileDescriptor)]
+            guard let count = try? poll(&entries, until: deadline), count > 0 else { return }
+            answers.drain()
+        }
+    }
+
+    private func order(now: MediaTimestamp, _ change: (inout Orders) -> Void) {
+        state.withLock { state in
+            change(&state.orders)
+            state.busySince = state.busySince ?? now
+        }
+        wakeup.signal()
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        var work = Work()
+        while true {
+            let hears = state.withLock { $0.news.edges.count < Self.mostEdges }
+            var entries = [
+                PollEntry(wakeup.fileDescriptor), PollEntry(hears ? work.device?.fileDescriptor ?? -1 : -1),
+            ]
+            guard (try? poll(&entries, until: nil)) != nil else { return }
+            wakeup.drain()
+            let orders = state.withLock { state in
+                defer { state.orders.checks = false }
+                return state.orders
+            }
+            perform(orders, &work)
+            if !entries[1].ready.isEmpty { listen(&work) }
+            publish(&work, after: orders)
+            if orders.ends { return }
+        }
+    }
+
+    private func perform(_ orders: Orders, _ work: inout Work) {
+        if orders.ends || orders.checks && work.device?.isThere != true { letGo(&work) }
+        guard !orders.ends else { return }
+        do throws(GPIOError) {
+            if orders.checks, work.device == nil {
+                work.device = try open()
+                work.opening += 1
+                work.fault = nil
+            }
+            guard let device = work.device, let wanted = orders.light, wanted != work.light else { return }
+            try device.set(isLit: wanted)
+            work.light = wanted
+        } catch {
+            letGo(&work)
+            work.fault = "\(error)"
+        }
+    }
+
+    private func listen(_ work: inout Work) {
+        do throws(GPIOError) {
+            work.edges += try work.device?.takeEdges() ?? []
+        } catch {
+            letGo(&work)
+            work.fault = "\(error)"
+        }
+    }
+
+    private func letGo(_ work: inout Work) {
+        work.device = nil
+        work.light = nil
+    }
+
+    private func publish(_ work: inout Work, after orders: Orders) {
+        let (opening, wasPressed) = (work.opening, work.device?.wasPressedAtFirst ?? false)
+        let (edges, fault) = (work.edges, work.fault)
+        work.edges = []
+        let hasNews = state.withLock { state in
+            let isNew = state.news.opening != opening
+            if isNew { state.news = News(opening: opening, wasPressedAtFirst: wasPressed) }
+            state.news.edges += edges
+            state.fault = fault
+            let isDone = orders.ends || state.orders == Orders(light: orders.light)
+            state.busySince = isDone ? nil : MonotonicClock.now()
+            return isNew || !edges.isEmpty
+        }
+        if hasNews { newsArrived.signal() }
+        answers.signal()
+    }
+}

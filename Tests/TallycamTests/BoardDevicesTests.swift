@@ -1,0 +1,207 @@
+import ApplianceLogic
+import BoardIO
+import JSONText
+import LinuxIO
+import Media
+import StreamFile
+import Synchronization
+import Testing
+
+@testable import tallycam
+
+/// A chip behind a bus that hangs while it is told to.
+private final class Bus: Sendable {
+    private let isFree = Mutex(true)
+    let calls = Atomic<Int>(0)
+
+    func hang() { isFree.withLock { $0 = false } }
+    func goOn() { isFree.withLock { $0 = true } }
+
+    /// As a driver does: it does not come back while the bus hangs.
+    func transfer() {
+        calls.add(1, ordering: .relaxed)
+        while !isFree.withLock({ $0 }) { MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(2)) }
+    }
+}
+
+/// Keeps what it was told, and says what it is told to.
+private final class FakeLine: LineDevice, Sendable {
+    private let bus: Bus
+    private let light = Mutex<[Bool]>([])
+    private let edges = Mutex<[GPIOButton.Edge]>([])
+    private let hasEdges: EventFD?
+
+    init(on bus: Bus, hasEdges: EventFD? = nil) {
+        self.bus = bus
+        self.hasEdges = hasEdges
+    }
+
+    var told: [Bool] { light.withLock { $0 } }
+    var wasPressedAtFirst: Bool { false }
+    var fileDescriptor: Int32 { hasEdges?.fileDescriptor ?? -1 }
+
+    var isThere: Bool {
+        bus.transfer()
+        return true
+    }
+
+    func set(isLit: Bool) throws(GPIOError) {
+        bus.transfer()
+        light.withLock { $0.append(isLit) }
+    }
+
+    func move(isPressed: Bool, at time: MediaTimestamp) {
+        edges.withLock { $0.append(GPIOButton.Edge(isPressed: isPressed, time: time)) }
+        hasEdges?.signal()
+    }
+
+    func takeEdges() throws(GPIOError) -> [GPIOButton.Edge] {
+        hasEdges?.drain()
+        return edges.withLock { edges in
+            defer { edges = [] }
+            return edges
+        }
+    }
+}
+
+/// A light on an expander whose bus hangs must hold up nothing but itself: the main thread runs all of this.
+@Suite(.serialized) struct BoardDevicesTests {
+    private let bus = Bus()
+    private let otherBus = Bus()
+    private let status: FakeLine
+    private let flash: FakeLine
+
+    init() {
+        status = FakeLine(on: bus)
+        flash = FakeLine(on: otherBus)
+    }
+
+    private func devices() -> BoardDevices {
+        var openers = BoardDevices.Openers()
+        openers.lamp = { [status, flash, bus, otherBus] line throws(GPIOError) in
+            (line.name == "status" ? bus : otherBus).transfer()
+            return line.name == "status" ? status : flash
+        }
+        return BoardDevices(openers: openers)
+    }
+
+    private func board(_ text: String) throws -> BoardDescription {
+        try #require(BoardDescription.decode(JSONValue(parsing: Array(text.utf8))).value)
+    }
+
+    private func board() throws -> BoardDescription {
+        try board(#"{"name": "Bench", "statusLED": {"line": "status"}, "flashLED": {"line": "flash"}}"#)
+    }
+
+    private func seconds(_ body: () -> Void) -> Double {
+        let begin = MonotonicClock.now()
+        body()
+        return (MonotonicClock.now() - begin).inSeconds
+    }
+
+    private func wait(until isSo: () -> Bool) -> Bool {
+        let limit = MonotonicClock.now() + .seconds(5)
+        while !isSo(), MonotonicClock.now() < limit {
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(2))
+        }
+        return isSo()
+    }
+
+    @Test func aLightAnswersAtOnce() throws {
+        let (devices, board) = (devices(), try board())
+        devices.boardChanged(to: board, now: MonotonicClock.now())
+        devices.show(.off, now: MonotonicClock.now())
+        #expect(wait { status.told.last == false })
+        let latency = seconds {
+            devices.show(.steady, now: MonotonicClock.now())
+            #expect(wait { status.told.last == true })
+        }
+        #expect(latency < 0.1)
+        #expect(devices.faults == [:])
+        devices.end()
+    }
+
+    @Test func aBusThatHangsHoldsUpItsOwnLightOnly() throws {
+        let (devices, board) = (devices(), try board())
+        devices.boardChanged(to: board, now: MonotonicClock.now())
+        devices.show(.off, now: MonotonicClock.now())
+        #expect(wait { status.told.last == false })
+        bus.hang()
+        let took = seconds {
+            for number in 0..<100 { devices.show(number % 2 == 0 ? .steady : .off, now: MonotonicClock.now()) }
+            devices.show(.steady, now: MonotonicClock.now())
+            devices.setFlash(isLit: true)
+        }
+        #expect(took < 0.05, "the main thread goes on")
+        #expect(wait { flash.told.last == true }, "so does the other light")
+        // The lines are looked at every two seconds: a bus that hangs takes its moment once.
+        #expect(seconds { for _ in 0..<20 { devices.checkLines(now: MonotonicClock.now()) } } < 0.4)
+        MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(2_000))
+        #expect(devices.faults["statusLED"]?.contains("does not answer") == true)
+        #expect(devices.faults["flashLED"] == nil)
+        // No thread is counted as hanging, which would let the watchdog restart the machine.
+        #expect(!ThreadActivity.working().contains { $0.name == "statusLED" })
+        bus.goOn()
+        #expect(wait { status.told.last == true }, "what was wanted last is shown")
+        #expect(status.told.count < 20, "what it had no time for is left out")
+        #expect(wait { devices.faults == [:] })
+        devices.end()
+    }
+
+    @Test func aLineThatHangsWhileItIsOpenedHoldsUpNothing() throws {
+        bus.hang()
+        let (devices, board) = (devices(), try board())
+        #expect(seconds { devices.boardChanged(to: board, now: MonotonicClock.now()) } < 0.3)
+        devices.setFlash(isLit: true)
+        #expect(wait { flash.told.last == true })
+        // Neither does the end, nor another description.
+        #expect(seconds { devices.boardChanged(to: nil, now: MonotonicClock.now()) } < 0.5)
+        bus.goOn()
+    }
+
+    @Test func aPressIsHeardWhileAnotherLinesBusHangs() throws {
+        let button = FakeLine(on: otherBus, hasEdges: try EventFD())
+        var openers = BoardDevices.Openers()
+        openers.button = { _ throws(GPIOError) in button }
+        openers.lamp = { [status] _ throws(GPIOError) in status }
+        let devices = BoardDevices(openers: openers)
+        bus.hang()
+        devices.boardChanged(
+            to: try board(#"{"name": "Bench", "button": {"line": "button"}, "statusLED": {"line": "status"}}"#),
+            now: MonotonicClock.now())
+        let begin = MonotonicClock.now()
+        button.move(isPressed: true, at: begin)
+        var actions: [ButtonGestures.Action] = []
+        let limit = begin + .seconds(2)
+        while actions.isEmpty, MonotonicClock.now() < limit {
+            var entries = [PollEntry(devices.fileDescriptor)]
+            try poll(&entries, until: min(limit, devices.nextDeadline ?? limit))
+            actions = (devices.buttonMoved() + devices.timersFired(now: MonotonicClock.now())).filter { action in
+                if case .setTimer = action { false } else { true }
+            }
+        }
+        #expect(!actions.isEmpty)
+        #expect((MonotonicClock.now() - begin).inSeconds < 0.2)
+        bus.goOn()
+        devices.end()
+    }
+
+    @Test func aLineThatIsNotThereIsToldAtOnceAndTriedAgain() throws {
+        let isThere = Mutex(false)
+        var openers = BoardDevices.Openers()
+        openers.lamp = { [flash] line throws(GPIOError) in
+            guard isThere.withLock({ $0 }) else { throw .noSuchLine(name: line.name, chip: nil) }
+            return flash
+        }
+        let devices = BoardDevices(openers: openers)
+        let board = try board(#"{"name": "Bench", "flashLED": {"line": "flash"}}"#)
+        devices.boardChanged(to: board, now: MonotonicClock.now())
+        #expect(devices.faults["flashLED"]?.contains("no GPIO line") == true)
+        devices.setFlash(isLit: true)
+        isThere.withLock { $0 = true }
+        devices.checkLines(now: MonotonicClock.now())
+        #expect(devices.faults == [:])
+        #expect(flash.told == [true])
+        devices.end()
+    }
+}
