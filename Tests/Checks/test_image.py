@@ -1,5 +1,6 @@
 """The image's parts, as far as they can be looked at without making one: scripts and tuning files."""
 
+import ast
 import os
 import re
 
@@ -14,6 +15,25 @@ SCRIPTS = [*(CHECKOUT / "rootfs-overlay/etc/init.d").iterdir(), *(CHECKOUT / "bo
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_a_script_can_be_run(path):
     assert os.access(path, os.X_OK) and path.read_text().startswith("#!/bin/sh\n")
+
+
+OVERLAY = CHECKOUT / "rootfs-overlay"
+
+
+def test_busybox_has_no_way_in_and_no_daemon_that_nothing_starts():
+    """The card's own test (has_no_login) looks at what was built; this one at what each board is built with."""
+    fragment = (CHECKOUT / "board/common/busybox.fragment").read_text()
+    off = set(re.findall(r"^# CONFIG_([A-Z0-9_]+) is not set$", fragment, re.MULTILINE))
+    on = set(re.findall(r"^CONFIG_([A-Z0-9_]+)=y$", fragment, re.MULTILINE))
+    sets = re.findall(r"^(?:LOGIN|SERVERS|DAEMONS) = (\{.*?\})", (CHECKOUT / "Tests/VirtualBoard/ways_in.py").read_text(), re.M | re.S)
+    doors = set().union(*map(ast.literal_eval, sets)) - {"sshd", "dropbear"}
+    assert len(sets) == 3 and len(doors) > 25
+    assert {name.upper() for name in doors} <= off
+    # And what is switched on is started, by the overlay's scripts.
+    scripts = "".join(path.read_text() for path in OVERLAY.rglob("*") if path.is_file())
+    started = set(re.findall(r"\b[a-z][a-z0-9]+\b", re.sub("#.*", "", scripts)))
+    assert {name.lower() for name in on if not name.startswith("FEATURE_")} <= started
+    assert not {name.lower() for name in off} & started
 
 
 TUNING = CHECKOUT / "out/aarch64/share/libcamera/ipa"
