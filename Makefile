@@ -13,6 +13,7 @@ help:
 	@echo 'make build    out/x86_64/tallycam and out/aarch64/tallycam, both fully static'
 	@echo 'make demo     15 s of live streaming on this machine, no hardware needed'
 	@echo 'make test     unit, check, integration and board tests, short fuzzing; ends with "N passed, N failed"'
+	@echo 'make test-all the same with what takes many minutes and rarely finds anything'
 	@echo 'make board-test   of these the board tests alone: the shipped ARM64 binary on an emulated board'
 	@echo '                  (TEST=name: the tests whose name contains it)'
 	@echo 'make board-shell  that board with its console here, for a person'
@@ -43,6 +44,10 @@ demo: $(x86_64)
 .PHONY: test
 test: build
 	@scripts/test
+
+.PHONY: test-all
+test-all: build
+	@scripts/test --all
 
 .PHONY: board-test
 board-test: $(aarch64)

@@ -32,6 +32,8 @@ LONG = {"test_mixed_faults", "test_dead_encoder"}
 FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv"]
 FUZZ_SECONDS = 10
 TERMINAL = sys.stdout.isatty()
+# Whether the slow tests are run, too.
+ALL_WANTED = False
 
 
 @dataclass
@@ -121,6 +123,11 @@ class Progress:
         self._clear()
 
 
+def choice(selection: str | None) -> list[str]:
+    """pytest's words for the tests that are wanted."""
+    return ([] if ALL_WANTED else ["-m", "not slow"]) + (["-k", selection] if selection else [])
+
+
 def run_pytest(folder: str, selection: str | None, *options: str) -> Count:
     report = REPORTS / f"{folder.lower()}{''.join(options)}.xml"
     # pytest makes the last folder of its base only.
@@ -130,7 +137,7 @@ def run_pytest(folder: str, selection: str | None, *options: str) -> Count:
         "--durations-min=3", f"--basetemp={REPORTS / 'files' / folder}", *options,
     ]  # fmt: skip
     status = subprocess.run(
-        words + (["-k", selection] if selection else []), cwd=CHECKOUT, stdin=subprocess.DEVNULL
+        words + choice(selection), cwd=CHECKOUT, stdin=subprocess.DEVNULL
     ).returncode
     if status == 0:
         shutil.rmtree(REPORTS / "files", ignore_errors=True)
@@ -152,7 +159,7 @@ def run_board(selection: str | None, guests: int = BOARD_GUESTS) -> Count:
             return Count(0, 1)
     print(f"== board: prepared in {time.monotonic() - begin:.0f} s", flush=True)
     folder = REPORTS / "board"
-    selecting = ["-k", selection] if selection else []
+    selecting = choice(selection)
 
     def command(file: Path) -> list[str]:
         """Emulation is slow enough without others in its way; where it may not go first, it goes on all the same."""
@@ -220,6 +227,7 @@ class BoardBeside:
     def __init__(self, selection: str | None):
         self._log = REPORTS / "board.log"
         words = [sys.executable, __file__, "board", "--beside", *(["-k", selection] if selection else [])]
+        words += ["--all"] if ALL_WANTED else []
         with open(self._log, "w") as log:
             self._child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
         print(f"== board: begun beside the other stages, see {self._log}", flush=True)
@@ -238,8 +246,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/test")
     parser.add_argument("stages", nargs="*", metavar="|".join(STAGES))
     parser.add_argument("-k", dest="selection", metavar="EXPRESSION")
+    parser.add_argument("--all", action="store_true", help="also what takes long and rarely finds anything")
     parser.add_argument("--beside", action="store_true", help=argparse.SUPPRESS)
+    global ALL_WANTED
     arguments = parser.parse_args()
+    # Who names a test wants it, however long it takes.
+    ALL_WANTED = arguments.all or arguments.selection is not None
     if unknown := set(arguments.stages) - set(STAGES):
         parser.error(f"there is no stage {', '.join(sorted(unknown))}")
     if not arguments.beside:
