@@ -225,7 +225,8 @@ extension V4L2H264Encoder {
         guard let input = queues?.input, let index = input.free.min(), input.mappings.indices.contains(index),
             let copy = PictureCopy(from: frame.layout, to: formats.input)
         else {
-            throw .conversionFailed(path: device.path, reason: "\(frame.layout.size) \(frame.layout.format) does not fit")
+            throw .conversionFailed(
+                path: device.path, reason: "\(frame.layout.size) \(frame.layout.format) does not fit")
         }
         let target = input.mappings[index].bytes
         guard frame.withBytes({ copy.copy($0, to: target) }) else {

@@ -23,7 +23,8 @@ import Testing
     }
 
     /// The hardware does not open, twice.
-    private func failTrial(_ ladder: inout EncoderLadder, at now: Int64, isDead: Bool = false) -> [EncoderLadder.Action] {
+    private func failTrial(_ ladder: inout EncoderLadder, at now: Int64, isDead: Bool = false) -> [EncoderLadder.Action]
+    {
         ladder.openingFailed(reason: "gone", isDead: isDead, now: time(now)) + ladder.hardwareClosed(now: time(now))
             + ladder.openingFailed(reason: "gone", isDead: isDead, now: time(now))
     }
@@ -106,7 +107,8 @@ import Testing
         #expect(ladder.hardwareOpened(now: time(500)) == [] && ladder.feedsHardware)
         #expect(health(&ladder, from: 500, to: 20_000) == [])
         var slow = EncoderLadder(opening: time(0))
-        #expect(silence(&slow, from: 0, to: 2100) == [.openSoftware, software("opening it has not returned for 2.0 s")])
+        #expect(
+            silence(&slow, from: 0, to: 2100) == [.openSoftware, software("opening it has not returned for 2.0 s")])
     }
 
     /// A driver can keep a stale flag that closing it once heals.
