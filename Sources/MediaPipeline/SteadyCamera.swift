@@ -58,6 +58,8 @@ public final class SteadyCamera: VideoSource {
             case .stopped: return nil
             case .captured(let frame) where stale.isStale(capturedAt: frame.captureTime, now: MonotonicClock.now()):
                 staleFrames += 1
+                // Late, but the camera is not silent.
+                perform(continuity.pictureArrived(now: MonotonicClock.now()))
             case .captured(let frame):
                 let kept = KeptPicture(frame)
                 lastPicture = kept

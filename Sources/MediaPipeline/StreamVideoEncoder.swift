@@ -139,12 +139,12 @@ public final class StreamVideoEncoder: VideoEncoder {
     private func watchHardware() throws {
         guard let thread = hardware?.thread else { return }
         let now = MonotonicClock.now()
-        for note in thread.takeNotes() { reports.send(.encoderNote("\(path): \(note)")) }
         if hardware?.isClosing == true {
             guard thread.hasEnded else { return }
             forgetHardware()
             return try perform(ladder.hardwareClosed(now: now))
         }
+        for note in thread.takeNotes() { reports.send(.encoderNote("\(path): \(note)")) }
         if case .failed(let error) = thread.progress { return try hardwareFailed(error, now: now) }
         if case .open = thread.progress, hardware?.isOpenTold == false {
             hardware?.isOpenTold = true

@@ -17,18 +17,20 @@ struct EncoderQueues {
         _ device: V4L2Device, _ encoder: HardwareEncoder, _ formats: EncoderFormats, isDMABUF: Bool,
         plans: [EncoderMemoryPlan]
     ) throws(HardwareEncodingError) {
+        var isUnanswered = false
         for plan in plans {
             switch Self.start(plan, device, encoder, isDMABUF: isDMABUF) {
             case .success(let queues):
                 self = queues
                 return
-            case .failure(let error) where error.isLackOfEncoderMemory: continue
+            case .failure(let error) where error.isLackOfEncoderMemory: isUnanswered = error.isMissingComponent
             case .failure(let error): throw HardwareEncodingError(error, path: encoder.path)
             }
         }
         let inputSize = isDMABUF ? 0 : formats.inputSize
         let leanest = plans.last.map { $0.inputCount * inputSize + $0.outputCount * formats.outputSize } ?? 0
-        throw .memoryRefused(path: encoder.path, neededKilobytes: (leanest + 1023) / 1024)
+        throw .memoryRefused(
+            path: encoder.path, neededKilobytes: (leanest + 1023) / 1024, isUnanswered: isUnanswered)
     }
 
     private init(input: EncoderQueue, output: EncoderQueue, isDMABUF: Bool) {
@@ -74,7 +76,7 @@ struct EncoderQueues {
     func startingError(_ error: V4L2Error, path: String, _ formats: EncoderFormats) -> HardwareEncodingError {
         guard error.isLackOfEncoderMemory else { return HardwareEncodingError(error, path: path) }
         let needed = input.bufferCount * formats.inputSize + output.bufferCount * formats.outputSize
-        return .memoryRefused(path: path, neededKilobytes: (needed + 1023) / 1024)
+        return .memoryRefused(path: path, neededKilobytes: (needed + 1023) / 1024, isUnanswered: false)
     }
 }
 
@@ -91,6 +93,12 @@ extension V4L2Error {
         case ("VIDIOC_QBUF", EPERM), ("VIDIOC_QBUF", ENOENT), ("VIDIOC_QBUF", ESRCH): return true
         default: return false
         }
+    }
+
+    /// Whether the driver got no component from its firmware: there is no room for it, or no answer.
+    var isMissingComponent: Bool {
+        guard case .failed(_, let error) = self else { return false }
+        return error.call == "VIDIOC_REQBUFS" && error.number == EINVAL
     }
 
     /// Whether the driver takes a frame's memory for one that it cannot read: not contiguous, or out of its reach.

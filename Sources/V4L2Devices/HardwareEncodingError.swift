@@ -18,7 +18,8 @@ public enum HardwareEncodingError: Error, Hashable, Sendable {
     case formatRefused(path: String, asked: String, given: String)
     case insufficientMemory(path: String, neededKilobytes: Int, availableKilobytes: Int, of: String)
     /// The driver could not get the memory although it seemed to be there.
-    case memoryRefused(path: String, neededKilobytes: Int)
+    /// - Parameter isUnanswered: it got no component from its firmware, which says so without a word of memory.
+    case memoryRefused(path: String, neededKilobytes: Int, isUnanswered: Bool)
     /// A call of the driver does not return.
     case blocked(path: String, Duration)
     /// It starts, takes frames and gives none.
@@ -54,11 +55,11 @@ extension HardwareEncodingError: EncoderFailure {
         }
     }
 
-    /// Whether firmware that answers nothing may be the reason. It looks like a lack of memory, too: the driver gets no
-    /// component.
+    /// Whether firmware that answers nothing may be the reason. It can look like a lack of memory.
     public var mayBeDeadFirmware: Bool {
         switch self {
-        case .blocked, .silent, .failed, .memoryRefused: true
+        case .blocked, .silent, .failed: true
+        case .memoryRefused(_, _, let isUnanswered): isUnanswered
         default: false
         }
     }
@@ -79,7 +80,7 @@ extension HardwareEncodingError: CustomStringConvertible {
         case .formatRefused(let path, let asked, let given): "\(path) made \(given) of \(asked)"
         case .insufficientMemory(let path, let needed, let available, let kind):
             "\(path) needs \(needed) kB for its buffers, and \(available) kB of \(kind) are free; use a smaller size"
-        case .memoryRefused(let path, let needed):
+        case .memoryRefused(let path, let needed, _):
             "\(path) got no memory for its buffers, \(needed) kB at the least, or for its firmware; use a smaller size, "
                 + "raise cma= in cmdline.txt, or gpu_mem= in config.txt"
         case .blocked(let path, let duration): "a call of \(path) has not returned for \(duration)"

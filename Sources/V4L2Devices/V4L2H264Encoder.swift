@@ -24,6 +24,7 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
     private let controls: EncoderControls
     private let layout: FrameLayout
     private let memoryKind: FrameMemoryKind
+    private let importRefusal: ImportRefusal
     private let readMemory: () -> EncoderMemoryPlan.Available?
     /// Kept until it is closed, which may be slow: its failure is told before that.
     private var trial: EncoderTrial?
@@ -43,10 +44,11 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
     /// - Parameters:
     ///   - layout: of the frames to come.
     ///   - memoryKind: whose memory they come in.
+    ///   - importRefusal: of earlier openings for the same source; gets this one's.
     ///   - memory: what is free for buffers; asked when they are made.
     public init(
         _ encoder: HardwareEncoder, configuration: VideoEncoderConfiguration, layout: FrameLayout,
-        memoryKind: FrameMemoryKind,
+        memoryKind: FrameMemoryKind, importRefusal: ImportRefusal = ImportRefusal(),
         memory: @escaping () -> EncoderMemoryPlan.Available? = V4L2H264Encoder.freeMemory
     ) throws(HardwareEncodingError) {
         guard encoder.carries(configuration.size) else {
@@ -56,7 +58,8 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
         self.encoder = encoder
         self.configuration = configuration
         self.layout = layout
-        self.memoryKind = memoryKind
+        self.memoryKind = importRefusal.isKnown ? .pooled : memoryKind
+        self.importRefusal = importRefusal
         readMemory = memory
         do throws(V4L2Error) {
             device = try V4L2Device(at: encoder.path)
@@ -84,7 +87,14 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
     public func start() throws {
         let isDMABUF = memoryKind == .dmabuf && formats.takesAsIs(layout)
         let plan = try tried(plans(isDMABUF: isDMABUF), isDMABUF: isDMABUF)
-        try start([plan], isDMABUF: isDMABUF)
+        do throws(HardwareEncodingError) {
+            try start([plan], isDMABUF: isDMABUF)
+        } catch {
+            // A driver without such inputs says it with the same number as one without memory.
+            guard isDMABUF, error.isLackOfMemory else { throw error }
+            try startWithOwnInputs(because: "the driver takes no frames from other devices")
+            importRefusal.happened()
+        }
     }
 
     /// - Returns: the first plan that the driver starts and encodes with: some refuse memory only where they start.
@@ -101,6 +111,8 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
                 self.trial = nil
                 return plan
             } catch {
+                // It has this context open and refuses another one: then there is no trying before.
+                if case .busy = error, trial == nil { return plan }
                 guard error.isLackOfMemory else { throw error }
                 self.trial = nil
                 refusal = error
@@ -168,16 +180,18 @@ extension V4L2H264Encoder {
     }
 
     public func submit(_ frame: CapturedFrame) throws {
-        do throws(V4L2Error) {
-            if try !submitInPlace(frame) { try submitCopy(frame) }
-        } catch {
-            throw HardwareEncodingError(error, path: device.path)
+        if try !submitInPlace(frame) {
+            do throws(V4L2Error) {
+                try submitCopy(frame)
+            } catch {
+                throw HardwareEncodingError(error, path: device.path)
+            }
         }
         assembly.frameSubmitted(frame.captureTime)
     }
 
     /// - Returns: false when the driver does not read this frame where it is.
-    private func submitInPlace(_ frame: CapturedFrame) throws(V4L2Error) -> Bool {
+    private func submitInPlace(_ frame: CapturedFrame) throws(HardwareEncodingError) -> Bool {
         guard let queues, queues.isDMABUF else { return false }
         guard formats.takesAsIs(frame.layout), let dmabuf = frame.dmabuf, let index = choose(dmabuf) else {
             try startWithOwnInputs(because: "a frame is not in a device's memory")
@@ -189,8 +203,9 @@ extension V4L2H264Encoder {
                 index, byteCount: frame.layout.byteCount, timestamp: frame.captureTime, dmabuf: dmabuf,
                 length: formats.inputSize)
         } catch {
-            guard error.refusesImport else { throw error }
+            guard error.refusesImport else { throw HardwareEncodingError(error, path: device.path) }
             try startWithOwnInputs(because: "the driver cannot read the camera's memory (\(error))")
+            importRefusal.happened()
             return false
         }
         leased[index] = frame.memory
@@ -198,15 +213,10 @@ extension V4L2H264Encoder {
     }
 
     /// From here on frames are copied, by the processor, once each.
-    private func startWithOwnInputs(because reason: String) throws(V4L2Error) {
+    private func startWithOwnInputs(because reason: String) throws(HardwareEncodingError) {
         notes.append("\(reason): each frame is copied into the encoder's own")
         stop()
-        do throws(HardwareEncodingError) {
-            try start(plans(isDMABUF: false), isDMABUF: false)
-        } catch {
-            if case .failed(_, let call) = error { throw .failed(path: encoder.path, call) }
-            throw .failed(path: encoder.path, SystemCallError("VIDIOC_REQBUFS", number: ENOMEM))
-        }
+        try start(plans(isDMABUF: false), isDMABUF: false)
     }
 
     /// For a descriptor the input that it was used with before; else one that no descriptor has, else any: the driver

@@ -43,6 +43,8 @@ struct EncoderFactory: VideoEncoderFactory {
     /// The hardware that the stream uses, or goes back to; `nil` where software was the plain choice.
     private final class FoundEncoder: Sendable {
         let encoder = Mutex<HardwareEncoder?>(nil)
+        /// What it cannot read is not tried again in this stream.
+        let importRefusal = ImportRefusal()
     }
 
     init(choice: EncoderChoice, _ needs: EncoderNeeds) {
@@ -107,7 +109,7 @@ struct EncoderFactory: VideoEncoderFactory {
         var attempt = 0
         while true {
             let outcome = Result { try hardware(find(path), configuration) }
-            guard case .failure(let error) = outcome, let error = error as? HardwareEncodingError, error.mayPassByItself
+            guard case .failure(let error) = outcome, let error = error as? any EncoderFailure, error.mayPassByItself
             else { return try outcome.get() }
             attempt += 1
             guard attempt <= Self.retries.count else {
@@ -127,7 +129,7 @@ struct EncoderFactory: VideoEncoderFactory {
     private func best(
         _ configuration: VideoEncoderConfiguration, mayShrink: Bool, _ log: (String) -> Void
     ) throws -> any VideoEncoder {
-        var failed: (encoder: HardwareEncoder, error: HardwareEncodingError)?
+        var failed: (encoder: HardwareEncoder, error: any EncoderFailure)?
         let encoders = HardwareEncoder.all { error, earlier in
             log("warning: \(error)")
             if let earlier { failed = failed ?? (earlier, error) }
@@ -137,7 +139,7 @@ struct EncoderFactory: VideoEncoderFactory {
                 return try hardware(encoder, configuration)
             } catch let error as HardwareEncodingError where mayShrink && error.isLackOfMemory {
                 throw error
-            } catch let error as HardwareEncodingError {
+            } catch let error as any EncoderFailure {
                 log("warning: \(error)")
                 failed = failed ?? (encoder, error)
             }
@@ -151,11 +153,13 @@ struct EncoderFactory: VideoEncoderFactory {
         opening: StreamVideoEncoder.Opening = .now
     ) throws -> StreamVideoEncoder {
         found.encoder.withLock { $0 = encoder }
+        let refusal = found.importRefusal
         return try StreamVideoEncoder(
             path: encoder.path, configuration: configuration, layout: needs.layout, memoryKind: needs.memoryKind,
             inUse: needs.inUse, output: needs.output, reports: needs.reports, opening: opening
         ) { configuration, layout, memoryKind in
-            try V4L2H264Encoder(encoder, configuration: configuration, layout: layout, memoryKind: memoryKind)
+            try V4L2H264Encoder(
+                encoder, configuration: configuration, layout: layout, memoryKind: memoryKind, importRefusal: refusal)
         }
     }
 
