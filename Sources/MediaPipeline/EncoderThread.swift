@@ -181,7 +181,9 @@ public final class EncoderThread: Sendable {
         let deadline = MonotonicClock.now() + Self.finishLimit
         while true {
             progressed.drain()
-            if state.withLock({ $0.isFinished || $0.isCloseWanted || !$0.isOpen || $0.failure != nil || $0.hasEnded }) { return }
+            if state.withLock({ $0.isFinished || $0.isCloseWanted || !$0.isOpen || $0.failure != nil || $0.hasEnded }) {
+                return
+            }
             var entries = [PollEntry(progressed.fileDescriptor)]
             guard MonotonicClock.now() < deadline, (try? poll(&entries, until: deadline)) != nil else { return }
         }
