@@ -146,6 +146,9 @@ class Judge:
         self.seconds[fault.name].append(time.monotonic() - injected)
         if not fault.climbs:
             time.sleep(self.rng.uniform(0, 1))
+        if fault.events[-1:] == [SOFTWARE]:
+            # The hardware is opened once more beside software, and is to be refused then, too.
+            time.sleep(4)
         # How often stalls are left stays: none.
         set_faults(self.board, **{name: 0 for name in fault.parameters})
         time.sleep(1)
