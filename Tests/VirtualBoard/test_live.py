@@ -183,10 +183,11 @@ def test_libcamera_lends_its_memory_to_the_encoder(encoder, any_memory, nginx):
 
 
 def test_libcameras_virtual_camera_is_copied_once_for_an_encoder_that_cannot_read_it(encoder, nginx):
-    """Its memory is not contiguous, as the Pi's encoder needs it; a camera module's is."""
+    """Its memory is ordinary pages, and contiguous, as the Pi's encoder needs it, by chance only: either is told right."""
     stream, status = publish_from_libcamera(encoder, nginx, "copied")
-    assert abs(status["sourceConverted"] - status["sourceFrames"]) <= 3, status
-    assert stream.text.count("each frame is copied into the encoder's own") == 1
+    told = stream.text.count("each frame is copied into the encoder's own")
+    copied = status["sourceConverted"]
+    assert (told, copied) == (0, 0) or told == 1 and 0 < copied <= status["sourceFrames"], (told, status)
 
 
 def test_pictures_that_a_camera_lends_show_what_it_saw(encoder, nginx):
