@@ -62,8 +62,9 @@ def test_frames_that_the_driver_cannot_read_are_copied_once(encoder, scattered_c
     # Making the encoder's own inputs takes a moment, half a second in a busy guest, in which the newest frame waits; the
     # first one is in.
     assert stream.ended["videoSkipped"] <= 15 and stream.recording.pictures[0].timestamp < 250, stream.ended
-    # One copy for each frame, a few may be just on their way.
-    assert abs(reports[-1]["sourceConverted"] - reports[-1]["sourceFrames"]) <= 3, reports[-1]
+    # One copy for each frame that was not left out; a few may be just on their way.
+    taken = reports[-1]["sourceFrames"] - reports[-1]["videoSkipped"]
+    assert abs(reports[-1]["sourceConverted"] - taken) <= 5, reports[-1]
     assert reports[-1]["sourcePasses"] == reports[-1]["sourceConverted"] > 60
     assert_decodes(stream)
 
