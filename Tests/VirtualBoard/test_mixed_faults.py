@@ -128,6 +128,10 @@ class Judge:
         self.use.measure()
 
     def inject(self, fault: Fault) -> None:
+        if fault.is_damage:
+            # An encoder that is too slow leaves frames out all the time: here it is to be the fault alone that does.
+            set_faults(self.board, picture_ms=FRAME_TIMES[0])
+            time.sleep(1)
         before, begin = len(self.told), self._measured("t")
         skipped = self._measured("skippedPictures")
         set_faults(self.board, **fault.parameters)
