@@ -129,7 +129,7 @@ def test_an_unbound_camera_returns_and_the_connection_stays(board, vimc, nginx):
     board.run("sleep 3; echo vimc.0 > /sys/bus/platform/drivers/vimc/bind")
     sender.wait_for('"name":"sourceReturned"', 30)
     # Nothing of the camera that went away is kept: buffers, devices, its manager.
-    assert int(board.run(files).text) == before
+    assert int(board.run(files).text) <= before
     output = sender.wait(120)
     assert output.status == 0
     events = [json.loads(line) for line in output.text.splitlines() if line.startswith("{")]
