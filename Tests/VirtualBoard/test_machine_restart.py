@@ -14,7 +14,7 @@ from encoder import PARAMETERS
 DEVICE = {
     **SMALL, "camera": "/dev/video0", "audio": {"source": "silence"}, "dimension": "640x480", "statusInterval": 1,
 }  # fmt: skip
-CAMERA = "modprobe vivid n_devs=1 node_types=0x1 num_inputs=1 input_types=0x0 vid_cap_nr=0"
+CAMERA = "modprobe vivid n_devs=1 node_types=0x1 num_inputs=1 input_types=0x0 vid_cap_nr=0 allocators=1"
 ENCODER = "modprobe v4l2-mem2mem && modprobe videobuf2-vmalloc && insmod /tmp/encoder.ko"
 # The kernel promises hardly any more memory from now on: small allocations go on, those of a software encoder fail. And
 # the hardware gives nothing any more, however often it is opened.
