@@ -1,4 +1,4 @@
-"""What a viewer at the far end would have seen, from recordings and the times at which pictures arrived."""
+"""What a viewer at the far end would have seen, from recordings and the times at which frames arrived."""
 
 import statistics
 import subprocess
@@ -19,7 +19,7 @@ SETTLING = 10.0
 
 
 @dataclass(frozen=True)
-class Picture:
+class Frame:
     arrival: float  # CLOCK_MONOTONIC
     taken: float | None  # the same; `None` when it cannot be read
     byte_count: int
@@ -32,8 +32,8 @@ class Verdict:
     worst_age: float
     worst_age_connected: float
     corrupt: int
-    pictures: int
-    seconds_to_picture: float | None
+    frames: int
+    seconds_to_frame: float | None
     # Of each part: kbit/s of media that arrived.
     media_rates: list[float] = field(default_factory=list)
 
@@ -44,7 +44,7 @@ def header_of(tags: list[flv.Tag]) -> flv.Tag | None:
 
 
 def frame_numbers(tags: list[flv.Tag], header: flv.Tag) -> list[int | None]:
-    """`frame_num` of each picture (H.264 section 7.3.3); `None` where it cannot be read."""
+    """`frame_num` of each frame (H.264 section 7.3.3); `None` where it cannot be read."""
     bits_of_number = log2_max_frame_num(header)
 
     def number(tag: flv.Tag) -> int | None:
@@ -76,15 +76,15 @@ def log2_max_frame_num(header: flv.Tag) -> int:
 
 
 def dangling(tags: list[flv.Tag]) -> list[bool]:
-    """Whether each picture refers, itself or by another, to one that is not there."""
+    """Whether each frame refers, itself or by another, to one that is not there."""
     header = header_of(tags)
-    pictures = [tag for tag in tags if tag.is_picture]
+    frames = [tag for tag in tags if tag.is_frame]
     if header is None:
-        return [True] * len(pictures)
+        return [True] * len(frames)
     modulus = 1 << log2_max_frame_num(header)
     result, last, is_broken = [], None, True
-    for tag, number in zip(pictures, frame_numbers(pictures, header)):
-        if tag.is_key_picture:
+    for tag, number in zip(frames, frame_numbers(frames, header)):
+        if tag.is_keyframe:
             is_broken = False
         elif last is None or number is None or (number - last) % modulus not in (0, 1):
             is_broken = True
@@ -94,7 +94,7 @@ def dangling(tags: list[flv.Tag]) -> list[bool]:
 
 
 def decode(path: Path, tags: list[flv.Tag]) -> list[strip.Reading | None]:
-    """The readings of all pictures in a recording, in their order."""
+    """The readings of all frames in a recording, in their order."""
     header = header_of(tags)
     if header is None:
         return []
@@ -106,8 +106,8 @@ def decode(path: Path, tags: list[flv.Tag]) -> list[strip.Reading | None]:
         capture_output=True, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     size = width * crop
-    pictures = memoryview(run.stdout)
-    return [read_cropped(pictures[at : at + size], width, height) for at in range(0, len(pictures) - size + 1, size)]
+    frames = memoryview(run.stdout)
+    return [read_cropped(frames[at : at + size], width, height) for at in range(0, len(frames) - size + 1, size)]
 
 
 def read_cropped(luma: memoryview, width: int, height: int) -> strip.Reading | None:
@@ -125,45 +125,45 @@ class Shifted:
         return self.luma[index - self.offset]
 
 
-def read_stream(path: Path, arrivals: list[dict]) -> list[Picture]:
+def read_stream(path: Path, arrivals: list[dict]) -> list[Frame]:
     tags = flv.read_tags(path)
-    pictures = [tag for tag in tags if tag.is_picture]
+    frames = [tag for tag in tags if tag.is_frame]
     readings = decode(path, tags)
-    # A decoder gives nothing for pictures that it cannot make sense of; those before the first key frame, mostly.
-    readings = [None] * (len(pictures) - len(readings)) + readings
+    # A decoder gives nothing for frames that it cannot make sense of; those before the first keyframe, mostly.
+    readings = [None] * (len(frames) - len(readings)) + readings
     broken = dangling(tags)
     return [
-        Picture(arrival["clock"], reading and reading.milliseconds / 1000, len(tag.body), is_broken or reading is None)
-        for tag, arrival, reading, is_broken in zip(pictures, arrivals, readings, broken)
+        Frame(arrival["clock"], reading and reading.milliseconds / 1000, len(tag.body), is_broken or reading is None)
+        for tag, arrival, reading, is_broken in zip(frames, arrivals, readings, broken)
     ]
 
 
-def ages(pictures: list[Picture], begin: float, end: float, step: float = 0.02) -> list[tuple[float, float]]:
-    """How old the newest whole picture is, at even times; a viewer sees that one."""
-    shown = sorted((picture for picture in pictures if not picture.is_corrupt), key=lambda picture: picture.arrival)
-    arrivals = [picture.arrival for picture in shown]
+def ages(frames: list[Frame], start: float, end: float, step: float = 0.02) -> list[tuple[float, float]]:
+    """How old the newest whole frame is, at even times; a viewer sees that one."""
+    shown = sorted((frame for frame in frames if not frame.is_corrupt), key=lambda frame: frame.arrival)
+    arrivals = [frame.arrival for frame in shown]
     newest, taken = -1e9, []
-    for picture in shown:
-        newest = max(newest, picture.taken)
+    for frame in shown:
+        newest = max(newest, frame.taken)
         taken.append(newest)
-    result, moment = [], begin
+    result, moment = [], start
     while moment < end:
         index = bisect_right(arrivals, moment) - 1
-        result.append((moment - begin, moment - (taken[index] if index >= 0 else begin)))
+        result.append((moment - start, moment - (taken[index] if index >= 0 else start)))
         moment += step
     return result
 
 
 def judge(
-    pictures: list[Picture], sizes: list[dict], begin: float, script: list[tuple[int, float]], recovery: float = 1.0
+    frames: list[Frame], sizes: list[dict], start: float, script: list[tuple[int, float]], recovery: float = 1.0
 ) -> Verdict:
     """
     sizes: all that arrived, with audio, as events with `clock` and `bytes`.
     script: rate in kbit/s and seconds of each part.
     recovery: seconds after a blackout that count as part of it for the age while connected.
     """
-    end = begin + sum(seconds for _, seconds in script)
-    seen = ages(pictures, begin, end)
+    end = start + sum(seconds for _, seconds in script)
+    seen = ages(frames, start, end)
     parts, at = [], 0.0
     for kilobits, seconds in script:
         parts.append((kilobits, at, at + seconds))
@@ -173,15 +173,15 @@ def judge(
     rates = []
     for _, first, last in parts:
         first = min(first + SETTLING, last - 1)
-        arrived = sum(item["bytes"] for item in sizes if begin + first <= item["clock"] < begin + last)
+        arrived = sum(item["bytes"] for item in sizes if start + first <= item["clock"] < start + last)
         rates.append(arrived * 8 / 1000 / (last - first))
-    back = begin + blackouts[-1][1] if blackouts else None
-    # What waited for the link is no live picture: the first one that was taken after its return counts.
-    following = [picture.arrival - back for picture in pictures
-                 if back and not picture.is_corrupt and picture.taken > back]  # fmt: skip
-    inside = [picture for picture in pictures if begin <= picture.arrival < end]
+    back = start + blackouts[-1][1] if blackouts else None
+    # What waited for the link is no live frame: the first one that was taken after its return counts.
+    following = [frame.arrival - back for frame in frames
+                 if back and not frame.is_corrupt and frame.taken > back]  # fmt: skip
+    inside = [frame for frame in frames if start <= frame.arrival < end]
     return Verdict(
         fresh_share=statistics.fmean(age < FRESH for _, age in seen), worst_age=max(age for _, age in seen),
-        worst_age_connected=max(connected), corrupt=sum(picture.is_corrupt for picture in inside),
-        pictures=len(inside), seconds_to_picture=min(following, default=None) if blackouts else None, media_rates=rates,
+        worst_age_connected=max(connected), corrupt=sum(frame.is_corrupt for frame in inside),
+        frames=len(inside), seconds_to_frame=min(following, default=None) if blackouts else None, media_rates=rates,
     )  # fmt: skip

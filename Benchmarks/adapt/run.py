@@ -1,7 +1,7 @@
 """How live a stream stays on a failing uplink: Tallycam, ffmpeg and GStreamer on the same script of rates.
 
 Started by `make bench-adapt`. Needs root rights for network namespaces. Each program publishes through a router of its
-own to `tallycam receive`, which notes when each picture arrived; the clock burnt into the pictures tells when they were
+own to `tallycam receive`, which notes when each frame arrived; the clock burnt into the frames tells when they were
 taken.
 """
 
@@ -28,14 +28,14 @@ FPS = 30
 SCRIPT = [(5000, 15.0), (1000, 20.0), (300, 20.0), (0, 8.0), (5000, 27.0)]
 # What High3 and its audio take, kbit/s.
 TOP = 2128
-GOALS = {"fresh_share": 0.9, "worst_age_connected": 3.5, "corrupt": 0, "use": 0.85, "seconds_to_picture": 1.0}
+GOALS = {"fresh_share": 0.9, "worst_age_connected": 3.5, "corrupt": 0, "use": 0.85, "seconds_to_frame": 1.0}
 
 
 @dataclass(frozen=True)
 class Participant:
     name: str
     command: list[str]
-    # Whether pictures come from camera.py through a pipe.
+    # Whether frames come from camera.py through a pipe.
     has_camera: bool = False
     is_ours: bool = False
 
@@ -43,7 +43,7 @@ class Participant:
 class Run:
     """One participant on its own uplink."""
 
-    def __init__(self, participant: Participant, options: argparse.Namespace, pictures: Path):
+    def __init__(self, participant: Participant, options: argparse.Namespace, frames: Path):
         self.participant, self.options = participant, options
         self.label = participant.name.replace(" ", "-").replace(",", "")
         self.directory = OUT / self.label
@@ -63,7 +63,7 @@ class Run:
         camera = None
         if participant.has_camera:
             camera = self._start(
-                "camera", [sys.executable, str(HERE / "camera.py"), str(pictures), str(options.width),
+                "camera", [sys.executable, str(HERE / "camera.py"), str(frames), str(options.width),
                            str(options.height), str(FPS)], stdout=subprocess.PIPE,
             ).stdout  # fmt: skip
         self.publisher = self._start(
@@ -110,32 +110,32 @@ class Run:
             except subprocess.TimeoutExpired:
                 pass
 
-    def verdict(self, begin: float) -> analysis.Verdict:
+    def verdict(self, start: float) -> analysis.Verdict:
         arrived = [event for event in self._events("receive") if event["name"] == "arrived"]
-        pictures: list[analysis.Picture] = []
+        frames: list[analysis.Frame] = []
         for stream in sorted({event["stream"] for event in arrived}):
             path = self.directory / ("stream.flv" if stream == 1 else f"stream-{stream}.flv")
-            own = [event for event in arrived if event["stream"] == stream and event["kind"] == "picture"]
-            pictures += analysis.read_stream(path, own)
-        self._write_trace(pictures, begin)
-        return analysis.judge(pictures, arrived, begin, SCRIPT)
+            own = [event for event in arrived if event["stream"] == stream and event["kind"] == "video"]
+            frames += analysis.read_stream(path, own)
+        self._write_trace(frames, start)
+        return analysis.judge(frames, arrived, start, SCRIPT)
 
     def changes(self) -> tuple[int, int]:
-        """Changes of the operating point, and ends and begins of the stream for another profile."""
+        """Changes of the operating point, and ends and starts of the stream for another profile."""
         if not self.participant.is_ours:
             return 0, 0
         events = self._events("publish")
         changes = [event for event in events if event["name"] == "qualityChanged" and event["reason"] != "resumed"]
-        return len(changes), sum(event["reason"] == "groupCrossed" for event in changes)
+        return len(changes), sum(event["reason"] == "tierSwitched" for event in changes)
 
-    def _write_trace(self, pictures: list[analysis.Picture], begin: float) -> None:
-        """Each picture, and what the controller saw and did, for looking into what a run shows."""
-        with open(self.directory / "pictures.txt", "w") as file:
+    def _write_trace(self, frames: list[analysis.Frame], start: float) -> None:
+        """Each frame, and what the controller saw and did, for looking into what a run shows."""
+        with open(self.directory / "frames.txt", "w") as file:
             print("# seconds  age  bytes  corrupt", file=file)
-            for picture in pictures:
-                age = picture.arrival - picture.taken if picture.taken else float("nan")
-                print(f"{picture.arrival - begin:8.3f} {age:7.3f} {picture.byte_count:7d} "
-                      f"{'corrupt' if picture.is_corrupt else ''}", file=file)  # fmt: skip
+            for frame in frames:
+                age = frame.arrival - frame.taken if frame.taken else float("nan")
+                print(f"{frame.arrival - start:8.3f} {age:7.3f} {frame.byte_count:7d} "
+                      f"{'corrupt' if frame.is_corrupt else ''}", file=file)  # fmt: skip
         if self.participant.is_ours:
             subprocess.run(
                 [sys.executable, str(HERE / "trace.py"), str(self.directory / "publish.out")], check=True,
@@ -181,7 +181,7 @@ def gstreamer(name: str, options: argparse.Namespace) -> Participant:
 def rounds(options: argparse.Namespace) -> list[list[Participant]]:
     """Those of a round run side by side: as many encoders as two cores carry."""
     ours = [tallycam("tallycam, seamless", options, "seamless"), tallycam("tallycam, restart", options, "restart")]
-    # Low and Medium only, which all players can follow without a break; and a crossing with pictures that need the bits.
+    # Low and Medium only, which all players can follow without a break; and a crossing with frames that need the bits.
     groups = [
         tallycam("tallycam, Medium3", options, "seamless", quality="Medium3"),
         tallycam("tallycam, camera restart", options, "restart", has_camera=True),
@@ -202,9 +202,9 @@ def rounds(options: argparse.Namespace) -> list[list[Participant]]:
     ]
 
 
-def make_pictures(options: argparse.Namespace) -> Path:
-    """Three seconds of raw pictures that need the bits: forwards and backwards, so that they have no cut."""
-    path = OUT / f"pictures-{options.width}x{options.height}.i420"
+def make_frames(options: argparse.Namespace) -> Path:
+    """Three seconds of raw frames that need the bits: forwards and backwards, so that they have no cut."""
+    path = OUT / f"frames-{options.width}x{options.height}.i420"
     if not path.exists():
         scene = (
             f"{media.RICH_SCENE},trim=end_frame=45,scale={options.width}:{options.height},"
@@ -220,8 +220,8 @@ def make_pictures(options: argparse.Namespace) -> Path:
 def play(runs: list[Run]) -> float:
     for run in runs:
         run.await_media()
-    begin = time.monotonic()
-    at = begin
+    start = time.monotonic()
+    at = start
     for kilobits, seconds in SCRIPT:
         for run in runs:
             run.uplink.set_rate(kilobits)
@@ -233,21 +233,21 @@ def play(runs: list[Run]) -> float:
         for run, (first, count) in zip(runs, before):
             span = time.monotonic() - first
             run.link_rates.append((run.uplink.received_bytes() - count) * 8 / 1000 / span)
-    return begin
+    return start
 
 
 def show(results: list[tuple[Run, analysis.Verdict]], options: argparse.Namespace) -> bool:
     print(f"\n{options.width}x{options.height}, High3 where nothing else is said, {options.congestion_control}, a router queue of {options.queue} "
           f"bytes, {', '.join(f'{kilobits} kbit/s {seconds:.0f} s' for kilobits, seconds in SCRIPT)}\n")  # fmt: skip
     steady = [index for index, (kilobits, _) in enumerate(SCRIPT) if kilobits]
-    heads = ["", "< 3 s old", "worst age", "outside", "corrupt", "pictures", "to picture", "changes", "restarts"]
+    heads = ["", "< 3 s old", "worst age", "outside", "corrupt", "frames", "to frame", "changes", "restarts"]
     heads += [f"use of {SCRIPT[part][0]}" for part in steady] + [f"media at {SCRIPT[part][0]}" for part in steady]
     rows, all_reached = [heads], True
     for run, verdict in results:
         changes, restarts = run.changes()
-        back = verdict.seconds_to_picture
+        back = verdict.seconds_to_frame
         row = [run.participant.name, f"{verdict.fresh_share:.1%}", f"{verdict.worst_age:.2f} s",
-               f"{verdict.worst_age_connected:.2f} s", str(verdict.corrupt), str(verdict.pictures),
+               f"{verdict.worst_age_connected:.2f} s", str(verdict.corrupt), str(verdict.frames),
                "never" if back is None else f"{back:.2f} s", str(changes) if run.participant.is_ours else "-",
                str(restarts) if run.participant.is_ours else "-"]  # fmt: skip
         row += [f"{run.link_rates[part] / SCRIPT[part][0]:.0%}" for part in steady]
@@ -262,7 +262,7 @@ def show(results: list[tuple[Run, analysis.Verdict]], options: argparse.Namespac
                         for column, (cell, width) in enumerate(zip(row, widths))))  # fmt: skip
     print("\n'outside': neither in the blackout nor in the second after it. 'use': bytes on the wire from the 10th second\n"
           "of each part on; a link that carries more than High3 with its audio (2128 kbit/s) cannot be full. 'media':\n"
-          "kbit/s of pictures and sound that arrived then.")
+          "kbit/s of frames and audio that arrived then.")
     return all_reached
 
 
@@ -276,9 +276,9 @@ def reaches(run: Run, verdict: analysis.Verdict) -> bool:
     if verdict.worst_age_connected >= GOALS["worst_age_connected"]:
         misses.append(f"{verdict.worst_age_connected:.2f} s at worst")
     if verdict.corrupt:
-        misses.append(f"{verdict.corrupt} corrupt pictures")
-    if verdict.seconds_to_picture is None or verdict.seconds_to_picture > GOALS["seconds_to_picture"]:
-        misses.append(f"{verdict.seconds_to_picture} s to the first picture")
+        misses.append(f"{verdict.corrupt} corrupt frames")
+    if verdict.seconds_to_frame is None or verdict.seconds_to_frame > GOALS["seconds_to_frame"]:
+        misses.append(f"{verdict.seconds_to_frame} s to the first frame")
     if misses:
         print(f"MISSED by {run.participant.name}: {'; '.join(misses)}")
     return not misses
@@ -288,7 +288,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="bench-adapt", description=__doc__)
     parser.add_argument("--ours", action="store_true", help="Tallycam only")
     parser.add_argument("--only", metavar="NAME", help="one run of Tallycam: seamless, restart, Medium3, camera, camera restart")
-    parser.add_argument("--size", default="1280x720", help="of the picture (default 1280x720)")
+    parser.add_argument("--size", default="1280x720", help="of the frame (default 1280x720)")
     parser.add_argument("--queue", type=int, default=64_000, help="bytes that the router holds (default 64000)")
     # Cubic, which boards have, is not allowed in namespaces everywhere; Reno fills queues like it.
     parser.add_argument("--congestion-control", default="reno", help="of the publisher's TCP (default reno; bbr)")
@@ -296,17 +296,17 @@ def main() -> int:
     options = parser.parse_args()
     options.width, options.height = map(int, options.size.split("x"))
     OUT.mkdir(parents=True, exist_ok=True)
-    pictures = make_pictures(options)
+    frames = make_frames(options)
     results = []
     for participants in rounds(options):
         print(f"{sum(seconds for _, seconds in SCRIPT):.0f} s: {'; '.join(item.name for item in participants)}", flush=True)
-        runs = [Run(participant, options, pictures) for participant in participants]
+        runs = [Run(participant, options, frames) for participant in participants]
         try:
-            begin = play(runs)
+            start = play(runs)
         finally:
             for run in runs:
                 run.finish()
-        results += [(run, run.verdict(begin)) for run in runs]
+        results += [(run, run.verdict(start)) for run in runs]
     return 0 if show(results, options) else 1
 
 

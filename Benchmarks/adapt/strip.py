@@ -1,4 +1,4 @@
-"""The burnt-in clock of Tallycam's synthetic picture: drawn here for other programs' cameras, and read at the end."""
+"""The burnt-in clock of Tallycam's synthetic frame: drawn here for other programs' cameras, and read at the end."""
 
 import binascii
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ def draw(number: int, milliseconds: int, width: int, height: int) -> list[bytes]
 
 
 def read(luma: memoryview, width: int, height: int) -> Reading | None:
-    """What the strip of a picture says; `None` when there is none or it is damaged."""
+    """What the strip of a frame says; `None` when there is none or it is damaged."""
     block = block_height(width, height)
     top = height - ROWS * block
     bits = "".join(

@@ -161,10 +161,10 @@ static void send_tag(int descriptor, const uint8_t *tag, uint32_t size, uint32_t
     if (writev(descriptor, pieces, count) != (ssize_t)total) fail("writev");
 }
 
-static void sleep_until(struct timespec begin, uint32_t milliseconds) {
+static void sleep_until(struct timespec start, uint32_t milliseconds) {
     struct timespec due = {
-        .tv_sec = begin.tv_sec + milliseconds / 1000,
-        .tv_nsec = begin.tv_nsec + (long)(milliseconds % 1000) * 1000000,
+        .tv_sec = start.tv_sec + milliseconds / 1000,
+        .tv_nsec = start.tv_nsec + (long)(milliseconds % 1000) * 1000000,
     };
     if (due.tv_nsec >= 1000000000) {
         due.tv_sec += 1;
@@ -190,13 +190,13 @@ int main(int count, char **arguments) {
     }
 
     int descriptor = open_stream(arguments[3], arguments[4], arguments[5], arguments[6]);
-    struct timespec begin;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    struct timespec start;
+    clock_gettime(CLOCK_MONOTONIC, &start);
     // Behind the file's header and the first PreviousTagSize.
     for (const uint8_t *tag = clip + 13, *end = clip + status.st_size; tag + TAG_HEADER <= end;) {
         uint32_t size = big_endian(tag + 1, 3);
         uint32_t timestamp = big_endian(tag + 4, 3) | (uint32_t)tag[7] << 24;
-        if (is_realtime) sleep_until(begin, timestamp);
+        if (is_realtime) sleep_until(start, timestamp);
         if (size > 0) send_tag(descriptor, tag, size, timestamp);
         tag += TAG_HEADER + size + 4;
     }

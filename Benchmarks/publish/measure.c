@@ -1,6 +1,6 @@
 // Runs a program and writes what it used, as one line of JSON: wall and CPU seconds,
 // peak resident bytes, exit status (or 128 and the signal). A small program of its
-// own, because a child's peak begins with its parent's.
+// own, because a child's peak starts with its parent's.
 //
 //     measure RESULT.json PROGRAM [ARGUMENT...]
 #define _GNU_SOURCE
@@ -29,7 +29,7 @@ int main(int count, char **arguments) {
         fprintf(stderr, "usage: measure RESULT.json PROGRAM [ARGUMENT...]\n");
         return 2;
     }
-    double begin = now();
+    double start = now();
     child = fork();
     if (child == 0) {
         execvp(arguments[2], arguments + 2);
@@ -48,8 +48,8 @@ int main(int count, char **arguments) {
         return 1;
     }
     fprintf(
-        result, "{\"begin\": %.6f, \"wall\": %.6f, \"user\": %.6f, \"system\": %.6f, \"peak\": %ld, \"status\": %d}\n",
-        begin, end - begin, seconds(usage.ru_utime), seconds(usage.ru_stime), usage.ru_maxrss * 1024,
+        result, "{\"start\": %.6f, \"wall\": %.6f, \"user\": %.6f, \"system\": %.6f, \"peak\": %ld, \"status\": %d}\n",
+        start, end - start, seconds(usage.ru_utime), seconds(usage.ru_stime), usage.ru_maxrss * 1024,
         WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
     return fclose(result) == 0 ? 0 : 1;
 }

@@ -1,13 +1,12 @@
 """A day of media over a real connection, as fast as it goes, across both wraps of RTMP's clock.
 
-`publish --from-flv` reads tags that are made on the way, `receive --record` writes what comes into a pipe, and every
-single timestamp is compared. Meanwhile the memory of both is watched. Called by `make soak`, inside the build root.
+`publish --from-flv` reads tags that are made on the way, `receive --record` writes what comes into a file, and every
+single timestamp is compared as it comes. Meanwhile the memory of both is watched. Called by `make soak`, inside the build root.
 """
 
 import argparse
 import json
 import os
-import select
 import struct
 import subprocess
 import sys
@@ -21,42 +20,42 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parents[2]
 TALLYCAM = CHECKOUT / "out/x86_64/tallycam"
 AUDIO, VIDEO = 8, 9
-FRAMES_PER_SECOND, SAMPLES_PER_SECOND, SAMPLES_PER_SOUND = 12, 44100, 1024
-KEY_FRAME_DISTANCE = 2 * FRAMES_PER_SECOND
+FRAMES_PER_SECOND, SAMPLES_PER_SECOND, SAMPLES_PER_AUDIO = 12, 44100, 1024
+KEYFRAME_DISTANCE = 2 * FRAMES_PER_SECOND
 WRAPS = {"2^31": 1 << 31, "2^32": 1 << 32}
 # Memory may move by a page here and there, not with the time.
 GROWTH_LIMIT_KB = 512
 
 
-def picture_time(number: int) -> int:
-    """Milliseconds since the begin."""
+def frame_time(number: int) -> int:
+    """Milliseconds since the start."""
     return number * 1000 // FRAMES_PER_SECOND
 
 
-def sound_time(number: int) -> int:
-    return number * SAMPLES_PER_SOUND * 1000 // SAMPLES_PER_SECOND
+def audio_time(number: int) -> int:
+    return number * SAMPLES_PER_AUDIO * 1000 // SAMPLES_PER_SECOND
 
 
 def order(milliseconds: int):
     """Kind, number and time of all that is sent, in its order."""
-    picture = sound = 0
+    frame = audio = 0
     while True:
-        times = picture_time(picture), sound_time(sound)
+        times = frame_time(frame), audio_time(audio)
         if min(times) >= milliseconds:
             return
         if times[0] <= times[1]:
-            yield VIDEO, picture, times[0]
-            picture += 1
+            yield VIDEO, frame, times[0]
+            frame += 1
         else:
-            yield AUDIO, sound, times[1]
-            sound += 1
+            yield AUDIO, audio, times[1]
+            audio += 1
 
 
 def body(kind: int, number: int) -> bytes:
     """Something of about a stream's make, that says its number."""
     if kind == AUDIO:
         return b"\xaf\x01" + struct.pack(">I", number) + bytes(30)
-    first = b"\x17" if number % KEY_FRAME_DISTANCE == 0 else b"\x27"
+    first = b"\x17" if number % KEYFRAME_DISTANCE == 0 else b"\x27"
     return first + b"\x01\x00\x00\x00" + struct.pack(">I", number) + bytes(80)
 
 
@@ -66,20 +65,20 @@ def tag(kind: int, timestamp: int, body: bytes) -> bytes:
     return head + b"\x00\x00\x00" + body + struct.pack(">I", 11 + len(body))
 
 
-def write_media(path: Path, begin: int, milliseconds: int) -> None:
+def write_media(path: Path, origin: int, milliseconds: int) -> None:
     with open(path, "wb", buffering=1 << 18) as pipe:
         pipe.write(b"FLV\x01\x05\x00\x00\x00\x09\x00\x00\x00\x00")
-        pipe.write(tag(VIDEO, begin, b"\x17\x00\x00\x00\x00\x01\x42\x00\x1f\xff\xe0\x00"))
-        pipe.write(tag(AUDIO, begin, b"\xaf\x00\x12\x10"))
+        pipe.write(tag(VIDEO, origin, b"\x17\x00\x00\x00\x00\x01\x42\x00\x1f\xff\xe0\x00"))
+        pipe.write(tag(AUDIO, origin, b"\xaf\x00\x12\x10"))
         for kind, number, offset in order(milliseconds):
-            pipe.write(tag(kind, begin + offset, body(kind, number)))
+            pipe.write(tag(kind, origin + offset, body(kind, number)))
 
 
 class Tags:
-    """What comes out of the receiver's recording."""
+    """What the receiver's recording has, as it grows."""
 
-    def __init__(self, descriptor: int):
-        self.descriptor = descriptor
+    def __init__(self, path: Path):
+        self.file = open(path, "rb", buffering=0)
         self.data = bytearray()
         self.at = 0
 
@@ -87,11 +86,17 @@ class Tags:
         while len(self.data) - self.at < count:
             del self.data[: self.at]
             self.at = 0
-            if not select.select([self.descriptor], [], [], 60)[0]:
-                raise TimeoutError("nothing comes any more")
-            self.data += os.read(self.descriptor, 1 << 18)
+            self.data += self._more()
         self.at += count
         return bytes(self.data[self.at - count : self.at])
+
+    def _more(self) -> bytes:
+        deadline = time.monotonic() + 60
+        while not (data := self.file.read(1 << 18)):
+            if time.monotonic() > deadline:
+                raise TimeoutError("nothing comes any more")
+            time.sleep(0.01)
+        return data
 
     def next(self) -> tuple[int, int, bytes]:
         head = self.take(11)
@@ -103,21 +108,19 @@ class Tags:
         return head[0], timestamp, found
 
 
-def check_media(descriptor: int, begin: int, milliseconds: int, outcome: Queue) -> None:
+def check_media(record: Path, origin: int, milliseconds: int, outcome: Queue) -> None:
     """Compares every tag; says how many were right, or what was wrong."""
     try:
-        tags = Tags(descriptor)
-        # The receiver writes the file's head at its start, to see whether it can, and when the stream begins.
-        for _ in range(2):
-            if not tags.take(13).startswith(b"FLV\x01"):
-                raise ValueError("no FLV file")
+        tags = Tags(record)
+        if not tags.take(13).startswith(b"FLV\x01"):
+            raise ValueError("no FLV file")
         for name in ("video", "audio"):
             kind, timestamp, found = tags.next()
-            if timestamp != begin & 0xFFFFFFFF or found[1] != 0:
-                raise ValueError(f"the first {name} tag is no header of time {begin}: {timestamp}, {found.hex()}")
+            if timestamp != origin & 0xFFFFFFFF or found[1] != 0:
+                raise ValueError(f"the first {name} tag is no header of time {origin}: {timestamp}, {found.hex()}")
         count = 0
         for kind, number, offset in order(milliseconds):
-            expected = (kind, (begin + offset) & 0xFFFFFFFF, body(kind, number))
+            expected = (kind, (origin + offset) & 0xFFFFFFFF, body(kind, number))
             found = tags.next()
             if found != expected:
                 raise ValueError(f"after {offset} ms: {expected[:2]} was sent, {found[:2]} came")
@@ -170,14 +173,12 @@ def wait_for_event(path: Path, name: str, seconds: float = 30) -> dict:
 
 def run(name: str, hours: float, directory: Path) -> dict:
     milliseconds = int(hours * 3_600_000)
-    begin = WRAPS[name] - milliseconds // 2
+    origin = WRAPS[name] - milliseconds // 2
     source, record = directory / "source", directory / "record.flv"
-    for path in (source, record):
-        os.mkfifo(path)
-    # Held open for writing too: the pipe has no end between the receiver's two openings.
-    descriptor = os.open(record, os.O_RDWR)
+    os.mkfifo(source)
+    record.touch()
     outcome: Queue = Queue()
-    checker = Process(target=check_media, args=(descriptor, begin, milliseconds, outcome))
+    checker = Process(target=check_media, args=(record, origin, milliseconds, outcome))
     checker.start()
     with open(directory / "receive.jsonl", "w") as file:
         receiver = subprocess.Popen(
@@ -185,7 +186,7 @@ def run(name: str, hours: float, directory: Path) -> dict:
             stdout=file, stderr=subprocess.DEVNULL,
         )  # fmt: skip
     address = wait_for_event(directory / "receive.jsonl", "listening")["address"]
-    writer = Process(target=write_media, args=(source, begin, milliseconds))
+    writer = Process(target=write_media, args=(source, origin, milliseconds))
     writer.start()
     start = time.monotonic()
     with open(directory / "publish.jsonl", "w") as file:
@@ -215,7 +216,7 @@ def run(name: str, hours: float, directory: Path) -> dict:
         if memory.growth > GROWTH_LIMIT_KB:
             faults.append(f"the {who}'s memory grew by {memory.growth} kB")
     return {
-        "wrap": name, "begin": begin, "tags": count, "seconds": seconds, "faults": faults,
+        "wrap": name, "firstTimestamp": origin, "tags": count, "seconds": seconds, "faults": faults,
         "mediaSeconds": ended.get("videoSeconds"),
         **{f"{who}PeakKB": memory.peak for who, memory in memories.items()},
         **{f"{who}GrowthKB": memory.growth for who, memory in memories.items()},

@@ -1,0 +1,76 @@
+"""The virtual board for measuring: each instruction takes 1 ns of its time, and its processor counts them."""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+CHECKOUT = HERE.parents[1]
+sys.path.insert(0, str(CHECKOUT / "Tests/VirtualBoard"))
+
+from board import TALLYCAM, Board, built_modules  # noqa: E402
+
+FRAMES_PER_SECOND = 30
+# A camera's HDMI input scales to any size; as a webcam vivid has a few sizes only, and 320x240 is none of them.
+CAMERA_WORDS = "n_devs=1 node_types=0x1 num_inputs=1 input_types=0x3 vid_cap_nr=0 allocators=1"
+TIMINGS = "cvt,width=1280,height=720,fps=30"
+# By the status: frames of which the processor has looked at a byte.
+LOOKS = ("sourceConverted", "sourceMapped", "sourcePasses")
+
+
+@dataclass
+class Run:
+    """One stream, from exec to exit."""
+
+    frames: int
+    user: int
+    kernel: int
+    calls: int
+    looks: int
+
+
+class MeasuringBoard(Board):
+    """The camera and the encoder of the virtual board, a receiver on loopback, and a program that counts.
+
+    Everything is in the guest: what the host does meanwhile changes no number."""
+
+    def __init__(self, folder: Path, tallycam: Path = TALLYCAM):
+        files = {"tallycam": tallycam, "count": compile_counter(folder)} | built_modules()
+        super().__init__(folder, files=files, counts_instructions=True)
+        self.run("mount -t tracefs tracefs /sys/kernel/tracing")
+        self.run(f"rmmod vivid && modprobe vivid {CAMERA_WORDS} && v4l2-ctl -d /dev/video0 --set-dv-bt-timings {TIMINGS}")
+        receiver = self.start("exec tallycam receive --listen 127.0.0.1:1935")
+        receiver.wait_for("listening", 30)
+
+    def publish(self, size: str, seconds: int) -> Run:
+        """From the camera's DMABUF through the hardware encoder to the socket, at the highest bit rate, with a status a
+        second."""
+        script = (
+            "/board/count /tmp/counts tallycam publish --url rtmp://127.0.0.1/live/x --reconnect 0 "
+            f"--video v4l2:/dev/video0,size={size},format=NV12 --audio none --encoder v4l2 --dimension {size} "
+            f"--quality High3 --adapt nothing --status-interval 1 --events json --duration {seconds}"
+        )
+        text = self.run(script, timeout=900).text
+        events = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        ended = next(event for event in events if event["name"] == "ended")
+        status = [event for event in events if event["name"] == "status"][-1]
+        expected = seconds * FRAMES_PER_SECOND
+        if abs(ended["videoFrames"] - expected) > expected * 0.02:
+            raise SystemExit(f"bench-board: {ended['videoFrames']} frames in {seconds} s; the board is too slow:\n{text[-3000:]}")
+        counts = json.loads(self.get("/tmp/counts"))
+        return Run(
+            ended["videoFrames"], counts["user"], counts["kernel"], counts["calls"],
+            sum(status[name] for name in LOOKS))  # fmt: skip
+
+    def encode_in(self, milliseconds: int) -> None:
+        """How long the encoder takes for a frame; 0: as long as its work does."""
+        self.run(f"echo {milliseconds} > /sys/module/virtual_h264/parameters/frame_ms")
+
+
+def compile_counter(folder: Path) -> Path:
+    program = folder / "count"
+    words = ["aarch64-linux-gnu-gcc-14", "-O2", "-Wall", "-Wextra", "-Werror", "-static", HERE / "count.c", "-o", program]
+    subprocess.run(words, check=True)
+    return program

@@ -1,0 +1,117 @@
+"""What one frame costs on a board: the shipped ARM64 binary from the camera's DMABUF through the hardware encoder to the
+socket, on the virtual board.
+
+Started by `make bench-board`. Instructions are counted by the emulated processor, one each, and time is counted in
+instructions: a busy machine changes neither. Ends with 1 when a goal is missed.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from guest import CHECKOUT, MeasuringBoard
+from latency import latencies, trace
+
+SIZES = ("320x240", "640x360", "1280x720")
+MOST_INSTRUCTIONS = 200_000
+# From the smallest size to the largest. One instruction for every 64 bytes of a frame would be a growth of a fifth.
+MOST_GROWTH = 0.03
+MOST_LATENCY = 2.0
+# What a Pi's encoder needs for a frame, about: so that it is done at a moment at which nothing else happens.
+ENCODER_MILLISECONDS = 20
+
+
+@dataclass
+class Cost:
+    """Of one frame."""
+
+    user: float
+    kernel: float
+    calls: float
+    # Frames of which the processor has looked at a byte.
+    looks: int
+    # Milliseconds from the encoder's buffer done, in the median, and at most.
+    taken: float
+    sent: float
+    latest: float
+
+
+def measure(board: MeasuringBoard, size: str, seconds: int) -> Cost:
+    """The difference between a stream and one of twice its length has no start and no end in it."""
+    board.encode_in(0)
+    short, long = board.publish(size, seconds), board.publish(size, 2 * seconds)
+    frames = long.frames - short.frames
+    board.encode_in(ENCODER_MILLISECONDS)
+    times = latencies(trace(board, size, seconds))
+    return Cost(
+        (long.user - short.user) / frames, (long.kernel - short.kernel) / frames, (long.calls - short.calls) / frames,
+        short.looks + long.looks,
+        statistics.median(times.taken), statistics.median(times.sent), max(times.sent))  # fmt: skip
+
+
+def table(costs: dict[str, Cost]) -> str:
+    headings = (
+        "a frame of", "user instructions", "kernel's, on its behalf", "system calls", "done to taken, ms",
+        "done to socket, ms", "at most",
+    )  # fmt: skip
+    rows = [headings] + [
+        (size, f"{cost.user:.0f}", f"{cost.kernel:.0f}", f"{cost.calls:.1f}", f"{cost.taken:.3f}", f"{cost.sent:.3f}",
+         f"{cost.latest:.3f}")
+        for size, cost in costs.items()
+    ]  # fmt: skip
+    widths = [max(len(row[column]) for row in rows) for column in range(len(headings))]
+    lines = ["| " + " | ".join(text.ljust(width) for text, width in zip(row, widths)) + " |" for row in rows]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)
+
+
+def judge(costs: dict[str, Cost]) -> list[tuple[bool, str]]:
+    """Each goal, whether it is met, and by what."""
+    smallest, *_, largest = costs.values()
+    most = max(cost.user for cost in costs.values())
+    growth = {name: getattr(largest, name) / getattr(smallest, name) - 1 for name in ("user", "calls")}
+    slowest = max(cost.sent for cost in costs.values())
+    return [
+        (most <= MOST_INSTRUCTIONS, f"a frame takes {most:.0f} user instructions; the goal is {MOST_INSTRUCTIONS} at most"),
+        (
+            all(value <= MOST_GROWTH for value in growth.values()),
+            f"from the smallest size to the largest its instructions grow by {growth['user']:.1%} and its system calls by "
+            f"{growth['calls']:.1%}; the goal is {MOST_GROWTH:.0%} at most",
+        ),
+        (
+            not any(cost.looks for cost in costs.values()),
+            f"the processor looked into {sum(cost.looks for cost in costs.values())} frames; the goal is none",
+        ),
+        (slowest < MOST_LATENCY, f"a frame is in the socket {slowest:.3f} ms after the driver has it done, in the median; "
+                                 f"the goal is less than {MOST_LATENCY:g} ms"),
+    ]  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="bench-board", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="streams of 4 and 8 s instead of 10 and 20")
+    options = parser.parse_args()
+    seconds = 4 if options.quick else 10
+    os.chdir(CHECKOUT)
+    costs: dict[str, Cost] = {}
+    with tempfile.TemporaryDirectory(prefix="bench-board-") as folder, MeasuringBoard(Path(folder)) as board:
+        print(f"bench-board: the board is up after {board.boot_seconds:.0f} s", flush=True)
+        for size in SIZES:
+            print(f"bench-board: {size}", flush=True)
+            costs[size] = measure(board, size, seconds)
+    out = CHECKOUT / "out/bench-board.json"
+    out.write_text(json.dumps({size: asdict(cost) for size, cost in costs.items()}, indent=1) + "\n")
+    print(table(costs))
+    verdicts = judge(costs)
+    for is_met, text in verdicts:
+        print(f"bench-board: {'met' if is_met else 'MISSED'}: {text}")
+    return 0 if all(is_met for is_met, _ in verdicts) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
