@@ -1,7 +1,7 @@
 #include "CLibFuzzer.h"
 
 // Swift code compares 8-byte values at every step: lengths, bounds, enum cases, nil. libFuzzer learns nothing from
-// those, and telling it of each took more than half of the time. It is told of constants that may be part of a format,
+// those, and telling it of each took more than half of the time. It hears of constants that may be part of a format,
 // short strings above all, which Swift compares as two words; and of all shorter comparisons.
 static const uint64_t smallest_telling_constant = 1 << 16;
 

@@ -43,7 +43,7 @@ private func check(_ tag: FLVTag) {
     reader.append(FLVWriter.header(hasAudio: true, hasVideo: true) + written)
     guard let again = try? reader.nextTag() else { preconditionFailure("the tag cannot be read back") }
     precondition(again == tag, "the tag changed on its way")
-    precondition(!(tag.isKeyFrame && tag.isSequenceHeader))
+    precondition(!(tag.isKeyframe && tag.isSequenceHeader))
     if let header = try? FLVVideoHeader(parsing: tag.body) {
         precondition(tag.body.starts(with: header.bytes), "the video header changed on its way")
     }
@@ -54,7 +54,7 @@ private func check(_ tag: FLVTag) {
     guard let packet = try? tag.packet(base: base) else { return }
     let tagAgain = FLVTag(packet, base: base)
     precondition(tagAgain.kind == tag.kind && tagAgain.timestamp == tag.timestamp, "the time changed on its way")
-    precondition(tagAgain.isKeyFrame == tag.isKeyFrame && tagAgain.isSequenceHeader == tag.isSequenceHeader)
+    precondition(tagAgain.isKeyframe == tag.isKeyframe && tagAgain.isSequenceHeader == tag.isSequenceHeader)
     guard let packetAgain = try? tagAgain.packet(base: base) else { preconditionFailure("the packet is lost") }
     precondition(packetAgain.kind == packet.kind && packetAgain.payload == packet.payload)
     guard case .video = packet.kind else { return }

@@ -31,16 +31,16 @@ private func readAccessUnit(_ bytes: UnsafeRawBufferPointer) {
         rest = rest.dropFirst(length)
     }
     precondition(unit.payload.count <= bytes.count + bytes.count / 3, "more came out than went in")
-    precondition(unit.containsPicture == types.contains(where: \.isPicture))
-    precondition(unit.isKeyFrame == types.contains(.idrSlice))
+    precondition(unit.containsFrame == types.contains(where: \.isFrame))
+    precondition(unit.isKeyframe == types.contains(.idrSlice))
     precondition(!types.contains(.sequenceParameterSet) && !types.contains(.pictureParameterSet))
     if let record = unit.parameterSets { check(record) }
 }
 
 private func check(_ set: SequenceParameterSet) {
-    precondition(set.size.width > 0 && set.size.height > 0, "a picture without an area")
+    precondition(set.size.width > 0 && set.size.height > 0, "a frame without an area")
     precondition(set.size.width <= set.codedSize.width && set.size.height <= set.codedSize.height)
-    precondition(set.codedSize.width * set.codedSize.height <= 1 << 30, "a picture that nobody can hold")
+    precondition(set.codedSize.width * set.codedSize.height <= 1 << 30, "a frame that nobody can hold")
     if let timing = set.timing { precondition(timing.framesPerSecond > 0 && timing.framesPerSecond.isFinite) }
 }
 

@@ -52,7 +52,7 @@ private func check(_ fault: DescriptionFault, lineCount: Int) {
     precondition((1...lineCount).contains(fault.position.line) && (1...lineCount).contains(fault.position.column))
     let text = fault.description
     precondition(isPrintable(text), "a control character is printed")
-    precondition(text.utf8.count < 4096, "a fault is told at length")
+    precondition(text.utf8.count < 4096, "a fault is reported at length")
 }
 
 /// Signs two connections, and reads the URL as the connection does.

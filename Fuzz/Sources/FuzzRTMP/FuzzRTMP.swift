@@ -6,11 +6,11 @@ import RTMP
     static func main() { fuzz(testOneInput) }
 }
 
-/// A session's input: the state to begin in, the portions that the bytes come in and what happens between them, and
+/// A session's input: the state to start in, the portions that the bytes come in and what happens between them, and
 /// the bytes.
 private func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let script = Script(UnsafeRawBufferPointer(start: data, count: count)) else { return 0 }
-    switch script.begin {
+    switch script.start {
     case .publisher(let state):
         let events = PublisherRun(state, script).events
         if script.isOfPortionsAlone {

@@ -1,7 +1,7 @@
 import Media
 import RTMP
 
-/// Where a publisher is when the input begins.
+/// Where a publisher is when the input starts.
 enum PublisherState: CaseIterable {
     case handshaking
     case connecting
@@ -9,7 +9,7 @@ enum PublisherState: CaseIterable {
     case requestingPublish
     case publishing
 
-    /// Made once: a session is a value, so that every run begins with a copy.
+    /// Made once: a session is a value, so that every run starts with a copy.
     static let sessions: [PublishSession] = {
         var session = PublishSession(configuration: publishConfiguration)
         _ = session.connectionOpened(now: .zero)
@@ -30,7 +30,7 @@ enum PublisherState: CaseIterable {
             url: url, encoderName: "Tallycam", randomBytes: [UInt8](repeating: 7, count: 1528),
             metadata: StreamMetadata(
                 video: .init(
-                    size: PictureSize(width: 640, height: 480), frameRate: FrameRate(framesPerSecond: 30),
+                    size: FrameSize(width: 640, height: 480), frameRate: FrameRate(framesPerSecond: 30),
                     bitrate: Bitrate(kilobitsPerSecond: 512)),
                 audio: .init(bitrate: Bitrate(kilobitsPerSecond: 64), sampleRate: 44_100, channelCount: 2)),
             acceptsReconnectRequest: true, md5: { [UInt8]($0.prefix(16)) })
@@ -84,12 +84,12 @@ struct PublisherRun {
             happened(session.connectionOpened(now: now))
         case .mediaIsSent:
             guard session.isPublishing else { return }
-            let packet = EncodedPacket(kind: .video(isKeyFrame: true), decodeTime: now, payload: Self.picture)
+            let packet = EncodedPacket(kind: .video(isKeyframe: true), decodeTime: now, payload: Self.frame)
             sentByteCount += UInt64(session.chunk(packet).byteCount)
         }
     }
 
-    private static let picture = [UInt8](repeating: 9, count: 70_000)
+    private static let frame = [UInt8](repeating: 9, count: 70_000)
 
     private mutating func happened(_ actions: [PublishSession.Action]) {
         precondition(!hasEnded || actions.isEmpty, "something happens after the end")
@@ -121,9 +121,9 @@ struct PublisherRun {
 
     private func check(_ error: PublishError) {
         let text = "\(error)"
-        precondition(!text.contains(PublisherState.secret), "a secret is told")
-        precondition(text.utf8.count < 2048, "an error is told at length")
-        precondition(isPrintable(text), "a control character is told")
+        precondition(!text.contains(PublisherState.secret), "a secret is reported")
+        precondition(text.utf8.count < 2048, "an error is reported at length")
+        precondition(isPrintable(text), "a control character is reported")
         precondition((-1015 ... -1004).contains(error.code))
     }
 

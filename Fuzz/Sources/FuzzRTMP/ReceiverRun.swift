@@ -2,7 +2,7 @@ import Bitstream
 import Media
 import RTMP
 
-/// Where a receiver is when the input begins.
+/// Where a receiver is when the input starts.
 enum ReceiverState: CaseIterable {
     case handshaking
     case open
@@ -87,7 +87,8 @@ enum Relay {
     static func check(_ tag: FLVTag) {
         var publisher = PublisherState.sessions[PublisherState.sessions.count - 1]
         // As a file's tags are: a slice of what was read.
-        let message = publisher.chunk(FLVTag(kind: tag.kind, timestamp: tag.timestamp, body: ([0] + tag.body)[1...]))
+        let message = publisher.chunk(
+            FLVTag(kind: tag.kind, timestamp: tag.timestamp, buffer: [0] + tag.body, body: 1..<tag.body.count + 1))
         var wire: [UInt8] = []
         while wire.count < message.byteCount {
             let before = wire.count

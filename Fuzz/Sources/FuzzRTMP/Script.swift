@@ -1,7 +1,7 @@
 /// How one input of the fuzzer drives a session:
-/// 1 byte where it begins, 1 byte the number of steps, so many steps, then the bytes that arrive.
+/// 1 byte where it starts, 1 byte the number of steps, so many steps, then the bytes that arrive.
 struct Script {
-    enum Begin {
+    enum Start {
         case publisher(PublisherState)
         case receiver(ReceiverState)
     }
@@ -21,14 +21,14 @@ struct Script {
         case mediaIsSent
     }
 
-    let begin: Begin
+    let start: Start
     let steps: [Step]
     let bytes: UnsafeRawBufferPointer
 
     init?(_ input: UnsafeRawBufferPointer) {
         guard input.count >= 2 else { return nil }
         let state = Int(input[0]) % (PublisherState.allCases.count + ReceiverState.allCases.count)
-        begin =
+        start =
             state < PublisherState.allCases.count
             ? .publisher(PublisherState.allCases[state])
             : .receiver(ReceiverState.allCases[state - PublisherState.allCases.count])
@@ -37,8 +37,8 @@ struct Script {
         bytes = UnsafeRawBufferPointer(rebasing: input[(2 + stepCount)...])
     }
 
-    private init(begin: Begin, bytes: UnsafeRawBufferPointer) {
-        self.begin = begin
+    private init(start: Start, bytes: UnsafeRawBufferPointer) {
+        self.start = start
         self.bytes = bytes
         steps = []
     }
@@ -51,7 +51,7 @@ struct Script {
         }
     }
 
-    var inOnePortion: Script { Script(begin: begin, bytes: bytes) }
+    var inOnePortion: Script { Script(start: start, bytes: bytes) }
 
     /// Whether the same bytes in one portion must lead to the same.
     var isOfPortionsAlone: Bool {
@@ -63,7 +63,7 @@ struct Script {
         var position = 0
         var isFirstRound = true
         while position < bytes.count || isFirstRound {
-            let begin = position
+            let start = position
             for step in steps {
                 switch step {
                 case .bytes(let count):
@@ -75,7 +75,7 @@ struct Script {
                 }
             }
             isFirstRound = false
-            guard position == begin, position < bytes.count else { continue }
+            guard position == start, position < bytes.count else { continue }
             bytesArrive(UnsafeRawBufferPointer(rebasing: bytes[position...]))
             position = bytes.count
         }

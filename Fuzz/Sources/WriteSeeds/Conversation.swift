@@ -14,7 +14,7 @@ struct Conversation {
             encoderName: "Tallycam", randomBytes: [UInt8](repeating: 1, count: 1528),
             metadata: StreamMetadata(
                 video: .init(
-                    size: PictureSize(width: 640, height: 480), frameRate: FrameRate(framesPerSecond: 30),
+                    size: FrameSize(width: 640, height: 480), frameRate: FrameRate(framesPerSecond: 30),
                     bitrate: Bitrate(kilobitsPerSecond: 512)),
                 audio: .init(bitrate: Bitrate(kilobitsPerSecond: 64), sampleRate: 44_100, channelCount: 2))))
     private var receiver = ReceiveSession(
@@ -28,7 +28,7 @@ struct Conversation {
             EncodedPacket(
                 kind: .videoHeader, decodeTime: .zero, payload: [1, 66, 192, 30, 255, 225, 0, 1, 0x67, 1, 0, 1, 0x68]),
             EncodedPacket(kind: .audioHeader, decodeTime: .zero, payload: [0x12, 0x10]),
-            EncodedPacket(kind: .video(isKeyFrame: true), decodeTime: .zero, payload: [0, 0, 0, 4, 0x65, 1, 2, 3]),
+            EncodedPacket(kind: .video(isKeyframe: true), decodeTime: .zero, payload: [0, 0, 0, 4, 0x65, 1, 2, 3]),
             EncodedPacket(kind: .audio, decodeTime: MediaTimestamp(milliseconds: 23), payload: [0x21, 0x10, 4]),
         ]
         for packet in packets {

@@ -24,7 +24,7 @@ enum FLVSeeds {
         FLVTag(EncodedPacket(kind: .audioHeader, decodeTime: .zero, payload: [0x12, 0x10]), base: .zero),
         FLVTag(
             EncodedPacket(
-                kind: .video(isKeyFrame: true), decodeTime: MediaTimestamp(milliseconds: 40),
+                kind: .video(isKeyframe: true), decodeTime: MediaTimestamp(milliseconds: 40),
                 compositionOffset: .milliseconds(-80), payload: [0, 0, 0, 2, 0x65, 1]), base: .zero),
         FLVTag(
             EncodedPacket(kind: .audio, decodeTime: MediaTimestamp(milliseconds: 0x1_0000_0001), payload: [1]),

@@ -1,8 +1,8 @@
 import RTMP
 
-/// Inputs of the target `rtmp`: begin, number of steps, steps, bytes. See its `Script`.
+/// Inputs of the target `rtmp`: start, number of steps, steps, bytes. See its `Script`.
 enum RTMPSeeds {
-    private enum Begin: UInt8 {
+    private enum Start: UInt8 {
         case publisherHandshake
         case publisherConnecting
         case publisherCreatingStream
@@ -15,8 +15,8 @@ enum RTMPSeeds {
 
     static let all: [Seed] = sessions + answers + interruptions + media
 
-    private static func seed(_ name: String, _ begin: Begin, steps: [UInt8] = [], _ bytes: [UInt8]) -> Seed {
-        var input = [begin.rawValue, UInt8(steps.count)]
+    private static func seed(_ name: String, _ start: Start, steps: [UInt8] = [], _ bytes: [UInt8]) -> Seed {
+        var input = [start.rawValue, UInt8(steps.count)]
         input += steps
         return Seed(name: name, bytes: input + bytes)
     }

@@ -1,4 +1,4 @@
-/// One input to begin with.
+/// One input to start with.
 struct Seed {
     /// The file's.
     let name: String
