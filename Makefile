@@ -12,8 +12,10 @@ formatted := Package.swift Sources Tests Fuzz/Package.swift Fuzz/Sources
 help:
 	@echo 'make build    out/x86_64/tallycam and out/aarch64/tallycam, both fully static'
 	@echo 'make demo     15 s of live streaming on this machine, no hardware needed'
+	@echo 'make demo-image   docs/demo.png, drawn from a run of the demo'
 	@echo 'make test     unit, check, integration and board tests, short fuzzing; ends with "N passed, N failed"'
-	@echo 'make test-all the same with what takes many minutes and rarely finds anything'
+	@echo 'make test-all the same with what takes many minutes and rarely finds anything: long fault mixes,'
+	@echo '              power cuts, a soak'
 	@echo 'make board-test   of these the board tests alone: the shipped ARM64 binary on an emulated board'
 	@echo '                  (TEST=name: the tests whose name contains it)'
 	@echo 'make board-shell  that board with its console here, for a person'
@@ -23,6 +25,7 @@ help:
 	@echo 'make fuzz     10^8 executions of the fuzz targets; scripts/fuzz runs them for seconds'
 	@echo 'make bench-publish   what publishing costs, beside ffmpeg, GStreamer and the least possible'
 	@echo '                     (ARGUMENTS=--quick: a first impression)'
+	@echo 'make bench-board     what a frame costs on a board: instructions, system calls, the way to the socket'
 	@echo 'make bench-adapt     how live a stream stays on a failing uplink, beside ffmpeg and GStreamer'
 	@echo '                     (ARGUMENTS=--ours: Tallycam only)'
 	@echo 'make soak     two days of media over a connection as fast as it goes, every timestamp compared'
@@ -40,6 +43,10 @@ out/%/tallycam: $(sources)
 .PHONY: demo
 demo: $(x86_64)
 	@scripts/demo
+
+.PHONY: demo-image
+demo-image: $(x86_64)
+	@scripts/in-build-root python3 scripts/demo-image.py
 
 .PHONY: test
 test: build
@@ -76,6 +83,10 @@ fuzz:
 .PHONY: bench-publish
 bench-publish: $(x86_64)
 	@scripts/in-build-root python3 Benchmarks/publish/run.py $(ARGUMENTS)
+
+.PHONY: bench-board
+bench-board: $(aarch64)
+	@scripts/in-build-root python3 Benchmarks/board/run.py $(ARGUMENTS)
 
 .PHONY: bench-adapt
 bench-adapt: $(x86_64)

@@ -37,14 +37,14 @@ def main():
           f" ({sent['videoSkipped']} skipped by the encoder)")
     print(f"  audio          {sent['audioSeconds']:.1f} s sent, {received['audioSeconds']:.1f} s received")
     print(f"  mean bitrate   {kbps:.0f} kbit/s (video {received['videoKbps']:.0f}, audio {received['audioKbps']:.0f})")
-    print(f"  largest gap    {largest_gap * 1000:.0f} ms between two pictures or two blocks of audio")
-    print("  recording      out/demo.flv, a still picture from it: out/demo.png")
+    print(f"  largest gap    {largest_gap * 1000:.0f} ms between two frames or two blocks of audio")
+    print("  recording      out/demo.flv, a still frame from it: out/demo.png")
 
     faults = []
     if sent["videoFrames"] != received["videoFrames"]:
         faults.append(f"{sent['videoFrames'] - received['videoFrames']} video frames are missing")
     if sent["videoFrames"] + sent["videoSkipped"] < 14.5 * 30:
-        faults.append("fewer pictures were captured than 15 s at 30 fps hold")
+        faults.append("fewer frames were captured than 15 s at 30 fps hold")
     if abs(sent["audioSeconds"] - received["audioSeconds"]) > 0.001 or received["audioSeconds"] < 14.5:
         faults.append("audio is missing")
     if decoder_errors:

@@ -1,22 +1,19 @@
-"""The counting behind the closing line of scripts/test."""
+"""The runner behind scripts/test: its counting, what it learns of the tests, and what it runs beside what."""
 
-import importlib.util
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from swift_source import CHECKOUT
 
-sys.path.insert(0, str(CHECKOUT / "Tests"))
+sys.path.insert(0, str(CHECKOUT / "Tests/Runner"))
 
-from side_by_side import ResultLines, Turns, run_files  # noqa: E402
-
-spec = importlib.util.spec_from_file_location("run", CHECKOUT / "Tests/run.py")
-run = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(run)
+from counts import Count, count_report, judged  # noqa: E402
+from jobs import CollectionFailed, Job, find_jobs  # noqa: E402
+from side_by_side import ResultLines, Run, Turns  # noqa: E402
+from unit import count_log  # noqa: E402
 
 REPORT = """<?xml version="1.0" encoding="UTF-8"?>
 <testsuites><testsuite name="TestResults" errors="0" tests="3" failures="1" skipped="1" time="0.1">
@@ -41,26 +38,26 @@ error: Exited with unexpected signal code 4
 
 def test_skipped_failed_and_broken_tests_have_not_passed(tmp_path):
     (tmp_path / "x.xml").write_text(REPORT)
-    assert run.count_report(tmp_path / "x.xml") == run.Count(1, 3)
+    assert count_report(tmp_path / "x.xml") == Count(1, 3)
 
 
 def test_a_crash_is_a_failure_of_its_own():
-    assert run.count_log(CRASHED) == run.Count(2, 3)
+    assert count_log(CRASHED) == Count(2, 3)
 
 
 def test_a_failed_build_is_a_failure():
-    assert run.judged(run.count_log("x.swift:1:1: error: no\nerror: fatalError\n"), 1) == run.Count(0, 1)
+    assert judged(count_log("x.swift:1:1: error: no\nerror: fatalError\n"), 1) == Count(0, 1)
 
 
 @pytest.mark.parametrize(
-    "count, status, judged",
+    "count, status, expected",
     [((5, 0), 0, (5, 0)), ((5, 1), 1, (5, 1)), ((5, 0), 1, (5, 1)), ((0, 0), 0, (0, 1)), ((0, 0), 1, (0, 1))],
 )
-def test_a_stage_that_fails_without_a_failed_test_counts(count, status, judged):
-    assert run.judged(run.Count(*count), status) == run.Count(*judged)
+def test_a_stage_that_fails_without_a_failed_test_counts(count, status, expected):
+    assert judged(Count(*count), status) == Count(*expected)
 
 
-def test_of_tests_beside_each_other_every_end_is_told_and_what_they_print():
+def test_of_tests_beside_each_other_every_end_is_shown_and_what_they_print():
     lines = ResultLines()
     output = [
         "============================= test session starts ==============================",
@@ -71,48 +68,135 @@ def test_of_tests_beside_each_other_every_end_is_told_and_what_they_print():
         "=================================== FAILURES ===================================",
         "Tests/VirtualBoard/test_a.py::test_x PASSED",
     ]
-    told = [text for text in map(lines.told, output) if text]
-    assert told == ["PASSED  test_a.py::test_x[a b]", "  12 faults", "FAILED  test_a.py::test_y"]
+    shown = [text for text in map(lines.shown, output) if text]
+    assert shown == ["PASSED  test_a.py::test_x[a b]", "  12 faults", "FAILED  test_a.py::test_y"]
 
 
-def test_files_without_chosen_tests_do_not_count_and_those_that_cannot_begin_do(tmp_path):
-    (tmp_path / "test_none.py").write_text("")
-    (tmp_path / "test_good.py").write_text("def test_good(): pass\n")
-    (tmp_path / "test_broken.py").write_text("import nothing_of_this_name\n")
-    files = sorted(tmp_path.glob("test_*.py"))
-    results = run_files(
-        files, tmp_path / "reports", lambda file: ["pytest-3", "-p", "no:cacheprovider"], at_once=2, apart=set()
-    )
-    outcomes = {result.file.name: (result.status, run.count_report(result.report)) for result in results}
-    assert set(outcomes) == {"test_good.py", "test_broken.py"}
-    assert outcomes["test_good.py"] == (0, run.Count(1, 0))
-    assert outcomes["test_broken.py"][0] != 0 and outcomes["test_broken.py"][1].failed == 1
+MARKED = """
+import pytest
+pytestmark = [pytest.mark.takes(minutes=7, processors=0.6), pytest.mark.listens]
+def test_quick(): pass
+@pytest.mark.slow
+@pytest.mark.takes(minutes=20)
+def test_slow(): pass
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """In the place of a stage's."""
+    monkeypatch.setitem(sys.modules["jobs"].FOLDERS, "checks", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("choice, minutes", [(["-m", "not slow"], 7), ([], 20)])
+def test_markers_say_how_a_file_is_run(folder, choice, minutes):
+    (folder / "test_marked.py").write_text(MARKED)
+    (folder / "test_plain.py").write_text("def test_plain(): pass\n")
+    (folder / "test_none.py").write_text("")
+    jobs = {job.name: job for job in find_jobs("checks", choice, folder / "plan.json")}
+    assert set(jobs) == {"test_marked", "test_plain"}
+    marked, plain = jobs["test_marked"], jobs["test_plain"]
+    assert (marked.minutes, marked.processors, marked.listens, marked.paced) == (minutes, 0.6, True, False)
+    assert (plain.minutes, plain.listens) == (0.5, False) and marked.niceness < plain.niceness < 0
+
+
+def test_what_cannot_be_collected_is_no_empty_stage(folder):
+    (folder / "test_broken.py").write_text("import nothing_of_this_name\n")
+    with pytest.raises(CollectionFailed, match="nothing_of_this_name"):
+        find_jobs("checks", [], folder / "plan.json")
+
+
+def test_a_file_of_tests_is_run_and_counted(tmp_path, capsys):
+    (tmp_path / "test_mixed.py").write_text("def test_good(): pass\ndef test_bad(): assert False, 'so it is'\n")
+    run = Run(Job("checks", tmp_path / "test_mixed.py"), 0, tmp_path / "reports", ["pytest-3", str(tmp_path / "test_mixed.py")])
+    assert run.run().count == Count(1, 1)
+    assert run.run("--last-failed").count == Count(0, 1), "the one that failed, alone"
+    shown = capsys.readouterr().out
+    assert "FAILED  test_mixed.py::test_bad" in shown and "so it is" in shown
 
 
 @dataclass
 class Turn:
-    """In the place of a file's tests: notes when it runs, and goes on until another one has begun."""
+    """In the place of a file's tests: notes when it runs, and goes on until another one has started."""
 
-    file: Path
+    job: Job
     log: list[str]
-    begun: threading.Event
+    started: threading.Event
     awaited: threading.Event | None = None
 
     def run(self) -> None:
-        self.log.append(f"{self.file.stem} begins")
-        self.begun.set()
+        self.log.append(f"{self.job.name} starts")
+        self.started.set()
         if self.awaited:
             self.awaited.wait(10)
-        self.log.append(f"{self.file.stem} ends")
+        self.log.append(f"{self.job.name} ends")
 
 
-def test_files_that_are_kept_apart_never_run_beside_each_other():
+    def interrupt(self) -> None:
+        self.log.append(f"{self.job.name} is interrupted")
+        self.awaited.set()
+
+
+def run_turns(log: list[str], turns: list[Turn], processors: float, workers: int = 2) -> None:
+    queue = Turns(processors, workers)
+    queue.add(turns)
+    queue.run_all(lambda: None)
+    assert len(log) == 2 * len(turns)
+
+
+def turn(log: list[str], name: str, **qualities) -> Turn:
+    return Turn(Job("board", Path(f"{name}.py"), **qualities), log, threading.Event())
+
+
+def test_files_that_listen_never_run_beside_each_other():
     """And hold up no others: those go first in their place."""
     log: list[str] = []
-    one, quiet, silent, two = (Turn(Path(f"{name}.py"), log, threading.Event()) for name in ("one", "quiet", "silent", "two"))
-    quiet.awaited = two.begun
-    turns = Turns([one, quiet, silent, two], {"quiet", "silent"})
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda _: turns.work(), range(2)))
-    assert len(log) == 8 and log.index("quiet ends") < log.index("silent begins")
-    assert log.index("two begins") < log.index("silent begins")
+    quiet, silent = (turn(log, name, listens=True, minutes=2) for name in ("quiet", "silent"))
+    other = turn(log, "other")
+    quiet.awaited = other.started
+    run_turns(log, [quiet, silent, other], processors=2)
+    assert log.index("quiet ends") < log.index("silent starts")
+    assert log.index("other starts") < log.index("silent starts")
+
+
+def test_the_longest_start_first_and_no_more_than_the_processors_carry():
+    log: list[str] = []
+    short, long, middle = (
+        turn(log, name, minutes=minutes, processors=0.6) for name, minutes in (("short", 1), ("long", 9), ("middle", 5))
+    )
+    light = turn(log, "light", minutes=0.1, processors=0.2)
+    long.awaited = light.started
+    run_turns(log, [short, long, middle, light], processors=1, workers=4)
+    assert log[0] == "long starts" and log.index("light starts") < log.index("long ends") < log.index("middle starts")
+    assert log.index("middle ends") < log.index("short starts")
+
+
+def test_a_file_that_needs_more_than_there_is_runs_alone():
+    log: list[str] = []
+    run_turns(log, [turn(log, "huge", processors=9, minutes=2), turn(log, "small")], processors=1)
+    assert log == ["huge starts", "huge ends", "small starts", "small ends"]
+
+
+def test_what_is_added_later_is_run_too():
+    log: list[str] = []
+    queue = Turns(1, 2)
+    queue.add([turn(log, "first")])
+    queue.run_all(lambda: queue.add([turn(log, "second")]))
+    assert {"first ends", "second ends"} <= set(log)
+
+
+def test_after_an_interruption_nothing_is_started():
+    log: list[str] = []
+    first, second = turn(log, "first", minutes=2, processors=1), turn(log, "second", processors=1)
+    first.awaited = threading.Event()
+    queue = Turns(1, 2)
+    queue.add([first, second])
+
+    def interrupt() -> None:
+        first.started.wait(10)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        queue.run_all(interrupt)
+    assert log == ["first starts", "first is interrupted", "first ends"]

@@ -1,7 +1,8 @@
-"""Runs files of tests beside each other, each in a process of its own, and tells every test's end in a line."""
+"""Runs files of tests beside each other, each in a process of its own, and says how they end."""
 
 import os
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -10,16 +11,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-NO_TESTS = 5
+from counts import Count, count_report, judged
+from jobs import CHECKOUT, NO_TESTS, Job
+
 RESULT = re.compile(r"(?:\S*/(test_\w+\.py::.+?) )?(PASSED|FAILED|ERROR|SKIPPED)\b")
 NAME = re.compile(r"\S*/(test_\w+\.py::.+?) +$")
+# What passes faster than this is not worth a line.
+SHOWN_SECONDS = 3
 
 
 @dataclass
-class FileResult:
-    file: Path
-    status: int
-    report: Path
+class JobResult:
+    job: Job
+    count: Count
 
 
 class ResultLines:
@@ -29,7 +33,7 @@ class ResultLines:
         self._name = ""
         self._is_over = False
 
-    def told(self, line: str) -> str | None:
+    def shown(self, line: str) -> str | None:
         """What of the line is shown; `None` for nothing."""
         self._is_over = self._is_over or line.startswith("====") and "session starts" not in line
         if self._is_over:
@@ -44,48 +48,64 @@ class ResultLines:
 
 
 class Run:
-    """One file's tests. The whole output is in a log, which is shown from the first failure's account on."""
+    """The tests of one job. The whole output is in a log, which is shown from the first failure's account on."""
 
     printing = threading.Lock()
 
-    def __init__(self, file: Path, folder: Path, words: list[str]):
-        self.file = file
-        self.folder = folder
+    def __init__(self, job: Job, number: int, reports: Path, words: list[str]):
+        """`words` are pytest's command. `number` names the folder of the tests' own files: paths of sockets are short."""
+        self.job = job
         self.words = words
+        self.folder = reports / job.stage
+        self._child: subprocess.Popen | None = None
+        self._own_files = reports / f"files/{number}"
+        self._cache = reports / f"cache/{job.stage}/{job.name}"
 
-    def run(self, *options: str) -> FileResult:
+    def run(self, *options: str) -> JobResult:
         """`options` are pytest's, and name the log, too."""
-        name = self.file.stem + "".join(options)
+        name = self.job.name + "".join(options)
         report, log = self.folder / f"{name}.xml", self.folder / f"{name}.log"
+        for folder in (self.folder, self._own_files.parent, self._cache.parent):
+            folder.mkdir(parents=True, exist_ok=True)
         own = [
-            str(self.file), "--verbose", f"--junitxml={report}", f"--basetemp={self.folder / 'files' / name}",
-            "-o", f"cache_dir={self.folder / 'cache' / self.file.stem}", *options,
+            "--verbose", f"--junitxml={report}", f"--basetemp={self._own_files}", "-o", f"cache_dir={self._cache}", *options,
         ]  # fmt: skip
-        begin = time.monotonic()
+        start = time.monotonic()
         with open(log, "w") as file:
-            child = subprocess.Popen(
-                self.words + own, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                text=True, errors="replace",
+            child = self._child = subprocess.Popen(
+                ["nice", "-n", str(self.job.niceness), *self.words, *own], cwd=CHECKOUT, stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
             )  # fmt: skip
             self._follow(child, file)
         # With what its guests have computed, as it waits for their ends.
         _, ended, use = os.wait4(child.pid, 0)
         status = child.returncode = os.waitstatus_to_exitcode(ended)
-        if status != NO_TESTS:
-            seconds = f"{time.monotonic() - begin:.0f} s, a processor's {use.ru_utime + use.ru_stime:.0f} s"
-            self._say(f"{'ended' if status == 0 else 'FAILED'}  {self.file.name}, {seconds}")
+        computed, seconds = use.ru_utime + use.ru_stime, time.monotonic() - start
+        word = "ended" if status in (0, NO_TESTS) else "FAILED"
+        self._say(f"{word}  {self.job.file.name}, {seconds:.0f} s, {computed:.0f} s of a processor ({computed / seconds:.2f})")
         if status not in (0, NO_TESTS):
             self._show_failures(log)
-        return FileResult(self.file, status, report)
+        return JobResult(self.job, judged(count_report(report), status))
+
+    def interrupt(self) -> None:
+        """Its tests end as by Ctrl-C: with what they have started."""
+        if self._child and self._child.returncode is None:
+            self._child.send_signal(signal.SIGINT)
 
     def _follow(self, child: subprocess.Popen, log) -> None:
-        lines, last = ResultLines(), time.monotonic()
+        lines, last, printed = ResultLines(), time.monotonic(), []
         for line in child.stdout:
             log.write(line)
             log.flush()
-            if shown := lines.told(line.rstrip("\n")):
-                self._say(f"{time.monotonic() - last:4.0f} s  {shown}" if "::" in shown else f"        {shown}")
-                last = time.monotonic() if "::" in shown else last
+            if not (shown := lines.shown(line.rstrip("\n"))):
+                continue
+            if "::" not in shown:
+                printed.append(f"        {shown}")
+                continue
+            seconds, last = time.monotonic() - last, time.monotonic()
+            if printed or seconds >= SHOWN_SECONDS or not shown.startswith("PASSED"):
+                self._say("\n  ".join([f"{seconds:4.0f} s  {shown}", *printed]))
+            printed = []
 
     def _say(self, text: str) -> None:
         with self.printing:
@@ -99,46 +119,73 @@ class Run:
 
 
 class Turns:
-    """Hands out runs in their order; of those that are kept apart one at a time, and others in their place meanwhile."""
+    """Hands out runs, the longest first, as long as the processors carry what they compute; of those that listen one at a
+    time. What does not fit lets others go first."""
 
-    def __init__(self, runs: list[Run], apart: set[str]):
-        self._waiting = list(runs)
-        self._apart = apart
-        self._running: list[str] = []
+    def __init__(self, processors: float, at_once: int):
+        """Of the processors, how much the runs may use together."""
+        self._processors = processors
+        self._at_once = at_once
+        self._waiting: list[Run] = []
+        self._running: list[Run] = []
+        self._is_complete = False
         self._changed = threading.Condition()
 
-    def _next(self) -> Run | None:
-        is_one_running = bool(self._apart.intersection(self._running))
-        return next((run for run in self._waiting if not (is_one_running and run.file.stem in self._apart)), None)
+    def add(self, runs: list[Run]) -> None:
+        with self._changed:
+            self._waiting = sorted([*self._waiting, *runs], key=lambda run: -run.job.minutes)
+            self._changed.notify_all()
 
-    def work(self) -> list[FileResult]:
+    def complete(self) -> None:
+        """No more are added."""
+        with self._changed:
+            self._is_complete = True
+            self._changed.notify_all()
+
+    def abandon(self) -> None:
+        """Nothing more is started, and what runs is interrupted."""
+        with self._changed:
+            self._waiting.clear()
+            for run in self._running:
+                run.interrupt()
+        self.complete()
+
+    def _next(self) -> Run | None:
+        return next((run for run in self._waiting if self._fits(run.job)), None)
+
+    def _fits(self, job: Job) -> bool:
+        if not self._running:
+            return True
+        if job.listens and any(run.job.listens for run in self._running):
+            return False
+        return sum(run.job.processors for run in self._running) + job.processors <= self._processors
+
+    def work(self) -> list[JobResult]:
         """What one worker does: a run after the other while there are any."""
         results = []
         while True:
             with self._changed:
-                while (run := self._next()) is None and self._waiting:
+                while (run := self._next()) is None and (self._waiting or not self._is_complete):
                     self._changed.wait()
                 if run is None:
                     return results
                 self._waiting.remove(run)
-                self._running.append(run.file.stem)
+                self._running.append(run)
             try:
                 results.append(run.run())
             finally:
                 with self._changed:
-                    self._running.remove(run.file.stem)
+                    self._running.remove(run)
                     self._changed.notify_all()
 
-
-def run_files(
-    files: list[Path], folder: Path, command: Callable[[Path], list[str]], at_once: int, apart: set[str]
-) -> list[FileResult]:
-    """Runs them in their order, `at_once` at a time; those of the stems in `apart` never beside each other. `command` gives
-    the words that begin a file's command."""
-    for name in ("files", "cache"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
-    turns = Turns([Run(file, folder, command(file)) for file in files], apart)
-    with ThreadPoolExecutor(at_once) as pool:
-        workers = [pool.submit(turns.work) for _ in range(at_once)]
-    results = [result for worker in workers for result in worker.result()]
-    return [result for result in results if result.status != NO_TESTS]
+    def run_all(self, prepare: Callable[[], None]) -> list[JobResult]:
+        """Runs what was added; `prepare` may add more meanwhile, after which nothing is added."""
+        with ThreadPoolExecutor(self._at_once) as pool:
+            workers = [pool.submit(self.work) for _ in range(self._at_once)]
+            try:
+                prepare()
+                self.complete()
+                return [result for worker in workers for result in worker.result()]
+            except BaseException:
+                self.abandon()
+                raise

@@ -1,0 +1,34 @@
+"""How many tests have passed and failed, as the reports of a run say it."""
+
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass
+class Count:
+    passed: int = 0
+    failed: int = 0
+
+    def __add__(self, other: "Count") -> "Count":
+        return Count(self.passed + other.passed, self.failed + other.failed)
+
+
+def count_report(path: Path) -> Count:
+    """A JUnit report; what was skipped has not passed. A report that is missing has no tests."""
+    count = Count()
+    if not path.exists():
+        return count
+    for case in ET.parse(path).iter("testcase"):
+        if any(case.find(kind) is not None for kind in ("failure", "error", "skipped")):
+            count.failed += 1
+        else:
+            count.passed += 1
+    return count
+
+
+def judged(count: Count, status: int) -> Count:
+    """What failed without a failed test, or had no tests, is a failure itself."""
+    if count.failed == 0 and (status != 0 or count.passed == 0):
+        return Count(count.passed, 1)
+    return count

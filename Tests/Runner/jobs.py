@@ -1,0 +1,73 @@
+"""What there is to run: the files of tests, and how their markers want them to be run, asked of pytest."""
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+FOLDERS = {"checks": "Tests/Checks", "integration": "Tests/Integration", "board": "Tests/VirtualBoard"}
+NO_TESTS = 5
+# Of a file whose tests say nothing: minutes, and the share of a processor. A guest computes for almost half of its time.
+USUAL = {"checks": (0.5, 0.9), "integration": (0.5, 0.1), "board": (1, 0.45)}
+
+
+@dataclass(frozen=True)
+class Job:
+    """A file of tests, which has a process of its own."""
+
+    stage: str
+    file: Path
+    # About how long its tests take when nothing is in their way, and how much of a processor they use meanwhile.
+    minutes: float = 0.5
+    processors: float = 0.1
+    # Its audio has gaps when the guest waits for a processor.
+    listens: bool = False
+    # It compares times.
+    paced: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.file.stem
+
+    @property
+    def niceness(self) -> int:
+        """Before whatever else the machine does, where that is permitted: emulation is slow enough by itself."""
+        return -15 if self.listens else -10 if self.paced else -5
+
+
+class CollectionFailed(Exception):
+    """pytest could not collect a stage's tests; says what it wrote."""
+
+
+def pytest_words(folder_or_file: str | Path, choice: list[str]) -> list[str]:
+    return ["pytest-3", "-c", "Tests/pytest.ini", str(folder_or_file), *choice]
+
+
+def find_jobs(stage: str, choice: list[str], plan: Path) -> list[Job]:
+    """The files that have tests of that choice (pytest's words for it), in no order.
+
+    `plan` is a file for pytest's answer."""
+    collected = subprocess.run(
+        [*pytest_words(FOLDERS[stage], choice), "--collect-only", "-q", "-p", "collected", f"--plan={plan}"],
+        cwd=CHECKOUT, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parent)},
+    )  # fmt: skip
+    if collected.returncode not in (0, NO_TESTS):
+        raise CollectionFailed(collected.stdout + collected.stderr)
+    tests: dict[str, list[dict]] = {}
+    for test in json.loads(plan.read_text()):
+        tests.setdefault(test["file"], []).append(test)
+    return [job(stage, Path(file), chosen) for file, chosen in tests.items()]
+
+
+def job(stage: str, file: Path, tests: list[dict]) -> Job:
+    """Of the tests of one file, which are run one after the other."""
+    minutes, processors = USUAL[stage]
+    return Job(
+        stage, file,
+        minutes=max(test["takes"].get("minutes", minutes) for test in tests),
+        processors=max(test["takes"].get("processors", processors) for test in tests),
+        listens=any(test["listens"] for test in tests), paced=any(test["paced"] for test in tests),
+    )  # fmt: skip
