@@ -60,10 +60,12 @@ class GuestCommandFailed(AssertionError):
 class Board:
     def __init__(
         self, folder: Path, *, memory: int = 768, kernel_words: str = "", files: dict[str, Path] | None = None,
-        interactive: bool = False,
+        interactive: bool = False, counts_instructions: bool = False,
     ):  # fmt: skip
         """`files` are put into the guest's /board at boot, by their names there; MB of memory; words for the kernel."""
         self.folder = folder
+        # One processor where instructions are counted: two would take turns, each for as long as QEMU likes.
+        self.processors = 1 if counts_instructions else 2
         self.running: list[GuestProcess] = []
         source = parts()
         self.port = free_port()
@@ -77,11 +79,12 @@ class Board:
             "-drive", f"file={source / 'root.squashfs'},format=raw,if=none,id=root,readonly=on",
             "-device", "virtio-blk-pci,drive=root", "-device", "virtio-rng-pci", "-device", "i6300esb",
         )  # fmt: skip
-        begin = time.monotonic()
+        start = time.monotonic()
         self.machine = Machine(
             folder, kernel=source / "Image", initramfs=self._initramfs(source, files or {}),
             command_line=f"console=ttyAMA0 quiet loglevel=4 panic=-1 {LEAN} {kernel_words}",
-            device_tree=self._device_tree(memory), memory=memory, arguments=network + disk, interactive=interactive,
+            device_tree=self._device_tree(memory), memory=memory, processors=self.processors,
+            arguments=network + disk, interactive=interactive, counts_instructions=counts_instructions,
         )  # fmt: skip
         if interactive:
             return
@@ -91,7 +94,7 @@ class Board:
         except BaseException:
             self.close()
             raise
-        self.boot_seconds = time.monotonic() - begin
+        self.boot_seconds = time.monotonic() - start
 
     def _initramfs(self, source: Path, files: dict[str, Path]) -> Path:
         """The prepared one, and behind it what changes from boot to boot."""
@@ -113,7 +116,7 @@ class Board:
 
     def _device_tree(self, memory: int) -> Path:
         base, overlay, result = (self.folder / name for name in ("virt.dtb", "board.dtbo", "board.dtb"))
-        words = Machine.words(memory, 2)
+        words = Machine.words(memory, self.processors)
         words[2] = f"virt,dumpdtb={base}"
         for command in (
             words + ["-display", "none", "-nodefaults"],
@@ -220,7 +223,7 @@ class Board:
         self.machine.monitor("set_link", name="uplink-card", up=True)
 
     def swallow(self) -> None:
-        """Nothing gets through in either direction, and nobody is told."""
+        """Nothing gets through in either direction, and nobody learns of it."""
         self.shape(loss="100%")
 
     def close(self) -> None:

@@ -60,6 +60,7 @@ class CardBoard(Board):
         """`clock` is what the machine's clock shows at power-on, such as 2001-02-03; the host's time when `None`."""
         self.folder = folder
         self.card = card
+        self.processors = 2
         self.running = []
         self.port = free_port()
         network = (
@@ -79,7 +80,7 @@ class CardBoard(Board):
         self.machine = Machine(
             folder, kernel=folder / "Image", initramfs=self._initramfs(folder, {}),
             command_line=card.read("cmdline.txt").decode().strip(), device_tree=self._device_tree(memory),
-            memory=memory, arguments=network + slot + (("-rtc", f"base={clock}") if clock else ()),
+            memory=memory, processors=self.processors, arguments=network + slot + (("-rtc", f"base={clock}") if clock else ()),
         )  # fmt: skip
 
     def _initramfs(self, source: Path, files: dict[str, Path]) -> Path:
@@ -165,7 +166,7 @@ class CardBoard(Board):
         )
         samples = [line.split() for line in self.run(script, timeout=seconds + 60).text.splitlines()]
         changes = [(float(time_text), value == "1") for time_text, value in samples]
-        return [(lit, after - begin) for (begin, lit), (after, _) in zip(changes, changes[1:])]
+        return [(lit, after - start) for (start, lit), (after, _) in zip(changes, changes[1:])]
 
     def wait_for_end(self, timeout: float = 40) -> None:
         """The machine has switched itself off."""

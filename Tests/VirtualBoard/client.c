@@ -19,7 +19,7 @@ enum { FRAMES, CODED, SIDES, NODES = 4, BUFFERS = 32 };
 
 struct queue {
     int count;
-    bool is_lent, has[BUFFERS];
+    bool is_imported, has[BUFFERS];
     void *memory[BUFFERS];
     unsigned size;
 };
@@ -32,11 +32,11 @@ struct node {
 };
 
 static struct node nodes[NODES], *node = nodes;
-static int lent[BUFFERS];
+static int imported[BUFFERS];
 static FILE *file;
 static char **words;
 // When the first frame was fed, and the last buffer came back.
-static long long began, returned;
+static long long started, returned;
 
 static long long now(void) {
     struct timespec time;
@@ -55,32 +55,32 @@ static unsigned type(int side) {
 }
 static unsigned code(const char *name) { return v4l2_fourcc(name[0], name[1], name[2], name[3]); }
 
-// A call with its result and the milliseconds that it took, and what else is to be told.
+// A call with its result and the milliseconds that it took, and what else is to be reported.
 static int call(const char *name, unsigned long request, void *argument) {
-    long long begin = now();
+    long long start = now();
     int result = ioctl(node->descriptor, request, argument);
     int error = result < 0 ? errno : 0;
-    printf("{\"call\":\"%s\",\"errno\":%d,\"ms\":%lld}\n", name, error, (now() - begin) / 1000);
+    printf("{\"call\":\"%s\",\"errno\":%d,\"ms\":%lld}\n", name, error, (now() - start) / 1000);
     return error;
 }
 
 static void open_node(void) {
     const char *path = next();
-    long long begin = now();
+    long long start = now();
     node = nodes;
     while (node->descriptor) node++;
     node->descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    printf("{\"call\":\"open\",\"errno\":%d,\"ms\":%lld}\n", node->descriptor < 0 ? errno : 0, (now() - begin) / 1000);
+    printf("{\"call\":\"open\",\"errno\":%d,\"ms\":%lld}\n", node->descriptor < 0 ? errno : 0, (now() - start) / 1000);
 }
 
 static void close_node(void) {
-    long long begin = now();
+    long long start = now();
     for (int one = 0; one < SIDES; one++)
         for (int index = 0; index < node->queues[one].count; index++)
             if (node->queues[one].memory[index]) munmap(node->queues[one].memory[index], node->queues[one].size);
     close(node->descriptor);
     memset(node, 0, sizeof(*node));
-    printf("{\"call\":\"close\",\"errno\":0,\"ms\":%lld}\n", (now() - begin) / 1000);
+    printf("{\"call\":\"close\",\"errno\":0,\"ms\":%lld}\n", (now() - start) / 1000);
 }
 
 static void tell_format(const char *name, int error, const struct v4l2_format *format) {
@@ -132,7 +132,7 @@ static void borrow(void) {
     for (int index = 0; index < count; index++) {
         struct v4l2_exportbuffer export = {.type = request.type, .index = index, .flags = O_RDWR | O_CLOEXEC};
         if (ioctl(camera, VIDIOC_EXPBUF, &export) < 0) exit(3);
-        lent[index] = export.fd;
+        imported[index] = export.fd;
     }
 }
 
@@ -140,11 +140,11 @@ static void make_buffers(void) {
     int one = side();
     struct queue *queue = &node->queues[one];
     struct v4l2_requestbuffers request = {.count = number(), .type = type(one)};
-    queue->is_lent = !strcmp(next(), "lent");
-    request.memory = queue->is_lent ? V4L2_MEMORY_DMABUF : V4L2_MEMORY_MMAP;
+    queue->is_imported = !strcmp(next(), "imported");
+    request.memory = queue->is_imported ? V4L2_MEMORY_DMABUF : V4L2_MEMORY_MMAP;
     if (call("REQBUFS", VIDIOC_REQBUFS, &request)) return;
     queue->count = request.count;
-    for (int index = 0; index < queue->count && !queue->is_lent; index++) {
+    for (int index = 0; index < queue->count && !queue->is_imported; index++) {
         struct v4l2_plane plane = {0};
         struct v4l2_buffer buffer = {.type = request.type, .memory = request.memory, .index = index, .length = 1,
                                      .m.planes = &plane};
@@ -161,8 +161,8 @@ static int enqueue(int one, int index) {
     struct queue *queue = &node->queues[one];
     struct v4l2_plane plane = {.length = queue->size, .bytesused = one == FRAMES ? queue->size : 0};
     struct v4l2_buffer buffer = {.type = type(one), .index = index, .length = 1, .m.planes = &plane};
-    buffer.memory = queue->is_lent ? V4L2_MEMORY_DMABUF : V4L2_MEMORY_MMAP;
-    if (queue->is_lent) plane.m.fd = lent[index];
+    buffer.memory = queue->is_imported ? V4L2_MEMORY_DMABUF : V4L2_MEMORY_MMAP;
+    if (queue->is_imported) plane.m.fd = imported[index];
     if (one == FRAMES) buffer.timestamp.tv_usec = ++node->fed;
     if (ioctl(node->descriptor, VIDIOC_QBUF, &buffer) < 0) {
         printf("{\"call\":\"QBUF\",\"errno\":%d,\"ms\":0}\n", errno);
@@ -186,12 +186,12 @@ static bool dequeue(int one) {
     struct queue *queue = &node->queues[one];
     struct v4l2_plane plane = {0};
     struct v4l2_buffer buffer = {.type = type(one), .length = 1, .m.planes = &plane};
-    buffer.memory = queue->is_lent ? V4L2_MEMORY_DMABUF : V4L2_MEMORY_MMAP;
+    buffer.memory = queue->is_imported ? V4L2_MEMORY_DMABUF : V4L2_MEMORY_MMAP;
     if (!queue->count || ioctl(node->descriptor, VIDIOC_DQBUF, &buffer) < 0) return false;
     queue->has[buffer.index] = false;
     returned = now();
     printf("{\"back\":\"%s\",\"at\":%.1f,\"frame\":%ld,\"bytes\":%u,\"sequence\":%u,\"key\":%d,\"p\":%d,\"last\":%d,"
-           "\"error\":%d}\n", one == FRAMES ? "frame" : "coded", (now() - began) / 1000.0, (long)buffer.timestamp.tv_usec,
+           "\"error\":%d}\n", one == FRAMES ? "frame" : "coded", (now() - started) / 1000.0, (long)buffer.timestamp.tv_usec,
            plane.bytesused, buffer.sequence, !!(buffer.flags & V4L2_BUF_FLAG_KEYFRAME),
            !!(buffer.flags & V4L2_BUF_FLAG_PFRAME), !!(buffer.flags & V4L2_BUF_FLAG_LAST),
            !!(buffer.flags & V4L2_BUF_FLAG_ERROR));
@@ -208,7 +208,7 @@ static void wait_until(long long time) {
         struct pollfd entry = {node->descriptor, POLLIN | POLLOUT | POLLPRI, 0};
         poll(&entry, 1, left / 1000 > 5 ? 5 : left / 1000 + 1);
         while (dequeue(FRAMES) || dequeue(CODED)) {}
-        // A queue that is not ready is told as an error at once.
+        // A queue that is not ready is reported as an error at once.
         if (entry.revents & POLLERR) usleep(1000);
     }
 }
@@ -223,7 +223,7 @@ static void wait_for_quiet(void) {
 static void feed(void) {
     int count = number(), every = number();
     struct queue *queue = &node->queues[FRAMES];
-    if (!began) began = now();
+    if (!started) started = now();
     long long due = now();
     for (int index = 0; count > 0; count--, due += every * 1000) {
         wait_until(due);
@@ -235,7 +235,7 @@ static void feed(void) {
         }
         if (index == queue->count || enqueue(FRAMES, index)) break;
     }
-    printf("{\"fed\":%d,\"inside\":%d,\"ms\":%lld}\n", node->fed, node->fed - node->read, (now() - began) / 1000);
+    printf("{\"fed\":%d,\"inside\":%d,\"ms\":%lld}\n", node->fed, node->fed - node->read, (now() - started) / 1000);
 }
 
 static void set_control(void) {

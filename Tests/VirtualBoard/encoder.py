@@ -14,7 +14,7 @@ PARAMETERS = "/sys/module/virtual_h264/parameters"
 FAULTS = [
     "skip_every", "skip_pattern", "skip_period", "error_every", "headers_every", "stall_after", "swallow_after",
     "stall_until_key", "endless_drain", "busy_format", "fail_buffers", "memory_kb", "slow_bitrate", "lossless",
-    "buffer_bytes", "hang_open", "hang_buffers", "hang_release", "stop_ms", "picture_ms",
+    "buffer_bytes", "hang_open", "hang_buffers", "hang_release", "stop_ms", "frame_ms",
     "silent", "no_component", "stream_errno",
 ]  # fmt: skip
 
@@ -87,11 +87,11 @@ class Publisher:
     def wait_live(self, timeout: float = 60) -> None:
         self.process.wait_for('"code":1002', timeout)
 
-    def wait_pictures(self, count: int, timeout: float = 60) -> None:
+    def wait_frames(self, count: int, timeout: float = 60) -> None:
         deadline = time.monotonic() + timeout
-        while self.pictures < count:
+        while self.frames < count:
             if self.process.has_ended or time.monotonic() > deadline:
-                raise TimeoutError(f"{self.pictures} of {count} pictures; {self.process.text[-3000:]}")
+                raise TimeoutError(f"{self.frames} of {count} frames; {self.process.text[-3000:]}")
             time.sleep(0.3)
 
     def wait_status(self, condition, timeout: float) -> dict:
@@ -106,7 +106,7 @@ class Publisher:
             time.sleep(0.3)
 
     def wait_event(self, code: int, count: int, timeout: float) -> None:
-        """Waits until it has told so many events of that code."""
+        """Waits until it has reported so many events of that code."""
         deadline = time.monotonic() + timeout
         while sum(event.get("code") == code for event in self.events) < count:
             if self.process.has_ended or time.monotonic() > deadline:
@@ -119,7 +119,7 @@ class Publisher:
         return reports[-1] if reports else None
 
     @property
-    def pictures(self) -> int:
+    def frames(self) -> int:
         return max([event.get("videoFrames", 0) for event in self.events] or [0])
 
     def finish(self, timeout: float = 60, status: int = 0) -> Stream:
@@ -127,7 +127,7 @@ class Publisher:
         output = self.process.wait(timeout)
         assert output.status == status, output.text[-3000:]
         stream = Stream(self.events, Recording(self.nginx.recording(self.name)), output.text)
-        # Else no picture could be missed.
+        # Else no frame could be missed.
         assert self.source == "synthetic" or stream.ended["sourceFrames"] > 0, stream.ended
         return stream
 
@@ -228,35 +228,35 @@ class ResourceUse:
 
 
 def unaccounted(report: dict) -> int:
-    """Pictures that a camera gave, and that are in no counter: in a status those on their way, at the end lost ones."""
+    """Frames that a camera gave, and that are in no counter: in a status those on their way, at the end lost ones."""
     given = report["sourceFrames"] + report["sourceRepeated"]
     counted = sum(report[name] for name in ("videoFrames", "videoSkipped", "videoDropped", "videoDecimated"))
     return given - counted if given else 0
 
 
 def assert_decodes(stream: Stream) -> None:
-    """ffmpeg takes every picture that was sent, without a word, and none is missing: it was sent, or is counted."""
+    """ffmpeg takes every frame that was sent, without a word, and none is missing: it was sent, or is counted."""
     assert unaccounted(stream.ended) == 0, stream.ended
     decoded = stream.recording.decoded
     assert decoded.complaints == ""
-    assert decoded.pictures == stream.ended["videoFrames"] == len(stream.recording.pictures)
+    assert decoded.frames == stream.ended["videoFrames"] == len(stream.recording.frames)
     assert not stream.recording.disorder()
-    # New headers begin with a key frame.
-    video = [tag for tag in stream.recording.tags if tag.is_video_header or tag.is_picture]
-    assert all(after.is_key_picture for tag, after in zip(video, video[1:]) if tag.is_video_header)
+    # New headers start with a keyframe.
+    video = [tag for tag in stream.recording.tags if tag.is_video_header or tag.is_frame]
+    assert all(after.is_keyframe for tag, after in zip(video, video[1:]) if tag.is_video_header)
 
 
-def assert_goes_on_with_a_key_frame(stream: Stream) -> None:
-    """The first picture after the longest silence, which is that of a stall, needs nothing before it."""
-    pictures = stream.recording.pictures
-    gaps = ((after.timestamp - before.timestamp, after) for before, after in zip(pictures, pictures[1:]))
+def assert_goes_on_with_a_keyframe(stream: Stream) -> None:
+    """The first frame after the longest silence, which is that of a stall, needs nothing before it."""
+    frames = stream.recording.frames
+    gaps = ((after.timestamp - before.timestamp, after) for before, after in zip(frames, frames[1:]))
     gap, after = max(gaps, key=lambda pair: pair[0])
-    assert gap > 900 and after.is_key_picture, (gap, after.timestamp)
+    assert gap > 900 and after.is_keyframe, (gap, after.timestamp)
 
 
 def kernel_is_content(board: Board) -> None:
     log = board.run("dmesg | grep -E 'BUG|WARNING|Oops|Call trace|schedule_timeout: wrong' || true").text.splitlines()
-    # vivid's own: late for a picture, it sleeps for less than no time. The kernel tells it with a trace.
+    # vivid's own: late for a frame, it sleeps for less than no time. The kernel tells it with a trace.
     late = sum("schedule_timeout: wrong" in line for line in log)
     faults = [line for line in log if "Call trace" not in line and "schedule_timeout: wrong" not in line]
     traces = sum("Call trace" in line for line in log)

@@ -23,7 +23,7 @@ int main(int count, char **words) {
         if (ioctl(device, VIDIOC_S_CTRL, &control) < 0) return perror("VIDIOC_S_CTRL"), 1;
         printf("%lld %lld %d\n", before, now(), control.value);
         fflush(stdout);
-        // Never in step with the pictures.
+        // Never in step with the frames.
         long wait = atol(words[3]) + index * 37 % 101;
         struct timespec pause = {wait / 1000, wait % 1000 * 1000000};
         nanosleep(&pause, NULL);

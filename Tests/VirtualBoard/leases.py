@@ -8,22 +8,27 @@ from board import Board
 from encoder import Stream, unaccounted
 
 DEBUG = "/sys/kernel/debug"
-# Who may hold a buffer's memory: the descriptor that is lent, the processor's mapping, and one encoder: the kernel's import
+# Who may hold a buffer's memory: the descriptor that is leased, the processor's mapping, and one encoder: the kernel's import
 # for it, and its driver's own hold, as the Pi's has one.
 ENCODER_HOLDS = 2
 HOLDERS = 2 + ENCODER_HOLDS
 
 
-class Loans:
+def mount_debug(board: Board) -> None:
+    """What the kernel says of buffers' holders; the guest keeps it."""
+    board.run(f"grep -q ' {DEBUG} ' /proc/mounts || mount -t debugfs debugfs {DEBUG}")
+
+
+class Leases:
     """The buffers of the V4L2 camera at /dev/video0, all of which one stream has. Asked from outside: the driver says of
     each whether it has it, the kernel by how many its memory is held."""
 
     def __init__(self, board: Board):
         self.board = board
-        board.run(f"mountpoint -q {DEBUG} || mount -t debugfs debugfs {DEBUG}")
+        mount_debug(board)
         self.count = len(self._queued())
         # The most that were away at once, and after each fault, how long it took until each had been back.
-        self.most_lent = 0
+        self.most_leased = 0
         self.seconds: list[float] = []
 
     def _queued(self) -> list[bool]:
@@ -34,20 +39,20 @@ class Loans:
         return [bool({"queued", "done"} & words) for words in flags]
 
     def look(self) -> set[int]:
-        """Which buffers are lent now."""
+        """Which buffers are leased now."""
         queued = self._queued()
         assert len(queued) == self.count, f"the camera has {len(queued)} buffers, and had {self.count}"
-        self.most_lent = max(self.most_lent, queued.count(False))
+        self.most_leased = max(self.most_leased, queued.count(False))
         return {index for index, is_queued in enumerate(queued) if not is_queued}
 
     def assert_return(self, within: float = 5) -> None:
         """Each buffer is back with the driver at some moment: what is kept for good never is."""
-        begin = time.monotonic()
+        start = time.monotonic()
         away = set(range(self.count))
         while away:
             away &= self.look()
-            assert not away or time.monotonic() < begin + within, f"buffers {away} were not given back within {within} s"
-        self.seconds.append(time.monotonic() - begin)
+            assert not away or time.monotonic() < start + within, f"buffers {away} were not released within {within} s"
+        self.seconds.append(time.monotonic() - start)
 
     def assert_held(self, at_most: int = HOLDERS) -> None:
         """No encoder that was closed holds a buffer's memory."""
@@ -58,7 +63,7 @@ class Loans:
 
     def __str__(self) -> str:
         return (
-            f"{self.count} buffers of the camera, {self.most_lent} lent at once at most, {len(self.seconds)} times each was "
+            f"{self.count} buffers of the camera, {self.most_leased} leased at once at most, {len(self.seconds)} times each was "
             f"back, within {max(self.seconds):.1f} s"
         )
 
@@ -68,15 +73,15 @@ def calm_parts(stream: Stream, troubles: list[tuple[float, float]]) -> list[list
     which are from when to when by the program's clock."""
     ends = [(0.0, 0.0), *troubles, (float("inf"), float("inf"))]
     parts = []
-    for (_, begin), (end, _) in pairwise(ends):
+    for (_, start), (end, _) in pairwise(ends):
         # A report counts what was before it; one that falls to software is followed by a minute of that.
-        within = [report for report in stream.of("status") if begin + 2 < report["t"] < end - 0.5]
+        within = [report for report in stream.of("status") if start + 2 < report["t"] < end - 0.5]
         parts.append([report for report in within if report["encoder"] != "openh264"])
     return [part for part in parts if len(part) > 1]
 
 
 def assert_camera_goes_on(stream: Stream, troubles: list[tuple[float, float]], buffers: int) -> list[float]:
-    """Without trouble pictures come as before, and all are known while they are on their way.
+    """Without trouble frames come as before, and all are known while they are on their way.
 
     Returns which share of them the camera lost, for each time without trouble."""
     shares = []
@@ -85,16 +90,16 @@ def assert_camera_goes_on(stream: Stream, troubles: list[tuple[float, float]], b
         assert grown["sourceFrames"] > 0, f"the camera stood: {part}"
         shares.append(grown["sourceDropped"] / (grown["sourceFrames"] + grown["sourceDropped"]))
         # Emulation loses one in fifty, a camera that has too few buffers most.
-        assert shares[-1] < 0.1, f"the camera lost {shares[-1]:.0%} of its pictures: {part}"
+        assert shares[-1] < 0.1, f"the camera lost {shares[-1]:.0%} of its frames: {part}"
         under_way = min(unaccounted(report) for report in part)
-        assert under_way <= buffers, f"{under_way} pictures are in no counter: {part}"
+        assert under_way <= buffers, f"{under_way} frames are in no counter: {part}"
     assert len(shares) > len(troubles) / 2
     return shares
 
 
 def assert_nobody_looks(stream: Stream) -> None:
-    """Whatever happens to the hardware encoder, the processor neither reads nor copies a picture for it."""
+    """Whatever happens to the hardware encoder, the processor neither reads nor copies a frame for it."""
     for before, after in pairwise(stream.of("status")):
         if "openh264" not in (before["encoder"], after["encoder"]):
             looks = [after[name] - before[name] for name in ("sourcePasses", "sourceMapped")]
-            assert looks == [0, 0], f"of passes and mapped pictures came {looks}: {after}"
+            assert looks == [0, 0], f"of passes and mapped frames came {looks}: {after}"

@@ -37,12 +37,12 @@ class LightRecord:
         # For people, as the tests' output tells it.
         self.measured: list[str] = []
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Forgets what was."""
         self.board.run(f"echo >{TRACE}/trace")
 
     def press(self, seconds: float = 0.1) -> None:
-        """A press of the button, written down just before it begins and ends."""
+        """A press of the button, written down just before it starts and ends."""
         self.board.run(
             f"l=$(echo {self.button}/pull); echo pressed >{TRACE}/trace_marker; echo pull-down >$l; sleep {seconds};"
             f" echo released >{TRACE}/trace_marker; echo pull-up >$l", timeout=seconds + 60,
@@ -74,7 +74,7 @@ class LightRecord:
         for a moment, which spoils a round: it is looked at up to three times."""
         pattern = rhythm_of_the_paper(meaning)
         for _ in range(3):
-            self.begin()
+            self.start()
             time.sleep(((1 if sum(pattern) > 2500 else 2) * sum(pattern) + max(pattern) + 100) / 1000)
             if self.kept(self.light(), meaning, tolerance):
                 return True
@@ -97,7 +97,7 @@ class LightRecord:
 def deviations(changes: list[tuple[float, bool]], pattern: list[int]) -> list[float]:
     """By how many milliseconds each time of light or dark differs from the rhythm's, from the place in it that fits best;
     nothing for less than a round."""
-    times = [(lit, 1000 * (after - begin)) for (begin, lit), (after, _) in zip(changes, changes[1:])]
+    times = [(lit, 1000 * (after - start)) for (start, lit), (after, _) in zip(changes, changes[1:])]
     fits = [
         [abs(time - pattern[(at + shift) % len(pattern)]) for at, (_, time) in enumerate(times)]
         for shift in range(len(pattern)) if times and times[0][0] == (shift % 2 == 0)

@@ -22,12 +22,12 @@ def groups_of_blinks(board: CardBoard, seconds: float) -> list[int]:
         elif length > 1:
             groups.append(current)
             current = 0
-    # The first group may have begun before anybody looked.
+    # The first group may have started before anybody looked.
     return groups[1:] or groups
 
 
 def is_steady(board: CardBoard) -> bool:
-    """Live; with short gaps if the quality is lower than where it began."""
+    """Live; with short gaps if the quality is lower than where it started."""
     return all(lit or seconds < 0.3 for lit, seconds in board.lamp(STATUS, 2))
 
 

@@ -32,12 +32,11 @@ WORK = (
 
 
 class Trial:
-    """One card through many power cuts."""
+    """One card through many power cuts. The image has been made."""
 
-    def __init__(self):
-        shutil.rmtree(FOLDER, ignore_errors=True)
-        FOLDER.mkdir(parents=True)
-        self.card = Card(FOLDER, IMAGE)
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.card = Card(folder, IMAGE)
         for name, content in (("device.json", DEVICE), ("stream.json", STREAM), ("network.json", {})):
             self.card.write(name, content)
         # What nobody writes meanwhile must stay as it is. The person's own file may be cut off in the middle.
@@ -46,7 +45,7 @@ class Trial:
 
     def boot(self) -> CardBoard:
         """From power-on to ready, with all that was there before the cut."""
-        board = CardBoard(FOLDER, self.card)
+        board = CardBoard(self.folder, self.card)
         try:
             board.wait_for_agent()
             # The person's own edit may have been cut off; the rest must be as it was before anybody mends that.
@@ -73,7 +72,7 @@ class Trial:
     def cut(self, chance: random.Random) -> str:
         """Starts the board, cuts its power at some moment, and says when."""
         if chance.random() < 0.3:
-            board, moment, what = CardBoard(FOLDER, self.card), chance.uniform(0.5, 25), "from power-on"
+            board, moment, what = CardBoard(self.folder, self.card), chance.uniform(0.5, 25), "from power-on"
             time.sleep(moment)
         else:
             board, moment, what = self.boot(), chance.uniform(0.2, 10), "into its work"
@@ -94,21 +93,28 @@ def held(lock: str | None):
         yield
 
 
+def cut_often(folder: Path, count: int, seed: int, lock: str | None = None) -> None:
+    """So many cuts, after each of which everything is checked; then it is ready once more."""
+    chance = random.Random(seed)
+    trial, start = Trial(folder), time.monotonic()
+    for number in range(1, count + 1):
+        with held(lock):
+            result = trial.cut(chance)
+        print(f"{number:3d} cut {result}: files intact, nonce {trial.nonce}, {time.monotonic() - start:.0f} s", flush=True)
+    with held(lock):
+        trial.boot().cut_power()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--lock", help="a file; its lock is held during each cut, and not between two")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     arguments = parser.parse_args()
-    chance = random.Random(arguments.seed)
     print(f"seed {arguments.seed}")
-    trial, begin = Trial(), time.monotonic()
-    for number in range(1, arguments.count + 1):
-        with held(arguments.lock):
-            result = trial.cut(chance)
-        print(f"{number:3d} cut {result}: files intact, nonce {trial.nonce}, {time.monotonic() - begin:.0f} s", flush=True)
-    with held(arguments.lock):
-        trial.boot().cut_power()
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
+    cut_often(FOLDER, arguments.count, arguments.seed, arguments.lock)
     print(f"{arguments.count} power cuts, and ready after every one")
     return 0
 

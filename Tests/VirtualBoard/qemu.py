@@ -13,12 +13,13 @@ class Machine:
     def __init__(
         self, folder: Path, *, kernel: Path, initramfs: Path, command_line: str, device_tree: Path | None = None,
         memory: int = 768, processors: int = 2, arguments: tuple[str, ...] = (), interactive: bool = False,
+        counts_instructions: bool = False,
     ):  # fmt: skip
         """`folder` takes console.log and the control socket. `arguments` are QEMU's own, for disks and networks."""
         self.console = folder / "console.log"
         self._monitor = None
         control = folder / "qmp"
-        words = self.words(memory, processors) + [
+        words = self.words(memory, processors, counts_instructions) + [
             "-nodefaults", "-display", "none", "-no-reboot",
             "-kernel", str(kernel), "-initrd", str(initramfs), "-append", command_line,
             "-qmp", f"unix:{control},server=on,wait=off",
@@ -36,9 +37,16 @@ class Machine:
         self._control = control
 
     @staticmethod
-    def words(memory: int, processors: int) -> list[str]:
+    def words(memory: int, processors: int, counts_instructions: bool = False) -> list[str]:
+        """With counted instructions each takes 1 ns of the guest's time, however slow emulation is, and the processor's own
+        counter (`perf_event_open`) knows them."""
+        # MB of translated code; a gigabyte, as much as it would take else, is too much where several run beside each other.
+        code = "tb-size=256"
+        clock = ["tcg,thread=multi"]
+        if counts_instructions:
+            clock = ["tcg,thread=single", "-icount", "shift=0,sleep=off"]
         return [
-            "qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a53", "-accel", "tcg,thread=multi",
+            "qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a53", "-accel", f"{clock[0]},{code}", *clock[1:],
             "-smp", str(processors), "-m", str(memory),
         ]  # fmt: skip
 

@@ -69,7 +69,7 @@ class RaspberryPi3:
         self.power_on = time.monotonic()
         with open(folder / "qemu.log", "w") as log:
             self.process = subprocess.Popen([
-                "qemu-system-aarch64", "-M", "raspi3b", "-accel", "tcg,thread=multi", "-display", "none", "-no-reboot",
+                "qemu-system-aarch64", "-M", "raspi3b", "-accel", "tcg,thread=multi,tb-size=256", "-display", "none", "-no-reboot",
                 "-kernel", folder / "Image", "-initrd", folder / "initramfs", "-dtb", device_tree,
                 "-append", card.read("cmdline.txt").decode().strip(),
                 "-drive", f"file={card.path},format=raw,if=sd",

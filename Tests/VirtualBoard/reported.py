@@ -25,7 +25,7 @@ def steps(board: CardBoard, since: str) -> str:
     lines = lines[len(lines) - lines[::-1].index(since) :]
     times = [seconds(line.split(" ", 1)[0]) for line in lines]
     assert times == sorted(times), lines
-    # What comes again is counted where it was told first.
+    # What comes again is counted where it was reported first.
     words = [re.sub(r" \(\d+ times, .*", "", line.split(" ", 1)[1]) for line in lines]
     return ", ".join("press" if word == "button pressed" else word for word in words if word in STATES | {"button pressed"})
 

@@ -7,7 +7,10 @@ import time
 
 import pytest
 from board import HOST
+from encoder import set_faults
 from recording import Recording
+
+pytestmark = pytest.mark.takes(minutes=3.5, processors=0.45)
 
 
 def captured(board, source: str, frames: int, *options: str, timeout: float = 120) -> dict:
@@ -34,14 +37,14 @@ def test_cameras_are_listed_with_what_they_offer(board, vivid):
     assert "NV12" in board.run("tallycam cameras").text
 
 
-def test_pictures_come_as_dmabuf_in_order_and_nobody_looks_at_them(board, vivid):
+def test_frames_come_as_dmabuf_in_order_and_nobody_looks_at_them(board, vivid):
     report = captured(board, f"v4l2:{vivid}", 60, "--dimension 320x180")
     assert report["format"] == "NV12" and report["frames"] == report["dmabuf"] == 60
     assert report["disorders"] == report["repeated"] == report["decoded"] == 0
     assert report["mapped"] == 0
 
 
-# Formats of V4L2 with what the stream gets of them, and how the saved picture is read. vivid has no compressed one.
+# Formats of V4L2 with what the stream gets of them, and how the saved frame is read. vivid has no compressed one.
 FORMATS = {
     "NV12": ("NV12", "nv12"), "YU12": ("YU12", "yuv420p"), "YUYV": ("YUYV", "yuyv422"), "UYVY": ("UYVY", "uyvy422"),
     "RGB3": ("BG24", "rgb24"), "BGR3": ("RG24", "bgr24"),
@@ -55,29 +58,29 @@ SAMPLES = 320 * 180
 
 
 def colours(data: bytes, layout: str) -> list[int]:
-    """Y, U and V in 32x2 fields of a picture of 320x180."""
+    """Y, U and V in 32x2 fields of a frame of 320x180."""
     words = ["ffmpeg", "-v", "error", "-f", "rawvideo", "-pix_fmt", layout, "-s", "320x180", "-i", "-", "-frames:v", "1",
              "-vf", "scale=32:2:flags=area,format=yuv444p", "-f", "rawvideo", "-"]  # fmt: skip
     return list(subprocess.run(words, input=data, capture_output=True, check=True, timeout=60).stdout)
 
 
-def test_every_format_shows_the_same_picture(board, vivid, capsys):
+def test_every_format_shows_the_same_frame(board, vivid, capsys):
     board.run(f"v4l2-ctl -d {vivid} -c osd_text_mode=2")
-    pictures, faults = {}, []
+    frames, faults = {}, []
     for code, (given, layout) in FORMATS.items():
         report = captured(
-            board, f"v4l2:{vivid},format={code},size=320x180", 3, "--dimension 320x180 --save /tmp/pictures")
+            board, f"v4l2:{vivid},format={code},size=320x180", 3, "--dimension 320x180 --save /tmp/frames")
         is_decoded = given == "YU12" != code
         if (report["format"], report["decoded"], report["passes"]) != (given, *((3, 3) if is_decoded else (0, 0))):
             faults.append((code, report))
-        pictures[code] = colours(board.get("/tmp/pictures"), layout)
-    board.run(f"v4l2-ctl -d {vivid} -c osd_text_mode=0; rm /tmp/pictures")
-    truth = pictures["NV12"]
+        frames[code] = colours(board.get("/tmp/frames"), layout)
+    board.run(f"v4l2-ctl -d {vivid} -c osd_text_mode=0; rm /tmp/frames")
+    truth = frames["NV12"]
     assert len(set(truth[:64])) > 5, "no colour bars"
     lines = []
-    for code, picture in pictures.items():
-        luma = max(abs(a - b) for a, b in zip(picture[:64], truth[:64]))
-        chroma = max(abs(a - b) for a, b in zip(picture[64:], truth[64:]))
+    for code, frame in frames.items():
+        luma = max(abs(a - b) for a, b in zip(frame[:64], truth[:64]))
+        chroma = max(abs(a - b) for a, b in zip(frame[64:], truth[64:]))
         lines.append(f"{code}: luma off by {luma}, chroma by {chroma} at most")
         if max(luma, chroma) > 5:
             faults.append(lines[-1])
@@ -94,14 +97,14 @@ def test_grey_cameras_keep_their_luma(board, vivid, code):
         f"v4l2-ctl -d {vivid} --set-fmt-video=width=320,height=180,pixelformat='{code:4}' --stream-mmap "
         "--stream-count=1 --stream-to=/tmp/raw"
     )
-    report = captured(board, f"v4l2:{vivid},format={code},size=320x180", 1, "--dimension 320x180 --save /tmp/picture")
-    raw, picture = board.get("/tmp/raw"), board.get("/tmp/picture")
-    board.run(f"v4l2-ctl -d {vivid} -c osd_text_mode=0; rm /tmp/raw /tmp/picture")
+    report = captured(board, f"v4l2:{vivid},format={code},size=320x180", 1, "--dimension 320x180 --save /tmp/frame")
+    raw, frame = board.get("/tmp/raw"), board.get("/tmp/frame")
+    board.run(f"v4l2-ctl -d {vivid} -c osd_text_mode=0; rm /tmp/raw /tmp/frame")
     assert (report["format"], report["decoded"]) == ("YU12", 1)
     shift, width = GREY_FORMATS[code]
     samples = [int.from_bytes(raw[place : place + width], "little") >> shift for place in range(0, len(raw), width)]
     assert len(samples) == SAMPLES and len(set(samples)) > 5
-    assert list(picture[:SAMPLES]) == samples and set(picture[SAMPLES:]) == {128}
+    assert list(frame[:SAMPLES]) == samples and set(frame[SAMPLES:]) == {128}
 
 
 def test_controls_are_set_by_name_and_refused_with_the_list(board, vivid):
@@ -112,7 +115,7 @@ def test_controls_are_set_by_name_and_refused_with_the_list(board, vivid):
     assert refused.status == 4 and "brightness" in refused.text
 
 
-def test_busy_and_forbidden_cameras_are_told_apart(board, vivid):
+def test_busy_and_forbidden_cameras_are_reported_apart(board, vivid):
     holder = board.start(f"exec tallycam capture --video v4l2:{vivid} --frames 100000")
     board.run("sleep 3")
     busy = board.run(f"tallycam capture --video v4l2:{vivid}", check=False)
@@ -153,45 +156,45 @@ def speak(board) -> None:
         ("format=YVYU,size=1280x720", 1, 1), ("format=YUYV,size=320x180", 0, 2),
     ],
 )  # fmt: skip
-def test_the_processor_goes_through_a_picture_once_at_most(board, vivid, nginx, setting, decoded, conversions):
-    """From the camera's memory to the software encoder, whatever the camera gives; what takes more is told."""
+def test_the_processor_goes_through_a_frame_once_at_most(board, vivid, nginx, setting, decoded, conversions):
+    """From the camera's memory to the software encoder, whatever the camera gives; what takes more is reported."""
     url = nginx.url("once").replace("127.0.0.1", HOST)
     sender = board.run(
         f"tallycam publish --video v4l2:{vivid},fps=10,{setting} --audio none --encoder openh264 --quality Low1 "
         f"--url {url} --dimension 640x360 --adapt nothing --duration 5 --status-interval 1 --events json", timeout=60,
     )  # fmt: skip
     status = [event for event in events(sender.text) if event["name"] == "status"][-1]
-    pictures = status["sourceFrames"] + status["sourceRepeated"]
-    assert pictures > 3
+    frames = status["sourceFrames"] + status["sourceRepeated"]
+    assert frames > 3
     assert status["sourceDecoded"] == decoded * status["sourceFrames"]
     assert status["sourcePasses"] == status["sourceDecoded"] + status["sourceConverted"]
     if decoded + conversions <= 1:
-        assert status["sourcePasses"] <= pictures
-    # The counters are read while a picture is under way.
-    assert abs(status["sourceConverted"] - conversions * pictures) <= 2 * conversions
+        assert status["sourcePasses"] <= frames
+    # The counters are read while a frame is under way.
+    assert abs(status["sourceConverted"] - conversions * frames) <= 2 * conversions
 
 
 @pytest.mark.parametrize(
     "setting, conversions", [("format=NV12,size=640x480", 0), ("format=YU12,size=640x480", 0),
                              ("format=YUYV,size=640x480", 2)])  # fmt: skip
 def test_a_hardware_encoder_takes_the_cameras_memory(board, vivid, nginx, setting, conversions):
-    """Nobody reads or copies a picture that it takes as it is; another one is converted, and copied into it."""
-    url = nginx.url("lent").replace("127.0.0.1", HOST)
+    """Nobody reads or copies a frame that it takes as it is; another one is converted, and copied into it."""
+    url = nginx.url("leased").replace("127.0.0.1", HOST)
     sender = board.run(
         f"tallycam publish --video v4l2:{vivid},fps=10,{setting} --audio none --encoder v4l2 --quality Low1 --url {url} "
         "--dimension 640x480 --adapt nothing --duration 5 --status-interval 1 --events json", timeout=60,
     )  # fmt: skip
     status = [event for event in events(sender.text) if event["name"] == "status"][-1]
-    pictures = status["sourceFrames"] + status["sourceRepeated"]
-    assert status["encoder"] == "v4l2:/dev/video11" and pictures > 10
-    assert abs(status["sourcePasses"] - conversions * pictures) <= 3 * conversions
+    frames = status["sourceFrames"] + status["sourceRepeated"]
+    assert status["encoder"] == "v4l2:/dev/video11" and frames > 10
+    assert abs(status["sourcePasses"] - conversions * frames) <= 3 * conversions
     assert (status["sourceMapped"] > 0) == (conversions > 0)
 
 
-def unbound_for_seconds(board, sender) -> dict:
+def unbound_for_seconds(board, sender) -> list[dict]:
     """Takes the camera of a live stream away and gives it back.
 
-    Returns the last status of the stream, which has kept its one connection to its end."""
+    Returns the statuses since then; the stream has kept its one connection to its end."""
     sender.wait_for('"name":"status".*"sourceFrames":[1-9]', 40)
     board.run("echo vivid.0 > /sys/bus/platform/drivers/vivid/unbind")
     sender.wait_for('"name":"sourceInterrupted"', 20)
@@ -202,19 +205,28 @@ def unbound_for_seconds(board, sender) -> dict:
     happened = events(output.text)
     names = [event["name"] for event in happened]
     assert "reconnecting" not in names and names.count("connected") == 1
-    status = [event for event in happened if event["name"] == "status"][-1]
-    assert status["sourceRepeated"] > 10
-    return status
+    assert not {"encoderRestarted", "softwareEncoderInUse"} & set(names), names
+    statuses = [event for event in happened[names.index("sourceReturned") :] if event["name"] == "status"]
+    assert statuses[-1]["sourceRepeated"] > 10
+    return statuses
 
 
-def test_a_hardware_encoder_goes_on_with_the_last_picture_of_an_unbound_camera(board, vivid, nginx):
-    """Nobody has looked at its pictures before: the last one must still be there to be repeated."""
+def test_a_hardware_encoder_goes_on_with_the_last_frame_of_an_unbound_camera(board, vivid, nginx):
+    """Nobody has looked at its frames before: the last one must still be there to be repeated. It is repeated from memory
+    that no driver knows, which costs the encoder nothing: it is not opened again, and takes the camera's memory as it did
+    once the camera is back."""
     url = nginx.url("unboundlent").replace("127.0.0.1", HOST)
     sender = board.start(
         f"tallycam publish --video v4l2:{vivid},fps=10,format=NV12,size=640x480 --audio none --encoder v4l2 --quality Low1 "
         f"--url {url} --dimension 640x480 --adapt nothing --duration 20 --status-interval 1 --events json"
     )
-    assert unbound_for_seconds(board, sender)["encoder"] == "v4l2:/dev/video11"
+    statuses = unbound_for_seconds(board, sender)
+    assert {status["encoder"] for status in statuses} == {"v4l2:/dev/video11"}
+    # The last report before the camera's first frames may count a frame that was still repeated.
+    first, last = statuses[1], statuses[-1]
+    assert last["sourceFrames"] > first["sourceFrames"] + 20
+    for count in ("sourceMapped", "sourceConverted", "sourcePasses"):
+        assert last[count] == first[count], (count, first, last)
     recording = Recording(nginx.recording("unboundlent"))
     assert not recording.disorder() and not recording.decoded.complaints
 
@@ -222,14 +234,30 @@ def test_a_hardware_encoder_goes_on_with_the_last_picture_of_an_unbound_camera(b
 def test_an_unbound_camera_returns_and_the_connection_stays(board, vivid, nginx):
     speak(board)
     sender = board.start(publish(nginx.url("unbound").replace("127.0.0.1", HOST), 30, vivid))
-    assert unbound_for_seconds(board, sender)["sourceInterruptions"] == 1
+    assert unbound_for_seconds(board, sender)[-1]["sourceInterruptions"] == 1
     recording = Recording(nginx.recording("unbound"))
     assert not recording.disorder() and not recording.decoded.complaints
-    gaps = [b.timestamp - a.timestamp for a, b in zip(recording.pictures, recording.pictures[1:])]
+    gaps = [b.timestamp - a.timestamp for a, b in zip(recording.frames, recording.frames[1:])]
     assert max(gaps) < 1500
 
 
-def test_the_console_has_a_line_for_camera_and_sound(board, vivid, nginx):
+def test_a_camera_whose_driver_hangs_holds_up_nobody(encoder, nginx):
+    """Opening this node does not return. An encoder's node serves for that: what it is would be asked afterwards."""
+    set_faults(encoder, hang_open=1)
+    try:
+        start = time.monotonic()
+        refused = encoder.run(publish(f"rtmp://{HOST}:9/live/x", 5, "/dev/video11"), check=False, timeout=60)
+        listed = encoder.run("tallycam cameras", check=False, timeout=60)
+        took = time.monotonic() - start
+    finally:
+        set_faults(encoder, hang_open=0)
+    assert refused.status == 4 and "the driver of /dev/video11 has not answered for 3.0 seconds" in refused.text
+    assert "note: the driver of /dev/video11 has not answered" in listed.text
+    assert listed.status == 0 and "v4l2:/dev/video0 " in listed.text
+    assert took < 25
+
+
+def test_the_console_has_a_line_for_camera_and_audio(board, vivid, nginx):
     """Of the appliance; the same numbers as JSON."""
     speak(board)
     server, _, key = nginx.url("console").replace("127.0.0.1", HOST).rpartition("/")
@@ -248,14 +276,14 @@ def test_the_console_has_a_line_for_camera_and_sound(board, vivid, nginx):
     board.run("for _ in $(seq 60); do [ -S /tmp/a/socket ] && break; sleep 0.5; done; tallycam start --socket /tmp/a/socket")
     deadline = time.monotonic() + 60
     sources = {}
-    # The level is there after the first whole second of sound.
+    # The level is there after the first whole second of audio.
     while "audioPeakDecibels" not in sources:
         assert time.monotonic() < deadline, sources
         time.sleep(1)
         status = json.loads(board.run("tallycam status --json --socket /tmp/a/socket").text)
         sources = status.get("sources", {})
-    assert sources["sourceFrames"] > 0 and sources["sourceConverted"] > 0 and sources["audioFrames"] > 0
+    assert sources["sourceFrames"] > 0 and sources["sourceConverted"] > 0 and sources["audioSamples"] > 0
     assert sources["audioPeakDecibels"] > -20 and {"sourceDropped", "sourceRepeated", "audioOverruns"} <= set(sources)
     text = board.run("tallycam status --socket /tmp/a/socket").text
-    assert re.search(r"^camera: +\d+ pictures, \d+ lost, \d+ repeated, 0 decoded, \d+ converted$", text, re.MULTILINE), text
-    assert re.search(r"^sound: +peak -?\d+\.\d dB, \d+ overruns, drift not known yet$", text, re.MULTILINE), text
+    assert re.search(r"^camera: +\d+ frames, \d+ lost, \d+ repeated, 0 decoded, \d+ converted$", text, re.MULTILINE), text
+    assert re.search(r"^audio: +peak -?\d+\.\d dB, \d+ overruns, drift not known yet$", text, re.MULTILINE), text

@@ -3,12 +3,15 @@
 import statistics
 import time
 
+import pytest
 from board import HOST
 from card import CardBoard
 from light_record import LightRecord
 from lights import blinks, is_steady
-from told import ask
+from reported import ask
 from ways_in import has_no_login, listeners
+
+pytestmark = pytest.mark.takes(minutes=7, processors=0.4)
 
 SMALL = {
     "camera": "synthetic", "dimension": "320x240",
@@ -63,7 +66,7 @@ def test_boot_press_live_press_and_power_off(slot, nginx, capsys):
     board.wait_for_end()
     assert "powering off" in board.console
     with capsys.disabled():
-        print(f"\n  power-on to ready: {ready:.1f} s; press to first picture at the server: {first:.1f} s")
+        print(f"\n  power-on to ready: {ready:.1f} s; press to first frame at the server: {first:.1f} s")
 
 
 WIRING = (
@@ -94,11 +97,11 @@ BROKEN = {
 }  # fmt: skip
 
 
-def assert_told(board: CardBoard, problem: str, count: int) -> None:
-    """In faults.txt, which is written when the console has told it, with the number of blinks."""
+def assert_reported(board: CardBoard, problem: str, count: int) -> None:
+    """In faults.txt, which is written when the console has reported it, with the number of blinks."""
     board.wait_until(f"grep -qF '{problem}' /boot/faults.txt", 10)
-    told = board.run("cat /boot/faults.txt").text
-    assert any(problem in part and f"({count} blinks)" in part for part in told.split("\r\n\r\n")), told
+    reported = board.run("cat /boot/faults.txt").text
+    assert any(problem in part and f"({count} blinks)" in part for part in reported.split("\r\n\r\n")), reported
 
 
 def test_twenty_broken_configurations(ready_card):
@@ -110,7 +113,7 @@ def test_twenty_broken_configurations(ready_card):
             before = len(board.console)
             board.edit(file, content)
             board.machine.wait_for_console(problem, 40, before)
-            assert_told(board, problem, count)
+            assert_reported(board, problem, count)
             assert board.status()["faults"][0]["blinks"] == count
             assert "short12" not in board.console
             assert blinks(board, count), (file, content)
@@ -144,7 +147,7 @@ def test_camera_gone_and_back(ready_card, nginx):
     board.run("echo vivid.0 >/sys/bus/platform/drivers/vivid/unbind")
     board.wait_until("grep -q 'until vivid' /boot/faults.txt", 20)
     status = board.status()
-    # Told, but not blinked: what is live is shown as live.
+    # Reported, but not blinked: what is live is shown as live.
     # An emulated network may be taken for a poor one meanwhile.
     assert status["state"] in ("live", "degraded") and [fault["blinks"] for fault in status["faults"]] == [4]
     assert is_steady(board)
@@ -171,10 +174,10 @@ def test_the_lines_gone_and_back(ready_card, nginx, capsys):
     status = board.status()
     assert status["state"] == "fault" and [fault["blinks"] for fault in status["faults"]] == [9]
     assert all(f"{key}: " in board.console[before:] for key in ("button.chip", "statusLED.line", "flashLED.line"))
-    begin = int(board.run(used).text.split()[0])
+    start = int(board.run(used).text.split()[0])
     time.sleep(10)
     ticks, left = (int(word) for word in board.run(used).text.split())
-    assert ticks - begin < 300, "of a thousand hundredths of a second"
+    assert ticks - start < 300, "of a thousand hundredths of a second"
     assert left <= descriptors
     board.run(f"echo {device} >{driver}/bind")
     board.wait_for_state("ready", 30)
@@ -188,7 +191,7 @@ def test_the_lines_gone_and_back(ready_card, nginx, capsys):
     board.click()
     board.wait_for_state("ready", 20)
     with capsys.disabled():
-        print(f"\n  ten seconds of looking for three lines took {(ticks - begin) / 100:.2f} s of the emulated processor")
+        print(f"\n  ten seconds of looking for three lines took {(ticks - start) / 100:.2f} s of the emulated processor")
 
 
 def test_a_full_card_and_events_that_outlive_the_program(ready_card):
@@ -204,7 +207,7 @@ def test_a_full_card_and_events_that_outlive_the_program(ready_card):
     board.edit("device.json", SMALL)
     board.wait_for_state("ready", 40)
     assert not board.status()["faults"]
-    # Killed, it is started again by init, and what it has told is still there.
+    # Killed, it is started again by init, and what it has reported is still there.
     first = board.run("pidof tallycam").text.strip()
     board.run(f"kill -TERM {first}")
     board.wait_until(f"pidof tallycam && ! test -e /proc/{first} && tallycam status", 30)
@@ -246,15 +249,15 @@ def test_the_light_answers_at_once_and_keeps_its_rhythms(ready_card, nginx, caps
     answers = []
 
     def press(state: str) -> list[tuple[float, bool]]:
-        light.begin()
+        light.start()
         light.press()
         answers.append(light.answer())
         board.wait_for_state(state, 40)
         return light.light()
 
     # The answer to the press, then connecting, then on.
-    begun = press("live")
-    assert begun[-1][1] and light.kept(begun[2:-1], "connecting"), begun
+    started = press("live")
+    assert started[-1][1] and light.kept(started[2:-1], "connecting"), started
     press("ready")
     press("live")
     assert nothing_is_written_while_live(board, light, 30)
@@ -269,7 +272,7 @@ def test_the_light_answers_at_once_and_keeps_its_rhythms(ready_card, nginx, caps
 
     # Held for three seconds it is answered; held for ten it was nobody.
     before = len(board.console)
-    light.begin()
+    light.start()
     light.press(10.8)
     changes = light.changes()
     pressed = next(when for when, what in changes if what == "pressed")
@@ -288,7 +291,7 @@ def nothing_is_written_while_live(board: CardBoard, light: LightRecord, seconds:
     """Neither to the card nor to the light, which is on."""
     counters = "awk '{print $5, $7}' /sys/block/mmcblk0/stat"
     board.run("sync; sleep 6")
-    light.begin()
+    light.start()
     before = board.run(counters).text
     time.sleep(seconds)
     after, changes = board.run(counters).text, light.changes()

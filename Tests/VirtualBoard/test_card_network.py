@@ -13,7 +13,9 @@ from lights import RECONNECTING, blinks, is_steady, rhythm
 from servers import free_port, wait_for_listener
 from test_card import NAME, SMALL, server
 from time_server import TimeServer
-from told import last_event, steps
+from reported import last_event, steps
+
+pytestmark = pytest.mark.takes(minutes=4.5, processors=0.55)
 
 
 def test_cable_and_server_gone_and_back(ready_card, nginx):
@@ -40,34 +42,34 @@ def test_cable_and_server_gone_and_back(ready_card, nginx):
     board.wait_for_state("ready", 20)
     events, console = board.run("cat /state/events").text, board.console[before:]
     order = ["no network", "button pressed", "live", "reconnecting", "ready"]
-    for told in [*order, "network: linkDown"]:
-        assert told in events and told in console, f"{told!r} is not among\n{events}"
-    places = [console.index(told) for told in order]
+    for reported in [*order, "network: linkDown"]:
+        assert reported in events and reported in console, f"{reported!r} is not among\n{events}"
+    places = [console.index(reported) for reported in order]
     assert places == sorted(places), console
 
 
 def test_presses_in_a_row_are_honoured_in_order(ready_card, nginx, capsys):
-    """While it connects and while it stops; and wrong servers are told by their class."""
+    """While it connects and while it stops; and wrong servers are reported by their class."""
     board = ready_card(SMALL, server(nginx.port))
     line = board._line("GPIO17")
     press = f"echo pull-down >$(echo {line}/pull); sleep 0.12; echo pull-up >$(echo {line}/pull); sleep 0.12; "
-    # Each press begins or ends, and nothing is shown before the press that asks for it. How far the camera
+    # Each press starts or ends, and nothing is shown before the press that asks for it. How far the camera
     # comes between two of them (connecting or live already) is the emulated machine's speed.
     for presses, state, order in (
         (3, "live", "press, connecting, .*press, .*press, .*connecting, live"),
         (2, "live", "press, stopping, .*press, .*connecting, live"),
         (3, "ready", "press, stopping, .*press, .*connecting, .*press, .*ready"),
     ):
-        begin = last_event(board)
+        start = last_event(board)
         board.run(press * presses)
         time.sleep(1)
         board.wait_for_state(state, 30)
         # A busy machine may have the quality lowered at once.
-        told = steps(board, begin).removesuffix(", degraded")
-        assert told.count("press") == presses and re.fullmatch(order, told), told
+        reported = steps(board, start).removesuffix(", degraded")
+        assert reported.count("press") == presses and re.fullmatch(order, reported), reported
         with capsys.disabled():
-            print(f"\n  {told}")
-    # A server that does not speak TLS: told and counted out while it is tried on, until the file is right.
+            print(f"\n  {reported}")
+    # A server that does not speak TLS: reported and counted out while it is tried on, until the file is right.
     board.run("rm -f /run/network/clock-awaited")
     board.edit("stream.json", {"url": f"rtmps://{HOST}:{nginx.port}/live/{NAME}"})
     time.sleep(3)
@@ -102,7 +104,7 @@ def test_name_address_and_start_at_boot(slot, nginx):
     slot.card.write("network.json", {"hostName": "studio-2", "timeServers": [HOST]})
     board = slot.start(clock="2001-02-03")
     board.wait_for_agent()
-    # Before the camera runs, or just when it begins.
+    # Before the camera runs, or just when it starts.
     board.edit("network.json", {"hostName": "studio-3", "timeServers": [HOST]})
     board.wait_until("hostname | grep -q studio-3", 60)
     board.wait_for_state("connecting", 60)
@@ -134,10 +136,10 @@ def test_name_address_and_start_at_boot(slot, nginx):
     board.wait_for_state("ready", 20)
 
 
-def make_certificate(folder, begin: datetime.datetime, end: datetime.datetime) -> None:
+def make_certificate(folder, start: datetime.datetime, end: datetime.datetime) -> None:
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc", "-subj", "/CN=time",
-         "-addext", f"subjectAltName=IP:{HOST}", "-not_before", begin.strftime("%Y%m%d%H%M%SZ"), "-not_after",
+         "-addext", f"subjectAltName=IP:{HOST}", "-not_before", start.strftime("%Y%m%d%H%M%SZ"), "-not_after",
          end.strftime("%Y%m%d%H%M%SZ"), "-keyout", "time.key", "-out", "time.pem"],
         cwd=folder, check=True, capture_output=True,
     )  # fmt: skip
@@ -145,9 +147,9 @@ def make_certificate(folder, begin: datetime.datetime, end: datetime.datetime) -
 
 @pytest.fixture
 def secured(children, nginx):
-    """nginx' TLS before nginx-rtmp; the port. Its certificate begins in a year, for a day."""
-    begin = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=365)
-    make_certificate(children.directory, begin, begin + datetime.timedelta(days=1))
+    """nginx' TLS before nginx-rtmp; the port. Its certificate starts in a year, for a day."""
+    start = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=365)
+    make_certificate(children.directory, start, start + datetime.timedelta(days=1))
     port = free_port()
     (children.directory / "tls.conf").write_text(
         "load_module /usr/lib/nginx/modules/ngx_stream_module.so; daemon off; master_process off; user root;\n"
@@ -161,7 +163,7 @@ def secured(children, nginx):
 
 
 def test_the_clock_is_set_before_tls(slot, nginx, secured, children):
-    """The board begins in 2001. By the time server's clock it is in a year, and only then is the certificate valid."""
+    """The board starts in 2001. By the time server's clock it is in a year, and only then is the certificate valid."""
     slot.card.write("device.json", SMALL)
     slot.card.write("stream.json", {"url": f"rtmps://{HOST}:{secured}/live/{NAME}", "caFile": "time.pem"})
     slot.card.write("network.json", {"timeServers": [HOST]})
@@ -175,14 +177,14 @@ def test_the_clock_is_set_before_tls(slot, nginx, secured, children):
         board.click()
         board.restore()
         board.wait_for_state("live", 60)
-        told = [board.console.index(text) for text in ("button pressed", "waiting for the time", "the clock is set", "live")]
-        assert told == sorted(told), board.console[-3000:]
+        reported = [board.console.index(text) for text in ("button pressed", "waiting for the time", "the clock is set", "live")]
+        assert reported == sorted(reported), board.console[-3000:]
         assert "certificate" not in board.console
         assert abs(int(board.run("date +%s").text) - clock.now()) < 5 and clock.answers > 0
     board.click()
     board.wait_for_state("ready", 20)
     assert nginx.recording(NAME).stat().st_size > 5000
-    # What is told from now on bears the right date.
+    # What is reported from now on bears the right date.
     year = datetime.datetime.fromtimestamp(clock.now(), datetime.UTC).year
     assert f"{year}-" in board.run("tail -n 1 /state/events").text
 
@@ -203,8 +205,8 @@ def test_wifi(ready_card, nginx):
     board.edit("network.json", with_wifi(password="incorrect horse"))
     board.wait_for_state("fault", 60)
     assert blinks(board, 3)
-    told = board.run("cat /boot/faults.txt").text
-    assert '"Studio" does not take the password' in told and "(3 blinks)" in told and "no network" not in told
+    reported = board.run("cat /boot/faults.txt").text
+    assert '"Studio" does not take the password' in reported and "(3 blinks)" in reported and "no network" not in reported
     board.edit("network.json", WIRELESS)
     board.wait_for_state("ready", 60)
     board.wait_until("! test -e /boot/faults.txt", 10)

@@ -1,4 +1,4 @@
-"""The hardware encoder's firmware is dead until the machine starts again: streams go on without it, it is told and shown,
+"""The hardware encoder's firmware is dead until the machine starts again: streams go on without it, it is reported and shown,
 and the machine restarts for it when nothing is live."""
 
 import json
@@ -11,6 +11,8 @@ from test_card import NAME, server
 from test_machine_restart import CAMERA, DEVICE, ENCODER
 
 from encoder import PARAMETERS
+
+pytestmark = pytest.mark.takes(minutes=10, processors=0.4)
 
 LIVE_IN_SOFTWARE = [700, 100, 100, 100]
 # What is open stalls, and whatever asks the firmware for something fails after seconds.
@@ -33,7 +35,7 @@ def go_live(board) -> None:
 
 
 @pytest.mark.slow
-def test_a_dead_encoder_is_told_and_restarts_the_machine_when_nothing_is_live(slot, nginx):
+def test_a_dead_encoder_is_reported_and_restarts_the_machine_when_nothing_is_live(slot, nginx):
     """Minutes (five to ten here): the encoder is tried three times with a minute and more between them before it is given up."""
     description = json.loads((CHECKOUT / "board/virtual-card/board.json").read_text()) | {"encoder": "auto"}
     slot.card.write("board.json", description)
@@ -60,10 +62,10 @@ def test_a_dead_encoder_is_told_and_restarts_the_machine_when_nothing_is_live(sl
     board.edit("board.json", description | {"restartForEncoder": True})
     # QEMU ends instead of restarting, as the tests ask it to.
     board.wait_for_end(90)
-    for told in ("machineRestarting (2007): the hardware encoder is dead", "restart 1 of at most 1 an hour"):
-        assert told in board.console, f"{told!r} is not among\n{board.console[-3000:]}"
+    for reported in ("machineRestarting (2007): the hardware encoder is dead", "restart 1 of at most 1 an hour"):
+        assert reported in board.console, f"{reported!r} is not among\n{board.console[-3000:]}"
 
-    # The stream was stopped, and whatever begins at boot is not what anybody waits for. A press takes the hardware.
+    # The stream was stopped, and whatever starts at boot is not what anybody waits for. A press takes the hardware.
     slot.card.write("device.json", DEVICE | {"startAtBoot": True})
     board = start_with_encoder(slot)
     status = board.wait_for_state("ready", 120)

@@ -8,6 +8,7 @@ import pytest
 
 from encoder import PARAMETERS, SMALL, Publisher, assert_decodes, set_faults
 
+pytestmark = pytest.mark.takes(minutes=3, processors=0.3)
 
 # What the Pi's own driver fails in: it names formats of two codecs, has no such control, takes no zero for an interval,
 # says no size for outputs of no size, takes the line's length for the crop's bounds, lets flags and sizes pass.
@@ -100,33 +101,33 @@ def other_maker(encoder):
 
 
 def test_another_makers_encoder_does_as_well(encoder, nginx, other_maker):
-    """360 lines are no whole macroblocks; 480 are, and a camera's memory goes in as it is. Key frames and bit rates
+    """360 lines are no whole macroblocks; 480 are, and a camera's memory goes in as it is. Keyframes and bit rates
     are asked for under way."""
     assert_compliant(encoder, other_maker, 48, [])
     publisher = Publisher(encoder, nginx, "other", "--dimension 640x360", "--encoder auto", "--quality Medium1",
                           "--adapt nothing", "--commands")  # fmt: skip
-    publisher.wait_pictures(20)
+    publisher.wait_frames(20)
     for quality in ("Low2", "Medium3"):
         publisher.command(f"set quality {quality}")
-        publisher.wait_pictures(publisher.pictures + 20)
+        publisher.wait_frames(publisher.frames + 20)
     stream = publisher.stop()
     sps = stream.recording.sps
     assert (sps.width, sps.height) == (640, 360)
     assert len(stream.recording.key_times) >= 3
-    lent = Publisher(
-        encoder, nginx, "lent", "--dimension 640x480", "--quality Low3", "--duration 6",
+    leased = Publisher(
+        encoder, nginx, "leased", "--dimension 640x480", "--quality Low3", "--duration 6",
         source="v4l2:/dev/video0,size=640x480,format=NV12",
     ).finish()  # fmt: skip
-    status = lent.of("status")[-1]
+    status = leased.of("status")[-1]
     assert status["sourceConverted"] == status["sourceMapped"] == 0, status
-    for one in (stream, lent):
+    for one in (stream, leased):
         assert {event["encoder"] for event in one.of("status")} == {f"v4l2:{other_maker}"}
         # A processor that is late for its own thread costs a frame, now and then.
         assert one.ended["videoSkipped"] <= 3 and not {1103, 1104} & set(one.codes)
         assert_decodes(one)
 
 
-def test_every_picture_comes_out(encoder, nginx):
+def test_every_frame_comes_out(encoder, nginx):
     stream = Publisher(
         encoder, nginx, "all", SMALL, "--quality Low3", "--duration 10", "--encoder v4l2:/dev/video11").finish()
     assert stream.ended["videoFrames"] > 30
@@ -155,12 +156,12 @@ def test_silent_skips_are_counted_and_stop_nothing(encoder, nginx):
     sent, skipped = stream.ended["videoFrames"], stream.ended["videoSkipped"]
     assert sent > 20 and abs(skipped - sent / 2) <= 3
     assert not {1103, 1104} & set(stream.codes)
-    # A skipped picture is no part of the bitstream: nothing is damaged.
+    # A skipped frame is no part of the bitstream: nothing is damaged.
     assert_decodes(stream)
 
 
 def patterns(length: int) -> list[int]:
-    """Every pattern of skips in a row that is repeated, none or all left out; those that begin elsewhere are one."""
+    """Every pattern of skips in a row that is repeated, none or all left out; those that start elsewhere are one."""
 
     def turned(pattern: int, by: int) -> int:
         return (pattern >> by | pattern << length - by) & (1 << length) - 1
@@ -169,9 +170,9 @@ def patterns(length: int) -> list[int]:
 
 
 def test_every_skip_pattern_at_low1(encoder, nginx):
-    """Low1, 150 kbit/s: all 34 patterns over eight pictures, up to seven of them in a row, two rounds of each."""
+    """Low1, 150 kbit/s: all 34 patterns over eight frames, up to seven of them in a row, two rounds of each."""
     publisher = Publisher(encoder, nginx, "low1", SMALL, "--quality Low1")
-    publisher.wait_pictures(12)
+    publisher.wait_frames(12)
     every = patterns(8)
     assert len(every) == 34
     words = " ".join(map(str, every))
@@ -180,7 +181,7 @@ def test_every_skip_pattern_at_low1(encoder, nginx):
         timeout=120,
     )
     set_faults(encoder, skip_period=0)
-    publisher.wait_pictures(publisher.pictures + 12)
+    publisher.wait_frames(publisher.frames + 12)
     stream = publisher.stop()
     # Half of all bits of all patterns are skips.
     assert stream.ended["videoSkipped"] > 150 and stream.ended["videoFrames"] > 150

@@ -1,4 +1,4 @@
-"""The hardware encoder's faults, each alone: damaged pictures, stalls, refusals, too little memory."""
+"""The hardware encoder's faults, each alone: damaged frames, stalls, refusals, too little memory."""
 
 import errno
 import time
@@ -7,39 +7,41 @@ import pytest
 from board import HOST
 
 from encoder import (
-    SMALL, Appliance, Publisher, ResourceUse, assert_decodes, assert_goes_on_with_a_key_frame, set_faults,
+    SMALL, Appliance, Publisher, ResourceUse, assert_decodes, assert_goes_on_with_a_keyframe, set_faults,
     unaccounted,
 )  # fmt: skip
 
+pytestmark = pytest.mark.takes(minutes=7, processors=0.4)
+
 
 @pytest.mark.parametrize("fault", ["error_every", "headers_every"])
-def test_damaged_outputs_are_dropped_and_followed_by_a_key_frame(encoder, nginx, fault):
+def test_damaged_outputs_are_dropped_and_followed_by_a_keyframe(encoder, nginx, fault):
     set_faults(encoder, **{fault: 20})
     stream = Publisher(encoder, nginx, fault, SMALL, "--quality Low3", "--duration 12").finish()
     sent, skipped = stream.ended["videoFrames"], stream.ended["videoSkipped"]
-    # One of twenty is damaged, and with it goes what was under way. The next key frame by itself would come 30 pictures
+    # One of twenty is damaged, and with it goes what was under way. The next keyframe by itself would come 30 frames
     # after the last one, and cost half of them.
     assert 3 <= skipped < (sent + skipped) / 4, stream.ended
     assert not {1103, 1104} & set(stream.codes)
     assert_decodes(stream)
 
 
-def test_pictures_larger_than_a_buffer_are_put_together(encoder, nginx):
+def test_frames_larger_than_a_buffer_are_put_together(encoder, nginx):
     set_faults(encoder, buffer_bytes=600)
     stream = Publisher(encoder, nginx, "split", SMALL, "--quality Low3", "--duration 8").finish()
     assert stream.ended["videoFrames"] > 20
-    assert max(len(tag.body) for tag in stream.recording.pictures) > 600
+    assert max(len(tag.body) for tag in stream.recording.frames) > 600
     assert_decodes(stream)
 
 
-def test_a_stall_that_a_key_frame_ends(encoder, nginx):
+def test_a_stall_that_a_keyframe_ends(encoder, nginx):
     set_faults(encoder, swallow_after=30, stall_until_key=1)
     publisher = Publisher(encoder, nginx, "key", SMALL, "--quality Low3", "--duration 14")
     stream = publisher.finish()
     assert not {1103, 1104} & set(stream.codes)
     assert stream.ended["videoFrames"] > 50
     assert_decodes(stream)
-    assert_goes_on_with_a_key_frame(stream)
+    assert_goes_on_with_a_keyframe(stream)
 
 
 @pytest.mark.parametrize("fault", ["stall_after", "swallow_after"])
@@ -50,7 +52,7 @@ def test_a_stall_that_reopening_ends(encoder, nginx, fault):
     assert {event["encoder"] for event in stream.of("status")} == {"v4l2:/dev/video11"}
     assert stream.ended["videoFrames"] > 50
     assert_decodes(stream)
-    assert_goes_on_with_a_key_frame(stream)
+    assert_goes_on_with_a_keyframe(stream)
 
 
 def test_an_encoder_that_is_a_little_slow_to_stop_is_opened_again(encoder, nginx):
@@ -66,11 +68,11 @@ def test_an_encoder_that_is_a_little_slow_to_stop_is_opened_again(encoder, nginx
     assert {report["encoder"] for report in reports} == {"v4l2:/dev/video11"}
     assert reports[-1]["sourceInterruptions"] == 0 and reports[-1]["videoFrames"] > 60
     assert_decodes(stream)
-    assert_goes_on_with_a_key_frame(stream)
+    assert_goes_on_with_a_keyframe(stream)
 
 
 def test_a_stream_after_one_whose_encoder_was_slow_to_stop_or_hangs(encoder, nginx):
-    """Who sees a frozen picture stops the stream and starts it again."""
+    """Who sees a frozen frame stops the stream and starts it again."""
     appliance = Appliance(encoder, nginx, "again")
     assert appliance.live_with() == "v4l2:/dev/video11"
     # What is to stop is stalled, and is not opened again before.
@@ -79,7 +81,7 @@ def test_a_stream_after_one_whose_encoder_was_slow_to_stop_or_hangs(encoder, ngi
     set_faults(encoder, swallow_after=0)
     assert appliance.live_with() == "v4l2:/dev/video11"
     assert "the software encoder is in use" not in appliance.events
-    # One that hangs is known to be an encoder: software is no plain choice, it is told and ends.
+    # One that hangs is known to be an encoder: software is no plain choice, it is reported and ends.
     set_faults(encoder, hang_release=1)
     try:
         appliance.stop()
@@ -98,7 +100,7 @@ def test_a_stall_for_good_ends_in_software(encoder, nginx):
     assert stream.codes.count(1104) == 2 and stream.codes.count(1103) == 1
     assert stream.of("status")[-1]["encoder"] == "openh264"
     assert_decodes(stream)
-    assert_goes_on_with_a_key_frame(stream)
+    assert_goes_on_with_a_keyframe(stream)
 
 
 def test_a_stalled_encoder_gives_the_camera_its_memory_back(encoder, nginx):
@@ -110,23 +112,23 @@ def test_a_stalled_encoder_gives_the_camera_its_memory_back(encoder, nginx):
     ).finish(90)  # fmt: skip
     assert stream.codes.count(1104) == 2 and stream.codes.count(1103) == 1
     reports = stream.of("status")
-    lent = [report for report in reports if report["encoder"] != "openh264"]
-    assert lent[-1]["sourceMapped"] == lent[-1]["sourceConverted"] == 0, lent[-1]
+    leased = [report for report in reports if report["encoder"] != "openh264"]
+    assert leased[-1]["sourceMapped"] == leased[-1]["sourceConverted"] == 0, leased[-1]
     assert reports[-1]["encoder"] == "openh264"
-    assert reports[-1]["sourceFrames"] > lent[-1]["sourceFrames"] + 15
+    assert reports[-1]["sourceFrames"] > leased[-1]["sourceFrames"] + 15
     assert_decodes(stream)
-    assert_goes_on_with_a_key_frame(stream)
+    assert_goes_on_with_a_keyframe(stream)
 
 
 def test_a_drain_that_never_ends_is_cut_off(encoder, nginx):
     set_faults(encoder, endless_drain=1)
     publisher = Publisher(encoder, nginx, "drain", SMALL, "--quality Low3")
-    publisher.wait_pictures(10)
-    # From now on pictures stay inside: there is something that the drain waits for.
+    publisher.wait_frames(10)
+    # From now on frames stay inside: there is something that the drain waits for.
     set_faults(encoder, swallow_after=1)
-    begin = time.monotonic()
+    start = time.monotonic()
     stream = publisher.stop()
-    assert time.monotonic() - begin < 8
+    assert time.monotonic() - start < 8
     assert stream.ended["videoSkipped"] > 0
     assert_decodes(stream)
 
@@ -145,18 +147,18 @@ def test_a_setting_that_hangs_gives_way_to_software_and_the_hardware_comes_back(
     """The driver takes 3 s for a bit rate and holds its lock meanwhile, as the Pi's does. Then it is healed."""
     set_faults(encoder, slow_bitrate=1)
     publisher = Publisher(encoder, nginx, "slow", SMALL, "--quality Medium1", "--bitrate 150,512,512")
-    publisher.wait_pictures(40)
+    publisher.wait_frames(40)
     encoder.shape(rate="256kbit")
     publisher.process.wait_for('"code":1103', 40)
     encoder.unshape()
     set_faults(encoder, slow_bitrate=0)
-    before = publisher.pictures
-    publisher.wait_pictures(before + 20)
+    before = publisher.frames
+    publisher.wait_frames(before + 20)
     assert publisher.last_status["encoder"] == "openh264"
     # A minute later the hardware is tried again, and stays.
     publisher.wait_status(lambda status: status["encoder"] != "openh264", 90)
-    before = publisher.pictures
-    publisher.wait_pictures(before + 100)
+    before = publisher.frames
+    publisher.wait_frames(before + 100)
     stream = publisher.stop()
     assert stream.codes.count(1103) == 1 and stream.codes.count(1104) == 1
     (again,) = [event for event in stream.events if event.get("code") == 1104]
@@ -164,18 +166,18 @@ def test_a_setting_that_hangs_gives_way_to_software_and_the_hardware_comes_back(
     (fall,) = [event for event in stream.events if event.get("code") == 1103]
     assert "has not returned" in fall["reason"]
     assert stream.of("status")[-1]["encoder"] == "v4l2:/dev/video11"
-    times = [tag.timestamp for tag in stream.recording.pictures]
+    times = [tag.timestamp for tag in stream.recording.frames]
     gaps = [after - before for before, after in zip(times, times[1:])]
-    assert max(gaps) < 3500, "the picture stood for the two seconds that a call may take, and no longer"
+    assert max(gaps) < 3500, "the frame stood for the two seconds that a call may take, and no longer"
     assert_decodes(stream)
 
 
-def test_too_little_memory_makes_a_smaller_picture(encoder, nginx):
+def test_too_little_memory_makes_a_smaller_frame(encoder, nginx):
     set_faults(encoder, memory_kb=2500, memory_errno=errno.ENOMEM)
     stream = Publisher(
         encoder, nginx, "small", "--dimension 960x540", "--encoder auto", "--quality Low3", "--duration 6").finish()
     assert (stream.recording.sps.width, stream.recording.sps.height) == (640, 360)
-    assert "got no memory for its buffers" in stream.text and "the picture is 640x360 now" in stream.text
+    assert "got no memory for its buffers" in stream.text and "the frame is 640x360 now" in stream.text
     assert not {1103, 1104} & set(stream.codes)
     assert {event["encoder"] for event in stream.of("status")} == {"v4l2:/dev/video11"}
     assert_decodes(stream)
@@ -196,7 +198,7 @@ def test_no_memory_at_all_leads_to_software(encoder, nginx):
 
 
 def test_a_chosen_encoder_is_waited_for_and_then_missed(encoder, nginx):
-    """--encoder v4l2 begins no stream without it: what may pass is tried three times, then told with what can be done."""
+    """--encoder v4l2 starts no stream without it: what may pass is tried three times, then reported with what can be done."""
     set_faults(encoder, busy_format=1)
     publisher = Publisher(encoder, nginx, "moment", SMALL, "--quality Low3", "--duration 4")
     publisher.process.wait_for("it is opened again", 30)
@@ -218,18 +220,18 @@ def test_a_live_stream_outlives_the_encoder_that_was_chosen(encoder, nginx):
         encoder, nginx, "outlives", "--dimension 640x360", "--quality Medium3", "--adapt restart", "--commands",
         source="v4l2:/dev/video0,size=640x360,format=NV12",
     )  # fmt: skip
-    publisher.wait_pictures(20)
+    publisher.wait_frames(20)
     assert publisher.wait_status(lambda status: True, 10)["encoder"] == "v4l2:/dev/video11"
     set_faults(encoder, busy_format=1)
     publisher.command("set quality High1")
     publisher.process.wait_for('"code":1103', 30)
-    publisher.wait_pictures(publisher.pictures + 20)
+    publisher.wait_frames(publisher.frames + 20)
     stream = publisher.stop()
     (fall,) = [event for event in stream.events if event["code"] == 1103]
     assert "refuses the format" in fall["reason"] and not {1102, 1104} & set(stream.codes)
     assert all(event["code"] >= 0 for event in stream.events)
     assert stream.of("status")[-1]["encoder"] == "openh264"
-    assert stream.recording.pictures[0].is_key_picture and stream.recording.decoded.complaints == ""
+    assert stream.recording.frames[0].is_keyframe and stream.recording.decoded.complaints == ""
     assert unaccounted(stream.ended) == 0, stream.ended
 
 
@@ -240,7 +242,7 @@ def test_a_driver_that_hangs_costs_one_thread_however_often_it_is_tried(encoder,
         encoder, nginx, fault, "--dimension 640x360", "--quality Medium3", "--adapt restart", "--commands",
         source="v4l2:/dev/video0,size=640x360,format=NV12",
     )  # fmt: skip
-    publisher.wait_pictures(20)
+    publisher.wait_frames(20)
     publisher.wait_status(lambda status: status["encoder"] == "v4l2:/dev/video11", 10)
     use = ResourceUse(encoder, publisher.process.pid)
     use.measure()
@@ -249,18 +251,18 @@ def test_a_driver_that_hangs_costs_one_thread_however_often_it_is_tried(encoder,
         for count, quality in enumerate(["High1", "Medium3", "High1", "Medium3", "High1"], start=1):
             publisher.command(f"set quality {quality}")
             publisher.wait_event(1103, count, 30)
-            publisher.wait_pictures(publisher.pictures + 10)
+            publisher.wait_frames(publisher.frames + 10)
             use.measure()
     finally:
         set_faults(encoder, **{fault: 0})
     # What hung goes on from there, to its end.
     time.sleep(3)
-    # The first that hangs is the only one. A connection may be on its end, or at its begin.
+    # The first that hangs is the only one. A connection may be on its end, or at its start.
     assert max(use.threads[2:]) <= use.threads[1] + 1, use.threads
     assert max(use.descriptors[2:]) <= use.descriptors[1] + 2, use.descriptors
     publisher.command("set quality Medium3")
     publisher.wait_status(lambda status: status["encoder"] == "v4l2:/dev/video11", 30)
-    publisher.wait_pictures(publisher.pictures + 20)
+    publisher.wait_frames(publisher.frames + 20)
     stream = publisher.stop()
     falls = [event for event in stream.events if event.get("code") == 1103]
     assert len(falls) == 5 and all("has not returned" in event["reason"] for event in falls), falls
@@ -271,11 +273,11 @@ def test_a_driver_that_hangs_costs_one_thread_however_often_it_is_tried(encoder,
 def test_a_driver_that_does_not_say_what_it_is_holds_up_no_stream(encoder, nginx):
     set_faults(encoder, hang_open=1)
     try:
-        begin = time.monotonic()
+        start = time.monotonic()
         publisher = Publisher(
             encoder, nginx, "silent", "--dimension 160x120", "--encoder auto", "--quality Low1", "--duration 5")
         publisher.wait_live(30)
-        assert time.monotonic() - begin < 20
+        assert time.monotonic() - start < 20
         stream = publisher.finish(60)
         refused = encoder.run(
             f"tallycam publish --encoder v4l2:/dev/video11 --audio none --events json --url rtmp://{HOST}:9/live/x",

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from encoder import PARAMETERS, kernel_is_content, set_faults
-from loans import DEBUG, ENCODER_HOLDS, HOLDERS
+from leases import DEBUG, ENCODER_HOLDS, HOLDERS, mount_debug
+
+pytestmark = pytest.mark.takes(minutes=4.5, processors=0.4)
 
 NODE = "/dev/video11"
 I_PERIOD, GOP_SIZE, BITRATE, FORCE_KEY = 0x00990A66, 0x009909CB, 0x009909CF, 0x009909E5
@@ -87,7 +89,7 @@ def took(milliseconds: int, seconds: float) -> bool:
 # Memory.
 
 
-LENT = f"borrow /dev/video0 4 {opened('640 360', 4, memory='lent')} {START} feed 8 5 quiet 600"
+IMPORTED = f"borrow /dev/video0 4 {opened('640 360', 4, memory='imported')} {START} feed 8 5 quiet 600"
 
 
 def prepare_camera(board) -> None:
@@ -96,16 +98,16 @@ def prepare_camera(board) -> None:
 
 def test_contiguous_memory_is_taken_as_it_is(client, encoder):
     prepare_camera(encoder)
-    answers = client.run(LENT).assert_fine()
+    answers = client.run(IMPORTED).assert_fine()
     assert len(answers.coded) == len(answers.back("frame")) == 8
 
 
-def test_lent_memory_has_the_holders_that_are_counted(client, encoder):
+def test_leased_memory_has_the_holders_that_are_counted(client, encoder):
     """The descriptor, and what an encoder that has it adds; the processor has no mapping here."""
     prepare_camera(encoder)
-    encoder.run(f"mountpoint -q {DEBUG} || mount -t debugfs debugfs {DEBUG}")
-    set_faults(encoder, picture_ms=20)
-    borrower = encoder.start(f"/tmp/client {LENT} run 8000")
+    mount_debug(encoder)
+    set_faults(encoder, frame_ms=20)
+    borrower = encoder.start(f"/tmp/client {IMPORTED} run 8000")
     borrower.wait_for('"frame":8', 20)
     text = encoder.run(f"cat {DEBUG}/dma_buf/bufinfo").text
     holders = [int(count) for count in re.findall(r"^\d+\s+\S+\s+\S+\s+(\d+)\s+videobuf2", text, re.MULTILINE)]
@@ -116,14 +118,14 @@ def test_lent_memory_has_the_holders_that_are_counted(client, encoder):
 
 def test_scattered_memory_is_refused_when_it_is_queued(scattered_camera, client, encoder):
     prepare_camera(encoder)
-    answers = client.run(LENT)
+    answers = client.run(IMPORTED)
     assert answers.errors("QBUF") == [errno.EFAULT] and not answers.back("frame")
     assert answers.errors("STREAMON") == [0, 0]
 
 
 def test_a_friendlier_encoder_takes_any_memory(scattered_camera, any_memory, client, encoder):
     prepare_camera(encoder)
-    assert len(client.run(LENT).assert_fine().coded) == 8
+    assert len(client.run(IMPORTED).assert_fine().coded) == 8
 
 
 # Time.
@@ -131,7 +133,7 @@ def test_a_friendlier_encoder_takes_any_memory(scattered_camera, any_memory, cli
 
 @pytest.mark.parametrize("milliseconds", FRAME_TIMES[1:])
 def test_a_frame_takes_its_time_and_several_are_inside(client, encoder, milliseconds):
-    set_faults(encoder, picture_ms=milliseconds)
+    set_faults(encoder, frame_ms=milliseconds)
     answers = client.run(opened(), START, "feed 24 1 quiet 600").assert_fine()
     coded, back = answers.coded, answers.back("frame")
     assert [line["frame"] for line in coded] == [line["frame"] for line in back] == list(range(1, 25))
@@ -152,7 +154,7 @@ def test_an_encoder_without_a_frame_time_waits_for_nothing(client):
 @pytest.mark.parametrize("milliseconds", FRAME_TIMES)
 def test_every_fault_shows_whatever_a_frame_takes(client, encoder, milliseconds):
     def run(*words: str, **faults: int) -> Answers:
-        set_faults(encoder, picture_ms=milliseconds, **faults)
+        set_faults(encoder, frame_ms=milliseconds, **faults)
         answers = client.run(opened(), START, *words)
         set_faults(encoder, **dict.fromkeys(faults, 0))
         return answers
@@ -198,8 +200,8 @@ def test_without_a_component_buffers_are_invalid(client, encoder):
     assert client.run(f"open {NODE} buffers frames 4 own buffers coded 3 own").errors("REQBUFS") == [errno.EINVAL] * 2
 
 
-def test_memory_that_is_short_is_told_in_three_ways(client, encoder):
-    """Of the VideoCore's when it starts, or for its component, or of the kernel's for buffers; a smaller picture fits."""
+def test_memory_that_is_short_is_reported_in_three_ways(client, encoder):
+    """Of the VideoCore's when it starts, or for its component, or of the kernel's for buffers; a smaller frame fits."""
     for number, reqbufs, streamon in [
         (errno.EPERM, [0, 0], [errno.EPERM] * 2), (errno.EINVAL, [errno.EINVAL] * 2, None),
         (errno.ENOMEM, [errno.ENOMEM, 0], None),
@@ -297,14 +299,14 @@ def test_the_end_is_an_empty_buffer_of_its_own(client, encoder):
     *frames, last = answers.back("coded")
     assert len(frames) == 5 and not any(line["last"] for line in frames)
     assert (last["last"], last["bytes"], last["key"]) == (1, 0, 0)
-    # No numbers, and a word of key frames only.
+    # No numbers, and a word of keyframes only.
     assert not any(line["sequence"] or line["p"] for line in answers.back("coded") + answers.back("frame"))
     assert [line["key"] for line in frames] == [1, 0, 0, 0, 0]
     empty = client.run(opened(), START, "stop quiet 600").assert_fine()
     assert [line["last"] for line in empty.back("coded")] == [1]
 
 
-def test_the_period_of_key_frames_has_two_names(client):
+def test_the_period_of_keyframes_has_two_names(client):
     answers = client.run(f"open {NODE} set {I_PERIOD} 7 value {GOP_SIZE} value {MIN_BUFFERS}")
     values = [(line["control"], line["errno"]) for line in answers if "control" in line]
     assert values == [(7, 0), (0, errno.EINVAL)]

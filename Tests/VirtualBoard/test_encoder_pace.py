@@ -9,33 +9,35 @@ from board import HOST
 
 from encoder import SMALL, Publisher, Stream, assert_decodes, set_faults
 
+pytestmark = [pytest.mark.takes(minutes=5.5, processors=0.4), pytest.mark.paced]
+
 CAMERA = "v4l2:/dev/video0,size=640x360,format=NV12"
 LEND = ("--dimension 640x360", "--quality Medium1", "--adapt nothing")
 HARDWARE, SOFTWARE = "v4l2:/dev/video11", "openh264"
 
 
-def gaps(stream: Stream, begin: float = 1.0) -> list[int]:
-    """Milliseconds from one picture to the next, without the first seconds."""
-    times = [tag.timestamp for tag in stream.recording.pictures if tag.timestamp >= begin * 1000]
+def gaps(stream: Stream, start: float = 1.0) -> list[int]:
+    """Milliseconds from one frame to the next, without the first seconds."""
+    times = [tag.timestamp for tag in stream.recording.frames if tag.timestamp >= start * 1000]
     return [after - before for before, after in zip(times, times[1:])]
 
 
 def silences(publisher: Publisher, seconds: float) -> list[float]:
-    """How long the count of sent pictures stood still, looked at from outside while so many seconds pass."""
+    """How long the count of sent frames stood still, looked at from outside while so many seconds pass."""
     end = time.monotonic() + seconds
-    last, since, found = publisher.pictures, time.monotonic(), []
+    last, since, found = publisher.frames, time.monotonic(), []
     while time.monotonic() < end:
         time.sleep(0.2)
-        if publisher.pictures > last:
+        if publisher.frames > last:
             found.append(time.monotonic() - since)
-            last, since = publisher.pictures, time.monotonic()
+            last, since = publisher.frames, time.monotonic()
     return found + [time.monotonic() - since]
 
 
 @pytest.mark.parametrize("milliseconds, rates", [(36, (24, 28.5)), (45, (19.5, 22.7))])
 def test_an_encoder_slower_than_the_camera_gives_even_frames(encoder, nginx, capsys, milliseconds, rates):
     """All of the camera's buffers are in it, and none comes back by a new frame: there is none without a free buffer."""
-    set_faults(encoder, picture_ms=milliseconds)
+    set_faults(encoder, frame_ms=milliseconds)
     stream = Publisher(encoder, nginx, f"pace{milliseconds}", *LEND, "--duration 14", source=CAMERA).finish(90)
     found = sorted(gaps(stream))
     rate = 1000 * len(found) / sum(found)
@@ -61,7 +63,7 @@ def test_frames_that_the_driver_cannot_read_are_copied_once(encoder, scattered_c
     assert stream.text.count("each frame is copied into the encoder's own") == 1
     # Making the encoder's own inputs takes a moment, half a second in a busy guest, in which the newest frame waits; the
     # first one is in.
-    assert stream.ended["videoSkipped"] <= 15 and stream.recording.pictures[0].timestamp < 250, stream.ended
+    assert stream.ended["videoSkipped"] <= 15 and stream.recording.frames[0].timestamp < 250, stream.ended
     # One copy for each frame that was not left out; a few may be just on their way.
     taken = reports[-1]["sourceFrames"] - reports[-1]["videoSkipped"]
     assert abs(reports[-1]["sourceConverted"] - taken) <= 5, reports[-1]
@@ -82,7 +84,7 @@ def test_an_encoder_without_memory_of_its_own_says_so(encoder, nginx, fault):
 
 
 @pytest.mark.parametrize("number", [errno.EPERM, errno.EINVAL])
-def test_too_little_memory_for_the_firmware_makes_a_smaller_picture(encoder, nginx, number):
+def test_too_little_memory_for_the_firmware_makes_a_smaller_frame(encoder, nginx, number):
     set_faults(encoder, memory_kb=2000, memory_errno=number)
     stream = Publisher(
         encoder, nginx, f"lean{number}", "--dimension 960x540", "--encoder auto", "--quality Low3", "--duration 6").finish(90)
@@ -92,7 +94,7 @@ def test_too_little_memory_for_the_firmware_makes_a_smaller_picture(encoder, ngi
     assert_decodes(stream)
 
 
-def test_a_chosen_encoder_that_gives_nothing_begins_no_stream(encoder, nginx):
+def test_a_chosen_encoder_that_gives_nothing_starts_no_stream(encoder, nginx):
     """It opens, takes frames and stays silent: known before anything is published."""
     set_faults(encoder, swallow_after=1)
     refused = encoder.run(
@@ -113,34 +115,34 @@ def test_an_encoder_that_stops_slowly_is_bridged_by_software(encoder, nginx, cap
     set_faults(encoder, stall_after=60, stall_opens=1, stop_ms=2000)
     publisher = Publisher(encoder, nginx, "bridged", *LEND, source=CAMERA)
     publisher.wait_event(1104, 1, 60)
-    publisher.wait_pictures(publisher.pictures + 60)
+    publisher.wait_frames(publisher.frames + 60)
     stream = publisher.stop()
     codes = [code for code in stream.codes if code in (1103, 1104)]
     assert codes == [1103, 1104], codes
     assert stream.of("status")[-1]["encoder"] == HARDWARE
     with capsys.disabled():
-        print(f"\n  the picture stood for {max(gaps(stream))} ms")
+        print(f"\n  the frame stood for {max(gaps(stream))} ms")
     # A second of silence, another one after a keyframe was asked for, and one for closing.
     assert max(gaps(stream)) < 4300, "software takes over after the first slow close"
     assert stream.of("status")[-1]["sourceInterruptions"] == 0
     assert_decodes(stream)
 
 
-def test_firmware_that_was_silent_is_back_with_the_first_retry_and_no_retry_stops_the_picture(encoder, nginx, capsys):
+def test_firmware_that_was_silent_is_back_with_the_first_retry_and_no_retry_stops_the_frame(encoder, nginx, capsys):
     """The driver keeps a flag from a component whose disabling was not answered: the next one gives nothing, and only
     closing that heals it. Software goes on through all of it."""
     publisher = Publisher(encoder, nginx, "healed", *LEND, source=CAMERA)
-    publisher.wait_pictures(60)
+    publisher.wait_frames(60)
     set_faults(encoder, silent=1)
     publisher.wait_event(1103, 1, 40)
     fallen = time.monotonic()
-    publisher.wait_pictures(publisher.pictures + 10)
+    publisher.wait_frames(publisher.frames + 10)
     # The driver has waited for everything, in vain.
     time.sleep(30)
     set_faults(encoder, silent=0)
     found = silences(publisher, max(1.0, fallen + 50 - time.monotonic()))
     publisher.wait_event(1104, 1, 60)
-    publisher.wait_pictures(publisher.pictures + 60)
+    publisher.wait_frames(publisher.frames + 60)
     stream = publisher.stop()
     assert [code for code in stream.codes if code in (1103, 1104)] == [1103, 1104]
     assert stream.of("status")[-1]["encoder"] == HARDWARE
@@ -148,19 +150,19 @@ def test_firmware_that_was_silent_is_back_with_the_first_retry_and_no_retry_stop
     (fall,) = [event["t"] - zero for event in stream.events if event["code"] == 1103]
     later = gaps(stream, fall + 1)
     with capsys.disabled():
-        print(f"\n  after the fall the picture never stood longer than {max(later)} ms ({max(found):.1f} s as counted)")
+        print(f"\n  after the fall the frame never stood longer than {max(later)} ms ({max(found):.1f} s as counted)")
     # Software gives 15 a second at the least; a guest that is busy with an opening is late.
     assert max(later) < 1500, f"{sorted(later)[-10:]} after {fall}, among {gaps(stream)}"
     assert_decodes(stream)
 
 
-def test_a_retry_with_dead_firmware_does_not_stop_the_picture(encoder, nginx):
+def test_a_retry_with_dead_firmware_does_not_stop_the_frame(encoder, nginx):
     """Every opening fails after seconds, two at each retry, and software goes on beside them."""
     publisher = Publisher(encoder, nginx, "dead", *LEND, source=CAMERA)
-    publisher.wait_pictures(60)
+    publisher.wait_frames(60)
     set_faults(encoder, silent=1)
     publisher.wait_event(1103, 2, 140)
-    publisher.wait_pictures(publisher.pictures + 20)
+    publisher.wait_frames(publisher.frames + 20)
     stream = publisher.stop(60)
     first, second = [event for event in stream.events if event.get("code") == 1103]
     assert "tried again" in second["reason"] and second["t"] - first["t"] > 55
@@ -172,12 +174,12 @@ def test_a_retry_with_dead_firmware_does_not_stop_the_picture(encoder, nginx):
 
 
 @pytest.mark.parametrize("fault", ["silent", "hang_buffers"])
-def test_a_stream_begins_in_software_when_the_firmware_is_dead(encoder, nginx, fault):
+def test_a_stream_starts_in_software_when_the_firmware_is_dead(encoder, nginx, fault):
     """The node is there and says what it is; whatever asks the firmware takes seconds, or does not return."""
     set_faults(encoder, **{fault: 1})
     try:
         stream = Publisher(
-            encoder, nginx, f"begin{fault}", "--dimension 160x120", "--encoder auto", "--quality Low1", "--duration 6",
+            encoder, nginx, f"start{fault}", "--dimension 160x120", "--encoder auto", "--quality Low1", "--duration 6",
         ).finish(90)  # fmt: skip
         refused = encoder.run(
             f"tallycam publish --encoder v4l2 --audio none --events json --url rtmp://{HOST}:9/live/x", check=False,

@@ -7,6 +7,8 @@ import pytest
 from board import HOST
 from recording import Recording
 
+pytestmark = pytest.mark.takes(minutes=1.5, processors=0.5)
+
 VIMC = "platform/vimc.0 Sensor B"
 
 
@@ -44,21 +46,21 @@ def test_cameras_are_listed_with_what_they_offer(board):
     assert (controls["FaceDetectMode"]["type"], controls["FaceDetectMode"]["values"]) == ("choice", ["FaceDetectModeOff"])
     assert (controls["FrameDurationLimits"]["type"], controls["FrameDurationLimits"]["count"]) == ("integer", 2)
     text = board.run("tallycam cameras").text
-    assert "libcamera:Virtual0  A model, back" in text and "5.0 to 60.0 pictures per second" in text
+    assert "libcamera:Virtual0  A model, back" in text and "5.0 to 60.0 frames per second" in text
 
 
-def test_a_hundred_pictures_of_the_virtual_camera_come_in_order_and_unread(board):
+def test_a_hundred_frames_of_the_virtual_camera_come_in_order_and_unread(board):
     report = captured(board, "libcamera:back,fps=10", 100, "--dimension 320x240")
     assert (report["format"], report["size"]) == ("NV12", "320x240")
     assert report["frames"] == report["captured"] == report["dmabuf"] == 100
     assert report["disorders"] == report["dropped"] == report["repeated"] == report["mapped"] == 0
 
 
-def test_ten_pictures_come_through_vimcs_module(board, vimc):
+def test_ten_frames_come_through_vimcs_module(board, vimc):
     report = captured(board, f"{vimc},Brightness=0.2,fps=1", 10, "--dimension 160x120")
     assert report["format"] == "BG24"
     assert report["disorders"] == report["mapped"] == 0
-    # vimc works on its pictures in the processor: a busy emulated one has not always a new picture after a second.
+    # vimc works on its frames in the processor: a busy emulated one has not always a new frame after a second.
     assert report["captured"] + report["repeated"] == report["frames"] == report["dmabuf"] == 10
     assert report["captured"] >= 3
 
@@ -91,7 +93,7 @@ def test_another_cameras_name_is_refused_with_the_list(board):
     assert "in use" not in refused.text and "may not be opened" not in refused.text
 
 
-def test_a_camera_in_use_is_told_and_leaves_the_others_free(board, vimc):
+def test_a_camera_in_use_is_reported_and_leaves_the_others_free(board, vimc):
     holder = board.start(f"exec tallycam capture --video '{vimc},fps=1' --frames 100000 --dimension 160x120")
     board.run("sleep 5")
     number = board.run("pidof tallycam").text.strip()
@@ -104,7 +106,7 @@ def test_a_camera_in_use_is_told_and_leaves_the_others_free(board, vimc):
     assert other["captured"] == 5
 
 
-def test_a_forbidden_camera_is_told(board, vimc):
+def test_a_forbidden_camera_is_reported(board, vimc):
     board.run("grep -q nobody /etc/passwd || echo nobody:x:65534:65534::/:/bin/sh >> /etc/passwd")
     script = f"#!/bin/sh\nexec tallycam capture --video '{vimc}'\n"
     board.put("/tmp/try-libcamera", script, "755")

@@ -9,12 +9,14 @@ import pytest
 from encoder import PARAMETERS, Publisher, Stream, assert_decodes, unaccounted
 from test_synchrony import brightness
 
+pytestmark = pytest.mark.takes(minutes=3.5, processors=0.5)
+
 CAMERA = "v4l2:/dev/video0,size=640x360,format=NV12,fps=30"
 
 
 @dataclass
 class Step:
-    """A time in which the operating point stayed what it was, in the order of the pictures that were sent."""
+    """A time in which the operating point stayed what it was, in the order of the frames that were sent."""
 
     quality: str
     frames_per_second: int
@@ -53,16 +55,16 @@ def steps_of(stream: Stream) -> list[Step]:
 
 
 def measured_kbps(stream: Stream, step: Step) -> float:
-    """What the step's pictures would need at its frame rate: an emulated camera gives fewer."""
-    sizes = [len(tag.body) - 5 for tag in stream.recording.pictures[step.first : step.last]]
+    """What the step's frames would need at its frame rate: an emulated camera gives fewer."""
+    sizes = [len(tag.body) - 5 for tag in stream.recording.frames[step.first : step.last]]
     return sum(sizes) / len(sizes) * 8 * step.frames_per_second / 1000
 
 
-def assert_bitrate_follows(stream: Stream, least_pictures: int = 25) -> list[str]:
-    """In every step that was long enough for two key frames' worth of averaging."""
+def assert_bitrate_follows(stream: Stream, least_frames: int = 25) -> list[str]:
+    """In every step that was long enough for two keyframes' worth of averaging."""
     lines = []
     for step in steps_of(stream):
-        if step.last - step.first < least_pictures:
+        if step.last - step.first < least_frames:
             continue
         kbps = measured_kbps(stream, step)
         lines.append(f"{step.quality}: {step.bits_per_second / 1000:.0f} asked, {kbps:.0f} measured")
@@ -75,15 +77,15 @@ def assert_whole(stream: Stream) -> None:
     assert unaccounted(stream.ended) == 0, stream.ended
     decoded = stream.recording.decoded
     assert decoded.complaints == ""
-    assert decoded.pictures == stream.ended["videoFrames"] == len(stream.recording.pictures)
+    assert decoded.frames == stream.ended["videoFrames"] == len(stream.recording.frames)
     assert not stream.recording.disorder()
     assert not {1102, 1103, 1104} & set(stream.codes)
-    # The headers name the frame rate, which may change; the picture may not.
+    # The headers name the frame rate, which may change; the frame may not.
     headers = [flv.sps_of_header(tag) for tag in stream.recording.tags if tag.is_video_header]
     assert len({(sps.width, sps.height, sps.profile, sps.level) for sps in headers}) == 1, headers
 
 
-# Quality, pictures per second, kbit/s: the walk up the table and down again.
+# Quality, frames per second, kbit/s: the walk up the table and down again.
 TABLE = [
     ("Low1", 12, 150), ("Low2", 15, 264), ("Low3", 15, 350), ("Medium1", 30, 512), ("Medium2", 30, 800),
     ("Medium3", 30, 1000),
@@ -115,21 +117,21 @@ def test_quality_script_over_the_whole_table_and_back(encoder, voice, nginx, cap
         print("\n  " + "\n  ".join(lines))
     assert len(lines) == len(WALK)
     assert_whole(stream)
-    # The sound went along, to the end.
-    sounds = stream.recording.sounds
-    assert len(sounds) > 100 and abs(sounds[-1].timestamp - stream.recording.pictures[-1].timestamp) < 1000
+    # The audio went along, to the end.
+    audio_packets = stream.recording.audio_packets
+    assert len(audio_packets) > 100 and abs(audio_packets[-1].timestamp - stream.recording.frames[-1].timestamp) < 1000
 
 
 def test_a_size_that_needs_more_for_medium_keeps_its_encoder(encoder, nginx):
-    """720x576 at Low's 15 pictures a second fits level 3.0, at Medium's 30 it does not: the header says 3.1 at once."""
+    """720x576 at Low's 15 frames a second fits level 3.0, at Medium's 30 it does not: the header says 3.1 at once."""
     before = uses(encoder)
     publisher = Publisher(
         encoder, nginx, "level", "--dimension 720x576", "--quality Low1", "--adapt nothing", "--commands")
-    publisher.wait_pictures(8)
+    publisher.wait_frames(8)
     for quality in ("Medium3", "Low2"):
         publisher.command(f"set quality {quality}")
         reached = publisher.wait_status(lambda status: status["quality"] == quality, 20)
-        publisher.wait_pictures(reached["videoFrames"] + 8)
+        publisher.wait_frames(reached["videoFrames"] + 8)
     stream = publisher.stop()
     assert uses(encoder) - before == OPENING
     assert stream.recording.sps.level == 31
@@ -143,7 +145,7 @@ def test_quality_follows_the_network(encoder, voice, nginx, capsys):
         encoder, nginx, "follows", "--dimension 640x360", "--quality Medium3", "--bitrate 150,1000,1000",
         source=CAMERA, audio="alsa:hw:Loopback,1",
     )  # fmt: skip
-    publisher.wait_pictures(60)
+    publisher.wait_frames(60)
     encoder.shape(rate="320kbit")
     publisher.wait_status(lambda status: status["quality"] == "Low1", 60)
     time.sleep(6)
@@ -160,7 +162,7 @@ def test_quality_follows_the_network(encoder, voice, nginx, capsys):
 
 
 def publish_from_libcamera(encoder, nginx, name: str) -> tuple[Stream, dict]:
-    """Every picture is accounted for. Gives its last status, too."""
+    """Every frame is accounted for. Gives its last status, too."""
     stream = Publisher(
         encoder, nginx, name, "--dimension 640x360", "--quality Medium1", "--adapt nothing", "--duration 12",
         source="libcamera:Virtual0,size=640x360,fps=10",
@@ -177,20 +179,20 @@ def publish_from_libcamera(encoder, nginx, name: str) -> tuple[Stream, dict]:
 
 
 def test_libcamera_lends_its_memory_to_the_encoder(encoder, any_memory, nginx):
-    """libcamera -> DMABUF -> encoder -> RTMP: the processor copies no raw picture."""
+    """libcamera -> DMABUF -> encoder -> RTMP: the processor copies no raw frame."""
     _, status = publish_from_libcamera(encoder, nginx, "libcamera")
     assert status["sourceConverted"] == status["sourceMapped"] == 0, status
 
 
 def test_libcameras_virtual_camera_is_copied_once_for_an_encoder_that_cannot_read_it(encoder, nginx):
-    """Its memory is ordinary pages, and contiguous, as the Pi's encoder needs it, by chance only: either is told right."""
+    """Its memory is ordinary pages, and contiguous, as the Pi's encoder needs it, by chance only: either is reported right."""
     stream, status = publish_from_libcamera(encoder, nginx, "copied")
-    told = stream.text.count("each frame is copied into the encoder's own")
+    reported = stream.text.count("each frame is copied into the encoder's own")
     copied = status["sourceConverted"]
-    assert (told, copied) == (0, 0) or told == 1 and 0 < copied <= status["sourceFrames"], (told, status)
+    assert (reported, copied) == (0, 0) or reported == 1 and 0 < copied <= status["sourceFrames"], (reported, status)
 
 
-def test_pictures_that_a_camera_lends_show_what_it_saw(encoder, nginx):
+def test_frames_that_a_camera_lends_show_what_it_saw(encoder, nginx):
     """Each of them once, in its order: the camera sees dark, bright and dark again, and the stream shows no more changes
     than these. A buffer that the encoder read too late or twice would be one."""
     dark, bright, usual = (f"v4l2-ctl -d /dev/video0 -c brightness={value}" for value in (0, 255, 128))
@@ -200,10 +202,10 @@ def test_pictures_that_a_camera_lends_show_what_it_saw(encoder, nginx):
             encoder, nginx, "seen", "--dimension 640x360", "--quality Low3", "--adapt nothing",
             source="v4l2:/dev/video0,size=640x360,format=NV12",
         )  # fmt: skip
-        publisher.wait_pictures(15)
+        publisher.wait_frames(15)
         for change in (bright, dark):
             encoder.run(change)
-            publisher.wait_pictures(publisher.pictures + 25)
+            publisher.wait_frames(publisher.frames + 25)
         stream = publisher.stop()
     finally:
         encoder.run(usual)

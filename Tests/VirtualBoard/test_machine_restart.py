@@ -10,7 +10,9 @@ from test_card import NAME, SMALL, server
 
 from encoder import PARAMETERS
 
-# A camera's pictures lie in the driver's memory: it is the encoder that asks for more.
+pytestmark = pytest.mark.takes(minutes=1.5, processors=0.5)
+
+# A camera's frames lie in the driver's memory: it is the encoder that asks for more.
 DEVICE = {
     **SMALL, "camera": "/dev/video0", "audio": {"source": "silence"}, "dimension": "640x480", "statusInterval": 1,
 }  # fmt: skip
@@ -60,13 +62,13 @@ def test_when_software_fails_too_the_machine_restarts_and_the_stream_goes_on(pow
     board.run(EXHAUST)
     # QEMU ends instead of restarting, as the tests ask it to.
     board.wait_for_end(90)
-    for told in ("failed (-1303)", "machineRestarting (2007)", "restart 1 of at most 3 an hour"):
-        assert told in board.console, f"{told!r} is not among\n{board.console[-3000:]}"
+    for reported in ("failed (-1303)", "machineRestarting (2007)", "restart 1 of at most 3 an hour"):
+        assert reported in board.console, f"{reported!r} is not among\n{board.console[-3000:]}"
 
     # With memory again, and without that encoder.
     board = power_on()
     board.wait_for_state("live", 120)
-    assert board.run("cat /state/restarts").text.split()[0] == "none", "it begins by itself once only"
+    assert board.run("cat /state/restarts").text.split()[0] == "none", "it starts by itself once only"
     events = board.run("cat /state/events").text
     assert "machineRestarting (2007)" in events and "failed (-1303)" in events
     board.click()

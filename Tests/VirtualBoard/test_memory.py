@@ -5,14 +5,14 @@ from encoder import Publisher, assert_decodes
 BOARD_OPTIONS = {"kernel_words": "cma=8M"}
 
 
-def test_too_little_contiguous_memory_makes_a_smaller_picture(encoder, nginx):
+def test_too_little_contiguous_memory_makes_a_smaller_frame(encoder, nginx):
     """Two inputs of 1350 kB and three outputs of 512 kB, with 4 MB to spare, are more than 8 MB. Known before anything is
-    asked of the driver, and told with what was needed."""
+    asked of the driver, and reported with what was needed."""
     assert encoder.run("grep CmaTotal /proc/meminfo").text.split()[1] == "8192"
     stream = Publisher(
         encoder, nginx, "contiguous", "--dimension 1280x720", "--encoder auto", "--quality Low1", "--duration 5").finish()
     assert "needs 8332 kB for its buffers, and 8192 kB of contiguous memory (CMA) are free" in stream.text
-    assert stream.text.count("the picture is ") == 1 and "the picture is 960x540 now" in stream.text
+    assert stream.text.count("the frame is ") == 1 and "the frame is 960x540 now" in stream.text
     assert (stream.recording.sps.width, stream.recording.sps.height) == (960, 540)
     assert {event["encoder"] for event in stream.of("status")} == {"v4l2:/dev/video11"}
     assert not {1103, 1104} & set(stream.codes)

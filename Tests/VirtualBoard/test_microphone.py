@@ -10,6 +10,8 @@ from board import HOST
 from recording import Recording
 from test_capture import events, publish, speak
 
+pytestmark = [pytest.mark.takes(minutes=4, processors=0.55), pytest.mark.listens]
+
 DRIVER = "/sys/bus/platform/drivers/snd_aloop"
 CARD = "snd_aloop.0"
 
@@ -34,13 +36,13 @@ def loudness(recording: Recording) -> list[float]:
     return [sum(map(abs, samples[place : place + 800])) / 800 for place in range(0, len(samples) - 800, 800)]
 
 
-def assert_sound_keeps_time(recording: Recording) -> None:
+def assert_audio_keeps_time(recording: Recording) -> None:
     """No packet is missing or too many by the clock, none is out of order."""
     assert not recording.disorder() and not recording.decoded.complaints
-    sounds = recording.sounds
+    audio_packets = recording.audio_packets
     length = 1024 / recording.sample_rate
-    for index, sound in enumerate(sounds):
-        assert abs((sound.timestamp - sounds[0].timestamp) / 1000 - index * length) < 0.04, index
+    for index, audio in enumerate(audio_packets):
+        assert abs((audio.timestamp - audio_packets[0].timestamp) / 1000 - index * length) < 0.04, index
 
 
 def test_microphones_are_listed(board):
@@ -59,7 +61,7 @@ def test_nothing_in_usr_share_is_needed(card):
         "rtmp://127.0.0.1:1941/live/bare'", timeout=60,
     ).text  # fmt: skip
     receiver.end()
-    assert text.startswith("alsa:hw:Loopback,0") and last_status(text)["audioFrames"] > 40_000
+    assert text.startswith("alsa:hw:Loopback,0") and last_status(text)["audioSamples"] > 40_000
 
 
 def tone(frequency: int, rate: int, channels: int, width: int, seconds: int) -> bytes:
@@ -83,7 +85,7 @@ def test_the_hardwares_own_format_is_brought_to_the_streams(card, nginx, code, r
         f"--url {url}", timeout=60,
     ).text  # fmt: skip
     status = last_status(text)
-    assert status["audioFrames"] > 3.5 * rate and -7 < status["audioPeakDecibels"] < -5
+    assert status["audioSamples"] > 3.5 * rate and -7 < status["audioPeakDecibels"] < -5
     recording = Recording(nginx.recording("tone"))
     assert recording.sample_rate == 44_100
     command = ["ffmpeg", "-v", "error", "-i", recording.path, "-map", "0:a", "-f", "s16le", "-"]
@@ -140,10 +142,10 @@ def test_a_muted_microphone_is_silence_and_goes_on(card, nginx):
         f"--events json --url {url}", timeout=60,
     ).text  # fmt: skip
     status = last_status(text)
-    assert status["audioFrames"] > 44_100 and "audioPeakDecibels" not in status
+    assert status["audioSamples"] > 44_100 and "audioPeakDecibels" not in status
     recording = Recording(nginx.recording("muted"))
-    assert_sound_keeps_time(recording)
-    assert len(recording.sounds) > 100 and max(loudness(recording)) < 2
+    assert_audio_keeps_time(recording)
+    assert len(recording.audio_packets) > 100 and max(loudness(recording)) < 2
 
 
 def test_an_overrun_is_counted_and_becomes_silence_of_its_length(card, nginx):
@@ -153,7 +155,7 @@ def test_an_overrun_is_counted_and_becomes_silence_of_its_length(card, nginx):
         "exec tallycam publish --video none --audio alsa:hw:Loopback,1 --duration 12 --status-interval 1 "
         f"--events json --url {url}"
     )
-    sender.wait_for('"name":"status".*"audioFrames":[1-9]', 40)
+    sender.wait_for('"name":"status".*"audioSamples":[1-9]', 40)
     # Longer than the card's buffer.
     card.run(f"sleep 2; kill -STOP {sender.pid}; sleep 1.5; kill -CONT {sender.pid}")
     output = sender.wait(60)
@@ -166,12 +168,12 @@ def test_an_overrun_is_counted_and_becomes_silence_of_its_length(card, nginx):
     overruns = status["audioOverruns"]
     assert 1.2 < status["audioSilent"] / 44_100 < 2.5 + 0.7 * overruns
     recording = Recording(nginx.recording("overrun"))
-    assert_sound_keeps_time(recording)
+    assert_audio_keeps_time(recording)
     levels = loudness(recording)
     silent = sum(level < 100 for level in levels) / 10
     # A tenth that is silent in part counts as loud.
     assert abs(silent - status["audioSilent"] / 44_100) < 0.1 + 0.2 * overruns
-    assert min(levels[-20:-2]) > 1000, "the sound is back"
+    assert min(levels[-20:-2]) > 1000, "the audio is back"
 
 
 def test_camera_and_microphone_are_published_together(card, nginx):
@@ -179,20 +181,20 @@ def test_camera_and_microphone_are_published_together(card, nginx):
     sender = card.run(publish(nginx.url("capture").replace("127.0.0.1", HOST), 20, "/dev/video0"), timeout=120)
     status = [event for event in events(sender.text) if event["name"] == "status"][-1]
     assert status["sourceInterruptions"] == status["audioInterruptions"] == 0
-    assert status["audioFrames"] > 15 * 44_100 and status["audioPeakDecibels"] > -20
+    assert status["audioSamples"] > 15 * 44_100 and status["audioPeakDecibels"] > -20
     assert status["sourceDecoded"] == 0
     recording = Recording(nginx.recording("capture"))
     assert not recording.disorder() and not recording.decoded.complaints
-    first = abs(recording.pictures[0].timestamp - recording.sounds[0].timestamp)
-    assert first < 200, "the tracks begin together"
-    sound_time = (recording.sounds[-1].timestamp - recording.sounds[0].timestamp) / 1000
-    assert abs(sound_time - (len(recording.sounds) - 1) * 1024 / recording.sample_rate) < 0.04
+    first = abs(recording.frames[0].timestamp - recording.audio_packets[0].timestamp)
+    assert first < 200, "the tracks start together"
+    audio_time = (recording.audio_packets[-1].timestamp - recording.audio_packets[0].timestamp) / 1000
+    assert abs(audio_time - (len(recording.audio_packets) - 1) * 1024 / recording.sample_rate) < 0.04
 
 
 def test_an_unplugged_microphone_returns_and_the_connection_stays(card, nginx):
     speak(card)
     sender = card.start(publish(nginx.url("unplugged").replace("127.0.0.1", HOST), 30, "/dev/video0"))
-    sender.wait_for('"name":"status".*"audioFrames":[1-9]', 40)
+    sender.wait_for('"name":"status".*"audioSamples":[1-9]', 40)
     # The kernel's call returns when nobody has the card open any more.
     unplugged = card.start(f"echo {CARD} > {DRIVER}/unbind")
     sender.wait_for('"name":"sourceInterrupted","track":"audio"', 20)
@@ -210,14 +212,14 @@ def test_an_unplugged_microphone_returns_and_the_connection_stays(card, nginx):
     overruns = status["audioOverruns"]
     assert 3 < away < 12 and away - 1 < status["audioSilent"] / 44_100 < away + 1 + 0.7 * overruns
     recording = Recording(nginx.recording("unplugged"))
-    assert_sound_keeps_time(recording)
+    assert_audio_keeps_time(recording)
     levels = loudness(recording)
     # The player comes back a little later than the card.
     assert away - 1 < sum(level < 100 for level in levels) / 10 < away + 4 + 0.7 * overruns
-    assert min(levels[-20:-2]) > 1000, "the sound is back"
+    assert min(levels[-20:-2]) > 1000, "the audio is back"
 
 
-def test_busy_and_forbidden_microphones_are_told_apart(card):
+def test_busy_and_forbidden_microphones_are_reported_apart(card):
     words = "tallycam publish --video none --audio alsa:hw:Loopback,1 --duration 2 --url rtmp://127.0.0.1:9/live/x"
     # The loop has eight of them; one is enough to listen.
     hold = "exec arecord -q -D hw:Loopback,1 -f S16_LE -c 2 -r 48000 /dev/null"

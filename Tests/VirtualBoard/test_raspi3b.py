@@ -2,9 +2,12 @@
 
 import json
 
+import pytest
 from board import CHECKOUT, HOST
 from card import Card, make_image
 from raspi import RaspberryPi3
+
+pytestmark = pytest.mark.takes(minutes=1.5, processors=1)
 
 
 def test_the_card_boots_on_a_raspberry_pi_3_and_goes_live(tmp_path, nginx, capsys):

@@ -78,22 +78,22 @@ class Transfers:
 
 
 def seconds(board, words: str) -> float:
-    begin = time.monotonic()
+    start = time.monotonic()
     board.run(words, timeout=60)
-    return time.monotonic() - begin
+    return time.monotonic() - start
 
 
 def test_what_the_guest_sends_can_be_shaped(board):
     server = Transfers()
 
     def seconds_to_arrive() -> float:
-        begin, wanted = time.monotonic(), server.received + 300_000
+        start, wanted = time.monotonic(), server.received + 300_000
         # Its end is no measure: the kernel sends on.
         board.run(f"head -c 300000 /dev/zero | socat -u - TCP:{HOST}:{server.port}")
         while server.received < wanted:
-            assert time.monotonic() < begin + 60, server.received
+            assert time.monotonic() < start + 60, server.received
             time.sleep(0.02)
-        return time.monotonic() - begin
+        return time.monotonic() - start
 
     free = seconds_to_arrive()
     board.shape(rate="800kbit", delay="20ms")

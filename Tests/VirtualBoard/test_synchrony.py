@@ -1,4 +1,4 @@
-"""Sound and picture together: clicks into the loop and flashes in the camera's picture, at known times of one clock."""
+"""Audio and frame together: clicks into the loop and flashes in the camera's frame, at known times of one clock."""
 
 import array
 import random
@@ -11,11 +11,13 @@ import pytest
 from board import HOST
 from recording import Recording
 
+pytestmark = [pytest.mark.takes(minutes=3.5, processors=0.5), pytest.mark.listens]
+
 # Of the loop; the stream has another one.
 RATE = 48_000
-# Of the stream, which begins while clicks and flashes go on already.
+# Of the stream, which starts while clicks and flashes go on already.
 SECONDS = 34
-# A click about every second, in no rhythm: which of them is heard first is told by that.
+# A click about every second, in no rhythm: which of them is heard first is known by that.
 CLICKS = [number + random.Random(number).uniform(0.1, 0.5) for number in range(50)]
 LIMIT = 0.040
 # Flashes come a little more often than every half second.
@@ -45,7 +47,7 @@ def clicks(path: Path) -> Path:
 
 
 def brightness(recording: Recording) -> list[float]:
-    """Of every picture, its mean."""
+    """Of every frame, its mean."""
     words = ["ffmpeg", "-v", "error", "-i", recording.path, "-map", "0:v", "-fps_mode", "passthrough",
              "-vf", "scale=8:8:flags=area,format=gray", "-f", "rawvideo", "-"]  # fmt: skip
     data = subprocess.run(words, capture_output=True, check=True, timeout=120).stdout
@@ -53,13 +55,13 @@ def brightness(recording: Recording) -> list[float]:
 
 
 def changes(recording: Recording) -> list[tuple[float, float]]:
-    """Between which two pictures, in seconds of the stream, the brightness has changed."""
+    """Between which two frames, in seconds of the stream, the brightness has changed."""
     means = brightness(recording)
-    assert len(means) == len(recording.pictures)
+    assert len(means) == len(recording.frames)
     middle = (min(means) + max(means)) / 2
-    assert max(means) - min(means) > 40, "the pictures show no flashes"
+    assert max(means) - min(means) > 40, "the frames show no flashes"
     bright = [mean > middle for mean in means]
-    times = [picture.timestamp / 1000 for picture in recording.pictures]
+    times = [frame.timestamp / 1000 for frame in recording.frames]
     return [
         (times[index - 1], times[index]) for index in range(1, len(bright)) if bright[index] != bright[index - 1]
     ]
@@ -75,14 +77,14 @@ def click_times(recording: Recording) -> list[float]:
     for index, sample in enumerate(samples):
         if abs(sample) < threshold or index < quiet_until:
             continue
-        packet = recording.sounds[index // 1024]
+        packet = recording.audio_packets[index // 1024]
         times.append(packet.timestamp / 1000 + index % 1024 / recording.sample_rate)
         quiet_until = index + recording.sample_rate // 2
     return times
 
 
 def origin_of(played: list[float], clicks: list[float]) -> float:
-    """The stream's begin by the guest's clock: where the first clicks that are heard fit those that were played."""
+    """The stream's start by the guest's clock: where the first clicks that are heard fit those that were played."""
     fits = [sorted(time - click for time, click in zip(played[first:], clicks[:8])) for first in range(len(played) - 8)]
     best = min(fits, key=lambda origins: origins[-1] - origins[0])
     assert best[-1] - best[0] < 2 * LIMIT, f"the clicks do not fit: {best}"
@@ -90,7 +92,7 @@ def origin_of(played: list[float], clicks: list[float]) -> float:
 
 
 def heard(played: list[float], clicks: list[float], origin: float) -> list[tuple[float, float]]:
-    """(when it was played, by how much later the stream has it). `origin` is the stream's begin by the guest's clock."""
+    """(when it was played, by how much later the stream has it). `origin` is the stream's start by the guest's clock."""
     pairs = [(time, min((click + origin - time for click in clicks), key=abs)) for time in played]
     return [pair for pair in pairs if abs(pair[1]) < 0.4]
 
@@ -106,9 +108,9 @@ def seen(switched: list[float], found: list[tuple[float, float]], origin: float)
 
 
 def video_delay(flashes: list[tuple[float, float, float]]) -> float:
-    """The delay that lies between the last picture without and the first one with it, for every flash.
+    """The delay that lies between the last frame without and the first one with it, for every flash.
 
-    A picture has no part of a flash that came after it, and shows the one that came before: all flashes together
+    A frame has no part of a flash that came after it, and shows the one that came before: all flashes together
     leave a narrow place. The outermost flash of either side is left out, as the emulated camera is late at times."""
     largest_before = sorted(before for _, before, _ in flashes)[-2]
     smallest_after = sorted(after for _, _, after in flashes)[1]
@@ -116,9 +118,9 @@ def video_delay(flashes: list[tuple[float, float, float]]) -> float:
 
 
 @pytest.mark.parametrize("stamp", ["start of exposure", "end of frame", "start of exposure, stopped"])
-def test_sound_and_picture_stay_within_forty_milliseconds(board, nginx, flasher, tmp_path, stamp, capsys):
+def test_audio_and_video_stay_within_forty_milliseconds(board, nginx, flasher, tmp_path, stamp, capsys):
     """By the camera's clock and the card's, with either meaning of the camera's timestamps; and once with the whole
-    program stopped for a second and a half, which overruns the card and loses pictures: nothing may shift."""
+    program stopped for a second and a half, which overruns the card and loses frames: nothing may shift."""
     board.put("/tmp/flash", flasher, "755")
     board.put("/tmp/clicks.wav", clicks(tmp_path / "clicks.wav"))
     source = 0 if stamp == "end of frame" else 1
@@ -126,14 +128,14 @@ def test_sound_and_picture_stay_within_forty_milliseconds(board, nginx, flasher,
     url = nginx.url("synchrony").replace("127.0.0.1", HOST)
     # The player comes first: the loop runs at its rate then.
     player = board.start("exec aplay -q -D hw:Loopback,0 --buffer-time=2000000 /tmp/clicks.wav")
-    begun = board.run("sleep 1; cat /proc/asound/Loopback/pcm0p/sub0/status").text
+    started = board.run("sleep 1; cat /proc/asound/Loopback/pcm0p/sub0/status").text
     flash = board.start(f"exec /tmp/flash /dev/video0 {FLASHES} {FLASH_MILLISECONDS}")
     sender = board.start(
         "exec tallycam publish --video v4l2:/dev/video0,size=320x180,fps=30 --audio alsa:hw:Loopback,1 --quality Low3 "
         "--dimension 320x180 --encoder openh264 --adapt nothing --status-interval 1 --events json "
         f"--duration {SECONDS} --url {url}"
     )
-    sender.wait_for('"name":"status".*"sourceFrames":[1-9].*"audioFrames":[1-9]', 60)
+    sender.wait_for('"name":"status".*"sourceFrames":[1-9].*"audioSamples":[1-9]', 60)
     missed = 3 if "stopped" in stamp else 0
     if missed:
         board.run(f"sleep 16; kill -STOP {sender.pid}; sleep 1.5; kill -CONT {sender.pid}")
@@ -142,29 +144,29 @@ def test_sound_and_picture_stay_within_forty_milliseconds(board, nginx, flasher,
     player.wait(60)
     board.run("v4l2-ctl -d /dev/video0 -c brightness=128 -c timestamp_source=0")
     assert output.status == 0
-    trigger = float(re.search(r"trigger_time: ([0-9.]+)", begun)[1])
+    trigger = float(re.search(r"trigger_time: ([0-9.]+)", started)[1])
     switched = [(int(line.split()[0]) + int(line.split()[1])) / 2e9 for line in flashes.text.splitlines()]
     assert len(switched) == FLASHES
-    assert abs(trigger - switched[0]) < 30, "the sound's start is not by the clock of the flashes"
+    assert abs(trigger - switched[0]) < 30, "the audio's start is not by the clock of the flashes"
     played = [trigger + click for click in CLICKS]
 
     recording = Recording(nginx.recording("synchrony"))
     assert not recording.disorder() and not recording.decoded.complaints
-    pictures, sounds = changes(recording), click_times(recording)
-    origin = origin_of(played, sounds)
+    frames, audio_packets = changes(recording), click_times(recording)
+    origin = origin_of(played, audio_packets)
     within = [time for time in played if 0.1 < time - origin < SECONDS - 0.5]
-    assert len(within) >= SECONDS - 6, "the sound was over before the stream was"
-    audio_delays, video_delays = heard(played, sounds, origin), seen(switched, pictures, origin)
+    assert len(within) >= SECONDS - 6, "the audio was over before the stream was"
+    audio_delays, video_delays = heard(played, audio_packets, origin), seen(switched, frames, origin)
     lost = [f"{time - origin:.1f} s" for time in within if time not in dict(audio_delays)]
-    assert len(lost) <= missed and len(sounds) <= len(within) + 2, f"the player or the stream has lost its beat: {lost}"
-    for name, begin, end in (("first five seconds", 0, 5), ("five to ten", 5, 10), ("after 14 s", 14, SECONDS)):
-        audio = [delay for time, delay in audio_delays if begin <= time - origin < end]
-        video = [pair for pair in video_delays if begin <= pair[0] - origin < end]
+    assert len(lost) <= missed and len(audio_packets) <= len(within) + 2, f"the player or the stream has lost its beat: {lost}"
+    for name, start, end in (("first five seconds", 0, 5), ("five to ten", 5, 10), ("after 14 s", 14, SECONDS)):
+        audio = [delay for time, delay in audio_delays if start <= time - origin < end]
+        video = [pair for pair in video_delays if start <= pair[0] - origin < end]
         assert len(audio) >= 4 and len(video) >= 8, name
         difference = sum(audio) / len(audio) - video_delay(video)
         with capsys.disabled():
             print(
-                f"\n  {stamp}, {name}: sound is {1000 * difference:+.1f} ms later than the picture ({len(audio)} clicks from "
+                f"\n  {stamp}, {name}: audio is {1000 * difference:+.1f} ms later than the frame ({len(audio)} clicks from "
                 f"{1000 * min(audio):+.1f} to {1000 * max(audio):+.1f} ms, {len(video)} flashes)"
             )
         assert max(audio) - min(audio) < LIMIT, name

@@ -246,7 +246,7 @@ static u8 sample(const u8 *plane, u32 stride, u32 step, u32 x, u32 y, u32 width,
 }
 
 /* 7.3.5: samples as they are. Those beyond the edge repeat it; they are cropped. */
-static void put_pcm(struct bits *b, const struct h264_coder *c, const struct h264_picture *p, u32 at)
+static void put_pcm(struct bits *b, const struct h264_coder *c, const struct h264_frame *p, u32 at)
 {
 	u32 width = c->sequence.width, height = c->sequence.height;
 	u32 left = at % c->columns * 16, top = at / c->columns * 16, x, y;
@@ -279,7 +279,7 @@ static u8 mean(const u8 *plane, u32 stride, u32 step, u32 left, u32 top, u32 rig
 	return (sum + count / 2) / count;
 }
 
-static struct h264_block measure(const struct h264_coder *c, const struct h264_picture *p, u32 at)
+static struct h264_block measure(const struct h264_coder *c, const struct h264_frame *p, u32 at)
 {
 	u32 left = at % c->columns * 16, top = at / c->columns * 16;
 	u32 right = min(left + 16, c->sequence.width), bottom = min(top + 16, c->sequence.height);
@@ -317,7 +317,7 @@ static void put_slice_header(struct bits *b, const struct h264_coder *c, bool id
 	put_ue(b, 1);
 }
 
-static void put_macroblocks(struct bits *b, struct h264_coder *c, const struct h264_picture *p, bool idr,
+static void put_macroblocks(struct bits *b, struct h264_coder *c, const struct h264_frame *p, bool idr,
 			    bool lossless)
 {
 	u32 at, skipped = 0;
@@ -343,7 +343,7 @@ static void put_macroblocks(struct bits *b, struct h264_coder *c, const struct h
 		put_ue(b, skipped);
 }
 
-int h264_write_picture(struct h264_coder *c, const struct h264_picture *picture, bool idr, bool lossless,
+int h264_write_frame(struct h264_coder *c, const struct h264_frame *frame, bool idr, bool lossless,
 		       u8 *out, size_t size)
 {
 	struct bits b = { .data = c->scratch, .size = c->scratch_size };
@@ -353,7 +353,7 @@ int h264_write_picture(struct h264_coder *c, const struct h264_picture *picture,
 		c->idr_number++;
 	}
 	put_slice_header(&b, c, idr);
-	put_macroblocks(&b, c, picture, idr, lossless);
+	put_macroblocks(&b, c, frame, idr, lossless);
 	put_trailing(&b);
 	c->frame_number = (c->frame_number + 1) % (1 << LOG2_MAX_FRAME_NUM);
 	return put_nal(idr ? NAL_IDR : NAL_SLICE, &b, out, size);
@@ -364,7 +364,7 @@ int h264_fill(struct h264_coder *c, u32 bits_per_second, size_t used, u8 *out, s
 	s64 share = bits_per_second / 8 / max(c->sequence.frames_per_second, 1u), room;
 
 	c->debt += (s64)used - share;
-	/* A key frame may be late by half a second's worth, no more. */
+	/* A keyframe may be late by half a second's worth, no more. */
 	c->tolerance = c->debt > (s64)bits_per_second / 16 ? min(c->tolerance + 4, 64u) : max(c->tolerance, 1u) - 1;
 	room = min_t(s64, -c->debt, size);
 	if (room < 16)

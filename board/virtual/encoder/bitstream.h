@@ -18,8 +18,8 @@ struct h264_sequence {
 	u32 frames_per_second;
 };
 
-/* Where the samples of a picture are, and how far it is from one to the next. */
-struct h264_picture {
+/* Where the samples of a frame are, and how far it is from one to the next. */
+struct h264_frame {
 	const u8 *luma;
 	const u8 *cb;
 	const u8 *cr;
@@ -53,10 +53,10 @@ void h264_coder_release(struct h264_coder *coder);
 
 /* Both write annex B and return the number of bytes, or -ENOSPC. */
 int h264_write_headers(const struct h264_coder *coder, u8 *out, size_t size);
-int h264_write_picture(struct h264_coder *coder, const struct h264_picture *picture, bool idr,
+int h264_write_frame(struct h264_coder *coder, const struct h264_frame *frame, bool idr,
 		       bool lossless, u8 *out, size_t size);
 
-/* Accounts for a picture and appends filler data when the bit rate leaves room. */
+/* Accounts for a frame and appends filler data when the bit rate leaves room. */
 int h264_fill(struct h264_coder *coder, u32 bits_per_second, size_t used, u8 *out, size_t size);
 
 #endif

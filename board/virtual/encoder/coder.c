@@ -5,28 +5,28 @@
 
 #include "encoder.h"
 
-static void picture_of(const struct context *ctx, const u8 *base, struct h264_picture *picture)
+static void frame_of(const struct context *ctx, const u8 *base, struct h264_frame *frame)
 {
 	const struct sample_layout *layout = &ctx->in.format->layout;
 	u32 stride = ctx->in.stride, luma = stride * ctx->in.height;
 	const u8 *second, *third;
 
-	picture->luma = base + layout->luma_at;
-	picture->luma_stride = stride;
-	picture->luma_step = layout->luma_step;
-	picture->chroma_step = layout->chroma_step;
+	frame->luma = base + layout->luma_at;
+	frame->luma_stride = stride;
+	frame->luma_step = layout->luma_step;
+	frame->chroma_step = layout->chroma_step;
 	if (layout->luma_step > 1) {
 		/* All in one plane; every other line's chroma. */
-		picture->chroma_stride = 2 * stride;
+		frame->chroma_stride = 2 * stride;
 		second = base + 1 - layout->luma_at;
 		third = second + 2;
 	} else {
-		picture->chroma_stride = layout->chroma_step > 1 ? stride : stride / 2;
+		frame->chroma_stride = layout->chroma_step > 1 ? stride : stride / 2;
 		second = base + luma;
 		third = layout->chroma_step > 1 ? second + 1 : second + luma / 4;
 	}
-	picture->cb = layout->is_swapped ? third : second;
-	picture->cr = layout->is_swapped ? second : third;
+	frame->cb = layout->is_swapped ? third : second;
+	frame->cr = layout->is_swapped ? second : third;
 }
 
 static bool takes_key(struct context *ctx)
@@ -43,12 +43,12 @@ static bool takes_key(struct context *ctx)
 /* Returns the number of bytes, or an error; the first header_bytes of them are SPS and PPS. */
 static int encode(struct context *ctx, const u8 *base, bool key, int *header_bytes)
 {
-	struct h264_picture picture;
+	struct h264_frame frame;
 	u8 *out = ctx->assembly;
 	size_t size = ctx->assembly_size, used = 0;
 	int count;
 
-	picture_of(ctx, base, &picture);
+	frame_of(ctx, base, &frame);
 	if (ctx->headers_due || (key && (other_maker || READ_ONCE(ctx->repeats_headers)))) {
 		count = h264_write_headers(&ctx->coder, out, size);
 		if (count < 0)
@@ -57,7 +57,7 @@ static int encode(struct context *ctx, const u8 *base, bool key, int *header_byt
 		*header_bytes = count;
 		ctx->headers_due = false;
 	}
-	count = h264_write_picture(&ctx->coder, &picture, key, faults.lossless, out + used, size - used);
+	count = h264_write_frame(&ctx->coder, &frame, key, faults.lossless, out + used, size - used);
 	if (count < 0)
 		return count;
 	used += count;

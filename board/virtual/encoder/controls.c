@@ -89,7 +89,7 @@ static void add_encoder_controls(struct context *ctx)
 			       V4L2_MPEG_VIDEO_H264_PROFILE_HIGH);
 }
 
-/* Of the sister nodes, as far as they can be told from an encoder by them. */
+/* Of the sister nodes, as far as they can be distinguished from an encoder by them. */
 static void add_controls(struct v4l2_ctrl_handler *handler, u32 function)
 {
 	switch (function) {

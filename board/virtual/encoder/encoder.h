@@ -73,10 +73,10 @@ struct encoder {
 	struct slot slots[SLOT_COUNT];
 };
 
-/* What vb2 has of a buffer, and the driver's own hold on memory that is lent. */
+/* What vb2 has of a buffer, and the driver's own hold on memory that is imported. */
 struct encoder_buffer {
 	struct v4l2_m2m_buffer m2m;
-	struct dma_buf *lent;
+	struct dma_buf *imported;
 };
 
 /* The frame that the firmware works on. */
@@ -123,7 +123,7 @@ struct context {
 	u32 bitrate, key_period;
 	bool repeats_headers, key_wanted;
 
-	/* The firmware's: what it was given and has not given back, in order, under its lock. */
+	/* The firmware's: what it was given and has not released, in order, under its lock. */
 	spinlock_t firmware_lock;
 	struct list_head inputs, outputs;
 	/* Inputs that a stalled encoder holds until streaming stops. */
@@ -171,9 +171,9 @@ bool component_answers(const struct context *ctx);
 
 /* firmware.c: takes buffers from the queues and gives them back, in its own time. */
 void firmware_init(struct context *ctx);
-/* The queue of inputs, or of outputs, begins; the second one starts the encoder. */
+/* The queue of inputs, or of outputs, starts; the second one starts the encoder. */
 int firmware_start(struct context *ctx, bool is_input);
-/* Nothing is given back any more until the queue begins again, but by flushing. */
+/* Nothing is released any more until the queue starts again, but by flushing. */
 void firmware_halt(struct context *ctx, bool is_input);
 bool firmware_has_buffers(struct context *ctx, bool is_input);
 void firmware_flush(struct context *ctx, bool is_input);

@@ -22,7 +22,7 @@ MODULE_PARM_DESC(stall_opens, "in how many openings of the encoder stall_after a
 bool other_maker;
 module_param(other_maker, bool, 0444);
 MODULE_PARM_DESC(other_maker, "single-planar, whole macroblocks with a crop, SPS and PPS in a buffer of their own at "
-		 "every key frame, few controls, any memory, another name and number");
+		 "every keyframe, few controls, any memory, another name and number");
 
 bool any_memory;
 module_param(any_memory, bool, 0444);

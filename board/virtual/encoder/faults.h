@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What tests set: faults, which can be changed at any time, and what is told once at loading. */
+/* What tests set: faults, which can be changed at any time, and what is given once at loading. */
 #ifndef VIRTUAL_H264_FAULTS_H
 #define VIRTUAL_H264_FAULTS_H
 
@@ -8,7 +8,7 @@
 
 /* Those that count frames count them since the encoder was started. */
 #define FOR_EACH_FAULT(FAULT)                                                                                     \
-	FAULT(picture_ms, "a frame takes so long in the encoder; its input comes back before its output")         \
+	FAULT(frame_ms, "a frame takes so long in the encoder; its input comes back before its output")         \
 	FAULT(skip_every, "skip every n-th frame: its input comes back, no output, no word")                      \
 	FAULT(skip_pattern, "bits, lowest first, over skip_period frames: those that are skipped")                \
 	FAULT(skip_period, "how many bits of skip_pattern count, up to 32")                                       \
@@ -17,7 +17,7 @@
 	FAULT(buffer_bytes, "the size of output buffers; a frame that is larger comes in several")                \
 	FAULT(stall_after, "take inputs and give nothing, not even them, from the n-th frame on")                 \
 	FAULT(swallow_after, "give inputs back and nothing else, from the n-th frame on")                         \
-	FAULT(stall_until_key, "a stall ends when a key frame is asked for")                                      \
+	FAULT(stall_until_key, "a stall ends when a keyframe is asked for")                                      \
 	FAULT(stop_ms, "how long stopping either queue takes after a stall: the Pi's driver waits 2 s")           \
 	FAULT(silent, "the firmware answers nothing: calls wait 3 s for each message, 2 s for buffers, and fail") \
 	FAULT(no_component, "the firmware has no component to give: asking for buffers fails with EINVAL")        \

@@ -27,7 +27,7 @@ static bool is_skipped(u32 number)
 }
 
 /* A stall counts for this opening once: what follows is a matter of stall_opens. */
-static bool begins_stall(struct context *ctx, uint after)
+static bool starts_stall(struct context *ctx, uint after)
 {
 	if (!after || ctx->frames < after || ctx->has_stalled)
 		return false;
@@ -141,7 +141,7 @@ static struct v4l2_m2m_buffer *next_input(struct context *ctx)
 	spin_lock(&ctx->firmware_lock);
 	entry = list_first_entry_or_null(&ctx->inputs, struct v4l2_m2m_buffer, list);
 	/* What takes no time takes no place inside either. */
-	if (entry && !faults.picture_ms && list_empty(&ctx->outputs))
+	if (entry && !faults.frame_ms && list_empty(&ctx->outputs))
 		entry = NULL;
 	if (entry && entry != &ctx->end)
 		list_del(&entry->list);
@@ -149,18 +149,18 @@ static struct v4l2_m2m_buffer *next_input(struct context *ctx)
 	return entry;
 }
 
-static long begin_frame(struct context *ctx)
+static long start_frame(struct context *ctx)
 {
 	struct v4l2_m2m_buffer *entry = next_input(ctx);
 	struct work_frame *frame = &ctx->frame;
-	uint ms = faults.picture_ms;
+	uint ms = faults.frame_ms;
 
 	if (!entry)
 		return IDLE;
 	if (entry == &ctx->end)
 		return deliver_end(ctx) ? 0 : IDLE;
 	ctx->frames++;
-	if (begins_stall(ctx, faults.stall_after) || begins_stall(ctx, faults.swallow_after))
+	if (starts_stall(ctx, faults.stall_after) || starts_stall(ctx, faults.swallow_after))
 		ctx->stalled = true;
 	if (ctx->stalled && faults.stall_after) {
 		hold_input(ctx, entry);
@@ -178,7 +178,7 @@ static long begin_frame(struct context *ctx)
 
 static void end_frame(struct context *ctx)
 {
-	ktime_t now = ktime_get(), late = ktime_add_ms(ctx->frame.coded, faults.picture_ms / 2);
+	ktime_t now = ktime_get(), late = ktime_add_ms(ctx->frame.coded, faults.frame_ms / 2);
 
 	if (ctx->frame.input)
 		return_input(ctx);
@@ -198,7 +198,7 @@ static long step(struct context *ctx)
 	if (READ_ONCE(faults.silent))
 		return msecs_to_jiffies(SILENCE_MS);
 	if (!frame->is_active)
-		return begin_frame(ctx);
+		return start_frame(ctx);
 	if (frame->input && !frame->is_coded) {
 		wait = jiffies_until(frame->read);
 		if (wait)
@@ -206,7 +206,7 @@ static long step(struct context *ctx)
 		if (frame->gives_output)
 			coder_run(ctx);
 		/* What takes no time gives its input back last. */
-		if (faults.picture_ms)
+		if (faults.frame_ms)
 			return_input(ctx);
 	}
 	wait = jiffies_until(frame->coded);

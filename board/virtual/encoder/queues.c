@@ -61,20 +61,20 @@ static int buf_out_validate(struct vb2_buffer *buffer)
 	return v4l2->field == V4L2_FIELD_NONE ? 0 : -EINVAL;
 }
 
-/* The Pi's driver has a hold of its own on memory that is lent, beside vb2's. */
-static int hold_lent(struct vb2_buffer *buffer)
+/* The Pi's driver has a hold of its own on memory that is imported, beside vb2's. */
+static int hold_leased(struct vb2_buffer *buffer)
 {
 	struct encoder_buffer *own = own_of(buffer);
-	struct dma_buf *lent;
+	struct dma_buf *imported;
 
 	if (buffer->memory != VB2_MEMORY_DMABUF || other_maker)
 		return 0;
-	lent = dma_buf_get(buffer->planes[0].m.fd);
-	if (IS_ERR(lent))
-		return PTR_ERR(lent);
-	if (own->lent)
-		dma_buf_put(own->lent);
-	own->lent = lent;
+	imported = dma_buf_get(buffer->planes[0].m.fd);
+	if (IS_ERR(imported))
+		return PTR_ERR(imported);
+	if (own->imported)
+		dma_buf_put(own->imported);
+	own->imported = imported;
 	return 0;
 }
 
@@ -88,16 +88,16 @@ static int buf_prepare(struct vb2_buffer *buffer)
 		return -EINVAL;
 	if (input && vb2_get_plane_payload(buffer, 0) - buffer->planes[0].data_offset < size)
 		vb2_set_plane_payload(buffer, 0, size + buffer->planes[0].data_offset);
-	return hold_lent(buffer);
+	return hold_leased(buffer);
 }
 
 static void buf_cleanup(struct vb2_buffer *buffer)
 {
 	struct encoder_buffer *own = own_of(buffer);
 
-	if (own->lent)
-		dma_buf_put(own->lent);
-	own->lent = NULL;
+	if (own->imported)
+		dma_buf_put(own->imported);
+	own->imported = NULL;
 }
 
 static void buf_queue(struct vb2_buffer *buffer)
