@@ -18,7 +18,7 @@ let package = Package(
             dependencies: ["Media", .product(name: "DequeModule", package: "swift-collections")]),
         .target(name: "Settings", dependencies: ["Media"]),
         .target(name: "StreamLogic", dependencies: ["StreamQuality", "Settings", "Bitstream", "Media"]),
-        .target(name: "ApplianceLogic", dependencies: ["StreamLogic", "Media"]),
+        .target(name: "ApplianceLogic", dependencies: ["StreamLogic", "Settings", "Media"]),
 
         // Ports and rim.
         .target(name: "DevicePorts", dependencies: ["Media"]),
@@ -106,9 +106,16 @@ let package = Package(
             name: "SettingsTests",
             dependencies: ["Settings", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers"]),
         .testTarget(
-            name: "StreamLogicTests", dependencies: ["StreamLogic", "StreamQuality", "Media", "SeededNumbers"]),
-        .testTarget(name: "ApplianceLogicTests", dependencies: ["ApplianceLogic", "StreamLogic", "SeededNumbers"]),
-        .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
+            name: "StreamLogicTests",
+            dependencies: [
+                "StreamLogic", "StreamQuality", "Bitstream", "Media", "MediaTestSupport", "SeededNumbers",
+            ]),
+        .testTarget(
+            name: "ApplianceLogicTests",
+            dependencies: ["ApplianceLogic", "StreamLogic", "Settings", "Media", "SeededNumbers"]),
+        .testTarget(
+            name: "TerminalTests",
+            dependencies: ["Terminal", "StreamLogic", "StreamQuality", "LinuxIO", "Media", "MediaTestSupport"]),
         .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO"]),
         .testTarget(name: "TransportTests", dependencies: ["Transport"]),
         .target(
@@ -135,15 +142,31 @@ let package = Package(
         .testTarget(
             name: "ApplianceRuntimeTests",
             dependencies: [
-                "ApplianceRuntime", "ApplianceLogic", "StreamLogic", "Settings", "JSONText", "BoardIO", "LinuxIO",
-                "Media",
-                "MediaTestSupport",
+                "ApplianceRuntime", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "JSONText", "BoardIO",
+                "LinuxIO", "Media", "MediaTestSupport",
+            ]),
+        .target(
+            name: "WireSupport",
+            dependencies: ["StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"],
+            path: "Tests/WireSupport"),
+        .testTarget(
+            name: "PublishingTests",
+            dependencies: [
+                "Publishing", "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport",
+                "SoftwareEncoding", "SyntheticSources", "DevicePorts", "LinuxIO", "Media", "MediaTestSupport",
+                "WireSupport",
+            ]),
+        .testTarget(
+            name: "ReceivingTests",
+            dependencies: [
+                "Receiving", "StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media", "MediaTestSupport",
+                "WireSupport",
             ]),
         .testTarget(
             name: "MediaPipelineTests",
             dependencies: [
-                "MediaPipeline", "StreamLogic", "StreamQuality", "SoftwareEncoding", "DevicePorts", "LinuxIO", "Media",
-                "MediaTestSupport",
+                "MediaPipeline", "StreamLogic", "StreamQuality", "SoftwareEncoding", "SyntheticSources", "DevicePorts",
+                "LinuxIO", "Media", "MediaTestSupport",
             ]),
     ],
     swiftLanguageModes: [.v6],
@@ -167,7 +190,7 @@ for target in package.targets where target.type != .test && !shims.contains(targ
 // What decides, asks devices and puts together is built for size: pixels and bytes are worked on in other targets.
 let builtForSize = [
     "StreamQuality", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices", "CameraCapture", "BoardIO",
-    "JSONText", "MediaPipeline", "Publishing", "Receiving", "Terminal", "ApplianceRuntime", "tallycam",
+    "JSONText", "MediaPipeline", "Receiving", "Terminal", "ApplianceRuntime", "tallycam",
 ]
 for target in package.targets where builtForSize.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Osize"], .when(configuration: .release))]

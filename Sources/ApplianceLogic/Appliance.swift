@@ -14,7 +14,7 @@ public struct Appliance: Sendable {
     public enum Action: Hashable, Sendable {
         case startStream
         case stopStream
-        /// End the stream in order and begin anew with the new settings.
+        /// End the stream in order and start anew with the new settings.
         case restartStream
         /// Read all files again and report `configurationLoaded`.
         case loadConfiguration
@@ -35,40 +35,13 @@ public struct Appliance: Sendable {
         case whileLive
     }
 
-    /// What the files say that matters here.
-    public struct Configuration: Sendable {
-        /// Which of the files are at fault: streamFile, settings, board.
-        public var faults: Set<ApplianceFault>
-        public var startsAtBoot: Bool
-        public var flashLED: FlashLEDMode
-        /// A stream that is live has to begin anew to follow the change.
-        public var needsRestart: Bool
-        /// The stream is signed or secured, and both need the time of day.
-        public var needsClock: Bool
-
-        public init(
-            faults: Set<ApplianceFault> = [], startsAtBoot: Bool = false, flashLED: FlashLEDMode = .off,
-            needsRestart: Bool = false, needsClock: Bool = false
-        ) {
-            self.faults = faults
-            self.startsAtBoot = startsAtBoot
-            self.flashLED = flashLED
-            self.needsRestart = needsRestart
-            self.needsClock = needsClock
-        }
-    }
-
     /// A stream stops within a second; a power-off waits no longer than this for it.
-    private static let shutdownLimit: Duration = .seconds(2)
-    private static let fileFaults: Set<ApplianceFault> = [.streamFile, .settings, .board]
-    /// What only a stream finds out.
-    private static let streamFaults: Set<ApplianceFault> = [.camera, .microphone, .encoder, .server]
+    private static let shutdownTimeout: Duration = .seconds(2)
 
     public private(set) var state = ApplianceState.boot
     /// Everything that is wrong now, most severe kinds first.
-    public var faults: [ApplianceFault] { currentFaults.sorted() }
-
-    private var currentFaults: Set<ApplianceFault> = []
+    public var faults: [ApplianceFault] { faultBook.current.sorted() }
+    public private(set) var faultBook = FaultBook()
     private var isLoaded = false
     private var isLoading = false
     /// The files changed again while they were being read.
@@ -84,7 +57,7 @@ public struct Appliance: Sendable {
     private var needsClock = false
     private var clock: ClockWait
 
-    /// - Parameter awaitsClock: the clock is not set yet, and `clockSet` will be told.
+    /// - Parameter awaitsClock: the clock is not set yet, and `clockSet` will be reported.
     public init(awaitsClock: Bool = false) { clock = ClockWait(isAwaited: awaitsClock) }
 
     // MARK: What people ask for
@@ -97,13 +70,14 @@ public struct Appliance: Sendable {
 
     public mutating func startRequested(now: MediaTimestamp) -> [Action] {
         guard powerOff == nil, !wantsStream else { return [] }
-        if let fault = preventingFault { return [.refuseStart(fault)] }
+        faultBook.mediaForgiven()
+        let actions = updated()
+        if let fault = preventingFault { return actions + [.refuseStart(fault)] }
         wantsStream = true
-        // The person has seen it and tries again.
-        currentFaults.remove(.server)
-        guard isLoaded else { return updated() }
-        // One that is just ending begins again after its end.
-        return (streamIsRunning ? [.startStream] : beginningIfWanted(now: now)) + updated()
+        faultBook.serverForgiven()
+        guard isLoaded else { return actions + updated() }
+        // One that is just ending starts again after its end.
+        return actions + (streamIsRunning ? [.startStream] : startingIfWanted(now: now)) + updated()
     }
 
     public mutating func stopRequested(now: MediaTimestamp) -> [Action] {
@@ -115,19 +89,20 @@ public struct Appliance: Sendable {
     public mutating func powerOffRequested(_ kind: PowerOff, now: MediaTimestamp) -> [Action] {
         guard powerOff == nil else { return [] }
         wantsStream = false
-        powerOff = (kind, now + Self.shutdownLimit)
+        powerOff = (kind, now + Self.shutdownTimeout)
         guard streamIsRunning else { return updated() + finishedPowerOff() }
-        return [.stopStream] + updated() + [.setTimer(now + Self.shutdownLimit)]
+        return [.stopStream] + updated() + [.setTimer(now + Self.shutdownTimeout)]
     }
 
     // MARK: What happens
 
     /// The files were read, at boot or after `loadConfiguration`.
     public mutating func configurationLoaded(_ configuration: Configuration, now: MediaTimestamp) -> [Action] {
-        currentFaults = currentFaults.subtracting(Self.fileFaults)
-            .union(configuration.faults.intersection(Self.fileFaults))
-        // Whatever the server disliked, or was not found, may be what was changed.
-        if configuration.needsRestart { currentFaults.subtract(Self.streamFaults) }
+        faultBook.filesRead(
+            configuration.faults, isTolerated: configuration.isStreamFileTolerated,
+            isOther: configuration.needsRestart)
+        faultBook.hardwareChecked(configuration.hardwareFaults)
+        faultBook.wirelessChecked(configuration.wirelessFaults)
         flashLEDMode = configuration.flashLED
         needsClock = configuration.needsClock
         let isFirst = !isLoaded
@@ -138,11 +113,11 @@ public struct Appliance: Sendable {
         guard powerOff == nil else { return updated() }
         if isFirst {
             wantsStream = wantsStream || configuration.startsAtBoot
-            actions += beginningIfWanted(now: now)
+            actions += startingIfWanted(now: now)
         } else if wantsStream {
             if !streamIsRunning {
-                actions += beginningIfWanted(now: now)
-            } else if currentFaults.contains(.streamFile) {
+                actions += startingIfWanted(now: now)
+            } else if faultBook.current.contains(.streamFile) {
                 // There is nowhere to send to any more; the wish stays for when the file is right.
                 actions.append(.stopStream)
             } else if stream == .disconnecting {
@@ -169,10 +144,10 @@ public struct Appliance: Sendable {
     public mutating func networkChanged(isUp: Bool, now: MediaTimestamp) -> [Action] {
         guard isUp else {
             clock.networkLost()
-            return faultRaised(.network, now: now)
+            return faultsChanged(now: now) { $0.networkChanged(isUp: false) }
         }
-        guard currentFaults.contains(.network) else { return isWaitingForClock ? beginningIfWanted(now: now) : [] }
-        return faultCleared(.network, now: now)
+        guard faultBook.current.contains(.network) else { return isWaitingForClock ? startingIfWanted(now: now) : [] }
+        return faultsChanged(now: now) { $0.networkChanged(isUp: true) }
     }
 
     /// The time of day is known.
@@ -180,28 +155,57 @@ public struct Appliance: Sendable {
         let wasWaiting = isWaitingForClock
         clock.ended()
         // What is shown stays: the stream reports that it connects.
-        return wasWaiting ? beginningIfWanted(now: now) : []
+        return wasWaiting ? startingIfWanted(now: now) : []
     }
 
-    public mutating func faultRaised(_ fault: ApplianceFault, now: MediaTimestamp) -> [Action] {
-        currentFaults.insert(fault)
-        return updated()
+    /// Something was found wrong, or right again. What heals starts a stream that is wanted and does not run, whichever
+    /// fault had ended it.
+    public mutating func faultsChanged(now: MediaTimestamp, _ change: (inout FaultBook) -> Void) -> [Action] {
+        let before = faultBook.current
+        change(&faultBook)
+        let hasHealed = !faultBook.current.isSuperset(of: before)
+        return (hasHealed ? startingIfWanted(now: now) : []) + updated()
     }
 
-    /// Heals by itself: a stream that is wanted and does not run begins, whichever fault had ended it.
-    public mutating func faultCleared(_ fault: ApplianceFault, now: MediaTimestamp) -> [Action] {
-        guard currentFaults.remove(fault) != nil else { return [] }
-        return beginningIfWanted(now: now) + updated()
+    /// The time of `faultBook.retryTime` has come.
+    public mutating func retryDue(now: MediaTimestamp) -> [Action] {
+        guard faultBook.takeRetry(now: now), wantsStream else { return [] }
+        return faultsChanged(now: now) { $0.mediaForgiven() }
+    }
+
+    /// - Returns: what people are to learn of faults; `nil` when nothing has changed.
+    public mutating func takeFaultNews(placing place: (FaultBook.Failure) -> FileFault) -> FaultBook.News? {
+        faultBook.takeNews(placing: place)
+    }
+
+    /// `startStream` is done.
+    /// - Parameter isQueued: another one is just ending, and the start follows its end.
+    public mutating func streamStarted(isQueued: Bool, now: MediaTimestamp) -> [Action] {
+        faultBook.streamStarted()
+        return isQueued ? updated() : streamStateChanged(to: .connecting, now: now)
+    }
+
+    /// The stream's thread has ended.
+    /// - Parameter failure: `nil` when it ended as asked.
+    public mutating func streamEnded(_ failure: FaultBook.Failure?, now: MediaTimestamp) -> [Action] {
+        faultBook.streamEnded()
+        guard let failure else {
+            return streamStateChanged(to: .disconnected, now: now) + faultsChanged(now: now) { $0.streamStopped() }
+        }
+        guard failure.fault == .server else {
+            return streamStateChanged(to: .disconnected, now: now)
+                + faultsChanged(now: now) { $0.streamFailed(failure, now: now) }
+        }
+        // No other attempt: whoever started it sees that the server does not take it.
+        wantsStream = false
+        faultBook.streamFailed(failure, now: now)
+        return streamStateChanged(to: .error, now: now)
     }
 
     public mutating func streamStateChanged(to next: StreamState, now: MediaTimestamp) -> [Action] {
         stream = next
         if next != .connected { isDegraded = false }
-        if next == .connected { currentFaults.remove(.server) }
-        if next == .error {
-            wantsStream = false
-            currentFaults.insert(.server)
-        }
+        if next == .connected { faultBook.streamConnected() }
         let actions = updated()
         return powerOff != nil && !streamIsRunning ? actions + finishedPowerOff() : actions
     }
@@ -232,13 +236,13 @@ public struct Appliance: Sendable {
     private var preventingFault: ApplianceFault? { faults.first(where: \.preventsStreaming) }
 
     /// Whether a stream that is wanted is held back until the time of day is known.
-    public var isWaitingForClock: Bool { mayBegin && needsClock && clock.isAwaited }
+    public var isWaitingForClock: Bool { mayStart && needsClock && clock.isAwaited }
 
-    private var mayBegin: Bool { wantsStream && isLoaded && preventingFault == nil && !streamIsRunning }
+    private var mayStart: Bool { wantsStream && isLoaded && preventingFault == nil && !streamIsRunning }
 
-    private mutating func beginningIfWanted(now: MediaTimestamp) -> [Action] {
-        guard isWaitingForClock else { return mayBegin ? [.startStream] : [] }
-        clock.began(networkIsUp: !currentFaults.contains(.network), now: now)
+    private mutating func startingIfWanted(now: MediaTimestamp) -> [Action] {
+        guard isWaitingForClock else { return mayStart ? [.startStream] : [] }
+        clock.started(networkIsUp: !faultBook.current.contains(.network), now: now)
         return clock.deadline.map { [.setTimer($0)] } ?? []
     }
 
@@ -286,13 +290,14 @@ public struct Appliance: Sendable {
 
     /// The uplink may be better in a minute, a dead encoder not: it is said first.
     private var liveState: ApplianceState {
-        if currentFaults.contains(.hardwareEncoder) { return .liveInSoftware }
+        if faultBook.current.contains(.hardwareEncoder) { return .liveInSoftware }
         return isDegraded ? .degraded : .live
     }
 
     /// Network before server: without the one the other cannot be known.
     private var connectingState: ApplianceState {
-        if currentFaults.contains(.network) { return .fault(.network) }
-        return currentFaults.contains(.server) ? .fault(.server) : .connecting
+        let faults = faultBook.current
+        if faults.contains(.network) { return .fault(.network) }
+        return faults.contains(.server) ? .fault(.server) : .connecting
     }
 }

@@ -1,3 +1,5 @@
+import StreamLogic
+
 /// The kinds of things that can be wrong with the device, as the LED counts them out.
 public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
     /// `stream.json` is missing or wrong.
@@ -15,6 +17,9 @@ public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
     case board = 9
     /// The hardware encoder is dead until the machine restarts; software stands in for it.
     case hardwareEncoder = 10
+
+    /// What only a stream finds out, and what may pass by itself.
+    static let media: Set<ApplianceFault> = [.camera, .microphone, .encoder]
 
     /// How often the LED blinks in a row. Nothing blinks once: single blinks are other rhythms.
     public var blinkCount: Int { rawValue }
@@ -44,4 +49,25 @@ public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
     }
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension ApplianceFault {
+    /// What the LED shows for a source that was lost.
+    public init(lost track: StreamTrack) {
+        switch track {
+        case .video: self = .camera
+        case .audio: self = .microphone
+        }
+    }
+
+    /// What the LED shows for a stream that failed.
+    public init(_ failure: StreamFailure) {
+        switch failure.code {
+        case .cameraUnavailable, .captureRestartFailed: self = .camera
+        case .microphoneUnavailable, .audioInterrupted: self = .microphone
+        case .videoEncodingFailed, .audioEncodingFailed, .unsupportedResolution, .unsupportedSampleRate:
+            self = .encoder
+        default: self = failure.kind == .media ? .encoder : .server
+        }
+    }
 }

@@ -2,9 +2,8 @@ import Media
 
 /// Tells presses of one button apart: short, long, and far too long.
 ///
-/// An edge is answered at once, and the contact may then bounce for `debounce` without being looked at.
-/// Who is no longer down by then was no finger but a disturbance on the wire. A button that is down when the device starts is not
-/// pressed by anybody who means it: it counts from its release on.
+/// An edge is answered at once, and the contact may then bounce for `debounce` without being looked at. Released within
+/// `debounce`: noise. A button that is down when the device starts counts from its release on.
 public struct ButtonGestures: Sendable {
     public enum Action: Hashable, Sendable {
         /// Down: let the person see that it was noticed.

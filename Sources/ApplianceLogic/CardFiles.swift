@@ -108,7 +108,7 @@ public struct CardWatch: Sendable {
 
     public mutating func jobGiven(now: MediaTimestamp) { times.append(now) }
 
-    /// The oldest job was answered. The next one begins now.
+    /// The oldest job was answered. The next one starts now.
     public mutating func jobAnswered(now: MediaTimestamp) {
         if !times.isEmpty { times.removeFirst() }
         if !times.isEmpty { times[0] = max(times[0], now) }
@@ -116,7 +116,7 @@ public struct CardWatch: Sendable {
 
     public var isIdle: Bool { times.isEmpty }
 
-    /// What is to be told; `nil` while the card answers.
+    /// What is to be reported; `nil` while the card answers.
     public func failure(now: MediaTimestamp) -> String? {
         guard let first = times.first, now - first > Self.patience else { return nil }
         return "the card has not answered for more than \(Int(Self.patience.inSeconds)) s; what is live goes on; "

@@ -14,7 +14,7 @@ struct ClockWait: Sendable {
     init(isAwaited: Bool) { self.isAwaited = isAwaited }
 
     /// A stream is wanted; the first of several wishes counts.
-    mutating func began(networkIsUp: Bool, now: MediaTimestamp) {
+    mutating func started(networkIsUp: Bool, now: MediaTimestamp) {
         if networkIsUp, deadline == nil { deadline = now + Self.limit }
     }
 

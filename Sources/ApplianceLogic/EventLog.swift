@@ -1,7 +1,7 @@
 import Media
 
 /// The last events as lines of text, and when they are worth a write to the card. What is tried again and again is
-/// counted where it was told first, so that it neither pushes everything else out nor wears the card.
+/// counted where it was reported first, so that it neither pushes everything else out nor wears the card.
 public struct EventLog: Sendable {
     public static let capacity = 200
     /// In characters.
@@ -27,7 +27,7 @@ public struct EventLog: Sendable {
 
     private let before: [String]
     private var entries: [Entry] = []
-    /// What a person has done begins a new one.
+    /// What a person has done starts a new one.
     private var chapter = 0
     /// Something is not written that is worth it.
     private var hasNews = false

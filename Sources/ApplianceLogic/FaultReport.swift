@@ -1,26 +1,25 @@
-import ApplianceLogic
 import Settings
 
 /// Everything that is wrong now, from whatever part, as the console, the status and faults.txt tell it.
-struct FaultReport: Equatable {
-    struct Entry: Equatable {
-        let fault: ApplianceFault
+public struct FaultReport: Hashable, Sendable {
+    public struct Entry: Hashable, Sendable {
+        public let fault: ApplianceFault
         /// What is wrong and what to do.
-        let text: String
+        public let text: String
     }
 
     /// Those that a file has, or can mend, with their places.
-    var files: [FileFault] = []
+    public internal(set) var files: [FileFault] = []
     /// Those that no file has to do with.
-    var others: [Entry] = []
+    public internal(set) var others: [Entry] = []
 
     /// One line each.
-    var lines: [String] {
+    public var lines: [String] {
         files.map { "\($0.file):\($0.fault)" } + others.map(\.text)
     }
 
     /// What faults.txt says; `nil` when nothing is wrong.
-    var text: [UInt8]? {
+    public var text: [UInt8]? {
         guard !files.isEmpty || !others.isEmpty else { return nil }
         var text = "Tallycam has found these faults. The number of blinks is the light's, for the first of them.\n"
         text += "This file goes away when nothing is wrong any more.\n"

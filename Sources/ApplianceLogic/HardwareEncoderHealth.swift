@@ -10,7 +10,7 @@ public struct HardwareEncoderHealth: Hashable, Sendable {
     /// After a restart that could not be counted.
     private static let pause = Duration.seconds(600)
 
-    /// Why it is dead, as it was told first; `nil` while nobody knows of it.
+    /// Why it is dead, as it was reported first; `nil` while nobody knows of it.
     public private(set) var deathReason: String?
     /// A status has said that it encodes, and nothing has happened to encoders since.
     private var isSeenAtWork = false
@@ -32,7 +32,7 @@ public struct HardwareEncoderHealth: Hashable, Sendable {
 
     /// A status report: one that has just been opened may be silent yet, and what came before it is software's. So two
     /// in a row tell that it gives frames.
-    public mutating func statusTold(isHardware: Bool, givesFrames: Bool) {
+    public mutating func statusReported(isHardware: Bool, givesFrames: Bool) {
         if isHardware, isSeenAtWork, givesFrames { deathReason = nil }
         isSeenAtWork = isHardware
     }

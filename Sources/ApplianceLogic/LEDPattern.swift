@@ -1,21 +1,21 @@
 import Media
 
-/// A rhythm of one LED: light and dark in turn, beginning with light.
+/// A rhythm of one LED: light and dark in turn, starting with light.
 ///
 /// The rhythms differ in what can be seen without colour: steady, even and slow, even and fast,
 /// short flashes in the dark, short gaps in the light, and counts.
 public struct LEDPattern: Hashable, Sendable {
     /// Light, dark, light, dark, ...; one single step means steady.
     public let steps: [Duration]
-    /// Whether it begins with light.
-    public let beginsLit: Bool
+    /// Whether it starts with light.
+    public let startsLit: Bool
 
-    private init(_ milliseconds: [Int], beginsLit: Bool = true) {
+    private init(_ milliseconds: [Int], startsLit: Bool = true) {
         steps = milliseconds.map { .milliseconds($0) }
-        self.beginsLit = beginsLit
+        self.startsLit = startsLit
     }
 
-    public static let off = LEDPattern([], beginsLit: false)
+    public static let off = LEDPattern([], startsLit: false)
     /// Live.
     public static let steady = LEDPattern([])
     /// Boot: even and slow.
@@ -35,7 +35,7 @@ public struct LEDPattern: Hashable, Sendable {
     /// Reading new configuration: two short, one long.
     public static let shortShortLong = LEDPattern([100, 100, 100, 100, 500, 300])
 
-    /// So many blinks, then a pause that is long enough to begin counting anew.
+    /// So many blinks, then a pause that is long enough to start counting anew.
     public static func count(_ number: Int) -> LEDPattern {
         let blinks = Array(repeating: [250, 250], count: max(number, 1)).flatMap { $0 }
         return LEDPattern(blinks.dropLast() + [1500])
@@ -44,16 +44,16 @@ public struct LEDPattern: Hashable, Sendable {
     /// The time of one round; zero for a steady one.
     public var period: Duration { steps.reduce(.zero, +) }
 
-    /// Whether it is lit `offset` after its begin, and when after its begin that changes next.
+    /// Whether it is lit `offset` after its start, and when after its start that changes next.
     func phase(at offset: Duration) -> (isLit: Bool, nextChange: Duration?) {
-        guard period > .zero, offset >= .zero else { return (beginsLit, nil) }
+        guard period > .zero, offset >= .zero else { return (startsLit, nil) }
         let rounds = offset.wholeNanoseconds / period.wholeNanoseconds
         var end = Duration.nanoseconds(rounds * period.wholeNanoseconds)
         for (index, step) in steps.enumerated() {
             end += step
-            if offset < end { return (index % 2 == 0 ? beginsLit : !beginsLit, end) }
+            if offset < end { return (index % 2 == 0 ? startsLit : !startsLit, end) }
         }
-        return (beginsLit, nil)
+        return (startsLit, nil)
     }
 }
 
@@ -74,18 +74,18 @@ public struct LEDSequencer: Sendable {
     }
 
     private var pattern = LEDPattern.off
-    private var patternBegin = MediaTimestamp.zero
-    private var answer: (blinks: [Bool], begin: MediaTimestamp)?
+    private var patternStart = MediaTimestamp.zero
+    private var answer: (blinks: [Bool], start: MediaTimestamp)?
     private var isLit: Bool?
     private static let answerStep: Duration = .milliseconds(100)
 
     public init() {}
 
-    /// From now on this rhythm, from its begin; the one that is shown already goes on undisturbed.
+    /// From now on this rhythm, from its start; the one that is shown already goes on undisturbed.
     public mutating func patternChanged(to pattern: LEDPattern, now: MediaTimestamp) -> [Action] {
         guard pattern != self.pattern || isLit == nil else { return [] }
         self.pattern = pattern
-        patternBegin = now
+        patternStart = now
         return shown(now: now)
     }
 
@@ -107,13 +107,13 @@ public struct LEDSequencer: Sendable {
 
     private mutating func wanted(now: MediaTimestamp) -> (isLit: Bool, next: MediaTimestamp?) {
         if let answer {
-            let step = Int((now - answer.begin).wholeNanoseconds / Self.answerStep.wholeNanoseconds)
+            let step = Int((now - answer.start).wholeNanoseconds / Self.answerStep.wholeNanoseconds)
             if answer.blinks.indices.contains(step) {
-                return (answer.blinks[step], answer.begin + Self.answerStep * (step + 1))
+                return (answer.blinks[step], answer.start + Self.answerStep * (step + 1))
             }
             self.answer = nil
         }
-        let phase = pattern.phase(at: now - patternBegin)
-        return (phase.isLit, phase.nextChange.map { patternBegin + $0 })
+        let phase = pattern.phase(at: now - patternStart)
+        return (phase.isLit, phase.nextChange.map { patternStart + $0 })
     }
 }

@@ -23,9 +23,9 @@ public struct RestartLimit: Hashable, Sendable {
 
     /// What becomes of the stream after the machine's start.
     public enum StreamAfterwards: String, Sendable {
-        /// It was wanted when the machine restarted itself, and begins again.
+        /// It was wanted when the machine restarted itself, and starts again.
         case resumes = "resume"
-        /// Nothing was wanted when the machine restarted itself, which must not begin anything: not even at boot.
+        /// Nothing was wanted when the machine restarted itself, which must not start anything: not even at boot.
         case staysOff = "off"
         /// The machine's start was a person's, or was taken up already.
         case asEver = "none"
@@ -49,7 +49,7 @@ public struct RestartLimit: Hashable, Sendable {
     }
 
     /// Nothing but a restart helps.
-    /// - Parameter resumesStream: whether a stream is to begin again after it; nothing begins otherwise.
+    /// - Parameter resumesStream: whether a stream is to start again after it; nothing starts otherwise.
     /// - Returns: whether it may be done. The state is to be saved before that, or it must not be done.
     public mutating func restartWanted(for reason: Reason, resumesStream: Bool, now: MediaTimestamp) -> Bool {
         guard earliest(for: reason, now: now) <= now else { return false }

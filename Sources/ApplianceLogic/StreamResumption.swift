@@ -1,9 +1,9 @@
 import Media
 
-/// What a start of the program means, and whether the stream that it found cut off begins again: a program that dies is
+/// What a start of the program means, and whether the stream that it found cut off starts again: a program that dies is
 /// started again by init with nobody there to press, and one that dies of its stream must not do so for ever.
 ///
-/// It is kept where it outlives the program and not the machine: after a power cut no stream begins that nobody wants.
+/// It is kept where it outlives the program and not the machine: after a power cut no stream starts that nobody wants.
 public struct StreamResumption: Hashable, Sendable {
     /// So many times within `window`.
     public static let most = 3
@@ -14,7 +14,7 @@ public struct StreamResumption: Hashable, Sendable {
         case first
         /// The program has died, and no stream was wanted.
         case again
-        /// It has died under a stream, which is to go on: for the how-manieth time within the window.
+        /// It has died under a stream, which is to go on: restart N within the window.
         case resumes(Int)
         /// The same, too often.
         case stands

@@ -15,7 +15,7 @@ public struct WatchdogCare: Sendable {
     public static let patience: Duration = .seconds(8)
 
     private var isArmed = false
-    private var hasToldHang = false
+    private var hasReportedHang = false
 
     public init() {}
 
@@ -33,10 +33,10 @@ public struct WatchdogCare: Sendable {
         isArmed = true
         let hanging = working.filter { now - $0.since > Self.patience }.map(\.name)
         if hanging.isEmpty {
-            hasToldHang = false
+            hasReportedHang = false
             actions.append(.feed)
-        } else if !hasToldHang {
-            hasToldHang = true
+        } else if !hasReportedHang {
+            hasReportedHang = true
             let names = hanging.map { "\"\($0)\"" }.joined(separator: ", ")
             actions.append(.tell("the thread \(names) hangs: the watchdog will restart the machine"))
         }

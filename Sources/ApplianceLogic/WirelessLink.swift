@@ -1,6 +1,6 @@
 /// How the Wi-Fi gets on, from what wpa_supplicant says at its control interface.
 ///
-/// What stands in the way is told until the network was joined once. After that a network that is out of reach is
+/// What stands in the way is reported until the network was joined once. After that a network that is out of reach is
 /// nothing that a person has got wrong.
 public struct WirelessLink: Hashable, Sendable {
     public enum Problem: Hashable, Sendable {
@@ -20,11 +20,7 @@ public struct WirelessLink: Hashable, Sendable {
 
     public init() {}
 
-    public var hasWrongPassword: Bool {
-        if case .wrongPassword = problem { true } else { false }
-    }
-
-    /// One message: an event, which begins with its level in angle brackets, or the answer to STATUS.
+    /// One message: an event, which starts with its level in angle brackets, or the answer to STATUS.
     public mutating func supplicantSaid(_ message: String) {
         guard message.hasPrefix("<") else {
             if message.split(separator: "\n").contains("wpa_state=COMPLETED") { joined() }

@@ -7,7 +7,7 @@ import StreamLogic
 // What the appliance wants done.
 extension ApplianceRunner {
     /// A power-off waits no longer than this for the card.
-    private static let powerOffLimit = Duration.seconds(10)
+    private static let powerOffTimeout = Duration.seconds(10)
 
     func perform(_ actions: [Appliance.Action]) {
         let isOutermost = pendingActions.isEmpty
@@ -42,14 +42,12 @@ extension ApplianceRunner {
     }
 
     func startStream(now: MediaTimestamp) {
-        failures[.server] = nil
-        crashFault = nil
-        let isWaiting = stream.isRunning
+        let isQueued = stream.isRunning
         do {
             try stream.start(files)
-            if !isWaiting { perform(appliance.streamStateChanged(to: .connecting, now: now)) }
+            perform(appliance.streamStarted(isQueued: isQueued, now: now))
         } catch {
-            streamEnded(StreamFailure(.system, "\(error)"))
+            streamEnded(StreamFailure(.system, "\(error)"), choices: [])
         }
     }
 
@@ -58,7 +56,7 @@ extension ApplianceRunner {
         tell(kind == .halt ? "powering off" : "restarting")
         if let text = events.takeLast(now: now) { card.write("events", text, to: .state, now: now) }
         card.endNeared(now: now)
-        powerOff = (kind, now + Self.powerOffLimit)
+        powerOff = (kind, now + Self.powerOffTimeout)
     }
 
     /// What is to be kept is on the card by now, or the card takes too long for it.
@@ -81,22 +79,17 @@ extension ApplianceRunner {
         // A broken description must not take away the light that says so.
         if files.board == nil { files.takeBoard(previous.board ?? DescriptionFiles.readBoard(Self.wiringOfTheImage)) }
         board.boardChanged(to: files.board, now: now)
-        let needsRestart = previous.streamText != files.streamText || previous.deviceText != files.deviceText
-        if needsRestart {
-            failures = [:]
-            present = [:]
-        }
         if previous.networkText != files.networkText { takeUpNetworkSettings() }
         hasLoaded = true
         openConsole()
-        var configuration = Appliance.Configuration(
-            faults: files.applianceFaults, startsAtBoot: files.device.startAtBoot && isBoot,
-            flashLED: files.device.flashLED.mode,
-            needsRestart: needsRestart, needsClock: files.stream?.needsClock ?? false)
-        if !hardwareFaults.isEmpty || !programFaults.isEmpty { configuration.faults.insert(.board) }
-        if wireless.hasWrongPassword { configuration.faults.insert(.settings) }
-        // They are for the next connection; this one is not disturbed.
-        if stream.isRunning, files.onlyCertificatesAreWrong { configuration.faults.remove(.streamFile) }
+        let configuration = Appliance.Configuration(
+            faults: files.faults + files.contradictions, hardwareFaults: hardwareFaults,
+            wirelessFaults: wirelessFaults,
+            // They are for the next connection; this one is not disturbed.
+            isStreamFileTolerated: stream.isRunning && files.onlyCertificatesAreWrong,
+            startsAtBoot: files.device.startAtBoot && isBoot, flashLED: files.device.flashLED.mode,
+            needsRestart: previous.streamText != files.streamText || previous.deviceText != files.deviceText,
+            needsClock: files.stream?.needsClock ?? false)
         perform(appliance.configurationLoaded(configuration, now: now))
         reportFaults(now: now)
     }

@@ -10,31 +10,21 @@ import Transport
 public final class ApplianceRunner {
     /// How often files, hardware that is missing and the other threads are looked at.
     private static let tickInterval = Duration.seconds(2)
-    /// A camera or encoder that failed is tried again; between, the light has time to count.
-    static let mediaRetryInterval = Duration.seconds(15)
 
     /// The board's wiring as the image was made for it.
     static let wiringOfTheImage = "/etc/tallycam/board.json"
 
     let settings: ApplianceSettings
-    let begin = MonotonicClock.now()
+    let start = MonotonicClock.now()
     let card: Card
-    let board = BoardDevices()
+    let board: BoardDevices
     var events: EventRing
     let stream: StreamRunner
     let links: LinkMonitor?
     var appliance: Appliance
     var files = DescriptionFiles()
     var hasLoaded = false
-    /// Why camera, microphone, encoder or server failed last, as long as that counts.
-    var failures: [ApplianceFault: String] = [:]
-    /// The cameras or microphones that there were when one was found missing, as the files name them.
-    var present: [ApplianceFault: [String]] = [:]
-    /// Cameras and microphones that a running stream has lost, and waits for.
-    var interruptions: [ApplianceFault: String] = [:]
-    /// Failures in a row of a stream that has not been up yet.
-    var vainAttempts = 0
-    var status = StreamSummary()
+    var summary = StreamSummary()
     var wireless = WirelessLink()
     var supplicant: SupplicantMonitor
     var restarts: MachineRestarts
@@ -42,30 +32,30 @@ public final class ApplianceRunner {
     var resumed: ResumedStream
     /// The first start since the machine's.
     var isBoot = true
-    /// The program dies of its stream, which nobody has started again since.
-    var crashFault: String?
 
     private let signals: SignalFD
     let control: ControlSocket
     var console: SerialConsole?
     var consoleFailure: String?
     var watchdog: WatchdogFeeder
-    /// What faults.txt says; `nil` while it may still be of the last time, before the files were mended elsewhere.
-    var reported: FaultReport?
-    var toldCardFailures: [String] = []
     var applianceTimer: MediaTimestamp?
     private var nextTick = MediaTimestamp.zero
-    var mediaRetry: MediaTimestamp?
     var pendingActions: [Appliance.Action] = []
-    var isClockWaitTold = false
+    var isClockWaitReported = false
     /// The machine ends when the card has been written, or then at the latest.
     var powerOff: (kind: Appliance.PowerOff, deadline: MediaTimestamp)?
     var isOver = false
     var isEndingMachine = false
 
     /// - Parameter streams: starts them.
-    public init(settings: ApplianceSettings, streams: StreamEngine) throws {
+    /// - Throws: when another process runs the appliance already, or the system lacks what each part of it needs.
+    public convenience init(settings: ApplianceSettings, streams: StreamEngine) throws {
+        try self.init(settings: settings, streams: streams, board: BoardDevices())
+    }
+
+    init(settings: ApplianceSettings, streams: StreamEngine, board: BoardDevices) throws {
         self.settings = settings
+        self.board = board
         // Before anything is touched that another one may have in hand.
         control = try ControlSocket(path: settings.socketPath)
         watchdog = WatchdogFeeder(isSimulated: settings.simulatesPower)
@@ -100,7 +90,8 @@ public final class ApplianceRunner {
                 PollEntry(card.reports.wakeup.fileDescriptor),
             ] + control.pollEntries
         let deadlines = [
-            applianceTimer, board.nextDeadline, mediaRetry, nextTick, nextLookAtClock, control.nextDeadline,
+            applianceTimer, board.nextDeadline, appliance.faultBook.retryTime, nextTick, nextLookAtClock,
+            control.nextDeadline,
             powerOff?.deadline,
         ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
@@ -122,10 +113,7 @@ public final class ApplianceRunner {
             perform(appliance.timerFired(now: now))
         }
         lookAtClock(now: now)
-        if let time = mediaRetry, time <= now {
-            mediaRetry = nil
-            if appliance.wantsStream { forgiveMedia(now: now) }
-        }
+        perform(appliance.retryDue(now: now))
         if nextTick <= now {
             nextTick = now + Self.tickInterval
             tick(now: now)

@@ -19,8 +19,8 @@ final class BoardDevices {
         }
     }
 
-    /// How long the main thread waits for what is opened or looked at, so that it can be told at once what is wrong.
-    private static let answerLimit = Duration.milliseconds(100)
+    /// How long the main thread waits for what is opened or looked at, so that it can be reported at once what is wrong.
+    private static let answerTimeout = Duration.milliseconds(100)
 
     private let openers: Openers
     private var board: BoardDescription?
@@ -69,9 +69,9 @@ final class BoardDevices {
         button?.check(now: now)
         statusLED?.check(now: now)
         flashLED?.check(now: now)
-        button?.wait(atMost: Self.answerLimit)
-        statusLED?.wait(atMost: Self.answerLimit)
-        flashLED?.wait(atMost: Self.answerLimit)
+        button?.wait(atMost: Self.answerTimeout)
+        statusLED?.wait(atMost: Self.answerTimeout)
+        flashLED?.wait(atMost: Self.answerTimeout)
     }
 
     /// The lights go dark, and all lines are let go of.
@@ -79,7 +79,7 @@ final class BoardDevices {
 
     private func end(_ line: inout LineThread?, now: MediaTimestamp) {
         line?.end(now: now)
-        line?.wait(atMost: Self.answerLimit)
+        line?.wait(atMost: Self.answerTimeout)
         line = nil
     }
 

@@ -29,7 +29,7 @@ final class ReadFiles: Sendable {
     init(directory: String) { value = DescriptionFiles(reading: directory) }
 }
 
-enum CardReport: Sendable {
+enum CardEvent: Sendable {
     case looked(hasChanged: Bool)
     case read(ReadFiles)
     case written(CardPartition, failed: Set<String>, failure: String?)
@@ -59,7 +59,7 @@ struct CardWork: Sendable {
         files = ReadFiles(directory: settings.bootDirectory)
     }
 
-    mutating func perform(_ job: CardJob) -> CardReport {
+    mutating func perform(_ job: CardJob) -> CardEvent {
         switch job {
         case .look: return look()
         case .read:
@@ -74,7 +74,7 @@ struct CardWork: Sendable {
         }
     }
 
-    private mutating func look() -> CardReport {
+    private mutating func look() -> CardEvent {
         guard boot.fingerprint != fingerprint || files.value.certificatesHaveChanged else {
             return .looked(hasChanged: false)
         }
@@ -84,7 +84,7 @@ struct CardWork: Sendable {
         return .looked(hasChanged: true)
     }
 
-    private mutating func writeState(_ files: [CardFiles.File]) -> CardReport {
+    private mutating func writeState(_ files: [CardFiles.File]) -> CardEvent {
         if !hasLookedForLeftovers {
             hasLookedForLeftovers = true
             // Nonces are the stream's, which may be writing one just now.
@@ -110,7 +110,7 @@ struct CardWork: Sendable {
         }
     }
 
-    private func takeUpNetwork(_ network: NetworkDescription, restarts: Bool) -> CardReport {
+    private func takeUpNetwork(_ network: NetworkDescription, restarts: Bool) -> CardEvent {
         do throws(SystemCallError) {
             try writeNetworkSettings(network, to: settings.networkDirectory)
             if restarts, access(Self.networkScript, X_OK) == 0 { try startProgram([Self.networkScript, "restart"]) }
@@ -123,7 +123,7 @@ struct CardWork: Sendable {
 
 /// The card as the main thread sees it, which never waits for it.
 final class Card {
-    let reports: Mailbox<CardReport>
+    let reports: Mailbox<CardEvent>
     private let jobs: Mailbox<CardJob>
     /// The description files as they were at the start.
     let firstFiles: ReadFiles
@@ -143,7 +143,7 @@ final class Card {
 
     /// The thread is never joined: it may hang for as long as the card does.
     private static func startThread(
-        _ work: CardWork, jobs: Mailbox<CardJob>, reports: Mailbox<CardReport>
+        _ work: CardWork, jobs: Mailbox<CardJob>, reports: Mailbox<CardEvent>
     ) throws(SystemCallError) {
         // The hardware watchdog does not bite for a card that hangs: after the restart it would hang again.
         _ = try NamedThread("card", mayBlock: true) {
@@ -185,7 +185,7 @@ final class Card {
     }
 
     /// To be called with each report before anything else is done with it.
-    func answered(_ report: CardReport, now: MediaTimestamp) {
+    func answered(_ report: CardEvent, now: MediaTimestamp) {
         watch.jobAnswered(now: now)
         switch report {
         case .looked: isLooking = false

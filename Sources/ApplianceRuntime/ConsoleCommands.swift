@@ -15,7 +15,7 @@ extension ApplianceRunner {
         quality        what is being sent
         quality NAME   send this quality, until the stream ends: Low1 to High3
         set NAME VALUE [NAME VALUE...]
-                       change settings of the live stream, all at one key frame:
+                       change settings of the live stream, all at one keyframe:
                        \(LiveConfiguration.Setting.allCases.prefix(4).map(\.rawValue).joined(separator: ", ")),
                        \(LiveConfiguration.Setting.allCases.dropFirst(4).map(\.rawValue).joined(separator: ", "))
         faults         what is wrong
@@ -41,7 +41,7 @@ extension ApplianceRunner {
         case ("quality", let name?, 2): return change(["quality", name])
         case ("set", _?, let count) where count % 2 == 1: return change(Array(words.dropFirst()))
         case ("faults", nil, 1):
-            return CommandAnswer(text: faultLines.isEmpty ? "none\n" : faultLines.map { "\($0)\n" }.joined())
+            return CommandAnswer(text: faultsText)
         case ("events", let count, 1...2):
             let number = count.map { Int($0) ?? 0 } ?? 20
             guard (1...1000).contains(number) else {
@@ -61,19 +61,18 @@ extension ApplianceRunner {
 
     private func start(now: MediaTimestamp) -> CommandAnswer {
         personActed()
-        if !appliance.wantsStream { forgiveMedia(now: now) }
         let actions = appliance.startRequested(now: now)
         perform(actions)
         for case .refuseStart(let fault) in actions {
-            return .failed(([fault.meaning] + faultLines).joined(separator: "\n"))
+            return .failed(([fault.meaning] + appliance.faultBook.lines).joined(separator: "\n"))
         }
         return CommandAnswer(text: "\(appliance.state.name)\n")
     }
 
     /// Passes changes on to the live stream; what came of them is among the events.
     private func change(_ words: [String]) -> CommandAnswer {
-        guard stream.isRunning else { return .failed("not live; device.json says what a stream begins with") }
-        // Whether the stream can do it, it says itself; a wrong name is told at once.
+        guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
+        // Whether the stream can do it, it says itself; a wrong name is reported at once.
         var example = LiveConfiguration(
             settings: QualitySettings(videoQuality: .standard, audioQuality: .standard), dimension: .standard)
         do {
@@ -88,17 +87,21 @@ extension ApplianceRunner {
     }
 
     private var qualityText: String {
-        guard stream.isRunning, let quality = status.quality else {
+        guard stream.isRunning, let point = summary.point else {
             let device = files.device
-            return "not live; begins at \(device.startQuality), within \(device.lowestQuality) to "
+            return "not live; starts at \(device.startQuality), within \(device.lowestQuality) to "
                 + "\(device.highestQuality), \(device.dimension)\n"
         }
-        var text = quality
-        if let frames = status.framesPerSecond { text += ", \(fixed(frames, decimals: 1)) fps" }
-        if let bits = status.bitsPerSecond { text += ", \(bits / 1000) kbit/s" }
-        if let buffered = status.bufferedSeconds { text += ", \(fixed(buffered, decimals: 2)) s buffered" }
-        if let encoder = status.encoder { text += ", encoder \(encoder)" }
-        return text + "\n"
+        guard let status = summary.status else { return "\(point.qualityName)\n" }
+        return "\(point.qualityName), \(fixed(status.rates.videoFramesPerSecond, decimals: 1)) fps, "
+            + "\(status.rates.total.bitsPerSecond / 1000) kbit/s, "
+            + "\(fixed(status.buffered.inSeconds, decimals: 2)) s buffered, "
+            + "encoder \(status.encoder?.name ?? "none")\n"
+    }
+
+    private var faultsText: String {
+        let lines = appliance.faultBook.lines
+        return lines.isEmpty ? "none\n" : lines.map { "\($0)\n" }.joined()
     }
 
     private var networkText: String {
@@ -111,14 +114,14 @@ extension ApplianceRunner {
         var lines = ["state:    \(appliance.state.name)"]
         lines.append("stream:   \(files.stream?.destination ?? "none")")
         lines.append("quality:  \(qualityText.dropLast())")
-        let sources = SourceSummary(status.sourceFields)
-        if let camera = sources.camera { lines.append("camera:   \(camera)") }
-        if let microphone = sources.microphone { lines.append("sound:    \(microphone)") }
+        let sources = summary.status.map { SourceSummary($0.counters) }
+        if let camera = sources?.camera { lines.append("camera:   \(camera)") }
+        if let microphone = sources?.microphone { lines.append("audio:    \(microphone)") }
         lines.append("network:  \(networkText)")
         lines.append("board:    \(files.board?.name ?? "not known")")
-        lines.append("running:  \(Int((now - begin).inSeconds)) s, version \(version)")
+        lines.append("running:  \(Int((now - start).inSeconds)) s, version \(version)")
         for fault in appliance.faults { lines.append("fault:    \(fault.meaning) (\(fault.blinkCount) blinks)") }
-        for line in faultLines { lines.append("          \(line)") }
+        for line in appliance.faultBook.lines { lines.append("          \(line)") }
         return lines.map { "\($0)\n" }.joined()
     }
 
@@ -127,21 +130,15 @@ extension ApplianceRunner {
         let line = writer.line { object in
             object.write("state", appliance.state.name)
             object.write("version", version)
-            object.write("runningSeconds", (now - begin).inSeconds.rounded())
+            object.write("runningSeconds", (now - start).inSeconds.rounded())
             object.write("isStreamWanted", appliance.wantsStream)
             if let stream = files.stream { object.write("destination", stream.destination) }
             object.write("isNetworkUp", links?.hasDefaultRoute ?? false)
             object.writeArray("linksUp") { array in
                 for name in links?.linksUp.sorted() ?? [] { array.write(name) }
             }
-            if let quality = status.quality { object.write("quality", quality) }
-            if let value = status.framesPerSecond { object.write("framesPerSecond", (value * 10).rounded() / 10) }
-            if let value = status.bitsPerSecond { object.write("bitsPerSecond", value) }
-            if let value = status.bufferedSeconds { object.write("bufferedSeconds", (value * 100).rounded() / 100) }
-            if let encoder = status.encoder { object.write("encoder", encoder) }
-            if !status.sourceFields.isEmpty {
-                object.writeObject("sources") { writeSources(to: $0) }
-            }
+            if let point = summary.point { object.write("quality", point.qualityName) }
+            if let status = summary.status { write(status, to: object) }
             object.writeArray("faults") { array in
                 for fault in appliance.faults {
                     array.writeObject { entry in
@@ -151,18 +148,25 @@ extension ApplianceRunner {
                 }
             }
             object.writeArray("details") { array in
-                for line in faultLines { array.write(line) }
+                for line in appliance.faultBook.lines { array.write(line) }
             }
         }
         return String(decoding: line, as: UTF8.self)
     }
-    private func writeSources(to object: borrowing JSONObjectWriter) {
-        for (name, value) in status.sourceFields {
-            switch value {
-            case .integer(let number): object.write(name, number)
-            case .number(let number): object.write(name, (number * 100).rounded() / 100)
-            case .text(let text): object.write(name, text)
-            case .flag(let flag): object.write(name, flag)
+
+    private func write(_ status: StreamStatus, to object: borrowing JSONObjectWriter) {
+        object.write("framesPerSecond", (status.rates.videoFramesPerSecond * 10).rounded() / 10)
+        object.write("bitsPerSecond", status.rates.total.bitsPerSecond)
+        object.write("bufferedSeconds", (status.buffered.inSeconds * 100).rounded() / 100)
+        object.write("encoder", status.encoder?.name ?? "none")
+        object.writeObject("sources") { sources in
+            for (name, value) in status.counters.sourceFields {
+                switch value {
+                case .integer(let number): sources.write(name, number)
+                case .number(let number): sources.write(name, (number * 100).rounded() / 100)
+                case .text(let text): sources.write(name, text)
+                case .flag(let flag): sources.write(name, flag)
+                }
             }
         }
     }

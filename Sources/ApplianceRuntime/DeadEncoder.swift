@@ -6,14 +6,13 @@ import StreamLogic
 // A hardware encoder whose firmware is dead: streams go on in software, and a restart of the machine is what helps.
 extension ApplianceRunner {
     /// What a stream says of its encoders.
-    func encoderTold(_ event: Event, now: MediaTimestamp) {
-        switch EventCode(rawValue: event.code) {
-        case .hardwareEncoderDead: encoderHealth.died(reason: event.text(of: "reason") ?? "it does not open")
+    func encoderReported(_ event: StreamEvent, now: MediaTimestamp) {
+        switch event {
+        case .hardwareEncoderDead(let reason): encoderHealth.died(reason: reason)
         case .encoderRestarted, .softwareEncoderInUse: encoderHealth.encoderChanged()
-        case .status:
-            encoderHealth.statusTold(
-                isHardware: status.encoder?.hasPrefix("v4l2:") ?? false,
-                givesFrames: (status.framesPerSecond ?? 0) > 0)
+        case .status(let status):
+            encoderHealth.statusReported(
+                isHardware: status.encoder?.isHardware ?? false, givesFrames: status.rates.videoFramesPerSecond > 0)
         default: return
         }
         hardwareEncoderChecked(now: now)
@@ -22,13 +21,8 @@ extension ApplianceRunner {
     /// Shows whether the encoder is dead, and restarts the machine for it when nobody needs it.
     func hardwareEncoderChecked(now: MediaTimestamp) {
         if files.board?.encoder == .openh264 { encoderHealth.hardwareUnwanted() }
-        if encoderHealth.isDead != appliance.faults.contains(.hardwareEncoder) {
-            perform(
-                encoderHealth.isDead
-                    ? appliance.faultRaised(.hardwareEncoder, now: now)
-                    : appliance.faultCleared(.hardwareEncoder, now: now))
-            reportFaults(now: now)
-        }
+        let fault = encoderFault
+        if fault != appliance.faultBook.deadEncoder { faultsChanged(now: now) { $0.hardwareEncoderChecked(fault) } }
         guard encoderHealth.wantsRestart(isIdle: appliance.isIdle, isAllowed: mayRestartForEncoder, now: now) else {
             return
         }
@@ -38,21 +32,15 @@ extension ApplianceRunner {
 
     private var mayRestartForEncoder: Bool { files.board?.restartForEncoder ?? false }
 
-    /// No file can mend it.
-    var encoderFaults: [FaultReport.Entry] {
-        guard let reason = encoderHealth.deathReason else { return [] }
+    /// Why the hardware encoder is dead, and what helps: no file can mend it.
+    private var encoderFault: String? {
+        guard let reason = encoderHealth.deathReason else { return nil }
         let helps =
             mayRestartForEncoder
             ? "the machine does that by itself while nothing is live, at most once an hour; power off and on helps, too"
             : "switch the power off and on, or give the console's command reboot, when nothing is live; with "
                 + "\"restartForEncoder\": true in board.json the machine does that by itself"
-        return [
-            FaultReport.Entry(
-                fault: .hardwareEncoder,
-                text:
-                    "the hardware encoder opens no more (\(reason)), until the machine is restarted. Streams go on in "
-                    + "software, where the processor may carry fewer frames, or smaller ones only. What helps: \(helps)"
-            )
-        ]
+        return "the hardware encoder opens no more (\(reason)), until the machine is restarted. Streams go on in "
+            + "software, where the processor may carry fewer frames, or smaller ones only. What helps: \(helps)"
     }
 }

@@ -5,14 +5,6 @@ import Settings
 import StreamQuality
 import Transport
 
-/// A fault that one of the files on the boot partition has, or that it can mend.
-struct FileFault: Equatable {
-    /// What the light counts out for it.
-    let kind: ApplianceFault
-    let file: String
-    let fault: DescriptionFault
-}
-
 /// What the four files on the boot partition say. A file that is wrong does not spoil the others.
 struct DescriptionFiles {
     static let names = ["board.json", "device.json", "network.json", "stream.json"]
@@ -75,13 +67,13 @@ struct DescriptionFiles {
         }
     }
 
-    /// Choices are taken together or not at all: who sees a picture that he did not ask for is told why.
+    /// Choices are taken together or not at all: who sees a frame that he did not ask for is reported why.
     private mutating func tellWhetherDeviceIsIgnored() {
         guard errors.contains(where: { $0.file == "device.json" }) else { return }
         let notice = DescriptionFault(
             kind: .suspicious, keyPath: "", position: .start,
             problem: "the whole file is ignored, and every choice has its default, until nothing in it is wrong; "
-                + "only a console and a sound that are switched off stay so")
+                + "only a console and an audio packet that are switched off stay so")
         add([notice], "device.json")
     }
 
@@ -127,11 +119,6 @@ struct DescriptionFiles {
     }
 
     var errors: [FileFault] { faults.filter { !$0.fault.isWarning } }
-
-    /// What the LED is to count out.
-    var applianceFaults: Set<ApplianceFault> {
-        Set(errors.map(\.kind) + (contradictions.isEmpty ? [] : [.settings]))
-    }
 
     /// Choices that are right by themselves and that this board cannot do.
     var contradictions: [FileFault] {
@@ -189,7 +176,7 @@ struct DescriptionFiles {
     }
 
     private mutating func add(_ new: [DescriptionFault], _ file: String) {
-        // Garbage may have very many; the first ones are enough to begin with.
+        // Garbage may have very many; the first ones are enough to start with.
         faults += new.prefix(50).map { FileFault(kind: Self.kind(of: file), file: file, fault: $0) }
     }
 }

@@ -10,7 +10,7 @@ func offer(_ names: [String], limit: Int = 16) -> String {
     return "; there is \(list)" + (names.count > limit ? " and \(names.count - limit) more" : "")
 }
 
-// Faults that show only when a description is followed, told with the key that can mend them.
+// Faults that show only when a description is followed, reported with the key that can mend them.
 extension ApplianceRunner {
     /// What board.json names and what is not there, or does not work.
     var hardwareFaults: [FileFault] {
@@ -60,17 +60,14 @@ extension ApplianceRunner {
             example: (near ?? free.first).map { "\"line\": \"\($0)\"" })
     }
 
-    /// What a stream has found missing, or has not reached.
-    var streamFaults: [FileFault] {
-        failures.sorted { $0.key < $1.key }.map { kind, problem in
-            let (file, key) = mendingKey(of: kind)
-            let name = key.split(separator: ".").last ?? ""
-            let choices = present[kind] ?? []
-            let fault = files.fault(kind, file, key, problem)
-            guard !choices.isEmpty, let example = fault.fault.example else { return fault }
-            let others = choices.prefix(8).map { " or \"\(name)\": \"\($0)\"" }.joined()
-            return files.fault(kind, file, key, problem, example: example + others)
-        }
+    /// What a stream has found missing, or has not reached, with the place of the key that can mend it.
+    func fileFault(for failure: FaultBook.Failure) -> FileFault {
+        let (file, key) = mendingKey(of: failure.fault)
+        let fault = files.fault(failure.fault, file, key, failure.text)
+        guard !failure.choices.isEmpty, let example = fault.fault.example else { return fault }
+        let name = key.split(separator: ".").last ?? ""
+        let others = failure.choices.prefix(8).map { " or \"\(name)\": \"\($0)\"" }.joined()
+        return files.fault(failure.fault, file, key, failure.text, example: example + others)
     }
 
     /// The key that somebody would change, or at least look at.

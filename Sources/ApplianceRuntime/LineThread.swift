@@ -60,7 +60,7 @@ final class LineThread: Sendable {
     /// What the thread has in hand.
     private struct Work {
         var device: (any LineDevice)?
-        /// What the device was told last.
+        /// What the device was reported last.
         var light: Bool?
         var opening = 0
         var fault: String?

@@ -36,7 +36,7 @@ struct MachineRestarts {
         guard afterwards != .asEver else { return .asEver }
         limit.startTaken()
         let text = Array(limit.savedText(now: MonotonicClock.now()).utf8)
-        // Where that cannot be written down, a power cut would begin a stream that nobody wants.
+        // Where that cannot be written down, a power cut would start a stream that nobody wants.
         let isSaved = (try? replaceFile(path, with: text, permissions: 0o600)) != nil
         return afterwards == .resumes && !isSaved ? .asEver : afterwards
     }
@@ -64,7 +64,7 @@ struct MachineRestarts {
     /// - Parameters:
     ///   - wantsStream: whether a stream is wanted by now.
     ///   - isEnding: the machine is on its way down already, at somebody's wish.
-    /// - Returns: the restart that is to begin now: it was counted in time, and nobody has begun or ended anything
+    /// - Returns: the restart that is to start now: it was counted in time, and nobody has started or ended anything
     ///   meanwhile.
     mutating func saved(isSaved: Bool, wantsStream: Bool, isEnding: Bool, now: MediaTimestamp) -> Wish? {
         guard let wish else { return nil }

@@ -20,8 +20,8 @@ extension ApplianceRunner {
 
     func lookAtClock(now: MediaTimestamp) {
         guard appliance.isWaitingForClock else { return }
-        if !isClockWaitTold {
-            isClockWaitTold = true
+        if !isClockWaitReported {
+            isClockWaitReported = true
             tell("waiting for the time of day")
         }
         guard !Self.isClockAwaited(settings) else { return }
@@ -34,7 +34,7 @@ extension ApplianceRunner {
         for event in happened { tell("network: \(event)") }
         let now = MonotonicClock.now()
         perform(appliance.networkChanged(isUp: links.hasDefaultRoute, now: now))
-        reportFaults(now: now)
+        wirelessChecked(now: now)
     }
 
     /// Each wpa_supplicant has read network.json anew: what another one has said counts no more.
@@ -56,13 +56,12 @@ extension ApplianceRunner {
         if wireless.isConnected != before.isConnected {
             tell("network: Wi-Fi \(wireless.isConnected ? "connected" : "disconnected")")
         }
-        let now = MonotonicClock.now()
-        let isAtFault = wireless.hasWrongPassword || files.applianceFaults.contains(.settings)
-        if isAtFault != appliance.faults.contains(.settings) {
-            perform(
-                isAtFault ? appliance.faultRaised(.settings, now: now) : appliance.faultCleared(.settings, now: now))
-        }
-        reportFaults(now: now)
+        wirelessChecked(now: MonotonicClock.now())
+    }
+
+    private func wirelessChecked(now: MediaTimestamp) {
+        let faults = wirelessFaults
+        faultsChanged(now: now) { $0.wirelessChecked(faults) }
     }
 
     /// What is wrong with the Wi-Fi and what to do. That no network is in reach does not matter beside a cable.

@@ -46,14 +46,15 @@ extension ApplianceRunner {
         case .resumes(let number):
             isBoot = false
             tell(
-                "the program had died while a stream was wanted, which begins again: \(number) of at most "
+                "the program had died while a stream was wanted, which starts again: \(number) of at most "
                     + "\(StreamResumption.most) times within \(Int(StreamResumption.window.inSeconds / 60)) min")
             perform(appliance.startRequested(now: now))
         case .stands:
             isBoot = false
-            crashFault =
+            let fault =
                 "the program dies of its stream again and again, which stands until the next start: press the button; "
                 + "if that helps for a while only, tell who made the image what events.txt says"
+            perform(appliance.faultsChanged(now: now) { $0.streamStands(fault) })
         }
     }
 
@@ -61,9 +62,9 @@ extension ApplianceRunner {
         switch restarts.takeStart() {
         case .resumes: perform(appliance.startRequested(now: now))
         case .staysOff:
-            // Of a stream that somebody has stopped nobody expects that it begins by itself a minute later.
+            // Of a stream that somebody has stopped nobody expects that it starts by itself a minute later.
             isBoot = false
-            tell("the machine has restarted itself while nothing was live: nothing begins by itself")
+            tell("the machine has restarted itself while nothing was live: nothing starts by itself")
         case .asEver: break
         }
     }

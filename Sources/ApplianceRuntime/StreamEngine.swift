@@ -5,12 +5,12 @@ import StreamLogic
 /// How this machine streams: cameras, encoders and connections are not known here.
 public struct StreamEngine: Sendable {
     /// Runs a stream to its end, on the calling thread.
-    let run: @Sendable (StreamRequest, Mailbox<PublisherCommand>, StreamReporter) throws -> Void
+    let run: @Sendable (StreamRequest, Mailbox<PublisherCommand>, EventSink) throws -> Void
     /// What the files could name in place of a camera or microphone that was not there. Takes its time.
     let devices: @Sendable (ApplianceFault) -> [String]
 
     public init(
-        run: @escaping @Sendable (StreamRequest, Mailbox<PublisherCommand>, StreamReporter) throws -> Void,
+        run: @escaping @Sendable (StreamRequest, Mailbox<PublisherCommand>, EventSink) throws -> Void,
         devices: @escaping @Sendable (ApplianceFault) -> [String]
     ) {
         self.run = run

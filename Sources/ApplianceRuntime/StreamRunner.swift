@@ -3,7 +3,7 @@ import LinuxIO
 import StreamLogic
 
 /// What the stream's thread tells the main thread.
-enum StreamReport: Sendable {
+enum EngineEvent: Sendable {
     case said(StreamMessage)
     /// The stream is over; nothing follows.
     /// - Parameter devices: where one was missing, those that there are, as the files name them.
@@ -12,11 +12,11 @@ enum StreamReport: Sendable {
 
 /// Runs the stream on a thread of its own, one after the other. Used from the main thread.
 final class StreamRunner {
-    let reports: Mailbox<StreamReport>
+    let reports: Mailbox<EngineEvent>
     private let engine: StreamEngine
     private let stateDirectory: String
     private var running: (thread: JoinableThread, commands: Mailbox<PublisherCommand>)?
-    /// Begin again when the present one has ended.
+    /// Start again when the present one has ended.
     private var startsAgain = false
 
     init(_ engine: StreamEngine, stateDirectory: String) throws {
@@ -27,7 +27,7 @@ final class StreamRunner {
 
     var isRunning: Bool { running != nil }
 
-    /// Begins a stream; after the end of the present one if there is one.
+    /// Starts a stream; after the end of the present one if there is one.
     func start(_ files: DescriptionFiles) throws {
         guard running == nil else {
             startsAgain = true
@@ -54,7 +54,7 @@ final class StreamRunner {
     }
 
     /// The thread has reported its end.
-    /// - Returns: whether a new stream is to begin.
+    /// - Returns: whether a new stream is to start.
     func ended() -> Bool {
         running?.thread.join()
         running = nil
@@ -64,12 +64,12 @@ final class StreamRunner {
 
     private static func thread(
         _ request: StreamRequest, _ engine: StreamEngine, commands: Mailbox<PublisherCommand>,
-        reports: Mailbox<StreamReport>
+        reports: Mailbox<EngineEvent>
     ) throws(SystemCallError) -> JoinableThread {
         JoinableThread(
             try NamedThread("stream") {
                 do {
-                    try engine.run(request, commands, StreamReporter { reports.send(.said($0)) })
+                    try engine.run(request, commands, EventSink { reports.send(.said($0)) })
                     reports.send(.ended(nil))
                 } catch {
                     let failure = error as? StreamFailure ?? StreamFailure(.system, "\(error)")

@@ -35,7 +35,7 @@ struct SupplicantMonitor: ~Copyable {
             socket = next
             return true
         } catch {
-            // It has ended, or is just beginning.
+            // It has ended, or is just starting.
             defer { socket = nil }
             return socket != nil
         }

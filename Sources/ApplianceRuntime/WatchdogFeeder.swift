@@ -19,7 +19,7 @@ struct WatchdogFeeder {
     init(isSimulated: Bool) { self.isSimulated = isSimulated }
 
     /// - Parameter path: the device's; `nil` when the board has none.
-    /// - Returns: what is to be told.
+    /// - Returns: what is to be reported.
     mutating func tick(path: String?, now: MediaTimestamp) -> [String] {
         if path != self.path {
             // Another device, or none: the one that there was must not bite.
@@ -33,7 +33,7 @@ struct WatchdogFeeder {
     mutating func disarm() { _ = perform(care.disarmed()) }
 
     private mutating func perform(_ actions: [WatchdogCare.Action]) -> [String] {
-        var told: [String] = []
+        var reported: [String] = []
         do {
             for action in actions {
                 switch action {
@@ -46,7 +46,7 @@ struct WatchdogFeeder {
                 case .disarm:
                     device?.disarm()
                     device = nil
-                case .tell(let text): told.append(text)
+                case .tell(let text): reported.append(text)
                 }
             }
         } catch {
@@ -54,6 +54,6 @@ struct WatchdogFeeder {
             care.deviceFailed()
             failure = "must be a watchdog's device: \(error)"
         }
-        return told
+        return reported
     }
 }

@@ -35,7 +35,7 @@ final class ALSACapturePCM: CapturePCM {
     private static let bufferTime: UInt32 = 400_000
     private static let periodTime: UInt32 = 10_000
     /// A card that gives nothing for so long is treated as unplugged.
-    private static let silenceLimit = Duration.seconds(2)
+    private static let silenceTimeout = Duration.seconds(2)
 
     /// - Parameters:
     ///   - device: `hw:CARD[,DEVICE]`; empty for the first one.
@@ -149,7 +149,7 @@ final class ALSACapturePCM: CapturePCM {
         .nanoseconds(Int64(frames) &* 1_000_000_000 / Int64(sampleRate))
     }
 
-    /// - Returns: false when the source was told to stop.
+    /// - Returns: false when the source was asked to stop.
     private func waitForSamples() throws(MicrophoneError) -> Bool {
         let count = snd_pcm_poll_descriptors_count(handle)
         guard (1...16).contains(count) else { throw .gone(device: device) }
@@ -158,7 +158,7 @@ final class ALSACapturePCM: CapturePCM {
         var entries = [PollEntry(stop.fileDescriptor)]
         entries += descriptors.map { PollEntry($0.fd, PollEvents(rawValue: $0.events)) }
         do throws(SystemCallError) {
-            let deadline = MonotonicClock.now() + Self.silenceLimit
+            let deadline = MonotonicClock.now() + Self.silenceTimeout
             guard try LinuxIO.poll(&entries, until: deadline) > 0 else { throw SystemCallError("poll", number: EIO) }
         } catch {
             throw .gone(device: device)

@@ -11,7 +11,7 @@ struct ClockDriftCorrector {
     enum Action: Hashable, Sendable {
         /// The card's rate is so many parts per million above its nominal one: resample by that.
         case setCorrection(ppm: Double)
-        /// Sound was lost: put so much silence before the block.
+        /// Audio was lost: put so much silence before the block.
         case insertSilence(Duration)
         /// The card gives more than the clock allows: leave out so much.
         case drop(Duration)
@@ -32,15 +32,15 @@ struct ClockDriftCorrector {
     var driftPPM: Double? { settled ? drift : nil }
     private var drift = 0.0
     private var settled = false
-    private var begin: MediaTimestamp?
-    private var intervalBegin: MediaTimestamp?
+    private var start: MediaTimestamp?
+    private var intervalStart: MediaTimestamp?
     private var sum = 0.0
     private var count = 0
     /// The block that comes next follows a known loss of unknown length.
     private var isResuming = false
 
-    /// Sound was lost: the next block is put where its time says.
-    mutating func soundLost() {
+    /// Audio was lost: the next block is put where its time says.
+    mutating func audioLost() {
         isResuming = true
         restartInterval(nil)
     }
@@ -50,8 +50,8 @@ struct ClockDriftCorrector {
     ///   - captureTime: when its first sample was taken, by the system's clock.
     ///   - expected: the time that its first sample would have in the stream.
     mutating func blockRead(captureTime: MediaTimestamp, expected: MediaTimestamp) -> Action? {
-        let begin = begin ?? captureTime
-        self.begin = begin
+        let start = start ?? captureTime
+        self.start = start
         let error = captureTime - expected
         if error > Self.gapThreshold || isResuming && error > .zero {
             isResuming = false
@@ -64,24 +64,24 @@ struct ClockDriftCorrector {
             return .drop(.zero - error)
         }
         isResuming = false
-        guard let start = intervalBegin else {
+        guard let intervalStart = intervalStart else {
             restartInterval(captureTime)
             return nil
         }
         sum += error.inSeconds
         count += 1
-        guard captureTime - start >= Self.interval else { return nil }
+        guard captureTime - intervalStart >= Self.interval else { return nil }
         let average = sum / Double(count)
-        let seconds = (captureTime - start).inSeconds
+        let seconds = (captureTime - intervalStart).inSeconds
         restartInterval(captureTime)
         let limit = Self.largestCorrection
         drift = min(max(drift - 1e6 * Self.integral * average * seconds, -limit), limit)
-        if captureTime - begin >= Self.settlingTime { settled = true }
+        if captureTime - start >= Self.settlingTime { settled = true }
         return .setCorrection(ppm: min(max(drift - 1e6 * Self.proportional * average, -limit), limit))
     }
 
     private mutating func restartInterval(_ time: MediaTimestamp?) {
-        intervalBegin = time
+        intervalStart = time
         sum = 0
         count = 0
     }

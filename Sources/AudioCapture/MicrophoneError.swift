@@ -9,7 +9,7 @@ public enum MicrophoneError: Error, Hashable, Sendable {
     case busy(device: String)
     /// The name is none that ALSA's hardware devices have.
     case badName(String)
-    /// It was unplugged, or gives no sound any more.
+    /// It was unplugged, or gives no audio any more.
     case gone(device: String)
     case failed(device: String, call: String, number: Int32)
     case resamplerFailed(reason: String)

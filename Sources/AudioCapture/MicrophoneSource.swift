@@ -9,7 +9,7 @@ public struct MicrophoneSettings: Hashable, Sendable {
     public var device: String
     /// In dB; what gets too loud is cut off at full scale.
     public var gain: Double
-    /// Silence goes out instead of sound; the microphone goes on.
+    /// Silence goes out instead of audio; the microphone goes on.
     public var isMuted: Bool
 
     public init(device: String = "", gain: Double = 0, isMuted: Bool = false) {
@@ -22,7 +22,7 @@ public struct MicrophoneSettings: Hashable, Sendable {
 /// A microphone as a source that never ends: at the stream's rate by the system's clock, with silence in place of
 /// what was lost. Used from the audio thread.
 public final class MicrophoneSource: AudioSource {
-    public enum Notice: Hashable, Sendable {
+    public enum Event: Hashable, Sendable {
         case interrupted(reason: String)
         case returned(after: Duration)
     }
@@ -33,7 +33,7 @@ public final class MicrophoneSource: AudioSource {
 
     private let settings: MicrophoneSettings
     private let stop: EventFD
-    private let notify: @Sendable (Notice) -> Void
+    private let notify: @Sendable (Event) -> Void
     private let open: () throws(MicrophoneError) -> any CapturePCM
     private var device: (pcm: any CapturePCM, resampler: Resampler)?
     private var corrector = ClockDriftCorrector()
@@ -50,7 +50,7 @@ public final class MicrophoneSource: AudioSource {
 
     /// - Parameter stop: once signalled, the source ends. It is not drained.
     public convenience init(
-        _ settings: MicrophoneSettings, sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (Notice) -> Void
+        _ settings: MicrophoneSettings, sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (Event) -> Void
     ) throws {
         try self.init(settings, sampleRate: sampleRate, stop: stop, notify: notify) { () throws(MicrophoneError) in
             try ALSACapturePCM(settings.device, sampleRate: sampleRate, stop: stop)
@@ -58,7 +58,7 @@ public final class MicrophoneSource: AudioSource {
     }
 
     init(
-        _ settings: MicrophoneSettings, sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (Notice) -> Void,
+        _ settings: MicrophoneSettings, sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (Event) -> Void,
         open: @escaping () throws(MicrophoneError) -> any CapturePCM
     ) throws {
         self.settings = settings
@@ -89,7 +89,7 @@ public final class MicrophoneSource: AudioSource {
         return (origin ?? MonotonicClock.now()) + offset
     }
 
-    /// - Returns: false when the source was told to stop.
+    /// - Returns: false when the source was asked to stop.
     private func readOnce() throws -> Bool {
         guard let device else { return true }
         do throws(MicrophoneError) {
@@ -98,7 +98,7 @@ public final class MicrophoneSource: AudioSource {
             case .overrun:
                 statistics.overruns += 1
                 excessFrames = 0
-                corrector.soundLost()
+                corrector.audioLost()
             case .block(let samples, let time): try take(samples, at: time, device.resampler)
             }
         } catch {
@@ -162,7 +162,7 @@ public final class MicrophoneSource: AudioSource {
         device = (pcm, resampler)
         excessFrames = 0
         corrector = ClockDriftCorrector()
-        corrector.soundLost()
+        corrector.audioLost()
         notify(.returned(after: lossTime.map { MonotonicClock.now() - $0 } ?? .zero))
         return true
     }

@@ -24,7 +24,7 @@ final class Resampler {
         self.inputRate = inputRate
         self.outputRate = outputRate
         denominator = 60_000
-        // What comes out begins with the first sample, not with the filter's silence before it.
+        // What comes out starts with the first sample, not with the filter's silence before it.
         speex_resampler_skip_zeros(state)
     }
 

@@ -6,10 +6,10 @@ public struct AnnexBAccessUnit: Sendable {
     /// The NAL units, each behind its length in 4 bytes, big endian (ISO 14496-15 section 5.3.4.2);
     /// without parameter sets and access unit delimiters. Empty when nothing is left.
     public let payload: [UInt8]
-    /// False when an encoder gave parameter sets alone, as some do in place of a picture they skipped.
-    public let containsPicture: Bool
-    /// Whether decoding can begin here: the picture is an IDR picture.
-    public let isKeyFrame: Bool
+    /// False when an encoder gave parameter sets alone, as some do in place of a frame they skipped.
+    public let containsFrame: Bool
+    /// Whether decoding can start here: the frame is an IDR frame.
+    public let isKeyframe: Bool
 
     /// Copies what it keeps; `bytes` may be reused afterwards.
     public init(_ bytes: UnsafeRawBufferPointer) {
@@ -17,8 +17,8 @@ public struct AnnexBAccessUnit: Sendable {
         var pictureSets: [[UInt8]] = []
         var kept: [Range<Int>] = []
         var keptByteCount = 0
-        var containsPicture = false
-        var isKeyFrame = false
+        var containsFrame = false
+        var isKeyframe = false
         for unit in AnnexB.nalUnits(in: bytes) {
             let type = NALUnitType(firstByte: bytes[unit.lowerBound])
             switch type {
@@ -28,15 +28,15 @@ public struct AnnexBAccessUnit: Sendable {
             default:
                 kept.append(unit)
                 keptByteCount += 4 + unit.count
-                containsPicture = containsPicture || type.isPicture
-                isKeyFrame = isKeyFrame || type == .idrSlice
+                containsFrame = containsFrame || type.isFrame
+                isKeyframe = isKeyframe || type == .idrSlice
             }
         }
         parameterSets = try? AVCDecoderConfigurationRecord(
             sequenceParameterSets: sequenceSets, pictureParameterSets: pictureSets)
         payload = Self.lengthPrefixed(kept, of: bytes, byteCount: keptByteCount)
-        self.containsPicture = containsPicture
-        self.isKeyFrame = isKeyFrame
+        self.containsFrame = containsFrame
+        self.isKeyframe = isKeyframe
     }
 
     private static func lengthPrefixed(

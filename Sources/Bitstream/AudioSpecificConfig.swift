@@ -35,7 +35,7 @@ public struct AudioSpecificConfig: Hashable, Sendable {
         extensionSampleRate = nil
     }
 
-    /// Reads AAC-LC and its kin; HE-AAC when it is announced at the record's begin.
+    /// Reads AAC-LC and its kin; HE-AAC when it is announced at the record's start.
     public init(parsing bytes: [UInt8]) throws(BitstreamError) {
         var reader = BitReader(bytes, reading: Self.structure)
         var type = try Self.objectType(&reader)

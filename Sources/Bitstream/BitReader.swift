@@ -33,7 +33,7 @@ struct BitReader {
         var zeros = 0
         while try !flag() {
             zeros += 1
-            // 32 zeros would begin a value past UInt32, which no field may have.
+            // 32 zeros would start a value past UInt32, which no field may have.
             guard zeros < 32 else { throw .invalid(structure: structure, field: field, value: Int(UInt32.max)) }
         }
         return try (1 << UInt32(zeros) - 1) + bits(zeros)

@@ -1,6 +1,6 @@
 /// The bytes before the payload of an FLV audio tag (FLV 10.1 annex E.4.2.1).
 public struct FLVAudioHeader: Hashable, Sendable {
-    /// SoundFormat; only AAC is written here.
+    /// AudioFormat; only AAC is written here.
     public struct Format: RawRepresentable, Hashable, Sendable {
         public let rawValue: UInt8
         public init(rawValue: UInt8) { self.rawValue = rawValue & 0x0F }
@@ -19,7 +19,7 @@ public struct FLVAudioHeader: Hashable, Sendable {
     public var packetType: PacketType
     /// The low 4 bits of the first byte: rate, sample size, channels. AAC always says 44.1 kHz, 16 bits,
     /// stereo there; what is true stands in its AudioSpecificConfig.
-    public var soundFlags: UInt8
+    public var audioFlags: UInt8
 
     private static let structure = "FLV audio tag"
 
@@ -27,16 +27,16 @@ public struct FLVAudioHeader: Hashable, Sendable {
     public init(packetType: PacketType) {
         format = .aac
         self.packetType = packetType
-        soundFlags = 0x0F
+        audioFlags = 0x0F
     }
 
-    /// Reads the header off the begin of a tag's body.
+    /// Reads the header off the start of a tag's body.
     public init(parsing body: [UInt8]) throws(BitstreamError) { try self.init(parsing: body[...]) }
 
     public init(parsing body: ArraySlice<UInt8>) throws(BitstreamError) {
         guard let first = body.first else { throw .truncated(structure: Self.structure, needed: 1) }
         format = Format(rawValue: first >> 4)
-        soundFlags = first & 0x0F
+        audioFlags = first & 0x0F
         guard format == .aac else {
             packetType = .raw
             return
@@ -48,12 +48,12 @@ public struct FLVAudioHeader: Hashable, Sendable {
         self.packetType = packetType
     }
 
-    /// Bytes of the header: where the payload begins.
+    /// Bytes of the header: where the payload starts.
     public var byteCount: Int { format == .aac ? 2 : 1 }
 
     /// The header as it is sent.
     public var bytes: [UInt8] {
-        let first = format.rawValue << 4 | soundFlags & 0x0F
+        let first = format.rawValue << 4 | audioFlags & 0x0F
         return format == .aac ? [first, packetType.rawValue] : [first]
     }
 }

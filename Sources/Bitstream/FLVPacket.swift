@@ -9,10 +9,10 @@ extension EncodedPacket {
     /// The media header that goes before `payload` in a tag or message: 5 bytes for video, 2 for audio.
     public var flvHeader: [UInt8] {
         switch kind {
-        case .videoHeader: FLVVideoHeader(frameType: .keyFrame, packetType: .sequenceHeader).bytes
-        case .video(let isKeyFrame):
+        case .videoHeader: FLVVideoHeader(frameType: .keyframe, packetType: .sequenceHeader).bytes
+        case .video(let isKeyframe):
             FLVVideoHeader(
-                frameType: isKeyFrame ? .keyFrame : .interFrame, packetType: .nalUnits,
+                frameType: isKeyframe ? .keyframe : .interFrame, packetType: .nalUnits,
                 compositionTime: Int32(clamping: compositionOffset.roundedMilliseconds)
             ).bytes
         case .audioHeader: FLVAudioHeader(packetType: .sequenceHeader).bytes
@@ -61,7 +61,7 @@ extension FLVTag {
             }
             return EncodedPacket(
                 kind: header.packetType == .sequenceHeader
-                    ? .videoHeader : .video(isKeyFrame: header.frameType == .keyFrame),
+                    ? .videoHeader : .video(isKeyframe: header.frameType == .keyframe),
                 decodeTime: time, compositionOffset: .milliseconds(Int64(header.compositionTime)),
                 payload: Array(body.dropFirst(header.byteCount)))
         }

@@ -75,11 +75,11 @@ public struct FLVReader: Sendable {
         guard hasReadHeader else {
             throw .truncated(structure: "FLV header", needed: max(1, Self.headerSize - (end - position)))
         }
-        let begin = position + Self.previousTagSizeSize
-        guard begin < end else { return }
-        let isHeaderThere = end - begin >= Self.tagHeaderSize
-        let needed = Self.tagHeaderSize + (isHeaderThere ? bodySize(at: begin) : 0)
-        guard end - begin >= needed else { throw .truncated(structure: "FLV tag", needed: needed - (end - begin)) }
+        let start = position + Self.previousTagSizeSize
+        guard start < end else { return }
+        let isHeaderThere = end - start >= Self.tagHeaderSize
+        let needed = Self.tagHeaderSize + (isHeaderThere ? bodySize(at: start) : 0)
+        guard end - start >= needed else { throw .truncated(structure: "FLV tag", needed: needed - (end - start)) }
     }
 
     private var end: Int { buffer.count }
@@ -103,23 +103,23 @@ public struct FLVReader: Sendable {
     }
 
     private mutating func readTag() throws(BitstreamError) -> FLVTag? {
-        let begin = position + Self.previousTagSizeSize
-        guard begin < end else { return nil }
-        let type = buffer[begin]
+        let start = position + Self.previousTagSizeSize
+        guard start < end else { return nil }
+        let type = buffer[start]
         guard type & 0x20 == 0 else { throw .unsupported(structure: "FLV tag", feature: "encryption") }
         guard type & 0xC0 == 0, let kind = FLVTag.Kind(rawValue: type & 0x1F) else {
             throw .invalid(structure: "FLV tag", field: "TagType", value: Int(type))
         }
-        guard end - begin >= Self.tagHeaderSize else { return nil }
-        let body = begin + Self.tagHeaderSize
-        let bodyEnd = body + bodySize(at: begin)
+        guard end - start >= Self.tagHeaderSize else { return nil }
+        let body = start + Self.tagHeaderSize
+        let bodyEnd = body + bodySize(at: start)
         guard bodyEnd <= end else { return nil }
-        let timestamp = UInt32(buffer[begin + 7]) << 24 | UInt32(truncatingIfNeeded: threeBytes(at: begin + 4))
+        let timestamp = UInt32(buffer[start + 7]) << 24 | UInt32(truncatingIfNeeded: threeBytes(at: start + 4))
         position = bodyEnd
-        return FLVTag(kind: kind, timestamp: timestamp, body: buffer[body..<bodyEnd])
+        return FLVTag(kind: kind, timestamp: timestamp, buffer: buffer, body: body..<bodyEnd)
     }
 
-    /// DataSize of the tag that begins at `index`, whose header must be complete.
+    /// DataSize of the tag that starts at `index`, whose header must be complete.
     private func bodySize(at index: Int) -> Int { threeBytes(at: index + 1) }
 
     private func threeBytes(at index: Int) -> Int {

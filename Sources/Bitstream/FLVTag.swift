@@ -1,5 +1,5 @@
 /// One FLV tag, which is also one RTMP message (FLV 10.1 annex E.4.1).
-public struct FLVTag: Hashable, Sendable {
+public struct FLVTag: Sendable {
     /// The tag type, which is also RTMP's message type.
     public enum Kind: UInt8, Sendable {
         case audio = 8
@@ -11,24 +11,35 @@ public struct FLVTag: Hashable, Sendable {
     public var kind: Kind
     /// Milliseconds; wraps after 2^32 of them (49.7 days).
     public var timestamp: UInt32
+    /// The body, and what else was read with it. With its bounds it makes a tag of three words, which functions return in
+    /// registers; a slice would make five.
+    private let buffer: [UInt8]
+    private let bodyStart: UInt32
+    private let bodyEnd: UInt32
+
     /// The tag's data: for audio and video the media header (`FLVAudioHeader`, `FLVVideoHeader`), then the payload.
-    /// A slice, so that it can stay where it was read to.
-    public var body: ArraySlice<UInt8>
+    public var body: ArraySlice<UInt8> { buffer[Int(bodyStart)..<Int(bodyEnd)] }
 
     public init(kind: Kind, timestamp: UInt32, body: [UInt8]) {
-        self.init(kind: kind, timestamp: timestamp, body: body[...])
+        self.init(kind: kind, timestamp: timestamp, buffer: body, body: 0..<body.count)
     }
 
-    public init(kind: Kind, timestamp: UInt32, body: ArraySlice<UInt8>) {
+    /// - Parameters:
+    ///   - buffer: shared with the tag for as long as it lives.
+    ///   - body: where in the buffer it is, within the first 4 GiB.
+    public init(kind: Kind, timestamp: UInt32, buffer: [UInt8], body: Range<Int>) {
+        let body = body.clamped(to: 0..<buffer.count)
         self.kind = kind
         self.timestamp = timestamp
-        self.body = body
+        self.buffer = buffer
+        bodyStart = UInt32(clamping: body.lowerBound)
+        bodyEnd = UInt32(clamping: body.upperBound)
     }
 
-    /// Whether decoding can begin with this tag: an AVC picture that is marked as a key frame.
-    public var isKeyFrame: Bool {
+    /// Whether decoding can start with this tag: an AVC frame that is marked as a keyframe.
+    public var isKeyframe: Bool {
         guard kind == .video, let header = try? FLVVideoHeader(parsing: body) else { return false }
-        return header.codec == .avc && header.frameType == .keyFrame && header.packetType == .nalUnits
+        return header.codec == .avc && header.frameType == .keyframe && header.packetType == .nalUnits
     }
 
     /// Whether the tag holds an AVCDecoderConfigurationRecord or an AudioSpecificConfig.
@@ -42,5 +53,17 @@ public struct FLVTag: Hashable, Sendable {
             return header.packetType == .sequenceHeader
         case .script: return false
         }
+    }
+}
+
+extension FLVTag: Hashable {
+    public static func == (left: Self, right: Self) -> Bool {
+        left.kind == right.kind && left.timestamp == right.timestamp && left.body == right.body
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        hasher.combine(timestamp)
+        hasher.combine(body)
     }
 }

@@ -1,10 +1,10 @@
 /// The bytes before the payload of an FLV video tag (FLV 10.1 annex E.4.3.1).
 public struct FLVVideoHeader: Hashable, Sendable {
     public enum FrameType: UInt8, Sendable {
-        case keyFrame = 1
+        case keyframe = 1
         case interFrame = 2
         case disposableInterFrame = 3
-        case generatedKeyFrame = 4
+        case generatedKeyframe = 4
         case command = 5
     }
 
@@ -39,7 +39,7 @@ public struct FLVVideoHeader: Hashable, Sendable {
         self.compositionTime = min(max(compositionTime, -0x80_0000), 0x7F_FFFF)
     }
 
-    /// Reads the header off the begin of a tag's body.
+    /// Reads the header off the start of a tag's body.
     /// - Throws: `unsupported` for an enhanced header (Enhanced RTMP v1), else what is damaged.
     public init(parsing body: [UInt8]) throws(BitstreamError) { try self.init(parsing: body[...]) }
 
@@ -70,7 +70,7 @@ public struct FLVVideoHeader: Hashable, Sendable {
             >> 8
     }
 
-    /// Bytes of the header: where the payload begins.
+    /// Bytes of the header: where the payload starts.
     public var byteCount: Int { codec == .avc && frameType != .command ? 5 : 1 }
 
     /// The header as it is sent.

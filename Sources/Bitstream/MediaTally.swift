@@ -1,9 +1,9 @@
 import Media
 
 /// Counts what a publisher has sent: the numbers that say whether anything is missing.
-public struct MediaTally: Sendable {
+public struct MediaTally: Hashable, Sendable {
     /// One track's part of it.
-    public struct Track: Sendable {
+    public struct Track: Hashable, Sendable {
         public private(set) var count = 0
         public private(set) var byteCount = 0
         public private(set) var firstTimestamp: UInt32?
@@ -35,25 +35,25 @@ public struct MediaTally: Sendable {
 
     public private(set) var video = Track()
     public private(set) var audio = Track()
-    public private(set) var keyFrameCount = 0
+    public private(set) var keyframeCount = 0
     private var audioConfig: AudioSpecificConfig?
 
     public init() {}
 
-    /// - Returns: whether it is a picture or a sound, and no header.
+    /// - Returns: whether it is a frame or an audio packet, and no header.
     @discardableResult
     public mutating func add(_ tag: FLVTag) -> Bool {
         switch tag.kind {
         case .video:
-            // Neither a sequence header nor the end-of-sequence marker, which is 5 bytes long, is a picture.
+            // Neither a sequence header nor the end-of-sequence marker, which is 5 bytes long, is a frame.
             // Looked at here and not taken apart: this is done for every tag.
             let body = tag.body
             guard body.count > 5 else { return false }
             let (first, packetType) = (body[body.startIndex], body[body.startIndex + 1])
             if first & 0x8F == FLVVideoHeader.Codec.avc.rawValue, (1...4).contains(first >> 4) {
                 if packetType == FLVVideoHeader.PacketType.sequenceHeader.rawValue { return false }
-                let isPicture = packetType == FLVVideoHeader.PacketType.nalUnits.rawValue
-                if isPicture, first >> 4 == FLVVideoHeader.FrameType.keyFrame.rawValue { keyFrameCount += 1 }
+                let isFrame = packetType == FLVVideoHeader.PacketType.nalUnits.rawValue
+                if isFrame, first >> 4 == FLVVideoHeader.FrameType.keyframe.rawValue { keyframeCount += 1 }
             }
             video.add(timestamp: tag.timestamp, byteCount: body.count)
             return true

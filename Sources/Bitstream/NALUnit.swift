@@ -17,8 +17,8 @@ public struct NALUnitType: RawRepresentable, Hashable, Sendable {
     public static let endOfStream = NALUnitType(rawValue: 11)
     public static let fillerData = NALUnitType(rawValue: 12)
 
-    /// Whether it carries (a part of) a coded picture: slices 1 and 5 and the data partitions 2 to 4.
-    public var isPicture: Bool { (1...5).contains(rawValue) }
+    /// Whether it carries (a part of) a coded frame: slices 1 and 5 and the data partitions 2 to 4.
+    public var isFrame: Bool { (1...5).contains(rawValue) }
 }
 
 /// The byte stream format, where start codes part the NAL units (H.264 annex B).
@@ -28,14 +28,14 @@ public enum AnnexB {
     /// start code belongs to no unit.
     public static func nalUnits(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
         var units: [Range<Int>] = []
-        var begin: Int?
+        var start: Int?
         var index = 0
         while let code = nextStartCode(in: bytes, from: index) {
-            if let begin { append(begin..<code, of: bytes, to: &units) }
-            begin = code + 3
+            if let start { append(start..<code, of: bytes, to: &units) }
+            start = code + 3
             index = code + 3
         }
-        if let begin { append(begin..<bytes.count, of: bytes, to: &units) }
+        if let start { append(start..<bytes.count, of: bytes, to: &units) }
         return units
     }
 

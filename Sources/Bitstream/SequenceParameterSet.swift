@@ -23,10 +23,10 @@ public struct SequenceParameterSet: Hashable, Sendable {
     public let chromaFormat: UInt8
     public let lumaBitDepth: UInt8
     public let chromaBitDepth: UInt8
-    /// The picture as it is shown: cropping applied.
-    public let size: PictureSize
-    /// The picture as it is coded: whole macroblocks.
-    public let codedSize: PictureSize
+    /// The frame as it is shown: cropping applied.
+    public let size: FrameSize
+    /// The frame as it is coded: whole macroblocks.
+    public let codedSize: FrameSize
     public let timing: Timing?
 
     private static let structure = "H.264 sequence parameter set"
@@ -79,7 +79,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
 
     private static func sampleFormat(_ reader: inout BitReader, profile: UInt8) throws(BitstreamError) -> SampleFormat {
         var format = SampleFormat()
-        let withFormat: Set<UInt8> = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]
+        let withFormat: [UInt8] = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]
         guard withFormat.contains(profile) else { return format }
         format.chroma = UInt8(try reader.unsignedExpGolomb("chroma_format_idc", max: 3))
         if format.chroma == 3 { format.separatePlanes = try reader.flag() }
@@ -126,7 +126,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
 
     private static func sizes(
         _ reader: inout BitReader, chromaFormat: UInt8, separatePlanes: Bool
-    ) throws(BitstreamError) -> (coded: PictureSize, shown: PictureSize) {
+    ) throws(BitstreamError) -> (coded: FrameSize, shown: FrameSize) {
         let limit = longestSideInMacroblocks - 1
         let columns = try reader.unsignedExpGolomb("pic_width_in_mbs_minus1", max: limit) + 1
         let units = try reader.unsignedExpGolomb("pic_height_in_map_units_minus1", max: limit) + 1
@@ -134,7 +134,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
         if !framesOnly { _ = try reader.flag() }
         _ = try reader.flag()  // direct_8x8_inference_flag
         let fieldFactor = framesOnly ? 1 : 2
-        let coded = PictureSize(width: columns * 16, height: units * fieldFactor * 16)
+        let coded = FrameSize(width: columns * 16, height: units * fieldFactor * 16)
         guard try reader.flag() else { return (coded, coded) }
         // Cropping counts in chroma samples (equations 7-19 to 7-22).
         let hasSubsampling = !separatePlanes && chromaFormat != 0
@@ -142,7 +142,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
         let unitY = (hasSubsampling && chromaFormat == 1 ? 2 : 1) * fieldFactor
         let horizontal = try crop(&reader, "frame_crop_left_offset", "frame_crop_right_offset", unitX, coded.width)
         let vertical = try crop(&reader, "frame_crop_top_offset", "frame_crop_bottom_offset", unitY, coded.height)
-        return (coded, PictureSize(width: coded.width - horizontal, height: coded.height - vertical))
+        return (coded, FrameSize(width: coded.width - horizontal, height: coded.height - vertical))
     }
 
     private static func crop(

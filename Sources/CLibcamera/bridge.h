@@ -28,7 +28,7 @@ int guarded(Body body) {
     }
 }
 
-// Whether the camera turns its pictures so. One that takes 90 degrees, too, does not look at what is wanted: sensors
+// Whether the camera turns its frames so. One that takes 90 degrees, too, does not look at what is wanted: sensors
 // mirror, and do not transpose.
 inline bool canTurn(libcamera::Camera &camera, libcamera::Orientation wanted) {
     auto takes = [&](libcamera::Orientation orientation) {

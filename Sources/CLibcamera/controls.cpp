@@ -39,7 +39,7 @@ void tellBounds(const ControlValue &value, double (&bounds)[4]) {
     if (value.type() != ControlTypeRectangle) {
         bounds[0] = clibcamera::firstNumber(value);
     } else if (value.isArray()) {
-        // The bounds of lists of rectangles are told by one of them.
+        // The bounds of lists of rectangles are given by one of them.
         auto all = value.get<Span<const Rectangle>>();
         if (!all.empty()) tellBounds(ControlValue(all[0]), bounds);
     } else {

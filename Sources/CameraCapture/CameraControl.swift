@@ -6,7 +6,7 @@ public struct CameraControl: Hashable, Sendable {
         case boolean, integer, real
         /// One of the values that the camera lists.
         case choice
-        /// A part of the picture: left, top, width, height.
+        /// A part of the frame: left, top, width, height.
         case rectangle
         /// Text and the like: it can be listed, not set.
         case other

@@ -17,7 +17,7 @@ public enum CameraError: Error, Hashable, Sendable {
     case gone(camera: String)
     /// It can give nothing that an encoder takes.
     case unsupportedFormat(camera: String, format: String)
-    /// It does not give pictures in the format that was asked for.
+    /// It does not give frames in the format that was asked for.
     case formatNotOffered(camera: String, format: String, offered: String)
     case unknownControl(camera: String, name: String, offered: String)
     case badControlValue(camera: String, name: String, value: String, possible: String)
@@ -48,7 +48,7 @@ extension CameraError: CustomStringConvertible {
         case .busy(let camera): "the camera \(camera) is in use by another program; end that first"
         case .gone(let camera): "the camera \(camera) is gone, or its driver has given it up"
         case .unsupportedFormat(let camera, let format):
-            "the camera \(camera) gives pictures as \(format), which no encoder takes"
+            "the camera \(camera) gives frames as \(format), which no encoder takes"
         case .formatNotOffered(let camera, let format, let offered):
             "the camera \(camera) gives no \(format); it gives \(offered)"
         case .unknownControl(let camera, let name, let offered):

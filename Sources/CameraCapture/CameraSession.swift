@@ -37,7 +37,7 @@ final class CompletionQueue: Sendable {
     }
 }
 
-/// An open camera with its buffers. Every picture on loan keeps it open; the last holder closes it.
+/// An open camera with its buffers. Every frame on lease keeps it open; the last holder closes it.
 final class CameraSession: Sendable {
     let layout: FrameLayout
     let queue: CompletionQueue
@@ -55,7 +55,7 @@ final class CameraSession: Sendable {
     }
 
     init(
-        _ system: CameraSystem, index: Int, name: String, format wanted: PixelFormat, size: PictureSize,
+        _ system: CameraSystem, index: Int, name: String, format wanted: PixelFormat, size: FrameSize,
         flips: (horizontal: Bool, vertical: Bool), bufferCount: Int
     ) throws(CameraError) {
         self.system = system
@@ -125,7 +125,7 @@ final class CameraSession: Sendable {
             buffers.append(Buffer(dmabuf: first.fd, byteCount: end, mapping: LazyMapping()))
         }
         let byteCount = buffers.map(\.byteCount).min() ?? 0
-        let size = PictureSize(width: Int(format.width), height: Int(format.height))
+        let size = FrameSize(width: Int(format.width), height: Int(format.height))
         let stride = Int(format.stride)
         guard let contiguous = FrameLayout(format: pixelFormat, size: size, stride: stride, bufferSize: .max) else {
             throw .unsupportedFormat(camera: name, format: "\(fourCC) of \(size), \(stride) bytes a row")
@@ -175,7 +175,7 @@ final class CameraSession: Sendable {
     }
 
     /// A camera that is gone takes nothing back, and needs nothing.
-    func giveBack(_ index: UInt32) {
+    func release(_ index: UInt32) {
         handle.withLock { address in
             if let session = OpaquePointer(bitPattern: address) { _ = clibcamera_session_requeue(session, index) }
         }
@@ -200,8 +200,8 @@ final class CameraSession: Sendable {
     var bufferCount: Int { buffers.count }
 }
 
-/// A filled buffer on loan. When the last holder drops it, its request goes back to the camera, once.
-final class LentRequest: FrameMemory {
+/// A filled buffer on lease. When the last holder drops it, its request goes back to the camera, once.
+final class RequestLease: FrameMemory {
     private let session: CameraSession
     private let index: Int
 
@@ -210,7 +210,7 @@ final class LentRequest: FrameMemory {
         self.index = index
     }
 
-    deinit { session.giveBack(UInt32(index)) }
+    deinit { session.release(UInt32(index)) }
 
     var dmabuf: Int32? { session.dmabuf(index) }
     func detached() -> (any FrameMemory)? { session.detachedBuffer(index).map { DetachedBuffer($0) } }
@@ -221,7 +221,7 @@ final class LentRequest: FrameMemory {
         guard let bytes = try? session.memory(index) else {
             return try body(UnsafeRawBufferPointer(start: nil, count: 0))
         }
-        DMABufferAccess.begin(session.dmabuf(index))
+        DMABufferAccess.start(session.dmabuf(index))
         defer { DMABufferAccess.end(session.dmabuf(index)) }
         return try body(bytes)
     }

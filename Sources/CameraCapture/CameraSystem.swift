@@ -82,14 +82,14 @@ public struct CameraDescription: Hashable, Sendable {
     public struct Mode: Hashable, Sendable {
         public let format: FourCC
         public let modifier: UInt64
-        public let smallest: PictureSize
-        public let largest: PictureSize
+        public let smallest: FrameSize
+        public let largest: FrameSize
     }
 
     public let id: String
     public let model: String
     public let location: Location?
-    /// Pictures per second, the slowest and the fastest rate, where the camera says so.
+    /// Frames per second, the slowest and the fastest rate, where the camera says so.
     public let frameRates: ClosedRange<Double>?
     public let modes: [Mode]
     public let controls: [CameraControl]
@@ -116,8 +116,8 @@ public struct CameraDescription: Hashable, Sendable {
             camera,
             { context, mode in
                 guard let mode = mode?.pointee else { return }
-                let smallest = PictureSize(width: Int(mode.minimum_width), height: Int(mode.minimum_height))
-                let largest = PictureSize(width: Int(mode.maximum_width), height: Int(mode.maximum_height))
+                let smallest = FrameSize(width: Int(mode.minimum_width), height: Int(mode.minimum_height))
+                let largest = FrameSize(width: Int(mode.maximum_width), height: Int(mode.maximum_height))
                 let format = FourCC(rawValue: mode.fourcc)
                 Collected<Mode>.from(context)?.items.append(
                     Mode(format: format, modifier: mode.modifier, smallest: smallest, largest: largest))

@@ -4,7 +4,7 @@ import Glibc
 import LinuxIO
 import Media
 
-/// A camera of libcamera's that is open. Pictures are lent as DMABUF.
+/// A camera of libcamera's that is open. Frames are leased as DMABUF.
 public final class LibcameraCamera: Camera {
     public let name: String
     public let frameRate: FrameRate
@@ -32,7 +32,7 @@ public final class LibcameraCamera: Camera {
     ///   - size, frameRate: of the stream, for what the settings leave open.
     ///   - stop: once signalled, waiting ends. It is not drained.
     public init(
-        _ settings: CameraSettings, size: PictureSize, frameRate: FrameRate, stop: EventFD
+        _ settings: CameraSettings, size: FrameSize, frameRate: FrameRate, stop: EventFD
     ) throws(CameraError) {
         let (system, cameras) = try Self.cameras(for: settings.device)
         let index = try Self.choose(settings.device, among: cameras)
@@ -173,15 +173,15 @@ public final class LibcameraCamera: Camera {
     private func frame(_ completion: clibcamera_completion) -> CapturedFrame? {
         guard Int(completion.index) < session.bufferCount else { return nil }
         // From here on, the request goes back by itself.
-        let memory = LentRequest(session, index: Int(completion.index))
+        let memory = RequestLease(session, index: Int(completion.index))
         counted.droppedFrames += order.missed(before: completion.sequence)
         guard completion.status == CompletionStatus.whole else {
             counted.droppedFrames += 1
             return nil
         }
         counted.capturedFrames += 1
-        let told = MediaTimestamp(nanoseconds: Int64(clamping: completion.timestamp))
-        let time = order.captureTime(told, now: MonotonicClock.now())
+        let reported = MediaTimestamp(nanoseconds: Int64(clamping: completion.timestamp))
+        let time = order.captureTime(reported, now: MonotonicClock.now())
         return CapturedFrame(layout: layout, captureTime: time, memory: memory)
     }
 }

@@ -32,7 +32,7 @@ public protocol AudioSource: AnyObject {
     /// How the source ended by itself, for people; `nil` before that, and after a stop.
     var endingNote: String? { get }
 
-    /// What has become of the sound so far.
+    /// What has become of the audio so far.
     var statistics: AudioSourceStatistics { get }
 }
 

@@ -4,25 +4,25 @@ import Media
 public protocol Camera: AnyObject {
     /// The device, as people know it.
     var name: String { get }
-    /// Of every picture that it gives.
+    /// Of every frame that it gives.
     var layout: FrameLayout { get }
     var memoryKind: FrameMemoryKind { get }
     var frameRate: FrameRate { get }
 
-    /// Waits for the next picture until the clock shows `deadline`. The first call starts the camera.
-    /// - Throws: the camera's typed error when it is gone or gives no pictures any more. It has to be opened again then.
+    /// Waits for the next frame until the clock shows `deadline`. The first call starts the camera.
+    /// - Throws: the camera's typed error when it is gone or gives no frames any more. It has to be opened again then.
     func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame
 
     /// Counted since it was opened.
     var statistics: VideoSourceStatistics { get }
 }
 
-/// What waiting for a picture has brought.
+/// What waiting for a frame has brought.
 public enum CameraFrame: Sendable {
     case captured(CapturedFrame)
     /// The time is over.
     case none
-    /// The source was told to stop.
+    /// The source was asked to stop.
     case stopped
 }
 
@@ -30,7 +30,7 @@ public enum CameraFrame: Sendable {
 public struct CameraSettings: Hashable, Sendable {
     /// A path, an id or a location; empty for the first camera.
     public var device: String
-    public var size: PictureSize?
+    public var size: FrameSize?
     public var frameRate: FrameRate?
     public var format: FourCC?
     /// By the camera's own names, in the order in which they are set.
@@ -47,7 +47,7 @@ public struct CameraSettings: Hashable, Sendable {
     }
 
     public init(
-        device: String, size: PictureSize? = nil, frameRate: FrameRate? = nil, format: FourCC? = nil,
+        device: String, size: FrameSize? = nil, frameRate: FrameRate? = nil, format: FourCC? = nil,
         controls: [Control] = []
     ) {
         self.device = device

@@ -1,6 +1,6 @@
 import Media
 
-/// The order of a camera's pictures by what its driver says of each: a number and a time.
+/// The order of a camera's frames by what its driver says of each: a number and a time.
 public struct CaptureOrder: Sendable {
     /// A sensor's clock that differs more from the system's is another clock.
     private static let largestAge = Duration.seconds(5)
@@ -10,8 +10,8 @@ public struct CaptureOrder: Sendable {
 
     public init() {}
 
-    /// Called for every picture, whole or broken.
-    /// - Returns: how many pictures are missing between the last one and this.
+    /// Called for every frame, whole or broken.
+    /// - Returns: how many frames are missing between the last one and this.
     public mutating func missed(before sequence: UInt32) -> Int {
         defer { lastSequence = sequence }
         guard let lastSequence else { return 0 }

@@ -1,6 +1,6 @@
 import Media
 
-/// How the samples of a raw picture lie in memory.
+/// How the samples of a raw frame lie in memory.
 public enum PixelFormat: String, CaseIterable, Sendable {
     /// Three planes: Y, U, V; U and V at half width and height.
     case i420
@@ -85,10 +85,10 @@ extension FourCC: CustomStringConvertible {
     }
 }
 
-/// Where the planes of a raw picture are, within one buffer.
+/// Where the planes of a raw frame are, within one buffer.
 public struct FrameLayout: Hashable, Sendable {
     public struct Plane: Hashable, Sendable {
-        /// Bytes from the buffer's begin to the plane's first sample.
+        /// Bytes from the buffer's start to the plane's first sample.
         public let offset: Int
         /// Bytes from one row to the next.
         public let stride: Int
@@ -102,14 +102,14 @@ public struct FrameLayout: Hashable, Sendable {
     public let format: PixelFormat
     /// How the samples are tiled or compressed, a number of drm_fourcc.h; 0 for rows one below the other.
     public let modifier: UInt64
-    public let size: PictureSize
+    public let size: FrameSize
     public let planes: [Plane]
-    /// Bytes from the buffer's begin to the end of the last plane.
+    /// Bytes from the buffer's start to the end of the last plane.
     public let byteCount: Int
 
     /// Planes one behind the other with no padding: what raw files and pipes carry.
     /// Odd sizes round the chroma planes up.
-    public init(packed format: PixelFormat, size: PictureSize) {
+    public init(packed format: PixelFormat, size: FrameSize) {
         let luma = size.width * size.height
         let chromaWidth = (size.width + 1) / 2
         let chroma = chromaWidth * ((size.height + 1) / 2)
@@ -137,7 +137,7 @@ public struct FrameLayout: Hashable, Sendable {
     }
 
     /// Planes where a driver has put them.
-    public init(format: PixelFormat, modifier: UInt64 = 0, size: PictureSize, planes: [Plane], byteCount: Int) {
+    public init(format: PixelFormat, modifier: UInt64 = 0, size: FrameSize, planes: [Plane], byteCount: Int) {
         self.format = format
         self.modifier = modifier
         self.size = size
@@ -146,8 +146,8 @@ public struct FrameLayout: Hashable, Sendable {
     }
 
     /// One buffer as V4L2 lays it out: planes one behind the other, every row of the first one `stride` bytes long.
-    /// - Returns: `nil` when the buffer is too small for that, or the rows for the picture.
-    public init?(format: PixelFormat, size: PictureSize, stride: Int, bufferSize: Int) {
+    /// - Returns: `nil` when the buffer is too small for that, or the rows for the frame.
+    public init?(format: PixelFormat, size: FrameSize, stride: Int, bufferSize: Int) {
         guard (1...16_384).contains(size.width), (1...16_384).contains(size.height), stride <= 1 << 20,
             stride >= (format.bytesPerPixel ?? 1) * size.width
         else { return nil }

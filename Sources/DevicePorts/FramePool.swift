@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The memory of one picture. It is free when nobody but its pool holds it.
+/// The memory of one frame. It is free when nobody but its pool holds it.
 public final class PooledFrame: FrameMemory {
     private let samples: Mutex<[UInt8]>
 
@@ -19,20 +19,20 @@ public final class PooledFrame: FrameMemory {
         return try results[0].get()
     }
 
-    /// For the source, before it lends the picture.
+    /// For the source, before it lends the frame.
     public func withMutableBytes<Value: Sendable>(_ body: (UnsafeMutableRawBufferPointer) -> Value) -> Value {
         samples.withLock { samples in samples.withUnsafeMutableBytes { body($0) } }
     }
 }
 
-/// Pictures' memory, used again and again: no allocation once as many exist as are lent at one time.
+/// Frames' memory, used again and again: no allocation once as many exist as are leased at one time.
 public struct FramePool {
     private let initial: [UInt8]
     private var frames: [PooledFrame] = []
 
     public init(byteCount: Int) { self.init(initial: [UInt8](repeating: 0, count: byteCount)) }
 
-    /// - Parameter initial: what every picture's memory holds at first.
+    /// - Parameter initial: what every frame's memory holds at first.
     public init(initial: [UInt8]) { self.initial = initial }
 
     public mutating func take() -> PooledFrame {

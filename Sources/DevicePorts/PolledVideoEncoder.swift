@@ -1,7 +1,7 @@
 import Media
 
 /// An encoder as its driver has it: what goes in and what comes out are apart, and nothing waits but the driver's calls
-/// themselves, which may hang. `EncoderThread` is what calls it, on one thread.
+/// themselves, which may hang. `ThreadedEncoder` is what calls it, on one thread.
 public protocol PolledVideoEncoder: AnyObject {
     /// Makes the encoder ready, and makes sure that it encodes at all: what fails here fails at its opening.
     func start() throws
@@ -11,14 +11,14 @@ public protocol PolledVideoEncoder: AnyObject {
     var hasRoom: Bool { get }
     /// The lease ends when the encoder has read the samples.
     func submit(_ frame: CapturedFrame) throws
-    /// Takes what is ready: inputs to be given back, outputs as packets in decode order.
+    /// Takes what is ready: inputs to be released, outputs as packets in decode order.
     func collect() throws -> [EncodedPacket]
     /// Nothing goes in any more; `isDrained` when all has come out.
     func startDraining()
     var isDrained: Bool { get }
-    func requestKeyFrame()
+    func requestKeyframe()
     func setBitrate(_ bitrate: Bitrate) throws
-    func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws
+    func setFrameRate(_ frameRate: FrameRate, keyframeInterval: Int) throws
     /// Frames that are inside, those included that were left out and not overtaken yet.
     var pendingFrameCount: Int { get }
     /// Frames that the processor copied on their way in.

@@ -1,22 +1,22 @@
 import Media
 
-/// Gives raw pictures, one at a time, on the thread that asks.
+/// Gives raw frames, one at a time, on the thread that asks.
 public protocol VideoSource: AnyObject {
-    /// The layout of every picture that the source gives.
+    /// The layout of every frame that the source gives.
     var layout: FrameLayout { get }
-    /// Of every picture that the source gives, while it works.
+    /// Of every frame that the source gives, while it works.
     var memoryKind: FrameMemoryKind { get }
     var frameRate: FrameRate { get }
 
-    /// Waits for the next picture. Whoever made the source can end the wait from another thread.
-    /// - Returns: `nil` when the source has ended or was told to stop.
-    /// - Throws: the source's typed error; no more pictures come after it.
+    /// Waits for the next frame. Whoever made the source can end the wait from another thread.
+    /// - Returns: `nil` when the source has ended or was asked to stop.
+    /// - Throws: the source's typed error; no more frames come after it.
     func nextFrame() throws -> CapturedFrame?
 
     /// How the source ended by itself, for people; `nil` before that, and after a stop.
     var endingNote: String? { get }
 
-    /// What has become of the pictures so far.
+    /// What has become of the frames so far.
     var statistics: VideoSourceStatistics { get }
 }
 
@@ -36,14 +36,14 @@ public protocol VideoEncoder: AnyObject {
     func finish() throws
 
     /// Makes the next frame a keyframe.
-    func requestKeyFrame()
+    func requestKeyframe()
 
     /// Changes the target while running; the connection and the headers stay.
     func setBitrate(_ bitrate: Bitrate) throws
 
     /// Changes how many frames come in per second, and how many of them lie from one keyframe
     /// to the next; the connection and the headers stay.
-    func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws
+    func setFrameRate(_ frameRate: FrameRate, keyframeInterval: Int) throws
 
     /// Frames that are in the encoder. What went in, is not here and never came out was left out.
     var pendingFrameCount: Int { get }
@@ -54,7 +54,7 @@ public protocol VideoEncoder: AnyObject {
 
 /// Why an encoder cannot be used, or cannot go on.
 public protocol EncoderFailure: Error {
-    /// Whether a smaller picture may help.
+    /// Whether a smaller frame may help.
     var isLackOfMemory: Bool { get }
     /// Whether opening it again in a moment may help.
     var mayPassByItself: Bool { get }

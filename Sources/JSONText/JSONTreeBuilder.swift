@@ -106,7 +106,7 @@ struct PositionTracker {
         return TextPosition(line: line, column: column)
     }
 
-    /// The reader reports tokens by their end; each begins at the first byte behind the one before
+    /// The reader reports tokens by their end; each starts at the first byte behind the one before
     /// that is neither white space nor a comma nor a colon.
     mutating func startOfToken(endingAt offset: Int) -> TextPosition {
         while index < text.endIndex, index - text.startIndex < offset, isSeparator(text[index]) { step() }

@@ -23,7 +23,7 @@ struct SyntaxExplanation {
         case CRapidJSONErrorStringInvalidEncoding: return .invalidUTF8
         case CRapidJSONErrorNumberTooBig: return .numberTooBig
         case CRapidJSONErrorDocumentEmpty where found == nil:
-            return .syntax(expected: "the file is empty; expected an object that begins with {")
+            return .syntax(expected: "the file is empty; expected an object that starts with {")
         case CRapidJSONErrorStringEscapeInvalid where found != UInt8(ascii: "\\"):
             return .syntax(
                 expected: "expected \" at the end of the text before the line ends; in text a tab is written \\t")

@@ -10,15 +10,20 @@ public struct CommandLineOption: Sendable {
     public let shortName: Character?
     /// What the option takes, as the help shows it (`URL`); `nil` when it takes nothing.
     public let valuePlaceholder: String?
-    /// May have several lines.
-    public let help: String
+    private let makeHelp: @Sendable () -> String
 
-    public init(_ name: String, short shortName: Character? = nil, takes valuePlaceholder: String? = nil, help: String)
-    {
+    /// May have several lines.
+    public var help: String { makeHelp() }
+
+    /// - Parameter help: put together only when somebody asks for it.
+    public init(
+        _ name: String, short shortName: Character? = nil, takes valuePlaceholder: String? = nil,
+        help: @autoclosure @escaping @Sendable () -> String
+    ) {
         self.name = name
         self.shortName = shortName
         self.valuePlaceholder = valuePlaceholder
-        self.help = help
+        makeHelp = help
     }
 }
 
@@ -40,23 +45,23 @@ public enum CommandLineError: Error, Hashable, Sendable, CustomStringConvertible
 
 /// What was on a command line.
 public struct CommandLineArguments: Sendable {
-    fileprivate var occurrences: [(name: String, value: String?)] = []
+    fileprivate var events: [(name: String, value: String?)] = []
     /// What is no option and no option's value, in order.
     public fileprivate(set) var operands: [String] = []
 
     /// Whether the option is there. By its long name, however it was typed.
-    public func contains(_ name: String) -> Bool { occurrences.contains { $0.name == name } }
+    public func contains(_ name: String) -> Bool { events.contains { $0.name == name } }
     /// The option's value; the last one when it was given several times.
-    public subscript(_ name: String) -> String? { occurrences.last { $0.name == name }?.value }
+    public subscript(_ name: String) -> String? { events.last { $0.name == name }?.value }
     /// All values of an option that may be given several times, in order.
     public func values(of name: String) -> [String] {
-        occurrences.compactMap { $0.name == name ? $0.value : nil }
+        events.compactMap { $0.name == name ? $0.value : nil }
     }
 }
 
 /// The options of a command, read by glibc's getopt_long: `--name value`,
 /// `--name=value`, names shortened as far as they stay unique, `-x value`,
-/// `-xvalue`, options and operands in any order, `--` before operands that begin
+/// `-xvalue`, options and operands in any order, `--` before operands that start
 /// with a dash.
 public struct CommandLineOptions: Sendable {
     public let options: [CommandLineOption]
@@ -102,7 +107,7 @@ extension CommandLineOptions {
     private func parseAlone(_ arguments: [String]) throws(CommandLineError) -> CommandLineArguments {
         let strings = CStringArray(["tallycam"] + arguments)
         let names = CStringArray(options.map(\.name))
-        // The colon in front: a missing value is told from an unknown option, and nothing is printed.
+        // The colon in front: a missing value is reported from an unknown option, and nothing is printed.
         let shortOptions = options.reduce(":") { text, option in
             text + (option.shortName.map { "\($0)\(option.valuePlaceholder == nil ? "" : ":")" } ?? "")
         }
@@ -126,7 +131,7 @@ extension CommandLineOptions {
                 return parsed
             }
             let declared = try declaredOption(step, typed: strings[Int(step.next) - 1] ?? "")
-            parsed.occurrences.append((declared.name, step.argument.map { String(cString: $0) }))
+            parsed.events.append((declared.name, step.argument.map { String(cString: $0) }))
         }
     }
 

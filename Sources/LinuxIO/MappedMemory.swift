@@ -53,7 +53,7 @@ public final class SharedDescriptor: Sendable {
 
 /// Tells the kernel that the processor reads a DMABUF between the two calls, so that it sees what the device wrote.
 public enum DMABufferAccess {
-    public static func begin(_ fileDescriptor: Int32) { synchronize(fileDescriptor, UInt64(DMA_BUF_SYNC_START)) }
+    public static func start(_ fileDescriptor: Int32) { synchronize(fileDescriptor, UInt64(DMA_BUF_SYNC_START)) }
     public static func end(_ fileDescriptor: Int32) { synchronize(fileDescriptor, UInt64(DMA_BUF_SYNC_END)) }
 
     private static func synchronize(_ fileDescriptor: Int32, _ flag: UInt64) {
@@ -92,7 +92,7 @@ public final class DMABuffer: Sendable {
             try MappedMemory(descriptor.rawValue, offset: 0, byteCount: byteCount)
         }
         guard let bytes else { return try body(UnsafeRawBufferPointer(start: nil, count: 0)) }
-        DMABufferAccess.begin(descriptor.rawValue)
+        DMABufferAccess.start(descriptor.rawValue)
         defer { DMABufferAccess.end(descriptor.rawValue) }
         return try body(bytes)
     }

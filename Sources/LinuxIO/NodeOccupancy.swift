@@ -1,20 +1,19 @@
 import Media
 import Synchronization
 
-/// A thread's stay in the driver of one node.
+/// Marks a node occupied while a call of its driver hangs: retries fail fast, and one thread is lost in all.
 ///
-/// A call that does not return cannot be ended from outside: it keeps its thread and its descriptors for as long as the
-/// kernel likes. So a stay that nobody waits for any more is remembered, and none other begins at its node before it
-/// is over, in whatever stream: a driver that hangs costs one thread, however often it is tried again. Any thread.
-public final class DriverStay: Sendable {
+/// Such a call cannot be ended from outside, and keeps its thread and descriptors until the kernel returns. An abandoned
+/// occupancy holds for the whole process, whichever stream tries the node next. Any thread.
+public final class NodeOccupancy: Sendable {
     private struct Abandoned: Sendable {
-        let stay: DriverStay
-        /// When the call began that has not returned.
+        let stay: NodeOccupancy
+        /// When the call started that has not returned.
         let since: MediaTimestamp
 
-        func waitForEnd() throws(DriverStayError) {
+        func waitForEnd() throws(NodeOccupancyError) {
             var entries = [PollEntry(stay.ending.fileDescriptor)]
-            _ = try? poll(&entries, until: since + DriverStay.longestCall)
+            _ = try? poll(&entries, until: since + NodeOccupancy.longestCall)
             guard !stay.isOver.load(ordering: .acquiring) else { return }
             throw .blocked(path: stay.path, .seconds((MonotonicClock.now() - since).components.seconds))
         }
@@ -27,7 +26,7 @@ public final class DriverStay: Sendable {
     private static let abandoned = Mutex<[Abandoned]>([])
 
     private let path: String
-    private let begin: MediaTimestamp
+    private let start: MediaTimestamp
     private let isOver = Atomic(false)
     /// Readable once it is over.
     private let ending: EventFD
@@ -35,7 +34,7 @@ public final class DriverStay: Sendable {
     /// Waits for an abandoned stay at this node as long as its call may return by itself: an encoder that is closed
     /// slowly is no broken one.
     /// - Throws: `blocked` while a call of an abandoned stay at this node hangs.
-    public init(at path: String) throws(DriverStayError) {
+    public init(at path: String) throws(NodeOccupancyError) {
         self.path = path
         do throws(SystemCallError) {
             ending = try EventFD()
@@ -43,7 +42,7 @@ public final class DriverStay: Sendable {
             throw .failed(path: path, error)
         }
         while let earlier = Self.earlier(at: path) { try earlier.waitForEnd() }
-        begin = MonotonicClock.now()
+        start = MonotonicClock.now()
     }
 
     private static func earlier(at path: String) -> Abandoned? {
@@ -60,9 +59,9 @@ public final class DriverStay: Sendable {
     }
 
     /// Nobody waits for it any more.
-    /// - Parameter since: when the call began that has not returned; `nil` when it is the first one.
+    /// - Parameter since: when the call started that has not returned; `nil` when it is the first one.
     public func abandon(since: MediaTimestamp? = nil) {
-        let entry = Abandoned(stay: self, since: since ?? begin)
+        let entry = Abandoned(stay: self, since: since ?? start)
         Self.abandoned.withLock { all in
             all.removeAll { $0.stay.isOver.load(ordering: .acquiring) }
             if !all.contains(where: { $0.stay === self }) { all.append(entry) }
@@ -70,48 +69,74 @@ public final class DriverStay: Sendable {
     }
 }
 
-extension DriverStay {
+extension NodeOccupancy {
     /// Does what may hang on a thread of its own.
     /// - Parameters:
-    ///   - limit: how long it is waited for.
-    ///   - body: asks the driver of the node, and leaves nothing of it open.
+    ///   - timeout: how long it is waited for.
+    ///   - body: asks the driver of the node. What it returns may keep the node open: when it comes too late, the thread
+    ///     drops it before the stay ends.
     /// - Throws: `blocked` when it has not returned in time, or an earlier stay has not.
-    public static func call<Value: Sendable>(
-        of path: String, limit: Duration, _ body: @escaping @Sendable () -> Value
-    ) throws(DriverStayError) -> Value {
-        let stay = try DriverStay(at: path)
-        let answer = Answer<Value>()
+    public static func call<Value>(
+        of path: String, timeout: Duration, _ body: @escaping @Sendable () -> sending Value
+    ) throws(NodeOccupancyError) -> sending Value {
+        let stay = try NodeOccupancy(at: path)
+        let call = Call<Value>()
         do throws(SystemCallError) {
             let isDone = try EventFD()
-            _ = try NamedThread("encoder", mayBlock: true) {
-                let value = body()
+            _ = try NamedThread("driver-call", mayBlock: true) {
+                call.value.withLock { $0 = body() }
+                if !call.ends(as: .returned) { call.value.withLock { $0 = nil } }
                 stay.end()
-                answer.value.withLock { $0 = value }
                 isDone.signal()
             }
             var entries = [PollEntry(isDone.fileDescriptor)]
-            try poll(&entries, until: stay.begin + limit)
+            try poll(&entries, until: stay.start + timeout)
         } catch {
+            // The thread may be in the driver by now.
+            if call.ends(as: .abandoned) { stay.abandon() }
             throw .failed(path: path, error)
         }
-        if let value = answer.value.withLock({ $0 }) { return value }
-        stay.abandon()
-        throw .blocked(path: path, limit)
+        guard !call.ends(as: .abandoned) else {
+            stay.abandon()
+            throw .blocked(path: path, timeout)
+        }
+        let value = call.value.withLock { held in
+            let value = held
+            held = nil
+            return value
+        }
+        guard let value else { throw .blocked(path: path, timeout) }
+        return value
     }
 
-    private final class Answer<Value: Sendable>: Sendable {
+    /// One call, seen by the thread that makes it and the one that waits for it.
+    private final class Call<Value>: Sendable {
+        enum End {
+            case returned, abandoned
+        }
+
+        /// Held by the thread for as long as its call takes: nobody else looks before `returned`.
         let value = Mutex<Value?>(nil)
+        private let end = Mutex<End?>(nil)
+
+        /// - Returns: whether it ended so; false when it had ended otherwise.
+        func ends(as wanted: End) -> Bool {
+            end.withLock { end in
+                if end == nil { end = wanted }
+                return end == wanted
+            }
+        }
     }
 }
 
 /// Why nothing can be asked of a node's driver.
-public enum DriverStayError: Error, Hashable, Sendable {
+public enum NodeOccupancyError: Error, Hashable, Sendable {
     /// A call of the driver does not return.
     case blocked(path: String, Duration)
     case failed(path: String, SystemCallError)
 }
 
-extension DriverStayError: CustomStringConvertible {
+extension NodeOccupancyError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .blocked(let path, let duration): "a call of \(path) has not returned for \(duration)"

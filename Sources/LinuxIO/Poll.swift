@@ -38,6 +38,14 @@ public struct PollEntry: Sendable {
     public var ready: PollEvents { PollEvents(rawValue: entry.revents) }
 }
 
+extension [PollEntry] {
+    /// By name: an enumeration of the entries' positions.
+    public subscript(name: some RawRepresentable<Int>) -> PollEntry {
+        get { self[name.rawValue] }
+        set { self[name.rawValue] = newValue }
+    }
+}
+
 /// Waits until a descriptor is ready or the clock shows `deadline`.
 /// - Parameters:
 ///   - entries: what to wait for; gets the findings.

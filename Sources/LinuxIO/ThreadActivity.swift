@@ -10,7 +10,7 @@ public enum ThreadActivity {
     /// The named threads that wait for nothing, and since when. Those that said so at their start are left out.
     public static func working() -> [(name: String, since: MediaTimestamp)] {
         pulses.withLock { pulses in
-            pulses.values.compactMap { pulse in
+            pulses.compactMap { pulse in
                 let since = pulse.workingSince.load(ordering: .relaxed)
                 return since == Pulse.waiting ? nil : (pulse.name, MediaTimestamp(nanoseconds: since))
             }
@@ -30,13 +30,12 @@ public enum ThreadActivity {
     /// The calling thread is watched during `body`, which is all that it does.
     static func watch(_ name: String, _ body: () -> Void) {
         let pulse = Pulse(name)
-        let identity = ObjectIdentifier(pulse)
-        pulses.withLock { $0[identity] = pulse }
-        // The table above keeps it alive for as long as the thread has it.
+        pulses.withLock { $0.append(pulse) }
+        // The list above keeps it alive for as long as the thread has it.
         pthread_setspecific(key, Unmanaged.passUnretained(pulse).toOpaque())
         body()
         pthread_setspecific(key, nil)
-        pulses.withLock { $0[identity] = nil }
+        pulses.withLock { $0.removeAll { $0 === pulse } }
     }
 
     private final class Pulse: Sendable {
@@ -53,7 +52,7 @@ public enum ThreadActivity {
         func worksFromNow() { workingSince.store(MonotonicClock.now().nanoseconds, ordering: .relaxed) }
     }
 
-    private static let pulses = Mutex<[ObjectIdentifier: Pulse]>([:])
+    private static let pulses = Mutex<[Pulse]>([])
 
     private static let key: pthread_key_t = {
         var key = pthread_key_t()

@@ -1,10 +1,10 @@
-/// One encoded picture, one encoded block of audio, or the header that decodes them.
+/// One encoded frame, one encoded block of audio, or the header that decodes them.
 public struct EncodedPacket: Sendable {
     public enum Kind: Hashable, Sendable {
         /// An AVCDecoderConfigurationRecord (ISO 14496-15 section 5.3.3.1).
         case videoHeader
         /// One H.264 access unit: NAL units, each behind its length in 4 bytes, big endian.
-        case video(isKeyFrame: Bool)
+        case video(isKeyframe: Bool)
         /// An AudioSpecificConfig (ISO 14496-3 section 1.6.2.1).
         case audioHeader
         /// One raw AAC access unit, without ADTS.

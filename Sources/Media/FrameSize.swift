@@ -1,5 +1,5 @@
-/// Width and height of a picture in pixels.
-public struct PictureSize: Hashable, Sendable {
+/// Width and height of a frame in pixels.
+public struct FrameSize: Hashable, Sendable {
     public let width: Int
     public let height: Int
 
@@ -8,24 +8,24 @@ public struct PictureSize: Hashable, Sendable {
         self.height = height
     }
 
-    /// 16x16 macroblocks that cover the picture (H.264 section 6.3).
+    /// 16x16 macroblocks that cover the frame (H.264 section 6.3).
     public var macroblocks: Int { ((width + 15) / 16) * ((height + 15) / 16) }
 }
 
-extension PictureSize: CustomStringConvertible {
+extension FrameSize: CustomStringConvertible {
     public var description: String { "\(width)x\(height)" }
 }
 
-/// Pictures per second, a whole number of at least 1.
+/// Frames per second, a whole number of at least 1.
 public struct FrameRate: Hashable, Comparable, Sendable {
     public let framesPerSecond: Int
 
     public init(framesPerSecond: Int) { self.framesPerSecond = max(1, framesPerSecond) }
 
-    /// The time of one picture, rounded down to a nanosecond.
+    /// The time of one frame, rounded down to a nanosecond.
     public var frameDuration: Duration { .nanoseconds(1_000_000_000 / Int64(framesPerSecond)) }
 
-    /// The time from picture 0 to picture `index`, without the drift of adding frame durations.
+    /// The time from frame 0 to frame `index`, without the drift of adding frame durations.
     public func offset(ofFrame index: Int) -> Duration {
         .nanoseconds(Int64(index) &* 1_000_000_000 / Int64(framesPerSecond))
     }

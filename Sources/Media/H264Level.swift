@@ -25,9 +25,9 @@ public enum H264Level: UInt8, CaseIterable, Comparable, Sendable {
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// Macroblocks per second (MaxMBPS), macroblocks per picture (MaxFS), and
+    /// Macroblocks per second (MaxMBPS), macroblocks per frame (MaxFS), and
     /// the bit rate for Baseline and Main (MaxBR).
-    private var limits: (macroblockRate: Int, pictureMacroblocks: Int, kilobits: Int) {
+    private var limits: (macroblockRate: Int, frameMacroblocks: Int, kilobits: Int) {
         switch self {
         case .level1_0: (1_485, 99, 64)
         case .level1_1: (3_000, 396, 192)
@@ -52,18 +52,18 @@ public enum H264Level: UInt8, CaseIterable, Comparable, Sendable {
 
     /// Whether the level allows such a stream. A side may be at most
     /// sqrt(8 x MaxFS) macroblocks long (annex A.3.1).
-    public func carries(_ size: PictureSize, at frameRate: FrameRate, bitrate: Bitrate) -> Bool {
+    public func carries(_ size: FrameSize, at frameRate: FrameRate, bitrate: Bitrate) -> Bool {
         let limits = limits
         let columns = (size.width + 15) / 16
         let rows = (size.height + 15) / 16
-        return size.macroblocks <= limits.pictureMacroblocks
-            && max(columns, rows) * max(columns, rows) <= 8 * limits.pictureMacroblocks
+        return size.macroblocks <= limits.frameMacroblocks
+            && max(columns, rows) * max(columns, rows) <= 8 * limits.frameMacroblocks
             && size.macroblocks * frameRate.framesPerSecond <= limits.macroblockRate
             && bitrate.bitsPerSecond <= limits.kilobits * 1000
     }
 
     /// This level, or the lowest higher one that allows such a stream; `nil` when none does.
-    public func raised(toCarry size: PictureSize, at frameRate: FrameRate, bitrate: Bitrate) -> H264Level? {
+    public func raised(toCarry size: FrameSize, at frameRate: FrameRate, bitrate: Bitrate) -> H264Level? {
         Self.allCases.first { $0 >= self && $0.carries(size, at: frameRate, bitrate: bitrate) }
     }
 }

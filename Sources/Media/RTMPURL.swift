@@ -16,7 +16,7 @@ extension RTMPURLError: CustomStringConvertible {
         let reason =
             switch self {
             case .empty: "it is empty"
-            case .unknownScheme(""): "it does not begin with rtmp:// or rtmps://"
+            case .unknownScheme(""): "it does not start with rtmp:// or rtmps://"
             case .unknownScheme(let scheme): "its scheme is \(scheme), not rtmp or rtmps"
             case .missingHost: "the host is missing"
             case .invalidHost: "the host is no name and no address (an IPv6 address needs brackets)"

@@ -25,7 +25,9 @@ extension RTMPURL {
     ) throws(RTMPURLError) -> (application: String, query: String?, streamName: String) {
         guard let last = path.last else { throw .missingApplication }
         if path.count > 1 {
-            return (path.dropLast().joined(separator: "/"), nil, last + (query.map { "?" + $0 } ?? ""))
+            // Not `joined`: the standard library looks the slice's types up while the program runs.
+            let application = path[1..<path.count - 1].reduce(path[0]) { $0 + "/" + $1 }
+            return (application, nil, last + (query.map { "?" + $0 } ?? ""))
         }
         // rtmp://host/app?vhost=name/stream: the query belongs to the application.
         guard let query, let slash = query.lastIndex(of: "/"), slash < query.index(before: query.endIndex) else {
@@ -48,14 +50,14 @@ struct URLParts {
     init(_ text: String) throws(RTMPURLError) {
         try Self.refuseForbiddenCharacters(text)
         let (scheme, rest) = try Self.splitScheme(text)
-        let pathBegin = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
-        let authority = rest[..<pathBegin]
+        let pathStart = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        let authority = rest[..<pathStart]
         let at = authority.lastIndex(of: "@")
         let hostAndPort = at.map { authority[authority.index(after: $0)...] } ?? authority
         self.scheme = scheme
         credentials = at.flatMap { Self.credentials(authority[..<$0]) }
         (host, port) = try Self.splitHost(hostAndPort)
-        let pathAndQuery = rest[pathBegin...].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let pathAndQuery = rest[pathStart...].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         path = pathAndQuery[0].split(separator: "/").map(String.init)
         query = pathAndQuery.count > 1 ? String(pathAndQuery[1]) : nil
     }

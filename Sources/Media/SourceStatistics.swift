@@ -1,18 +1,18 @@
-/// What has become of a source's pictures, counted from its begin.
+/// What has become of a source's frames, counted from its start.
 public struct VideoSourceStatistics: Hashable, Sendable {
-    /// Pictures that the device gave.
+    /// Frames that the device gave.
     public var capturedFrames = 0
-    /// Pictures that the device lost before they could be taken, or marked as broken.
+    /// Frames that the device lost before they could be taken, or marked as broken.
     public var droppedFrames = 0
-    /// Pictures that were given again because the device had no new one.
+    /// Frames that were given again because the device had no new one.
     public var repeatedFrames = 0
-    /// Pictures that the source had to decode: compressed ones, and formats that libyuv does not read.
+    /// Frames that the source had to decode: compressed ones, and formats that libyuv does not read.
     public var decodedFrames = 0
-    /// Pictures that the processor turned or mirrored.
+    /// Frames that the processor turned or mirrored.
     public var turnedFrames = 0
-    /// How often the source went through a whole picture to decode or turn it, before the encoder has it.
+    /// How often the source went through a whole frame to decode or turn it, before the encoder has it.
     public var passes = 0
-    /// Pictures whose samples the processor looked at in the device's memory.
+    /// Frames whose samples the processor looked at in the device's memory.
     public var mappedFrames = 0
     /// How often the device was lost.
     public var interruptions = 0
@@ -20,11 +20,11 @@ public struct VideoSourceStatistics: Hashable, Sendable {
     public init() {}
 }
 
-/// What has become of a source's sound, counted from its begin.
+/// What has become of a source's audio, counted from its start.
 public struct AudioSourceStatistics: Hashable, Sendable {
     /// Frames that the device gave, at its own rate.
     public var capturedFrames = 0
-    /// Frames of silence, at the stream's rate, that stand for sound that was lost.
+    /// Frames of silence, at the stream's rate, that stand for audio that was lost.
     public var silentFrames = 0
     /// How often the device's buffer overran.
     public var overruns = 0

@@ -11,17 +11,17 @@ final class AudioPipeline {
     private var source: any AudioSource
     private var encoder: AACEncoder
     private let reopen: @Sendable (AudioQuality) throws -> AudioTrack?
-    /// Goes on with silence when the source has ended: the track never disappears under a picture.
+    /// Goes on with silence when the source has ended: the track never disappears under a frame.
     private let fillsWithSilence: Bool
     private let stop: EventFD
-    private let queue: MediaQueue
+    private let queue: SharedSendBuffer
     private let counters: SharedCounters
-    private let control: EncoderControl
-    private let reports: Mailbox<TrackReport>
+    private let control: EncoderRequests
+    private let reports: Mailbox<TrackEvent>
 
     init(
-        track: AudioTrack, fillsWithSilence: Bool, stop: EventFD, queue: MediaQueue, counters: SharedCounters,
-        control: EncoderControl, reports: Mailbox<TrackReport>
+        track: AudioTrack, fillsWithSilence: Bool, stop: EventFD, queue: SharedSendBuffer, counters: SharedCounters,
+        control: EncoderRequests, reports: Mailbox<TrackEvent>
     ) {
         source = track.source
         encoder = track.encoder
@@ -60,7 +60,7 @@ final class AudioPipeline {
                 try replace(replacement.quality, of: replacement.pause)
                 continue
             }
-            let orders = control.takeAudioOrders(at: block.captureTime)
+            let orders = control.takeAudioRequests(at: block.captureTime)
             if let bitrate = orders.bitrate { try encoder.setBitrate(bitrate) }
             append(try encoder.encode(orders.isMuted ? block.silenced : block))
             let statistics = source.statistics

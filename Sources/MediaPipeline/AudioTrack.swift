@@ -5,7 +5,7 @@ import SoftwareEncoding
 import StreamLogic
 import StreamQuality
 
-/// The sound's source and encoder, opened and fitted to each other.
+/// The audio's source and encoder, opened and fitted to each other.
 struct AudioTrack {
     let source: any AudioSource
     let encoder: AACEncoder
@@ -13,30 +13,30 @@ struct AudioTrack {
     /// Opens it again with another sample rate. The one before must be gone: a microphone has one user.
     let reopen: @Sendable (AudioQuality) throws -> AudioTrack?
 
-    /// - Parameter bitrate: what the stream begins with; the quality's when `nil`.
-    init?(options: MediaOptions, bitrate: Bitrate?, stop: EventFD, reports: Mailbox<TrackReport>) throws {
-        guard let source = try Self.source(options, stop: stop, reports: reports) else { return nil }
+    /// - Parameter bitrate: what the stream starts with; the quality's when `nil`.
+    init?(settings: MediaSettings, bitrate: Bitrate?, stop: EventFD, reports: Mailbox<TrackEvent>) throws {
+        guard let source = try Self.source(settings, stop: stop, reports: reports) else { return nil }
         self.source = source
-        let bitrate = bitrate ?? options.audioQuality.bitrate
+        let bitrate = bitrate ?? settings.audioQuality.bitrate
         do {
             encoder = try AACEncoder(format: source.format, bitrate: bitrate)
         } catch {
             throw StreamFailure(.unsupportedSampleRate, "\(error)")
         }
         reopen = { quality in
-            var changed = options
+            var changed = settings
             changed.audioQuality = quality
-            return try AudioTrack(options: changed, bitrate: quality.bitrate, stop: stop, reports: reports)
+            return try AudioTrack(settings: changed, bitrate: quality.bitrate, stop: stop, reports: reports)
         }
         content = AudioContent(
             bitrate: bitrate, sampleRate: source.format.sampleRate, channelCount: source.format.channelCount)
     }
 
     private static func source(
-        _ options: MediaOptions, stop: EventFD, reports: Mailbox<TrackReport>
+        _ settings: MediaSettings, stop: EventFD, reports: Mailbox<TrackEvent>
     ) throws -> (any AudioSource)? {
         do {
-            return try options.audio.open(sampleRate: options.audioQuality.sampleRate, stop: stop) {
+            return try settings.audio.open(sampleRate: settings.audioQuality.sampleRate, stop: stop) {
                 reports.send(.source($0))
             }
         } catch {

@@ -3,9 +3,9 @@ import Media
 import SoftwareEncoding
 import StreamQuality
 
-/// OpenH264 in the hardware encoder's place: fewer and smaller pictures when the processor would not carry the
+/// OpenH264 in the hardware encoder's place: fewer and smaller frames when the processor would not carry the
 /// stream's own, the same bit rate.
-public final class SoftwareFallback: ImmediateEncoder {
+public final class BudgetedEncoder: ImmediateEncoder {
     private let encoder: OpenH264Encoder
     private let budget: SoftwareBudget
     private var pacer: FramePacer
@@ -25,14 +25,14 @@ public final class SoftwareFallback: ImmediateEncoder {
         return try encoder.encode(frame)
     }
 
-    public func requestKeyFrame() { encoder.requestKeyFrame() }
+    public func requestKeyframe() { encoder.requestKeyframe() }
 
     public func setBitrate(_ bitrate: Bitrate) throws { try encoder.setBitrate(bitrate) }
 
-    public func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws {
+    public func setFrameRate(_ frameRate: FrameRate, keyframeInterval: Int) throws {
         let carried = budget.frameRate(for: encoder.configuration.size, atMost: frameRate)
         try encoder.setFrameRate(
-            carried, keyFrameInterval: SoftwareBudget.interval(keyFrameInterval, at: frameRate, turnedTo: carried))
+            carried, keyframeInterval: SoftwareBudget.interval(keyframeInterval, at: frameRate, turnedTo: carried))
         pacer = FramePacer(source: frameRate, wanted: carried)
     }
 }
@@ -42,9 +42,9 @@ public protocol ImmediateEncoder: AnyObject {
     /// - Returns: the packets that came out, in decode order: none when the encoder
     ///   skipped the frame, a `videoHeader` first whenever it is new.
     func encode(_ frame: CapturedFrame) throws -> [EncodedPacket]
-    func requestKeyFrame()
+    func requestKeyframe()
     func setBitrate(_ bitrate: Bitrate) throws
-    func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws
+    func setFrameRate(_ frameRate: FrameRate, keyframeInterval: Int) throws
     var conversionCount: Int { get }
 }
 
@@ -67,11 +67,11 @@ public final class SoftwareVideoEncoder: VideoEncoder {
 
     public func submit(_ frame: CapturedFrame) throws { output(try encoder.encode(frame)) }
     public func finish() {}
-    public func requestKeyFrame() { encoder.requestKeyFrame() }
+    public func requestKeyframe() { encoder.requestKeyframe() }
     public func setBitrate(_ bitrate: Bitrate) throws { try encoder.setBitrate(bitrate) }
 
-    public func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws {
-        try encoder.setFrameRate(frameRate, keyFrameInterval: keyFrameInterval)
+    public func setFrameRate(_ frameRate: FrameRate, keyframeInterval: Int) throws {
+        try encoder.setFrameRate(frameRate, keyframeInterval: keyframeInterval)
     }
 }
 
@@ -80,34 +80,34 @@ public struct SoftwareBudget: Hashable, Sendable {
     let macroblocksPerSecond: Int
 
     #if arch(arm64)
-        // One core of a Zero 2 W: 640x480 at 15 pictures per second.
+        // One core of a Zero 2 W: 640x480 at 15 frames per second.
         public static let ofThisMachine = SoftwareBudget(macroblocksPerSecond: 18_000)
     #else
         public static let ofThisMachine = SoftwareBudget(macroblocksPerSecond: 108_000)
     #endif
 
-    /// Not fewer pictures than this for the size's sake.
+    /// Not fewer frames than this for the size's sake.
     private static let leastFrameRate = 15
 
-    func frameRate(for size: PictureSize, atMost wanted: FrameRate) -> FrameRate {
+    func frameRate(for size: FrameSize, atMost wanted: FrameRate) -> FrameRate {
         min(wanted, FrameRate(framesPerSecond: macroblocksPerSecond / max(1, size.macroblocks)))
     }
 
-    /// Fewer pictures first, then smaller ones of the same aspect.
+    /// Fewer frames first, then smaller ones of the same aspect.
     public func carried(_ configuration: VideoEncoderConfiguration) -> VideoEncoderConfiguration {
         var carried = configuration
         let least = min(configuration.frameRate.framesPerSecond, Self.leastFrameRate)
         while carried.size.macroblocks * least > macroblocksPerSecond, carried.size.width >= 64 {
-            carried.size = PictureSize(width: carried.size.width / 32 * 16, height: carried.size.height / 32 * 16)
+            carried.size = FrameSize(width: carried.size.width / 32 * 16, height: carried.size.height / 32 * 16)
         }
         carried.frameRate = frameRate(for: carried.size, atMost: configuration.frameRate)
-        carried.keyFrameInterval = Self.interval(
-            configuration.keyFrameInterval, at: configuration.frameRate, turnedTo: carried.frameRate)
+        carried.keyframeInterval = Self.interval(
+            configuration.keyframeInterval, at: configuration.frameRate, turnedTo: carried.frameRate)
         return carried
     }
 
-    /// As long from one key frame to the next, in pictures of another rate.
-    static func interval(_ pictures: Int, at frameRate: FrameRate, turnedTo carried: FrameRate) -> Int {
-        max(1, pictures * carried.framesPerSecond / max(1, frameRate.framesPerSecond))
+    /// As long from one keyframe to the next, in frames of another rate.
+    static func interval(_ frames: Int, at frameRate: FrameRate, turnedTo carried: FrameRate) -> Int {
+        max(1, frames * carried.framesPerSecond / max(1, frameRate.framesPerSecond))
     }
 }

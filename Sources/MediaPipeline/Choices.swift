@@ -4,14 +4,14 @@ import Media
 import StreamLogic
 import SyntheticSources
 
-// What a stream is made of, chosen by somebody and opened when it begins. Cameras, microphones and the machine's encoders
+// What a stream is made of, chosen by somebody and opened when it starts. Cameras, microphones and the machine's encoders
 // are known to the executable only.
 
-/// Where pictures come from.
+/// Where frames come from.
 public protocol VideoSourceChoice: Sendable {
-    /// No pictures at all.
+    /// No frames at all.
     var isNone: Bool { get }
-    /// Whether pictures come from a device, in its own memory.
+    /// Whether frames come from a device, in its own memory.
     var isCamera: Bool { get }
     /// What is known of it before anything is opened.
     var frameRate: FrameRate? { get }
@@ -21,21 +21,21 @@ public protocol VideoSourceChoice: Sendable {
     ///   - size, frameRate: of the stream, for what the choice leaves open.
     ///   - stop: once signalled, the source ends at once. It is not drained.
     func open(
-        size: PictureSize, frameRate: FrameRate, stop: EventFD, notify: @escaping @Sendable (SourceNotice) -> Void
+        size: FrameSize, frameRate: FrameRate, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any VideoSource)?
 }
 
-/// Where sound comes from.
+/// Where audio comes from.
 public protocol AudioSourceChoice: Sendable {
-    /// No sound at all.
+    /// No audio at all.
     var isNone: Bool { get }
-    /// Whether it gives sound at the rate that is asked for; that of a file or pipe is what it is.
+    /// Whether it gives audio at the rate that is asked for; that of a file or pipe is what it is.
     var takesSampleRate: Bool { get }
     var readsStandardInput: Bool { get }
 
     /// As `VideoSourceChoice.open`.
     func open(
-        sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (SourceNotice) -> Void
+        sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any AudioSource)?
 }
 
@@ -45,22 +45,22 @@ extension AudioSourceDescription: AudioSourceChoice {
     public var readsStandardInput: Bool { if case .raw("-", _) = self { true } else { false } }
 
     public func open(
-        sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (SourceNotice) -> Void
+        sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any AudioSource)? { try open(sampleRate: sampleRate, stop: stop) }
 }
 
-/// Which encoder makes H.264 of the pictures.
+/// Which encoder makes H.264 of the frames.
 public protocol VideoEncoderChoice: Sendable {
-    /// Whether software may begin the stream where hardware does not.
+    /// Whether software may start the stream where hardware does not.
     var mayUseSoftware: Bool { get }
     func factory(for needs: EncoderNeeds) -> any VideoEncoderFactory
 }
 
 /// Makes a stream's video encoders, by what was chosen and what the machine has.
 public protocol VideoEncoderFactory: Sendable {
-    /// For a stream that begins.
+    /// For a stream that starts.
     /// - Parameters:
-    ///   - mayShrink: whether a smaller picture can be tried when memory lacks.
+    ///   - mayShrink: whether a smaller frame can be tried when memory lacks.
     ///   - log: takes what a person should know.
     /// - Throws: the `EncoderFailure` of a lack of memory if so; else a `StreamFailure`.
     func make(
@@ -76,9 +76,9 @@ public protocol VideoEncoderFactory: Sendable {
 public struct EncoderNeeds: Sendable {
     public let layout: FrameLayout
     public let memoryKind: FrameMemoryKind
-    /// Whether somebody asked for the size or the quality of the picture: software keeps to them.
-    public let isPictureChosen: Bool
+    /// Whether somebody asked for the size or the quality of the frame: software keeps to them.
+    public let isFrameChosen: Bool
     public let inUse: EncoderInUse
     public let output: VideoOutput
-    public let reports: Mailbox<TrackReport>
+    public let reports: Mailbox<TrackEvent>
 }

@@ -1,3 +1,4 @@
+import StreamLogic
 import Synchronization
 
 /// The name of the encoder that works now, for status reports. The video thread writes, the stream's thread reads.
@@ -8,5 +9,10 @@ public final class EncoderInUse: Sendable {
     public var name: String {
         get { current.withLock { $0 } }
         set { current.withLock { $0 = newValue } }
+    }
+
+    public var identity: EncoderIdentity {
+        let name = name
+        return EncoderIdentity(name: name, isHardware: name != Self.software)
     }
 }

@@ -3,34 +3,34 @@ import Media
 import StreamQuality
 import Synchronization
 
-/// What the main thread wants of the encoders. Each encoder's thread takes its part before its next picture or sound.
-public final class EncoderControl: Sendable {
-    /// What the video thread does before its next picture, in this order.
-    struct VideoOrders: Sendable {
-        /// A new encoder, for a stream that begins again.
+/// What the main thread wants of the encoders. Each encoder's thread takes its part before its next frame or audio packet.
+public final class EncoderRequests: Sendable {
+    /// What the video thread does before its next frame, in this order.
+    struct VideoRequests: Sendable {
+        /// A new encoder, for a stream that starts again.
         var replacement: VideoEncoderConfiguration?
-        /// The pause of `MediaQueue` in which the stream waits for it.
+        /// The pause of `SharedSendBuffer` in which the stream waits for it.
         var pause: Int?
         var setting: (bitrate: Bitrate, frameRate: FrameRate)?
-        var isKeyFrameWanted = false
+        var isKeyframeWanted = false
     }
 
     /// What the audio thread does from a time on.
-    fileprivate struct AudioOrders {
+    fileprivate struct AudioRequests {
         var bitrate: Bitrate?
         var isMuted: Bool?
-        /// `nil` until the picture is known that it belongs to.
+        /// `nil` until the frame is known that it belongs to.
         var time: MediaTimestamp?
     }
 
     fileprivate struct Orders {
-        var video = VideoOrders()
+        var video = VideoRequests()
         var audioBitrate: Bitrate?
         var isMuted = false
-        /// Another sample rate, for a stream that begins again; and the pause of `MediaQueue`.
+        /// Another sample rate, for a stream that starts again; and the pause of `SharedSendBuffer`.
         var audioReplacement: (quality: AudioQuality, pause: Int)?
-        /// The audio part of a transaction: it counts from the time of the key frame that the picture's part makes.
-        var transaction: AudioOrders?
+        /// The audio part of a transaction: it counts from the time of the keyframe that the frame's part makes.
+        var transaction: AudioRequests?
     }
 
     private let orders = Mutex(Orders())
@@ -38,62 +38,62 @@ public final class EncoderControl: Sendable {
     public init() {}
 
     /// Any thread.
-    public func requestKeyFrame() { orders.withLock { $0.video.isKeyFrameWanted = true } }
+    public func requestKeyframe() { orders.withLock { $0.video.isKeyframeWanted = true } }
 
     /// What belongs together takes effect together: neither thread sees half of it.
     /// - Parameters:
     ///   - isMuted: `nil` to leave it.
-    ///   - replacement: a new encoder, with which it begins.
+    ///   - replacement: a new encoder, with which it starts.
     public func perform(
         _ actions: [QualityAction], isMuted: Bool? = nil, replacement: VideoEncoderConfiguration? = nil
     ) {
         orders.withLock { orders in
             // The stream may still wait for the one that this one comes in place of.
-            if let replacement { orders.video = VideoOrders(replacement: replacement, pause: orders.video.pause) }
-            var audio = AudioOrders(isMuted: isMuted)
-            var beginsAtKeyFrame = false
+            if let replacement { orders.video = VideoRequests(replacement: replacement, pause: orders.video.pause) }
+            var audio = AudioRequests(isMuted: isMuted)
+            var startsAtKeyframe = false
             for action in actions {
                 switch action {
                 case .setVideo(let bitrate, let frameRate): orders.video.setting = (bitrate, frameRate)
                 case .setAudio(let quality): audio.bitrate = quality.bitrate
-                case .requestKeyFrame:
-                    orders.video.isKeyFrameWanted = true
-                    beginsAtKeyFrame = true
+                case .requestKeyframe:
+                    orders.video.isKeyframeWanted = true
+                    startsAtKeyframe = true
                 case .discardWaitingVideo, .restartStream, .reportChange: break
                 }
             }
             guard audio.bitrate != nil || audio.isMuted != nil else { return }
             if let earlier = orders.transaction { orders.take(earlier) }
-            orders.transaction = beginsAtKeyFrame ? audio : nil
-            if !beginsAtKeyFrame { orders.take(audio) }
+            orders.transaction = startsAtKeyframe ? audio : nil
+            if !startsAtKeyframe { orders.take(audio) }
         }
     }
 
-    /// For a stream that ends to begin again: others take the encoders' places from now on.
+    /// For a stream that ends to start again: others take the encoders' places from now on.
     /// - Parameters:
-    ///   - video: a new encoder for pictures; `nil` keeps the present one. What was ordered from that is void.
-    ///   - audio: what sound is encoded with; with `replacesAudio` it is captured anew, too.
-    ///   - pause: ends the stream where pictures and sounds wait, and gives the pause's number. It is done before
+    ///   - video: a new encoder for frames; `nil` keeps the present one. What was ordered from that is void.
+    ///   - audio: what audio is encoded with; with `replacesAudio` it is captured anew, too.
+    ///   - pause: ends the stream where frames and audio packets wait, and gives the pause's number. It is done before
     ///     anything is ordered: what the encoders' threads answer must not come before it is waited for.
     public func replaceEncoders(
         video: VideoEncoderConfiguration?, audio: AudioQuality?, replacesAudio: Bool, after pause: () -> Int
     ) {
         let pause = pause()
-        if let video { orders.withLock { $0.video = VideoOrders(replacement: video, pause: pause) } }
+        if let video { orders.withLock { $0.video = VideoRequests(replacement: video, pause: pause) } }
         guard let audio else { return }
         guard replacesAudio else { return perform([.setAudio(audio)]) }
         orders.withLock { $0.audioReplacement = (audio, pause) }
     }
 
-    /// While muted, sound goes out as silence: the track stays.
+    /// While muted, audio goes out as silence: the track stays.
     public func setMuted(_ isMuted: Bool) { orders.withLock { $0.isMuted = isMuted } }
 
     var isMuted: Bool { orders.withLock { $0.isMuted } }
 
-    /// - Parameter time: when the picture was taken that comes next.
-    func takeVideoOrders(at time: MediaTimestamp) -> VideoOrders {
+    /// - Parameter time: when the frame was taken that comes next.
+    func takeVideoRequests(at time: MediaTimestamp) -> VideoRequests {
         orders.withLock { orders in
-            defer { orders.video = VideoOrders() }
+            defer { orders.video = VideoRequests() }
             if orders.transaction?.time == nil { orders.transaction?.time = time }
             return orders.video
         }
@@ -106,10 +106,10 @@ public final class EncoderControl: Sendable {
         }
     }
 
-    /// - Parameter time: when the sound began that comes next.
-    func takeAudioOrders(at time: MediaTimestamp) -> (bitrate: Bitrate?, isMuted: Bool) {
+    /// - Parameter time: when the audio started that comes next.
+    func takeAudioRequests(at time: MediaTimestamp) -> (bitrate: Bitrate?, isMuted: Bool) {
         orders.withLock { orders in
-            if let transaction = orders.transaction, let begin = transaction.time, time >= begin {
+            if let transaction = orders.transaction, let start = transaction.time, time >= start {
                 orders.take(transaction)
                 orders.transaction = nil
             }
@@ -119,8 +119,8 @@ public final class EncoderControl: Sendable {
     }
 }
 
-extension EncoderControl.Orders {
-    fileprivate mutating func take(_ audio: EncoderControl.AudioOrders) {
+extension EncoderRequests.Orders {
+    fileprivate mutating func take(_ audio: EncoderRequests.AudioRequests) {
         audioBitrate = audio.bitrate ?? audioBitrate
         isMuted = audio.isMuted ?? isMuted
     }

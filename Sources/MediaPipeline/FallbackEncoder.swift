@@ -5,17 +5,17 @@ import SoftwareEncoding
 import StreamLogic
 import StreamQuality
 
-/// The video encoder of a stream: the hardware's while it works, else software. Does what `EncoderLadder` says, on
+/// The video encoder of a stream: the hardware's while it works, else software. Does what `EncoderRecovery` says, on
 /// the video thread; the connection notices nothing but a keyframe. The hardware has a thread of its own, is closed and
 /// opened there, and while it is tried again after a failure software goes on.
-public final class StreamVideoEncoder: VideoEncoder {
-    /// How the hardware begins.
+public final class FallbackEncoder: VideoEncoder {
+    /// How the hardware starts.
     public enum Opening {
         /// It is waited for.
         case now
         /// It opens while frames come already: where another encoder was a moment ago.
         case meanwhile
-        /// It did not open just now: software begins, and the hardware is tried again later.
+        /// It did not open just now: software starts, and the hardware is tried again later.
         case failed(any EncoderFailure)
     }
 
@@ -30,24 +30,24 @@ public final class StreamVideoEncoder: VideoEncoder {
     private let openHardware: HardwareOpening
     private let inUse: EncoderInUse
     private let output: VideoOutput
-    private let reports: Mailbox<TrackReport>
+    private let reports: Mailbox<TrackEvent>
     private var hardware: Hardware?
-    private var software: (encoder: SoftwareFallback, source: VideoOutput.Source)?
+    private var software: (encoder: BudgetedEncoder, source: VideoOutput.Source)?
     private var scaling: FrameScaling
-    private var ladder: EncoderLadder
+    private var recovery: EncoderRecovery
     /// The newest frame that software has had.
     private var lastSoftwareTime: MediaTimestamp?
     private var earlierConversions = 0
 
-    /// The hardware's thread, and what of its doings the ladder has been told.
+    /// The hardware's thread, and what of its doings the recovery knows.
     private struct Hardware {
-        let thread: EncoderThread
+        let thread: ThreadedEncoder
         let source: VideoOutput.Source
-        var isOpenTold = false
-        var isFailureTold = false
+        var isOpenReported = false
+        var isFailureReported = false
         var isClosing = false
-        var encodedTold = 0
-        var faultsTold = 0
+        var encodedReported = 0
+        var faultsReported = 0
     }
 
     /// - Parameters:
@@ -56,7 +56,7 @@ public final class StreamVideoEncoder: VideoEncoder {
     /// - Throws: what opening the hardware threw; a `StreamFailure` when software does not open either.
     public init(
         path: String, configuration: VideoEncoderConfiguration, layout: FrameLayout,
-        memoryKind: FrameMemoryKind, inUse: EncoderInUse, output: VideoOutput, reports: Mailbox<TrackReport>,
+        memoryKind: FrameMemoryKind, inUse: EncoderInUse, output: VideoOutput, reports: Mailbox<TrackEvent>,
         opening: Opening, openHardware: @escaping HardwareOpening
     ) throws {
         self.path = path
@@ -71,34 +71,39 @@ public final class StreamVideoEncoder: VideoEncoder {
         let now = MonotonicClock.now()
         switch opening {
         case .now:
-            ladder = EncoderLadder()
+            recovery = EncoderRecovery()
             try startHardware()
             try hardware?.thread.waitUntilOpen()
-            hardware?.isOpenTold = true
+            hardware?.isOpenReported = true
             useHardware()
         case .meanwhile:
-            ladder = EncoderLadder(opening: now)
+            recovery = EncoderRecovery(opening: now)
             try startHardware()
         case .failed(let error):
-            ladder = EncoderLadder()
-            try perform(ladder.openingFailed(reason: "\(error)", isDead: error.mayBeDeadFirmware, now: now))
+            recovery = EncoderRecovery()
+            try perform(recovery.openingFailed(reason: "\(error)", isDead: error.mayBeDeadFirmware, now: now))
         }
     }
 
-    // The thread keeps the encoder until it is told to close it.
+    // The thread keeps the encoder until it is asked to close it.
     deinit { hardware?.thread.close() }
 
     /// - Throws: when there is no thread for it.
     private func startHardware() throws {
         let source = output.makeSource()
-        // Frames of another size are scaled first, and come in the scaler's layout then.
-        let isAsIs = layout.size == configuration.size
+        // Frames that are scaled or converted first come in the scaler's layout and memory.
+        let isAsIs = isTakenAsIs(layout)
         let given = isAsIs ? layout : FrameLayout(packed: .i420, size: configuration.size)
         let (configuration, kind, open) = (configuration, isAsIs ? memoryKind : .pooled, openHardware)
-        let thread = try EncoderThread(path: path, output: source.output) {
+        let thread = try ThreadedEncoder(path: path, output: source.output) {
             try open(configuration, given, kind)
         }
         hardware = Hardware(thread: thread, source: source)
+    }
+
+    /// Whether the hardware takes frames in this layout as they are. A camera that returns may give others than before.
+    private func isTakenAsIs(_ layout: FrameLayout) -> Bool {
+        layout.size == configuration.size && layout.format.isPlanar
     }
 
     private func useHardware(after time: MediaTimestamp? = nil) {
@@ -107,7 +112,7 @@ public final class StreamVideoEncoder: VideoEncoder {
         inUse.name = "v4l2:\(path)"
     }
 
-    public var pendingFrameCount: Int { ladder.usesSoftware ? 0 : hardware?.thread.pendingFrameCount ?? 0 }
+    public var pendingFrameCount: Int { recovery.usesSoftware ? 0 : hardware?.thread.pendingFrameCount ?? 0 }
 
     public var conversionCount: Int {
         earlierConversions + scaling.passCount + (hardware?.thread.conversionCount ?? 0)
@@ -116,75 +121,74 @@ public final class StreamVideoEncoder: VideoEncoder {
 
     public func submit(_ frame: CapturedFrame) throws {
         try watchHardware()
-        try perform(ladder.frameSubmitted(now: MonotonicClock.now()))
+        try perform(recovery.frameSubmitted(now: MonotonicClock.now()))
         if let software {
             lastSoftwareTime = frame.captureTime
             do {
                 software.source.output(try software.encoder.encode(frame))
             } catch {
-                try perform(ladder.softwareFailed(reason: "\(error)"))
+                try perform(recovery.softwareFailed(reason: "\(error)"))
             }
         }
-        guard ladder.feedsHardware, let hardware else { return }
-        if output.takeKeyFrameWish() { hardware.thread.requestKeyFrame() }
+        guard recovery.feedsHardware, let hardware else { return }
+        if output.takeKeyframeWish() { hardware.thread.requestKeyframe() }
         do {
-            let isAsIs = layout.size == configuration.size && frame.layout.format.isPlanar
-            hardware.thread.submit(isAsIs ? frame : try scaling.scale(frame))
+            hardware.thread.submit(isTakenAsIs(frame.layout) ? frame : try scaling.scale(frame))
         } catch {
-            try perform(ladder.hardwareFailed(reason: "\(error)", now: MonotonicClock.now()))
+            try perform(recovery.hardwareFailed(reason: "\(error)", now: MonotonicClock.now()))
         }
     }
 
-    /// Tells the ladder what has become of the hardware since the last frame.
+    /// Tells the recovery what has become of the hardware since the last frame.
     private func watchHardware() throws {
         guard let thread = hardware?.thread else { return }
         let now = MonotonicClock.now()
         if hardware?.isClosing == true {
             guard thread.hasEnded else { return }
             forgetHardware()
-            return try perform(ladder.hardwareClosed(now: now))
+            return try perform(recovery.hardwareClosed(now: now))
         }
         for note in thread.takeNotes() { reports.send(.encoderNote("\(path): \(note)")) }
         if case .failed(let error) = thread.progress { return try hardwareFailed(error, now: now) }
-        if case .open = thread.progress, hardware?.isOpenTold == false {
-            hardware?.isOpenTold = true
-            if !ladder.usesSoftware { useHardware() }
-            try perform(ladder.hardwareOpened(now: now))
+        if case .open = thread.progress, hardware?.isOpenReported == false {
+            hardware?.isOpenReported = true
+            if !recovery.usesSoftware { useHardware() }
+            try perform(recovery.hardwareOpened(now: now))
         }
-        if let since = thread.blockedSince(now: now) { try perform(ladder.callBlocked(since: since, now: now)) }
+        if let since = thread.blockedSince(now: now) { try perform(recovery.callBlocked(since: since, now: now)) }
         try watchOutput(of: thread, now: now)
     }
 
-    private func watchOutput(of thread: EncoderThread, now: MediaTimestamp) throws {
+    private func watchOutput(of thread: ThreadedEncoder, now: MediaTimestamp) throws {
         let (encoded, faults) = (thread.encodedFrameCount, thread.faultCount)
-        if let told = hardware?.faultsTold, faults > told {
-            hardware?.faultsTold = faults
-            for _ in told..<faults { try perform(ladder.frameFailed(now: now)) }
+        if let reported = hardware?.faultsReported, faults > reported {
+            hardware?.faultsReported = faults
+            for _ in reported..<faults { try perform(recovery.frameFailed(now: now)) }
         }
-        guard let told = hardware?.encodedTold, encoded > told else { return }
-        hardware?.encodedTold = encoded
-        try perform(ladder.hardwareEncoded(now: now))
+        guard let reported = hardware?.encodedReported, encoded > reported else { return }
+        hardware?.encodedReported = encoded
+        try perform(recovery.hardwareEncoded(now: now))
     }
 
     private func hardwareFailed(_ error: any Error, now: MediaTimestamp) throws {
-        guard hardware?.isFailureTold == false else { return }
-        hardware?.isFailureTold = true
-        guard hardware?.isOpenTold == false else {
-            return try perform(ladder.hardwareFailed(reason: "\(error)", now: now))
+        guard hardware?.isFailureReported == false else { return }
+        hardware?.isFailureReported = true
+        guard hardware?.isOpenReported == false else {
+            return try perform(recovery.hardwareFailed(reason: "\(error)", now: now))
         }
         let isDead = (error as? any EncoderFailure)?.mayBeDeadFirmware ?? false
-        try perform(ladder.openingFailed(reason: "\(error)", isDead: isDead, now: now))
+        try perform(recovery.openingFailed(reason: "\(error)", isDead: isDead, now: now))
     }
 
-    private func perform(_ actions: [EncoderLadder.Action]) throws {
+    private func perform(_ actions: [EncoderRecovery.Action]) throws {
         for action in actions {
             switch action {
-            case .forceKeyFrame: hardware?.thread.requestKeyFrame()
+            case .forceKeyframe: hardware?.thread.requestKeyframe()
             case .closeHardware:
                 hardware?.isClosing = true
                 closeHardware()
                 // Nothing was opened: there is nothing to wait for.
-                if hardware == nil { try perform(ladder.hardwareClosed(now: MonotonicClock.now())) }
+                if hardware == nil { try perform(recovery.hardwareClosed(now: MonotonicClock.now())) }
             case .openHardware: try openHardwareAgain()
             case .openSoftware: guard try openSoftware() else { return }
             case .crossToHardware: cross()
@@ -202,7 +206,7 @@ public final class StreamVideoEncoder: VideoEncoder {
         do {
             try startHardware()
         } catch {
-            try perform(ladder.openingFailed(reason: "\(error)", isDead: false, now: MonotonicClock.now()))
+            try perform(recovery.openingFailed(reason: "\(error)", isDead: false, now: MonotonicClock.now()))
         }
     }
 
@@ -224,12 +228,12 @@ public final class StreamVideoEncoder: VideoEncoder {
         guard software == nil else { return true }
         do {
             let source = output.makeSource()
-            software = (try SoftwareFallback(configuration), source)
+            software = (try BudgetedEncoder(configuration), source)
             output.listen(to: source)
             inUse.name = EncoderInUse.software
             return true
         } catch {
-            try perform(ladder.softwareFailed(reason: "\(error)"))
+            try perform(recovery.softwareFailed(reason: "\(error)"))
             return false
         }
     }
@@ -239,19 +243,19 @@ public final class StreamVideoEncoder: VideoEncoder {
         earlierConversions += software?.encoder.conversionCount ?? 0
         software = nil
         useHardware(after: lastSoftwareTime)
-        hardware?.thread.requestKeyFrame()
+        hardware?.thread.requestKeyframe()
     }
 
     public func finish() throws {
-        if !ladder.usesSoftware { hardware?.thread.finish() }
+        if !recovery.usesSoftware { hardware?.thread.finish() }
         forgetHardware()
         earlierConversions += software?.encoder.conversionCount ?? 0
         software = nil
     }
 
-    public func requestKeyFrame() {
-        hardware?.thread.requestKeyFrame()
-        software?.encoder.requestKeyFrame()
+    public func requestKeyframe() {
+        hardware?.thread.requestKeyframe()
+        software?.encoder.requestKeyframe()
     }
 
     public func setBitrate(_ bitrate: Bitrate) throws {
@@ -260,49 +264,18 @@ public final class StreamVideoEncoder: VideoEncoder {
         do {
             try software?.encoder.setBitrate(bitrate)
         } catch {
-            try perform(ladder.softwareFailed(reason: "\(error)"))
+            try perform(recovery.softwareFailed(reason: "\(error)"))
         }
     }
 
-    public func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws {
+    public func setFrameRate(_ frameRate: FrameRate, keyframeInterval: Int) throws {
         configuration.frameRate = frameRate
-        configuration.keyFrameInterval = keyFrameInterval
-        hardware?.thread.setFrameRate(frameRate, keyFrameInterval: keyFrameInterval)
+        configuration.keyframeInterval = keyframeInterval
+        hardware?.thread.setFrameRate(frameRate, keyframeInterval: keyframeInterval)
         do {
-            try software?.encoder.setFrameRate(frameRate, keyFrameInterval: keyFrameInterval)
+            try software?.encoder.setFrameRate(frameRate, keyframeInterval: keyframeInterval)
         } catch {
-            try perform(ladder.softwareFailed(reason: "\(error)"))
+            try perform(recovery.softwareFailed(reason: "\(error)"))
         }
-    }
-}
-
-/// Frames of another size than the stream's, scaled into memory that is used again and again.
-private struct FrameScaling {
-    private let size: PictureSize
-    private var scaler: PictureScaler?
-    private var pool = FramePool(byteCount: 0)
-    private(set) var passCount = 0
-
-    init(to size: PictureSize) { self.size = size }
-
-    mutating func scale(_ frame: CapturedFrame) throws -> CapturedFrame {
-        let scaler = try scaler(for: frame.layout)
-        let target = pool.take()
-        let result = frame.withBytes { bytes in
-            target.withMutableBytes { target in
-                Result { () throws(VideoEncodingError) in try scaler.scale(bytes, into: target) }
-            }
-        }
-        try result.get()
-        passCount += scaler.passCount
-        return CapturedFrame(layout: scaler.target, captureTime: frame.captureTime, memory: target)
-    }
-
-    private mutating func scaler(for layout: FrameLayout) throws -> PictureScaler {
-        if let scaler, scaler.source == layout { return scaler }
-        let scaler = try PictureScaler(from: layout, to: size)
-        self.scaler = scaler
-        pool = FramePool(initial: scaler.target.black)
-        return scaler
     }
 }

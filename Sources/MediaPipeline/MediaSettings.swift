@@ -4,7 +4,7 @@ import StreamQuality
 import SyntheticSources
 
 /// What is to be captured, and how it is to be encoded.
-public struct MediaOptions: Sendable {
+public struct MediaSettings: Sendable {
     public var video: any VideoSourceChoice
     public var audio: any AudioSourceChoice
     public var quality: VideoQuality
@@ -14,21 +14,21 @@ public struct MediaOptions: Sendable {
     /// The same for the whole stream: some services refuse another size, players often show garbage.
     public var dimension: VideoDimension
     /// Whether somebody asked for the size or the quality, and it is no default.
-    public var isPictureChosen = true
-    /// Of the source's pictures.
-    public var turn = PictureTurn()
-    /// From one key frame to the next, as the service wants it.
-    public var keyFrameInterval = Duration.seconds(2)
+    public var isFrameChosen = true
+    /// Of the source's frames.
+    public var turn = FrameRotation()
+    /// From one keyframe to the next, as the service wants it.
+    public var keyframeInterval = Duration.seconds(2)
     public var encoder: any VideoEncoderChoice
     public var duration: Duration?
 
     /// What the source is opened at, as it stays open for as long as the stream lives: no quality that can be reached
-    /// lacks pictures. Those beyond the present one's rate reach no encoder.
+    /// lacks frames. Those beyond the present one's rate reach no encoder.
     public var sourceFrameRate: FrameRate {
         isQualityChangeable ? VideoQuality.allCases.map(\.frameRate).max() ?? quality.frameRate : quality.frameRate
     }
 
-    /// Whether pictures or sound come from there.
+    /// Whether frames or audio come from there.
     public var readsStandardInput: Bool { video.readsStandardInput || audio.readsStandardInput }
 
     public var trackCount: Int { (video.isNone ? 0 : 1) + (audio.isNone ? 0 : 1) }
@@ -46,6 +46,6 @@ public struct MediaOptions: Sendable {
         self.duration = duration
     }
 
-    /// For a service that shows no stream without sound.
+    /// For a service that shows no stream without audio.
     public mutating func addSilence() { audio = AudioSourceDescription.silence }
 }

@@ -7,7 +7,7 @@ import StreamQuality
 import Synchronization
 
 /// What the encoder and audio threads tell the main thread.
-public enum TrackReport: Sendable {
+public enum TrackEvent: Sendable {
     public typealias Track = StreamTrack
 
     /// The track's last packet is in the queue. A note when the source ended by itself.
@@ -15,7 +15,7 @@ public enum TrackReport: Sendable {
     /// Something about the source that people and scripts should know.
     case note(Track, String)
     /// A device was lost or has come back.
-    case source(SourceNotice)
+    case source(SourceEvent)
     case buffer([SendBufferEvent])
     case encoder(StreamEvent)
     /// What people should know of an encoder that goes on.
@@ -30,36 +30,36 @@ public final class MediaTracks {
     /// `nil` without audio.
     public private(set) var audio: AudioContent?
     private let encoderInUse: EncoderInUse?
-    public var encoderName: String? { encoderInUse?.name }
-    /// The sound's header, which is known before the first sound: servers want headers before media.
+    public var encoder: EncoderIdentity? { encoderInUse?.identity }
+    /// The audio's header, which is known before the first audio: servers want headers before media.
     public let audioHeader: EncodedPacket?
-    /// Pictures a second that the video source gives; `nil` without video.
+    /// Frames a second that the video source gives; `nil` without video.
     public let sourceFrameRate: FrameRate?
     /// What the video encoder was opened with; `nil` without video.
     public private(set) var videoConfiguration: VideoEncoderConfiguration?
-    /// Whether sound comes at the rate that the quality asks for; that of a file or pipe is what it is.
+    /// Whether audio comes at the rate that the quality asks for; that of a file or pipe is what it is.
     public let hasOwnSampleRate: Bool
     private let gate: StartGate
     private var threads: [JoinableThread] = []
 
     /// - Parameters:
-    ///   - options: get what had to be changed for the machine's sake.
+    ///   - settings: get what had to be changed for the machine's sake.
     ///   - stop: once signalled, every source ends at once. It is not drained.
     public init(
-        options: inout MediaOptions, point: OperatingPoint, maximum: Bitrate, stop: EventFD, queue: MediaQueue,
+        settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, stop: EventFD, queue: SharedSendBuffer,
         counters: SharedCounters,
-        control: EncoderControl, reports: Mailbox<TrackReport>, console: StreamReporter
+        control: EncoderRequests, reports: Mailbox<TrackEvent>, console: EventSink
     ) throws {
         let gate = try StartGate(stop: stop)
         self.gate = gate
         // Both are opened before a thread is started: a failure here leaves nothing behind.
         let video = try VideoTrack(
-            options: &options, point: point, maximum: maximum, stop: stop,
+            settings: &settings, point: point, maximum: maximum, stop: stop,
             output: VideoOutput(queue: queue, counters: counters, reports: reports), reports: reports, console: console)
         let audio = try AudioTrack(
-            options: options, bitrate: point.audioQuality?.bitrate, stop: stop, reports: reports)
+            settings: settings, bitrate: point.audioQuality?.bitrate, stop: stop, reports: reports)
         audioHeader = audio?.encoder.takeHeader(at: MonotonicClock.now())
-        hasOwnSampleRate = options.audio.takesSampleRate
+        hasOwnSampleRate = settings.audio.takesSampleRate
         self.audio = audio?.content
         let hasVideo = video != nil
         encoderInUse = video?.encoderInUse
@@ -79,7 +79,7 @@ public final class MediaTracks {
     }
 
     private static func thread(
-        running pipeline: sending VideoPipeline, behind gate: StartGate, reports: Mailbox<TrackReport>
+        running pipeline: sending VideoPipeline, behind gate: StartGate, reports: Mailbox<TrackEvent>
     ) throws -> JoinableThread {
         JoinableThread(
             try NamedThread("video") {
@@ -89,7 +89,7 @@ public final class MediaTracks {
     }
 
     private static func thread(
-        running pipeline: sending AudioPipeline, behind gate: StartGate, reports: Mailbox<TrackReport>
+        running pipeline: sending AudioPipeline, behind gate: StartGate, reports: Mailbox<TrackEvent>
     ) throws -> JoinableThread {
         JoinableThread(
             try NamedThread("audio") {
@@ -98,7 +98,7 @@ public final class MediaTracks {
             })
     }
 
-    /// The stream goes on, or begins again, with these.
+    /// The stream goes on, or starts again, with these.
     public func reconfigured(video: VideoEncoderConfiguration?, audio: AudioQuality?) {
         videoConfiguration = video
         guard let audio else { return }
@@ -106,13 +106,13 @@ public final class MediaTracks {
         if hasOwnSampleRate { self.audio?.sampleRate = audio.sampleRate }
     }
 
-    /// How much sound so many packets hold.
+    /// How much audio so many packets hold.
     public func audioSeconds(units: Int) -> Double {
         guard let audio else { return 0 }
         return Double(units * AACEncoder.framesPerPacket) / Double(audio.sampleRate)
     }
 
-    /// Lets the sources begin, all at one moment.
+    /// Lets the sources start, all at one moment.
     public func start(until end: MediaTimestamp?) { gate.open(until: end) }
 
     /// Waits for the threads' end. The stop must have been signalled.

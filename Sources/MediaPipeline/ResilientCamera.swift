@@ -4,7 +4,7 @@ import Media
 import StreamLogic
 
 /// A camera as a source that never ends: what `CaptureContinuity` decides is done here. Used by the video thread.
-public final class SteadyCamera: VideoSource {
+public final class ResilientCamera: VideoSource {
     public let layout: FrameLayout
     public let memoryKind: FrameMemoryKind
     public let frameRate: FrameRate
@@ -12,11 +12,11 @@ public final class SteadyCamera: VideoSource {
     private let name: String
     private let open: () throws -> any Camera
     private let stop: EventFD
-    private let notify: @Sendable (SourceNotice) -> Void
+    private let notify: @Sendable (SourceEvent) -> Void
     private var camera: (any Camera)?
     private var continuity: CaptureContinuity
-    /// The newest picture, kept from the driver until the next one is there.
-    private var lastPicture: KeptPicture?
+    /// The newest frame, kept from the driver until the next one is there.
+    private var lastFrame: HeldFrame?
     /// Of cameras that were closed.
     private var past = VideoSourceStatistics()
     private var repeatedFrames = 0
@@ -24,9 +24,9 @@ public final class SteadyCamera: VideoSource {
     private var staleFrames = 0
     private var interruptions = 0
 
-    /// - Throws: what `open` throws: a camera that is not there at the begin is a wrong command line.
+    /// - Throws: what `open` throws: a camera that is not there at the start is a wrong command line.
     public init(
-        stop: EventFD, notify: @escaping @Sendable (SourceNotice) -> Void, open: @escaping () throws -> any Camera
+        stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void, open: @escaping () throws -> any Camera
     ) throws {
         let camera = try open()
         self.camera = camera
@@ -53,25 +53,25 @@ public final class SteadyCamera: VideoSource {
 
     public func nextFrame() throws -> CapturedFrame? {
         while true {
-            var picture: KeptPicture?
-            switch try waitForPicture() {
+            var repeated: HeldFrame?
+            switch try waitForFrame() {
             case .stopped: return nil
             case .captured(let frame) where stale.isStale(capturedAt: frame.captureTime, now: MonotonicClock.now()):
                 staleFrames += 1
                 // Late, but the camera is not silent.
-                perform(continuity.pictureArrived(now: MonotonicClock.now()))
+                perform(continuity.frameArrived(now: MonotonicClock.now()))
             case .captured(let frame):
-                let kept = KeptPicture(frame)
-                lastPicture = kept
-                perform(continuity.pictureArrived(now: MonotonicClock.now()))
+                let kept = HeldFrame(frame)
+                lastFrame = kept
+                perform(continuity.frameArrived(now: MonotonicClock.now()))
                 return frame
-            case .none: picture = perform(continuity.timeReached(now: MonotonicClock.now()))
+            case .none: repeated = perform(continuity.timeReached(now: MonotonicClock.now()))
             }
-            if let picture { return picture.frame(at: picture.repetitionTime) }
+            if let repeated { return repeated.frame(at: repeated.repetitionTime) }
         }
     }
 
-    private func waitForPicture() throws -> CameraFrame {
+    private func waitForFrame() throws -> CameraFrame {
         guard let camera else {
             var entries = [PollEntry(stop.fileDescriptor)]
             return try poll(&entries, until: continuity.deadline) > 0 ? .stopped : .none
@@ -84,16 +84,16 @@ public final class SteadyCamera: VideoSource {
         }
     }
 
-    /// - Returns: the picture that is to be given again.
+    /// - Returns: the frame that is to be given again.
     @discardableResult
-    private func perform(_ actions: [CaptureContinuity.Action]) -> KeptPicture? {
-        var repeated: KeptPicture?
+    private func perform(_ actions: [CaptureContinuity.Action]) -> HeldFrame? {
+        var repeated: HeldFrame?
         for action in actions {
             switch action {
-            case .repeatPicture(let time):
-                guard lastPicture != nil else { break }
+            case .repeatFrame(let time):
+                guard lastFrame != nil else { break }
                 repeatedFrames += 1
-                repeated = lastPicture
+                repeated = lastFrame
                 repeated?.repetitionTime = time
             case .closeCamera: close()
             case .openCamera: reopen()
@@ -109,7 +109,7 @@ public final class SteadyCamera: VideoSource {
     /// The frame that goes on is kept without the camera: as long as a buffer of that is on lease, its device node is
     /// held, too, and the camera would return under another name.
     private func close() {
-        lastPicture = lastPicture.flatMap { $0.detached() }
+        lastFrame = lastFrame.flatMap { $0.detached(as: memoryKind) }
         if let camera { past.add(camera.statistics) }
         camera = nil
     }
@@ -126,7 +126,7 @@ public final class SteadyCamera: VideoSource {
 }
 
 /// A frame that is given, and perhaps given again, while it is kept.
-private struct KeptPicture {
+private struct HeldFrame {
     let frame: CapturedFrame
     var repetitionTime: MediaTimestamp
 
@@ -139,20 +139,23 @@ private struct KeptPicture {
         CapturedFrame(layout: frame.layout, captureTime: time, memory: frame.memory)
     }
 
-    /// - Returns: the same frame without the camera; `nil` when its memory cannot be read.
-    func detached() -> KeptPicture? {
+    /// - Parameter kind: whose memory the source's frames are in. An encoder that reads a device's memory would copy every
+    ///   later frame for the sake of one that is in none.
+    /// - Returns: the same frame without the camera; `nil` when its memory cannot be kept so.
+    func detached(as kind: FrameMemoryKind) -> HeldFrame? {
         if let memory = frame.memory.detached() {
-            return KeptPicture(CapturedFrame(layout: frame.layout, captureTime: frame.captureTime, memory: memory))
+            return HeldFrame(CapturedFrame(layout: frame.layout, captureTime: frame.captureTime, memory: memory))
         }
+        guard kind == .pooled else { return nil }
         let bytes = frame.withBytes { Array($0) }
         guard bytes.count >= frame.layout.byteCount else { return nil }
-        return KeptPicture(
-            CapturedFrame(layout: frame.layout, captureTime: frame.captureTime, memory: CopiedPicture(bytes)))
+        return HeldFrame(
+            CapturedFrame(layout: frame.layout, captureTime: frame.captureTime, memory: CopiedFrame(bytes)))
     }
 }
 
-/// A picture in memory of its own.
-final class CopiedPicture: FrameMemory {
+/// A frame in memory of its own.
+final class CopiedFrame: FrameMemory {
     private let bytes: [UInt8]
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }

@@ -2,15 +2,15 @@ import DevicePorts
 import Media
 import SoftwareEncoding
 
-/// A source whose pictures are turned, by software. Used by the video thread.
-final class TurnedVideo: VideoSource {
+/// A source whose frames are turned, by software. Used by the video thread.
+final class RotatedSource: VideoSource {
     private let source: any VideoSource
-    private let turner: PictureTurner
+    private let turner: FrameRotator
     private var turnedFrames = 0
 
-    init(_ source: any VideoSource, _ turn: PictureTurn) throws(VideoEncodingError) {
+    init(_ source: any VideoSource, _ turn: FrameRotation) throws(VideoEncodingError) {
         self.source = source
-        turner = try PictureTurner(from: source.layout, turn)
+        turner = try FrameRotator(from: source.layout, turn)
     }
 
     var layout: FrameLayout { turner.target }
@@ -26,8 +26,8 @@ final class TurnedVideo: VideoSource {
 
     func nextFrame() throws -> CapturedFrame? {
         guard let frame = try source.nextFrame() else { return nil }
-        let picture = try frame.withBytes { bytes throws(VideoEncodingError) in try turner.turn(bytes) }
+        let rotated = try frame.withBytes { bytes throws(VideoEncodingError) in try turner.turn(bytes) }
         turnedFrames += 1
-        return CapturedFrame(layout: turner.target, captureTime: frame.captureTime, memory: CopiedPicture(picture))
+        return CapturedFrame(layout: turner.target, captureTime: frame.captureTime, memory: CopiedFrame(rotated))
     }
 }

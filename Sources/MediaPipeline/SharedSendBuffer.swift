@@ -6,52 +6,52 @@ import Synchronization
 
 /// The send buffer between the encoder and audio threads, which append, and the
 /// thread of the present connection, which takes.
-public final class MediaQueue: Sendable {
+public final class SharedSendBuffer: Sendable {
     /// Signalled when there is something to take, or when the last packet was appended.
     public let wakeup: EventFD
     private let hasVideo: Bool
-    /// Told on the thread that finds it out: nothing else is to be waited for.
-    private let requestKeyFrame: @Sendable () -> Void
+    /// Reported on the thread that finds it out: nothing else is to be waited for.
+    private let requestKeyframe: @Sendable () -> Void
     private let state: Mutex<State>
 
     private struct State {
         var buffer: SendBuffer
         /// The stream's time zero; nothing is taken in before it is set.
-        var begin: MediaTimestamp?
+        var start: MediaTimestamp?
         /// Tracks that still append.
         var openTracks: Int
-        /// Between the end of a stream and its next begin nothing is taken in but headers.
+        /// Between the end of a stream and its next start nothing is taken in but headers.
         var isPaused = false
         /// How often the stream has ended so.
         var pauseCount = 0
-        /// Pictures of encoders before the one that the pause with this number asked for are not for the new stream.
+        /// Frames of encoders before the one that the pause with this number asked for are not for the new stream.
         var awaitedVideoEncoder: Int?
-        /// As `awaitedVideoEncoder`, of sound.
+        /// As `awaitedVideoEncoder`, of audio.
         var awaitedAudioEncoder: Int?
-        /// Pictures that were not taken in, as none is just then.
-        var refusedPictureCount = 0
+        /// Frames that were not taken in, as none is just then.
+        var refusedFrameCount = 0
         /// The latest of each track.
         var headers: [EncodedPacket.Kind: EncodedPacket] = [:]
 
         /// - Returns: nothing that anybody has to know.
         mutating func refuse(_ packets: [EncodedPacket]) -> [SendBufferEvent] {
-            refusedPictureCount += packets.count { $0.kind.isVideo && !$0.kind.isHeader }
+            refusedFrameCount += packets.count { $0.kind.isVideo && !$0.kind.isHeader }
             return []
         }
     }
 
-    /// - Parameter requestKeyFrame: the buffer needs one to go on. Any thread.
+    /// - Parameter requestKeyframe: the buffer needs one to go on. Any thread.
     public init(
-        limits: SendBufferLimits, tracks: Int, hasVideo: Bool, requestKeyFrame: @escaping @Sendable () -> Void = {}
+        limits: SendBufferLimits, tracks: Int, hasVideo: Bool, requestKeyframe: @escaping @Sendable () -> Void = {}
     ) throws {
         self.hasVideo = hasVideo
-        self.requestKeyFrame = requestKeyFrame
+        self.requestKeyframe = requestKeyframe
         wakeup = try EventFD()
         state = Mutex(State(buffer: SendBuffer(limits: limits), openTracks: tracks))
     }
 
     /// From here on media is taken in; what was captured before `time` is not part of the stream.
-    public func mediaBegan(at time: MediaTimestamp) { state.withLock { $0.begin = time } }
+    public func mediaStarted(at time: MediaTimestamp) { state.withLock { $0.start = time } }
 
     public func append(_ packets: [EncodedPacket]) -> [SendBufferEvent] {
         let now = MonotonicClock.now()
@@ -65,18 +65,18 @@ public final class MediaQueue: Sendable {
                 state.headers[packet.kind] = packet
                 if state.isPaused { state.buffer.headerReplaced(packet) }
             }
-            guard let begin = state.begin, !state.isPaused else { return state.refuse(packets) }
+            guard let start = state.start, !state.isPaused else { return state.refuse(packets) }
             return packets.flatMap { packet in
-                packet.kind.isHeader || packet.decodeTime >= begin
+                packet.kind.isHeader || packet.decodeTime >= start
                     ? state.buffer.append(packet, now: now) : state.refuse([packet])
             }
         }
         wakeup.signal()
-        return told(events)
+        return reported(events)
     }
 
-    private func told(_ events: [SendBufferEvent]) -> [SendBufferEvent] {
-        if events.contains(.keyFrameNeeded) { requestKeyFrame() }
+    private func reported(_ events: [SendBufferEvent]) -> [SendBufferEvent] {
+        if events.contains(.keyframeNeeded) { requestKeyframe() }
         return events
     }
 
@@ -91,16 +91,16 @@ public final class MediaQueue: Sendable {
     /// The sequence headers that decode what comes next.
     public var headers: [EncodedPacket] { state.withLock { Array($0.headers.values) } }
 
-    /// Whether a player can begin with the next packet: with a key frame, or with any sound where there is no picture.
-    public var isBeginningNext: Bool {
-        state.withLock { hasVideo ? $0.buffer.isKeyFrameNext : $0.buffer.waitingByteCount > 0 }
+    /// Whether a player can start with the next packet: with a keyframe, or with any audio where there is no frame.
+    public var isStartingNext: Bool {
+        state.withLock { hasVideo ? $0.buffer.isKeyframeNext : $0.buffer.waitingByteCount > 0 }
     }
 
-    /// Pictures that came before the stream began, or between its end and its next begin: nobody gets them.
-    public var refusedPictureCount: Int { state.withLock { $0.refusedPictureCount } }
+    /// Frames that came before the stream started, or between its end and its next start: nobody gets them.
+    public var refusedFrameCount: Int { state.withLock { $0.refusedFrameCount } }
 
-    /// Pictures that nobody has taken yet.
-    public var waitingPictureCount: Int { state.withLock { $0.buffer.waitingPictureCount } }
+    /// Frames that nobody has taken yet.
+    public var waitingFrameCount: Int { state.withLock { $0.buffer.waitingFrameCount } }
 
     /// Whether everything was appended and taken.
     public var isFinished: Bool { state.withLock { $0.openTracks <= 0 && $0.buffer.waitingByteCount == 0 } }
@@ -110,11 +110,11 @@ public final class MediaQueue: Sendable {
         state.withLock { ($0.openTracks <= 0 || $0.isPaused) && $0.buffer.waitingByteCount == 0 }
     }
 
-    /// The stream ends here, to begin again on the next connection.
+    /// The stream ends here, to start again on the next connection.
     /// - Parameters:
-    ///   - replacesVideoEncoder: pictures count again after `videoEncoderReplaced`.
-    ///   - replacesAudioEncoder: sounds count again after `audioEncoderReplaced`.
-    /// - Returns: the number by which the encoders that replace them are told.
+    ///   - replacesVideoEncoder: frames count again after `videoEncoderReplaced`.
+    ///   - replacesAudioEncoder: audioPackets count again after `audioEncoderReplaced`.
+    /// - Returns: the number by which the encoders that replace them are reported.
     public func paused(replacesVideoEncoder: Bool, replacesAudioEncoder: Bool) -> Int {
         state.withLock { state in
             state.isPaused = true
@@ -145,12 +145,12 @@ public final class MediaQueue: Sendable {
         state.withLock { if $0.awaitedVideoEncoder == pause { $0.awaitedVideoEncoder = nil } }
     }
 
-    /// What the quality controller is told.
+    /// What the quality controller learns.
     public func measurement(_ counters: PublishCounters, now: MediaTimestamp) -> StreamMeasurement {
         state.withLock {
             StreamMeasurement(
                 now: now, buffer: $0.buffer, encodedVideoBytes: counters.encodedVideoBytes,
-                encodedPictures: counters.encodedFrames, skippedPictures: counters.skippedFrames)
+                encodedFrames: counters.encodedFrames, skippedFrames: counters.skippedFrames)
         }
     }
 
@@ -159,7 +159,7 @@ public final class MediaQueue: Sendable {
 
     public func discardWaitingVideo() -> [SendBufferEvent] {
         let now = MonotonicClock.now()
-        return told(state.withLock { $0.buffer.discardWaitingVideo(now: now) })
+        return reported(state.withLock { $0.buffer.discardWaitingVideo(now: now) })
     }
 
     /// Media waiting here and in the kernel's queue.
@@ -170,10 +170,10 @@ public final class MediaQueue: Sendable {
         state.withLock { ($0.buffer.deliveredByteCount, $0.buffer.undeliveredByteCount == 0) }
     }
 
-    /// A new connection takes over after a loss: headers go first, then a key frame.
+    /// A new connection takes over after a loss: headers go first, then a keyframe.
     public func connectionOpened() -> [SendBufferEvent] {
         let now = MonotonicClock.now()
-        return told(
+        return reported(
             state.withLock { state in
                 state.isPaused = false
                 return state.buffer.connectionOpened(now: now)
@@ -182,7 +182,7 @@ public final class MediaQueue: Sendable {
 
     public func kernelQueueMeasured(unsentBytes: Int, unacknowledgedBytes: Int) -> [SendBufferEvent] {
         let now = MonotonicClock.now()
-        return told(
+        return reported(
             state.withLock {
                 $0.buffer.kernelQueueMeasured(
                     unsentBytes: unsentBytes, unacknowledgedBytes: unacknowledgedBytes, now: now)

@@ -12,8 +12,8 @@ public final class VideoOutput: Sendable {
         /// The encoder that is heard.
         var heard: Int?
         /// Frames up to this one were another encoder's.
-        var begin: MediaTimestamp?
-        var awaitsKeyFrame = true
+        var start: MediaTimestamp?
+        var awaitsKeyframe = true
         /// Frames of the encoder in use that came while its keyframe was awaited.
         var awaitedCount = 0
         /// The latest header of each encoder that is not heard yet.
@@ -22,16 +22,16 @@ public final class VideoOutput: Sendable {
         var lastDecodeTime: MediaTimestamp?
     }
 
-    private let queue: MediaQueue
+    private let queue: SharedSendBuffer
     private let counters: SharedCounters
-    private let reports: Mailbox<TrackReport>
+    private let reports: Mailbox<TrackEvent>
     private let state = Mutex(State())
 
     /// So many frames after its keyframe was asked for it is asked for again: a driver may have spent it on a frame that
     /// was inside already.
     private static let awaitedLimit = 4
 
-    init(queue: MediaQueue, counters: SharedCounters, reports: Mailbox<TrackReport>) {
+    init(queue: SharedSendBuffer, counters: SharedCounters, reports: Mailbox<TrackEvent>) {
         self.queue = queue
         self.counters = counters
         self.reports = reports
@@ -58,8 +58,8 @@ public final class VideoOutput: Sendable {
     func listen(to source: Source, after time: MediaTimestamp? = nil) {
         state.withLock { state in
             state.heard = source.number
-            state.begin = time
-            state.awaitsKeyFrame = true
+            state.start = time
+            state.awaitsKeyframe = true
             state.awaitedCount = 0
             state.headers = state.headers.filter { $0.key == source.number }
         }
@@ -73,13 +73,13 @@ public final class VideoOutput: Sendable {
         }
     }
 
-    /// The stream ends to begin again: the next header counts, even if it is the same.
+    /// The stream ends to start again: the next header counts, even if it is the same.
     func streamRestarts() { state.withLock { $0.lastHeader = nil } }
 
     /// Whether the encoder in use is to be asked for its first keyframe once more; true once.
-    func takeKeyFrameWish() -> Bool {
+    func takeKeyframeWish() -> Bool {
         state.withLock { state in
-            guard state.awaitsKeyFrame, state.awaitedCount >= Self.awaitedLimit else { return false }
+            guard state.awaitsKeyframe, state.awaitedCount >= Self.awaitedLimit else { return false }
             state.awaitedCount = 0
             return true
         }
@@ -104,18 +104,18 @@ public final class VideoOutput: Sendable {
 extension VideoOutput.State {
     /// - Returns: what goes into the send buffer: nothing, the packet, or its header before it.
     fileprivate mutating func pass(_ packet: EncodedPacket, from number: Int) -> [EncodedPacket] {
-        guard case .video(let isKeyFrame) = packet.kind else {
+        guard case .video(let isKeyframe) = packet.kind else {
             headers[number] = packet
-            return number == heard && !awaitsKeyFrame ? takeHeader(of: number) : []
+            return number == heard && !awaitsKeyframe ? takeHeader(of: number) : []
         }
         guard number == heard else { return [] }
-        if let begin, packet.decodeTime <= begin { return [] }
-        guard !awaitsKeyFrame || isKeyFrame else {
+        if let start, packet.decodeTime <= start { return [] }
+        guard !awaitsKeyframe || isKeyframe else {
             awaitedCount += 1
             return []
         }
-        let header = awaitsKeyFrame ? takeHeader(of: number) : []
-        awaitsKeyFrame = false
+        let header = awaitsKeyframe ? takeHeader(of: number) : []
+        awaitsKeyframe = false
         return header + [spread(packet)]
     }
 

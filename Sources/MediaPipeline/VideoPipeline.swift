@@ -14,25 +14,25 @@ final class VideoPipeline {
     private var frameRate: FrameRate
     /// What the stream's header announces.
     private var level: H264Level
-    /// Passes over pictures by encoders before this one.
+    /// Passes over frames by encoders before this one.
     private var earlierConversions = 0
     private let output: VideoOutput
-    private let queue: MediaQueue
+    private let queue: SharedSendBuffer
     private let counters: SharedCounters
-    private let control: EncoderControl
-    private let reports: Mailbox<TrackReport>
-    private let keyFrameInterval: Duration
+    private let control: EncoderRequests
+    private let reports: Mailbox<TrackEvent>
+    private let keyframeInterval: Duration
 
     init(
-        track: VideoTrack, queue: MediaQueue, counters: SharedCounters, control: EncoderControl,
-        reports: Mailbox<TrackReport>
+        track: VideoTrack, queue: SharedSendBuffer, counters: SharedCounters, control: EncoderRequests,
+        reports: Mailbox<TrackEvent>
     ) {
         source = track.source
         encoder = track.encoder
         makeEncoder = track.makeEncoder
         pacer = track.pacer
         output = track.output
-        keyFrameInterval = track.keyFrameInterval
+        keyframeInterval = track.keyframeInterval
         frameRate = track.configuration.frameRate
         level = track.configuration.level
         self.queue = queue
@@ -41,7 +41,7 @@ final class VideoPipeline {
         self.reports = reports
     }
 
-    /// Encodes until the source ends, or a picture is later than `end`, and reports how it ended.
+    /// Encodes until the source ends, or a frame is later than `end`, and reports how it ended.
     func run(until end: MediaTimestamp?) {
         do {
             try encodeAll(until: end)
@@ -67,17 +67,17 @@ final class VideoPipeline {
                 if isLate { return }
                 continue
             }
-            // Before a picture that goes to the encoder, so that what belongs together begins with this one.
-            try obey(control.takeVideoOrders(at: frame.captureTime), at: frame.captureTime)
+            // Before a frame that goes to the encoder, so that what belongs together starts with this one.
+            try apply(control.takeVideoRequests(at: frame.captureTime), at: frame.captureTime)
             counters.update { $0.capturedFrames += 1 }
             try encoder.submit(frame)
             count()
         }
     }
 
-    private func obey(_ orders: EncoderControl.VideoOrders, at time: MediaTimestamp) throws {
+    private func apply(_ orders: EncoderRequests.VideoRequests, at time: MediaTimestamp) throws {
         if let configuration = orders.replacement {
-            // It ends before the next one begins: there may be memory for one only. Its last pictures are still its own.
+            // It ends before the next one starts: there may be memory for one only. Its last frames are still its own.
             try? encoder.finish()
             earlierConversions += encoder.conversionCount
             output.streamRestarts()
@@ -87,7 +87,7 @@ final class VideoPipeline {
             queue.videoEncoderReplaced(of: orders.pause)
         }
         if let setting = orders.setting { try set(setting.bitrate, setting.frameRate, at: time) }
-        if orders.isKeyFrameWanted { encoder.requestKeyFrame() }
+        if orders.isKeyframeWanted { encoder.requestKeyframe() }
     }
 
     /// An encoder that refuses a setting keeps the one before, and the stream goes on.
@@ -95,13 +95,13 @@ final class VideoPipeline {
         do {
             if wanted != frameRate {
                 try encoder.setFrameRate(
-                    wanted, keyFrameInterval: VideoTrack.keyFrameDistance(keyFrameInterval, at: wanted))
+                    wanted, keyframeInterval: VideoTrack.keyframeDistance(keyframeInterval, at: wanted))
                 pace(at: wanted, from: time)
             }
             // What corrects an encoder that gives too little must not exceed what the stream announced.
             try encoder.setBitrate(min(bitrate, level.largestBitrate))
         } catch {
-            // The hardware's ladder has given up: there is no encoder any more.
+            // The recovery has given up: there is no encoder any more.
             if error is StreamFailure { throw error }
             reports.send(.settingRefused("\(error)"))
         }

@@ -5,45 +5,45 @@ import SoftwareEncoding
 import StreamLogic
 import StreamQuality
 
-/// The picture's source and encoder, opened and fitted to each other.
+/// The frame's source and encoder, opened and fitted to each other.
 public struct VideoTrack {
     let source: any VideoSource
     let encoder: any VideoEncoder
     let output: VideoOutput
-    /// Makes another one, for a stream that begins again. Used on the video thread.
+    /// Makes another one, for a stream that starts again. Used on the video thread.
     let makeEncoder: @Sendable (VideoEncoderConfiguration) throws -> any VideoEncoder
     let configuration: VideoEncoderConfiguration
     let encoderInUse: EncoderInUse
-    let keyFrameInterval: Duration
+    let keyframeInterval: Duration
     let pacer: FramePacer
 
     /// - Parameters:
-    ///   - options: get a smaller size when the encoder has no memory for the one that was asked for.
-    ///   - point: what the stream begins with.
+    ///   - settings: get a smaller size when the encoder has no memory for the one that was asked for.
+    ///   - point: what the stream starts with.
     ///   - maximum: the highest bit rate that it may have.
     ///   - output: takes the encoders' packets.
     init?(
-        options: inout MediaOptions, point: OperatingPoint, maximum: Bitrate, stop: EventFD, output: VideoOutput,
-        reports: Mailbox<TrackReport>, console: StreamReporter
+        settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, stop: EventFD, output: VideoOutput,
+        reports: Mailbox<TrackEvent>, console: EventSink
     ) throws {
-        if options.dimension.isRounded {
-            console.log("the size \(options.dimension.requestedSize) is rounded to \(options.dimension.size)")
+        if settings.dimension.isRounded {
+            console.log("the size \(settings.dimension.requestedSize) is rounded to \(settings.dimension.size)")
         }
-        let asked = options.dimension
-        var opened = Opened(try Self.source(options, stop: stop, reports: reports))
+        let asked = settings.dimension
+        var opened = Opened(try Self.source(settings, stop: stop, reports: reports))
         var mayShrink = true
         while opened.encoder == nil, opened.source != nil {
             do {
                 try opened.openEncoder(
-                    options, point: point, maximum: maximum, mayShrink: mayShrink, output: output, reports: reports,
+                    settings, point: point, maximum: maximum, mayShrink: mayShrink, output: output, reports: reports,
                     console: console)
             } catch let lack as any EncoderFailure {
-                mayShrink = try options.fit(after: lack, asked: asked, point: point, maximum: maximum)
-                console.log("warning: \(lack); the picture is \(options.dimension.size) now")
-                if options.video.isCamera {
-                    // A smaller picture of its own leaves more memory, too; the larger one's goes back before.
+                mayShrink = try settings.fit(after: lack, asked: asked, point: point, maximum: maximum)
+                console.log("warning: \(lack); the frame is \(settings.dimension.size) now")
+                if settings.video.isCamera {
+                    // A smaller frame of its own leaves more memory, too; the larger one's goes back before.
                     opened.source = nil
-                    opened.source = try Self.source(options, stop: stop, reports: reports)
+                    opened.source = try Self.source(settings, stop: stop, reports: reports)
                 }
             }
         }
@@ -54,11 +54,11 @@ public struct VideoTrack {
         self.configuration = configuration
         self.encoder = encoder
         self.output = output
-        keyFrameInterval = options.keyFrameInterval
+        keyframeInterval = settings.keyframeInterval
         makeEncoder = { configuration in try factory.makeWhileLive(configuration) }
         encoderInUse = opened.inUse
         pacer = FramePacer(source: source.frameRate, wanted: configuration.frameRate)
-        Self.warn(of: source, options, console)
+        Self.warn(of: source, settings, console)
     }
 
     /// What has been opened so far.
@@ -72,15 +72,15 @@ public struct VideoTrack {
         init(_ source: (any VideoSource)?) { self.source = source }
 
         mutating func openEncoder(
-            _ options: MediaOptions, point: OperatingPoint, maximum: Bitrate, mayShrink: Bool, output: VideoOutput,
-            reports: Mailbox<TrackReport>, console: StreamReporter
+            _ settings: MediaSettings, point: OperatingPoint, maximum: Bitrate, mayShrink: Bool, output: VideoOutput,
+            reports: Mailbox<TrackEvent>, console: EventSink
         ) throws {
             guard let source else { return }
             let configuration = try VideoTrack.configuration(
-                options, point: point, maximum: maximum, sourceRate: source.frameRate)
-            let factory = options.encoder.factory(
+                settings, point: point, maximum: maximum, sourceRate: source.frameRate)
+            let factory = settings.encoder.factory(
                 for: EncoderNeeds(
-                    layout: source.layout, memoryKind: source.memoryKind, isPictureChosen: options.isPictureChosen,
+                    layout: source.layout, memoryKind: source.memoryKind, isFrameChosen: settings.isFrameChosen,
                     inUse: inUse, output: output, reports: reports))
             encoder = try factory.make(configuration, mayShrink: mayShrink) { console.log($0) }
             self.factory = factory
@@ -88,66 +88,66 @@ public struct VideoTrack {
         }
     }
 
-    private static func warn(of source: any VideoSource, _ options: MediaOptions, _ console: StreamReporter) {
-        let size = options.dimension.size
-        if PictureFit(source.layout.size, into: size).hasBars {
+    private static func warn(of source: any VideoSource, _ settings: MediaSettings, _ console: EventSink) {
+        let size = settings.dimension.size
+        if Letterbox(source.layout.size, into: size).hasBars {
             console.log("warning: \(source.layout.size) has another aspect than \(size); black bars fill the rest")
         }
-        if source.frameRate < options.quality.frameRate {
+        if source.frameRate < settings.quality.frameRate {
             console.log(
-                "warning: the source gives \(source.frameRate.framesPerSecond) fps, \(options.quality.name) has "
-                    + "\(options.quality.frameRate.framesPerSecond)")
+                "warning: the source gives \(source.frameRate.framesPerSecond) fps, \(settings.quality.name) has "
+                    + "\(settings.quality.frameRate.framesPerSecond)")
         }
     }
 
     /// What the encoder is opened with for an operating point.
     public static func configuration(
-        _ options: MediaOptions, point: OperatingPoint, maximum: Bitrate, sourceRate: FrameRate
+        _ settings: MediaSettings, point: OperatingPoint, maximum: Bitrate, sourceRate: FrameRate
     ) throws -> VideoEncoderConfiguration {
         let frameRate = min(point.frameRate, sourceRate)
         // The best quality that the stream can rise to without another start.
-        let isLower = point.videoQuality?.group == .lowAndMedium && options.quality.group == .high
-        let best = isLower ? .medium3 : options.quality
+        let isLower = point.videoQuality?.tier == .lowAndMedium && settings.quality.tier == .high
+        let best = isLower ? .medium3 : settings.quality
         return VideoEncoderConfiguration(
-            size: options.dimension.size, frameRate: frameRate, bitrate: point.videoBitrate, profile: best.profile,
-            level: try level(best, isLower ? best.bitrate : maximum, options),
-            keyFrameInterval: keyFrameDistance(options.keyFrameInterval, at: frameRate))
+            size: settings.dimension.size, frameRate: frameRate, bitrate: point.videoBitrate, profile: best.profile,
+            level: try level(best, isLower ? best.bitrate : maximum, settings),
+            keyframeInterval: keyframeDistance(settings.keyframeInterval, at: frameRate))
     }
 
-    /// From one key frame to the next, in pictures.
-    static func keyFrameDistance(_ interval: Duration, at frameRate: FrameRate) -> Int {
+    /// From one keyframe to the next, in frames.
+    static func keyframeDistance(_ interval: Duration, at frameRate: FrameRate) -> Int {
         max(1, Int(interval.inSeconds * Double(frameRate.framesPerSecond)))
     }
 
     private static func source(
-        _ options: MediaOptions, stop: EventFD, reports: Mailbox<TrackReport>
+        _ settings: MediaSettings, stop: EventFD, reports: Mailbox<TrackEvent>
     ) throws -> (any VideoSource)? {
         do {
-            let source = try options.video.open(
-                size: options.turn.turned(options.dimension.size), frameRate: options.sourceFrameRate, stop: stop
+            let source = try settings.video.open(
+                size: settings.turn.turned(settings.dimension.size), frameRate: settings.sourceFrameRate, stop: stop
             ) { reports.send(.source($0)) }
-            guard let source, !options.turn.isIdentity else { return source }
-            return try TurnedVideo(source, options.turn)
+            guard let source, !settings.turn.isIdentity else { return source }
+            return try RotatedSource(source, settings.turn)
         } catch {
             throw StreamFailure(.cameraUnavailable, "\(error)")
         }
     }
 
     private static func level(
-        _ quality: VideoQuality, _ maximum: Bitrate, _ options: MediaOptions
+        _ quality: VideoQuality, _ maximum: Bitrate, _ settings: MediaSettings
     ) throws -> H264Level {
         do {
-            return try quality.level(for: options.dimension.size, upTo: maximum)
+            return try quality.level(for: settings.dimension.size, upTo: maximum)
         } catch {
             throw StreamFailure(.unsupportedResolution, "\(error)")
         }
     }
 }
 
-extension MediaOptions {
-    /// What is tried next when the hardware encoder has too little memory: a smaller picture, at last software with
-    /// what the processor carries of the picture that was asked for, until the hardware takes that.
-    /// - Returns: whether a still smaller picture can be tried after that.
+extension MediaSettings {
+    /// What is tried next when the hardware encoder has too little memory: a smaller frame, at last software with
+    /// what the processor carries of the frame that was asked for, until the hardware takes that.
+    /// - Returns: whether a still smaller frame can be tried after that.
     fileprivate mutating func fit(
         after lack: any EncoderFailure, asked: VideoDimension, point: OperatingPoint, maximum: Bitrate
     ) throws -> Bool {

@@ -6,59 +6,16 @@ import StreamLogic
 import StreamQuality
 import Transport
 
-/// What a connection's thread is told.
-enum ConnectionCommand: Sendable {
-    /// Shake hands and publish, after `connected` was reported.
-    case shakeHands
-    /// Send the queue's media from now on, behind these sequence headers; `timeZero` is RTMP's.
-    case beginMedia(timeZero: MediaTimestamp, headers: [EncodedPacket])
-    /// Send up to the next key frame, and report when it is reached.
-    case holdAtKeyFrame
-    /// Send what waits if the network takes it soon, then say goodbye.
-    case close
-    /// Nothing gets through: send nothing more, and wait for `abort`.
-    case fallSilent
-    /// End at once; the server is told if it can be.
-    case abort
-}
-
-/// What a connection's thread tells the main thread.
-struct ConnectionReport: Sendable {
-    enum Content: Sendable {
-        /// The thread waits for `shakeHands`: connections that hold the stream's name are ended first.
-        case connected(server: String, from: SocketAddress?)
-        case publishing
-        case failed(ConnectionFailure)
-        /// Nothing gets through any more. The thread waits for `abort`: a server that is told of the end when it
-        /// can be reached again gives the stream's name free at once, instead of when it misses the publisher.
-        case stalled(ConnectionFailure)
-        /// What was sent, and sent again, stays unanswered.
-        case fellSilent
-        /// Something has arrived after all.
-        case resumed
-        case closed
-        /// Everything was sent, and the tracks have ended.
-        case drained
-        case keyFrameReached
-        case reconnectRequested(RTMPURL)
-        case reconnectRefused(ReconnectRefusal)
-        case buffer([SendBufferEvent])
-    }
-
-    let id: ConnectionID
-    let content: Content
-}
-
 /// Connects, publishes, and sends what the queue holds: the work of one connection's thread.
 final class ConnectionThread {
     /// How long what waits may take to be sent when the stream ends.
-    private static let drainLimit = Duration.milliseconds(400)
+    private static let drainTimeout = Duration.milliseconds(400)
     /// How long the goodbye may take after that.
-    private static let goodbyeLimit = Duration.milliseconds(200)
+    private static let goodbyeTimeout = Duration.milliseconds(200)
 
     /// For how long a dead connection is kept, to be aborted when the server can be reached again. Servers
     /// miss a publisher sooner than that.
-    private static let stalledLimit = Duration.seconds(180)
+    private static let stalledTimeout = Duration.seconds(180)
     private static let measurementInterval = Duration.milliseconds(20)
     /// TCP's own repetitions come after seconds when a few were lost: too late for the return of a way that nobody
     /// tells of.
@@ -67,18 +24,24 @@ final class ConnectionThread {
     private let id: ConnectionID
     private let configuration: PublishConfiguration
     private let authorityFile: String?
-    private let limits: StepLimits
-    private let queue: MediaQueue
+    private let timeouts: StepTimeouts
+    private let network: PublisherNetwork
+    private let queue: SharedSendBuffer
     private let counters: SharedCounters
     private let commands: Mailbox<ConnectionCommand>
-    private let reports: Mailbox<ConnectionReport>
+    private let reports: Mailbox<ConnectionEvent>
+
+    /// What `serve` waits for, in this order.
+    private enum Waited: Int {
+        case stream, queue, commands
+    }
 
     private var sendsMedia = false
     /// To be sent before anything from the queue.
     private var headers: ArraySlice<EncodedPacket> = []
     /// Whether the metadata is still to be sent, before everything else.
     private var owesMetadata = true
-    private var holdsAtKeyFrame = false
+    private var holdsAtKeyframe = false
     private var hasReportedDrained = false
     private var drainDeadline: MediaTimestamp?
     private var saidGoodbye = false
@@ -86,14 +49,15 @@ final class ConnectionThread {
     private var isSilent = false
 
     init(
-        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, limits: StepLimits,
-        queue: MediaQueue, counters: SharedCounters, commands: Mailbox<ConnectionCommand>,
-        reports: Mailbox<ConnectionReport>
+        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, timeouts: StepTimeouts,
+        network: PublisherNetwork, queue: SharedSendBuffer, counters: SharedCounters,
+        commands: Mailbox<ConnectionCommand>, reports: Mailbox<ConnectionEvent>
     ) {
         self.id = id
         self.configuration = configuration
         self.authorityFile = authorityFile
-        self.limits = limits
+        self.timeouts = timeouts
+        self.network = network
         self.queue = queue
         self.counters = counters
         self.commands = commands
@@ -115,14 +79,14 @@ final class ConnectionThread {
         }
     }
 
-    private func report(_ content: ConnectionReport.Content) {
-        reports.send(ConnectionReport(id: id, content: content))
+    private func report(_ content: ConnectionEvent.Content) {
+        reports.send(ConnectionEvent(id: id, content: content))
     }
 
     private func publish() throws {
         let stream = try connect()
         report(.connected(server: stream.peer, from: stream.localAddress))
-        guard try waitForLeave() else { return stream.close() }
+        guard try awaitHandshakeOrder() else { return stream.close() }
         let connection = PublishConnection(stream: stream, configuration: configuration)
         defer { connection.close() }
         if try handle(connection.open(), on: connection) { return }
@@ -130,32 +94,30 @@ final class ConnectionThread {
     }
 
     private func connect() throws -> any ByteStream {
-        let url = configuration.url
-        let security: TransportSecurity =
-            url.scheme == .rtmps ? .tls(try TLSContext.shared(authorityFile: authorityFile)) : .none
         // The watch notices a dead peer; the kernel's own end of the connection would leave the server unaware.
         var settings = TCPSettings()
-        settings.userTimeout = Self.stalledLimit
-        // What the kernel holds cannot be given up for newer pictures.
+        settings.userTimeout = Self.stalledTimeout
+        // What the kernel holds cannot be given up for newer frames.
         settings.unsentByteLimit = settings.unsentLowWaterByteCount
-        // Before media flows the only command is to end it.
-        return try Connector.connect(
-            to: Endpoint(host: url.host, port: url.port), security: security,
-            limits: limits.connection(repetition: Self.repetition), settings: settings,
-            cancellation: commands.wakeup.fileDescriptor)
+        return try network.connect(
+            PublisherNetwork.Request(
+                url: configuration.url, authorityFile: authorityFile,
+                timeouts: timeouts.connection(repetition: Self.repetition), settings: settings,
+                // Before media flows the only command is to end it.
+                cancellation: commands.wakeup.fileDescriptor))
     }
 
     /// - Returns: false when the connection is to end instead.
-    private func waitForLeave() throws -> Bool {
+    private func awaitHandshakeOrder() throws -> Bool {
         var mayGoOn = false
         while !mayGoOn {
             var entries = [PollEntry(commands.wakeup.fileDescriptor)]
             try poll(&entries, until: nil)
             for command in commands.takeAll() {
                 switch command {
-                case .shakeHands: mayGoOn = true
-                case .close, .fallSilent, .abort: return false
-                case .beginMedia, .holdAtKeyFrame: break
+                case .startHandshake: mayGoOn = true
+                case .close, .parkUntilAbort, .abort: return false
+                case .startMedia, .holdAtKeyframe: break
                 }
             }
         }
@@ -171,7 +133,7 @@ final class ConnectionThread {
                 delivered: connection.deliveredByteCount, pending: connection.unacknowledgedByteCount,
                 now: MonotonicClock.now())
         {
-            report(.stalled(ConnectionFailure(TransportError.timedOut(peer: connection.peer, .transfer))))
+            report(.peerDead(ConnectionFailure(TransportError.timedOut(peer: connection.peer, .transfer))))
             return try waitForAbort(connection)
         }
         if sendsMedia { noticeSilence(of: connection) }
@@ -185,11 +147,11 @@ final class ConnectionThread {
             connection.nextDeadline, drainDeadline, sendsMedia ? watch.deadline : nil, nextMeasurement(connection),
         ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
-        if entries[1].ready.contains(.readable) { queue.wakeup.drain() }
-        if entries[2].ready.contains(.readable) {
+        if entries[Waited.queue].ready.contains(.readable) { queue.wakeup.drain() }
+        if entries[Waited.commands].ready.contains(.readable) {
             if try !perform(commands.takeAll()[...], on: connection) { return false }
         }
-        return try !handle(connection.service(ready: entries[0].ready), on: connection)
+        return try !handle(connection.service(ready: entries[Waited.stream].ready), on: connection)
     }
 
     private func noticeSilence(of connection: PublishConnection) {
@@ -197,7 +159,7 @@ final class ConnectionThread {
         let isSilentNow = watch.hasPaused(now: MonotonicClock.now()) && (isSilent || connection.isUnanswered)
         guard isSilentNow != isSilent else { return }
         isSilent = isSilentNow
-        report(isSilent ? .fellSilent : .resumed)
+        report(isSilent ? .peerUnresponsive : .resumed)
     }
 
     /// While something is on its way the kernel's queue is looked at even if nothing else happens.
@@ -211,15 +173,15 @@ final class ConnectionThread {
         guard let command = commands.first else { return true }
         let others = commands.dropFirst()
         switch command {
-        case .shakeHands: break
-        case .beginMedia(let timeZero, let headers):
-            connection.mediaBegan(at: timeZero)
+        case .startHandshake: break
+        case .startMedia(let timeZero, let headers):
+            connection.mediaStarted(at: timeZero)
             self.headers = headers[...]
-            holdsAtKeyFrame = false
+            holdsAtKeyframe = false
             sendsMedia = true
-        case .holdAtKeyFrame: holdsAtKeyFrame = true
-        case .close: drainDeadline = MonotonicClock.now() + Self.drainLimit
-        case .fallSilent: return try waitForAbort(connection, before: others)
+        case .holdAtKeyframe: holdsAtKeyframe = true
+        case .close: drainDeadline = MonotonicClock.now() + Self.drainTimeout
+        case .parkUntilAbort: return try waitForAbort(connection, before: others)
         case .abort:
             connection.abort()
             return false
@@ -246,9 +208,9 @@ final class ConnectionThread {
 
     private func sendQueued(_ connection: PublishConnection) throws {
         while connection.isIdle {
-            if holdsAtKeyFrame, headers.isEmpty, queue.isBeginningNext {
+            if holdsAtKeyframe, headers.isEmpty, queue.isStartingNext {
                 sendsMedia = false
-                report(.keyFrameReached)
+                report(.keyframeReached)
                 break
             }
             guard let packet = headers.popFirst() ?? takeFromQueue() else { break }
@@ -283,14 +245,13 @@ final class ConnectionThread {
         saidGoodbye = true
         self.drainDeadline = nil
         sendsMedia = false
-        return try handle(connection.stop(within: Self.goodbyeLimit), on: connection)
+        return try handle(connection.stop(within: Self.goodbyeTimeout), on: connection)
     }
 
     /// - Returns: whether the connection is over.
-    private func handle(_ occurrences: [PublishConnection.Occurrence], on connection: PublishConnection) throws -> Bool
-    {
-        for occurrence in occurrences {
-            switch occurrence {
+    private func handle(_ events: [PublishConnection.Event], on connection: PublishConnection) throws -> Bool {
+        for event in events {
+            switch event {
             case .publishingStarted: report(.publishing)
             case .acknowledged: break
             case .reopeningWanted: return try handle(connection.reopen(on: connect()), on: connection)

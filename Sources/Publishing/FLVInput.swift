@@ -25,7 +25,7 @@ final class FLVInput {
     }
 
     /// Bytes that are read at once.
-    private static let blockSize = 65_536
+    private static let blockSize = 131_072
 
     private let file: OwnedFileDescriptor
     /// Only disks have to be waited for in a regular file.

@@ -11,20 +11,25 @@ public final class FilePublisher {
     /// How late between two tags the server's words and signals may be noticed: to sleep costs half of what
     /// polling costs, and tags come every few milliseconds.
     private static let pollInterval = Duration.milliseconds(100)
-    private static let stopLimit = Duration.milliseconds(400)
+    private static let stopTimeout = Duration.milliseconds(400)
 
     private let path: String
-    let options: PublishOptions
-    let reporter: StreamReporter
+    let settings: PublishSettings
+    let reporter: EventSink
     private let signals: SignalFD
     private let input: FLVInput
     private let url: RTMPURL
-    /// The connection, the signals, and what is waited for of the file, in this order.
+    private let network: PublisherNetwork
+    /// As `Waited` orders them.
     private var pollEntries: [PollEntry]
     @exclusivity(unchecked) private var nextPollTime = MediaTimestamp.zero
     /// Whether a signal has asked for the end.
     @exclusivity(unchecked) private var isEnding = false
     var state = StreamState.unknown
+
+    private enum Waited: Int {
+        case connection, signals, input
+    }
 
     /// What changes with every tag. Not a part of the object: there each access would be checked for
     /// overlaps while the program runs.
@@ -32,14 +37,17 @@ public final class FilePublisher {
         var reader = FLVReader()
         var tally = MediaTally()
         var watch: PlatformWatch
-        var status: FileStatus
+        var status: FileStatusReporter
     }
 
-    public init(path: String, options: PublishOptions, reporter: StreamReporter) throws {
+    public init(
+        path: String, settings: PublishSettings, network: PublisherNetwork = .ofThisMachine, reporter: EventSink
+    ) throws {
         self.path = path
-        self.options = options
+        self.network = network
+        self.settings = settings
         self.reporter = reporter
-        url = try options.destination.connectionURL()
+        url = try settings.destination.connectionURL()
         signals = try SignalFD([SIGINT, SIGTERM, SIGUSR1])
         pollEntries = [PollEntry(-1), PollEntry(signals.fileDescriptor), PollEntry(-1)]
         do {
@@ -51,7 +59,8 @@ public final class FilePublisher {
 
     public func run() throws {
         var progress = Progress(
-            watch: PlatformWatch(options.destination.platform), status: FileStatus(interval: options.statusInterval))
+            watch: PlatformWatch(settings.destination.platform),
+            status: FileStatusReporter(interval: settings.statusInterval))
         do {
             try publish(&progress)
         } catch {
@@ -60,7 +69,7 @@ public final class FilePublisher {
             throw StreamFailure(.connection, code: error.code.flatMap(EventCode.init), "\(error)")
         }
         enter(.disconnected)
-        emitEnd(progress.tally)
+        reporter.emit(.fileEnded(progress.tally))
     }
 
     private func publish(_ progress: inout Progress) throws {
@@ -69,13 +78,13 @@ public final class FilePublisher {
             guard isEnding else { throw StreamFailure(.media, "\(path): the file holds no tags") }
             return
         }
-        reporter.log("publishing to \(options.destination.label)")
+        reporter.log("publishing to \(settings.destination.label)")
         enter(.connecting)
         guard let stream = try connect() else { return }
-        reporter.emit(Event(.connected(server: stream.peer), destination: options.destination.label))
+        reporter.emit(.connected(server: stream.peer))
         let configuration = PublishConfiguration(
             url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
-            metadata: nil, timeLimits: options.limits.session, md5: { MD5.digest(of: $0) })
+            metadata: nil, timeouts: settings.timeouts.session, md5: { MD5.digest(of: $0) })
         let connection = PublishConnection(stream: stream, configuration: configuration)
         defer { connection.close() }
         do {
@@ -88,22 +97,21 @@ public final class FilePublisher {
     }
 
     /// As fast as it goes nothing is late: to be woken for each 16 KB would only cost.
-    private var settings: TCPSettings {
-        var settings = TCPSettings()
-        if options.pace == .fast { settings.unsentLowWaterByteCount = settings.sendBufferByteCount }
-        return settings
+    private var tcpSettings: TCPSettings {
+        var tcp = TCPSettings()
+        if settings.pace == .fast { tcp.unsentLowWaterByteCount = tcp.sendBufferByteCount }
+        return tcp
     }
 
     /// - Returns: `nil` when a signal came first.
     private func connect() throws -> (any ByteStream)? {
-        let security: TransportSecurity =
-            url.scheme == .rtmps ? .tls(try TLSContext.shared(authorityFile: options.destination.authorityFile)) : .none
         while !isEnding {
             do {
-                return try Connector.connect(
-                    to: Endpoint(host: url.host, port: url.port), security: security,
-                    limits: options.limits.connection(), settings: settings,
-                    cancellation: signals.fileDescriptor)
+                return try network.connect(
+                    PublisherNetwork.Request(
+                        url: url, authorityFile: settings.destination.authorityFile,
+                        timeouts: settings.timeouts.connection(), settings: tcpSettings,
+                        cancellation: signals.fileDescriptor))
             } catch {
                 guard error == .cancelled else { throw error }
                 noticeSignals()
@@ -113,20 +121,21 @@ public final class FilePublisher {
     }
 
     private func publish(_ first: FLVTag, _ progress: inout Progress, on connection: PublishConnection) throws {
-        var occurrences = try connection.open()
+        var events = try connection.open()
         while !connection.isPublishing {
-            if try handle(occurrences, on: connection) || isEnding { return }
-            occurrences = try wait(for: connection, until: connection.nextDeadline)
+            if try handle(events, on: connection) || isEnding { return }
+            events = try wait(for: connection, until: connection.nextDeadline)
         }
-        reporter.emit(Event(.publishing, destination: options.destination.label))
+        reporter.emit(.publishing(destination: settings.destination.label))
         enter(.connected)
-        progress.status.begin(now: MonotonicClock.now())
+        progress.status.start(now: MonotonicClock.now())
+        let isPaced = settings.pace == .realtime
         var clock = PlaybackClock()
         var tag: FLVTag? = first
         while let current = tag {
             clock.tagRead(current, now: MonotonicClock.now())
-            let due = options.pace == .realtime ? clock.due : nil
-            if let duration = options.media.duration, clock.offset >= duration { break }
+            let due = isPaced ? clock.due : nil
+            if let duration = settings.media.duration, clock.offset >= duration { break }
             if try !waitUntilSendable(connection, due: due, &progress) { break }
             do throws(StreamFailure) {
                 if let warning = try progress.watch.tagRead(current) { reporter.log("warning: \(warning)") }
@@ -162,12 +171,12 @@ public final class FilePublisher {
 
     private func wait(
         for connection: PublishConnection, until deadline: MediaTimestamp?
-    ) throws -> [PublishConnection.Occurrence] {
-        pollEntries[0] = PollEntry(connection.fileDescriptor, connection.pollEvents)
+    ) throws -> [PublishConnection.Event] {
+        pollEntries[Waited.connection] = PollEntry(connection.fileDescriptor, connection.pollEvents)
         try poll(&pollEntries, until: deadline)
         nextPollTime = MonotonicClock.now() + Self.pollInterval
-        if !pollEntries[1].ready.isEmpty { noticeSignals() }
-        let ready = pollEntries[0].ready
+        if !pollEntries[Waited.signals].ready.isEmpty { noticeSignals() }
+        let ready = pollEntries[Waited.connection].ready
         // When only the next tag is due there is nothing to do for the connection.
         if ready.isEmpty, connection.nextDeadline == nil { return [] }
         return try connection.service(ready: ready)
@@ -185,19 +194,19 @@ public final class FilePublisher {
 
     private func tellStatus(_ progress: inout Progress) {
         guard let status = progress.status.due(progress.tally, state: state, now: MonotonicClock.now()) else { return }
-        reporter.emit(status)
+        reporter.emit(.fileStatus(status))
     }
 
     private func sayGoodbye(on connection: PublishConnection) throws {
         enter(.disconnecting)
         // A person who interrupts does not want to wait; a file that was read to its end wants to arrive.
-        var limit = isEnding ? Self.stopLimit : .seconds(5)
+        var limit = isEnding ? Self.stopTimeout : .seconds(5)
         var deadline = MonotonicClock.now() + limit
         while !connection.isIdle, MonotonicClock.now() < deadline {
             let wasEnding = isEnding
             _ = try handle(wait(for: connection, until: deadline), on: connection)
             if isEnding, !wasEnding {
-                limit = Self.stopLimit
+                limit = Self.stopTimeout
                 deadline = MonotonicClock.now() + limit
             }
         }
@@ -210,10 +219,9 @@ public final class FilePublisher {
     }
 
     /// - Returns: whether the connection is over.
-    private func handle(_ occurrences: [PublishConnection.Occurrence], on connection: PublishConnection) throws -> Bool
-    {
-        for occurrence in occurrences {
-            switch occurrence {
+    private func handle(_ events: [PublishConnection.Event], on connection: PublishConnection) throws -> Bool {
+        for event in events {
+            switch event {
             case .publishingStarted, .acknowledged, .reconnectRequested, .reconnectRefused: break
             case .reopeningWanted:
                 guard let stream = try connect() else { return true }
@@ -245,8 +253,8 @@ public final class FilePublisher {
 
     /// - Returns: false when the stream is to end.
     private func waitForInput(on connection: PublishConnection?, _ progress: inout Progress) throws -> Bool {
-        pollEntries[2] = PollEntry(input.fileDescriptor)
-        defer { pollEntries[2] = PollEntry(-1) }
+        pollEntries[Waited.input] = PollEntry(input.fileDescriptor)
+        defer { pollEntries[Waited.input] = PollEntry(-1) }
         while !isEnding {
             if let connection {
                 let deadlines = [connection.nextDeadline, progress.status.nextTime]
@@ -258,7 +266,7 @@ public final class FilePublisher {
                 try poll(&pollEntries, until: nil)
                 noticeSignals()
             }
-            if !pollEntries[2].ready.isEmpty { return !isEnding }
+            if !pollEntries[Waited.input].ready.isEmpty { return !isEnding }
         }
         return false
     }

@@ -8,25 +8,26 @@ import Transport
 
 /// Publishes live media. Runs `StreamSession` on a thread of its own: events in, its actions done.
 public final class LivePublisher {
-    let options: PublishOptions
-    /// How the stream is now; at the begin as the options say.
+    let settings: PublishSettings
+    /// How the stream is now; at the start as the settings say.
     var configuration: LiveConfiguration
     private var transaction = ConfigurationTransaction()
-    let reporter: StreamReporter
+    let reporter: EventSink
     private let commands: Mailbox<PublisherCommand>
-    let reports: Mailbox<ConnectionReport>
-    let trackReports: Mailbox<TrackReport>
-    let links: LinkMonitor?
+    let reports: Mailbox<ConnectionEvent>
+    let trackReports: Mailbox<TrackEvent>
+    let network: PublisherNetwork
+    let links: (any LinkWatch)?
     let stopTracks: EventFD
-    let queue: MediaQueue
+    let queue: SharedSendBuffer
     let counters = SharedCounters()
-    let control = EncoderControl()
+    let control = EncoderRequests()
     let adaptation: StreamAdaptation
     let tracks: MediaTracks
     var session: StreamSession
     var connections: [ConnectionID: RunningConnection] = [:]
-    /// Through these nothing gets; they are aborted when the server can be reached again.
-    var stalled: [RunningConnection] = []
+    /// Through these nothing gets; the session says when they are aborted.
+    var parked: [ConnectionID: RunningConnection] = [:]
     /// The one that media goes to.
     var mediaConnection: ConnectionID?
     /// Where the server asked the stream to move.
@@ -47,53 +48,58 @@ public final class LivePublisher {
 
     /// - Parameter isWatched: snapshots are reported four times a second.
     public init(
-        options: PublishOptions, commands: Mailbox<PublisherCommand>, isWatched: Bool = false, reporter: StreamReporter
+        settings: PublishSettings, commands: Mailbox<PublisherCommand>, network: PublisherNetwork = .ofThisMachine,
+        isWatched: Bool = false, reporter: EventSink
     ) throws {
-        var options = options
+        var settings = settings
+        self.network = network
         self.reporter = reporter
         self.commands = commands
         reports = try Mailbox()
         trackReports = try Mailbox()
-        // Without netlink (a sandbox) a lost link is noticed by TCP, seconds later.
-        links = try? LinkMonitor()
+        links = network.watchLinks()
         stopTracks = try EventFD()
-        queue = try MediaQueue(
-            limits: options.quality.bufferLimits, tracks: options.media.trackCount,
-            hasVideo: !options.media.video.isNone
-        ) { [control] in control.requestKeyFrame() }
-        adaptation = StreamAdaptation(settings: options.quality, control: control, queue: queue, counters: counters)
+        queue = try SharedSendBuffer(
+            limits: settings.quality.bufferLimits, tracks: settings.media.trackCount,
+            hasVideo: !settings.media.video.isNone
+        ) { [control] in control.requestKeyframe() }
+        adaptation = StreamAdaptation(settings: settings.quality, control: control, queue: queue, counters: counters)
         tracks = try MediaTracks(
-            options: &options.media, point: adaptation.operatingPoint,
-            maximum: options.quality.bitrateRange.maximum, stop: stopTracks, queue: queue,
+            settings: &settings.media, point: adaptation.operatingPoint,
+            maximum: settings.quality.bitrateRange.maximum, stop: stopTracks, queue: queue,
             counters: counters, control: control, reports: trackReports, console: reporter)
-        self.options = options
-        configuration = LiveConfiguration(settings: options.quality, dimension: options.media.dimension)
+        self.settings = settings
+        configuration = LiveConfiguration(settings: settings.quality, dimension: settings.media.dimension)
         configuration.settings.sourceFrameRate = tracks.sourceFrameRate
-        var settings = StreamSessionSettings()
-        settings.statusInterval = options.statusInterval
-        settings.reconnect.limit = options.reconnectLimit
-        settings.attemptLimit = options.limits.attempt
-        session = StreamSession(settings: settings, seed: UInt64(bitPattern: MonotonicClock.now().nanoseconds))
+        var ofSession = StreamSessionSettings(destination: settings.destination.label)
+        ofSession.statusInterval = settings.statusInterval
+        ofSession.reconnect.limit = settings.reconnectLimit
+        ofSession.attemptTimeout = settings.timeouts.attempt
+        session = StreamSession(settings: ofSession, seed: UInt64(bitPattern: MonotonicClock.now().nanoseconds))
         statusReporter = StatusReporter(now: MonotonicClock.now())
         nextSnapshot = isWatched ? MonotonicClock.now() : nil
     }
 
     /// Returns when the stream is over.
     public func run() throws {
-        reporter.log("publishing to \(options.destination.label)")
+        reporter.log("publishing to \(settings.destination.label)")
         perform(session.startRequested(now: MonotonicClock.now()))
         while !isOver { try step() }
         // What follows takes a moment, and nothing is live any more.
         reporter.show(nil)
         stopTracks.signal()
-        for connection in connections.values { connection.commands.send(.abort) }
-        for connection in connections.values { connection.thread.join() }
-        abortStalled()
+        let ending = [RunningConnection](connections.values) + [RunningConnection](parked.values)
+        for connection in ending { connection.commands.send(.abort) }
+        for connection in ending { connection.thread.join() }
         tracks.join()
         takeLastDrops()
         tellDrops(now: nil)
         if let failure { throw failure }
         emitEnd()
+    }
+
+    private enum Waited: Int {
+        case links, reports, trackReports, commands
     }
 
     /// Waits for the next thing to do and does it.
@@ -107,7 +113,7 @@ public final class LivePublisher {
         for command in commands.takeAll() { commanded(command) }
         for report in trackReports.takeAll() { trackReported(report) }
         for report in reports.takeAll() { connectionReported(report) }
-        if entries[0].ready.contains(.readable) { linksChanged() }
+        if entries[Waited.links].ready.contains(.readable) { linksChanged() }
         if let time = sessionTimer, MonotonicClock.now() >= time {
             sessionTimer = nil
             perform(session.timerFired(now: MonotonicClock.now()))

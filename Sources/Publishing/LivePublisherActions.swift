@@ -15,10 +15,11 @@ extension LivePublisher {
         while let action = pendingActions.first {
             switch action {
             case .openConnection(let id, let target): open(id, target)
-            case .beginMedia(let id): beginMedia(on: id)
+            case .startMedia(let id): startMedia(on: id)
             case .closeConnection(let id): connections[id]?.commands.send(.close)
             case .abortConnection(let id): abort(id)
-            case .requestKeyFrame: control.requestKeyFrame()
+            case .parkConnection(let id): park(id)
+            case .requestKeyframe: control.requestKeyframe()
             case .setTimer(let time): sessionTimer = time
             case .reportStatus: reportStatus()
             case .emit(let event): emit(event)
@@ -33,7 +34,7 @@ extension LivePublisher {
 
     private func open(_ id: ConnectionID, _ target: StreamSession.Target) {
         do {
-            var url = try options.destination.connectionURL()
+            var url = try settings.destination.connectionURL()
             if case .requested = target, let requestedURL {
                 // The stream name keeps its own, fresh signature.
                 let streamName = url.streamName
@@ -42,11 +43,11 @@ extension LivePublisher {
             }
             let configuration = PublishConfiguration(
                 url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
-                metadata: StreamMetadata(tracks), timeLimits: options.limits.session, acceptsReconnectRequest: true,
+                metadata: StreamMetadata(tracks), timeouts: settings.timeouts.session, acceptsReconnectRequest: true,
                 md5: { MD5.digest(of: $0) })
             connections[id] = try RunningConnection(
-                id: id, configuration: configuration, authorityFile: options.destination.authorityFile,
-                limits: options.limits, queue: queue, counters: counters, reports: reports)
+                id: id, configuration: configuration, authorityFile: settings.destination.authorityFile,
+                timeouts: settings.timeouts, network: network, queue: queue, counters: counters, reports: reports)
         } catch {
             let message = (error as? StreamFailure)?.text ?? "\(error)"
             // A clock is set and a disk has room again some time: no reason to give up for good.
@@ -55,53 +56,56 @@ extension LivePublisher {
         }
     }
 
-    func abort(_ id: ConnectionID) {
-        // A stream that goes on elsewhere: the link is back, but perhaps not yet the way to the server.
+    private func park(_ id: ConnectionID) {
         mediaEnded(on: id)
-        guard id == mediaConnection, session.state == .reconnecting,
-            let connection = connections.removeValue(forKey: id)
-        else {
+        connections[id]?.commands.send(.parkUntilAbort)
+        parked[id] = connections.removeValue(forKey: id)
+    }
+
+    private func abort(_ id: ConnectionID) {
+        mediaEnded(on: id)
+        guard let carrier = parked.removeValue(forKey: id) ?? takeCarrier(id) else {
             connections[id]?.commands.send(.abort)
             return
         }
-        connection.commands.send(.fallSilent)
-        stalled.append(connection)
+        carrier.commands.send(.abort)
+        // A server that still believed in it would refuse the stream's name to the next one.
+        carrier.thread.join()
     }
 
-    func abortStalled() {
-        for connection in stalled { connection.commands.send(.abort) }
-        for connection in stalled { connection.thread.join() }
-        stalled = []
+    /// The connection, if it is the one that media goes to.
+    private func takeCarrier(_ id: ConnectionID) -> RunningConnection? {
+        id == mediaConnection ? connections.removeValue(forKey: id) : nil
     }
 
-    private func beginMedia(on id: ConnectionID) {
+    private func startMedia(on id: ConnectionID) {
         let isHandover = mediaConnection.map { connections[$0] != nil } ?? false
         mediaConnection = id
         if let timeZero {
-            // After a loss the queue begins anew; a server that only wanted to move misses nothing.
+            // After a loss the queue starts anew; a server that only wanted to move misses nothing.
             if !isHandover { bufferReported(queue.connectionOpened()) }
             let headers = isHandover ? counters.snapshot.brought(upToDate: queue.headers) : []
-            connections[id]?.commands.send(.beginMedia(timeZero: timeZero, headers: headers))
+            connections[id]?.commands.send(.startMedia(timeZero: timeZero, headers: headers))
             adapted(adaptation.connectionOpened(now: MonotonicClock.now()))
             return
         }
         let now = MonotonicClock.now()
         timeZero = now
-        queue.mediaBegan(at: now)
+        queue.mediaStarted(at: now)
         if var header = tracks.audioHeader {
             header.decodeTime = now
             bufferReported(queue.append([header]))
         }
-        connections[id]?.commands.send(.beginMedia(timeZero: now, headers: []))
+        connections[id]?.commands.send(.startMedia(timeZero: now, headers: []))
         adapted(adaptation.connectionOpened(now: now))
-        tracks.start(until: options.media.duration.map { now + $0 })
+        tracks.start(until: settings.media.duration.map { now + $0 })
     }
 
-    /// The connection stands still at a key frame. If nothing else took over meanwhile, it goes on.
-    func keyFrameReached(on id: ConnectionID) {
-        perform(session.keyFrameReached(now: MonotonicClock.now()))
+    /// The connection stands still at a keyframe. If nothing else took over meanwhile, it goes on.
+    func keyframeReached(on id: ConnectionID) {
+        perform(session.keyframeReached(now: MonotonicClock.now()))
         guard mediaConnection == id, let timeZero else { return }
-        connections[id]?.commands.send(.beginMedia(timeZero: timeZero, headers: []))
+        connections[id]?.commands.send(.startMedia(timeZero: timeZero, headers: []))
     }
 
     func emit(_ event: StreamEvent) {
@@ -110,7 +114,7 @@ extension LivePublisher {
             showSnapshot(isDue: true)
         }
         guard case .failed(let code, let reason) = event else {
-            reporter.emit(Event(event, destination: options.destination.label))
+            reporter.emit(event)
             return
         }
         failure = failure ?? StreamFailure(.connection, code: code, reason)

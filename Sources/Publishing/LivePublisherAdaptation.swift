@@ -8,8 +8,8 @@ extension LivePublisher {
         let now = MonotonicClock.now()
         guard let time = adaptation.nextMeasurement, now >= time else { return }
         adapted(adaptation.timePassed(now: now))
-        if options.isTraced, let measurement = adaptation.lastMeasurement {
-            reporter.emit(.ofMeasurement(measurement, linkEstimate: adaptation.linkEstimate))
+        if settings.isTraced, let measurement = adaptation.lastMeasurement {
+            reporter.emit(.measured(measurement, linkEstimate: adaptation.linkEstimate))
         }
     }
 
@@ -17,15 +17,15 @@ extension LivePublisher {
         if id == mediaConnection { adaptation.connectionLost() }
     }
 
-    func adapted(_ outcomes: [StreamAdaptation.Outcome]) {
-        for outcome in outcomes {
-            switch outcome {
+    func adapted(_ events: [StreamAdaptation.Event]) {
+        for event in events {
+            switch event {
             case .buffer(let events): bufferReported(events)
             case .changed(let change):
                 if adaptation.isWarningDue(change, now: MonotonicClock.now()) {
                     emit(.uplinkTooSlow(bitrate: change.linkEstimate ?? change.from.mediaBitrate))
                 }
-                reporter.emit(.ofQuality(change))
+                reporter.emit(.qualityChanged(change))
             case .restart(let point): restart(at: point)
             }
         }

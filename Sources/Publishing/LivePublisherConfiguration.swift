@@ -13,64 +13,49 @@ extension LivePublisher {
     }
 
     private func tellMuted() {
-        let isMuted = configuration.isMuted
-        let text = isMuted ? "muted: sound goes out as silence" : "no longer muted"
-        reporter.emit(Event("muted", text: text, ["muted": .flag(isMuted)]))
+        reporter.emit(.muted(configuration.isMuted))
     }
 
     /// Nothing has changed, and the stream goes on.
     func refuse(_ reason: String) {
-        reporter.emit(Event("refused", text: "refused: \(reason)", ["reason": .text(reason)]))
+        reporter.emit(.refused(reason: reason))
     }
 
-    /// Makes the stream so: all of it at one key frame, or by one end and begin where players could not follow.
+    /// Makes the stream so, if it can be.
     func reconfigure(to wanted: LiveConfiguration) {
-        let present = configuration
-        guard wanted != present else { return reporter.note("nothing to change") }
-        guard timeZero != nil else { return refuse("the stream has not begun") }
-        let rate = wanted.settings.audioQuality?.sampleRate
-        guard rate == present.settings.audioQuality?.sampleRate || tracks.hasOwnSampleRate else {
-            return refuse("the sample rate is that of the file or pipe the sound comes from")
+        let running = RunningStream(
+            isLive: timeZero != nil, takesSampleRate: tracks.hasOwnSampleRate, encoder: tracks.videoConfiguration)
+        switch configuration.plan(for: wanted, of: running, controller: adaptation.controller) {
+        case .nothing: reporter.note("nothing to change")
+        case .refuse(let reason): refuse(reason)
+        case .change(let replacesEncoder): change(to: wanted, replacesEncoder: replacesEncoder, restarts: false)
+        case .restart: change(to: wanted, replacesEncoder: false, restarts: true)
         }
-        do {
-            // The whole transaction is refused where the new picture cannot be.
-            if let quality = wanted.settings.videoQuality {
-                _ = try quality.level(for: wanted.dimension.size, upTo: wanted.settings.bitrateRange.maximum)
-            }
-        } catch {
-            return refuse("\(error)")
-        }
-        configuration = wanted
-        let isMuted = wanted.isMuted == present.isMuted ? nil : wanted.isMuted
-        var outcomes = adaptation.settingsChanged(to: wanted.settings, isMuted: isMuted, now: MonotonicClock.now()) {
-            self.encoderOfHigherLevel(at: $0)
-        }
-        let restarts = outcomes.contains { if case .restart = $0 { true } else { false } }
-        if !restarts, wanted.dimension != present.dimension {
-            outcomes.insert(.restart(adaptation.restarting()), at: 0)
-        }
-        let settings = wanted.lines.joined(separator: ", ")
-        reporter.emit(Event("configured", text: "now \(settings)", ["settings": .text(settings)]))
-        if isMuted != nil { tellMuted() }
-        adapted(outcomes)
     }
 
-    /// An encoder whose header announces too little for what is asked of it gives way to another one of the same
-    /// profile. Players take its header within the stream.
+    private func change(to wanted: LiveConfiguration, replacesEncoder: Bool, restarts: Bool) {
+        let isMuted = wanted.isMuted == configuration.isMuted ? nil : wanted.isMuted
+        configuration = wanted
+        let replacement = replacesEncoder ? { self.encoderOfHigherLevel(at: $0) } : nil
+        var events = adaptation.settingsChanged(
+            to: wanted.settings, isMuted: isMuted, now: MonotonicClock.now(), replacement: replacement)
+        // Another size alone is nothing to the controller.
+        if restarts, !events.contains(where: { if case .restart = $0 { true } else { false } }) {
+            events.insert(.restart(adaptation.restarting()), at: 0)
+        }
+        reporter.emit(.configured(wanted))
+        if isMuted != nil { tellMuted() }
+        adapted(events)
+    }
+
     private func encoderOfHigherLevel(at point: OperatingPoint) -> VideoEncoderConfiguration? {
-        guard let present = tracks.videoConfiguration, let quality = configuration.settings.videoQuality,
-            configuration.dimension.size == present.size
-        else { return nil }
-        let maximum = max(quality.bitrate, configuration.settings.bitrateRange.maximum)
-        guard !present.level.carries(present.size, at: quality.frameRate, bitrate: maximum),
-            let needed = try? encoderConfiguration(at: point)
-        else { return nil }
+        guard let needed = try? encoderConfiguration(at: point) else { return nil }
         tracks.reconfigured(video: needed, audio: nil)
         return needed
     }
 
     private func encoderConfiguration(at point: OperatingPoint) throws -> VideoEncoderConfiguration {
-        var media = options.media
+        var media = settings.media
         media.quality = configuration.settings.videoQuality ?? media.quality
         media.dimension = configuration.dimension
         return try VideoTrack.configuration(
@@ -78,7 +63,7 @@ extension LivePublisher {
             sourceRate: tracks.sourceFrameRate ?? point.frameRate)
     }
 
-    /// Ends the stream in order and begins it again at this point, with the profile, size and sample rate that are
+    /// Ends the stream in order and starts it again at this point, with the profile, size and sample rate that are
     /// wanted now.
     func restart(at point: OperatingPoint) {
         var video: VideoEncoderConfiguration?

@@ -3,38 +3,37 @@ import MediaPipeline
 import StreamLogic
 import StreamQuality
 
-// What happens.
+// Reports from threads.
 extension LivePublisher {
-    func connectionReported(_ report: ConnectionReport) {
+    func connectionReported(_ report: ConnectionEvent) {
         let now = MonotonicClock.now()
         let id = report.id
         switch report.content {
         case .connected(let server, let address):
             if connections[id] != nil { ownLink.connected(from: address, links) }
             perform(session.serverConnected(id, server: server, now: now))
-            // A server that still believes in them would refuse the stream's name to the new one.
-            abortStalled()
-            connections[id]?.commands.send(.shakeHands)
-        case .fellSilent: perform(session.transferFellSilent(id, now: now))
+            connections[id]?.commands.send(.startHandshake)
+        case .peerUnresponsive: perform(session.peerBecameUnresponsive(id, now: now))
         case .resumed: perform(session.transferResumed(id, now: now))
-        case .stalled(let cause):
-            if let connection = connections.removeValue(forKey: id) { stalled.append(connection) }
+        case .peerDead(let cause):
+            // It has parked itself.
+            if let connection = connections.removeValue(forKey: id) { parked[id] = connection }
             mediaEnded(on: id)
-            perform(session.connectionFailed(id, cause, now: now))
+            perform(session.connectionStalled(id, cause, now: now))
         case .publishing:
-            perform(session.publishingBegan(id, now: now))
+            perform(session.publishingStarted(id, now: now))
             if let mediaConnection, mediaConnection != id {
-                connections[mediaConnection]?.commands.send(.holdAtKeyFrame)
+                connections[mediaConnection]?.commands.send(.holdAtKeyframe)
             }
         case .failed(let cause):
-            connections.removeValue(forKey: id)?.thread.join()
+            forget(id)
             mediaEnded(on: id)
             perform(session.connectionFailed(id, cause, now: now))
         case .closed:
-            connections.removeValue(forKey: id)?.thread.join()
+            forget(id)
             perform(session.connectionClosed(id, now: now))
         case .drained: perform(session.stopRequested(now: now))
-        case .keyFrameReached: keyFrameReached(on: id)
+        case .keyframeReached: keyframeReached(on: id)
         case .reconnectRequested(let url):
             requestedURL = url
             perform(session.reconnectRequested(id, tcURL: url.tcURL, now: now))
@@ -47,15 +46,20 @@ extension LivePublisher {
         }
     }
 
-    func trackReported(_ report: TrackReport) {
+    /// Its thread has nothing more to do.
+    private func forget(_ id: ConnectionID) {
+        (connections.removeValue(forKey: id) ?? parked.removeValue(forKey: id))?.thread.join()
+    }
+
+    func trackReported(_ report: TrackEvent) {
         switch report {
         case .ended(let track, let note):
             queue.trackEnded()
-            // Sound alone is no use when the picture has ended.
+            // Audio alone is no use when the frame has ended.
             if track == .video { stopTracks.signal() }
-            if let note { sourceEnded(track, note) }
-        case .note(let track, let note): sourceEnded(track, note)
-        case .source(let notice): reporter.emit(Event(notice))
+            if let note { reporter.emit(.sourceEnded(track, note: note)) }
+        case .note(let track, let note): reporter.emit(.sourceEnded(track, note: note))
+        case .source(let event): reporter.emit(.source(event))
         case .buffer(let events): bufferReported(events)
         case .encoder(let event): emit(event)
         case .encoderNote(let note): reporter.log("warning: \(note)")
@@ -66,10 +70,6 @@ extension LivePublisher {
         }
     }
 
-    private func sourceEnded(_ track: TrackReport.Track, _ note: String) {
-        reporter.emit(Event("sourceEnded", text: note, ["track": .text(track.rawValue)]))
-    }
-
     func bufferReported(_ events: [SendBufferEvent]) {
         for event in events {
             if case .droppedItems(let items) = event {
@@ -77,10 +77,10 @@ extension LivePublisher {
                 drops.dropped(items, now: MonotonicClock.now())
                 counters.update {
                     $0.droppedFrames += frames
-                    $0.droppedAudioUnits += items.count - frames
+                    $0.droppedAudioPackets += items.count - frames
                 }
             }
-            for event in Event.ofSendBuffer(event, since: timeZero) { reporter.emit(event) }
+            for event in StreamEvent.ofSendBuffer(event, since: timeZero) { reporter.emit(event) }
         }
     }
 
@@ -94,12 +94,11 @@ extension LivePublisher {
         for news in ownLink.news(of: events, links) {
             switch news {
             case .down:
-                reporter.emit(
-                    Event("linkDown", text: "the link to the network is down; the stream waits for its return"))
+                reporter.emit(.linkDown)
                 deliveredAtLinkLoss = queue.delivery.byteCount
                 perform(session.linkWentDown(now: now))
             case .up:
-                reporter.emit(Event("linkUp", text: "the link to the network is up"))
+                reporter.emit(.linkUp)
                 let delivery = queue.delivery
                 let isStalled = !delivery.isComplete && delivery.byteCount == deliveredAtLinkLoss
                 perform(session.linkCameUp(isTransferStalled: isStalled, now: now))

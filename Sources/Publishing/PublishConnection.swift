@@ -8,7 +8,7 @@ import Transport
 /// what is half written. Used from one thread, the network thread.
 final class PublishConnection {
     /// What the owner of the connection has to know.
-    enum Occurrence {
+    enum Event {
         case publishingStarted
         case acknowledged(byteCount: UInt64)
         /// The server wants another connection before it answers (a password's challenge): `reopen` on it.
@@ -30,11 +30,13 @@ final class PublishConnection {
     @exclusivity(unchecked) private var message: ChunkedMessage?
     @exclusivity(unchecked) private var messageOffset = 0
     /// Commands and control messages; they go out between media messages.
-    private var control: [UInt8] = []
+    @exclusivity(unchecked) private var control: [UInt8] = []
     private var controlOffset = 0
-    @exclusivity(unchecked) private var occurrences: [Occurrence] = []
+    @exclusivity(unchecked) private var events: [Event] = []
     @exclusivity(unchecked) private var writtenByteCount = 0
     private var isStopping = false
+    /// There is nothing more to be said.
+    private var hasFailed = false
     /// Until when the goodbye may take; `nil` before it.
     private var goodbyeDeadline: MediaTimestamp?
     /// Whether everything is written, and the server's end of the connection is waited for.
@@ -65,23 +67,24 @@ final class PublishConnection {
     var isIdle: Bool { message == nil && control.isEmpty }
     var pollEvents: PollEvents { stream.pollEvents(hasBytesToWrite: !isIdle) }
 
-    func open() throws -> [Occurrence] {
+    func open() throws -> [Event] {
         perform(session.connectionOpened(now: MonotonicClock.now()))
         return try flush()
     }
 
     /// Goes on with the session on a new stream; the old one is closed.
-    func reopen(on stream: any ByteStream) throws -> [Occurrence] {
+    func reopen(on stream: any ByteStream) throws -> [Event] {
         self.stream.close()
         self.stream = stream
         message = nil
         control.removeAll()
         controlOffset = 0
+        hasFailed = false
         return try open()
     }
 
     /// Reads what is there, writes what fits, and looks at the clock.
-    func service(ready: PollEvents) throws -> [Occurrence] {
+    func service(ready: PollEvents) throws -> [Event] {
         if let goodbyeDeadline, MonotonicClock.now() >= goodbyeDeadline { return [.stopped] }
         if isLingering { return hasServerClosed() ? [.stopped] : [] }
         // Room to write is no reason to read; only the stream itself may ask for room in order to.
@@ -89,39 +92,40 @@ final class PublishConnection {
         if let deadline = session.nextDeadline, MonotonicClock.now() >= deadline {
             perform(session.timePassed(now: MonotonicClock.now()))
         }
-        return try flush()
+        // A server that refuses may be gone before it is answered: what it said is the reason, not the broken connection.
+        return hasFailed ? takeEvents() : try flush()
     }
 
     /// The media's time zero; without it, the first packet's time is.
-    func mediaBegan(at time: MediaTimestamp) { session.mediaBegan(at: time) }
+    func mediaStarted(at time: MediaTimestamp) { session.mediaStarted(at: time) }
 
     /// Sends a packet. To be called only while `isIdle`.
-    func send(_ packet: EncodedPacket) throws -> [Occurrence] { try send(session.chunk(packet)) }
+    func send(_ packet: EncodedPacket) throws -> [Event] { try send(session.chunk(packet)) }
 
     /// Sends an FLV tag with its own timestamp. To be called only while `isIdle`.
-    func send(_ tag: FLVTag) throws -> [Occurrence] { try send(session.chunk(tag)) }
+    func send(_ tag: FLVTag) throws -> [Event] { try send(session.chunk(tag)) }
 
     /// Sends the metadata, if there is any. To be called only while `isIdle`.
-    func sendMetadata(at time: MediaTimestamp) throws -> [Occurrence] {
+    func sendMetadata(at time: MediaTimestamp) throws -> [Event] {
         guard let metadata = session.chunkMetadata(at: time) else { return [] }
         return try send(metadata)
     }
 
-    private func send(_ chunked: ChunkedMessage) throws -> [Occurrence] {
+    private func send(_ chunked: ChunkedMessage) throws -> [Event] {
         // As a rule all of it fits at once, and nothing has to be kept.
         let written = try write(chunked, from: 0)
         if written < chunked.byteCount {
             message = chunked
             messageOffset = written
         }
-        return takeOccurrences()
+        return takeEvents()
     }
 
     /// Says goodbye; `.stopped` follows within `limit`.
     ///
     /// A socket that is closed while words of the server lie unread in it resets the connection, and with that
     /// the server loses what it has not read yet. So this end is finished, and the server's is waited for.
-    func stop(within limit: Duration) throws -> [Occurrence] {
+    func stop(within limit: Duration) throws -> [Event] {
         goodbyeDeadline = MonotonicClock.now() + limit
         perform(session.stopRequested())
         return try flush()
@@ -165,19 +169,21 @@ final class PublishConnection {
         for action in actions {
             switch action {
             case .send(let bytes): control += bytes
-            case .publishingStarted: occurrences.append(.publishingStarted)
-            case .acknowledged(let byteCount): occurrences.append(.acknowledged(byteCount: byteCount))
-            case .reopenConnection: occurrences.append(.reopeningWanted)
-            case .reconnectRequested(let url): occurrences.append(.reconnectRequested(url))
-            case .reconnectRefused(let refusal): occurrences.append(.reconnectRefused(refusal))
-            case .failed(let error): occurrences.append(.failed(error))
+            case .publishingStarted: events.append(.publishingStarted)
+            case .acknowledged(let byteCount): events.append(.acknowledged(byteCount: byteCount))
+            case .reopenConnection: events.append(.reopeningWanted)
+            case .reconnectRequested(let url): events.append(.reconnectRequested(url))
+            case .reconnectRefused(let refusal): events.append(.reconnectRefused(refusal))
+            case .failed(let error):
+                hasFailed = true
+                events.append(.failed(error))
             case .stopped: isStopping = true
             }
         }
     }
 
-    /// Writes until everything is written or nothing more fits: first the message begun, then control.
-    private func flush() throws -> [Occurrence] {
+    /// Writes until everything is written or nothing more fits: first the message started, then control.
+    private func flush() throws -> [Event] {
         try flushMessage()
         if message == nil { try flushControl() }
         if isStopping && isIdle {
@@ -185,13 +191,13 @@ final class PublishConnection {
             isLingering = true
             stream.finishSending()
         }
-        return takeOccurrences()
+        return takeEvents()
     }
 
-    private func takeOccurrences() -> [Occurrence] {
-        guard !occurrences.isEmpty else { return [] }
-        defer { occurrences = [] }
-        return occurrences
+    private func takeEvents() -> [Event] {
+        guard !events.isEmpty else { return [] }
+        defer { events = [] }
+        return events
     }
 
     private func flushMessage() throws {
@@ -202,15 +208,15 @@ final class PublishConnection {
 
     /// Writes what fits.
     /// - Returns: how much of the message is written now.
-    private func write(_ chunked: ChunkedMessage, from begin: Int) throws -> Int {
+    private func write(_ chunked: ChunkedMessage, from start: Int) throws -> Int {
         let stream = stream
-        var offset = begin
+        var offset = start
         while offset < chunked.byteCount {
             let written = try chunked.withSlices(from: offset) { try stream.write($0) }
             if written == 0 { break }
             offset += written
         }
-        writtenByteCount += offset - begin
+        writtenByteCount += offset - start
         return offset
     }
 

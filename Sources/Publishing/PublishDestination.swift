@@ -17,7 +17,7 @@ public final class PublishDestination {
     /// Kept beside what is on the disk, so that most connections need no write.
     private var nonces: NonceSequence?
     /// A stream's end, which waits for this as well, shall not take longer.
-    private static let lockLimit = Duration.milliseconds(500)
+    private static let lockTimeout = Duration.milliseconds(500)
     /// UNIX seconds that have certainly passed.
     private let pastTime: Int64
     /// For messages; without stream name and query.
@@ -59,16 +59,16 @@ public final class PublishDestination {
 
     /// The media as the service takes it. A stream that the service would refuse, or never show, ends here.
     /// - Parameter warnings: gets what was changed.
-    public func fitted(_ media: MediaOptions, warnings: inout [String]) throws(StreamFailure) -> MediaOptions {
+    public func fitted(_ media: MediaSettings, warnings: inout [String]) throws(StreamFailure) -> MediaSettings {
         let platform = platform
         if platform.requiresTLS, case .url(let url) = kind, url.scheme != .rtmps {
-            throw StreamFailure(.settings, "\(platform.name) takes RTMPS only; begin the URL with rtmps://")
+            throw StreamFailure(.settings, "\(platform.name) takes RTMPS only; start the URL with rtmps://")
         }
         var media = media
-        media.keyFrameInterval = platform.keyFrameInterval
+        media.keyframeInterval = platform.keyframeInterval
         if platform.requiresAudio, media.audio.isNone {
             media.addSilence()
-            warnings.append("\(platform.name) shows no stream without sound; silence is sent")
+            warnings.append("\(platform.name) shows no stream without audio; silence is sent")
         }
         return media
     }
@@ -109,11 +109,11 @@ public final class PublishDestination {
         for end in path.indices where path[end] == "/" && end > path.startIndex { mkdir(String(path[..<end]), 0o700) }
         let name = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
         do throws(SystemCallError) {
-            return try FileLock("\(path[..<name]).\(path[name...]).lock", within: Self.lockLimit)
+            return try FileLock("\(path[..<name]).\(path[name...]).lock", within: Self.lockTimeout)
         } catch {
             guard error.number == EWOULDBLOCK else { throw unusable("locked", error) }
             throw StreamFailure(
-                .system, "another tallycam publishes this stream and has held its last nonce for \(Self.lockLimit)")
+                .system, "another tallycam publishes this stream and has held its last nonce for \(Self.lockTimeout)")
         }
     }
 

@@ -3,7 +3,7 @@ import StreamLogic
 import StreamQuality
 
 /// What a stream is to be, checked.
-public struct PublishOptions {
+public struct PublishSettings {
     public enum Pace: String, Sendable {
         /// As the file's timestamps say.
         case realtime
@@ -12,11 +12,11 @@ public struct PublishOptions {
     }
 
     public var destination: PublishDestination
-    public var media: MediaOptions
+    public var media: MediaSettings
     public var quality: QualitySettings
     public var statusInterval: Duration
     public var reconnectLimit: ReconnectPolicy.Limit
-    public var limits = StepLimits()
+    public var timeouts = StepTimeouts()
     /// Every measurement of the quality controller is an event.
     public var isTraced = false
     public var pace = Pace.realtime
@@ -24,7 +24,7 @@ public struct PublishOptions {
     public var warnings: [String] = []
 
     public init(
-        destination: PublishDestination, media: MediaOptions, quality: QualitySettings,
+        destination: PublishDestination, media: MediaSettings, quality: QualitySettings,
         statusInterval: Duration = .seconds(3), reconnectLimit: ReconnectPolicy.Limit = .attempts(3)
     ) {
         self.destination = destination

@@ -9,16 +9,16 @@ final class RunningConnection {
     let thread: JoinableThread
 
     init(
-        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, limits: StepLimits,
-        queue: MediaQueue, counters: SharedCounters, reports: Mailbox<ConnectionReport>
+        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, timeouts: StepTimeouts,
+        network: PublisherNetwork, queue: SharedSendBuffer, counters: SharedCounters, reports: Mailbox<ConnectionEvent>
     ) throws {
         let commands = try Mailbox<ConnectionCommand>()
         self.commands = commands
         thread = JoinableThread(
             try NamedThread("network") {
                 ConnectionThread(
-                    id: id, configuration: configuration, authorityFile: authorityFile, limits: limits, queue: queue,
-                    counters: counters, commands: commands, reports: reports
+                    id: id, configuration: configuration, authorityFile: authorityFile, timeouts: timeouts,
+                    network: network, queue: queue, counters: counters, commands: commands, reports: reports
                 ).run()
             })
     }

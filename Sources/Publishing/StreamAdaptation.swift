@@ -7,30 +7,30 @@ import StreamQuality
 /// Used from the main thread.
 final class StreamAdaptation {
     /// What the publisher has to do or tell.
-    enum Outcome {
+    enum Event {
         case buffer([SendBufferEvent])
         case changed(QualityChange)
-        /// End the stream in order and begin it again at this point.
+        /// End the stream in order and start it again at this point.
         case restart(OperatingPoint)
     }
 
     private static let interval = Duration.milliseconds(100)
-    /// A link that stays too slow is told of once in so long.
+    /// A link that stays too slow is reported at most once in this time.
     private static let warningInterval = Duration.seconds(10)
 
-    private var controller: QualityController
-    private let control: EncoderControl
-    private let queue: MediaQueue
+    private(set) var controller: QualityController
+    private let control: EncoderRequests
+    private let queue: SharedSendBuffer
     private let counters: SharedCounters
     /// `nil` while no media is sent.
     private(set) var nextMeasurement: MediaTimestamp?
     private(set) var lastMeasurement: StreamMeasurement?
     private(set) var lastReason: QualityChangeReason?
     private var warnedAt: MediaTimestamp?
-    /// The next connection is the stream's next begin, by our own wish.
+    /// The next connection is the stream's next start, by our own wish.
     private var isRestarting = false
 
-    init(settings: QualitySettings, control: EncoderControl, queue: MediaQueue, counters: SharedCounters) {
+    init(settings: QualitySettings, control: EncoderRequests, queue: SharedSendBuffer, counters: SharedCounters) {
         controller = QualityController(settings: settings, now: MonotonicClock.now())
         self.control = control
         self.queue = queue
@@ -43,7 +43,7 @@ final class StreamAdaptation {
     var bufferLimits: SendBufferLimits { controller.settings.bufferLimits }
 
     /// Media flows on a new connection from now on.
-    func connectionOpened(now: MediaTimestamp) -> [Outcome] {
+    func connectionOpened(now: MediaTimestamp) -> [Event] {
         nextMeasurement = now + Self.interval
         defer { isRestarting = false }
         return perform(controller.connectionOpened(isRestart: isRestarting, now: now))
@@ -53,38 +53,36 @@ final class StreamAdaptation {
     func connectionLost() { nextMeasurement = nil }
 
     /// Measures when it is time.
-    func timePassed(now: MediaTimestamp) -> [Outcome] {
+    func timePassed(now: MediaTimestamp) -> [Event] {
         guard let time = nextMeasurement, now >= time else { return [] }
         nextMeasurement = max(time + Self.interval, now + Self.interval / 2)
         let measurement = queue.measurement(counters.snapshot, now: now)
         lastMeasurement = measurement
-        let outcomes = perform(controller.measured(measurement))
+        let events = perform(controller.measured(measurement))
         queue.limitFlight(to: controller.flightLimit)
-        return outcomes
+        return events
     }
 
     /// A transaction by the stream's owner.
     /// - Parameters:
     ///   - isMuted: as a part of it; `nil` to leave it.
-    ///   - encoder: another one for the new operating point, where the present one announces too little for it.
+    ///   - replacement: makes another encoder for the new operating point, where the present one announces too little.
     func settingsChanged(
         to settings: QualitySettings, isMuted: Bool?, now: MediaTimestamp,
-        encoder: (OperatingPoint) -> VideoEncoderConfiguration?
-    ) -> [Outcome] {
+        replacement: ((OperatingPoint) -> VideoEncoderConfiguration?)?
+    ) -> [Event] {
         let actions = controller.settingsChanged(to: settings, now: now)
-        let restarts = actions.contains { if case .restartStream = $0 { true } else { false } }
-        return perform(
-            actions, isMuted: isMuted, replacement: restarts ? nil : encoder(controller.operatingPoint))
+        return perform(actions, isMuted: isMuted, replacement: replacement?(controller.operatingPoint))
     }
 
-    /// The stream begins again although the controller did not ask for it.
+    /// The stream starts again although the controller did not ask for it.
     /// - Returns: where it goes on.
     func restarting() -> OperatingPoint {
         isRestarting = true
         return controller.operatingPoint
     }
 
-    /// The stream could not begin again: the encoders that there are do what the controller wants.
+    /// The stream could not start again: the encoders that there are do what the controller wants.
     func restartFailed() {
         isRestarting = false
         let point = controller.operatingPoint
@@ -95,11 +93,11 @@ final class StreamAdaptation {
 
     private func perform(
         _ actions: [QualityAction], isMuted: Bool? = nil, replacement: VideoEncoderConfiguration? = nil
-    ) -> [Outcome] {
+    ) -> [Event] {
         control.perform(actions, isMuted: isMuted, replacement: replacement)
         return actions.compactMap { action in
             switch action {
-            case .setVideo, .setAudio, .requestKeyFrame: return nil
+            case .setVideo, .setAudio, .requestKeyframe: return nil
             case .discardWaitingVideo: return .buffer(queue.discardWaitingVideo())
             case .restartStream(let point):
                 isRestarting = true
@@ -111,7 +109,7 @@ final class StreamAdaptation {
         }
     }
 
-    /// Whether people are to be told by this change that the uplink is too slow.
+    /// Whether this change is to be reported as an uplink that is too slow.
     func isWarningDue(_ change: QualityChange, now: MediaTimestamp) -> Bool {
         guard [.linkCarriesLess, .stalled].contains(change.reason) else { return false }
         defer { warnedAt = now }

@@ -1,6 +1,6 @@
 /// Why bytes are not AMF0.
 public enum AMF0Error: Error, Equatable, Sendable {
-    /// The bytes end inside a value; the position is where the missing part should begin.
+    /// The bytes end inside a value; the position is where the missing part should start.
     case truncated(at: Int)
     case unknownMarker(UInt8, at: Int)
     case nestedTooDeep(limit: Int)
@@ -45,7 +45,7 @@ public struct AMF0Decoder {
 
     public var isAtEnd: Bool { reader.remaining == 0 }
 
-    /// Bytes consumed so far, from the begin of the array.
+    /// Bytes consumed so far, from the start of the array.
     public var position: Int { reader.position }
 
     /// Decodes the next value.

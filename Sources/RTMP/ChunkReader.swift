@@ -14,8 +14,8 @@ public enum ChunkError: Error, Equatable, Sendable {
 extension ChunkError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .missingHeader(let id): "chunk stream \(id) begins with a header that refers to an earlier one"
-        case .interruptedMessage(let id): "chunk stream \(id) begins a message before the last one ended"
+        case .missingHeader(let id): "chunk stream \(id) starts with a header that refers to an earlier one"
+        case .interruptedMessage(let id): "chunk stream \(id) starts a message before the last one ended"
         case .tooManyChunkStreams(let limit): "more than \(limit) chunk streams are in use"
         case .messageTooLong(let count, let limit): "a message of \(count) bytes is announced; \(limit) are allowed"
         case .tooManyBufferedBytes(let limit): "unfinished messages hold more than \(limit) bytes"
@@ -25,7 +25,7 @@ extension ChunkError: CustomStringConvertible {
 }
 
 /// Puts messages together from chunks (RTMP 1.0 section 5.3). Feed it any split
-/// of the bytes; the work is constant per byte. It obeys Set Chunk Size and
+/// of the bytes; the work is constant per byte. It applies Set Chunk Size and
 /// Abort by itself and hands them out all the same.
 ///
 /// After an error the position in the stream is lost: drop the connection.
@@ -115,11 +115,11 @@ public struct ChunkReader: Sendable {
         defer { gathered.removeAll(keepingCapacity: true) }
         switch phase {
         case .basicHeader: return try readBasicHeader()
-        case .longStreamID(let format): return try beginChunk(format, streamID: longStreamID)
+        case .longStreamID(let format): return try startChunk(format, streamID: longStreamID)
         case .messageHeader(let format): return try readMessageHeader(format)
         case .extendedTimestamp(let format):
             streams[current].timestampField = ByteReader.bigEndian(gathered[...])
-            return try beginMessage(format)
+            return try startMessage(format)
         case .repeatedTimestamp, .payload: return nil
         }
     }
@@ -138,7 +138,7 @@ extension ChunkReader {
         switch first & 0x3F {
         case 0: wait(for: .longStreamID(format), byteCount: 1)
         case 1: wait(for: .longStreamID(format), byteCount: 2)
-        case let id: return try beginChunk(format, streamID: UInt32(id))
+        case let id: return try startChunk(format, streamID: UInt32(id))
         }
         return nil
     }
@@ -148,7 +148,7 @@ extension ChunkReader {
         64 + UInt32(gathered[0]) + (gathered.count > 1 ? UInt32(gathered[1]) << 8 : 0)
     }
 
-    private mutating func beginChunk(_ format: ChunkFormat, streamID: UInt32) throws(ChunkError) -> Message? {
+    private mutating func startChunk(_ format: ChunkFormat, streamID: UInt32) throws(ChunkError) -> Message? {
         if current < streams.count, streams[current].id == streamID {
             // The usual case: the same stream again.
         } else if let index = streams.firstIndex(where: { $0.id == streamID }) {
@@ -185,7 +185,7 @@ extension ChunkReader {
         if format == .full {
             streams[current].streamID = ByteReader.bigEndian(gathered[7..<11]).byteSwapped
         }
-        guard streams[current].hasExtendedTimestamp else { return try beginMessage(format) }
+        guard streams[current].hasExtendedTimestamp else { return try startMessage(format) }
         wait(for: .extendedTimestamp(format), byteCount: 4)
         return nil
     }

@@ -47,10 +47,10 @@ struct ReadingChunkStream {
 extension ChunkReader {
     /// A type 3 header was read: the next chunk of a message, or a message like the last one.
     mutating func continueStream() throws(ChunkError) -> Message? {
-        streams[current].isMidMessage ? beginPayload() : try beginMessage(.continuation)
+        streams[current].isMidMessage ? startPayload() : try startMessage(.continuation)
     }
 
-    mutating func beginMessage(_ format: ChunkFormat) throws(ChunkError) -> Message? {
+    mutating func startMessage(_ format: ChunkFormat) throws(ChunkError) -> Message? {
         let byteCount = streams[current].messageByteCount
         guard byteCount <= limits.messageByteCount else {
             throw .messageTooLong(byteCount: byteCount, limit: limits.messageByteCount)
@@ -61,10 +61,10 @@ extension ChunkReader {
         streams[current].isMidMessage = true
         // An announced length is only believed chunk by chunk.
         streams[current].payload.reserveCapacity(Swift.min(byteCount, 65_536))
-        return beginPayload()
+        return startPayload()
     }
 
-    private mutating func beginPayload() -> Message? {
+    private mutating func startPayload() -> Message? {
         chunkRemaining = Swift.min(chunkSize, streams[current].messageByteCount - streams[current].payload.count)
         guard chunkRemaining > 0 else { return finishMessage() }
         wait(for: .payload, byteCount: 0)
@@ -85,7 +85,7 @@ extension ChunkReader {
         guard chunkRemaining == 0 else { return nil }
         guard streams[current].payload.count < streams[current].messageByteCount else {
             let message = finishMessage()
-            try obey(message)
+            try apply(message)
             return message
         }
         wait(for: .basicHeader, byteCount: 1)
@@ -107,7 +107,7 @@ extension ChunkReader {
         streams[index].isMidMessage = false
     }
 
-    private mutating func obey(_ message: Message) throws(ChunkError) {
+    private mutating func apply(_ message: Message) throws(ChunkError) {
         switch ControlMessage(message) {
         case .setChunkSize(let size):
             guard size > 0, size < 0x8000_0000 else { throw .invalidChunkSize(size) }

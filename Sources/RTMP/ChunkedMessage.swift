@@ -137,8 +137,8 @@ struct MessagePrefix {
 
     /// An FLV video tag header: frame type and codec, AVC packet type, composition time
     /// (FLV 10.1 annex E.4.3.1).
-    static func video(isKeyFrame: Bool, isSequenceHeader: Bool, compositionTime: Int32) -> MessagePrefix {
-        let first: UInt64 = isKeyFrame ? 0x17 : 0x27
+    static func video(isKeyframe: Bool, isSequenceHeader: Bool, compositionTime: Int32) -> MessagePrefix {
+        let first: UInt64 = isKeyframe ? 0x17 : 0x27
         let time = UInt64(UInt32(bitPattern: compositionTime) & 0xFF_FFFF)
         let bytes = first << 56 | (isSequenceHeader ? 0 : 1) << 48 | time << 24
         return MessagePrefix(bytes: (bytes.bigEndian, 0), byteCount: 5)

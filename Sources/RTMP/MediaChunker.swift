@@ -4,7 +4,7 @@ import Media
 /// Turns packets and tags into chunked messages of one message stream, and their times into
 /// RTMP timestamps.
 ///
-/// Time zero is the decode time of the first picture or sound; headers never set it, because they
+/// Time zero is the decode time of the first frame or audio packet; headers never set it, because they
 /// may be kept from long before. Within audio and within video, timestamps never go back; what
 /// lies before zero is sent as zero. They wrap at 2^32 ms.
 struct MediaChunker: Sendable {
@@ -24,23 +24,23 @@ struct MediaChunker: Sendable {
     }
 
     /// Sets time zero, which the first packet sets otherwise.
-    mutating func mediaBegan(at time: MediaTimestamp) { base = time }
+    mutating func mediaStarted(at time: MediaTimestamp) { base = time }
 
     mutating func chunk(_ packet: EncodedPacket) -> ChunkedMessage {
         switch packet.kind {
-        case .video(let isKeyFrame):
+        case .video(let isKeyframe):
             if base == nil { base = packet.decodeTime }
             latestVideo = max(latestVideo, milliseconds(of: packet.decodeTime))
             let composition = packet.compositionOffset == .zero ? 0 : packet.compositionOffset.compositionTime
             return videoMessage(
-                packet, .video(isKeyFrame: isKeyFrame, isSequenceHeader: false, compositionTime: composition))
+                packet, .video(isKeyframe: isKeyframe, isSequenceHeader: false, compositionTime: composition))
         case .audio:
             if base == nil { base = packet.decodeTime }
             latestAudio = max(latestAudio, milliseconds(of: packet.decodeTime))
             return audioMessage(packet, .audio(isSequenceHeader: false))
         case .videoHeader:
             latestVideo = max(latestVideo, milliseconds(of: packet.decodeTime))
-            return videoMessage(packet, .video(isKeyFrame: true, isSequenceHeader: true, compositionTime: 0))
+            return videoMessage(packet, .video(isKeyframe: true, isSequenceHeader: true, compositionTime: 0))
         case .audioHeader:
             latestAudio = max(latestAudio, milliseconds(of: packet.decodeTime))
             return audioMessage(packet, .audio(isSequenceHeader: true))
@@ -100,7 +100,7 @@ extension Duration {
 }
 
 extension FLVTag {
-    /// Whether the tag's data is named `onMetaData`, so that a server must be told to keep it.
+    /// Whether the tag's data is named `onMetaData`, so that a server must be asked to keep it.
     fileprivate var isMetadata: Bool {
         let name = Array("onMetaData".utf8)
         return body.count > 3 + name.count && body.starts(with: [AMF0Marker.string, 0, UInt8(name.count)] + name)

@@ -1,9 +1,9 @@
 import Media
 
-/// Everything a publish session is told at its begin.
+/// Everything a publish session needs at its start.
 public struct PublishConfiguration: Sendable {
     /// How long each answer may take.
-    public struct TimeLimits: Hashable, Sendable {
+    public struct Timeouts: Hashable, Sendable {
         /// From the open connection to the end of the handshake.
         public var handshake: Duration
         /// For each of connect, createStream and publish.
@@ -16,7 +16,7 @@ public struct PublishConfiguration: Sendable {
     }
 
     public var url: RTMPURL
-    /// Program and version, told to the server in `flashVer` and in the metadata.
+    /// Program and version, sent to the server in `flashVer` and in the metadata.
     public var encoderName: String
     /// 1528 bytes for the handshake; also the source of the nonce for servers that ask for a password.
     public var randomBytes: [UInt8]
@@ -29,10 +29,10 @@ public struct PublishConfiguration: Sendable {
     }
     /// How often the server shall acknowledge, in bytes. Acknowledgements show how much really arrives.
     public var acknowledgementWindow: UInt32
-    public var timeLimits: TimeLimits
-    /// The RTMP timestamp of the first picture or sound, in milliseconds.
+    public var timeouts: Timeouts
+    /// The RTMP timestamp of the first frame or audio packet, in milliseconds.
     public var firstTimestamp: UInt32
-    /// Whether the server may ask for another connection: it is told so (`capsEx`), and
+    /// Whether the server may ask for another connection: it learns so (`capsEx`), and
     /// `.reconnectRequested` is acted upon.
     public var acceptsReconnectRequest: Bool
     /// MD5, for servers that ask for a password; without it, or without credentials in the URL, publishing
@@ -41,7 +41,7 @@ public struct PublishConfiguration: Sendable {
 
     public init(
         url: RTMPURL, encoderName: String, randomBytes: [UInt8], metadata: StreamMetadata?,
-        chunkSize: Int = 65_536, acknowledgementWindow: UInt32 = 100_000, timeLimits: TimeLimits = TimeLimits(),
+        chunkSize: Int = 65_536, acknowledgementWindow: UInt32 = 100_000, timeouts: Timeouts = Timeouts(),
         firstTimestamp: UInt32 = 0, acceptsReconnectRequest: Bool = false,
         md5: (@Sendable ([UInt8]) -> [UInt8])? = nil
     ) {
@@ -51,7 +51,7 @@ public struct PublishConfiguration: Sendable {
         self.metadata = metadata
         self.chunkSize = Self.clamped(chunkSize)
         self.acknowledgementWindow = acknowledgementWindow
-        self.timeLimits = timeLimits
+        self.timeouts = timeouts
         self.firstTimestamp = firstTimestamp
         self.acceptsReconnectRequest = acceptsReconnectRequest
         self.md5 = md5

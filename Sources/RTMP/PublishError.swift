@@ -8,7 +8,7 @@ public enum PublishStep: String, Sendable {
     case media
 }
 
-/// Why publishing ended or could not begin. Texts from the server are kept without secrets
+/// Why publishing ended or could not start. Texts from the server are kept without secrets
 /// and control characters, cut at 200 characters.
 public enum PublishError: Error, Equatable, Sendable {
     /// The server's first byte was not 3: no RTMP there, or an encrypted kind of it.

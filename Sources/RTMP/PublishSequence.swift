@@ -48,7 +48,7 @@ extension PublishSession {
 
     private mutating func wait(for state: State, _ now: MediaTimestamp) {
         self.state = state
-        deadline = now + configuration.timeLimits.answer
+        deadline = now + configuration.timeouts.answer
     }
 
     private mutating func connectAnswered(_ now: MediaTimestamp) {
@@ -115,7 +115,7 @@ extension PublishSession {
             guard remainingPingAnswers > 0 else { return }
             remainingPingAnswers -= 1
             send(.userControl(.pingResponse(timestamp: timestamp)))
-        // The chunk reader has obeyed already. The own chunk size stays what it is.
+        // The chunk reader has followed already. The own chunk size stays what it is.
         case .setChunkSize, .abort: break
         case .userControl: break
         }

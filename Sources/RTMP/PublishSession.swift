@@ -23,9 +23,9 @@ public struct PublishSession: Sendable {
         /// Close the connection, open another one to the same host, and call `connectionOpened(now:)` again.
         case reopenConnection
         /// The server will soon end this connection: open a second session to the URL, go on here up to
-        /// a key frame, continue there. Comes only where the configuration accepts it.
+        /// a keyframe, continue there. Comes only where the configuration accepts it.
         case reconnectRequested(RTMPURL)
-        /// The server asks for another connection, to where none can be made: this one goes on. Told once in a
+        /// The server asks for another connection, to where none can be made: this one goes on. Reported once in a
         /// connection, whatever else the server asks for in vain.
         case reconnectRefused(ReconnectRefusal)
         /// It is over: close the connection.
@@ -61,7 +61,7 @@ public struct PublishSession: Sendable {
     var actions: [Action] = []
     /// Answers to pings that may still be given for the bytes at hand.
     var remainingPingAnswers = 0
-    /// The window that the server was told last.
+    /// The window that the server was sent last.
     var announcedWindow: UInt32 = 0
     var hasRefusedReconnect = false
 
@@ -94,7 +94,7 @@ public struct PublishSession: Sendable {
 
 // Events.
 extension PublishSession {
-    /// The connection stands; begins with nothing kept from an earlier one.
+    /// The connection stands; starts with nothing kept from an earlier one.
     public mutating func connectionOpened(now: MediaTimestamp) -> [Action] {
         if case .awaitingReopening = state {
             // The answer to the server's question is all that is kept.
@@ -111,7 +111,7 @@ extension PublishSession {
         hasRefusedReconnect = false
         chunker = Self.chunker(configuration, streamID: 0)
         state = .handshaking
-        deadline = now + configuration.timeLimits.handshake
+        deadline = now + configuration.timeouts.handshake
         outgoing = handshake.firstBytes
         return takeActions()
     }
@@ -169,7 +169,7 @@ extension PublishSession {
 // Media, the hot path. Only between `.publishingStarted` and the end.
 extension PublishSession {
     /// Sets the time that becomes timestamp zero. Without it that is the decode time of the first packet.
-    public mutating func mediaBegan(at time: MediaTimestamp) { chunker.mediaBegan(at: time) }
+    public mutating func mediaStarted(at time: MediaTimestamp) { chunker.mediaStarted(at: time) }
 
     /// Cuts a packet into chunks, with FLV's media header before its payload. No byte is copied.
     public mutating func chunk(_ packet: EncodedPacket) -> ChunkedMessage {
@@ -186,7 +186,7 @@ extension PublishSession {
     }
 
     /// The configuration's metadata, to be sent before the first packet of a connection and at its time: a stream that
-    /// goes on after a loss does not begin at zero again.
+    /// goes on after a loss does not start at zero again.
     /// - Returns: `nil` when the media brings its own.
     public mutating func chunkMetadata(at time: MediaTimestamp) -> ChunkedMessage? {
         guard let metadata = configuration.metadata else { return nil }
@@ -201,7 +201,7 @@ extension PublishSession {
 extension PublishSession {
     /// No server asks so often; a flood of pings shall not become a flood of answers.
     static let pingAnswersPerPortion = 8
-    /// In bytes, for the window that the server is told.
+    /// In bytes, for the window that the server is sent.
     static let smallestWindow: UInt32 = 4096
 
     /// What is going on, or `nil` outside a connection.

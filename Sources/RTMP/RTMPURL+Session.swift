@@ -56,7 +56,7 @@ extension RTMPURL {
         return plain.filter { $0.utf8.count >= 4 }.flatMap { [$0, Self.percentEncoded($0)] }
     }
 
-    /// How many bytes from `position` on are the secret's, from its begin; 0 when they are too few.
+    /// How many bytes from `position` on are the secret's, from its start; 0 when they are too few.
     private static func length(of secret: [UInt8], at position: Int, in bytes: [UInt8]) -> Int {
         let length = zip(secret, bytes[position...]).prefix { lowercased($0) == lowercased($1) }.count
         return length == secret.count || length >= shortestPart ? length : 0

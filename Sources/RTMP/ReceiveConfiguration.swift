@@ -49,7 +49,7 @@ extension ReceiveError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .handshakeFailed(let version):
-            "the publisher began with version \(version) instead of 3; it speaks no RTMP"
+            "the publisher started with version \(version) instead of 3; it speaks no RTMP"
         case .invalidChunks(let error): "the publisher sent what is no RTMP: \(error)"
         case .invalidCommand(let error): "the publisher sent a damaged command: \(error)"
         }

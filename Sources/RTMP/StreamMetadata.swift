@@ -3,11 +3,11 @@ import Media
 /// What `onMetaData` tells players about the stream (FLV 10.1 annex E.5).
 public struct StreamMetadata: Hashable, Sendable {
     public struct Video: Hashable, Sendable {
-        public var size: PictureSize
+        public var size: FrameSize
         public var frameRate: FrameRate
         public var bitrate: Bitrate
 
-        public init(size: PictureSize, frameRate: FrameRate, bitrate: Bitrate) {
+        public init(size: FrameSize, frameRate: FrameRate, bitrate: Bitrate) {
             self.size = size
             self.frameRate = frameRate
             self.bitrate = bitrate
@@ -27,9 +27,9 @@ public struct StreamMetadata: Hashable, Sendable {
         }
     }
 
-    /// H.264; `nil` when the stream has no picture.
+    /// H.264; `nil` when the stream has no frame.
     public var video: Video?
-    /// AAC; `nil` when the stream has no sound.
+    /// AAC; `nil` when the stream has no audio.
     public var audio: Audio?
 
     public init(video: Video?, audio: Audio?) {

@@ -6,7 +6,7 @@ import Transport
 
 /// One publisher's connection to `tallycam receive`. Used from the main thread.
 final class ReceivedConnection {
-    enum Occurrence {
+    enum Event {
         case publishStarted(application: String, streamName: String)
         case media(FLVTag)
         case ended
@@ -50,53 +50,53 @@ final class ReceivedConnection {
     }
 
     /// Reads and answers. A failure of the connection ends it and is no error of the receiver.
-    func service() -> [Occurrence] {
-        var occurrences: [Occurrence] = []
+    func service() -> [Event] {
+        var events: [Event] = []
         do {
-            try read(into: &occurrences)
-            if faultyStream != nil { misbehave(&occurrences) }
+            try read(into: &events)
+            if faultyStream != nil { misbehave(&events) }
         } catch {
             failure = "\(error)"
-            finish(&occurrences)
+            finish(&events)
         }
         if !isOver { answer() }
-        return occurrences
+        return events
     }
 
     /// The receiver ends.
-    func close() -> [Occurrence] {
-        var occurrences: [Occurrence] = []
-        finish(&occurrences)
-        return occurrences
+    func close() -> [Event] {
+        var events: [Event] = []
+        finish(&events)
+        return events
     }
 
-    private func read(into occurrences: inout [Occurrence]) throws(TransportError) {
+    private func read(into events: inout [Event]) throws(TransportError) {
         guard !closesWhenWritten else { return }
         switch try stream.read(into: &receiveBuffer) {
         case .wouldBlock: break
-        case .closed: finish(&occurrences)
+        case .closed: finish(&events)
         case .bytes(let count):
             let actions = receiveBuffer.withUnsafeBytes {
                 session.bytesReceived(UnsafeRawBufferPointer(rebasing: $0[..<min(count, $0.count)]))
             }
-            perform(actions, &occurrences)
+            perform(actions, &events)
         }
     }
 
-    private func perform(_ actions: [ReceiveSession.Action], _ occurrences: inout [Occurrence]) {
+    private func perform(_ actions: [ReceiveSession.Action], _ events: inout [Event]) {
         for action in actions {
             switch action {
             case .send(let bytes): outgoing += bytes
             case .publishStarted(let application, let streamName):
-                faults.publishingBegan(now: MonotonicClock.now())
-                occurrences.append(.publishStarted(application: application, streamName: streamName))
+                faults.publishingStarted(now: MonotonicClock.now())
+                events.append(.publishStarted(application: application, streamName: streamName))
             case .metadata: break
-            case .media(let tag): occurrences.append(.media(tag))
-            case .ended: occurrences.append(.ended)
+            case .media(let tag): events.append(.media(tag))
+            case .ended: events.append(.ended)
             case .refused: closesWhenWritten = true
             case .failed(let error):
                 failure = "\(error)"
-                finish(&occurrences)
+                finish(&events)
             }
         }
     }
@@ -119,35 +119,35 @@ final class ReceivedConnection {
         }
     }
 
-    private func misbehave(_ occurrences: inout [Occurrence]) {
+    private func misbehave(_ events: inout [Event]) {
         let now = MonotonicClock.now()
         for fault in faults.takeDue(now: now) where !isOver {
             switch fault {
             case .zeroWindow(let duration): faultyStream?.stopReading(until: now + duration)
-            case .close: finish(&occurrences)
+            case .close: finish(&events)
             case .reset:
                 stream.abort()
-                finish(&occurrences)
+                finish(&events)
             case .garbage: outgoing += [UInt8](repeating: 0xFF, count: 4096)
             case .streamError:
                 perform(
                     session.streamErrorRequested(code: "NetStream.Failed", description: "The disk is full."),
-                    &occurrences)
+                    &events)
             case .reconnectRequest(let tcURL):
-                perform(session.reconnectRequested(tcURL: tcURL), &occurrences)
+                perform(session.reconnectRequested(tcURL: tcURL), &events)
             case .pingFlood where outgoing.count < 65_536:
                 for timestamp in 0..<200 {
-                    perform(session.pingRequested(timestamp: UInt32(timestamp)), &occurrences)
+                    perform(session.pingRequested(timestamp: UInt32(timestamp)), &events)
                 }
             case .pingFlood: break
             }
         }
     }
 
-    private func finish(_ occurrences: inout [Occurrence]) {
+    private func finish(_ events: inout [Event]) {
         guard !isOver else { return }
         isOver = true
-        for action in session.connectionClosed() where action == .ended { occurrences.append(.ended) }
+        for action in session.connectionClosed() where action == .ended { events.append(.ended) }
         stream.close()
     }
 }

@@ -8,7 +8,8 @@ import Transport
 
 /// Takes publishers until a signal comes. One thread.
 public final class Receiver {
-    private let reporter: StreamReporter
+    private let report: (ReceiverEvent) -> Void
+    private let log: (String) -> Void
     private let signals: SignalFD
     private let listener: TCPListener
     private let recordPath: String?
@@ -20,11 +21,22 @@ public final class Receiver {
     private var streamCount = 0
     private var connections: [ReceivedConnection] = []
 
+    /// What is waited for before the connections.
+    private enum Waited: Int {
+        case signals, listener
+    }
+
+    /// - Parameters:
+    ///   - recordPath: where what is published is written; `nil` for nowhere.
+    ///   - report: called on the thread that calls `run`, as `log` is.
+    ///   - log: what people should know that is no event.
+    /// - Throws: `StreamFailure`, where the port or the file cannot be had.
     public init(
         endpoint: Endpoint, recordPath: String?, reportsArrivals: Bool, faults: ReceiverFaults,
-        reporter: StreamReporter
+        report: @escaping (ReceiverEvent) -> Void, log: @escaping (String) -> Void
     ) throws {
-        self.reporter = reporter
+        self.report = report
+        self.log = log
         self.recordPath = recordPath
         self.reportsArrivals = reportsArrivals
         self.faults = faults
@@ -39,22 +51,22 @@ public final class Receiver {
     }
 
     public func run() throws {
-        let address = "\(listener.localAddress)"
-        reporter.emit(Event("listening", text: "listening on \(address)", ["address": .text(address)]))
+        report(.listening(address: "\(listener.localAddress)"))
         if let delay = faults.acceptDelay { acceptTime = MonotonicClock.now() + delay }
         while signals.next() == nil {
             let accepts = MonotonicClock.now() >= acceptTime
             var entries = [PollEntry(signals.fileDescriptor), PollEntry(accepts ? listener.fileDescriptor : -1)]
+            let firstConnection = entries.count
             entries += connections.map(\.pollEntry)
             let times = connections.compactMap(\.nextTime) + (accepts ? [] : [acceptTime])
             try poll(&entries, until: times.min())
             let now = MonotonicClock.now()
-            for (connection, entry) in zip(connections, entries.dropFirst(2))
+            for (connection, entry) in zip(connections, entries.dropFirst(firstConnection))
             where !entry.ready.isEmpty || connection.nextTime.map({ $0 <= now }) ?? false {
                 try handle(connection.service(), on: connection)
             }
             connections.removeAll { $0.isOver }
-            if entries[1].ready.contains(.readable) { try accept() }
+            if entries[Waited.listener].ready.contains(.readable) { try accept() }
         }
         for connection in connections { try handle(connection.close(), on: connection) }
     }
@@ -66,14 +78,13 @@ public final class Receiver {
             connections.append(
                 ReceivedConnection(
                     stream: stream, configuration: configuration, faults: faults.hitting(connection: connectionCount)))
-            reporter.emit(
-                Event("accepted", text: "connection from \(stream.peer)", ["peer": .text(stream.peer)]))
+            report(.accepted(peer: "\(stream.peer)"))
         }
     }
 
-    private func handle(_ occurrences: [ReceivedConnection.Occurrence], on connection: ReceivedConnection) throws {
-        for occurrence in occurrences {
-            switch occurrence {
+    private func handle(_ events: [ReceivedConnection.Event], on connection: ReceivedConnection) throws {
+        for event in events {
+            switch event {
             case .publishStarted(let application, _): try publishStarted(application, on: connection)
             case .media(let tag):
                 if connection.tally.add(tag), reportsArrivals { arrived(tag, on: connection) }
@@ -82,7 +93,7 @@ public final class Receiver {
             }
         }
         if connection.isOver, let failure = connection.failure {
-            reporter.log("\(connection.stream.peer): \(failure)")
+            log("\(connection.stream.peer): \(failure)")
         }
     }
 
@@ -93,53 +104,23 @@ public final class Receiver {
         // The stream name is the publisher's secret.
         let label = application.prefix { $0 != "?" } + "/***"
         connection.streamLabel = String(label)
-        var fields = "to \(label)"
-        if let recordPath {
-            let path = Self.numbered(recordPath, streamCount)
-            connection.recording = try FLVRecording(path: path)
-            fields += ", recording to \(path)"
-        }
-        reporter.emit(
-            Event(
-                "publisherStarted", text: "\(connection.stream.peer) publishes \(fields)",
-                ["peer": .text(connection.stream.peer), "application": .text(String(label))]))
+        let path = recordPath.map { Self.numbered($0, streamCount) }
+        connection.recording = try path.map { try FLVRecording(path: $0) }
+        report(.publisherStarted(peer: "\(connection.stream.peer)", application: String(label), recording: path))
     }
 
     private func arrived(_ tag: FLVTag, on connection: ReceivedConnection) {
-        reporter.emit(
-            Event(
-                "arrived", text: nil,
-                [
-                    "kind": .text(tag.kind == .video ? "picture" : "audio"),
-                    "stream": .integer(connection.streamNumber), "timestamp": .integer(Int(tag.timestamp)),
-                    "bytes": .integer(tag.body.count),
-                    "clock": .number((MonotonicClock.now() - MediaTimestamp.zero).inSeconds),
-                ]))
+        report(
+            .arrived(
+                ReceiverEvent.Arrival(
+                    track: tag.kind == .video ? .video : .audio, stream: connection.streamNumber,
+                    timestamp: tag.timestamp, byteCount: tag.body.count, time: MonotonicClock.now())))
     }
 
     private func publishEnded(on connection: ReceivedConnection) {
-        let tally = connection.tally
-        let video = tally.kilobitsPerSecond(tally.video)
-        let audio = tally.kilobitsPerSecond(tally.audio)
         connection.recording = nil
         connection.streamLabel = nil
-        reporter.emit(
-            Event(
-                "publisherEnded",
-                text: "\(connection.stream.peer) ended: \(tally.video.count) pictures "
-                    + "(\(tally.keyFrameCount) key frames, \(fixed(video, decimals: 0)) kbit/s), "
-                    + "\(fixed(tally.audioDuration.inSeconds, decimals: 1)) s of audio",
-                [
-                    "peer": .text(connection.stream.peer), "videoFrames": .integer(tally.video.count),
-                    "keyFrames": .integer(tally.keyFrameCount), "videoSeconds": .number(tally.video.span.inSeconds),
-                    "videoBytes": .integer(tally.video.byteCount), "videoKbps": .number(video),
-                    "largestVideoGap": .number(Double(tally.video.largestGap) / 1000),
-                    "audioUnits": .integer(tally.audio.count),
-                    "audioSeconds": .number(tally.audioDuration.inSeconds),
-                    "audioBytes": .integer(tally.audio.byteCount), "audioKbps": .number(audio),
-                    "largestAudioGap": .number(Double(tally.audio.largestGap) / 1000),
-                    "disordered": .integer(tally.video.disorderCount + tally.audio.disorderCount),
-                ]))
+        report(.publisherEnded(peer: "\(connection.stream.peer)", connection.tally))
     }
 
     /// `FILE.flv`, then `FILE-2.flv` and so on.

@@ -182,7 +182,7 @@ struct ConnectionFaults: Sendable {
         }
     }
 
-    mutating func publishingBegan(now: MediaTimestamp) {
+    mutating func publishingStarted(now: MediaTimestamp) {
         pending = faults.compactMap {
             if case .midStream(let fault, let after) = $0 { (now + after, fault) } else { nil }
         }

@@ -2,7 +2,7 @@
 public struct Decoded<Value: Sendable>: Sendable {
     /// `nil` exactly when `errors` is not empty.
     public let value: Value?
-    /// What is left without the keys that are wrong, for who can use a part; `nil` when there is nothing to begin with.
+    /// What is left without the keys that are wrong, for who can use a part; `nil` when there is nothing to start with.
     public let goodPart: Value?
     /// Errors and warnings in the order of the file.
     public let faults: [DescriptionFault]

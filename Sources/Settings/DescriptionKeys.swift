@@ -1,5 +1,5 @@
 /// The keys of a description as they were read: where the value of each stands, and what would be right there. A fault
-/// that only the hardware shows can so be told with its place.
+/// that only the hardware shows can so be reported with its place.
 public struct DescriptionKeys: Sendable {
     private var positions: [String: TextPosition] = [:]
     private var examples: [String: String] = [:]
@@ -8,7 +8,7 @@ public struct DescriptionKeys: Sendable {
     public init() {}
 
     /// - Parameter keyPath: dotted names from the root, list elements as `[0]`.
-    /// - Returns: where the value begins; for a key that is not written, the object that would hold it.
+    /// - Returns: where the value starts; for a key that is not written, the object that would hold it.
     public func position(of keyPath: String) -> TextPosition {
         var rest = keyPath[...]
         while !rest.isEmpty {

@@ -32,7 +32,7 @@ public struct DeviceDescription: Hashable, Sendable {
     public var dimension = "640x480"
     public var orientation = Orientation.upright
     public var mirrored = false
-    /// Names of video qualities; the stream begins with `startQuality` and stays within the other two.
+    /// Names of video qualities; the stream starts with `startQuality` and stays within the other two.
     public var startQuality = "Medium1"
     public var lowestQuality = "Low1"
     public var highestQuality = "Medium3"
@@ -47,9 +47,9 @@ public struct DeviceDescription: Hashable, Sendable {
     public var bufferHighThreshold = 0.8
     public var statusInterval: Duration = .seconds(3)
     /// For looking the host up, and for connecting to it.
-    public var connectLimit: Duration = .seconds(5)
+    public var connectTimeout: Duration = .seconds(5)
     /// For the handshakes of TLS and RTMP, and for each answer of the server.
-    public var handshakeLimit: Duration = .seconds(5)
+    public var handshakeTimeout: Duration = .seconds(5)
     public var console = true
     public var startAtBoot = false
     public var flashLED = FlashLED.off
@@ -62,7 +62,7 @@ public struct DeviceVocabulary: Sendable {
     /// Lowest first.
     public var videoQualities: [String]
     public var audioQualities: [String]
-    /// What is wrong with a picture dimension; `nil` when nothing is.
+    /// What is wrong with a frame dimension; `nil` when nothing is.
     public var problemWithDimension: @Sendable (String) -> String?
 
     public init(
@@ -79,7 +79,7 @@ extension DeviceDescription {
     /// A whole file that is right.
     public static let example = #"{"dimension": "640x480", "startAtBoot": true}"#
 
-    /// The defaults, as they are used while something in the file is wrong; but a console and a sound that are switched
+    /// The defaults, as they are used while something in the file is wrong; but a console and an audio packet that are switched
     /// off stay so.
     /// - Parameter goodPart: what could be read.
     public init(defaultsBeside goodPart: DeviceDescription) {
@@ -91,7 +91,7 @@ extension DeviceDescription {
     public static func decode(_ json: JSONValue, vocabulary: DeviceVocabulary) -> Decoded<DeviceDescription> {
         json.decode(example: example) { reader in
             var device = DeviceDescription()
-            device.readPicture(&reader, vocabulary)
+            device.readFrame(&reader, vocabulary)
             device.readQuality(&reader, vocabulary)
             device.readAudio(&reader, vocabulary)
             device.readBuffer(&reader)
@@ -100,7 +100,7 @@ extension DeviceDescription {
         }
     }
 
-    private mutating func readPicture(_ reader: inout ObjectReader, _ vocabulary: DeviceVocabulary) {
+    private mutating func readFrame(_ reader: inout ObjectReader, _ vocabulary: DeviceVocabulary) {
         if let name = reader.name("camera", example: #""camera": "auto""#) { camera = name }
         let example = #""dimension": "640x480""#
         if let text = reader.text("dimension", example: example) {
@@ -193,10 +193,11 @@ extension DeviceDescription {
         }
         let interval = reader.integer("statusInterval", in: 1...30, unit: "seconds", example: #""statusInterval": 3"#)
         statusInterval = interval.map { .seconds($0.value) } ?? statusInterval
-        let connect = reader.integer("connectLimit", in: 1...60, unit: "seconds", example: #""connectLimit": 5"#)
-        connectLimit = connect.map { .seconds($0.value) } ?? connectLimit
-        let handshake = reader.integer("handshakeLimit", in: 1...60, unit: "seconds", example: #""handshakeLimit": 5"#)
-        handshakeLimit = handshake.map { .seconds($0.value) } ?? handshakeLimit
+        let connect = reader.integer("connectTimeout", in: 1...60, unit: "seconds", example: #""connectTimeout": 5"#)
+        connectTimeout = connect.map { .seconds($0.value) } ?? connectTimeout
+        let handshake = reader.integer(
+            "handshakeTimeout", in: 1...60, unit: "seconds", example: #""handshakeTimeout": 5"#)
+        handshakeTimeout = handshake.map { .seconds($0.value) } ?? handshakeTimeout
         console = reader.flag("console", example: #""console": false"#)?.value ?? console
         startAtBoot = reader.flag("startAtBoot", example: #""startAtBoot": true"#)?.value ?? startAtBoot
         let flash = reader.choice(

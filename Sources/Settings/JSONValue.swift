@@ -1,4 +1,4 @@
-/// A JSON value (RFC 8259) that knows where in its file it begins.
+/// A JSON value (RFC 8259) that knows where in its file it starts.
 ///
 /// It prints as its kind and place, never as its content, which may be a secret.
 public struct JSONValue: Sendable {
@@ -68,12 +68,12 @@ extension JSONValue {
     }
 
     /// Second and later uses of a name within one object, anywhere in the tree, in the order of the file.
-    /// - Parameter limit: how many are told. Garbage may hold very many, each with a path of any length.
+    /// - Parameter limit: how many are reported. Garbage may hold very many, each with a path of any length.
     public func duplicateMembers(limit: Int = 20) -> [DuplicateMember] {
         duplicateMembers(limit: limit, shownName: JSONValue.shownName)
     }
 
-    /// - Parameter shownName: what is told of a name.
+    /// - Parameter shownName: how a name is shown.
     func duplicateMembers(limit: Int = 20, shownName: (String) -> String) -> [DuplicateMember] {
         withoutActuallyEscaping(shownName) { shownName in
             var search = DuplicateSearch(limit: limit, shownName: shownName)

@@ -100,7 +100,7 @@ extension NetworkDescription.WiFi {
             return nil
         }
         if password == nil, !Self.isMeantOpen(&reader) { return nil }
-        // Of two names or passwords nobody knows which one is meant; that is told as a duplicate.
+        // Of two names or passwords nobody knows which one is meant; that is reported as a duplicate.
         guard !reader.isAmbiguous else { return nil }
         self.init(ssid: ssid.value, password: password, isHidden: isHidden, keyPath: reader.path)
     }

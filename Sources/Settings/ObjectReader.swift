@@ -63,7 +63,7 @@ struct ObjectReader {
     mutating func accept(_ names: String...) { accept(names: names) }
     mutating func accept(names: [String]) { knownNames += names }
 
-    /// Names that mean something, though not here: they are told when they are found.
+    /// Names that mean something, though not here: they are reported when they are found.
     mutating func recognize(names: [String]) { namesBelow += names }
 
     mutating func text(_ name: String, required: Bool = false, example: String) -> Located<String>? {

@@ -37,7 +37,7 @@ extension PlainStream {
         let platform = PlatformProfile(host: url.host)
         if platform.requiresTLS, url.scheme != .rtmps {
             reader.report(
-                .invalidValue, "url", at: urlText.position, "\(platform.name) takes RTMPS only; begin it with rtmps://",
+                .invalidValue, "url", at: urlText.position, "\(platform.name) takes RTMPS only; start it with rtmps://",
                 example: Self.urlExample)
         }
         if caFile != nil, url.scheme != .rtmps {

@@ -1,32 +1,32 @@
 /// What a live service asks of a stream, so that a refusal can be foreseen instead of suffered.
 public struct PlatformProfile: Hashable, Sendable {
     public let name: String
-    /// The distance of key frames that the service asks for.
-    public let keyFrameInterval: Duration
+    /// The distance of keyframes that the service asks for.
+    public let keyframeInterval: Duration
     /// The longest distance that it takes.
-    public let longestKeyFrameInterval: Duration
+    public let longestKeyframeInterval: Duration
     /// A stream without an audio track is refused or never shown; silence will do.
     public let requiresAudio: Bool
-    /// The picture's size may change while streaming.
+    /// The frame's size may change while streaming.
     public let allowsSizeChange: Bool
     /// Plain RTMP is refused.
     public let requiresTLS: Bool
 
-    /// Two seconds between key frames suit every service that is not known by name.
+    /// Two seconds between keyframes suit every service that is not known by name.
     public static let `default` = PlatformProfile(
-        name: "default", keyFrameInterval: .seconds(2), longestKeyFrameInterval: .seconds(10), requiresAudio: false,
+        name: "default", keyframeInterval: .seconds(2), longestKeyframeInterval: .seconds(10), requiresAudio: false,
         allowsSizeChange: true, requiresTLS: false)
     public static let pili = PlatformProfile(
-        name: "Pili", keyFrameInterval: .seconds(2), longestKeyFrameInterval: .seconds(10), requiresAudio: false,
+        name: "Pili", keyframeInterval: .seconds(2), longestKeyframeInterval: .seconds(10), requiresAudio: false,
         allowsSizeChange: true, requiresTLS: false)
     public static let youTube = PlatformProfile(
-        name: "YouTube", keyFrameInterval: .seconds(2), longestKeyFrameInterval: .seconds(4), requiresAudio: true,
+        name: "YouTube", keyframeInterval: .seconds(2), longestKeyframeInterval: .seconds(4), requiresAudio: true,
         allowsSizeChange: false, requiresTLS: false)
     public static let twitch = PlatformProfile(
-        name: "Twitch", keyFrameInterval: .seconds(2), longestKeyFrameInterval: .seconds(2), requiresAudio: false,
+        name: "Twitch", keyframeInterval: .seconds(2), longestKeyframeInterval: .seconds(2), requiresAudio: false,
         allowsSizeChange: false, requiresTLS: false)
     public static let facebook = PlatformProfile(
-        name: "Facebook", keyFrameInterval: .seconds(2), longestKeyFrameInterval: .seconds(2), requiresAudio: true,
+        name: "Facebook", keyframeInterval: .seconds(2), longestKeyframeInterval: .seconds(2), requiresAudio: true,
         allowsSizeChange: false, requiresTLS: true)
 
     /// The profile for a plain URL. A Pili stream is known by its file, mostly not by its host.
@@ -41,12 +41,12 @@ public struct PlatformProfile: Hashable, Sendable {
     }
 
     private init(
-        name: String, keyFrameInterval: Duration, longestKeyFrameInterval: Duration, requiresAudio: Bool,
+        name: String, keyframeInterval: Duration, longestKeyframeInterval: Duration, requiresAudio: Bool,
         allowsSizeChange: Bool, requiresTLS: Bool
     ) {
         self.name = name
-        self.keyFrameInterval = keyFrameInterval
-        self.longestKeyFrameInterval = longestKeyFrameInterval
+        self.keyframeInterval = keyframeInterval
+        self.longestKeyframeInterval = longestKeyframeInterval
         self.requiresAudio = requiresAudio
         self.allowsSizeChange = allowsSizeChange
         self.requiresTLS = requiresTLS

@@ -4,8 +4,8 @@ import Media
 
 /// AAC-LC by fdk-aac, in blocks of 1024 frames.
 ///
-/// A packet's time is when the sound in it was captured: the encoder's delay is
-/// taken off, so that sound and picture with equal times belong together. Packets
+/// A packet's time is when the audio in it was captured: the encoder's delay is
+/// taken off, so that audio and video with equal times belong together. Packets
 /// that hold nothing but the delay's silence before the first sample are left out.
 public final class AACEncoder {
     public static let sampleRates = [11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000]
@@ -29,7 +29,7 @@ public final class AACEncoder {
     /// - Parameters:
     ///   - usesAfterburner: about 1 dB less noise for twice the work.
     ///   - gapThreshold: how much later than expected a block's capture time may be before the
-    ///     difference counts as lost sound and not as jitter.
+    ///     difference counts as lost audio and not as jitter.
     public init(
         format: AudioFormat, bitrate: Bitrate, usesAfterburner: Bool = false,
         gapThreshold: Duration = .milliseconds(100)
@@ -48,7 +48,7 @@ public final class AACEncoder {
         timeline = AudioTimeline(sampleRate: format.sampleRate, gapThreshold: gapThreshold)
     }
 
-    /// The header as a packet, for a stream that begins with its headers; `encode` leaves it out then.
+    /// The header as a packet, for a stream that starts with its headers; `encode` leaves it out then.
     public func takeHeader(at time: MediaTimestamp) -> EncodedPacket {
         hasSentHeader = true
         return EncodedPacket(kind: .audioHeader, decodeTime: time, payload: header.bytes)

@@ -6,15 +6,15 @@ import Media
 /// - Small differences move the timeline by at most a thousandth of the block's
 ///   length, which follows any real sample clock and hides jitter.
 /// - A block that comes later than `gapThreshold` follows a gap: silence of the
-///   gap's length takes its place, so that sound stays with the picture.
+///   gap's length takes its place, so that audio stays with the frame.
 /// - A gap longer than `longestSilence` is a break (the machine slept): the time jumps.
-/// - Sound that runs more than `largestLead` ahead of the clock (a writer that
+/// - Audio that runs more than `largestLead` ahead of the clock (a writer that
 ///   does not pace itself) is cut down to the clock.
 struct AudioTimeline {
     enum Action: Equatable {
         /// Put this many frames of silence before the block.
         case insertSilence(frameCount: Int)
-        /// Leave out this many frames at the block's begin.
+        /// Leave out this many frames at the block's start.
         case drop(frameCount: Int)
     }
 

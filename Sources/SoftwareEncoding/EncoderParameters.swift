@@ -21,14 +21,14 @@ extension SEncParamExt {
     }
 
     private mutating func setRateControl() {
-        // Keeps the bitrate as RC_BITRATE_MODE does (within 0.3 % of each other), and in key frames
-        // too it adapts the quantizer along the picture: they come out 20 to 45 % smaller where they
+        // Keeps the bitrate as RC_BITRATE_MODE does (within 0.3 % of each other), and in keyframes
+        // too it adapts the quantizer along the frame: they come out 20 to 45 % smaller where they
         // are largest, at equal PSNR.
         iRCMode = RC_QUALITY_MODE
         bEnableFrameSkip = true
         bFixRCOverShoot = true
-        // Percent of a picture's mean share. 400, the default, makes the encoder skip pictures after
-        // each key frame of rich content; below 300 nothing more is won.
+        // Percent of a frame's mean share. 400, the default, makes the encoder skip frames after
+        // each keyframe of rich content; below 300 nothing more is won.
         iIdrBitrateRatio = 300
         // The lowest quantizer the library allows, and the highest there is.
         iMinQp = 12
@@ -42,7 +42,7 @@ extension SEncParamExt {
         iNumRefFrame = 1
         iTemporalLayerNum = 1
         iSpatialLayerNum = 1
-        // KeyFrameSchedule decides.
+        // KeyframeSchedule decides.
         uiIntraPeriod = 0
         eSpsPpsIdStrategy = CONSTANT_ID
         bEnableSceneChangeDetect = false

@@ -2,8 +2,8 @@ import CLibYUV
 import DevicePorts
 import Media
 
-/// How pictures are turned before they are encoded: for cameras that hang, lie, or look into a mirror.
-public struct PictureTurn: Hashable, Sendable {
+/// How frames are turned before they are encoded: for cameras that hang, lie, or look into a mirror.
+public struct FrameRotation: Hashable, Sendable {
     public enum Rotation: Int, CaseIterable, Sendable {
         case none = 0
         case clockwise90 = 90
@@ -12,7 +12,7 @@ public struct PictureTurn: Hashable, Sendable {
     }
 
     public var rotation: Rotation
-    /// Left and right are exchanged in the turned picture.
+    /// Left and right are exchanged in the turned frame.
     public var isMirrored: Bool
 
     public init(_ rotation: Rotation = .none, isMirrored: Bool = false) {
@@ -20,50 +20,50 @@ public struct PictureTurn: Hashable, Sendable {
         self.isMirrored = isMirrored
     }
 
-    public var isIdentity: Bool { self == PictureTurn() }
+    public var isIdentity: Bool { self == FrameRotation() }
 
-    /// What a picture of `size` becomes; also what it has to be for it to become `size`.
-    public func turned(_ size: PictureSize) -> PictureSize {
+    /// What a frame of `size` becomes; also what it has to be for it to become `size`.
+    public func turned(_ size: FrameSize) -> FrameSize {
         switch rotation {
         case .none, .half: size
-        case .clockwise90, .clockwise270: PictureSize(width: size.height, height: size.width)
+        case .clockwise90, .clockwise270: FrameSize(width: size.height, height: size.width)
         }
     }
 }
 
-/// Turns raw pictures of any layout; what comes out is I420. Used from one thread.
-public final class PictureTurner {
+/// Turns raw frames of any layout; what comes out is I420. Used from one thread.
+public final class FrameRotator {
     public let target: FrameLayout
-    private let turn: PictureTurn
+    private let turn: FrameRotation
     /// To I420 of the same size.
-    private let planes: PictureScaler
+    private let planes: FrameScaler
     private var upright: [UInt8]
 
-    /// How often a picture is read and written from the first row to the last one.
+    /// How often a frame is read and written from the first row to the last one.
     public var passCount: Int { planes.passCount + (turn.isMirrored ? 2 : 1) }
 
     /// - Parameter source: with even sides.
-    public init(from source: FrameLayout, _ turn: PictureTurn) throws(VideoEncodingError) {
-        planes = try PictureScaler(from: source, to: source.size)
+    public init(from source: FrameLayout, _ turn: FrameRotation) throws(VideoEncodingError) {
+        planes = try FrameScaler(from: source, to: source.size)
         target = FrameLayout(packed: .i420, size: turn.turned(source.size))
         self.turn = turn
         upright = turn.isMirrored ? [UInt8](repeating: 0, count: target.byteCount) : []
     }
 
-    /// - Parameter bytes: a picture in the source's layout.
+    /// - Parameter bytes: a frame in the source's layout.
     /// - Returns: the turned one, in the target's.
     public func turn(_ bytes: UnsafeRawBufferPointer) throws(VideoEncodingError) -> [UInt8] {
-        var picture = [UInt8](repeating: 0, count: target.byteCount)
+        var frame = [UInt8](repeating: 0, count: target.byteCount)
         let status = try planes.scale(bytes) { bytes, layout throws(VideoEncodingError) -> Int32 in
-            guard turn.isMirrored else { return rotate(bytes, layout, into: &picture) }
+            guard turn.isMirrored else { return rotate(bytes, layout, into: &frame) }
             let status = rotate(bytes, layout, into: &upright)
-            return status == 0 ? mirror(upright, into: &picture) : status
+            return status == 0 ? mirror(upright, into: &frame) : status
         }
         guard status == 0 else { throw .libraryFailed(call: "libyuv turn", status: Int(status), reason: nil) }
-        return picture
+        return frame
     }
 
-    private func rotate(_ bytes: UnsafeRawBufferPointer, _ layout: FrameLayout, into picture: inout [UInt8]) -> Int32 {
+    private func rotate(_ bytes: UnsafeRawBufferPointer, _ layout: FrameLayout, into frame: inout [UInt8]) -> Int32 {
         let mode: RotationModeEnum =
             switch turn.rotation {
             case .none: kRotate0
@@ -71,7 +71,7 @@ public final class PictureTurner {
             case .half: kRotate180
             case .clockwise270: kRotate270
             }
-        return planewise(bytes, layout, into: &picture) { source, strides, result, resultStrides in
+        return planewise(bytes, layout, into: &frame) { source, strides, result, resultStrides in
             I420Rotate(
                 source[0], strides[0], source[1], strides[1], source[2], strides[2], result[0], resultStrides[0],
                 result[1], resultStrides[1], result[2], resultStrides[2], Int32(layout.size.width),
@@ -79,9 +79,9 @@ public final class PictureTurner {
         }
     }
 
-    private func mirror(_ given: [UInt8], into picture: inout [UInt8]) -> Int32 {
+    private func mirror(_ given: [UInt8], into frame: inout [UInt8]) -> Int32 {
         given.withUnsafeBytes { bytes in
-            planewise(bytes, target, into: &picture) { source, strides, result, resultStrides in
+            planewise(bytes, target, into: &frame) { source, strides, result, resultStrides in
                 I420Mirror(
                     source[0], strides[0], source[1], strides[1], source[2], strides[2], result[0], resultStrides[0],
                     result[1], resultStrides[1], result[2], resultStrides[2], Int32(target.size.width),
@@ -90,16 +90,16 @@ public final class PictureTurner {
         }
     }
 
-    /// Calls libyuv with the planes of a picture and of the target, and their strides.
+    /// Calls libyuv with the planes of a frame and of the target, and their strides.
     /// - Returns: its status; -1 when there is no memory to look at.
     private func planewise(
-        _ bytes: UnsafeRawBufferPointer, _ layout: FrameLayout, into picture: inout [UInt8],
+        _ bytes: UnsafeRawBufferPointer, _ layout: FrameLayout, into frame: inout [UInt8],
         _ call: ([UnsafePointer<UInt8>], [Int32], [UnsafeMutablePointer<UInt8>], [Int32]) -> Int32
     ) -> Int32 {
         guard layout.planes.count == 3, bytes.count >= layout.byteCount,
             let base = bytes.bindMemory(to: UInt8.self).baseAddress
         else { return -1 }
-        return picture.withUnsafeMutableBufferPointer { buffer in
+        return frame.withUnsafeMutableBufferPointer { buffer in
             guard let result = buffer.baseAddress else { return -1 }
             return call(
                 layout.planes.map { base + $0.offset }, layout.planes.map { Int32($0.stride) },

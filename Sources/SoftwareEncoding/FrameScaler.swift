@@ -2,33 +2,33 @@ import CLibYUV
 import DevicePorts
 import Media
 
-/// Brings raw pictures of one layout to I420 of another size with libyuv, aspect
-/// kept, in one pass into one buffer that is used again for every picture. libyuv scales
+/// Brings raw frames of one layout to I420 of another size with libyuv, aspect
+/// kept, in one pass into one buffer that is used again for every frame. libyuv scales
 /// planes only: formats of one plane (YUYV, RGB) are unpacked and scaled in strips of some
 /// rows, which stay in the processor's cache between the two. Where that cannot be, when
 /// they are enlarged or the heights have no small ratio, they take two passes.
 ///
 /// I420 that has the size already is passed through untouched.
-public final class PictureScaler {
+public final class FrameScaler {
     public let source: FrameLayout
     public let target: FrameLayout
-    public let fit: PictureFit
-    /// Whether pictures pass as they are.
+    public let fit: Letterbox
+    /// Whether frames pass as they are.
     public let isIdentity: Bool
-    /// How often a picture is read and written from the first row to the last one: 0, 1 or 2.
+    /// How often a frame is read and written from the first row to the last one: 0, 1 or 2.
     public let passCount: Int
 
     private var output: [UInt8]
     /// NV12 that is scaled: its chroma planes in the source's size, U before V.
     private var splitChroma: [UInt8]
-    /// A format of one plane that is scaled: a strip of the picture as I420 in the source's width.
+    /// A format of one plane that is scaled: a strip of the frame as I420 in the source's width.
     private var unpacked: [UInt8]
     private let strip: Strip
 
     /// - Parameters:
     ///   - source: sides from 1 to 16,384.
     ///   - targetSize: even sides from 2 to 16,384.
-    public init(from source: FrameLayout, to targetSize: PictureSize) throws(VideoEncodingError) {
+    public init(from source: FrameLayout, to targetSize: FrameSize) throws(VideoEncodingError) {
         let sides = 1...16_384
         guard sides.contains(source.size.width), sides.contains(source.size.height) else {
             throw .unsupportedSize(source.size)
@@ -38,7 +38,7 @@ public final class PictureScaler {
         else { throw .unsupportedSize(targetSize) }
         self.source = source
         target = FrameLayout(packed: .i420, size: targetSize)
-        fit = PictureFit(source.size, into: targetSize)
+        fit = Letterbox(source.size, into: targetSize)
         isIdentity = source.format == .i420 && source.size == targetSize
         output = isIdentity ? [] : target.black
         let scalesChroma = source.format == .nv12 && source.size != fit.size
@@ -53,12 +53,12 @@ public final class PictureScaler {
         passCount = isIdentity ? 0 : unpacks && !isInPieces ? 2 : 1
     }
 
-    private static func layout(ofRows rows: Int, _ size: PictureSize) -> FrameLayout {
-        FrameLayout(packed: .i420, size: PictureSize(width: size.width, height: rows))
+    private static func layout(ofRows rows: Int, _ size: FrameSize) -> FrameLayout {
+        FrameLayout(packed: .i420, size: FrameSize(width: size.width, height: rows))
     }
 
-    /// Gives the picture in the target's layout for the time of the call, together with that layout.
-    /// - Parameter bytes: the picture in the source's layout.
+    /// Gives the frame in the target's layout for the time of the call, together with that layout.
+    /// - Parameter bytes: the frame in the source's layout.
     public func scale<Value>(
         _ bytes: UnsafeRawBufferPointer,
         _ body: (UnsafeRawBufferPointer, FrameLayout) throws(VideoEncodingError) -> Value
@@ -72,8 +72,8 @@ public final class PictureScaler {
         }.get()
     }
 
-    /// As the other one, for pictures that are no identity, into memory that began as a black picture and holds
-    /// nothing but this scaler's pictures.
+    /// As the other one, for frames that are no identity, into memory that started as a black frame and holds
+    /// nothing but this scaler's frames.
     public func scale(
         _ bytes: UnsafeRawBufferPointer, into memory: UnsafeMutableRawBufferPointer
     ) throws(VideoEncodingError) {
@@ -97,7 +97,7 @@ public final class PictureScaler {
         }
     }
 
-    /// The corner of the picture's place in one plane of the target.
+    /// The corner of the frame's place in one plane of the target.
     private func corner(ofPlane plane: Int, in target: UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8> {
         let layout = self.target.planes[plane]
         let divisor = plane == 0 ? 1 : 2
@@ -188,22 +188,22 @@ public final class PictureScaler {
         let luma = scale(
             plane: base + source.planes[0].offset, stride(source, 0), source.size, to: 0, of: target, fit.size)
         guard luma == 0 else { return luma }
-        let chroma = PictureSize(width: (source.size.width + 1) / 2, height: (source.size.height + 1) / 2)
+        let chroma = FrameSize(width: (source.size.width + 1) / 2, height: (source.size.height + 1) / 2)
         let width = Int32(chroma.width)
         return splitChroma.withUnsafeMutableBufferPointer { split -> Int32 in
             guard let u = split.baseAddress else { return -1 }
             let v = u + chroma.width * chroma.height
             SplitUVPlane(
                 base + source.planes[1].offset, stride(source, 1), u, width, v, width, width, Int32(chroma.height))
-            let half = PictureSize(width: fit.size.width / 2, height: fit.size.height / 2)
+            let half = FrameSize(width: fit.size.width / 2, height: fit.size.height / 2)
             let status = scale(plane: u, width, chroma, to: 1, of: target, half)
             return status == 0 ? scale(plane: v, width, chroma, to: 2, of: target, half) : status
         }
     }
 
     private func scale(
-        plane: UnsafePointer<UInt8>, _ stride: Int32, _ size: PictureSize, to index: Int,
-        of target: UnsafeMutablePointer<UInt8>, _ newSize: PictureSize
+        plane: UnsafePointer<UInt8>, _ stride: Int32, _ size: FrameSize, to index: Int,
+        of target: UnsafeMutablePointer<UInt8>, _ newSize: FrameSize
     ) -> Int32 {
         ScalePlane(
             plane, stride, Int32(size.width), Int32(size.height), corner(ofPlane: index, in: target),
@@ -212,7 +212,7 @@ public final class PictureScaler {
 }
 
 extension FrameLayout {
-    /// A picture of studio-range black, for the target of a scaler. The bars keep it: only the picture's own place is
+    /// A frame of studio-range black, for the target of a scaler. The bars keep it: only the frame's own place is
     /// written again.
     public var black: [UInt8] {
         let luma = size.width * size.height

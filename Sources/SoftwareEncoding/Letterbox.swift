@@ -1,25 +1,25 @@
 import Media
 
-/// Where a picture goes inside a frame of another size: as large as it fits with
+/// Where a frame goes inside a frame of another size: as large as it fits with
 /// its aspect kept, in the middle, the rest black.
-public struct PictureFit: Hashable, Sendable {
-    /// From the frame's left and top edge to the picture; even, as 4:2:0 chroma needs.
+public struct Letterbox: Hashable, Sendable {
+    /// From the frame's left and top edge to the frame; even, as 4:2:0 chroma needs.
     public let left: Int
     public let top: Int
-    /// The picture's size inside the frame; even sides of at least 2.
-    public let size: PictureSize
-    /// The frame has another aspect than the picture, so that there are black bars.
+    /// The frame's size inside the frame; even sides of at least 2.
+    public let size: FrameSize
+    /// The frame has another aspect than the frame, so that there are black bars.
     public let hasBars: Bool
 
     /// - Parameters:
     ///   - source: at least 1x1.
     ///   - frame: even sides of at least 2.
-    public init(_ source: PictureSize, into frame: PictureSize) {
+    public init(_ source: FrameSize, into frame: FrameSize) {
         // Both products are areas: whichever is smaller tells the side that limits.
         let limitedByWidth = source.width * frame.height >= frame.width * source.height
         let width = limitedByWidth ? frame.width : Self.even(source.width * frame.height, over: source.height)
         let height = limitedByWidth ? Self.even(source.height * frame.width, over: source.width) : frame.height
-        size = PictureSize(width: min(width, frame.width), height: min(height, frame.height))
+        size = FrameSize(width: min(width, frame.width), height: min(height, frame.height))
         left = (frame.width - size.width) / 4 * 2
         top = (frame.height - size.height) / 4 * 2
         hasBars = size != frame

@@ -3,7 +3,7 @@ import COpenH264
 import DevicePorts
 import Media
 
-/// H.264 in software, by OpenH264. Pictures of another size or format are scaled
+/// H.264 in software, by OpenH264. Frames of another size or format are scaled
 /// and converted on the way in.
 public final class OpenH264Encoder {
     public private(set) var configuration: VideoEncoderConfiguration
@@ -12,11 +12,11 @@ public final class OpenH264Encoder {
 
     private let session: OpenH264Session
     private var header: AVCDecoderConfigurationRecord?
-    private var scaler: PictureScaler?
-    private var keyFrameSchedule = KeyFrameSchedule()
+    private var scaler: FrameScaler?
+    private var keyframeSchedule = KeyframeSchedule()
     private var firstCaptureTime: MediaTimestamp?
 
-    /// - Parameter threadCount: more than one cuts every picture into as many slices, each encoded on
+    /// - Parameter threadCount: more than one cuts every frame into as many slices, each encoded on
     ///   its own thread; it costs a little quality.
     public init(configuration: VideoEncoderConfiguration, threadCount: Int = 1) throws(VideoEncodingError) {
         let size = configuration.size
@@ -45,7 +45,7 @@ public final class OpenH264Encoder {
     }
 
     /// The library raises profile_idc and level_idc by rules of its own; a stream
-    /// that is not what was asked for is refused before it begins.
+    /// that is not what was asked for is refused before it starts.
     private func verifyParameterSets() throws(VideoEncodingError) {
         let written = try session.parameterSets().withUnsafeBytes { AnnexBAccessUnit($0).parameterSets }
         guard let written else {
@@ -65,58 +65,58 @@ public final class OpenH264Encoder {
     ///   new.
     public func encode(_ frame: CapturedFrame) throws(VideoEncodingError) -> [EncodedPacket] {
         let time = frame.captureTime
-        let isKeyFrame = keyFrameSchedule.frameArrived(at: time, configuration: configuration)
-        if isKeyFrame { try makeNextPictureKey(true) }
+        let isKeyframe = keyframeSchedule.frameArrived(at: time, configuration: configuration)
+        if isKeyframe { try makeNextFrameKey(true) }
         let layout = frame.layout
         let scaler = try scaler(for: layout)
         conversionCount += scaler.passCount
         let encoded = try frame.withBytes { bytes throws(VideoEncodingError) in
             try scaler.scale(bytes) { bytes, layout throws(VideoEncodingError) in
-                try session.encode(picture(bytes, layout, at: time))
+                try session.encode(libraryFrame(bytes, layout, at: time))
             }
         }
-        if isKeyFrame { try makeNextPictureKey(false) }
+        if isKeyframe { try makeNextFrameKey(false) }
         let unit = encoded.map { $0.withUnsafeBytes { AnnexBAccessUnit($0) } }
-        if unit?.containsPicture != true {
+        if unit?.containsFrame != true {
             skippedFrameCount += 1
-            // A key frame that was left out is still wanted.
-            if isKeyFrame { keyFrameSchedule.keyFrameRequested() }
+            // A keyframe that was left out is still wanted.
+            if isKeyframe { keyframeSchedule.keyframeRequested() }
         }
         return unit.map { packets($0, at: time) } ?? []
     }
 
-    /// An interval of one picture makes the next one IDR, zero none. The library's ForceIntraFrame
+    /// An interval of one frame makes the next one IDR, zero none. The library's ForceIntraFrame
     /// would do it too, but forgets how full its rate control's buffer is.
-    private func makeNextPictureKey(_ isKey: Bool) throws(VideoEncodingError) {
+    private func makeNextFrameKey(_ isKey: Bool) throws(VideoEncodingError) {
         try session.setOption(ENCODER_OPTION_IDR_INTERVAL, named: "IDR_INTERVAL", to: Int32(isKey ? 1 : 0))
     }
 
-    private func scaler(for layout: FrameLayout) throws(VideoEncodingError) -> PictureScaler {
+    private func scaler(for layout: FrameLayout) throws(VideoEncodingError) -> FrameScaler {
         if let scaler, scaler.source == layout { return scaler }
-        let scaler = try PictureScaler(from: layout, to: configuration.size)
+        let scaler = try FrameScaler(from: layout, to: configuration.size)
         self.scaler = scaler
         return scaler
     }
 
-    private func picture(
+    private func libraryFrame(
         _ bytes: UnsafeRawBufferPointer, _ layout: FrameLayout, at time: MediaTimestamp
     ) -> SSourcePicture {
-        var picture = SSourcePicture()
+        var frame = SSourcePicture()
         let base = UnsafeMutablePointer(mutating: bytes.bindMemory(to: UInt8.self).baseAddress)
-        picture.iColorFormat = Int32(videoFormatI420.rawValue)
-        picture.iPicWidth = Int32(layout.size.width)
-        picture.iPicHeight = Int32(layout.size.height)
-        picture.pData.0 = base.map { $0 + layout.planes[0].offset }
-        picture.pData.1 = base.map { $0 + layout.planes[1].offset }
-        picture.pData.2 = base.map { $0 + layout.planes[2].offset }
-        picture.iStride.0 = Int32(layout.planes[0].stride)
-        picture.iStride.1 = Int32(layout.planes[1].stride)
-        picture.iStride.2 = Int32(layout.planes[2].stride)
+        frame.iColorFormat = Int32(videoFormatI420.rawValue)
+        frame.iPicWidth = Int32(layout.size.width)
+        frame.iPicHeight = Int32(layout.size.height)
+        frame.pData.0 = base.map { $0 + layout.planes[0].offset }
+        frame.pData.1 = base.map { $0 + layout.planes[1].offset }
+        frame.pData.2 = base.map { $0 + layout.planes[2].offset }
+        frame.iStride.0 = Int32(layout.planes[0].stride)
+        frame.iStride.1 = Int32(layout.planes[1].stride)
+        frame.iStride.2 = Int32(layout.planes[2].stride)
         // Milliseconds, for rate control only; zero would mean unknown.
         let first = firstCaptureTime ?? time
         firstCaptureTime = first
-        picture.uiTimeStamp = max(0, (time - first).wholeNanoseconds / 1_000_000) + 1
-        return picture
+        frame.uiTimeStamp = max(0, (time - first).wholeNanoseconds / 1_000_000) + 1
+        return frame
     }
 
     private func packets(_ unit: AnnexBAccessUnit, at time: MediaTimestamp) -> [EncodedPacket] {
@@ -125,15 +125,15 @@ public final class OpenH264Encoder {
             header = sets
             packets.append(EncodedPacket(kind: .videoHeader, decodeTime: time, payload: sets.bytes))
         }
-        if unit.containsPicture {
+        if unit.containsFrame {
             packets.append(
-                EncodedPacket(kind: .video(isKeyFrame: unit.isKeyFrame), decodeTime: time, payload: unit.payload))
+                EncodedPacket(kind: .video(isKeyframe: unit.isKeyframe), decodeTime: time, payload: unit.payload))
         }
         return packets
     }
 
     /// Makes the next frame a keyframe.
-    public func requestKeyFrame() { keyFrameSchedule.keyFrameRequested() }
+    public func requestKeyframe() { keyframeSchedule.keyframeRequested() }
 
     public func setBitrate(_ bitrate: Bitrate) throws(VideoEncodingError) {
         var changed = configuration
@@ -144,10 +144,10 @@ public final class OpenH264Encoder {
         configuration = changed
     }
 
-    public func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws(VideoEncodingError) {
+    public func setFrameRate(_ frameRate: FrameRate, keyframeInterval: Int) throws(VideoEncodingError) {
         var changed = configuration
         changed.frameRate = frameRate
-        changed.keyFrameInterval = keyFrameInterval
+        changed.keyframeInterval = keyframeInterval
         try Self.check(changed)
         try session.setOption(
             ENCODER_OPTION_FRAME_RATE, named: "FRAME_RATE", to: Float(frameRate.framesPerSecond))

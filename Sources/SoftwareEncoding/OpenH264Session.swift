@@ -61,18 +61,18 @@ final class OpenH264Session {
         try check("SetOption(\(name))", status)
     }
 
-    /// The parameter sets that the next key frame will carry, annex B.
+    /// The parameter sets that the next keyframe will carry, annex B.
     func parameterSets() throws(VideoEncodingError) -> [UInt8] {
         try check("EncodeParameterSets", encoder.pointee?.pointee.EncodeParameterSets(encoder, output))
         collectOutput()
         return accessUnit
     }
 
-    /// Encodes one picture.
-    /// - Returns: the access unit, annex B; `nil` when the encoder skipped the picture.
-    func encode(_ picture: SSourcePicture) throws(VideoEncodingError) -> [UInt8]? {
-        var picture = picture
-        try check("EncodeFrame", encoder.pointee?.pointee.EncodeFrame(encoder, &picture, output))
+    /// Encodes one frame.
+    /// - Returns: the access unit, annex B; `nil` when the encoder skipped the frame.
+    func encode(_ frame: SSourcePicture) throws(VideoEncodingError) -> [UInt8]? {
+        var frame = frame
+        try check("EncodeFrame", encoder.pointee?.pointee.EncodeFrame(encoder, &frame, output))
         guard output.pointee.eFrameType != videoFrameTypeSkip else { return nil }
         collectOutput()
         return accessUnit.isEmpty ? nil : accessUnit

@@ -1,12 +1,12 @@
 import Media
 
-/// How a picture is cut into strips of rows that can be scaled each for itself, with the same result as in one piece.
+/// How a frame is cut into strips of rows that can be scaled each for itself, with the same result as in one piece.
 ///
-/// A strip has a whole number of rows before and after, for luma and chroma alike. A filter that makes a picture
+/// A strip has a whole number of rows before and after, for luma and chroma alike. A filter that makes a frame
 /// smaller takes the samples about the middle of what a new one covers, and never looks beyond the strip; one that
-/// enlarges it does, so such a picture stays in one piece.
+/// enlarges it does, so such a frame stays in one piece.
 struct Strip {
-    /// Where a strip is, in the source and in the scaled picture.
+    /// Where a strip is, in the source and in the scaled frame.
     struct Place: Hashable {
         let sourceRow: Int
         let sourceRows: Int
@@ -26,7 +26,7 @@ struct Strip {
     /// - Parameters:
     ///   - source: at least 1x1.
     ///   - target: even sides of at least 2.
-    init(of source: PictureSize, to target: PictureSize) {
+    init(of source: FrameSize, to target: FrameSize) {
         let (height, newHeight) = (source.height, target.height)
         guard newHeight <= height, height % 2 == 0 else {
             sourceRows = height
@@ -54,8 +54,8 @@ struct Strip {
 }
 
 extension Strip.Place {
-    /// The whole picture.
-    init(of source: PictureSize, to target: PictureSize) {
+    /// The whole frame.
+    init(of source: FrameSize, to target: FrameSize) {
         self.init(sourceRow: 0, sourceRows: source.height, targetRow: 0, targetRows: target.height)
     }
 }

@@ -3,15 +3,15 @@ import Media
 
 /// Why the software encoder cannot go on.
 public enum VideoEncodingError: Error, Hashable, Sendable {
-    /// The picture is too small, too large for the level, or has an odd side, which 4:2:0 cannot crop to.
-    case unsupportedSize(PictureSize)
-    /// More pictures per second than the encoder can count with.
+    /// The frame is too small, too large for the level, or has an odd side, which 4:2:0 cannot crop to.
+    case unsupportedSize(FrameSize)
+    /// More frames per second than the encoder can count with.
     case unsupportedFrameRate(FrameRate)
-    /// The level does not carry this many bits, pictures or macroblocks per second.
-    case levelExceeded(H264Level, size: PictureSize, frameRate: FrameRate, bitrate: Bitrate)
+    /// The level does not carry this many bits, frames or macroblocks per second.
+    case levelExceeded(H264Level, size: FrameSize, frameRate: FrameRate, bitrate: Bitrate)
     /// A frame whose memory is smaller than its layout says.
     case incompleteFrame(FrameLayout, byteCount: Int)
-    /// The encoder wrote something else into its parameter sets than it was told: its profile_idc or level_idc.
+    /// The encoder wrote something else into its parameter sets than it was reported: its profile_idc or level_idc.
     case unexpectedParameterSet(field: String, asked: UInt8, written: UInt8)
     /// A call of the library failed. `reason` is what the library logged about it, if it did.
     case libraryFailed(call: String, status: Int, reason: String?)
@@ -21,13 +21,13 @@ extension VideoEncodingError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unsupportedSize(let size):
-            "the software encoder takes pictures of even width and height from 16x16 to 3840x2160, not \(size); "
+            "the software encoder takes frames of even width and height from 16x16 to 3840x2160, not \(size); "
                 + "choose another size"
         case .unsupportedFrameRate(let rate):
-            "the software encoder takes up to 60 pictures per second, not \(rate.framesPerSecond)"
+            "the software encoder takes up to 60 frames per second, not \(rate.framesPerSecond)"
         case .levelExceeded(let level, let size, let rate, let bitrate):
             "H.264 level \(level.rawValue / 10).\(level.rawValue % 10) does not carry \(size) at "
-                + "\(rate.framesPerSecond) pictures and \(bitrate.bitsPerSecond) bits per second; use a higher level"
+                + "\(rate.framesPerSecond) frames and \(bitrate.bitsPerSecond) bits per second; use a higher level"
         case .incompleteFrame(let layout, let byteCount):
             "a \(layout.size) \(layout.format.rawValue) frame came with \(byteCount) bytes instead of \(layout.byteCount)"
         case .unexpectedParameterSet(let field, let asked, let written):

@@ -1,27 +1,27 @@
 import Media
 
-/// Keeps a stream of pictures going while its camera is silent or away: decides when the last picture is given
+/// Keeps a stream of frames going while its camera is silent or away: decides when the last frame is given
 /// again, when a silent camera is given up, and when the next attempt to open it is due.
 ///
-/// Short gaps need nothing: pictures carry their own times, and the one before stays on the screen.
+/// Short gaps need nothing: frames carry their own times, and the one before stays on the screen.
 public struct CaptureContinuity {
     public enum Action: Hashable, Sendable {
-        /// Give the last picture again, as taken at this time.
-        case repeatPicture(at: MediaTimestamp)
+        /// Give the last frame again, as taken at this time.
+        case repeatFrame(at: MediaTimestamp)
         case closeCamera
         case openCamera
-        /// Tell people and scripts that pictures have stopped.
+        /// Tell people and scripts that frames have stopped.
         case reportInterruption(reason: String)
-        /// Tell them that pictures have returned, and after how long.
+        /// Tell them that frames have returned, and after how long.
         case reportReturn(after: Duration)
     }
 
-    /// A camera that gives nothing for so long gets its last picture repeated.
+    /// A camera that gives nothing for so long gets its last frame repeated.
     public static let repeatDelay = Duration.milliseconds(500)
-    /// A camera that gives nothing for so long, or for twenty pictures' time, is closed and opened again.
-    public static let silenceLimit = Duration.seconds(3)
-    /// As `silenceLimit`, before the first picture: sensors and their algorithms take time to start.
-    public static let startLimit = Duration.seconds(10)
+    /// A camera that gives nothing for so long, or for twenty frames' time, is closed and opened again.
+    public static let silenceTimeout = Duration.seconds(3)
+    /// As `silenceTimeout`, before the first frame: sensors and their algorithms take time to start.
+    public static let startTimeout = Duration.seconds(10)
     /// Between attempts to open a camera.
     public static let retryInterval = Duration.seconds(1)
 
@@ -33,10 +33,10 @@ public struct CaptureContinuity {
 
     private let frameDuration: Duration
     private var state: State
-    private var lastPicture: MediaTimestamp?
+    private var lastFrame: MediaTimestamp?
     private var lastRepetition: MediaTimestamp?
-    private var interruptionBegin: MediaTimestamp?
-    /// Whether the camera has given a picture since it was opened.
+    private var interruptionStart: MediaTimestamp?
+    /// Whether the camera has given a frame since it was opened.
     private var hasDelivered = false
 
     /// The camera has just been opened.
@@ -45,43 +45,43 @@ public struct CaptureContinuity {
         state = .running(since: now)
     }
 
-    /// Until when to wait for a picture; `timeReached` is to be told then.
+    /// Until when to wait for a frame; `timeReached` is to be reported then.
     public var deadline: MediaTimestamp {
         switch state {
         case .running(let since):
-            let silence = (lastPicture.map { max($0, since) } ?? since) + silenceLimit
+            let silence = (lastFrame.map { max($0, since) } ?? since) + silenceTimeout
             return nextRepetition.map { min($0, silence) } ?? silence
         case .away(let nextAttempt):
             return nextRepetition.map { min($0, nextAttempt) } ?? nextAttempt
         }
     }
 
-    private var silenceLimit: Duration {
-        hasDelivered ? max(Self.silenceLimit, frameDuration * 20) : max(Self.startLimit, frameDuration * 20)
+    private var silenceTimeout: Duration {
+        hasDelivered ? max(Self.silenceTimeout, frameDuration * 20) : max(Self.startTimeout, frameDuration * 20)
     }
 
     private var nextRepetition: MediaTimestamp? {
-        guard let lastPicture else { return nil }
+        guard let lastFrame else { return nil }
         if let lastRepetition { return lastRepetition + frameDuration }
-        return lastPicture + max(Self.repeatDelay, frameDuration * 3)
+        return lastFrame + max(Self.repeatDelay, frameDuration * 3)
     }
 
-    /// A picture has come, at this moment.
-    public mutating func pictureArrived(now: MediaTimestamp) -> [Action] {
-        lastPicture = now
+    /// A frame has come, at this moment.
+    public mutating func frameArrived(now: MediaTimestamp) -> [Action] {
+        lastFrame = now
         lastRepetition = nil
         hasDelivered = true
-        defer { interruptionBegin = nil }
-        return interruptionBegin.map { [.reportReturn(after: now - $0)] } ?? []
+        defer { interruptionStart = nil }
+        return interruptionStart.map { [.reportReturn(after: now - $0)] } ?? []
     }
 
-    /// The deadline was reached without a picture.
+    /// The deadline was reached without a frame.
     public mutating func timeReached(now: MediaTimestamp) -> [Action] {
         var actions: [Action] = []
         switch state {
         case .running(let since):
-            if now >= (lastPicture.map { max($0, since) } ?? since) + silenceLimit {
-                actions += interrupt("the camera gives no pictures", now: now)
+            if now >= (lastFrame.map { max($0, since) } ?? since) + silenceTimeout {
+                actions += interrupt("the camera gives no frames", now: now)
             }
         case .away(let nextAttempt):
             if now >= nextAttempt {
@@ -93,7 +93,7 @@ public struct CaptureContinuity {
             // After a stop of the whole machine the missed ones are not made up for.
             let time = now - due > Self.repeatDelay ? now : due
             lastRepetition = time
-            actions.append(.repeatPicture(at: time))
+            actions.append(.repeatFrame(at: time))
         }
         return actions
     }
@@ -106,8 +106,8 @@ public struct CaptureContinuity {
     private mutating func interrupt(_ reason: String, now: MediaTimestamp) -> [Action] {
         state = .away(nextAttempt: now + Self.retryInterval)
         hasDelivered = false
-        guard interruptionBegin == nil else { return [.closeCamera] }
-        interruptionBegin = lastPicture ?? now
+        guard interruptionStart == nil else { return [.closeCamera] }
+        interruptionStart = lastFrame ?? now
         return [.closeCamera, .reportInterruption(reason: reason)]
     }
 

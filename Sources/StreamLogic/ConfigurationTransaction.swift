@@ -5,7 +5,7 @@ import StreamQuality
 /// ```
 ///              set: changes at once
 ///            ┌────┐
-///            ▼    │   begin    ┌──────┐ set: noted
+///            ▼    │   start    ┌──────┐ set: noted
 ///  ───────▶ idle ─┴──────────▶ open ──┴─┐
 ///            ▲                  │  ▲────┘
 ///            └──────────────────┘
@@ -17,7 +17,7 @@ public struct ConfigurationTransaction: Sendable {
         case answer([String])
         /// Why nothing has changed.
         case refuse(String)
-        /// Make the stream so, all of it at one key frame.
+        /// Make the stream so, all of it at one keyframe.
         case apply(LiveConfiguration)
         /// End the stream in order.
         case endStream
@@ -31,9 +31,9 @@ public struct ConfigurationTransaction: Sendable {
     public init() {}
 
     public static let help = [
-        "set NAME VALUE [NAME VALUE...]   change settings, all of them at one key frame",
+        "set NAME VALUE [NAME VALUE...]   change settings, all of them at one keyframe",
         "begin                            note what is set from here on, and change nothing yet",
-        "commit                           change what was noted, all of it at one key frame",
+        "commit                           change what was noted, all of it at one keyframe",
         "cancel                           forget what was noted",
         "show                             the settings and their values",
         "stop                             end the stream",
@@ -104,7 +104,7 @@ public struct ConfigurationTransaction: Sendable {
     ) throws(QualityError) -> LiveConfiguration {
         var result = present
         for change in changes { try result.set(change.name, to: change.value) }
-        let mayRestart = result.settings.groupCrossing == .restartStream
+        let mayRestart = result.settings.tierSwitch == .restartStream
         guard result.dimension == present.dimension || mayRestart else {
             throw .dimensionNeedsRestart(result.dimension.size)
         }

@@ -6,15 +6,15 @@ public struct DropSummary {
     private static let interval = Duration.seconds(1)
 
     private struct Group {
-        var pictures = 0
-        var sounds = 0
+        var frames = 0
+        var audioPackets = 0
         var byteCount = 0
         var first: MediaTimestamp
         var last: MediaTimestamp
     }
 
     private var groups: [DroppedItem.Reason: Group] = [:]
-    /// When what came together is to be told.
+    /// When what came together is to be reported.
     public private(set) var deadline: MediaTimestamp?
 
     public init() {}
@@ -24,8 +24,8 @@ public struct DropSummary {
         deadline = deadline ?? now + Self.interval
         for item in items {
             var group = groups[item.reason] ?? Group(first: item.decodeTime, last: item.decodeTime)
-            group.pictures += item.kind.isVideo ? 1 : 0
-            group.sounds += item.kind.isVideo ? 0 : 1
+            group.frames += item.kind.isVideo ? 1 : 0
+            group.audioPackets += item.kind.isVideo ? 0 : 1
             group.byteCount += item.byteCount
             group.first = min(group.first, item.decodeTime)
             group.last = max(group.last, item.decodeTime)
@@ -34,18 +34,19 @@ public struct DropSummary {
     }
 
     /// - Parameters:
-    ///   - begin: the stream's time zero.
+    ///   - start: the stream's time zero.
     ///   - now: `nil` takes what there is, due or not.
     /// - Returns: a line for each reason.
-    public mutating func takeLines(since begin: MediaTimestamp?, now: MediaTimestamp?) -> [String] {
+    public mutating func takeLines(since start: MediaTimestamp?, now: MediaTimestamp?) -> [String] {
         guard let deadline, now.map({ $0 >= deadline }) ?? true else { return [] }
         defer {
             groups = [:]
             self.deadline = nil
         }
         return groups.sorted { $0.value.first < $1.value.first }.map { reason, group in
-            let times = [group.first, group.last].map { fixed(($0 - (begin ?? $0)).inSeconds, decimals: 1) }
-            return "dropped \(group.pictures) pictures and \(group.sounds) sounds of \(times[0]) to \(times[1]) s, "
+            let times = [group.first, group.last].map { fixed(($0 - (start ?? $0)).inSeconds, decimals: 1) }
+            return
+                "dropped \(group.frames) frames and \(group.audioPackets) audio packets of \(times[0]) to \(times[1]) s, "
                 + "\((group.byteCount + 999) / 1000) kB: \(reason.words)"
         }
     }
@@ -55,7 +56,7 @@ extension DroppedItem.Reason {
     fileprivate var words: String {
         switch self {
         case .bufferFull: "more came than may wait"
-        case .awaitingKeyFrame: "nothing can be shown of it without what was dropped before"
+        case .awaitingKeyframe: "nothing can be shown of it without what was dropped before"
         case .discarded: "too old to be worth sending"
         case .newConnection: "it waited for a connection that is gone"
         }

@@ -5,14 +5,14 @@ import Media
 ///
 /// Nothing here waits: the hardware is closed and opened on a thread of its own, and whoever runs the encoders tells
 /// what came of it, at each frame at the latest. On a machine without a hardware encoder there is nothing to climb:
-/// software is the plain first choice then, and needs no ladder.
-public struct EncoderLadder: Sendable {
+/// software is the plain first choice then, and needs no recovery.
+public struct EncoderRecovery: Sendable {
     public enum Action: Hashable, Sendable {
         /// Ask the hardware for a keyframe: cheap, and cures some stalls.
-        case forceKeyFrame
-        /// Begin to close the hardware encoder; its frames go back to the camera at once.
+        case forceKeyframe
+        /// Start to close the hardware encoder; its frames go back to the camera at once.
         case closeHardware
-        /// Begin to open the hardware encoder.
+        /// Start to open the hardware encoder.
         case openHardware
         /// Go on in software, at what the processor carries.
         case openSoftware
@@ -32,10 +32,10 @@ public struct EncoderLadder: Sendable {
         public var faultLimit = 4
         public var faultWindow = Duration.seconds(2)
         /// While the hardware is closed to be opened again nothing encodes. After so long software does.
-        public var closingLimit = Duration.seconds(1)
-        /// As `closingLimit`, of the opening that follows.
-        public var openingLimit = Duration.seconds(2)
-        /// So long without trouble, and the next trouble begins at the first step again.
+        public var closingTimeout = Duration.seconds(1)
+        /// As `closingTimeout`, of the opening that follows.
+        public var openingTimeout = Duration.seconds(2)
+        /// So long without trouble, and the next trouble starts at the first step again.
         public var recovery = Duration.seconds(10)
         /// So many reopenings without recovery between them, and software takes over.
         public var reopenLimit = 2
@@ -43,7 +43,7 @@ public struct EncoderLadder: Sendable {
         /// flag from a firmware that was silent, which only closing it once more heals.
         public var trialLimit = 2
         /// How long a trial may take to open: the hardware may be closed slowly before that.
-        public var trialOpeningLimit = Duration.seconds(10)
+        public var trialOpeningTimeout = Duration.seconds(10)
         /// How long a trial may take from then to its first frame.
         public var trialSilence = Duration.seconds(2)
         /// How long software runs before the hardware is tried again; doubled each time that fails.
@@ -59,7 +59,7 @@ public struct EncoderLadder: Sendable {
     /// The hardware is opened while software encodes.
     private struct Trial {
         var attempt: Int
-        /// Of a retry after a time in software; a reopening that took too long has been told already.
+        /// Of a retry after a time in software; a reopening that took too long has been reported already.
         let isRetry: Bool
         /// Since when the present attempt closes, opens, or is open.
         var since: MediaTimestamp
@@ -69,7 +69,7 @@ public struct EncoderLadder: Sendable {
     private enum State {
         case steady
         /// Since then a keyframe is waited for.
-        case keyFrameForced(MediaTimestamp)
+        case keyframeForced(MediaTimestamp)
         /// The hardware is closed to be opened again; nothing encodes since then.
         case closing(MediaTimestamp, reason: String)
         /// Nothing encodes since then. Without a reason nothing has failed: another encoder is wanted.
@@ -99,7 +99,7 @@ public struct EncoderLadder: Sendable {
         retryDelay = settings.retryDelay
     }
 
-    /// For a hardware encoder that begins to be opened now.
+    /// For a hardware encoder that starts to be opened now.
     public init(opening now: MediaTimestamp, settings: Settings = Settings()) {
         self.init(settings: settings)
         state = .opening(now, reason: nil)
@@ -115,7 +115,7 @@ public struct EncoderLadder: Sendable {
     /// Whether frames go to the hardware, be it for a trial.
     public var feedsHardware: Bool {
         switch state {
-        case .steady, .keyFrameForced, .reopened: true
+        case .steady, .keyframeForced, .reopened: true
         case .trial(let trial): trial.isOpen
         case .closing, .opening, .software, .givenUp: false
         }
@@ -126,22 +126,22 @@ public struct EncoderLadder: Sendable {
         switch state {
         case .software(let retryAt): return now >= retryAt ? retry(now: now) : []
         case .closing(let since, let reason):
-            guard now - since >= settings.closingLimit else { return [] }
-            let limit = settings.closingLimit.inSeconds
+            guard now - since >= settings.closingTimeout else { return [] }
+            let limit = settings.closingTimeout.inSeconds
             return goOnInSoftware("\(reason), and closing it has not returned for \(limit) s", now: now)
         case .opening(let since, let reason):
-            guard now - since >= settings.openingLimit else { return [] }
+            guard now - since >= settings.openingTimeout else { return [] }
             let cause = reason.map { "\($0), and " } ?? ""
-            let limit = settings.openingLimit.inSeconds
+            let limit = settings.openingTimeout.inSeconds
             return goOnInSoftware("\(cause)opening it has not returned for \(limit) s", now: now)
         case .trial(let trial):
-            let patience = trial.isOpen ? settings.trialSilence : settings.trialOpeningLimit
+            let patience = trial.isOpen ? settings.trialSilence : settings.trialOpeningTimeout
             guard now - trial.since >= patience else { return [] }
             return trialFailed(
                 trial.isOpen ? "no frame for \(patience.inSeconds) s" : "it does not open", isDead: !trial.isOpen,
                 now: now)
         case .givenUp: return []
-        case .steady, .keyFrameForced, .reopened:
+        case .steady, .keyframeForced, .reopened:
             let since = unansweredSince ?? now
             unansweredSince = since
             guard now - since >= settings.silence else { return [] }
@@ -159,7 +159,7 @@ public struct EncoderLadder: Sendable {
             restartWatch()
             state = .reopened(now)
             return [.crossToHardware, .emit(.encoderRestarted(reason: "the hardware encoder gives frames again"))]
-        case .keyFrameForced(let time), .reopened(let time):
+        case .keyframeForced(let time), .reopened(let time):
             if now - time >= settings.recovery { recovered() }
             return []
         case .trial, .steady, .closing, .opening, .software, .givenUp: return []
@@ -178,7 +178,7 @@ public struct EncoderLadder: Sendable {
     /// A call of the hardware failed; it encodes no more.
     public mutating func hardwareFailed(reason: String, now: MediaTimestamp) -> [Action] {
         switch state {
-        case .steady, .keyFrameForced, .reopened: return reopen(reason: reason, now: now)
+        case .steady, .keyframeForced, .reopened: return reopen(reason: reason, now: now)
         case .trial: return trialFailed(reason, now: now)
         case .closing, .opening, .software, .givenUp: return []
         }
@@ -188,7 +188,7 @@ public struct EncoderLadder: Sendable {
     public mutating func softwareFailed(reason: String) -> [Action] {
         if case .givenUp = state { return [] }
         state = .givenUp
-        return [.giveUp(reason: reason), .emit(.failed(.videoEncodingFailed, reason: reason))]
+        return [.giveUp(reason: reason), .emit(.failed(.videoEncodingFailed, message: reason))]
     }
 
     /// A frame could not go in, as a call of the driver has not returned since then.
@@ -196,13 +196,13 @@ public struct EncoderLadder: Sendable {
         guard now - since >= settings.longestCall else { return [] }
         let reason = "a call has not returned for \(settings.longestCall.inSeconds) s"
         switch state {
-        case .steady, .keyFrameForced, .reopened: return [.closeHardware] + fallBack(reason: reason, now: now)
+        case .steady, .keyframeForced, .reopened: return [.closeHardware] + fallBack(reason: reason, now: now)
         case .trial(let trial) where trial.isOpen: return trialFailed(reason, now: now)
         case .trial, .closing, .opening, .software, .givenUp: return []
         }
     }
 
-    /// What `closeHardware` began has ended.
+    /// What `closeHardware` started has ended.
     public mutating func hardwareClosed(now: MediaTimestamp) -> [Action] {
         switch state {
         case .closing(_, let reason):
@@ -212,11 +212,11 @@ public struct EncoderLadder: Sendable {
             trial.since = now
             state = .trial(trial)
             return [.openHardware]
-        case .steady, .keyFrameForced, .opening, .reopened, .software, .givenUp: return []
+        case .steady, .keyframeForced, .opening, .reopened, .software, .givenUp: return []
         }
     }
 
-    /// What `openHardware` began has succeeded.
+    /// What `openHardware` started has succeeded.
     public mutating func hardwareOpened(now: MediaTimestamp) -> [Action] {
         switch state {
         case .opening(_, let reason):
@@ -228,7 +228,7 @@ public struct EncoderLadder: Sendable {
             trial.since = now
             state = .trial(trial)
             return []
-        case .steady, .keyFrameForced, .closing, .reopened, .software, .givenUp: return []
+        case .steady, .keyframeForced, .closing, .reopened, .software, .givenUp: return []
         }
     }
 
@@ -239,9 +239,9 @@ public struct EncoderLadder: Sendable {
         case .trial: return trialFailed(reason, isDead: isDead, now: now)
         case .opening(_, let earlier):
             // Software at once; another attempt is made beside it.
-            let told = goOnInSoftware(earlier.map { "\($0), and then: \(reason)" } ?? reason, now: now)
-            return told + trialFailed(reason, isDead: isDead, now: now)
-        case .steady, .keyFrameForced, .closing, .reopened, .software, .givenUp:
+            let reported = goOnInSoftware(earlier.map { "\($0), and then: \(reason)" } ?? reason, now: now)
+            return reported + trialFailed(reason, isDead: isDead, now: now)
+        case .steady, .keyframeForced, .closing, .reopened, .software, .givenUp:
             vainTrials = isDead ? 1 : 0
             return fallBack(reason: reason, now: now)
         }
@@ -250,12 +250,12 @@ public struct EncoderLadder: Sendable {
     private mutating func climb(reason: String, now: MediaTimestamp) -> [Action] {
         switch state {
         case .steady:
-            // A recovery long ago starts the ladder anew.
+            // A recovery long ago starts the count of reopenings anew.
             if let lastTrouble, now - lastTrouble >= settings.recovery { reopenCount = 0 }
             restartWatch()
-            state = .keyFrameForced(now)
-            return [.forceKeyFrame]
-        case .keyFrameForced, .reopened: return reopen(reason: reason, now: now)
+            state = .keyframeForced(now)
+            return [.forceKeyframe]
+        case .keyframeForced, .reopened: return reopen(reason: reason, now: now)
         case .closing, .opening, .software, .trial, .givenUp: return []
         }
     }
@@ -311,8 +311,8 @@ public struct EncoderLadder: Sendable {
         vainTrials = isDead ? vainTrials + 1 : 0
         var actions: [Action] = [.closeHardware]
         if trial.isRetry {
-            let told = "the hardware encoder was tried again: \(reason)"
-            actions.append(.emit(.softwareEncoderInUse(reason: told)))
+            let reported = "the hardware encoder was tried again: \(reason)"
+            actions.append(.emit(.softwareEncoderInUse(reason: reported)))
         }
         if vainTrials == settings.deadAfter { actions.append(.emit(.hardwareEncoderDead(reason: reason))) }
         return actions

@@ -71,7 +71,7 @@ extension EventCode {
     public var meaning: String {
         switch self {
         case .connected: "connected to the server"
-        case .publishing: "handshake done, publishing begins"
+        case .publishing: "handshake done, publishing starts"
         case .uplinkTooSlow: "the uplink is too slow"
         case .reconnecting: "disconnected, reconnecting"
         case .softwareEncoderInUse: "the hardware encoder failed, the software encoder is in use"
@@ -85,7 +85,7 @@ extension EventCode {
         case .machineRestarting: "a video encoder works no more, the machine restarts"
         case .retryAfterLookup: "the host name was not found, trying again"
         case .retryAfterConnect: "no connection to the server, trying again"
-        case .retryAfterHandshake: "the server did not let the stream begin, trying again"
+        case .retryAfterHandshake: "the server did not let the stream start, trying again"
         case .retryAfterClose: "the connection ended, trying again"
         default: errorMeaning
         }
@@ -114,7 +114,7 @@ extension EventCode {
         case .microphoneUnavailable: "the microphone could not be opened"
         case .videoEncodingFailed: "video encoding failed"
         case .audioEncodingFailed: "audio encoding failed"
-        case .unsupportedResolution: "the picture size is not supported"
+        case .unsupportedResolution: "the frame size is not supported"
         case .unsupportedSampleRate: "the sample rate is not supported"
         case .recoveriesFailed: "disconnected, and every attempt to recover failed"
         case .reconnectFailed: "reconnecting failed for good"

@@ -1,38 +1,32 @@
 import Media
 import StreamQuality
 
-extension Event {
-    /// A change of the operating point, with its reason.
-    public static func ofQuality(_ change: QualityChange) -> Event {
-        var fields: [(name: String, value: Value)] = [
-            ("reason", .text(change.reason.name)), ("meaning", .text(change.reason.rawValue)),
-        ]
-        fields += change.to.fields
-        fields.append(("previousBitsPerSecond", .integer(change.from.mediaBitrate.bitsPerSecond)))
-        if let estimate = change.linkEstimate { fields.append(("linkBitsPerSecond", .integer(estimate.bitsPerSecond))) }
-        let link = change.linkEstimate.map { "; the link carries about \(kilobits($0)) kbit/s" } ?? ""
-        return Event(
-            nil, code: EventCode.qualityChanged.rawValue,
-            text: "quality: \(change.to.summary) (\(change.reason.rawValue)\(link))", fields: fields)
+extension QualityChange {
+    var text: String {
+        let link = linkEstimate.map { "; the link carries about \(kilobits($0)) kbit/s" } ?? ""
+        return "quality: \(to.summary) (\(reason.rawValue)\(link))"
     }
 
-    /// One of ten measurements a second, for traces.
-    public static func ofMeasurement(_ measurement: StreamMeasurement, linkEstimate: Bitrate?) -> Event {
-        var fields: [(name: String, value: Value)] = [
-            ("delaySeconds", .number(measurement.deliveryDelay.inSeconds)),
-            ("appendedBytes", .integer(measurement.appendedBytes)),
-            ("deliveredBytes", .integer(measurement.deliveredBytes)),
-            ("undeliveredBytes", .integer(measurement.undeliveredBytes)),
-            ("waitingBytes", .integer(measurement.waitingBytes)),
-            ("encodedVideoBytes", .integer(measurement.encodedVideoBytes)),
-            ("encodedPictures", .integer(measurement.encodedPictures)),
-            ("skippedPictures", .integer(measurement.skippedPictures)),
+    var fields: [EventField] {
+        var fields: [EventField] = [("reason", .text(reason.name)), ("meaning", .text(reason.rawValue))]
+        fields += to.fields
+        fields.append(("previousBitsPerSecond", .integer(from.mediaBitrate.bitsPerSecond)))
+        if let linkEstimate { fields.append(("linkBitsPerSecond", .integer(linkEstimate.bitsPerSecond))) }
+        return fields
+    }
+}
+
+extension StreamMeasurement {
+    func fields(linkEstimate: Bitrate?) -> [EventField] {
+        var fields: [EventField] = [
+            ("delaySeconds", .number(deliveryDelay.inSeconds)), ("appendedBytes", .integer(appendedBytes)),
+            ("deliveredBytes", .integer(deliveredBytes)), ("undeliveredBytes", .integer(undeliveredBytes)),
+            ("waitingBytes", .integer(waitingBytes)), ("encodedVideoBytes", .integer(encodedVideoBytes)),
+            ("encodedFrames", .integer(encodedFrames)), ("skippedFrames", .integer(skippedFrames)),
         ]
         if let linkEstimate { fields.append(("linkBitsPerSecond", .integer(linkEstimate.bitsPerSecond))) }
-        return Event("measured", code: 0, text: nil, fields: fields)
+        return fields
     }
-
-    private static func kilobits(_ rate: Bitrate) -> String { fixed(rate.kilobitsPerSecond, decimals: 0) }
 }
 
 extension OperatingPoint {
@@ -45,22 +39,19 @@ extension OperatingPoint {
     /// The name of the row, as people write it.
     public var qualityName: String { videoQuality?.name ?? audioQuality.map { "audio \($0.name)" } ?? "none" }
 
-    var summary: String {
+    fileprivate var summary: String {
         var parts: [String] = []
         if let videoQuality {
             parts.append(
-                "\(videoQuality.name), \(frameRate.framesPerSecond) fps, "
-                    + "\(fixed(videoBitrate.kilobitsPerSecond, decimals: 0)) kbit/s")
+                "\(videoQuality.name), \(frameRate.framesPerSecond) fps, \(kilobits(videoBitrate)) kbit/s")
         }
-        if let audioQuality {
-            parts.append("audio \(fixed(audioQuality.bitrate.kilobitsPerSecond, decimals: 0)) kbit/s")
-        }
+        if let audioQuality { parts.append("audio \(kilobits(audioQuality.bitrate)) kbit/s") }
         return parts.joined(separator: ", ")
     }
 
     /// What events say of it.
-    public var fields: [(name: String, value: Event.Value)] {
-        var fields: [(name: String, value: Event.Value)] = [
+    var fields: [EventField] {
+        var fields: [EventField] = [
             ("quality", .text(qualityName)), ("targetBitsPerSecond", .integer(mediaBitrate.bitsPerSecond)),
         ]
         if videoQuality != nil {
@@ -75,6 +66,20 @@ extension OperatingPoint {
 }
 
 extension QualityChangeReason {
-    /// The reason as scripts know it.
-    public var name: String { "\(self)" }
+    /// The reason as scripts know it. Spelled out, as `EventCode.name` is and for its reason.
+    var name: String {
+        switch self {
+        case .linkCarriesLess: "linkCarriesLess"
+        case .stalled: "stalled"
+        case .resumed: "resumed"
+        case .backlogSent: "backlogSent"
+        case .probing: "probing"
+        case .probeFailed: "probeFailed"
+        case .encoderSkips: "encoderSkips"
+        case .tierSwitched: "tierSwitched"
+        case .settingsChanged: "settingsChanged"
+        }
+    }
 }
+
+private func kilobits(_ rate: Bitrate) -> String { fixed(rate.kilobitsPerSecond, decimals: 0) }

@@ -1,9 +1,66 @@
-public enum StreamTrack: String, Sendable {
-    case video, audio
+import Media
+
+extension SourceEvent {
+    /// For people.
+    public var text: String {
+        switch self {
+        case .interrupted(let track, let source, let reason):
+            let substitute = track == .video ? "the last frame goes on" : "silence goes out"
+            return "\(reason); \(substitute) until \(source) is back"
+        case .returned(_, let source, let gap):
+            return "\(source) is back after \(fixed(gap.inSeconds, decimals: 1)) s"
+        }
+    }
+
+    var fields: [EventField] {
+        switch self {
+        case .interrupted(let track, let source, let reason):
+            [("track", .text(track.rawValue)), ("source", .text(source)), ("reason", .text(reason))]
+        case .returned(let track, let source, let gap):
+            [("track", .text(track.rawValue)), ("source", .text(source)), ("seconds", .number(gap.inSeconds))]
+        }
+    }
 }
 
-/// A device was lost while the stream goes on, or has come back.
-public enum SourceNotice: Sendable {
-    case interrupted(StreamTrack, source: String, reason: String)
-    case returned(StreamTrack, source: String, after: Duration)
+extension PublishCounters {
+    /// What the status says about the sources.
+    public var sourceFields: [EventField] {
+        let video = videoSource
+        var fields: [EventField] = [
+            ("sourceFrames", .integer(video.capturedFrames)), ("sourceDropped", .integer(video.droppedFrames)),
+            ("sourceRepeated", .integer(video.repeatedFrames)),
+            ("sourceDecoded", .integer(video.decodedFrames)), ("sourceRotated", .integer(video.turnedFrames)),
+            ("sourceConverted", .integer(conversions)), ("sourcePasses", .integer(video.passes + conversions)),
+            ("sourceMapped", .integer(video.mappedFrames)), ("sourceInterruptions", .integer(video.interruptions)),
+            ("audioSamples", .integer(audioSource.capturedFrames)), ("audioSilent", .integer(audioSource.silentFrames)),
+            ("audioOverruns", .integer(audioSource.overruns)),
+            ("audioInterruptions", .integer(audioSource.interruptions)),
+        ]
+        if let drift = audioSource.driftPPM { fields.append(("audioDriftPPM", .number(drift))) }
+        if let peak = audioSource.peakDecibels { fields.append(("audioPeakDecibels", .number(peak))) }
+        if let mean = audioSource.meanDecibels { fields.append(("audioMeanDecibels", .number(mean))) }
+        return fields
+    }
+}
+
+/// What people are shown of camera and microphone; `nil` for what is none.
+public struct SourceSummary {
+    public let camera: String?
+    public let microphone: String?
+
+    public init(_ counters: PublishCounters) {
+        let (video, audio) = (counters.videoSource, counters.audioSource)
+        camera =
+            video.capturedFrames + video.repeatedFrames > 0
+            ? "\(video.capturedFrames) frames, \(video.droppedFrames) lost, \(video.repeatedFrames) repeated, "
+                + "\(video.decodedFrames) decoded, \(counters.conversions) converted"
+            : nil
+        guard audio.capturedFrames + audio.silentFrames > 0 else {
+            microphone = nil
+            return
+        }
+        let drift = audio.driftPPM.map { "drift \(fixed($0, decimals: 1)) ppm" } ?? "drift not known yet"
+        let level = audio.peakDecibels.map { "peak \(fixed($0, decimals: 1)) dB" } ?? "silent"
+        microphone = "\(level), \(audio.overruns) overruns, \(drift)"
+    }
 }

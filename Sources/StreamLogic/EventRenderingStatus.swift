@@ -1,84 +1,84 @@
+import Bitstream
 import Media
+import StreamQuality
 
-extension PublishCounters {
-    /// What the status says about the sources.
-    public var sourceFields: [(name: String, value: Event.Value)] {
-        let video = videoSource
-        var fields: [(name: String, value: Event.Value)] = [
-            ("sourceFrames", .integer(video.capturedFrames)), ("sourceDropped", .integer(video.droppedFrames)),
-            ("sourceRepeated", .integer(video.repeatedFrames)),
-            ("sourceDecoded", .integer(video.decodedFrames)), ("sourceTurned", .integer(video.turnedFrames)),
-            ("sourceConverted", .integer(conversions)), ("sourcePasses", .integer(video.passes + conversions)),
-            ("sourceMapped", .integer(video.mappedFrames)), ("sourceInterruptions", .integer(video.interruptions)),
-            ("audioFrames", .integer(audioSource.capturedFrames)), ("audioSilent", .integer(audioSource.silentFrames)),
-            ("audioOverruns", .integer(audioSource.overruns)),
-            ("audioInterruptions", .integer(audioSource.interruptions)),
+extension StreamStatus {
+    var text: String {
+        "\(fixed(rates.videoFramesPerSecond, decimals: 1)) fps, "
+            + "\(fixed(rates.total.kilobitsPerSecond, decimals: 0)) of "
+            + "\(fixed(point.mediaBitrate.kilobitsPerSecond, decimals: 0)) kbit/s (\(point.qualityName)), "
+            + "\(fixed(buffered.inSeconds, decimals: 2)) s buffered, \(counters.sentFrames) frames sent, "
+            + "\(counters.skippedFrames) skipped, \(counters.droppedFrames) dropped, "
+            + "\(counters.decimatedFrames) decimated"
+    }
+
+    var fields: [EventField] {
+        var fields: [EventField] = [
+            ("state", .text(state.rawValue)), ("encoder", .text(encoder?.name ?? "none")),
+            ("videoFramesPerSecond", .number(rates.videoFramesPerSecond)),
+            ("audioPacketsPerSecond", .number(rates.audioPacketsPerSecond)),
+            ("bitsPerSecond", .integer(rates.total.bitsPerSecond)),
+            ("bufferedSeconds", .number(buffered.inSeconds)),
+            ("videoFrames", .integer(counters.sentFrames)), ("videoSkipped", .integer(counters.skippedFrames)),
+            ("videoDropped", .integer(counters.droppedFrames)),
+            ("videoDecimated", .integer(counters.decimatedFrames)),
         ]
-        // Those that may be missing are named in `optionalSourceFields`.
-        if let drift = audioSource.driftPPM { fields.append(("audioDriftPPM", .number(drift))) }
-        if let peak = audioSource.peakDecibels { fields.append(("audioPeakDecibels", .number(peak))) }
-        if let mean = audioSource.meanDecibels { fields.append(("audioMeanDecibels", .number(mean))) }
+        fields += point.fields
+        fields += counters.sourceFields
+        if let linkEstimate { fields.append(("linkBitsPerSecond", .integer(linkEstimate.bitsPerSecond))) }
+        if let reason { fields.append(("reason", .text(reason.name))) }
         return fields
     }
-
-    static let optionalSourceFields = ["audioDriftPPM", "audioPeakDecibels", "audioMeanDecibels"]
 }
 
-/// What people are told of camera and microphone; `nil` for what is none.
-public struct SourceSummary {
-    public let camera: String?
-    public let microphone: String?
+extension FileStreamStatus {
+    var text: String {
+        "\(fixed(rates.videoFramesPerSecond, decimals: 1)) fps, "
+            + "\(fixed(rates.total.kilobitsPerSecond, decimals: 0)) kbit/s, \(sentFrames) frames sent"
+    }
 
-    /// - Parameter fields: of a status event, or `sourceFields`.
-    public init(_ fields: [(name: String, value: Event.Value)]) {
-        func number(_ name: String) -> Double? { fields.first { $0.name == name }?.value.number }
-        func count(_ name: String) -> Int { Int(number(name) ?? 0) }
-        let isCamera = count("sourceFrames") + count("sourceRepeated") > 0
-        camera =
-            isCamera
-            ? "\(count("sourceFrames")) pictures, \(count("sourceDropped")) lost, \(count("sourceRepeated")) repeated, "
-                + "\(count("sourceDecoded")) decoded, \(count("sourceConverted")) converted"
-            : nil
-        guard count("audioFrames") + count("audioSilent") > 0 else {
-            microphone = nil
-            return
-        }
-        let drift = number("audioDriftPPM").map { "drift \(fixed($0, decimals: 1)) ppm" } ?? "drift not known yet"
-        let level = number("audioPeakDecibels").map { "peak \(fixed($0, decimals: 1)) dB" } ?? "silent"
-        microphone = "\(level), \(count("audioOverruns")) overruns, \(drift)"
+    var fields: [EventField] {
+        [
+            ("state", .text(state.rawValue)), ("videoFramesPerSecond", .number(rates.videoFramesPerSecond)),
+            ("audioPacketsPerSecond", .number(rates.audioPacketsPerSecond)),
+            ("bitsPerSecond", .integer(rates.total.bitsPerSecond)),
+            ("videoFrames", .integer(sentFrames)), ("audioPackets", .integer(sentAudioPackets)),
+        ]
     }
 }
 
-extension Event {
-    /// Of a status event, what it says of camera and microphone.
-    public var sourceFields: [(name: String, value: Value)] {
-        let known = Set(PublishCounters().sourceFields.map(\.name) + PublishCounters.optionalSourceFields)
-        return fields.filter { known.contains($0.name) }
+extension PublishCounters {
+    func totalsText(audioSeconds: Double) -> String {
+        "ended: \(sentFrames) frames and \(fixed(audioSeconds, decimals: 1)) s of audio sent, "
+            + "\(skippedFrames) frames skipped by the encoder, \(droppedFrames) dropped, "
+            + "\(decimatedFrames) decimated"
+    }
+
+    func totalsFields(audioSeconds: Double) -> [EventField] {
+        [
+            ("videoFrames", .integer(sentFrames)), ("videoSkipped", .integer(skippedFrames)),
+            ("videoDropped", .integer(droppedFrames)), ("videoDecimated", .integer(decimatedFrames)),
+            ("sourceFrames", .integer(videoSource.capturedFrames)),
+            ("sourceRepeated", .integer(videoSource.repeatedFrames)),
+            ("videoBytes", .integer(sentVideoBytes)),
+            ("audioPackets", .integer(sentAudioPackets)), ("audioBytes", .integer(sentAudioBytes)),
+            ("audioSeconds", .number(audioSeconds)),
+        ]
     }
 }
 
-extension Event.Value {
-    public var number: Double? {
-        switch self {
-        case .integer(let number): Double(number)
-        case .number(let number): number
-        case .text, .flag: nil
-        }
+/// The totals of a file: of sources and encoders it has none.
+extension MediaTally {
+    var totalsText: String {
+        "ended: \(video.count) frames and \(fixed(audioDuration.inSeconds, decimals: 1)) s of audio sent"
     }
-}
 
-extension Event {
-    public init(_ notice: SourceNotice) {
-        switch notice {
-        case .interrupted(let track, let source, let reason):
-            let substitute = track == .video ? "the last picture goes on" : "silence goes out"
-            self.init(
-                "sourceInterrupted", text: "\(reason); \(substitute) until \(source) is back",
-                ["track": .text(track.rawValue), "source": .text(source), "reason": .text(reason)])
-        case .returned(let track, let source, let gap):
-            self.init(
-                "sourceReturned", text: "\(source) is back after \(fixed(gap.inSeconds, decimals: 1)) s",
-                ["track": .text(track.rawValue), "source": .text(source), "seconds": .number(gap.inSeconds)])
-        }
+    var totalsFields: [EventField] {
+        [
+            ("videoFrames", .integer(video.count)), ("videoBytes", .integer(video.byteCount)),
+            ("videoSkipped", .integer(0)), ("videoDropped", .integer(0)), ("videoDecimated", .integer(0)),
+            ("audioPackets", .integer(audio.count)), ("audioBytes", .integer(audio.byteCount)),
+            ("audioSeconds", .number(audioDuration.inSeconds)),
+        ]
     }
 }

@@ -43,7 +43,7 @@ public struct LiveConfiguration: Hashable, Sendable {
         case .framesPerSecond:
             guard let rate = Int(value), (1...60).contains(rate) else {
                 throw .unusableValue(
-                    setting: name, value: value, rule: "is a whole number of pictures a second, 1 to 60")
+                    setting: name, value: value, rule: "is a whole number of frames a second, 1 to 60")
             }
             settings.frameRateLimit = FrameRate(framesPerSecond: rate)
         case .dimension: dimension = try VideoDimension(parsing: value)
@@ -57,10 +57,10 @@ public struct LiveConfiguration: Hashable, Sendable {
         switch setting {
         case .quality, .bitrate, .framesPerSecond, .dimension:
             guard settings.videoQuality == nil else { return }
-            throw .unusableValue(setting: setting.rawValue, value: value, rule: "needs a stream with a picture")
+            throw .unusableValue(setting: setting.rawValue, value: value, rule: "needs a stream with a frame")
         case .audioQuality, .keepAudioQuality, .mute:
             guard settings.audioQuality == nil else { return }
-            throw .unusableValue(setting: setting.rawValue, value: value, rule: "needs a stream with sound")
+            throw .unusableValue(setting: setting.rawValue, value: value, rule: "needs a stream with audio")
         case .policy: return
         }
     }
@@ -104,18 +104,18 @@ extension QualitySettings {
         switch name {
         case "nothing":
             isAutomatic = false
-            groupCrossing = .never
+            tierSwitch = .never
         case "seamless":
             isAutomatic = true
-            groupCrossing = .never
+            tierSwitch = .never
         case "restart":
             isAutomatic = true
-            groupCrossing = .restartStream
+            tierSwitch = .restartStream
         default: throw .unusableValue(setting: "adapt", value: name, rule: "is nothing, seamless or restart")
         }
     }
 
-    var policyName: String { !isAutomatic ? "nothing" : groupCrossing == .never ? "seamless" : "restart" }
+    var policyName: String { !isAutomatic ? "nothing" : tierSwitch == .never ? "seamless" : "restart" }
 
     /// - Parameter text: "MIN,START,MAX" in kbit/s; or SD, HD or FHD, which bring their frame rate along.
     public mutating func setBitrate(_ text: String) throws(QualityError) {

@@ -4,16 +4,16 @@ import Settings
 
 /// Watches media that is already encoded for what the service would refuse.
 public struct PlatformWatch {
-    /// How much media may pass without sound before it is missed.
-    private static let soundLimit = 5000
+    /// How much media may pass without audio before it is missed.
+    private static let audioTimeout = 5000
 
     private let platform: PlatformProfile
-    private var size: PictureSize?
-    private var lastKeyFrame: UInt32?
+    private var size: FrameSize?
+    private var lastKeyframe: UInt32?
     private var firstTimestamp: UInt32?
-    private var hasSound = false
-    private var hasToldOfSound = false
-    private var hasToldOfKeyFrames = false
+    private var hasAudio = false
+    private var hasReportedAudio = false
+    private var hasReportedKeyframes = false
 
     public init(_ platform: PlatformProfile) { self.platform = platform }
 
@@ -21,29 +21,29 @@ public struct PlatformWatch {
     /// - Throws: when the service does not go on from here.
     public mutating func tagRead(_ tag: FLVTag) throws(StreamFailure) -> String? {
         if firstTimestamp == nil { firstTimestamp = tag.timestamp }
-        if tag.kind == .audio { hasSound = true }
-        // A key frame of H.264, or its sequence header; nearly all tags are neither.
-        if tag.kind == .video, tag.body.first == 0x17, let warning = try pictureRead(tag) { return warning }
-        guard platform.requiresAudio, !hasSound, !hasToldOfSound,
-            Self.distance(firstTimestamp, tag.timestamp) > Self.soundLimit
+        if tag.kind == .audio { hasAudio = true }
+        // A keyframe of H.264, or its sequence header; nearly all tags are neither.
+        if tag.kind == .video, tag.body.first == 0x17, let warning = try frameRead(tag) { return warning }
+        guard platform.requiresAudio, !hasAudio, !hasReportedAudio,
+            Self.distance(firstTimestamp, tag.timestamp) > Self.audioTimeout
         else { return nil }
-        hasToldOfSound = true
-        return "\(platform.name) shows no stream without sound, and the file has none"
+        hasReportedAudio = true
+        return "\(platform.name) shows no stream without audio, and the file has none"
     }
 
-    private mutating func pictureRead(_ tag: FLVTag) throws(StreamFailure) -> String? {
+    private mutating func frameRead(_ tag: FLVTag) throws(StreamFailure) -> String? {
         guard let header = try? FLVVideoHeader(parsing: tag.body), header.codec == .avc else { return nil }
         if header.packetType == .sequenceHeader {
             try sequenceHeaderRead(tag)
             return nil
         }
-        guard header.frameType == .keyFrame else { return nil }
-        let distance = Self.distance(lastKeyFrame, tag.timestamp)
-        lastKeyFrame = tag.timestamp
-        // A picture's duration more is no other interval.
-        guard !hasToldOfKeyFrames, distance > platform.longestKeyFrameInterval.milliseconds + 100 else { return nil }
-        hasToldOfKeyFrames = true
-        return "\(platform.name) wants a key frame every \(fixed(platform.keyFrameInterval.inSeconds, decimals: 0)) s; "
+        guard header.frameType == .keyframe else { return nil }
+        let distance = Self.distance(lastKeyframe, tag.timestamp)
+        lastKeyframe = tag.timestamp
+        // A frame's duration more is no other interval.
+        guard !hasReportedKeyframes, distance > platform.longestKeyframeInterval.milliseconds + 100 else { return nil }
+        hasReportedKeyframes = true
+        return "\(platform.name) wants a keyframe every \(fixed(platform.keyframeInterval.inSeconds, decimals: 0)) s; "
             + "the file's are \(fixed(Double(distance) / 1000, decimals: 1)) s apart"
     }
 
@@ -56,7 +56,7 @@ public struct PlatformWatch {
         guard let size, size != found, !platform.allowsSizeChange else { return }
         throw StreamFailure(
             .media, code: .unsupportedResolution,
-            "the picture changes from \(size) to \(found) after "
+            "the frame changes from \(size) to \(found) after "
                 + "\(fixed(Double(Self.distance(firstTimestamp, tag.timestamp)) / 1000, decimals: 1)) s, which "
                 + "\(platform.name) does not take within a stream; publish the parts one after the other")
     }

@@ -1,30 +1,30 @@
 import Media
 
 /// What has gone through a publisher so far. Every thread adds to it.
-public struct PublishCounters: Sendable {
-    /// Pictures that reached the encoder.
+public struct PublishCounters: Hashable, Sendable {
+    /// Frames that reached the encoder.
     public var capturedFrames = 0
-    /// Pictures that the source gave beyond the frame rate that is wanted: they reached no encoder.
+    /// Frames that the source gave beyond the frame rate that is wanted: they reached no encoder.
     public var decimatedFrames = 0
-    /// Pictures that the encoder left out by its own decision.
+    /// Frames that the encoder left out by its own decision.
     public var skippedFrames = 0
-    /// How often whole pictures were scaled, converted or copied on their way into the encoder.
+    /// How often whole frames were scaled, converted or copied on their way into the encoder.
     public var conversions = 0
     public var videoSource = VideoSourceStatistics()
     public var audioSource = AudioSourceStatistics()
-    /// Pictures that the encoder gave, and their bytes.
+    /// Frames that the encoder gave, and their bytes.
     public var encodedFrames = 0
     public var encodedVideoBytes = 0
     public var sentFrames = 0
     public var sentVideoBytes = 0
-    public var sentAudioUnits = 0
+    public var sentAudioPackets = 0
     public var sentAudioBytes = 0
     /// The decode times of the last that were sent.
     private var sentVideoTime: MediaTimestamp?
     private var sentAudioTime: MediaTimestamp?
-    /// Pictures that the send buffer dropped because the network was too slow.
+    /// Frames that the send buffer dropped because the network was too slow.
     public var droppedFrames = 0
-    public var droppedAudioUnits = 0
+    public var droppedAudioPackets = 0
 
     public init() {}
 
@@ -35,7 +35,7 @@ public struct PublishCounters: Sendable {
             sentVideoBytes += packet.payload.count
             sentVideoTime = packet.decodeTime
         case .audio:
-            sentAudioUnits += 1
+            sentAudioPackets += 1
             sentAudioBytes += packet.payload.count
             sentAudioTime = packet.decodeTime
         case .videoHeader, .audioHeader: break
@@ -43,7 +43,7 @@ public struct PublishCounters: Sendable {
     }
 
     /// Headers for a connection that takes over: at the time that the stream has come to, not that of their encoders'
-    /// begin. Whatever is still to be sent comes later than they.
+    /// start. Whatever is still to be sent comes later than they.
     public func brought(upToDate headers: [EncodedPacket]) -> [EncodedPacket] {
         let times = headers.map { ($0.isVideo ? sentVideoTime : sentAudioTime) ?? $0.decodeTime }
         return headers.map { header in

@@ -1,4 +1,6 @@
+import Bitstream
 import Media
+import StreamQuality
 
 /// The states of a stream that its owner sees.
 public enum StreamState: String, CaseIterable, Sendable {
@@ -31,41 +33,78 @@ public struct ConnectionFailure: Error, Hashable, Sendable {
     }
 }
 
-/// What is being sent, measured since the report before.
-public struct StreamStatus: Hashable, Sendable {
-    public let videoFramesPerSecond: Double
-    public let audioFramesPerSecond: Double
-    public let bitrate: Bitrate
-
-    public init(videoFramesPerSecond: Double, audioFramesPerSecond: Double, bitrate: Bitrate) {
-        self.videoFramesPerSecond = videoFramesPerSecond
-        self.audioFramesPerSecond = audioFramesPerSecond
-        self.bitrate = bitrate
-    }
+public enum StreamTrack: String, Sendable {
+    case video, audio
 }
 
-/// What happened to a stream, for the event list, the console and scripts.
+/// A device was lost while the stream goes on, or has come back.
+public enum SourceEvent: Hashable, Sendable {
+    case interrupted(StreamTrack, source: String, reason: String)
+    case returned(StreamTrack, source: String, after: Duration)
+}
+
+/// What happened to a stream, for whoever started it. `EventRendering` has the words.
+///
+/// What is large is boxed: most events are small and many.
 public enum StreamEvent: Hashable, Sendable {
+    // The connection.
+    case stateChanged(StreamState)
     case connected(server: String)
-    case publishing
-    case uplinkTooSlow(bitrate: Bitrate)
+    /// - Parameter destination: where, without secrets.
+    case publishing(destination: String)
+    /// A failure that leads to another attempt.
+    case retry(ConnectionFailure, RetryStage)
     /// - Parameters:
     ///   - attempt: from 1.
     ///   - limit: how many there will be; `nil` for no end.
-    ///   - delay: how long until it begins.
+    ///   - delay: how long until it starts.
     case reconnecting(attempt: Int, limit: Int?, delay: Duration)
+    case serverChanged
+    case serverChangeFailed(ConnectionFailure)
+    /// The link that the stream goes through lost its carrier.
+    case linkDown
+    /// A link that may lead to the server has a carrier and an address.
+    case linkUp
+
+    // What is sent.
+    indirect case status(StreamStatus)
+    indirect case fileStatus(FileStreamStatus)
+    indirect case qualityChanged(QualityChange)
+    /// - Parameter bitrate: what the link carries.
+    case uplinkTooSlow(bitrate: Bitrate)
+    indirect case measured(StreamMeasurement, linkEstimate: Bitrate?)
+
+    // The send buffer.
+    case bufferEmpty
+    case bufferHigh
+    case bufferLow
+    case bufferFull
+    case bufferDuration(Duration)
+    /// - Parameter time: since the stream's time zero.
+    case dropped(DroppedItem, time: Duration)
+
+    // Encoders and sources.
     case softwareEncoderInUse(reason: String)
     case encoderRestarted(reason: String)
     /// Software goes on; the hardware is still tried, seldom.
     case hardwareEncoderDead(reason: String)
-    case stateChanged(StreamState)
-    case status(StreamStatus)
-    case serverChanged
-    case serverChangeFailed(ConnectionFailure)
-    /// A failure that leads to another attempt; `code` says at which stage.
-    case retry(ConnectionFailure, RetryStage)
-    /// The stream has ended by this.
-    case failed(EventCode, reason: String)
+    case source(SourceEvent)
+    /// A file or pipe ended.
+    case sourceEnded(StreamTrack, note: String)
+
+    // What somebody asked for while live.
+    /// - Parameter configuration: all settings as they are now.
+    indirect case configured(LiveConfiguration)
+    case refused(reason: String)
+    case muted(Bool)
+
+    // The end.
+    /// In order, with the totals.
+    indirect case ended(PublishCounters, audioSeconds: Double)
+    indirect case fileEnded(MediaTally)
+    /// By this.
+    /// - Parameter code: `nil` for what the list of codes does not have.
+    case failed(EventCode?, message: String)
 
     /// How far an attempt got before it failed.
     public enum RetryStage: Hashable, Sendable {
@@ -78,57 +117,18 @@ public enum StreamEvent: Hashable, Sendable {
 }
 
 extension StreamEvent {
-    public var code: EventCode {
-        switch self {
-        case .connected: .connected
-        case .publishing: .publishing
-        case .uplinkTooSlow: .uplinkTooSlow
-        case .reconnecting: .reconnecting
-        case .softwareEncoderInUse: .softwareEncoderInUse
-        case .encoderRestarted: .encoderRestarted
-        case .hardwareEncoderDead: .hardwareEncoderDead
-        case .stateChanged: .stateChanged
-        case .status: .status
-        case .serverChanged: .serverChanged
-        case .serverChangeFailed: .serverChangeFailed
-        case .retry(_, .lookup): .retryAfterLookup
-        case .retry(_, .connect): .retryAfterConnect
-        case .retry(_, .handshake): .retryAfterHandshake
-        case .retry(_, .close): .retryAfterClose
-        case .failed(let code, _): code
-        }
-    }
-
-    public var name: String { code.name }
-
-    public enum FieldValue: Hashable, Sendable {
-        case text(String)
-        case integer(Int)
-        case number(Double)
-    }
-
-    /// What the event carries besides code and name, in the order and under the names of the event list.
-    /// Times are in seconds, rates per second.
-    public var fields: [(name: String, value: FieldValue)] {
-        switch self {
-        case .connected(let server): [("server", .text(server))]
-        case .publishing, .serverChanged: []
-        case .uplinkTooSlow(let bitrate): [("bitsPerSecond", .integer(bitrate.bitsPerSecond))]
-        case .reconnecting(let attempt, let limit, let delay):
-            [("attempt", .integer(attempt))] + (limit.map { [("limit", .integer($0))] } ?? [])
-                + [("delay", .number(delay.inSeconds))]
-        case .softwareEncoderInUse(let reason), .encoderRestarted(let reason), .hardwareEncoderDead(let reason),
-            .failed(_, let reason):
-            [("reason", .text(reason))]
-        case .stateChanged(let state): [("state", .text(state.rawValue))]
-        case .status(let status):
-            [
-                ("videoFramesPerSecond", .number(status.videoFramesPerSecond)),
-                ("audioFramesPerSecond", .number(status.audioFramesPerSecond)),
-                ("bitsPerSecond", .integer(status.bitrate.bitsPerSecond)),
-            ]
-        case .serverChangeFailed(let failure), .retry(let failure, _):
-            [("cause", .integer(failure.code)), ("reason", .text(failure.text))]
+    /// What the send buffer said, drops one by one.
+    /// - Parameter start: the stream's time zero, from which packets' times are counted.
+    public static func ofSendBuffer(_ event: SendBufferEvent, since start: MediaTimestamp?) -> [StreamEvent] {
+        switch event {
+        case .empty: [.bufferEmpty]
+        case .full: [.bufferFull]
+        case .roseAboveHigh: [.bufferHigh]
+        case .fellBelowLow: [.bufferLow]
+        case .durationChanged(let duration): [.bufferDuration(duration)]
+        case .droppedItems(let items):
+            items.map { item in .dropped(item, time: start.map { item.decodeTime - $0 } ?? .zero) }
+        case .keyframeNeeded: []
         }
     }
 }

@@ -1,4 +1,4 @@
-/// Why a stream, or what belongs to one, does not begin or cannot go on.
+/// Why a stream, or what belongs to one, does not start or cannot go on.
 public struct StreamFailure: Error, Hashable, Sendable {
     /// What is at fault.
     public enum Kind: Hashable, Sendable {

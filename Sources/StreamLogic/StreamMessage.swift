@@ -1,6 +1,6 @@
 /// What a stream says while it lives.
 public enum StreamMessage: Sendable {
-    case event(Event)
+    case event(StreamEvent)
     /// A line beside the events that is none itself: the answer to a command.
     case note(String)
     /// A line for people: warnings and progress.
@@ -10,12 +10,12 @@ public enum StreamMessage: Sendable {
 }
 
 /// Passes on what a stream says. From any thread.
-public struct StreamReporter: Sendable {
+public struct EventSink: Sendable {
     private let report: @Sendable (StreamMessage) -> Void
 
     public init(_ report: @escaping @Sendable (StreamMessage) -> Void) { self.report = report }
 
-    public func emit(_ event: Event) { report(.event(event)) }
+    public func emit(_ event: StreamEvent) { report(.event(event)) }
     public func note(_ text: String) { report(.note(text)) }
     public func log(_ text: String) { report(.log(text)) }
     public func show(_ snapshot: StreamSnapshot?) { report(.snapshot(snapshot)) }

@@ -32,15 +32,18 @@ public struct StreamSession: Sendable {
 
     public enum Action: Hashable, Sendable {
         /// Look up, connect, do the handshake and publish; report `serverConnected`, then
-        /// `publishingBegan`, or `connectionFailed`.
+        /// `publishingStarted`, or `connectionFailed`.
         case openConnection(ConnectionID, Target)
-        /// Send media here from now on: metadata and sequence headers first, then from the next key frame.
-        case beginMedia(ConnectionID)
+        /// Send media here from now on: metadata and sequence headers first, then from the next keyframe.
+        case startMedia(ConnectionID)
         /// Say goodbye as RTMP asks, then report `connectionClosed`.
         case closeConnection(ConnectionID)
         /// Drop it at once, whatever it is doing, without a farewell and without waiting.
         case abortConnection(ConnectionID)
-        case requestKeyFrame
+        /// Nothing gets through it: send nothing more, and keep it. It is aborted when the server can be reached again,
+        /// which then gives the stream's name free at once instead of when it misses the publisher.
+        case parkConnection(ConnectionID)
+        case requestKeyframe
         /// Call `timerFired` then; replaces the timer before, `nil` ends it.
         case setTimer(MediaTimestamp?)
         /// Measure, and emit `StreamEvent.status`.
@@ -86,7 +89,7 @@ public struct StreamSession: Sendable {
     struct Successor {
         let id: ConnectionID
         let target: Target
-        /// For publishing, then for a key frame.
+        /// For publishing, then for a keyframe.
         var deadline: MediaTimestamp
         var isConnected = false
         var isPublishing = false
@@ -114,6 +117,8 @@ public struct StreamSession: Sendable {
     var phase: Phase = .idle
     /// Said goodbye to after a move; each is aborted at its deadline.
     var retiring: [(id: ConnectionID, deadline: MediaTimestamp)] = []
+    /// Dead, and kept until the server can learn of it.
+    var parked: [ConnectionID] = []
     var lastConnectionNumber = 0
     /// Whether the stream was up since its start: losses then are reconnected.
     var hasPublished = false
@@ -138,7 +143,7 @@ public struct StreamSession: Sendable {
 
     public mutating func startRequested(now: MediaTimestamp) -> [Action] {
         switch phase {
-        case .idle: begin(now: now)
+        case .idle: start(now: now)
         case .opening, .waiting, .publishing: output.append(.completeStart(.alreadyRunning))
         case .closing(var closing):
             closing.startsAgain = true
@@ -148,7 +153,7 @@ public struct StreamSession: Sendable {
         return performed()
     }
 
-    /// Answered by `completeStop` within `settings.stopLimit`, whatever the network does.
+    /// Answered by `completeStop` within `settings.stopTimeout`, whatever the network does.
     public mutating func stopRequested(now: MediaTimestamp) -> [Action] {
         isStopPending = true
         switch phase {
@@ -166,15 +171,15 @@ public struct StreamSession: Sendable {
         return performed()
     }
 
-    /// Ends the stream in order if it is up and begins anew; the signature, all counters and delays are fresh.
+    /// Ends the stream in order if it is up and starts anew; the signature, all counters and delays are fresh.
     /// - Parameter isContinuation: it is the same stream with another encoding: a server that does not take it back
     ///   at once is tried again, like after a loss.
     public mutating func restartRequested(isContinuation: Bool = false, now: MediaTimestamp) -> [Action] {
         switch phase {
-        case .idle, .waiting: begin(now: now)
+        case .idle, .waiting: start(now: now)
         case .opening(let attempt):
             output.append(.abortConnection(attempt.id))
-            begin(now: now)
+            start(now: now)
         case .publishing(let publication):
             isStartPending = true
             close(publication, startsAgain: true, isContinued: isContinuation, now: now)
@@ -182,101 +187,6 @@ public struct StreamSession: Sendable {
             closing.startsAgain = true
             isStartPending = true
             phase = .closing(closing)
-        }
-        return performed()
-    }
-
-    // MARK: What becomes of connections
-
-    /// Connected, and secured where TLS is used. `server` is its address, for people.
-    public mutating func serverConnected(_ id: ConnectionID, server: String, now: MediaTimestamp) -> [Action] {
-        switch phase {
-        case .opening(var attempt) where attempt.id == id && !attempt.isConnected:
-            // There is a way, whatever became of the link that led to the server before.
-            linkIsDown = false
-            attempt.isConnected = true
-            phase = .opening(attempt)
-            output.append(.emit(.connected(server: server)))
-        case .publishing(var publication) where publication.successor?.id == id:
-            guard publication.successor?.isConnected == false else { break }
-            publication.successor?.isConnected = true
-            phase = .publishing(publication)
-            output.append(.emit(.connected(server: server)))
-        case .publishing(let publication) where publication.challenger?.id == id:
-            replace(publication, byChallenger: id, now: now)
-            output.append(.emit(.connected(server: server)))
-        default: break
-        }
-        return performed()
-    }
-
-    /// The server has accepted the stream.
-    public mutating func publishingBegan(_ id: ConnectionID, now: MediaTimestamp) -> [Action] {
-        switch phase {
-        case .opening(let attempt) where attempt.id == id: publish(on: id, target: attempt.target, now: now)
-        case .publishing(var publication) where publication.successor?.id == id:
-            guard publication.successor?.isPublishing == false else { break }
-            publication.successor?.isConnected = true
-            publication.successor?.isPublishing = true
-            publication.successor?.deadline = now + Self.keyFrameLimit
-            phase = .publishing(publication)
-            output.append(.requestKeyFrame)
-        default: break
-        }
-        return performed()
-    }
-
-    /// The connection is gone; there is nothing left of it to close.
-    public mutating func connectionFailed(
-        _ id: ConnectionID, _ failure: ConnectionFailure, now: MediaTimestamp
-    ) -> [Action] {
-        retiring.removeAll { $0.id == id }
-        switch phase {
-        case .opening(let attempt) where attempt.id == id:
-            attemptFailed(failure, stage: attempt.isConnected ? .handshake : Self.stage(of: failure), now: now)
-        case .publishing(let publication) where publication.id == id: lost(publication, failure, now: now)
-        case .publishing(let publication) where publication.successor?.id == id:
-            stayed(publication, because: failure)
-        case .publishing(var publication) where publication.challenger?.id == id:
-            publication.challenger = challengerToCome(now: now)
-            phase = .publishing(publication)
-        case .closing(let closing) where closing.id == id: closed(closing, now: now)
-        default: break
-        }
-        return performed()
-    }
-
-    /// The farewell of `closeConnection` is done.
-    public mutating func connectionClosed(_ id: ConnectionID, now: MediaTimestamp) -> [Action] {
-        retiring.removeAll { $0.id == id }
-        if case .closing(let closing) = phase, closing.id == id { closed(closing, now: now) }
-        return performed()
-    }
-
-    /// The server on connection `id` wishes the stream to move. Heeded once at a time, and never at the cost of
-    /// the connection that works.
-    public mutating func reconnectRequested(_ id: ConnectionID, tcURL: Secret?, now: MediaTimestamp) -> [Action] {
-        guard case .publishing(var publication) = phase, publication.id == id, publication.successor == nil else {
-            return performed()
-        }
-        abandonChallenger(of: &publication)
-        let successor = nextConnection()
-        let target = Target.requested(tcURL: tcURL)
-        publication.successor = Successor(id: successor, target: target, deadline: now + settings.attemptLimit)
-        phase = .publishing(publication)
-        output.append(.openConnection(successor, target))
-        return performed()
-    }
-
-    /// The next packet to be sent is a key frame. Call it before that packet goes anywhere.
-    public mutating func keyFrameReached(now: MediaTimestamp) -> [Action] {
-        if case .publishing(let publication) = phase, let successor = publication.successor, successor.isPublishing {
-            settle(publication, now: now)
-            output += [.beginMedia(successor.id), .closeConnection(publication.id), .emit(.serverChanged)]
-            retiring.append((publication.id, now + settings.stopLimit))
-            phase = .publishing(
-                Publication(
-                    id: successor.id, target: successor.target, since: now, nextStatus: publication.nextStatus))
         }
         return performed()
     }
@@ -294,7 +204,7 @@ public struct StreamSession: Sendable {
             guard attempt.deadline <= now else { break }
             output.append(.abortConnection(attempt.id))
             let stage: StreamEvent.RetryStage = attempt.isConnected ? .handshake : .connect
-            attemptFailed(Self.timeout(settings.attemptLimit), stage: stage, now: now)
+            attemptFailed(Self.timeout(settings.attemptTimeout), stage: stage, now: now)
         case .waiting(let until):
             guard until <= now else { break }
             if attemptsCount { countedRetries += 1 }

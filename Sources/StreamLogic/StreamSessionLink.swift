@@ -32,7 +32,7 @@ extension StreamSession {
     }
 
     /// There is a way that was not there before: another address, or a default route. An attempt that is under way has
-    /// begun without it, and may wait for a name server that could not be asked.
+    /// started without it, and may wait for a name server that could not be asked.
     public mutating func routeAppeared(now: MediaTimestamp) -> [Action] {
         linkIsDown = false
         switch phase {
@@ -52,7 +52,8 @@ extension StreamSession {
     public mutating func addressDisappeared(now: MediaTimestamp) -> [Action] {
         if case .publishing(let publication) = phase {
             guard limit != 0 else {
-                output.append(.abortConnection(publication.id))
+                // What does not count goes on when the link is back.
+                if attemptsCount { output.append(.abortConnection(publication.id)) } else { park(publication.id) }
                 if let second = publication.second { output.append(.abortConnection(second)) }
                 retry(after: Self.addressLoss, stage: .close, now: now)
                 return performed()
@@ -65,7 +66,8 @@ extension StreamSession {
 
     private mutating func reconnectAtOnce(_ publication: Publication, now: MediaTimestamp) {
         settle(publication, now: now)
-        output.append(.abortConnection(publication.id))
+        // The link is back, but perhaps not yet the way to the server.
+        park(publication.id)
         if let second = publication.second { output.append(.abortConnection(second)) }
         backoffStep = 0
         enter(.reconnecting)
@@ -73,12 +75,23 @@ extension StreamSession {
         attempt(now: now)
     }
 
+    private mutating func park(_ id: ConnectionID) {
+        parked.append(id)
+        output.append(.parkConnection(id))
+    }
+
+    /// The server can be reached, or the stream is over.
+    mutating func abortParked() {
+        output += parked.map { .abortConnection($0) }
+        parked = []
+    }
+
     private static let addressLoss = ConnectionFailure(
         code: EventCode.closedByPeer.rawValue, text: "the address that the connection was made from is gone")
 
     /// What was sent on connection `id`, and sent again, stays unanswered. TCP doubles the time between its attempts,
     /// so a second connection is tried until one of the two lives.
-    public mutating func transferFellSilent(_ id: ConnectionID, now: MediaTimestamp) -> [Action] {
+    public mutating func peerBecameUnresponsive(_ id: ConnectionID, now: MediaTimestamp) -> [Action] {
         guard case .publishing(var publication) = phase, publication.id == id, publication.second == nil,
             publication.challenger == nil, limit != 0
         else { return performed() }
@@ -100,7 +113,7 @@ extension StreamSession {
     /// Opens a second connection to the server that the silent one leads to.
     mutating func challenge(_ publication: inout Publication, now: MediaTimestamp) {
         let id = nextConnection()
-        publication.challenger = Challenger(id: id, deadline: now + settings.attemptLimit)
+        publication.challenger = Challenger(id: id, deadline: now + settings.attemptTimeout)
         phase = .publishing(publication)
         output.append(.openConnection(id, publication.target))
     }
@@ -147,7 +160,7 @@ extension StreamSession {
         enter(.reconnecting)
         phase = .opening(
             Attempt(
-                id: challenger, target: publication.target, deadline: now + settings.attemptLimit,
+                id: challenger, target: publication.target, deadline: now + settings.attemptTimeout,
                 isConnected: isConnected))
     }
 

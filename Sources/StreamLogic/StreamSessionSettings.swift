@@ -30,7 +30,7 @@ public struct ReconnectPolicy: Hashable, Sendable {
     /// Each delay is shortened by a random part of up to this fraction, 0...1, so that
     /// a thousand cameras do not come back in one moment.
     public var jitter: Double
-    /// A connection that lived so long has proved itself: counting and delays begin anew.
+    /// A connection that lived so long has proved itself: counting and delays start anew.
     public var stableAfter: Duration
 
     public init(
@@ -61,6 +61,8 @@ public struct ReconnectPolicy: Hashable, Sendable {
 }
 
 public struct StreamSessionSettings: Hashable, Sendable {
+    /// Where the stream goes, without secrets: for its events.
+    public var destination: String
     public var reconnect: ReconnectPolicy
     /// The time between status reports, 1...30 s.
     public var statusInterval: Duration {
@@ -68,18 +70,20 @@ public struct StreamSessionSettings: Hashable, Sendable {
     }
     /// How long one attempt may take from lookup to publishing. The layers below have limits for each
     /// of their steps; this one bounds their sum.
-    public var attemptLimit: Duration
+    public var attemptTimeout: Duration
     /// How long the end of a stream may take; then the connection is cut. Stop returns within this.
-    public var stopLimit: Duration
+    public var stopTimeout: Duration
 
     public init(
-        reconnect: ReconnectPolicy = ReconnectPolicy(), statusInterval: Duration = .seconds(3),
-        attemptLimit: Duration = .seconds(30), stopLimit: Duration = .milliseconds(800)
+        destination: String = "", reconnect: ReconnectPolicy = ReconnectPolicy(),
+        statusInterval: Duration = .seconds(3), attemptTimeout: Duration = .seconds(30),
+        stopTimeout: Duration = .milliseconds(800)
     ) {
+        self.destination = destination
         self.reconnect = reconnect
         self.statusInterval = Self.clamped(statusInterval)
-        self.attemptLimit = attemptLimit
-        self.stopLimit = stopLimit
+        self.attemptTimeout = attemptTimeout
+        self.stopTimeout = stopTimeout
     }
 
     private static func clamped(_ interval: Duration) -> Duration { min(max(interval, .seconds(1)), .seconds(30)) }

@@ -15,8 +15,8 @@ struct JitterGenerator: Sendable {
 }
 
 extension StreamSession {
-    /// How long the encoder may take to give a key frame for a move; it was asked for one.
-    static let keyFrameLimit: Duration = .seconds(5)
+    /// How long the encoder may take to give a keyframe for a move; it was asked for one.
+    static let keyframeTimeout: Duration = .seconds(5)
 
     /// How many retries there are; `nil` for no end.
     var limit: Int? {
@@ -38,9 +38,9 @@ extension StreamSession {
         return deadlines.min()
     }
 
-    // MARK: Beginning
+    // MARK: Starting
 
-    mutating func begin(now: MediaTimestamp, isContinued: Bool = false) {
+    mutating func start(now: MediaTimestamp, isContinued: Bool = false) {
         hasPublished = isContinued
         countedRetries = 0
         backoffStep = 0
@@ -51,7 +51,7 @@ extension StreamSession {
 
     mutating func attempt(now: MediaTimestamp) {
         let id = nextConnection()
-        phase = .opening(Attempt(id: id, deadline: now + settings.attemptLimit))
+        phase = .opening(Attempt(id: id, deadline: now + settings.attemptTimeout))
         output.append(.openConnection(id, .described))
     }
 
@@ -63,8 +63,8 @@ extension StreamSession {
     mutating func publish(on id: ConnectionID, target: Target, now: MediaTimestamp) {
         hasPublished = true
         phase = .publishing(Publication(id: id, target: target, since: now, nextStatus: now + settings.statusInterval))
-        // The request comes first, so that it is the first picture that is a key frame and not the second as well.
-        output += [.requestKeyFrame, .beginMedia(id), .emit(.publishing)]
+        // The request comes first, so that it is the first frame that is a keyframe and not the second as well.
+        output += [.requestKeyframe, .startMedia(id), .emit(.publishing(destination: settings.destination))]
         enter(.connected)
         completeStart(.publishing)
     }
@@ -109,7 +109,7 @@ extension StreamSession {
         }
     }
 
-    /// A connection that proved itself lets counting begin anew.
+    /// A connection that proved itself lets counting start anew.
     mutating func settle(_ publication: Publication, now: MediaTimestamp) {
         guard now - publication.since >= settings.reconnect.stableAfter else { return }
         countedRetries = 0
@@ -131,7 +131,7 @@ extension StreamSession {
         if limit == nil, !linkIsDown, stage == .connect, Self.isUnreachable(failure) {
             // No two cameras in step, in this case either.
             delay = min(delay, settings.reconnect.delayUnreachable(random: random.next()))
-            // What the server does once it answers is another matter: its delays begin anew.
+            // What the server does once it answers is another matter: its delays start anew.
             backoffStep = 1
         }
         output.append(.emit(.retry(failure, stage)))
@@ -142,7 +142,8 @@ extension StreamSession {
 
     mutating func end(_ code: EventCode, _ failure: ConnectionFailure) {
         phase = .idle
-        output.append(.emit(.failed(code, reason: failure.text)))
+        abortParked()
+        output.append(.emit(.failed(code, message: failure.text)))
         enter(.error)
         completeStart(.failed(failure))
     }
@@ -160,8 +161,8 @@ extension StreamSession {
         failure.code == EventCode.connectFailed.rawValue || failure.code == EventCode.timedOut.rawValue
     }
 
-    private static let noKeyFrame = ConnectionFailure(
-        code: EventCode.timedOut.rawValue, text: "no key frame to go over at came within \(keyFrameLimit)")
+    private static let noKeyframe = ConnectionFailure(
+        code: EventCode.timedOut.rawValue, text: "no keyframe to go over at came within \(keyframeTimeout)")
 
     static func timeout(_ limit: Duration) -> ConnectionFailure {
         ConnectionFailure(
@@ -182,7 +183,7 @@ extension StreamSession {
         challengerTimerFired(publication, now: now)
         guard let successor = publication.successor, successor.deadline <= now else { return }
         output.append(.abortConnection(successor.id))
-        stayed(publication, because: successor.isPublishing ? Self.noKeyFrame : Self.timeout(settings.attemptLimit))
+        stayed(publication, because: successor.isPublishing ? Self.noKeyframe : Self.timeout(settings.attemptTimeout))
     }
 
     /// The move did not come about; the connection that works goes on.
@@ -202,19 +203,20 @@ extension StreamSession {
         output.append(.closeConnection(publication.id))
         phase = .closing(
             Closing(
-                id: publication.id, deadline: now + settings.stopLimit, startsAgain: startsAgain,
+                id: publication.id, deadline: now + settings.stopTimeout, startsAgain: startsAgain,
                 isContinued: isContinued))
         enter(.disconnecting)
     }
 
     mutating func closed(_ closing: Closing, now: MediaTimestamp) {
         finishStop(keepingStart: closing.startsAgain)
-        if closing.startsAgain { begin(now: now, isContinued: closing.isContinued) }
+        if closing.startsAgain { start(now: now, isContinued: closing.isContinued) }
     }
 
     mutating func finishStop(keepingStart: Bool = false) {
         for connection in retiring { output.append(.abortConnection(connection.id)) }
         retiring = []
+        abortParked()
         phase = .idle
         if !keepingStart { completeStart(.cancelled) }
         enter(.disconnected)

@@ -5,7 +5,7 @@ import StreamQuality
 public struct StreamSnapshot: Sendable {
     public var time: MediaTimestamp
     /// When it went live; `nil` before.
-    public var begin: MediaTimestamp?
+    public var start: MediaTimestamp?
     /// Without stream name and query.
     public var target: String
     public var state: StreamState
@@ -13,8 +13,8 @@ public struct StreamSnapshot: Sendable {
     public var isStalled: Bool
     public var counters: PublishCounters
     /// `nil` without video.
-    public var size: PictureSize?
-    public var encoder: String?
+    public var size: FrameSize?
+    public var encoder: EncoderIdentity?
     public var point: OperatingPoint
     /// What the link was last seen to carry.
     public var linkEstimate: Bitrate?
@@ -48,16 +48,22 @@ public struct StreamSnapshot: Sendable {
 }
 
 /// What went out between two moments.
-public struct StreamRates: Sendable {
+public struct StreamRates: Hashable, Sendable {
     public private(set) var videoFramesPerSecond = 0.0
-    public private(set) var audioUnitsPerSecond = 0.0
+    public private(set) var audioPacketsPerSecond = 0.0
     public private(set) var total = Bitrate(bitsPerSecond: 0)
+
+    public init(videoFramesPerSecond: Double, audioPacketsPerSecond: Double, total: Bitrate) {
+        self.videoFramesPerSecond = videoFramesPerSecond
+        self.audioPacketsPerSecond = audioPacketsPerSecond
+        self.total = total
+    }
 
     public init(from first: PublishCounters, to last: PublishCounters, in duration: Duration) {
         let seconds = duration.inSeconds
         guard seconds > 0.05 else { return }
         videoFramesPerSecond = Double(last.sentFrames - first.sentFrames) / seconds
-        audioUnitsPerSecond = Double(last.sentAudioUnits - first.sentAudioUnits) / seconds
+        audioPacketsPerSecond = Double(last.sentAudioPackets - first.sentAudioPackets) / seconds
         total = Bitrate(bitsPerSecond: Int(Double(last.sentBytes - first.sentBytes) * 8 / seconds))
     }
 }

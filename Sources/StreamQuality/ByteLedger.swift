@@ -61,5 +61,5 @@ extension PerTrack: Sendable where Value: Sendable {}
 
 extension EncodedPacket {
     var track: Track { isVideo ? .video : .audio }
-    var isKeyFrame: Bool { kind == .video(isKeyFrame: true) }
+    var isKeyframe: Bool { kind == .video(isKeyframe: true) }
 }

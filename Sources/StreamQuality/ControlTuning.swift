@@ -17,24 +17,24 @@ public struct ControlTuning: Hashable, Sendable {
     public var videoBeforeLowAudio = Bitrate(kilobitsPerSecond: 320)
     /// Above this, audio gets them back.
     public var videoForFullAudio = Bitrate(kilobitsPerSecond: 420)
-    /// A group of pictures and a little more: so long, a delay may be one key frame's.
-    public var groupTime = Duration.milliseconds(2_200)
+    /// A GOP and a little more: so long, a delay may be one keyframe's.
+    public var gopDuration = Duration.milliseconds(2_200)
 
     // MARK: Down
 
     /// A delay counts as congestion never below this, however low the buffer's low threshold is.
     public var leastCongestion = Duration.milliseconds(200)
-    /// New pictures may be late by this part of the buffer's `maxDuration` before what waits is given up for them.
+    /// New frames may be late by this part of the buffer's `maxDuration` before what waits is given up for them.
     public var discardShare = 0.6
     /// Of the congested delay: beyond this, whatever it is, it is too much.
     public var severeFactor = 1.7
-    /// A delay above congestion that was never below this part of it for so long is no key frame's.
+    /// A delay above congestion that was never below this part of it for so long is no keyframe's.
     public var slowSignShare = 0.4
     public var slowSignTime = Duration.seconds(1)
     /// Half of the congested delay is too much when less than this part of what was appended came through in so long.
     public var fastSignShare = 0.6
     public var fastSignTime = Duration.milliseconds(500)
-    /// Of the congested delay: never below this for `groupTime`, the link is just full.
+    /// Of the congested delay: never below this for `gopDuration`, the link is just full.
     public var fullShare = 0.25
     /// Changes of less than this part are not worth an encoder's swing.
     public var leastChange = 0.05
@@ -50,7 +50,7 @@ public struct ControlTuning: Hashable, Sendable {
     /// A link that goes down slowly is followed in steps, not at each measurement.
     public var easingInterval = Duration.seconds(2)
     public var discardInterval = Duration.seconds(2)
-    /// A link that, as the backlog is sent, carries so many times what it did is another link: waits begin anew.
+    /// A link that, as the backlog is sent, carries so many times what it did is another link: waits start anew.
     public var otherLinkFactor = 1.5
 
     // MARK: Up
@@ -80,16 +80,16 @@ public struct ControlTuning: Hashable, Sendable {
     public var provingTime = Duration.seconds(10)
     /// A raise that is followed by a link of less than this part of what was sent before it is not what was wrong.
     public var blameShare = 0.65
-    /// An encoder that gives less than this of what it is told proves nothing about the link.
+    /// An encoder that gives less than this of what it is reported proves nothing about the link.
     public var verifyingShare = 0.55
 
     // MARK: The encoder
 
     /// What it gives is not looked at for so long after a change.
     public var settlingTime = Duration.milliseconds(500)
-    /// A group of pictures: its key frame alone is a fifth of the bits.
+    /// A GOP: its keyframe alone is a fifth of the bits.
     public var correctionWindow = Duration.seconds(2)
-    /// What it gives may differ by this part from what it is told.
+    /// What it gives may differ by this part from what it is asked for.
     public var encoderTolerance = 0.08
     public var smallestCorrection = 0.6
     /// Too little may only mean that the scene is simple.
@@ -97,7 +97,7 @@ public struct ControlTuning: Hashable, Sendable {
     /// For so long after the frame rate fell, too little is the encoder's fault.
     public var undershootTime = Duration.seconds(8)
     public var undershootCorrection = 1.6
-    /// With more than this part of its pictures left out, it gets the next lower frame rate ...
+    /// With more than this part of its frames left out, it gets the next lower frame rate ...
     public var toleratedSkips = 0.5
     /// ... until the bit rate is so much higher.
     public var skipRelief = 1.2
@@ -117,7 +117,7 @@ public struct ControlTuning: Hashable, Sendable {
 struct DelayLimits: Sendable {
     /// Above this, more is sent than comes through; below half of it, the buffer is low.
     let congested: Duration
-    /// New pictures may be late by so much before what waits is given up for them.
+    /// New frames may be late by so much before what waits is given up for them.
     let discard: Duration
     /// Beyond this, whatever it is, it is too much.
     let severe: Duration

@@ -1,14 +1,14 @@
 import Media
 
-/// Holds what the video encoder gives against what it was told, and says what to tell it instead.
+/// Holds what the video encoder gives against what it was reported, and says what to tell it instead.
 ///
 /// OpenH264 swings by up to 40 % for some seconds after each change of bit rate, and gives too little after its
-/// frame rate was lowered. The first half second after a change is left out, then each group of pictures corrects.
+/// frame rate was lowered. The first half second after a change is left out, then each GOP corrects.
 struct EncoderMonitor: Sendable {
     private struct Mark {
         let time: MediaTimestamp
         let bytes: Int
-        let pictures: Int
+        let frames: Int
         let skipped: Int
     }
 
@@ -18,7 +18,7 @@ struct EncoderMonitor: Sendable {
     private var changedAt: MediaTimestamp?
     /// Up to when an encoder that gives too little is thought to do so for the frame rate's sake.
     private var frameRateLoweredUntil: MediaTimestamp?
-    /// The share of pictures that the encoder left out in the last window.
+    /// The share of frames that the encoder left out in the last window.
     private(set) var skippedShare = 0.0
     /// What the encoder gave in the last window.
     private(set) var rate: Bitrate?
@@ -42,8 +42,8 @@ struct EncoderMonitor: Sendable {
         let now = measurement.now
         if let changedAt, now - changedAt < tuning.settlingTime { return false }
         let current = Mark(
-            time: now, bytes: measurement.encodedVideoBytes, pictures: measurement.encodedPictures,
-            skipped: measurement.skippedPictures)
+            time: now, bytes: measurement.encodedVideoBytes, frames: measurement.encodedFrames,
+            skipped: measurement.skippedFrames)
         guard let mark else {
             self.mark = current
             return false
@@ -53,7 +53,7 @@ struct EncoderMonitor: Sendable {
         let given = Double(current.bytes - mark.bytes) * 8 / (now - mark.time).inSeconds
         rate = Bitrate(bitsPerSecond: Int(given))
         let skipped = current.skipped - mark.skipped
-        skippedShare = Double(skipped) / Double(max(1, skipped + current.pictures - mark.pictures))
+        skippedShare = Double(skipped) / Double(max(1, skipped + current.frames - mark.frames))
         return correct(given: given, wanted: Double(wanted.bitsPerSecond), now: now)
     }
 

@@ -4,7 +4,7 @@ import Media
 /// What the link does, read off the bytes that came through and the delay that piled up.
 ///
 /// Only a link that is full shows what it carries, so the capacity is taken while media piles up, and only since
-/// it began to: what came through before was what was sent, not what could be.
+/// it started to: what came through before was what was sent, not what could be.
 struct LinkEstimator: Sendable {
     private struct Sample {
         let time: MediaTimestamp
@@ -28,8 +28,8 @@ struct LinkEstimator: Sendable {
     /// What a full link was last seen to carry, all media together.
     private(set) var capacity: Bitrate?
 
-    /// A group of pictures: a key frame alone proves nothing.
-    private let groupTime: Duration
+    /// A GOP: a keyframe alone proves nothing.
+    private let gopDuration: Duration
 
     private static let memory = Duration.seconds(10)
     /// A long way is possible (a satellite), but so is a queue that never empties; it must not pass for the way.
@@ -42,7 +42,7 @@ struct LinkEstimator: Sendable {
     /// Shorter than this, a full link's rate is mostly chance.
     private static let shortestBusyTime = Duration.milliseconds(300)
 
-    init(groupTime: Duration) { self.groupTime = groupTime }
+    init(gopDuration: Duration) { self.gopDuration = gopDuration }
 
     mutating func measured(_ measurement: StreamMeasurement) {
         let now = measurement.now
@@ -62,7 +62,7 @@ struct LinkEstimator: Sendable {
         if busySince == nil, excessDelay > Self.busyDelay { busySince = now }
         if excessDelay < Self.idleDelay { busySince = nil }
         if let rate = busyRate { capacity = rate }
-        if busySince == nil, let capacity, let delivered = deliveredRate(over: groupTime),
+        if busySince == nil, let capacity, let delivered = deliveredRate(over: gopDuration),
             delivered > capacity * (Self.exceeding + gapAllowance.inSeconds)
         {
             // It delivers more and is not full: it is not the link that was estimated.
@@ -91,7 +91,7 @@ struct LinkEstimator: Sendable {
     mutating func capacityRefuted() { capacity = nil }
 
     /// Forgets everything: a new connection may go another way.
-    mutating func reset() { self = LinkEstimator(groupTime: groupTime) }
+    mutating func reset() { self = LinkEstimator(gopDuration: gopDuration) }
 
     /// How late media arrives on an idle link.
     var wayDelay: Duration { firstDelivered == nil ? .zero : baseDelay }

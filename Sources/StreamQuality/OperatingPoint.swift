@@ -18,8 +18,8 @@ public enum QualityChangeReason: String, Sendable {
     case backlogSent = "the backlog is sent"
     case probing = "the buffer stays low: trying more"
     case probeFailed = "the link did not carry more"
-    case encoderSkips = "the encoder leaves out pictures"
-    case groupCrossed = "the other group of qualities fits the link"
+    case encoderSkips = "the encoder leaves out frames"
+    case tierSwitched = "the other profile tier fits the link"
     case settingsChanged = "the settings were changed"
 }
 
@@ -36,13 +36,13 @@ public struct QualityChange: Hashable, Sendable {
 /// What the controller wants done, in this order.
 public enum QualityAction: Hashable, Sendable {
     /// Set the running video encoder. The bit rate may differ from the operating point's: it makes up for an encoder
-    /// that gives more or less than it is told.
+    /// that gives more or less than it is reported.
     case setVideo(bitrate: Bitrate, frameRate: FrameRate)
     case setAudio(AudioQuality)
     /// `SendBuffer.discardWaitingVideo`.
     case discardWaitingVideo
-    case requestKeyFrame
-    /// End the stream cleanly and begin it again, at a key frame, with this quality's profile and this operating point.
+    case requestKeyframe
+    /// End the stream cleanly and start it again, at a keyframe, with this quality's profile and this operating point.
     case restartStream(OperatingPoint)
     case reportChange(QualityChange)
 }

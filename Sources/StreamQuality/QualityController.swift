@@ -1,6 +1,6 @@
 import Media
 
-/// Decides bit rates, frame rate and drops, so that a receiver sees a live picture and not an old one.
+/// Decides bit rates, frame rate and drops, so that a receiver sees a live frame and not an old one.
 ///
 /// Goes down at once and to what the link carries; goes up by probing. docs/quality.md has the state diagram and the
 /// reason of each constant. Pure: `measured` is called ten times a second with what the buffer and the encoder count.
@@ -23,18 +23,18 @@ public struct QualityController: Sendable {
     }
 
     public private(set) var settings: QualitySettings
-    /// What the encoders are meant to give now. The root sets them to it at the begin.
+    /// What the encoders are meant to give now. The root sets them to it at the start.
     public internal(set) var operatingPoint: OperatingPoint
     var state: State
     var link: LinkEstimator
     var monitor: EncoderMonitor
     var schedule: ProbeSchedule
-    var crossing: GroupCrossingWatch
+    var crossing: TierSwitchWatch
     /// Where the buffer was at the last measurement.
     private var bufferLevel = SendBufferLevel.low
     /// Whether the buffer rose above its high threshold since the measurement before.
     private(set) var isNewlyHigh = false
-    /// Set while the encoder leaves out too many pictures, until the bit rate is higher than then.
+    /// Set while the encoder leaves out too many frames, until the bit rate is higher than then.
     var frameRateCap: (rate: FrameRate, until: Bitrate)?
     var discardedAt: MediaTimestamp?
     var easedAt: MediaTimestamp?
@@ -45,10 +45,10 @@ public struct QualityController: Sendable {
 
     public init(settings: QualitySettings, now: MediaTimestamp) {
         self.settings = settings
-        link = LinkEstimator(groupTime: settings.tuning.groupTime)
+        link = LinkEstimator(gopDuration: settings.tuning.gopDuration)
         monitor = EncoderMonitor(settings.tuning)
         schedule = ProbeSchedule(settings.tuning)
-        crossing = GroupCrossingWatch(settings.tuning)
+        crossing = TierSwitchWatch(settings.tuning)
         state = .steady(lowSince: now)
         operatingPoint = Self.startingPoint(settings)
     }
@@ -73,7 +73,7 @@ public struct QualityController: Sendable {
         let point = OperatingPoint(
             videoQuality: settings.videoQuality, videoBitrate: settings.bitrateRange.start,
             frameRate: (settings.videoQuality ?? .standard).frameRate, audioQuality: settings.audioQuality)
-        return QualityLadder.fitted(point, to: settings, group: settings.videoQuality?.group ?? .lowAndMedium)
+        return QualityLadder.fitted(point, to: settings, tier: settings.videoQuality?.tier ?? .lowAndMedium)
     }
 
     // MARK: Events
@@ -85,13 +85,13 @@ public struct QualityController: Sendable {
         bufferLevel = measurement.bufferLevel
         guard settings.isAutomatic else { return [] }
         var actions = react(to: measurement)
-        if actions.isEmpty { actions = crossGroup(now: measurement.now) }
+        if actions.isEmpty { actions = switchTier(now: measurement.now) }
         if actions.isEmpty { actions = watchEncoder(measurement) }
         return actions
     }
 
     /// A connection took over after a loss. Whatever was known of the link is forgotten.
-    /// - Parameter isRestart: the stream only began again, on the link that is known.
+    /// - Parameter isRestart: the stream only started again, on the link that is known.
     public mutating func connectionOpened(isRestart: Bool = false, now: MediaTimestamp) -> [QualityAction] {
         let known = link.capacity
         link.reset()
@@ -102,9 +102,9 @@ public struct QualityController: Sendable {
         return []
     }
 
-    /// Several changes at once, as one transaction at one key frame: what `beginUpdateConfiguration` and
-    /// `endUpdateConfiguration` enclose. Another group of qualities or another sample rate restarts the stream.
-    /// Whether there is video and audio at all stays as it was at the begin.
+    /// Several changes at once, as one transaction at one keyframe: what `beginUpdateConfiguration` and
+    /// `endUpdateConfiguration` enclose. Another profile tier or another sample rate restarts the stream.
+    /// Whether there is video and audio at all stays as it was at the start.
     public mutating func settingsChanged(to new: QualitySettings, now: MediaTimestamp) -> [QualityAction] {
         guard new != settings else { return [] }
         let old = operatingPoint
@@ -118,22 +118,30 @@ public struct QualityController: Sendable {
         var point = keepsBitrate ? presentPoint : Self.startingPoint(settings)
         // A link that was just seen to carry less is not flooded for a new wish's sake.
         if !keepsBitrate, new.isAutomatic, let known, total(of: point) > known {
-            point = self.point(forTotal: known, group: point.videoQuality?.group)
+            point = self.point(forTotal: known, tier: point.videoQuality?.tier)
         }
         if !keepsBitrate {
             schedule = ProbeSchedule(tuning)
             if case .stalled = state {} else { state = .steady(lowSince: now) }
         }
         let needsRestart =
-            point.videoQuality?.group != old.videoQuality?.group
+            point.videoQuality?.tier != old.videoQuality?.tier
             || point.audioQuality?.sampleRate != old.audioQuality?.sampleRate
         var actions = move(to: point, .settingsChanged, now: now)
         if needsRestart {
             actions = [.restartStream(point)] + actions.filter { if case .reportChange = $0 { true } else { false } }
         } else if !actions.isEmpty, point.videoQuality != nil {
-            actions.insert(.requestKeyFrame, at: actions.count - 1)
+            actions.insert(.requestKeyframe, at: actions.count - 1)
         }
         return actions
+    }
+
+    /// Whether `settingsChanged` to these would restart the stream.
+    public func restarts(for new: QualitySettings) -> Bool {
+        var trial = self
+        // When it happens makes no difference to whether.
+        let actions = trial.settingsChanged(to: new, now: .zero)
+        return actions.contains { if case .restartStream = $0 { true } else { false } }
     }
 
     /// Where the stream has come to, with what the settings say of all but its bit rate.
@@ -141,7 +149,7 @@ public struct QualityController: Sendable {
         var point = operatingPoint
         // The frame rate that was wanted before is no sign of the row.
         if let quality = point.videoQuality { point.frameRate = quality.frameRate }
-        return QualityLadder.fitted(point, to: settings, group: point.videoQuality?.group ?? .lowAndMedium)
+        return QualityLadder.fitted(point, to: settings, tier: point.videoQuality?.tier ?? .lowAndMedium)
     }
 
     /// What the link carries, when it is the link that limits the present rate.
@@ -162,32 +170,32 @@ public struct QualityController: Sendable {
     }
 
     /// The best point that takes no more than `total`, or the least of all.
-    /// - Parameter group: the present one when `nil`.
-    func point(forTotal total: Bitrate, group: VideoQuality.Group? = nil) -> OperatingPoint {
+    /// - Parameter tier: the present one when `nil`.
+    func point(forTotal total: Bitrate, tier: VideoQuality.ProfileTier? = nil) -> OperatingPoint {
         let payload = total * tuning.payloadShare
         var point = operatingPoint
         guard let best = settings.audioQuality else {
             point.videoBitrate = payload
-            return fitted(point, group)
+            return fitted(point, tier)
         }
         let beside = Bitrate(bitsPerSecond: payload.bitsPerSecond - best.bitrate.bitsPerSecond)
         let isLow = point.audioQuality != best
         let needed: Bitrate =
             settings.videoQuality == nil
             ? .zero : isLow ? tuning.videoForFullAudio : tuning.videoBeforeLowAudio
-        // A small picture never needs more than its own limit.
+        // A small frame never needs more than its own limit.
         let video = min(needed, settings.bitrateRange.maximum)
         let hasRoom = payload.bitsPerSecond >= video.bitsPerSecond + best.bitrate.bitsPerSecond
         let audio = hasRoom || !settings.audioFollowsVideo ? best : best.lowest
         point.audioQuality = audio
         point.videoBitrate =
             audio == best ? beside : Bitrate(bitsPerSecond: payload.bitsPerSecond - audio.bitrate.bitsPerSecond)
-        return fitted(point, group)
+        return fitted(point, tier)
     }
 
-    private func fitted(_ point: OperatingPoint, _ group: VideoQuality.Group?) -> OperatingPoint {
-        let group = group ?? operatingPoint.videoQuality?.group ?? .lowAndMedium
-        var point = QualityLadder.fitted(point, to: settings, group: group)
+    private func fitted(_ point: OperatingPoint, _ tier: VideoQuality.ProfileTier?) -> OperatingPoint {
+        let tier = tier ?? operatingPoint.videoQuality?.tier ?? .lowAndMedium
+        var point = QualityLadder.fitted(point, to: settings, tier: tier)
         if let frameRateCap, point.videoBitrate < frameRateCap.until {
             point.frameRate = min(point.frameRate, frameRateCap.rate)
         }
@@ -211,7 +219,7 @@ public struct QualityController: Sendable {
         return actions
     }
 
-    /// What the encoder is told so that it gives what the operating point says.
+    /// What the encoder is set to so that it gives what the operating point says.
     var videoCommand: QualityAction {
         .setVideo(bitrate: operatingPoint.videoBitrate * monitor.correction, frameRate: operatingPoint.frameRate)
     }

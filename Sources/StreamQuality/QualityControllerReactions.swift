@@ -22,7 +22,7 @@ extension QualityController {
 
     // MARK: Down
 
-    /// Whether more is sent than comes through. A key frame alone makes a short delay; four signs tell more
+    /// Whether more is sent than comes through. A keyframe alone makes a short delay; four signs tell more
     /// than that, and the buffer's own high threshold is the first.
     private func isOverloaded(_ measurement: StreamMeasurement) -> Bool {
         if measurement.bufferLevel == .high { return true }
@@ -40,9 +40,9 @@ extension QualityController {
         return delivered < appended * tuning.fastSignShare
     }
 
-    /// Whether the queue has not run empty for a whole group of pictures, so that not only a key frame filled it.
+    /// Whether the queue has not run empty for a whole GOP, so that not only a keyframe filled it.
     private var isFull: Bool {
-        link.leastExcessDelay(over: tuning.groupTime).map { $0 > limits.congested * tuning.fullShare } ?? false
+        link.leastExcessDelay(over: tuning.gopDuration).map { $0 > limits.congested * tuning.fullShare } ?? false
     }
 
     /// Goes to what the link carries, less what it takes to send what piled up; gives up what would take too long.
@@ -97,7 +97,7 @@ extension QualityController {
         raise = nil
     }
 
-    /// Whether a picture taken now would come too late behind what waits, and dropping that helps.
+    /// Whether a frame taken now would come too late behind what waits, and dropping that helps.
     private func shouldDiscard(_ measurement: StreamMeasurement, capacity: Bitrate) -> Bool {
         if let discardedAt, measurement.now - discardedAt < tuning.discardInterval { return false }
         let bitsPerSecond = max(1, capacity.bitsPerSecond)
@@ -141,7 +141,7 @@ extension QualityController {
         guard measurement.deliveryDelay > limits.congested else { return [report] }
         // What waits is old; the first thing that people see again is to be now.
         discardedAt = now
-        return [.discardWaitingVideo, .requestKeyFrame, report]
+        return [.discardWaitingVideo, .requestKeyframe, report]
     }
 
     // MARK: Up
@@ -207,13 +207,13 @@ extension QualityController {
             return actions
         }
         let elapsed = now - probe.startedAt
-        if isFull && elapsed > tuning.groupTime || !probe.isCautious && isRefuted(after: elapsed) {
+        if isFull && elapsed > tuning.gopDuration || !probe.isCautious && isRefuted(after: elapsed) {
             let actions = easeOff(.probeFailed, now: now)
             if !actions.isEmpty { return actions }
         }
         guard elapsed >= timeNeeded(for: probe) else { return [] }
         guard isSendingEnough, link.excessDelay < limits.low, measurement.bufferLevel == .low else {
-            // Nothing was shown either way; the wait begins again.
+            // Nothing was shown either way; the wait starts again.
             state = .steady(lowSince: nil)
             return []
         }
@@ -232,12 +232,12 @@ extension QualityController {
         return delivered < total(of: operatingPoint) * tuning.refutingShare
     }
 
-    /// Near the link's limit a small excess takes long to show; but where not even a key frame had to wait the limit
+    /// Near the link's limit a small excess takes long to show; but where not even a keyframe had to wait the limit
     /// is not near.
     private func timeNeeded(for probe: Probe) -> Duration {
         guard probe.isCautious else { return link.stretched(tuning.fastProbeTime) }
-        let isFarFromLimit = link.mostExcessDelay(over: tuning.groupTime) < limits.congested * tuning.farShare
-        return tuning.groupTime * (isFarFromLimit ? 1 : 2)
+        let isFarFromLimit = link.mostExcessDelay(over: tuning.gopDuration) < limits.congested * tuning.farShare
+        return tuning.gopDuration * (isFarFromLimit ? 1 : 2)
     }
 
     // MARK: The encoder
@@ -245,7 +245,7 @@ extension QualityController {
     mutating func watchEncoder(_ measurement: StreamMeasurement) -> [QualityAction] {
         guard operatingPoint.videoQuality != nil else { return [] }
         let isCorrected = monitor.measured(measurement, wanted: operatingPoint.videoBitrate)
-        // Half the pictures missing looks worse than half the frame rate.
+        // Half the frames missing looks worse than half the frame rate.
         if monitor.skippedShare > tuning.toleratedSkips,
             let lower = QualityLadder.frameRate(below: operatingPoint.frameRate)
         {

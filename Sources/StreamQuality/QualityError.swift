@@ -7,15 +7,15 @@ public enum QualityError: Error, Hashable, Sendable {
     case unsupportedSampleRate(String)
     case unknownDimension(String)
     /// Smaller than one macroblock, or larger than H.264 level 5.1 carries.
-    case impossibleSize(PictureSize)
-    /// A picture that level 5.1 carries, but not so many of them in a second.
-    case tooManyPictures(size: PictureSize, frameRate: FrameRate, bitrate: Bitrate)
+    case impossibleSize(FrameSize)
+    /// A frame that level 5.1 carries, but not so many of them in a second.
+    case tooManyFrames(size: FrameSize, frameRate: FrameRate, bitrate: Bitrate)
     /// A setting that cannot be changed while the stream is live, or that there is not.
     case unknownSetting(String, known: [String])
     /// A value that breaks the setting's rule.
     case unusableValue(setting: String, value: String, rule: String)
     /// Another size needs another stream, which the policy does not allow.
-    case dimensionNeedsRestart(PictureSize)
+    case dimensionNeedsRestart(FrameSize)
 }
 
 extension QualityError: CustomStringConvertible {
@@ -40,9 +40,9 @@ extension QualityError: CustomStringConvertible {
             dimension \(size) is impossible: each side must be at least 16 pixels, and H.264 level 5.1 ends at \
             36864 macroblocks (as in 4096x2304) and 8688 pixels a side; use one of \(Self.presets), or a size between
             """
-        case .tooManyPictures(let size, let frameRate, let bitrate):
+        case .tooManyFrames(let size, let frameRate, let bitrate):
             """
-            \(size) at \(frameRate.framesPerSecond) pictures and \(bitrate.bitsPerSecond / 1000) kbit a second is more \
+            \(size) at \(frameRate.framesPerSecond) frames and \(bitrate.bitsPerSecond / 1000) kbit a second is more \
             than H.264 level 5.1 carries; use a smaller dimension, \(Self.presets) for example, or a lower quality
             """
         case .unknownSetting(let name, let known):
@@ -50,8 +50,8 @@ extension QualityError: CustomStringConvertible {
         case .unusableValue(let setting, let value, let rule): "\(setting) \(rule), not \"\(value)\""
         case .dimensionNeedsRestart(let size):
             """
-            the size can become \(size) only where the stream may begin again: set adapt restart in the same \
-            transaction, or begin with --adapt restart
+            the size can become \(size) only where the stream may start again: set adapt restart in the same \
+            transaction, or start with --adapt restart
             """
         }
     }

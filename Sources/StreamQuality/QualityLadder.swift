@@ -6,10 +6,10 @@ enum QualityLadder {
     /// border does not make the frame rate jump.
     private static let hysteresis = 1.08
 
-    /// The point with its bit rate cut to what the settings and the group allow, and with the row and the frame rate
+    /// The point with its bit rate cut to what the settings and the tier allow, and with the row and the frame rate
     /// that belong to it. Inside High, a bit rate below High1's takes the frame rate of the row that it would be in.
     static func fitted(
-        _ point: OperatingPoint, to settings: QualitySettings, group: VideoQuality.Group
+        _ point: OperatingPoint, to settings: QualitySettings, tier: VideoQuality.ProfileTier
     ) -> OperatingPoint {
         var point = point
         guard let best = settings.videoQuality else {
@@ -18,11 +18,11 @@ enum QualityLadder {
             return point
         }
         let range = settings.bitrateRange
-        let groupBest = group == .lowAndMedium ? min(best, .medium3) : best
-        let ceiling = groupBest == best ? range.maximum : min(range.maximum, groupBest.bitrate)
+        let tierBest = tier == .lowAndMedium ? min(best, .medium3) : best
+        let ceiling = tierBest == best ? range.maximum : min(range.maximum, tierBest.bitrate)
         point.videoBitrate = min(max(point.videoBitrate, range.minimum), ceiling)
-        let row = row(for: point.videoBitrate, current: point, best: groupBest, settings)
-        point.videoQuality = group == .high ? max(row, .high1) : row
+        let row = row(for: point.videoBitrate, current: point, best: tierBest, settings)
+        point.videoQuality = tier == .high ? max(row, .high1) : row
         point.frameRate = settings.frameRate(atMost: row.frameRate)
         return point
     }

@@ -1,6 +1,6 @@
 import Media
 
-/// Between which bit rates of the video the controller may choose, and where it begins.
+/// Between which bit rates of the video the controller may choose, and where it starts.
 public struct BitrateRange: Hashable, Sendable {
     public let minimum: Bitrate
     public let start: Bitrate
@@ -13,13 +13,13 @@ public struct BitrateRange: Hashable, Sendable {
         self.start = min(max(start, self.minimum), maximum)
     }
 
-    /// From the lowest quality's bit rate up to this one's, beginning there.
+    /// From the lowest quality's bit rate up to this one's, starting there.
     public init(upTo quality: VideoQuality) {
         self.init(minimum: VideoQuality.low1.bitrate, start: quality.bitrate, maximum: quality.bitrate)
     }
 }
 
-/// The contract's ranges for automatic bit rates, by the picture that they are meant for.
+/// The contract's ranges for automatic bit rates, by the frame that they are meant for.
 public enum AutomaticBitrate: String, CaseIterable, Sendable {
     case standardDefinition = "SD"
     case highDefinition = "HD"
@@ -37,7 +37,7 @@ public enum AutomaticBitrate: String, CaseIterable, Sendable {
             maximum: Bitrate(kilobitsPerSecond: maximum))
     }
 
-    /// Pictures a second that go with the range.
+    /// Frames a second that go with the range.
     public var frameRate: FrameRate {
         switch self {
         case .standardDefinition: FrameRate(framesPerSecond: 20)
@@ -49,11 +49,11 @@ public enum AutomaticBitrate: String, CaseIterable, Sendable {
 
 /// What the controller may do. A change of settings takes effect as a whole: `QualityController.settingsChanged`.
 public struct QualitySettings: Hashable, Sendable {
-    /// Whether the stream may leave its group of qualities when the link asks for it.
-    public enum GroupCrossing: String, Sendable {
+    /// Whether the stream may leave its profile tier when the link asks for it.
+    public enum TierSwitch: String, Sendable {
         /// It stays: a High stream on a poor link lowers bit rate and frame rate and keeps its profile.
         case never
-        /// It ends cleanly and begins again in the other group.
+        /// It ends cleanly and starts again in the other tier.
         case restartStream
     }
 
@@ -62,21 +62,21 @@ public struct QualitySettings: Hashable, Sendable {
     /// `nil` for a stream without audio.
     public var audioQuality: AudioQuality?
     public var bitrateRange: BitrateRange
-    /// Pictures that the source gives in a second, when it is known.
+    /// Frames that the source gives in a second, when it is known.
     public var sourceFrameRate: FrameRate?
-    /// The most pictures in a second that are wanted, when they are fewer than the quality's.
+    /// The most frames in a second that are wanted, when they are fewer than the quality's.
     public var frameRateLimit: FrameRate?
     /// The limits of the stream's `SendBuffer`; the delays that are acted on follow from them.
     public var bufferLimits = SendBufferLimits.standard
     /// False: bit rates stay as they are set, whatever the link does.
     public var isAutomatic = true
-    public var groupCrossing = GroupCrossing.never
+    public var tierSwitch = TierSwitch.never
     /// Whether audio goes down to its lowest bit rate when video has hardly any left.
     public var audioFollowsVideo = true
     /// The controller's constants.
     public var tuning = ControlTuning()
 
-    /// The pictures in a second that a point with this quality's rate has.
+    /// The frames in a second that a point with this quality's rate has.
     public func frameRate(atMost rate: FrameRate) -> FrameRate {
         [rate, sourceFrameRate ?? rate, frameRateLimit ?? rate].min() ?? rate
     }
@@ -86,7 +86,7 @@ public struct QualitySettings: Hashable, Sendable {
     func leavesBitrate(of before: QualitySettings) -> Bool {
         videoQuality == before.videoQuality && audioQuality == before.audioQuality
             && bitrateRange == before.bitrateRange && isAutomatic == before.isAutomatic
-            && groupCrossing == before.groupCrossing
+            && tierSwitch == before.tierSwitch
     }
 
     /// - Parameter bitrateRange: `nil` for everything up to `videoQuality`.

@@ -4,9 +4,9 @@ import Media
 /// Encoded media on its way to the network, measured in seconds.
 ///
 /// The duration counts what waits here and what the kernel holds unsent, as time, by the packets' own timestamps;
-/// the longer of the two tracks counts. When more comes than may wait, pictures are dropped up to the newest key
-/// frame that waits, or all of them when none does: so always the whole rest of a group of pictures, and never a
-/// picture that a sent one refers to. Audio goes last, and oldest first. Sequence headers are never dropped.
+/// the longer of the two tracks counts. When more comes than may wait, frames are dropped up to the newest key
+/// frame that waits, or all of them when none does: so always the whole rest of a GOP, and never a
+/// frame that a sent one refers to. Audio goes last, and oldest first. Sequence headers are never dropped.
 ///
 /// Each packet costs constant time, taken over its life. Memory is bounded by `SendBufferLimits`: at most
 /// `maxDuration` of video waits, a quarter of a second more of audio, and at most `maxByteCount` bytes.
@@ -14,7 +14,7 @@ public struct SendBuffer: Sendable {
     struct Item {
         let packet: EncodedPacket
         /// The time that it adds: from its predecessor's decode time to its own when that one is still on its way;
-        /// a picture after a pause adds none. None for a header either.
+        /// a frame after a pause adds none. None for a header either.
         let span: Duration
         /// Rises with every packet: the order in which the two tracks go out.
         let order: Int
@@ -22,21 +22,21 @@ public struct SendBuffer: Sendable {
 
     public let limits: SendBufferLimits
     /// Bytes that may be under way without being acknowledged; more waits here, where it can be given up for newer
-    /// pictures, and does not overflow the queue of a router. `nil` for no limit.
+    /// frames, and does not overflow the queue of a router. `nil` for no limit.
     public var flightLimit: Int?
 
     var waiting = PerTrack<Deque<Item>>(video: [], audio: [])
     private var waitingSpan = PerTrack(video: Duration.zero, audio: .zero)
     var newestTime = PerTrack<MediaTimestamp?>(video: nil, audio: nil)
     var headers = PerTrack<EncodedPacket?>(video: nil, audio: nil)
-    /// The order of each key frame that waits.
-    var keyFrames: Deque<Int> = []
+    /// The order of each keyframe that waits.
+    var keyframes: Deque<Int> = []
     private var nextOrder = 0
     var unsent = ByteLedger()
     var unacknowledged = ByteLedger()
 
-    /// Pictures are refused up to the next key frame, which was last asked for at `requestedAt`.
-    var isAwaitingKeyFrame = true
+    /// Frames are refused up to the next keyframe, which was last asked for at `requestedAt`.
+    var isAwaitingKeyframe = true
     private var requestedAt: MediaTimestamp?
     var alarms: SendBufferAlarms
 
@@ -47,11 +47,11 @@ public struct SendBuffer: Sendable {
 
     /// RTMP's chunk headers and FLV's media header add about so much to each packet.
     static let overheadPerPacket = 14
-    /// A key frame that did not come is asked for again after this long: encoders may skip the picture.
-    private static let keyFrameRetry = Duration.seconds(1)
+    /// A keyframe that did not come is asked for again after this long: encoders may skip the frame.
+    private static let keyframeRetry = Duration.seconds(1)
     /// One packet never counts for more, whatever a source's timestamps do.
     private static let longestSpan = Duration.seconds(1)
-    /// A key frame that waits is used for a jump to the live picture when it is not older than this.
+    /// A keyframe that waits is used for a jump to the live frame when it is not older than this.
     static let recentTime = Duration.seconds(1)
     static let audioGrace = Duration.milliseconds(250)
 
@@ -73,8 +73,8 @@ public struct SendBuffer: Sendable {
         max(span(.video, with: unacknowledged), span(.audio, with: unacknowledged))
     }
 
-    /// Pictures waiting here.
-    public var waitingPictureCount: Int { waiting.video.count { !$0.packet.isHeader } }
+    /// Frames waiting here.
+    public var waitingFrameCount: Int { waiting.video.count { !$0.packet.isHeader } }
 
     /// Bytes waiting here and unsent in the kernel.
     public var byteCount: Int { waitingByteCount + unsent.byteCount }
@@ -100,14 +100,14 @@ public struct SendBuffer: Sendable {
             enqueue(packet)
             return events
         }
-        if packet.isVideo, isAwaitingKeyFrame {
-            guard packet.isKeyFrame else {
+        if packet.isVideo, isAwaitingKeyframe {
+            guard packet.isKeyframe else {
                 newestTime.video = packet.decodeTime
-                events.append(.droppedItems([packet.dropped(.awaitingKeyFrame)]))
-                if isRetryDue(now) { requestKeyFrame(now, &events) }
+                events.append(.droppedItems([packet.dropped(.awaitingKeyframe)]))
+                if isRetryDue(now) { requestKeyframe(now, &events) }
                 return events
             }
-            isAwaitingKeyFrame = false
+            isAwaitingKeyframe = false
         }
         enqueue(packet)
         alarms.durationMeasured(duration, byteCount: byteCount, &events)
@@ -115,20 +115,20 @@ public struct SendBuffer: Sendable {
         return events
     }
 
-    /// The latest header of a track while nothing is sent: what the next connection begins with.
+    /// The latest header of a track while nothing is sent: what the next connection starts with.
     public mutating func headerReplaced(_ header: EncodedPacket) { headers[header.track] = header }
 
     /// The video encoder is replaced: its header is not for what comes next, even if the new one is late.
     public mutating func videoHeaderExpired() { headers.video = nil }
 
-    /// As `videoHeaderExpired`, of sound.
+    /// As `videoHeaderExpired`, of audio.
     public mutating func audioHeaderExpired() { headers.audio = nil }
 
     mutating func enqueue(_ packet: EncodedPacket) {
         let track = packet.track
         let item = Item(packet: packet, span: span(of: packet), order: nextOrder)
         if !packet.isHeader { newestTime[track] = packet.decodeTime }
-        if packet.isKeyFrame { keyFrames.append(nextOrder) }
+        if packet.isKeyframe { keyframes.append(nextOrder) }
         nextOrder += 1
         waiting[track].append(item)
         waitingByteCount += packet.wireByteCount
@@ -144,19 +144,19 @@ public struct SendBuffer: Sendable {
     }
 
     func isRetryDue(_ now: MediaTimestamp) -> Bool {
-        requestedAt.map { now - $0 >= Self.keyFrameRetry } ?? true
+        requestedAt.map { now - $0 >= Self.keyframeRetry } ?? true
     }
 
-    mutating func requestKeyFrame(_ now: MediaTimestamp, _ events: inout [SendBufferEvent]) {
+    mutating func requestKeyframe(_ now: MediaTimestamp, _ events: inout [SendBufferEvent]) {
         requestedAt = now
-        events.append(.keyFrameNeeded)
+        events.append(.keyframeNeeded)
     }
 
     // MARK: Out
 
-    /// Whether `takeNext` would give a key frame.
-    public var isKeyFrameNext: Bool {
-        guard let video = waiting.video.first, video.packet.isKeyFrame else { return false }
+    /// Whether `takeNext` would give a keyframe.
+    public var isKeyframeNext: Bool {
+        guard let video = waiting.video.first, video.packet.isKeyframe else { return false }
         return waiting.audio.first.map { video.order < $0.order } ?? true
     }
 
@@ -181,7 +181,7 @@ public struct SendBuffer: Sendable {
 
     mutating func removeFirst(_ track: Track) -> Item {
         let item = waiting[track].removeFirst()
-        if item.packet.isKeyFrame { keyFrames.removeFirst() }
+        if item.packet.isKeyframe { keyframes.removeFirst() }
         waitingByteCount -= item.packet.wireByteCount
         waitingSpan[track] -= item.span
         return item
@@ -202,8 +202,8 @@ public struct SendBuffer: Sendable {
         var events: [SendBufferEvent] = []
         let wasFull = alarms.isFull
         alarms.durationMeasured(duration, byteCount: byteCount, &events)
-        // While full, a key frame would have been dropped again; now there is room for one.
-        if isAwaitingKeyFrame, wasFull, !alarms.isFull { requestKeyFrame(now, &events) }
+        // While full, a keyframe would have been dropped again; now there is room for one.
+        if isAwaitingKeyframe, wasFull, !alarms.isFull { requestKeyframe(now, &events) }
         return events
     }
 }

@@ -8,7 +8,7 @@ struct SendBufferAlarms: Sendable {
     private var isEmpty = true
     /// Whether the buffer has been full and not come down since.
     private(set) var isFull = false
-    private var toldDuration = Duration.zero
+    private var reportedDuration = Duration.zero
 
     /// How far the duration must come back, as a fraction of the longest, before a crossing counts again: half of
     /// the least distance between the thresholds, so that the two bands never overlap.
@@ -22,9 +22,9 @@ struct SendBufferAlarms: Sendable {
     mutating func durationMeasured(_ duration: Duration, byteCount: Int, _ events: inout [SendBufferEvent]) {
         checkHigh(duration, &events)
         checkLow(duration, byteCount: byteCount, &events)
-        let moved = duration - toldDuration
+        let moved = duration - reportedDuration
         if moved >= Self.durationStep || moved <= .zero - Self.durationStep {
-            toldDuration = duration
+            reportedDuration = duration
             events.append(.durationChanged(duration))
         }
     }

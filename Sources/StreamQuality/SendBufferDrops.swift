@@ -1,6 +1,6 @@
 import Media
 
-// What goes when more comes than may wait, when the controller jumps to the live picture, and with a lost connection.
+// What goes when more comes than may wait, when the controller jumps to the live frame, and with a lost connection.
 extension SendBuffer {
     /// Audio goes last: while both tracks grow alike, video reaches its limit first and makes way.
     private var audioLimit: Duration { limits.maxDuration + (newestTime.video == nil ? .zero : Self.audioGrace) }
@@ -10,27 +10,27 @@ extension SendBuffer {
 
     mutating func makeRoom(_ now: MediaTimestamp, _ events: inout [SendBufferEvent]) {
         guard isVideoOverfull || isAudioOverfull else { return }
-        // As long as it stays full, each key frame would go the way of the last one: then there is no hurry.
+        // As long as it stays full, each keyframe would go the way of the last one: then there is no hurry.
         let isUrgent = !alarms.isFull || isRetryDue(now)
         alarms.overfilled(&events)
         var dropped: [DroppedItem] = []
-        while isVideoOverfull, dropVideo(upTo: newestUsableKeyFrame, .bufferFull, into: &dropped) {}
+        while isVideoOverfull, dropVideo(upTo: newestUsableKeyframe, .bufferFull, into: &dropped) {}
         drop(.audio, .bufferFull, into: &dropped) { buffer, _ in buffer.isAudioOverfull }
         report(dropped, isUrgent: isUrgent, now, &events)
     }
 
-    /// Drops the pictures that wait, so that the next one sent is a key frame of the last second: one that waits
+    /// Drops the frames that wait, so that the next one sent is a keyframe of the last second: one that waits
     /// already, or else a new one, which is asked for. Audio stays.
     public mutating func discardWaitingVideo(now: MediaTimestamp) -> [SendBufferEvent] {
         var events: [SendBufferEvent] = []
         var dropped: [DroppedItem] = []
-        _ = dropVideo(upTo: recentKeyFrame, .discarded, into: &dropped)
+        _ = dropVideo(upTo: recentKeyframe, .discarded, into: &dropped)
         report(dropped, isUrgent: true, now, &events)
         return events
     }
 
-    /// Begins anew on a connection that has just been opened: what waited for the old one is dropped, the latest
-    /// sequence headers go first, and the first picture is a key frame.
+    /// Starts anew on a connection that has just been opened: what waited for the old one is dropped, the latest
+    /// sequence headers go first, and the first frame is a keyframe.
     public mutating func connectionOpened(now: MediaTimestamp) -> [SendBufferEvent] {
         var events: [SendBufferEvent] = []
         var dropped: [DroppedItem] = []
@@ -47,14 +47,14 @@ extension SendBuffer {
         for header in [headers.video, headers.audio] {
             if let header { enqueue(header) }
         }
-        isAwaitingKeyFrame = true
+        isAwaitingKeyframe = true
         if !dropped.isEmpty { events.append(.droppedItems(dropped)) }
-        requestKeyFrame(now, &events)
+        requestKeyframe(now, &events)
         alarms.durationMeasured(duration, byteCount: byteCount, &events)
         return events
     }
 
-    /// Headers are kept from when their encoders began, and the stream has gone on since. No packet that is still to come
+    /// Headers are kept from when their encoders started, and the stream has gone on since. No packet that is still to come
     /// is older than the newest of its track: before the older of the two there is nothing, so that a server that counts
     /// from the first header leaves nothing out.
     private mutating func dateHeaders() {
@@ -66,31 +66,31 @@ extension SendBuffer {
         headers.audio?.decodeTime = time
     }
 
-    /// The newest key frame that waits with something to drop before it; `nil` when all pictures must go.
-    private var newestUsableKeyFrame: Int? {
-        guard let newest = keyFrames.last else { return nil }
+    /// The newest keyframe that waits with something to drop before it; `nil` when all frames must go.
+    private var newestUsableKeyframe: Int? {
+        guard let newest = keyframes.last else { return nil }
         let first = waiting.video.first { !$0.packet.isHeader }
         return first?.order == newest ? nil : newest
     }
 
-    /// The newest key frame that waits, when it is live enough to begin with. A new one would cost as much again.
-    private var recentKeyFrame: Int? {
-        guard let newest = keyFrames.last, let newestTime = newestTime.video,
+    /// The newest keyframe that waits, when it is live enough to start with. A new one would cost as much again.
+    private var recentKeyframe: Int? {
+        guard let newest = keyframes.last, let newestTime = newestTime.video,
             let item = waiting.video.last(where: { $0.order == newest }),
             newestTime - item.packet.decodeTime < Self.recentTime
         else { return nil }
         return newest
     }
 
-    /// Drops the pictures before the key frame with this order, or all.
+    /// Drops the frames before the keyframe with this order, or all.
     /// - Returns: whether any was dropped.
     private mutating func dropVideo(
-        upTo keyFrame: Int?, _ reason: DroppedItem.Reason, into dropped: inout [DroppedItem]
+        upTo keyframe: Int?, _ reason: DroppedItem.Reason, into dropped: inout [DroppedItem]
     ) -> Bool {
         let before = dropped.count
-        drop(.video, reason, into: &dropped) { _, item in item.order < keyFrame ?? .max }
+        drop(.video, reason, into: &dropped) { _, item in item.order < keyframe ?? .max }
         guard dropped.count > before else { return false }
-        if keyFrame == nil { isAwaitingKeyFrame = true }
+        if keyframe == nil { isAwaitingKeyframe = true }
         return true
     }
 
@@ -114,8 +114,8 @@ extension SendBuffer {
         _ dropped: [DroppedItem], isUrgent: Bool, _ now: MediaTimestamp, _ events: inout [SendBufferEvent]
     ) {
         if !dropped.isEmpty { events.append(.droppedItems(dropped)) }
-        if isUrgent, isAwaitingKeyFrame, dropped.contains(where: { $0.kind != .audio }) {
-            requestKeyFrame(now, &events)
+        if isUrgent, isAwaitingKeyframe, dropped.contains(where: { $0.kind != .audio }) {
+            requestKeyframe(now, &events)
         }
         alarms.durationMeasured(duration, byteCount: byteCount, &events)
     }

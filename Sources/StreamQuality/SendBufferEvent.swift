@@ -5,9 +5,9 @@ public struct DroppedItem: Hashable, Sendable {
     public enum Reason: String, Sendable {
         /// More came than `SendBufferLimits` allow.
         case bufferFull
-        /// A picture it refers to was dropped before.
-        case awaitingKeyFrame
-        /// The controller chose to jump to the live picture.
+        /// A frame it refers to was dropped before.
+        case awaitingKeyframe
+        /// The controller chose to jump to the live frame.
         case discarded
         /// It waited for a connection that is gone.
         case newConnection
@@ -27,9 +27,9 @@ public struct DroppedItem: Hashable, Sendable {
     }
 }
 
-/// What happened in a `SendBuffer`. Each crossing is told once.
+/// What happened in a `SendBuffer`. Each crossing is reported once.
 public enum SendBufferEvent: Hashable, Sendable {
-    /// Nothing waits any more, here or in the kernel. Told again only after media piled up in between.
+    /// Nothing waits any more, here or in the kernel. Reported again only after media piled up in between.
     case empty
     /// More came than may wait.
     case full
@@ -39,15 +39,15 @@ public enum SendBufferEvent: Hashable, Sendable {
     case roseAboveHigh
     /// The duration fell below the low threshold.
     case fellBelowLow
-    /// The duration moved by a tenth of a second or more since it was last told.
+    /// The duration moved by a tenth of a second or more since it was last reported.
     case durationChanged(Duration)
-    /// No picture goes out before the next key frame: ask the encoder for one now.
-    case keyFrameNeeded
+    /// No frame goes out before the next keyframe: ask the encoder for one now.
+    case keyframeNeeded
 }
 
 /// Where the buffer's duration lies between its thresholds, with the hysteresis of the events.
 public enum SendBufferLevel: Hashable, Sendable {
-    /// Since `fellBelowLow`, and at the begin.
+    /// Since `fellBelowLow`, and at the start.
     case low
     case between
     /// Since `roseAboveHigh`.

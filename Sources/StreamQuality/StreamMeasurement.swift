@@ -1,6 +1,6 @@
 import Media
 
-/// What the controller is told, ten times a second. Counts go up from any start and are never reset.
+/// What the controller learns, ten times a second. Counts go up from any start and are never reset.
 public struct StreamMeasurement: Hashable, Sendable {
     public var now: MediaTimestamp
     /// `SendBuffer.appendedByteCount`.
@@ -15,16 +15,16 @@ public struct StreamMeasurement: Hashable, Sendable {
     public var deliveryDelay: Duration
     /// `SendBuffer.level`.
     public var bufferLevel: SendBufferLevel
-    /// Bytes of pictures that the video encoder gave.
+    /// Bytes of frames that the video encoder gave.
     public var encodedVideoBytes: Int
-    /// Pictures that the video encoder gave.
-    public var encodedPictures: Int
-    /// Pictures that the video encoder was given and left out.
-    public var skippedPictures: Int
+    /// Frames that the video encoder gave.
+    public var encodedFrames: Int
+    /// Frames that the video encoder was given and left out.
+    public var skippedFrames: Int
 
     public init(
-        now: MediaTimestamp, buffer: borrowing SendBuffer, encodedVideoBytes: Int, encodedPictures: Int,
-        skippedPictures: Int
+        now: MediaTimestamp, buffer: borrowing SendBuffer, encodedVideoBytes: Int, encodedFrames: Int,
+        skippedFrames: Int
     ) {
         self.now = now
         appendedBytes = buffer.appendedByteCount
@@ -34,7 +34,7 @@ public struct StreamMeasurement: Hashable, Sendable {
         deliveryDelay = buffer.deliveryDelay
         bufferLevel = buffer.level
         self.encodedVideoBytes = encodedVideoBytes
-        self.encodedPictures = encodedPictures
-        self.skippedPictures = skippedPictures
+        self.encodedFrames = encodedFrames
+        self.skippedFrames = skippedFrames
     }
 }

@@ -1,10 +1,10 @@
 import Media
 
-/// Decides when a stream that may leave its group of qualities does so.
+/// Decides when a stream that may leave its profile tier does so.
 ///
 /// A crossing costs a restart, so the need must have lasted; and a return that did not hold makes the next one wait
 /// twice as long.
-struct GroupCrossingWatch: Sendable {
+struct TierSwitchWatch: Sendable {
     private var neededSince: MediaTimestamp?
     private var roseAt: MediaTimestamp?
     private var waitBeforeRise: Duration
@@ -16,14 +16,14 @@ struct GroupCrossingWatch: Sendable {
     }
 
     /// - Parameters:
-    ///   - group: where the stream is.
+    ///   - tier: where the stream is.
     ///   - wanted: where its bit rate belongs.
     ///   - canCross: whether the moment is right; the need is watched in any case.
     /// - Returns: whether to cross now.
     mutating func isDue(
-        group: VideoQuality.Group, wanted: VideoQuality.Group, canCross: Bool = true, now: MediaTimestamp
+        tier: VideoQuality.ProfileTier, wanted: VideoQuality.ProfileTier, canCross: Bool = true, now: MediaTimestamp
     ) -> Bool {
-        guard wanted != group else {
+        guard wanted != tier else {
             neededSince = nil
             return false
         }
@@ -45,10 +45,10 @@ struct GroupCrossingWatch: Sendable {
 }
 
 extension QualityController {
-    /// Crosses the border between the groups when the settings allow it and the link has long asked for it.
-    mutating func crossGroup(now: MediaTimestamp) -> [QualityAction] {
-        guard settings.groupCrossing == .restartStream, settings.videoQuality?.group == .high,
-            let group = operatingPoint.videoQuality?.group
+    /// Crosses the border between the tiers when the settings allow it and the link has long asked for it.
+    mutating func switchTier(now: MediaTimestamp) -> [QualityAction] {
+        guard settings.tierSwitch == .restartStream, settings.videoQuality?.tier == .high,
+            let tier = operatingPoint.videoQuality?.tier
         else { return [] }
         let isSteady: Bool
         switch state {
@@ -59,17 +59,17 @@ extension QualityController {
         }
         // A link that was never full has not asked for less; the rate is only on its way up.
         let isLimited = link.capacity != nil
-        let wanted: VideoQuality.Group =
-            switch group {
+        let wanted: VideoQuality.ProfileTier =
+            switch tier {
             case .high:
                 isLimited && operatingPoint.videoBitrate < VideoQuality.medium3.bitrate ? .lowAndMedium : .high
             case .lowAndMedium: operatingPoint.videoBitrate >= VideoQuality.medium3.bitrate ? .high : .lowAndMedium
             }
-        guard crossing.isDue(group: group, wanted: wanted, canCross: isSteady, now: now) else { return [] }
+        guard crossing.isDue(tier: tier, wanted: wanted, canCross: isSteady, now: now) else { return [] }
         var point = operatingPoint
         if wanted == .high { point.videoBitrate = VideoQuality.high1.bitrate }
-        point = QualityLadder.fitted(point, to: settings, group: wanted)
-        let report = move(to: point, .groupCrossed, now: now).filter {
+        point = QualityLadder.fitted(point, to: settings, tier: wanted)
+        let report = move(to: point, .tierSwitched, now: now).filter {
             if case .reportChange = $0 { true } else { false }
         }
         return [.restartStream(point)] + report

@@ -1,17 +1,17 @@
 import Media
 
-/// The size of the pictures of a stream: a preset, or the person's own, rounded to whole macroblocks.
+/// The size of the frames of a stream: a preset, or the person's own, rounded to whole macroblocks.
 public struct VideoDimension: Hashable, Sendable {
     /// The size that is encoded. Presets keep theirs: H.264 cropping covers what is no multiple of 16.
-    public let size: PictureSize
+    public let size: FrameSize
     /// The size that was asked for.
-    public let requestedSize: PictureSize
+    public let requestedSize: FrameSize
 
     /// Whether the size was rounded and the person should hear of it.
     public var isRounded: Bool { size != requestedSize }
 
     private init(preset width: Int, _ height: Int) {
-        size = PictureSize(width: width, height: height)
+        size = FrameSize(width: width, height: height)
         requestedSize = size
     }
 
@@ -31,8 +31,8 @@ public struct VideoDimension: Hashable, Sendable {
     public static let standard = VideoDimension(preset: 640, 480)
 
     /// A preset's size as it is; any other rounded to the nearest multiple of 16 on each side, halves up.
-    /// - Throws: `impossibleSize` below 16 pixels on a side, or when H.264 level 5.1 does not carry one picture of it.
-    public init(_ requested: PictureSize) throws(QualityError) {
+    /// - Throws: `impossibleSize` below 16 pixels on a side, or when H.264 level 5.1 does not carry one frame of it.
+    public init(_ requested: FrameSize) throws(QualityError) {
         if let preset = Self.presets.first(where: { $0.size == requested }) {
             self = preset
             return
@@ -41,7 +41,7 @@ public struct VideoDimension: Hashable, Sendable {
         guard (16...longestSide).contains(requested.width), (16...longestSide).contains(requested.height) else {
             throw .impossibleSize(requested)
         }
-        let rounded = PictureSize(width: (requested.width + 8) / 16 * 16, height: (requested.height + 8) / 16 * 16)
+        let rounded = FrameSize(width: (requested.width + 8) / 16 * 16, height: (requested.height + 8) / 16 * 16)
         let slowest = FrameRate(framesPerSecond: 1)
         guard H264Level.level5_1.carries(rounded, at: slowest, bitrate: Bitrate(bitsPerSecond: 0)) else {
             throw .impossibleSize(requested)
@@ -70,7 +70,7 @@ public struct VideoDimension: Hashable, Sendable {
         guard sides.count == 2, let width = Self.number(sides[0]), let height = Self.number(sides[1]) else {
             throw .unknownDimension(text)
         }
-        try self.init(PictureSize(width: width, height: height))
+        try self.init(FrameSize(width: width, height: height))
     }
 
     private static func preset(named name: String) -> VideoDimension? {

@@ -12,8 +12,8 @@ public enum VideoQuality: String, CaseIterable, Comparable, Sendable {
     case high2
     case high3
 
-    /// Qualities of one group may follow each other in one unbroken stream; across the border players show garbage.
-    public enum Group: Sendable {
+    /// Qualities of one tier may follow each other in one unbroken stream; across the border players show garbage.
+    public enum ProfileTier: Sendable {
         /// Low and Medium: Baseline profile.
         case lowAndMedium
         /// High: Main profile.
@@ -24,7 +24,7 @@ public enum VideoQuality: String, CaseIterable, Comparable, Sendable {
     public static let standard = VideoQuality.medium1
 
     /// The name as people write it: "Medium1".
-    public var name: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
+    public var name: String { rawValue.prefix(1).uppercased() + String(rawValue.dropFirst()) }
 
     /// - Parameter name: as `name`, in any case of letters.
     public init(named name: String) throws(QualityError) {
@@ -56,11 +56,11 @@ public enum VideoQuality: String, CaseIterable, Comparable, Sendable {
         return Bitrate(kilobitsPerSecond: kilobits)
     }
 
-    public var group: Group { self >= .high1 ? .high : .lowAndMedium }
+    public var tier: ProfileTier { self >= .high1 ? .high : .lowAndMedium }
 
-    public var profile: H264Profile { group == .high ? .main : .baseline }
+    public var profile: H264Profile { tier == .high ? .main : .baseline }
 
-    /// The level of the table, before it is raised for a picture that needs more.
+    /// The level of the table, before it is raised for a frame that needs more.
     public var tableLevel: H264Level {
         switch self {
         case .medium1, .medium2, .medium3: .level3_1
@@ -68,19 +68,19 @@ public enum VideoQuality: String, CaseIterable, Comparable, Sendable {
         }
     }
 
-    /// The level of the table, or the lowest above it that carries such pictures at every rate of the quality's
-    /// group: an encoder that was opened for one of them never has to be opened again for another.
+    /// The level of the table, or the lowest above it that carries such frames at every rate of the quality's
+    /// tier: an encoder that was opened for one of them never has to be opened again for another.
     /// - Parameter maximum: the highest bit rate that the stream may have, where that is not the quality's.
-    /// - Throws: `tooManyPictures` when level 5.1 does not carry them at this quality's own rates.
-    public func level(for size: PictureSize, upTo maximum: Bitrate? = nil) throws(QualityError) -> H264Level {
+    /// - Throws: `tooManyFrames` when level 5.1 does not carry them at this quality's own rates.
+    public func level(for size: FrameSize, upTo maximum: Bitrate? = nil) throws(QualityError) -> H264Level {
         let own = max(bitrate, maximum ?? bitrate)
-        let members = Self.allCases.filter { $0.group == group }
+        let members = Self.allCases.filter { $0.tier == tier }
         let fastest = members.map(\.frameRate).max() ?? frameRate
         let most = max(own, members.map(\.bitrate).max() ?? own)
         if let level = tableLevel.raised(toCarry: size, at: fastest, bitrate: most) { return level }
-        // A picture so large that the group's best cannot have it.
+        // A frame so large that the tier's best cannot have it.
         guard let level = tableLevel.raised(toCarry: size, at: frameRate, bitrate: own) else {
-            throw .tooManyPictures(size: size, frameRate: frameRate, bitrate: own)
+            throw .tooManyFrames(size: size, frameRate: frameRate, bitrate: own)
         }
         return level
     }

@@ -1,7 +1,7 @@
 import DevicePorts
 import Media
 
-/// Frame number and time as a strip of black and white blocks along a picture's lower
+/// Frame number and time as a strip of black and white blocks along a frame's lower
 /// edge. It survives scaling and strong compression: a block is read at its middle, and
 /// a checksum tells damage.
 ///
@@ -19,14 +19,14 @@ public enum BurntInClock {
         public let time: MediaTimestamp
     }
 
-    /// The strip's height for pictures of a size: square blocks.
-    static func height(in size: PictureSize) -> Int { rows * blockHeight(in: size) }
+    /// The strip's height for frames of a size: square blocks.
+    static func height(in size: FrameSize) -> Int { rows * blockHeight(in: size) }
 
-    private static func blockHeight(in size: PictureSize) -> Int { max(2, min(size.width / columns, size.height / 12)) }
+    private static func blockHeight(in size: FrameSize) -> Int { max(2, min(size.width / columns, size.height / 12)) }
 
-    /// Draws into the luma plane, whose chroma should be grey there. Pictures too small for a strip get none.
+    /// Draws into the luma plane, whose chroma should be grey there. Frames too small for a strip get none.
     static func draw(
-        frameNumber: UInt32, time: MediaTimestamp, luma: UnsafeMutableRawBufferPointer, stride: Int, size: PictureSize
+        frameNumber: UInt32, time: MediaTimestamp, luma: UnsafeMutableRawBufferPointer, stride: Int, size: FrameSize
     ) {
         let bits = Self.bits(frameNumber, UInt64(max(0, time.nanoseconds / 1_000_000)))
         let blockHeight = blockHeight(in: size)
@@ -35,14 +35,14 @@ public enum BurntInClock {
         for row in 0..<rows {
             let first = (top + row * blockHeight) * stride
             for column in 0..<columns {
-                let begin = first + column * size.width / columns
+                let start = first + column * size.width / columns
                 let end = first + (column + 1) * size.width / columns
-                luma[begin..<end].initializeAll(to: bits[row * columns + column] ? 235 : 16)
+                luma[start..<end].initializeAll(to: bits[row * columns + column] ? 235 : 16)
             }
             let line = UnsafeRawBufferPointer(rebasing: luma[first..<first + size.width])
             for below in 1..<blockHeight {
-                let begin = first + below * stride
-                UnsafeMutableRawBufferPointer(rebasing: luma[begin..<begin + size.width]).copyMemory(from: line)
+                let start = first + below * stride
+                UnsafeMutableRawBufferPointer(rebasing: luma[start..<start + size.width]).copyMemory(from: line)
             }
         }
     }
@@ -50,9 +50,9 @@ public enum BurntInClock {
     /// Reads a strip.
     /// - Parameters:
     ///   - luma: at least `stride` x height bytes.
-    ///   - size: the picture's, which may have been scaled.
+    ///   - size: the frame's, which may have been scaled.
     /// - Returns: `nil` when there is no strip or it is damaged.
-    public static func read(luma: UnsafeRawBufferPointer, stride: Int, size: PictureSize) -> Reading? {
+    public static func read(luma: UnsafeRawBufferPointer, stride: Int, size: FrameSize) -> Reading? {
         let blockHeight = blockHeight(in: size)
         let top = size.height - rows * blockHeight
         guard size.width >= 2 * columns, top >= 0, stride >= size.width, luma.count >= stride * size.height else {

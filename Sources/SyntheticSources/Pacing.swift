@@ -41,20 +41,20 @@ struct Pacing {
 
 /// The times at which the items of a steady source are due.
 struct Schedule {
-    let begin: MediaTimestamp
+    let start: MediaTimestamp
     let rate: FrameRate
     private(set) var index = 0
 
-    init(begin: MediaTimestamp, rate: FrameRate) {
-        self.begin = begin
+    init(start: MediaTimestamp, rate: FrameRate) {
+        self.start = start
         self.rate = rate
     }
 
-    var due: MediaTimestamp { begin + rate.offset(ofFrame: index) }
+    var due: MediaTimestamp { start + rate.offset(ofFrame: index) }
 
     mutating func advance() { index += 1 }
 
-    /// Leaves out what is late by more than a whole item, as a camera does when nobody takes its pictures.
+    /// Leaves out what is late by more than a whole item, as a camera does when nobody takes its frames.
     mutating func skipMissed(now: MediaTimestamp) {
         while due + rate.frameDuration < now { index += 1 }
     }

@@ -1,9 +1,9 @@
 import Media
 
-/// The planes of an I420 picture that is drawn on. Coordinates beyond the picture are cut off.
+/// The planes of an I420 frame that is drawn on. Coordinates beyond the frame are cut off.
 struct PatternCanvas {
     let bytes: UnsafeMutableRawBufferPointer
-    let size: PictureSize
+    let size: FrameSize
 
     private var chromaWidth: Int { (size.width + 1) / 2 }
     private var chromaHeight: Int { (size.height + 1) / 2 }
@@ -26,8 +26,8 @@ struct PatternCanvas {
         let (left, right) = (max(0, x), min(stride, x + width))
         guard left < right else { return }
         for row in max(0, y)..<max(0, y, min(rows, y + height)) {
-            let begin = offset + row * stride
-            bytes[begin + left..<begin + right].initializeAll(to: value)
+            let start = offset + row * stride
+            bytes[start + left..<start + right].initializeAll(to: value)
         }
     }
 
@@ -46,13 +46,13 @@ struct PatternCanvas {
     }
 
     /// Puts back a square of the luma plane.
-    func restore(from picture: [UInt8], x: Int, y: Int, side: Int) {
+    func restore(from frame: [UInt8], x: Int, y: Int, side: Int) {
         let (left, right) = (max(0, x), min(size.width, x + side))
         guard left < right else { return }
-        picture.withUnsafeBytes { picture in
+        frame.withUnsafeBytes { frame in
             for row in max(0, y)..<max(0, y, min(size.height, y + side)) {
                 let columns = row * size.width + left..<row * size.width + right
-                bytes[columns].copyAll(from: UnsafeRawBufferPointer(rebasing: picture[columns]))
+                bytes[columns].copyAll(from: UnsafeRawBufferPointer(rebasing: frame[columns]))
             }
         }
     }

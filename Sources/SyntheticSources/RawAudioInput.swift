@@ -10,10 +10,10 @@ public final class RawAudioInput: AudioSource {
     private let input: RawInput
     private let pacing: Pacing
     private var block: [UInt8] = []
-    private var begin: MediaTimestamp?
+    private var start: MediaTimestamp?
     private var frameCount = 0
     private var hasEnded = false
-    /// From when on a pipe that has begun counts as silent.
+    /// From when on a pipe that has started counts as silent.
     private var silenceTime: MediaTimestamp?
 
     /// A pipe may be late by so much before silence is given: writers do not come evenly.
@@ -70,9 +70,9 @@ public final class RawAudioInput: AudioSource {
     }
 
     private func scheduledTime(_ arrival: MediaTimestamp) -> MediaTimestamp {
-        let begin = begin ?? arrival
-        self.begin = begin
-        return begin + SampleClock.duration(ofFrames: frameCount, sampleRate: format.sampleRate)
+        let start = start ?? arrival
+        self.start = start
+        return start + SampleClock.duration(ofFrames: frameCount, sampleRate: format.sampleRate)
     }
 
     private func samples(_ byteCount: Int) -> [Int16] {

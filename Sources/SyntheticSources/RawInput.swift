@@ -2,7 +2,7 @@ import Glibc
 import LinuxIO
 import Media
 
-/// A file or pipe of equally long items (pictures, blocks of samples).
+/// A file or pipe of equally long items (frames, blocks of samples).
 final class RawInput {
     enum Read {
         /// The buffer is full; the time is when its first byte was there.

@@ -2,8 +2,8 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// Raw pictures from a file, paced by its fps, or from a pipe, paced by its writer. The
-/// arrival of a picture's first byte is its capture time then. While a pipe gives nothing, its last picture
+/// Raw frames from a file, paced by its fps, or from a pipe, paced by its writer. The
+/// arrival of a frame's first byte is its capture time then. While a pipe gives nothing, its last frame
 /// is given again, at the source's rate.
 public final class RawVideoInput: VideoSource {
     public let layout: FrameLayout
@@ -14,19 +14,19 @@ public final class RawVideoInput: VideoSource {
     private var pool: FramePool
     /// What is being read.
     private var unfinished: PooledFrame?
-    /// The last picture of a pipe, and when it is due again.
+    /// The last frame of a pipe, and when it is due again.
     private var newest: (frame: PooledFrame, repeatTime: MediaTimestamp)?
     private var schedule: Schedule?
     private var frameCount = 0
     private var repeatedFrameCount = 0
     private var hasEnded = false
 
-    /// A pipe may be late by so much before its last picture is given again: writers do not come evenly.
+    /// A pipe may be late by so much before its last frame is given again: writers do not come evenly.
     static let leastPatience = Duration.milliseconds(200)
     private var patience: Duration { max(Self.leastPatience, frameRate.frameDuration * 3 / 2) }
 
     public init(
-        path: String, format: PixelFormat, size: PictureSize, frameRate: FrameRate, stop: EventFD
+        path: String, format: PixelFormat, size: FrameSize, frameRate: FrameRate, stop: EventFD
     ) throws(SourceError) {
         layout = FrameLayout(packed: format, size: size)
         self.frameRate = frameRate
@@ -63,7 +63,7 @@ public final class RawVideoInput: VideoSource {
                 throw SourceError.tooShort(path: input.path, byteCount: byteCount, needed: layout.byteCount)
             }
             endingNote =
-                "\(input.path) ended after \(frameCount) pictures"
+                "\(input.path) ended after \(frameCount) frames"
                 + (byteCount > 0 ? "; \(byteCount) of \(layout.byteCount) bytes of another one are left out" : "")
             return nil
         case .whole(let arrival):
@@ -73,7 +73,7 @@ public final class RawVideoInput: VideoSource {
                 newest = (frame, MonotonicClock.now() + patience)
                 return CapturedFrame(layout: layout, captureTime: arrival, memory: frame)
             }
-            var schedule = schedule ?? Schedule(begin: arrival, rate: frameRate)
+            var schedule = schedule ?? Schedule(start: arrival, rate: frameRate)
             let due = schedule.due
             schedule.advance()
             self.schedule = schedule

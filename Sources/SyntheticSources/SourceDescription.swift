@@ -5,9 +5,9 @@ import Media
 /// The video source that a command line names.
 public enum VideoSourceDescription: Hashable, Sendable {
     case synthetic
-    /// No picture at all.
+    /// No frame at all.
     case none
-    case raw(path: String, format: PixelFormat, size: PictureSize, frameRate: FrameRate)
+    case raw(path: String, format: PixelFormat, size: FrameSize, frameRate: FrameRate)
 
     private static let form = "synthetic, none or raw:PATH,format=i420|nv12|yuyv|uyvy|rgb888|bgr888,size=WxH,fps=N"
 
@@ -28,19 +28,19 @@ public enum VideoSourceDescription: Hashable, Sendable {
         }
     }
 
-    private static func size(_ text: String) -> PictureSize? {
+    private static func size(_ text: String) -> FrameSize? {
         let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
         guard sides.count == 2, let width = sides[0], let height = sides[1], (2...8192).contains(width),
             (2...8192).contains(height)
         else { return nil }
-        return PictureSize(width: width, height: height)
+        return FrameSize(width: width, height: height)
     }
 
     /// Opens the source.
     /// - Parameters:
-    ///   - size, frameRate: of the stream; synthetic sources make such pictures, others have their own.
+    ///   - size, frameRate: of the stream; synthetic sources make such frames, others have their own.
     ///   - stop: once signalled, the source ends at once. It is not drained.
-    public func open(size: PictureSize, frameRate: FrameRate, stop: EventFD) throws(SourceError) -> (any VideoSource)? {
+    public func open(size: FrameSize, frameRate: FrameRate, stop: EventFD) throws(SourceError) -> (any VideoSource)? {
         switch self {
         case .none: nil
         case .synthetic: TestPattern(size: size, frameRate: frameRate, stop: stop)
@@ -54,7 +54,7 @@ public enum VideoSourceDescription: Hashable, Sendable {
 public enum AudioSourceDescription: Hashable, Sendable {
     case tone
     case silence
-    /// No sound at all.
+    /// No audio at all.
     case none
     case raw(path: String, format: AudioFormat)
 

@@ -5,7 +5,7 @@ public enum SourceError: Error, Hashable, Sendable {
     /// A source's description on the command line is wrong; the text says how.
     case badDescription(String, problem: String)
     case cannotRead(path: String, SystemCallError)
-    /// Not even one whole picture or sample.
+    /// Not even one whole frame or sample.
     case tooShort(path: String, byteCount: Int, needed: Int)
     case systemFailed(SystemCallError)
 }
@@ -16,7 +16,7 @@ extension SourceError: CustomStringConvertible {
         case .badDescription(let text, let problem): "the source \"\(text)\" is wrong: \(problem)"
         case .cannotRead(let path, let error): "\(path) cannot be read: \(error.reason)"
         case .tooShort(let path, let byteCount, let needed):
-            "\(path) ended after \(byteCount) bytes, and one picture or sample has \(needed); check size and format"
+            "\(path) ended after \(byteCount) bytes, and one frame or sample has \(needed); check size and format"
         case .systemFailed(let error): "\(error)"
         }
     }

@@ -2,10 +2,10 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// A moving picture with a running clock and a frame counter: colour bars, a ball of rings that
+/// A moving frame with a running clock and a frame counter: colour bars, a ball of rings that
 /// swings across them, digits for people, and `BurntInClock`'s strip for programs. I420.
 ///
-/// Paced by CLOCK_MONOTONIC: picture N is due N / fps after the first, whoever takes it. Pictures that
+/// Paced by CLOCK_MONOTONIC: frame N is due N / fps after the first, whoever takes it. Frames that
 /// nobody took in time are left out and leave a gap in the counter, as a camera's would.
 public final class TestPattern: VideoSource {
     public let layout: FrameLayout
@@ -16,11 +16,11 @@ public final class TestPattern: VideoSource {
     private let ball: [UInt8]
     private let ballSide: Int
     private var pool: FramePool
-    /// Where the ball is in each of the pool's pictures: all else that changes is drawn over anyway.
+    /// Where the ball is in each of the pool's frames: all else that changes is drawn over anyway.
     private var balls: [ObjectIdentifier: BallPlace] = [:]
     private var schedule: Schedule?
 
-    public init(size: PictureSize, frameRate: FrameRate, stop: EventFD) {
+    public init(size: FrameSize, frameRate: FrameRate, stop: EventFD) {
         layout = FrameLayout(packed: .i420, size: size)
         self.frameRate = frameRate
         pacing = Pacing(stop: stop)
@@ -31,14 +31,14 @@ public final class TestPattern: VideoSource {
     }
 
     public func nextFrame() throws -> CapturedFrame? {
-        var schedule = schedule ?? Schedule(begin: MonotonicClock.now(), rate: frameRate)
+        var schedule = schedule ?? Schedule(start: MonotonicClock.now(), rate: frameRate)
         schedule.skipMissed(now: MonotonicClock.now())
         guard try pacing.wait(until: schedule.due) else { return nil }
         let frame = pool.take()
         let last = balls[ObjectIdentifier(frame)]
         frame.withMutableBytes { bytes in
             balls[ObjectIdentifier(frame)] = draw(
-                into: bytes, over: last, frame: schedule.index, at: schedule.due, since: schedule.begin)
+                into: bytes, over: last, frame: schedule.index, at: schedule.due, since: schedule.start)
         }
         defer {
             schedule.advance()
@@ -53,12 +53,12 @@ public final class TestPattern: VideoSource {
         let y: Int
     }
 
-    /// - Parameter last: where the ball is in the picture that the memory holds; `nil` when it holds none.
+    /// - Parameter last: where the ball is in the frame that the memory holds; `nil` when it holds none.
     /// - Returns: where it is now.
     @discardableResult
     func draw(
         into bytes: UnsafeMutableRawBufferPointer, over last: BallPlace? = nil, frame: Int, at time: MediaTimestamp,
-        since begin: MediaTimestamp
+        since start: MediaTimestamp
     ) -> BallPlace {
         let size = layout.size
         let canvas = PatternCanvas(bytes: bytes, size: size)
@@ -67,7 +67,7 @@ public final class TestPattern: VideoSource {
         } else {
             bytes.copyBytes(from: background)
         }
-        let elapsed = Int((time - begin).wholeNanoseconds / 1_000_000)
+        let elapsed = Int((time - start).wholeNanoseconds / 1_000_000)
         let strip = BurntInClock.height(in: size)
         let place = BallPlace(
             x: Self.swing(elapsed, period: 5000, range: size.width - ballSide),

@@ -3,7 +3,7 @@ import Glibc
 import LinuxIO
 import Media
 
-/// A quiet sine tone (440 Hz, -20 dBFS) with a higher beep at the begin of each second, in stereo, paced by the clock.
+/// A quiet sine tone (440 Hz, -20 dBFS) with a higher beep at the start of each second, in stereo, paced by the clock.
 public final class ToneSource: AudioSource {
     public let format: AudioFormat
     public let endingNote: String? = nil
@@ -30,7 +30,7 @@ public final class ToneSource: AudioSource {
         return AudioBlock(samples: samples(from: first, frameCount: frameCount), captureTime: time)
     }
 
-    /// Interleaved samples, `first` counted from the tone's begin.
+    /// Interleaved samples, `first` counted from the tone's start.
     func samples(from first: Int, frameCount: Int) -> [Int16] {
         var samples: [Int16] = []
         samples.reserveCapacity(2 * frameCount)
@@ -68,14 +68,14 @@ public final class SilenceSource: AudioSource {
 /// Counts samples from the first one's time; no rounding adds up.
 struct SampleClock {
     private let sampleRate: Int
-    private var begin: MediaTimestamp?
+    private var start: MediaTimestamp?
     private var frameCount = 0
 
     init(sampleRate: Int) { self.sampleRate = sampleRate }
 
     /// When the next sample is captured: all those taken are there.
     var now: MediaTimestamp {
-        (begin ?? .zero) + Self.duration(ofFrames: frameCount, sampleRate: sampleRate)
+        (start ?? .zero) + Self.duration(ofFrames: frameCount, sampleRate: sampleRate)
     }
 
     /// Rounded down to a nanosecond. Whole seconds go first: days of samples, times 10^9, are beyond 64 bits.
@@ -85,7 +85,7 @@ struct SampleClock {
 
     /// - Returns: the first frame's number and its time.
     mutating func take(_ count: Int) -> (first: Int, time: MediaTimestamp) {
-        if begin == nil { begin = MonotonicClock.now() }
+        if start == nil { start = MonotonicClock.now() }
         let first = (frameCount, now)
         frameCount += count
         return first

@@ -19,35 +19,36 @@ public final class CommandInput {
     /// - Parameters:
     ///   - isAskedFor: standard input is the place, whatever it is; else a terminal is.
     ///   - editsLines: a live view is shown, and the line that is typed is a part of it.
+    ///   - descriptor: standard input, but for tests.
     /// - Returns: `nil` where standard input is no place of commands.
-    public init?(isAskedFor: Bool, editsLines: Bool) {
-        isTerminal = LinuxIO.isTerminal(STDIN_FILENO)
+    public init?(isAskedFor: Bool, editsLines: Bool, from descriptor: Int32 = STDIN_FILENO) {
+        isTerminal = LinuxIO.isTerminal(descriptor)
         guard isTerminal || isAskedFor else { return nil }
-        let descriptor = dup(STDIN_FILENO)
-        guard descriptor >= 0 else { return nil }
-        input = OwnedFileDescriptor(adopting: descriptor)
+        let own = dup(descriptor)
+        guard own >= 0 else { return nil }
+        input = OwnedFileDescriptor(adopting: own)
         if editsLines, isTerminal, isInForeground { takeOverEditing() }
     }
 
     /// Another program has the terminal otherwise: to read or to change it then would stop this one.
-    private var isInForeground: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
+    private var isInForeground: Bool { tcgetpgrp(input.rawValue) == getpgrp() }
 
     private func takeOverEditing() {
         var mode = termios()
-        guard tcgetattr(STDIN_FILENO, &mode) == 0 else { return }
+        guard tcgetattr(input.rawValue, &mode) == 0 else { return }
         previousMode = mode
         mode.c_lflag &= ~tcflag_t(ICANON | ECHO)
-        tcsetattr(STDIN_FILENO, TCSANOW, &mode)
+        tcsetattr(input.rawValue, TCSANOW, &mode)
     }
 
     /// Gives the terminal back as it was. To be called at the end.
     public func restoreTerminal() {
         guard var mode = previousMode, isInForeground else { return }
         previousMode = nil
-        tcsetattr(STDIN_FILENO, TCSANOW, &mode)
+        tcsetattr(input.rawValue, TCSANOW, &mode)
     }
 
-    /// Whether commands come only when the terminal is given back.
+    /// Whether commands come only when the terminal is released.
     public var isInBackground: Bool { !hasEnded && isTerminal && !isInForeground }
 
     /// To be polled; -1 when nothing comes.

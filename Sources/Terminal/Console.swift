@@ -15,52 +15,61 @@ public final class Console: Sendable {
         case json, text
     }
 
-    public let begin: MediaTimestamp
+    /// Where it writes; the process's own streams, but for tests.
+    public struct Descriptors: Sendable {
+        public var events = STDOUT_FILENO
+        /// For people.
+        public var log = STDERR_FILENO
+
+        public init() {}
+    }
+
+    public let start: MediaTimestamp
     /// Whether people look at standard error on a terminal that can move its cursor.
     public let hasTerminal: Bool
     private let eventStyle: EventStyle
-    /// The two streams.
+    private let descriptors: Descriptors
     private let output: ConsoleOutput
     /// Lines of the live view now on the screen. Holding it is the right to write.
     private let view = Mutex<[String]>([])
 
-    public init(eventStyle: EventStyle) throws(SystemCallError) {
+    public init(eventStyle: EventStyle, descriptors: Descriptors = Descriptors()) throws(SystemCallError) {
         self.eventStyle = eventStyle
-        output = try ConsoleOutput()
-        begin = MonotonicClock.now()
-        hasTerminal = isTerminal(STDERR_FILENO) && !["", "dumb"].contains(environment("TERM") ?? "")
+        self.descriptors = descriptors
+        output = try ConsoleOutput(log: descriptors.log)
+        start = MonotonicClock.now()
+        hasTerminal = isTerminal(descriptors.log) && !["", "dumb"].contains(environment("TERM") ?? "")
     }
 
-    public func emit(_ event: Event) {
-        let seconds = (MonotonicClock.now() - begin).inSeconds
+    public func emit(_ event: some Event) {
+        let seconds = (MonotonicClock.now() - start).inSeconds
         let line = eventStyle == .json ? jsonLine(event, at: seconds) : []
+        let text = event.text.map { Array("\(stamp(seconds)) \($0)\n".utf8) } ?? []
+        guard !line.isEmpty || !text.isEmpty else { return }
         view.withLock { view in
             erase(view)
-            output.append(line, to: STDOUT_FILENO)
-            if let text = event.text {
-                let people = eventStyle == .json ? STDERR_FILENO : STDOUT_FILENO
-                output.append(Array("\(stamp(seconds)) \(text)\n".utf8), to: people)
-            }
+            output.append(line, to: descriptors.events)
+            output.append(text, to: people)
             draw(view)
         }
     }
 
     /// A line where people read events, for what is no event itself.
     public func note(_ text: String) {
-        let line = Array("\(stamp((MonotonicClock.now() - begin).inSeconds)) \(text)\n".utf8)
+        let line = Array("\(stamp((MonotonicClock.now() - start).inSeconds)) \(text)\n".utf8)
         view.withLock { view in
             erase(view)
-            output.append(line, to: eventStyle == .json ? STDERR_FILENO : STDOUT_FILENO)
+            output.append(line, to: people)
             draw(view)
         }
     }
 
     /// A line for people: warnings and progress that are no event.
     public func log(_ text: String) {
-        let seconds = (MonotonicClock.now() - begin).inSeconds
+        let seconds = (MonotonicClock.now() - start).inSeconds
         view.withLock { view in
             erase(view)
-            output.append(Array("\(stamp(seconds)) \(text)\n".utf8), to: STDERR_FILENO)
+            output.append(Array("\(stamp(seconds)) \(text)\n".utf8), to: descriptors.log)
             draw(view)
         }
     }
@@ -78,11 +87,17 @@ public final class Console: Sendable {
     /// To be called last: waits a moment for the one who reads.
     public func finish() { output.finish(within: .milliseconds(250)) }
 
-    private func jsonLine(_ event: Event, at seconds: Double) -> [UInt8] {
+    /// How wide the terminal is, where there is one that says so.
+    var columns: Int { TerminalSize(of: descriptors.log)?.columns ?? 80 }
+
+    /// Where people read events.
+    private var people: Int32 { eventStyle == .json ? descriptors.log : descriptors.events }
+
+    private func jsonLine(_ event: some Event, at seconds: Double) -> [UInt8] {
         var writer = JSONLineWriter()
         return writer.line { object in
             object.write("t", (seconds * 1e6).rounded() / 1e6)
-            object.write("code", event.code)
+            object.write("code", event.code?.rawValue ?? 0)
             object.write("name", event.name)
             for (name, value) in event.fields {
                 switch value {
@@ -100,11 +115,11 @@ public final class Console: Sendable {
     private func erase(_ view: [String]) {
         guard !view.isEmpty else { return }
         // Up to the view's first line, and clear from there to the screen's end.
-        output.append(Array("\u{1B}[\(view.count)A\r\u{1B}[J".utf8), to: STDERR_FILENO)
+        output.append(Array("\u{1B}[\(view.count)A\r\u{1B}[J".utf8), to: descriptors.log)
     }
 
     private func draw(_ view: [String]) {
         guard !view.isEmpty else { return }
-        output.append(Array((view.joined(separator: "\n") + "\n").utf8), to: STDERR_FILENO)
+        output.append(Array((view.joined(separator: "\n") + "\n").utf8), to: descriptors.log)
     }
 }

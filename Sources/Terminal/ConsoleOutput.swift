@@ -6,7 +6,7 @@ import Synchronization
 /// Writes what the console says, in order, on a thread of its own.
 ///
 /// A pipe that nobody reads and a terminal that somebody has stopped hold back this thread and
-/// no other. What does not fit any more meanwhile is counted, and told when there is room again.
+/// no other. What does not fit any more meanwhile is counted, and reported when there is room again.
 final class ConsoleOutput: Sendable {
     private struct Waiting {
         var pieces: [(bytes: [UInt8], descriptor: Int32)] = []
@@ -23,7 +23,11 @@ final class ConsoleOutput: Sendable {
     private let work: EventFD
     private let end: EventFD
 
-    init() throws(SystemCallError) {
+    /// Where people read what is wrong with the output.
+    private let log: Int32
+
+    init(log: Int32) throws(SystemCallError) {
+        self.log = log
         work = try EventFD()
         end = try EventFD()
         try Self.start(self)
@@ -75,7 +79,7 @@ final class ConsoleOutput: Sendable {
                 waiting.withLock { $0.byteCount -= piece.bytes.count }
             }
             if lostCount > 0 {
-                write(Array("tallycam: \(lostCount) lines are lost, since nobody read them\n".utf8), to: STDERR_FILENO)
+                write(Array("tallycam: \(lostCount) lines are lost, since nobody read them\n".utf8), to: log)
             }
             if isEnding { break }
         }

@@ -1,6 +1,6 @@
 /// Edits one line on a terminal that can do little: what was typed comes in, what is to be written comes out.
 ///
-/// Left, right, home, end, backspace, delete; Ctrl-A, -E, -B, -F, -U (to the begin), -K (to the end), -W (a word),
+/// Left, right, home, end, backspace, delete; Ctrl-A, -E, -B, -F, -U (to the start), -K (to the end), -W (a word),
 /// -C (forget the line), -L (draw it anew); up and down through the last lines.
 public struct LineEditor: Sendable {
     public enum Action: Hashable, Sendable {
@@ -115,11 +115,11 @@ public struct LineEditor: Sendable {
     }
 
     private mutating func removeWord() {
-        var begin = cursor
-        while begin > 0, line[begin - 1] == 0x20 { begin -= 1 }
-        while begin > 0, line[begin - 1] != 0x20 { begin -= 1 }
-        line.removeSubrange(begin..<cursor)
-        cursor = begin
+        var start = cursor
+        while start > 0, line[start - 1] == 0x20 { start -= 1 }
+        while start > 0, line[start - 1] != 0x20 { start -= 1 }
+        line.removeSubrange(start..<cursor)
+        cursor = start
     }
 
     private mutating func inserted(_ byte: UInt8) -> [Action] {

@@ -9,7 +9,7 @@ struct LiveView {
     /// Lines for the terminal, with colours, each within `columns`.
     static func lines(_ snapshot: StreamSnapshot, _ sent: StreamRates, columns: Int) -> [String] {
         let size = snapshot.size.map { " \($0)" } ?? ""
-        let head = "\(snapshot.target)  \(clock(snapshot.begin.map { snapshot.time - $0 } ?? .zero))"
+        let head = "\(snapshot.target)  \(clock(snapshot.start.map { snapshot.time - $0 } ?? .zero))"
         let reason = snapshot.reason.map { "  (\($0.rawValue))" } ?? ""
         let counters = snapshot.counters
         let target = snapshot.size == nil ? 0 : snapshot.point.frameRate.framesPerSecond
@@ -20,7 +20,7 @@ struct LiveView {
         return [
             badge(state) + "  " + clipped(head, to: columns - state.count - 6),
             clipped("  quality  \(snapshot.point.qualityName)\(size)\(reason)", to: columns),
-            "  picture  \(fixed(sent.videoFramesPerSecond, width: 5, decimals: 1)) fps     "
+            "  video    \(fixed(sent.videoFramesPerSecond, width: 5, decimals: 1)) fps     "
                 + bar(sent.videoFramesPerSecond, of: Double(target), columns: columns)
                 + " of \(target)",
         ] + rates(snapshot, sent, columns: columns) + [
@@ -28,11 +28,11 @@ struct LiveView {
                 + bufferBar(snapshot, columns: columns)
                 + " of \(fixed(snapshot.bufferLimits.maxDuration.inSeconds, decimals: 0))",
             clipped("  frames   \(lost)", to: columns),
-        ] + devices(SourceSummary(counters.sourceFields)).map { clipped($0, to: columns) }
+        ] + devices(SourceSummary(counters)).map { clipped($0, to: columns) }
     }
 
     private static func devices(_ sources: SourceSummary) -> [String] {
-        [("camera ", sources.camera), ("sound  ", sources.microphone)].compactMap { name, text in
+        [("camera ", sources.camera), ("audio  ", sources.microphone)].compactMap { name, text in
             text.map { "  \(name)  \($0)" }
         }
     }

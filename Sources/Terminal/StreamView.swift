@@ -1,5 +1,3 @@
-import Glibc
-import LinuxIO
 import Media
 import StreamLogic
 import Synchronization
@@ -56,7 +54,6 @@ public final class StreamView: Sendable {
     private func show(_ state: State) {
         guard console.hasTerminal, let first = state.recent.first, let last = state.recent.last else { return }
         let rates = StreamRates(from: first.counters, to: last.counters, in: last.time - first.time)
-        let columns = TerminalSize(of: STDERR_FILENO)?.columns ?? 80
-        console.show(view: LiveView.lines(last, rates, columns: columns) + (state.prompt.map { [$0] } ?? []))
+        console.show(view: LiveView.lines(last, rates, columns: console.columns) + (state.prompt.map { [$0] } ?? []))
     }
 }

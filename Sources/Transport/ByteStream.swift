@@ -55,7 +55,7 @@ public protocol ByteStream: AnyObject {
     /// Ends the stream; never waits. Bytes in the kernel are still sent. Further calls throw `cancelled`.
     func close()
 
-    /// Ends the stream at once and throws away what was not sent; the peer is told so (RST). Never waits.
+    /// Ends the stream at once and throws away what was not sent; the peer gets an RST. Never waits.
     func abort()
 }
 
@@ -69,7 +69,7 @@ extension ByteStream {
         }
     }
 
-    /// As `read(into:)`: fills the array's own bytes, from its begin.
+    /// As `read(into:)`: fills the array's own bytes, from its start.
     public func read(into bytes: inout [UInt8]) throws(TransportError) -> ReadResult {
         try bytes.withMutableBytes { bytes throws(TransportError) in try read(into: bytes) }
     }

@@ -12,13 +12,13 @@ final class CertificateVerdict {
     private var topIssuer = (depth: Int32(-1), name: "")
     /// The validity of the certificate that is out of date, the server's own before an authority's.
     private var expiry: String?
-    private var begin: String?
+    private var start: String?
 
     /// One certificate of the chain: the server's own has depth 0.
     func certificateChecked(_ certificate: mbedtls_x509_crt, depth: Int32, flags: UInt32) {
         self.flags |= flags
         if flags & UInt32(MBEDTLS_X509_BADCERT_EXPIRED) != 0 { expiry = dateText(certificate.valid_to) }
-        if flags & UInt32(MBEDTLS_X509_BADCERT_FUTURE) != 0 { begin = dateText(certificate.valid_from) }
+        if flags & UInt32(MBEDTLS_X509_BADCERT_FUTURE) != 0 { start = dateText(certificate.valid_from) }
         if depth > topIssuer.depth { topIssuer = (depth, nameText(certificate.issuer)) }
         if depth == 0 {
             serverSubject = nameText(certificate.subject)
@@ -33,7 +33,7 @@ final class CertificateVerdict {
     /// What is wrong, the cause before what follows from it: with a wrong clock nothing else can be believed.
     func failure(expectedHost: String) -> TLSFailure? {
         let now = Self.boardTime
-        if let begin { return .certificateNotYetValid(from: begin, now: now) }
+        if let start { return .certificateNotYetValid(from: start, now: now) }
         if let expiry { return .certificateExpired(until: expiry, now: now) }
         if has(MBEDTLS_X509_BADCERT_REVOKED) { return .certificateRevoked }
         if has(MBEDTLS_X509_BADCERT_NOT_TRUSTED) {

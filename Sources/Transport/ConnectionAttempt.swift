@@ -6,7 +6,7 @@ import Media
 /// One address that is being connected to.
 final class ConnectionAttempt {
     let address: SocketAddress
-    let begin: MediaTimestamp
+    let start: MediaTimestamp
     /// Whether a younger one to the same address is under way.
     var isRepeated = false
     /// Writable when the outcome is known.
@@ -29,7 +29,7 @@ final class ConnectionAttempt {
             throw SystemCallError("connect", subject: "\(address)")
         }
         self.address = address
-        begin = now
+        start = now
         fileDescriptor = descriptor.rawValue
         self.descriptor = consume descriptor
     }

@@ -2,7 +2,7 @@ import LinuxIO
 import Media
 
 /// How long each step to a connection may take.
-public struct ConnectionLimits: Hashable, Sendable {
+public struct ConnectionTimeouts: Hashable, Sendable {
     public var lookup: Duration
     /// From the first attempt on, for all addresses together.
     public var connect: Duration
@@ -40,11 +40,11 @@ public final class Connector {
 
     private let endpoint: Endpoint
     private let security: TransportSecurity
-    private let limits: ConnectionLimits
+    private let timeouts: ConnectionTimeouts
     private let settings: TCPSettings
     private var phase = Phase.connecting
     /// When looking up has taken too long.
-    private let lookupLimit: MediaTimestamp
+    private let lookupTimeout: MediaTimestamp
     /// When connecting, and then shaking hands, has taken too long; `nil` before the first attempt.
     private var limit: MediaTimestamp?
 
@@ -55,14 +55,14 @@ public final class Connector {
     private var failedAttempts: [TransportError.FailedAttempt] = []
 
     public init(
-        to endpoint: Endpoint, security: TransportSecurity = .none, limits: ConnectionLimits = ConnectionLimits(),
+        to endpoint: Endpoint, security: TransportSecurity = .none, timeouts: ConnectionTimeouts = ConnectionTimeouts(),
         settings: TCPSettings = TCPSettings(), now: MediaTimestamp
     ) throws(TransportError) {
         self.endpoint = endpoint
         self.security = security
-        self.limits = limits
+        self.timeouts = timeouts
         self.settings = settings
-        lookupLimit = now + limits.lookup
+        lookupTimeout = now + timeouts.lookup
         if let address = SocketAddress(numericHost: endpoint.host, port: endpoint.port) {
             order = HappyEyeballs(lookingUp: [address.family])
             try perform(order.lookupAnswered(address.family, with: [address], now: now), now: now)
@@ -88,12 +88,12 @@ public final class Connector {
     public var deadline: MediaTimestamp {
         var times = [limit]
         if case .connecting = phase {
-            times += [order.nextTime, lookup == nil ? nil : lookupLimit, lookup?.nextTime]
-            if let repetition = limits.repetition {
-                times += attempts.map { $0.isRepeated ? nil : $0.begin + repetition }
+            times += [order.nextTime, lookup == nil ? nil : lookupTimeout, lookup?.nextTime]
+            if let repetition = timeouts.repetition {
+                times += attempts.map { $0.isRepeated ? nil : $0.start + repetition }
             }
         }
-        return times.compactMap { $0 }.min() ?? lookupLimit
+        return times.compactMap { $0 }.min() ?? lookupTimeout
     }
 
     /// Goes on as far as possible without waiting.
@@ -114,11 +114,11 @@ public final class Connector {
     /// Connects, waiting for it.
     /// - Parameter cancellation: a descriptor; once it is readable, the call ends with `cancelled`. Nothing is read.
     public static func connect(
-        to endpoint: Endpoint, security: TransportSecurity = .none, limits: ConnectionLimits = ConnectionLimits(),
+        to endpoint: Endpoint, security: TransportSecurity = .none, timeouts: ConnectionTimeouts = ConnectionTimeouts(),
         settings: TCPSettings = TCPSettings(), cancellation: Int32? = nil
     ) throws(TransportError) -> any ByteStream {
         let connector = try Connector(
-            to: endpoint, security: security, limits: limits, settings: settings, now: MonotonicClock.now())
+            to: endpoint, security: security, timeouts: timeouts, settings: settings, now: MonotonicClock.now())
         while true {
             if let stream = try connector.advance(now: MonotonicClock.now()) { return stream }
             var entries = connector.pollEntries + [PollEntry(cancellation ?? -1)]
@@ -154,7 +154,7 @@ extension Connector {
             }
         }
         try repeatUnanswered(now: now)
-        if lookup != nil, now >= lookupLimit {
+        if lookup != nil, now >= lookupTimeout {
             lookup = nil
             try perform(order.lookupTimeEnded(now: now), now: now)
         }
@@ -165,8 +165,8 @@ extension Connector {
 
     /// What was asked before stays: behind a long way its answer comes first.
     private func repeatUnanswered(now: MediaTimestamp) throws(TransportError) {
-        guard let repetition = limits.repetition else { return }
-        for attempt in attempts where !attempt.isRepeated && now - attempt.begin >= repetition {
+        guard let repetition = timeouts.repetition else { return }
+        for attempt in attempts where !attempt.isRepeated && now - attempt.start >= repetition {
             attempt.isRepeated = true
             do {
                 attempts.append(try ConnectionAttempt(to: attempt.address, settings: settings, now: now))
@@ -201,7 +201,7 @@ extension Connector {
             switch actions.removeFirst() {
             case .giveUp: throw failure
             case .connect(let address):
-                limit = limit ?? now + limits.connect
+                limit = limit ?? now + timeouts.connect
                 do {
                     attempts.append(try ConnectionAttempt(to: address, settings: settings, now: now))
                 } catch {
@@ -237,7 +237,7 @@ extension Connector {
         case .tls(let context):
             let secured = try TLSConnection(over: connection, to: endpoint, context: context)
             phase = .tlsHandshake(secured)
-            limit = now + limits.tlsHandshake
+            limit = now + timeouts.tlsHandshake
             return try advanceHandshake(secured, now: now)
         }
     }

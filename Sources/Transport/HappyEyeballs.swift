@@ -28,13 +28,14 @@ struct HappyEyeballs<Address> {
     }
 
     private var state = State.waitingForNames
-    private var unanswered: Set<Family>
-    private var addresses: [Family: ArraySlice<Address>] = [.ipv4: [], .ipv6: []]
+    private var unanswered: [Family]
+    private var ipv4: ArraySlice<Address> = []
+    private var ipv6: ArraySlice<Address> = []
     private var attemptCount = 0
     private var nextFamily = Family.ipv6
 
     /// - Parameter families: those whose names are being looked up.
-    init(lookingUp families: Set<Family> = [.ipv4, .ipv6]) { unanswered = families }
+    init(lookingUp families: [Family] = [.ipv4, .ipv6]) { unanswered = families }
 
     /// When `timePassed` is to be called, `nil` when only other events matter.
     var nextTime: MediaTimestamp? {
@@ -47,8 +48,8 @@ struct HappyEyeballs<Address> {
 
     /// A family's names are looked up; no addresses is an answer too, and so is a failure.
     mutating func lookupAnswered(_ family: Family, with found: [Address], now: MediaTimestamp) -> [Action] {
-        unanswered.remove(family)
-        addresses[family, default: []] += found
+        unanswered.removeAll { $0 == family }
+        self[family] += found
         if case .waitingForNames = state, hasAddresses {
             let waits = family == .ipv4 && unanswered.contains(.ipv6)
             state = waits ? .waitingForIPv6(until: now + Self.resolutionDelay) : .trying(nextAttempt: now)
@@ -65,7 +66,7 @@ struct HappyEyeballs<Address> {
         return timePassed(now: now)
     }
 
-    /// An attempt came to its end without a connection; the next may begin at once.
+    /// An attempt came to its end without a connection; the next may start at once.
     mutating func attemptFailed(now: MediaTimestamp) -> [Action] {
         attemptCount -= 1
         if case .trying(let time) = state { state = .trying(nextAttempt: min(time, now)) }
@@ -87,13 +88,19 @@ struct HappyEyeballs<Address> {
         return []
     }
 
-    private var hasAddresses: Bool { addresses.values.contains { !$0.isEmpty } }
+    private var hasAddresses: Bool { !ipv4.isEmpty || !ipv6.isEmpty }
+
+    /// The addresses of a family that are still to be tried.
+    private subscript(family: Family) -> ArraySlice<Address> {
+        get { family == .ipv4 ? ipv4 : ipv6 }
+        set { if family == .ipv4 { ipv4 = newValue } else { ipv6 = newValue } }
+    }
 
     /// The next address of the family whose turn it is, or else of the other.
     private mutating func takeAddress() -> Address? {
         let other: Family = nextFamily == .ipv6 ? .ipv4 : .ipv6
         for (family, next) in [(nextFamily, other), (other, nextFamily)] {
-            if let address = addresses[family]?.popFirst() {
+            if let address = self[family].popFirst() {
                 nextFamily = next
                 return address
             }

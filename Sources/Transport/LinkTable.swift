@@ -11,7 +11,7 @@ public enum LinkEvent: Hashable, Sendable {
     case defaultRouteLost
 }
 
-/// The network as the kernel has told it, and what in it has changed.
+/// The network as the kernel has reported it, and what in it has changed.
 struct LinkTable {
     private var links: [Int32: RouteMessage.Link] = [:]
     private var addresses: Set<RouteMessage.Address> = []

@@ -30,7 +30,7 @@ public final class TCPConnection: ByteStream {
     private let unsentByteLimit: Int?
     /// Portions that are still to be acknowledged at once. Servers that leave Nagle's algorithm on send
     /// the second of two short answers only when the first is acknowledged, which Linux delays by 40 ms:
-    /// longer than everything else before the first picture.
+    /// longer than everything else before the first frame.
     private var promptAcknowledgements = 16
 
     /// Takes a connected socket and sets it up.
@@ -95,7 +95,7 @@ public final class TCPConnection: ByteStream {
         throw .receiving(SystemCallError("recv"), from: peer)
     }
 
-    /// Linux falls back to delayed acknowledgements with each write, so it is told again and again.
+    /// Linux falls back to delayed acknowledgements with each write, so it is reported again and again.
     private func acknowledgePromptly() {
         promptAcknowledgements -= 1
         var on: Int32 = 1

@@ -26,7 +26,7 @@ public final class TLSConnection: ByteStream {
     private var hasSentEnd = false
     private let isNumericHost: Bool
 
-    /// Begins a connection; `advanceHandshake` follows.
+    /// Starts a connection; `advanceHandshake` follows.
     init(over tcp: TCPConnection, to endpoint: Endpoint, context: TLSContext) throws(TransportError) {
         self.tcp = tcp
         self.endpoint = endpoint

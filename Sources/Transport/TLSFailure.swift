@@ -2,7 +2,7 @@
 public enum TLSFailure: Error, Hashable, Sendable {
     /// - `until`: when the certificate ended, `now`: the board's time; both UTC.
     case certificateExpired(until: String, now: String)
-    /// - `from`: when the certificate begins, `now`: the board's time; both UTC.
+    /// - `from`: when the certificate starts, `now`: the board's time; both UTC.
     case certificateNotYetValid(from: String, now: String)
     /// The certificate is for other hosts, `names`.
     case wrongHost(expected: String, names: [String])
@@ -23,7 +23,7 @@ extension TLSFailure: CustomStringConvertible {
         case .certificateExpired(let until, let now):
             "the server's certificate ended at \(until); the board's clock says \(now), check it if that is wrong"
         case .certificateNotYetValid(let from, let now):
-            "the server's certificate begins at \(from), but the board's clock says \(now): "
+            "the server's certificate starts at \(from), but the board's clock says \(now): "
                 + "the clock is probably wrong, set it"
         case .wrongHost(let expected, let names):
             "the server's certificate is not for \(expected)"

@@ -5,7 +5,7 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// A camera's buffers: lent out when the driver has filled them, given back when nobody holds them any more.
+/// A camera's buffers: leased when the driver has filled them, released when nobody holds them any more.
 final class CaptureQueue: Sendable {
     /// What the driver says about a filled buffer.
     struct Filled {
@@ -30,7 +30,7 @@ final class CaptureQueue: Sendable {
         let mapping: LazyMapping
     }
 
-    /// - Parameter isWritable: for a decoder that works on the driver's picture in place, as libv4l's white balance of
+    /// - Parameter isWritable: for a decoder that works on the driver's frame in place, as libv4l's white balance of
     ///   Bayer webcams does.
     init(_ device: V4L2Device, wantedCount: Int, isWritable: Bool) throws(V4L2Error) {
         self.device = device
@@ -71,7 +71,7 @@ final class CaptureQueue: Sendable {
         return buffer
     }
 
-    /// Buffers that the processor has looked into so far, each time it was lent.
+    /// Buffers that the processor has looked into so far, each time it was leased.
     var mappedFrames: Int { mappedCount.load(ordering: .relaxed) }
 
     func start() throws(V4L2Error) {
@@ -129,8 +129,8 @@ final class CaptureQueue: Sendable {
     }
 }
 
-/// A filled buffer on loan. When the last holder drops it, the driver gets it back, once.
-final class LentBuffer: FrameMemory {
+/// A filled buffer on lease. When the last holder drops it, the driver gets it back, once.
+final class BufferLease: FrameMemory {
     private let queue: CaptureQueue
     private let index: Int
     private let byteCount: Int
@@ -156,7 +156,7 @@ final class LentBuffer: FrameMemory {
         guard let bytes = try? queue.memory(index) else {
             return try body(UnsafeRawBufferPointer(start: nil, count: 0))
         }
-        if let dmabuf { DMABufferAccess.begin(dmabuf) }
+        if let dmabuf { DMABufferAccess.start(dmabuf) }
         defer { if let dmabuf { DMABufferAccess.end(dmabuf) } }
         return try body(UnsafeRawBufferPointer(rebasing: bytes.prefix(byteCount)))
     }

@@ -17,7 +17,7 @@ struct EncoderControls {
         _ = try? set(clinux_v4l2_cid_repeat_headers, 1)
         // Constant bit rate times out on some of the Pi's firmware; variable keeps the mean just as well.
         _ = try? set(clinux_v4l2_cid_bitrate_mode, clinux_v4l2_bitrate_mode_variable)
-        try setKeyFrameInterval(configuration.keyFrameInterval)
+        try setKeyframeInterval(configuration.keyframeInterval)
         try setBitrate(configuration.bitrate)
     }
 
@@ -31,12 +31,12 @@ struct EncoderControls {
         }
     }
 
-    func setKeyFrameInterval(_ pictures: Int) throws(HardwareEncodingError) {
-        let value = Int32(clamping: pictures)
+    func setKeyframeInterval(_ frames: Int) throws(HardwareEncodingError) {
+        let value = Int32(clamping: frames)
         if (try? set(clinux_v4l2_cid_i_period, value)) == nil { _ = try? set(clinux_v4l2_cid_gop_size, value) }
     }
 
-    func forceKeyFrame() throws(V4L2Error) { try set(clinux_v4l2_cid_force_key_frame, 0) }
+    func forceKeyframe() throws(V4L2Error) { try set(clinux_v4l2_cid_force_keyframe, 0) }
 
     private func setProfile(_ profile: H264Profile) throws(HardwareEncodingError) {
         let candidates: [Int32] =
@@ -53,7 +53,7 @@ struct EncoderControls {
         throw .unsupportedProfile(path: device.path, profile)
     }
 
-    /// The level that was asked for, higher when the pictures need it, never above the encoder's.
+    /// The level that was asked for, higher when the frames need it, never above the encoder's.
     private func setLevel(_ configuration: VideoEncoderConfiguration) throws(HardwareEncodingError) {
         guard let range = range(of: clinux_v4l2_cid_level) else { return }
         let needed = H264Level.level1_0.raised(

@@ -12,7 +12,7 @@ struct EncoderFormats {
 
     /// What single- and multi-planar formats have in common.
     private struct Format {
-        var size = PictureSize(width: 0, height: 0)
+        var size = FrameSize(width: 0, height: 0)
         var fourCC = FourCC(rawValue: 0)
         var stride = 0
         var byteCount = 0
@@ -20,14 +20,14 @@ struct EncoderFormats {
     }
 
     /// The raw format first, with the colour space, then the coded one with the same: drivers take the last one's.
-    /// - Parameter layout: of the pictures to come; of their format and stride when the driver can do it.
+    /// - Parameter layout: of the frames to come; of their format and stride when the driver can do it.
     init(
-        _ device: V4L2Device, encoder: HardwareEncoder, configuration: VideoEncoderConfiguration, layout: FrameLayout
+        _ device: V4L2Device, encoder: V4L2EncoderNode, configuration: VideoEncoderConfiguration, layout: FrameLayout
     ) throws(HardwareEncodingError) {
         let size = configuration.size
         let format = encoder.formats.contains(layout.format) ? layout.format : encoder.formats[0]
         let sides = EncoderSides(isMultiplanar: encoder.isMultiplanar)
-        // Named by the picture's height, as televisions do.
+        // Named by the frame's height, as televisions do.
         let colorspace = size.height >= 720 ? V4L2_COLORSPACE_REC709 : V4L2_COLORSPACE_SMPTE170M
         var raw = Format(size: size, fourCC: format.fourCC, colorspace: colorspace.rawValue)
         raw.stride = layout.format == format && layout.size == size ? layout.planes[0].stride : 0
@@ -43,7 +43,7 @@ struct EncoderFormats {
         } catch {
             throw HardwareEncodingError(error, path: device.path)
         }
-        // Some drivers round sides up to macroblocks, and are told how much of that is picture.
+        // Some drivers round sides up to macroblocks, and are set to how much of that is the frame.
         guard raw.fourCC == format.fourCC, raw.size.width >= size.width, raw.size.height >= size.height,
             let made = FrameLayout(format: format, size: raw.size, stride: raw.stride, bufferSize: raw.byteCount),
             coded.byteCount > 0
@@ -56,8 +56,8 @@ struct EncoderFormats {
         outputSize = coded.byteCount
     }
 
-    /// What of the input is picture. A driver without the call announces the whole.
-    private static func crop(to size: PictureSize, of device: V4L2Device) throws(V4L2Error) {
+    /// What of the input is frame. A driver without the call announces the whole.
+    private static func crop(to size: FrameSize, of device: V4L2Device) throws(V4L2Error) {
         var selection = v4l2_selection()
         // Both forms of the interface use the single-planar type here.
         selection.type = V4L2_BUF_TYPE_VIDEO_OUTPUT.rawValue
@@ -67,7 +67,7 @@ struct EncoderFormats {
         _ = try device.requestUnless(ENOTTY, "VIDIOC_S_SELECTION", clinux_vidioc_s_selection, &selection)
     }
 
-    /// Whether the driver reads such pictures where they are.
+    /// Whether the driver reads such frames where they are.
     func takesAsIs(_ layout: FrameLayout) -> Bool {
         layout.format == input.format && layout.size == input.size && layout.modifier == 0
             && layout.planes == input.planes
@@ -88,7 +88,7 @@ struct EncoderFormats {
             format.fmt.pix.colorspace = wanted.colorspace
             try device.request("VIDIOC_S_FMT", clinux_vidioc_s_fmt, &format)
             wanted = Format(
-                size: PictureSize(width: Int(format.fmt.pix.width), height: Int(format.fmt.pix.height)),
+                size: FrameSize(width: Int(format.fmt.pix.width), height: Int(format.fmt.pix.height)),
                 fourCC: FourCC(rawValue: format.fmt.pix.pixelformat), stride: Int(format.fmt.pix.bytesperline),
                 byteCount: Int(format.fmt.pix.sizeimage), colorspace: format.fmt.pix.colorspace)
             return
@@ -103,13 +103,13 @@ struct EncoderFormats {
         format.fmt.pix_mp.plane_fmt.0.sizeimage = UInt32(wanted.byteCount)
         try device.request("VIDIOC_S_FMT", clinux_vidioc_s_fmt, &format)
         wanted = Format(
-            size: PictureSize(width: Int(format.fmt.pix_mp.width), height: Int(format.fmt.pix_mp.height)),
+            size: FrameSize(width: Int(format.fmt.pix_mp.width), height: Int(format.fmt.pix_mp.height)),
             fourCC: FourCC(rawValue: format.fmt.pix_mp.pixelformat),
             stride: Int(format.fmt.pix_mp.plane_fmt.0.bytesperline),
             byteCount: Int(format.fmt.pix_mp.plane_fmt.0.sizeimage), colorspace: format.fmt.pix_mp.colorspace)
     }
 
-    /// While streaming too. A driver that cannot be told does without.
+    /// While streaming too. A driver that cannot be reported does without.
     static func setFrameRate(_ rate: FrameRate, _ type: UInt32, of device: V4L2Device) throws(V4L2Error) {
         var parameters = v4l2_streamparm()
         parameters.type = type

@@ -100,7 +100,7 @@ final class EncoderQueue {
     }
 
     /// - Parameters:
-    ///   - dmabuf: the picture's descriptor, `nil` for the queue's own memory.
+    ///   - dmabuf: the frame's descriptor, `nil` for the queue's own memory.
     ///   - length: bytes of the whole descriptor's memory that count.
     func enqueue(
         _ index: Int, byteCount: Int = 0, timestamp: MediaTimestamp = .zero, dmabuf: Int32? = nil, length: Int = 0
@@ -157,8 +157,8 @@ final class EncoderQueue {
     /// The bytes of a dequeued buffer; valid until it is enqueued again.
     func bytes(of dequeued: Dequeued) -> UnsafeRawBufferPointer {
         let memory = UnsafeRawBufferPointer(mappings[dequeued.index].bytes)
-        let begin = min(dequeued.offset, memory.count)
-        return UnsafeRawBufferPointer(rebasing: memory[begin..<min(max(begin, dequeued.byteCount), memory.count)])
+        let start = min(dequeued.offset, memory.count)
+        return UnsafeRawBufferPointer(rebasing: memory[start..<min(max(start, dequeued.byteCount), memory.count)])
     }
 
     /// Whether the driver has filled the buffer to its end: what did not fit comes in the next one.

@@ -14,7 +14,7 @@ struct EncoderQueues {
     /// The driver's answer to a plan that does not fit is the next leaner plan.
     /// - Throws: `memoryRefused` when even the leanest does not fit.
     init(
-        _ device: V4L2Device, _ encoder: HardwareEncoder, _ formats: EncoderFormats, isDMABUF: Bool,
+        _ device: V4L2Device, _ encoder: V4L2EncoderNode, _ formats: EncoderFormats, isDMABUF: Bool,
         plans: [EncoderMemoryPlan]
     ) throws(HardwareEncodingError) {
         var isUnanswered = false
@@ -40,25 +40,25 @@ struct EncoderQueues {
     }
 
     private static func start(
-        _ plan: EncoderMemoryPlan, _ device: V4L2Device, _ encoder: HardwareEncoder, isDMABUF: Bool
+        _ plan: EncoderMemoryPlan, _ device: V4L2Device, _ encoder: V4L2EncoderNode, isDMABUF: Bool
     ) -> Result<EncoderQueues, V4L2Error> {
         let sides = EncoderSides(isMultiplanar: encoder.isMultiplanar)
-        var begun: [EncoderQueue] = []
+        var started: [EncoderQueue] = []
         do throws(V4L2Error) {
             let input = try EncoderQueue(
                 device, type: sides.encoderInput, memory: isDMABUF ? .imported : .driver,
                 isMultiplanar: encoder.isMultiplanar, wantedCount: isDMABUF ? importCount : plan.inputCount)
-            begun.append(input)
+            started.append(input)
             let output = try EncoderQueue(
                 device, type: sides.encoderOutput, memory: .driver, isMultiplanar: encoder.isMultiplanar,
                 wantedCount: plan.outputCount)
-            begun.append(output)
+            started.append(output)
             for index in 0..<output.bufferCount { try output.enqueue(index) }
             try input.start()
             try output.start()
             return .success(EncoderQueues(input: input, output: output, isDMABUF: isDMABUF))
         } catch {
-            for queue in begun { queue.stop() }
+            for queue in started { queue.stop() }
             return .failure(error)
         }
     }

@@ -19,7 +19,7 @@ final class EncoderTrial {
 
     /// - Parameter plan: of the stream that is to follow.
     init(
-        _ encoder: HardwareEncoder, _ configuration: VideoEncoderConfiguration, _ layout: FrameLayout,
+        _ encoder: V4L2EncoderNode, _ configuration: VideoEncoderConfiguration, _ layout: FrameLayout,
         _ plan: EncoderMemoryPlan
     ) throws(HardwareEncodingError) {
         path = encoder.path

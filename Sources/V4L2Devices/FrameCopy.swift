@@ -1,13 +1,13 @@
 import DevicePorts
 import Media
 
-/// Copies the samples of a picture from one layout to another of the same size, row by row; NV12 and I420 are
+/// Copies the samples of a frame from one layout to another of the same size, row by row; NV12 and I420 are
 /// turned into each other on the way.
-struct PictureCopy {
+struct FrameCopy {
     private let source: FrameLayout
     private let target: FrameLayout
 
-    /// - Returns: `nil` when the layouts do not hold the same kind of picture.
+    /// - Returns: `nil` when the layouts do not hold the same kind of frame.
     init?(from source: FrameLayout, to target: FrameLayout) {
         guard source.size.width <= target.size.width, source.size.height <= target.size.height, source.modifier == 0,
             source.format.isPlanar, target.format.isPlanar

@@ -10,11 +10,11 @@ public enum HardwareEncodingError: Error, Hashable, Sendable {
     case notAnEncoder(path: String, reason: String)
     /// Another program has it, or the driver refuses the format for now.
     case busy(path: String)
-    case unsupportedSize(path: String, PictureSize, smallest: PictureSize, largest: PictureSize)
-    /// The picture needs a higher level than the encoder has.
+    case unsupportedSize(path: String, FrameSize, smallest: FrameSize, largest: FrameSize)
+    /// The frame needs a higher level than the encoder has.
     case levelExceeded(path: String, needed: H264Level?)
     case unsupportedProfile(path: String, H264Profile)
-    /// The driver made something else of the format, and pictures cannot be brought to that.
+    /// The driver made something else of the format, and frames cannot be brought to that.
     case formatRefused(path: String, asked: String, given: String)
     case insufficientMemory(path: String, neededKilobytes: Int, availableKilobytes: Int, of: String)
     /// The driver could not get the memory although it seemed to be there.
@@ -32,14 +32,14 @@ public enum HardwareEncodingError: Error, Hashable, Sendable {
         case .missing: self = .notAnEncoder(path: path, reason: "there is no such node")
         case .forbidden: self = .notAnEncoder(path: path, reason: "it may not be opened by this user")
         case .busy: self = .busy(path: path)
-        case .notACamera(_, let reason): self = .notAnEncoder(path: path, reason: reason)
+        case .wrongKind(_, let reason): self = .notAnEncoder(path: path, reason: reason)
         default: self = .notAnEncoder(path: path, reason: "\(error)")
         }
     }
 }
 
 extension HardwareEncodingError: EncoderFailure {
-    /// Whether a smaller picture may help.
+    /// Whether a smaller frame may help.
     public var isLackOfMemory: Bool {
         switch self {
         case .insufficientMemory, .memoryRefused: true
@@ -72,10 +72,10 @@ extension HardwareEncodingError: CustomStringConvertible {
         case .notAnEncoder(let path, let reason): "\(path) cannot encode H.264: \(reason)"
         case .busy(let path): "\(path) cannot encode H.264: it is in use by another program, or refuses the format"
         case .unsupportedSize(let path, let size, let smallest, let largest):
-            "\(path) encodes pictures of even sides from \(smallest) to \(largest), not \(size)"
+            "\(path) encodes frames of even sides from \(smallest) to \(largest), not \(size)"
         case .levelExceeded(let path, let level):
             "\(path) does not reach level \(level.map { "\($0.rawValue / 10).\($0.rawValue % 10)" } ?? "above 5.1") "
-                + "that such pictures need; use a smaller size or frame rate"
+                + "that such frames need; use a smaller size or frame rate"
         case .unsupportedProfile(let path, let profile): "\(path) has no H.264 profile \(profile)"
         case .formatRefused(let path, let asked, let given): "\(path) made \(given) of \(asked)"
         case .insufficientMemory(let path, let needed, let available, let kind):

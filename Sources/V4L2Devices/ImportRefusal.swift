@@ -1,6 +1,6 @@
 import Synchronization
 
-/// That an encoder's driver does not read a source's memory where it is: found out with a frame, told once, and known to the
+/// That an encoder's driver does not read a source's memory where it is: found out with a frame, reported once, and known to the
 /// openings that follow. Any thread.
 public final class ImportRefusal: Sendable {
     private let hasHappened = Atomic(false)

@@ -1,7 +1,7 @@
 import Bitstream
 import Media
 
-/// What a hardware encoder's output buffers mean: frames that come in several buffers are put together, headers told apart
+/// What a hardware encoder's output buffers mean: frames that come in several buffers are put together, headers distinguished
 /// from frames, and what refers to a lost frame is withheld up to the next keyframe. Pure.
 struct OutputAssembly {
     struct Output {
@@ -23,11 +23,11 @@ struct OutputAssembly {
     private var headersTime: MediaTimestamp?
     /// Nothing can be decoded before the next keyframe: the first one, too.
     private var isDamaged = true
-    private var wantsKeyFrame = false
+    private var wantsKeyframe = false
 
     mutating func frameSubmitted(_ time: MediaTimestamp) { inFlight.frameSubmitted(time) }
 
-    /// The encoder gives nothing any more, or begins anew.
+    /// The encoder gives nothing any more, or starts anew.
     mutating func encoderStopped() {
         inFlight.encoderStopped()
         unfinished = nil
@@ -36,16 +36,16 @@ struct OutputAssembly {
     }
 
     /// Whether a keyframe is to be asked for; true once.
-    mutating func takeKeyFrameWish() -> Bool {
-        defer { wantsKeyFrame = false }
-        return wantsKeyFrame
+    mutating func takeKeyframeWish() -> Bool {
+        defer { wantsKeyframe = false }
+        return wantsKeyframe
     }
 
     /// - Returns: the packets that are whole now, in decode order.
     mutating func outputArrived(_ output: Output, _ bytes: UnsafeRawBufferPointer) -> [EncodedPacket] {
-        if let begun = unfinished, begun.time != output.time {
+        if let started = unfinished, started.time != output.time {
             unfinished = nil
-            frameFailed(begun.time)
+            frameFailed(started.time)
         }
         guard !output.isBroken else {
             unfinished = nil
@@ -61,9 +61,9 @@ struct OutputAssembly {
             unfinished = (output.time, (unfinished?.bytes ?? []) + bytes)
             return []
         }
-        guard let begun = unfinished else { return packets(AnnexBAccessUnit(bytes), output.time) }
+        guard let started = unfinished else { return packets(AnnexBAccessUnit(bytes), output.time) }
         unfinished = nil
-        return (begun.bytes + bytes).withUnsafeBytes { packets(AnnexBAccessUnit($0), output.time) }
+        return (started.bytes + bytes).withUnsafeBytes { packets(AnnexBAccessUnit($0), output.time) }
     }
 
     /// What follows a lost frame is damaged up to the next keyframe.
@@ -71,7 +71,7 @@ struct OutputAssembly {
         inFlight.frameReturned(time)
         faultCount += 1
         isDamaged = true
-        wantsKeyFrame = true
+        wantsKeyframe = true
     }
 
     private mutating func packets(_ unit: AnnexBAccessUnit, _ time: MediaTimestamp) -> [EncodedPacket] {
@@ -80,20 +80,20 @@ struct OutputAssembly {
             header = sets
             packets.append(EncodedPacket(kind: .videoHeader, decodeTime: time, payload: sets.bytes))
         }
-        guard unit.containsPicture else {
+        guard unit.containsFrame else {
             // Some encoders give them so at every keyframe, the Pi's in place of a frame.
             if unit.parameterSets == nil { frameFailed(time) } else { headersTime = time }
             return packets
         }
         headersTime = nil
-        guard !isDamaged || unit.isKeyFrame else {
+        guard !isDamaged || unit.isKeyframe else {
             inFlight.frameReturned(time)
             return packets
         }
         isDamaged = false
         if inFlight.frameReturned(time) {
             packets.append(
-                EncodedPacket(kind: .video(isKeyFrame: unit.isKeyFrame), decodeTime: time, payload: unit.payload))
+                EncodedPacket(kind: .video(isKeyframe: unit.isKeyframe), decodeTime: time, payload: unit.payload))
         }
         return packets
     }

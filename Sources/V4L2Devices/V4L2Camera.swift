@@ -5,7 +5,7 @@ import Glibc
 import LinuxIO
 import Media
 
-/// A V4L2 camera that is open: buffers of the driver, lent as they are where the format allows it.
+/// A V4L2 camera that is open: buffers of the driver, leased as they are where the format allows it.
 public final class V4L2Camera: Camera {
     public let layout: FrameLayout
     public var memoryKind: FrameMemoryKind { decoder == nil && queue.isExported ? .dmabuf : .pooled }
@@ -16,13 +16,13 @@ public final class V4L2Camera: Camera {
     private let queue: CaptureQueue
     private let decoder: WebcamDecoder?
     private let stop: EventFD
-    /// Of decoded pictures.
+    /// Of decoded frames.
     private var pool: FramePool
     private var isStarted = false
     private var order = CaptureOrder()
     private var counted = VideoSourceStatistics()
 
-    /// Pictures in a row that could not be decoded.
+    /// Frames in a row that could not be decoded.
     private var undecodedFrames = 0
     /// So many in a row are not broken on the cable: the camera gives what it did not promise.
     private static let longestDamage = 60
@@ -30,11 +30,23 @@ public final class V4L2Camera: Camera {
     /// One is being filled, one waits, one is kept to be repeated, and the rest are with the encoder.
     private static let bufferCount = 6
 
+    /// Opens a camera, its format and its buffers, on a thread of its own: a driver that hangs keeps the caller for 3 s
+    /// at the most, and whoever tries the same node again not at all.
     /// - Parameters:
     ///   - size, frameRate: of the stream, for what the settings leave open.
     ///   - stop: once signalled, waiting ends. It is not drained.
-    public init(
-        _ settings: CameraSettings, size: PictureSize, frameRate: FrameRate, stop: EventFD
+    public static func open(
+        _ settings: CameraSettings, size: FrameSize, frameRate: FrameRate, stop: EventFD
+    ) throws(V4L2Error) -> sending V4L2Camera {
+        try V4L2Error.bounded(settings.device) {
+            Result { () throws(V4L2Error) in
+                try V4L2Camera(settings, size: size, frameRate: frameRate, stop: stop)
+            }
+        }
+    }
+
+    private init(
+        _ settings: CameraSettings, size: FrameSize, frameRate: FrameRate, stop: EventFD
     ) throws(V4L2Error) {
         let device = try V4L2Device(capturingAt: settings.device)
         let wantedSize = settings.size ?? size
@@ -46,7 +58,7 @@ public final class V4L2Camera: Camera {
         self.device = device
         self.stop = stop
         let pixels = format.fmt.pix
-        let pixelSize = PictureSize(width: Int(pixels.width), height: Int(pixels.height))
+        let pixelSize = FrameSize(width: Int(pixels.width), height: Int(pixels.height))
         if let pixelFormat = PixelFormat(v4l2: FourCC(rawValue: pixels.pixelformat)) {
             guard
                 let layout = FrameLayout(
@@ -66,7 +78,7 @@ public final class V4L2Camera: Camera {
     }
 
     private static func mode(
-        of device: V4L2Device, _ settings: CameraSettings, size: PictureSize, frameRate: FrameRate
+        of device: V4L2Device, _ settings: CameraSettings, size: FrameSize, frameRate: FrameRate
     ) throws(V4L2Error) -> V4L2Mode {
         let modes = try device.modes(near: size)
         let usable =
@@ -105,7 +117,7 @@ public final class V4L2Camera: Camera {
     }
 
     private func frame(_ filled: CaptureQueue.Filled) throws(V4L2Error) -> CapturedFrame? {
-        let memory = LentBuffer(queue, index: filled.index, byteCount: filled.byteCount)
+        let memory = BufferLease(queue, index: filled.index, byteCount: filled.byteCount)
         counted.droppedFrames += order.missed(before: filled.sequence)
         guard !filled.isBroken, decoder != nil || filled.byteCount >= layout.byteCount else {
             counted.droppedFrames += 1
@@ -125,7 +137,7 @@ public final class V4L2Camera: Camera {
             counted.passes += 1
             return CapturedFrame(layout: layout, captureTime: time, memory: target)
         case .failure(let error):
-            // One picture broken on the cable; those that follow are not worse for it.
+            // One frame broken on the cable; those that follow are not worse for it.
             counted.droppedFrames += 1
             undecodedFrames += 1
             guard undecodedFrames < Self.longestDamage else { throw error }
@@ -134,7 +146,7 @@ public final class V4L2Camera: Camera {
     }
 
     private func decode(
-        _ memory: LentBuffer, _ decoder: WebcamDecoder, into target: PooledFrame
+        _ memory: BufferLease, _ decoder: WebcamDecoder, into target: PooledFrame
     ) -> Result<Void, V4L2Error> {
         memory.withBytes { bytes in
             target.withMutableBytes { target in

@@ -15,18 +15,18 @@ final class V4L2Device: Sendable {
     let capabilities: UInt32
     private let descriptor: OwnedFileDescriptor
 
-    /// Opens a device that captures pictures into single buffers.
+    /// Opens a device that captures frames into single buffers.
     convenience init(capturingAt path: String) throws(V4L2Error) {
         try self.init(at: path)
         guard capabilities & UInt32(V4L2_CAP_VIDEO_CAPTURE) != 0 else {
-            throw .notACamera(path: path, reason: "\(name) does not capture pictures into single buffers")
+            throw .wrongKind(path: path, reason: "\(name) does not capture frames into single buffers")
         }
         guard capabilities & UInt32(V4L2_CAP_STREAMING) != 0 else {
-            throw .notACamera(path: path, reason: "\(name) cannot stream")
+            throw .wrongKind(path: path, reason: "\(name) cannot stream")
         }
     }
 
-    /// Whether pictures come by themselves, without another device that has to be set up first: not where the media
+    /// Whether frames come by themselves, without another device that has to be set up first: not where the media
     /// controller makes the connections (V4L2_CAP_IO_MC), and not from an image processor, which gets them from memory.
     var isCameraOfItsOwn: Bool {
         capabilities & UInt32(V4L2_CAP_IO_MC) == 0 && !Self.imageProcessors.contains(driver)

@@ -5,42 +5,44 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// An H.264 encoder of this machine, told by what it can do: any stateful V4L2 memory-to-memory device that takes
-/// raw pictures and gives H.264, in the single-planar or the multi-planar form of the interface.
-public struct HardwareEncoder: Hashable, Sendable {
+/// An H.264 encoder of this machine, known by what it can do: any stateful V4L2 memory-to-memory device that takes
+/// raw frames and gives H.264, in the single-planar or the multi-planar form of the interface.
+public struct V4L2EncoderNode: Hashable, Sendable {
     public let path: String
     /// As the driver says it.
     public let name: String
     let isMultiplanar: Bool
     /// Raw formats that it takes, in the driver's order.
     let formats: [PixelFormat]
-    let smallest: PictureSize
-    let largest: PictureSize
+    let smallest: FrameSize
+    let largest: FrameSize
 
     /// So long a driver may take to say what it is.
-    private static let answerLimit = Duration.seconds(3)
+    private static let answerTimeout = Duration.seconds(3)
     /// What hangs often hangs at several nodes: after the first the others get less.
-    private static let laterAnswerLimit = Duration.milliseconds(300)
+    private static let laterAnswerTimeout = Duration.milliseconds(300)
 
     /// What nodes have said when they answered last.
-    private static let known = Mutex<[String: HardwareEncoder]>([:])
+    private static let known = Mutex<[String: V4L2EncoderNode]>([:])
 
     /// Looks at every video node, in the order of their numbers.
     /// - Parameter unanswered: takes the `blocked` of each node whose driver does not answer, and what it was when it
     ///   did; a node that never has may be an encoder, too.
-    public static func all(unanswered: (HardwareEncodingError, HardwareEncoder?) -> Void) -> [HardwareEncoder] {
-        var limit = answerLimit
-        var found: [HardwareEncoder] = []
+    public static func all(unanswered: (HardwareEncodingError, V4L2EncoderNode?) -> Void) -> [V4L2EncoderNode] {
+        var timeout = answerTimeout
+        var found: [V4L2EncoderNode] = []
         for number in 0..<64 {
             let path = "/dev/video\(number)"
             guard access(path, F_OK) == 0 else { continue }
-            switch Result(catching: { () throws(HardwareEncodingError) in try HardwareEncoder(at: path, limit: limit) })
+            switch Result(catching: { () throws(HardwareEncodingError) in
+                try V4L2EncoderNode(at: path, timeout: timeout)
+            })
             {
             case .success(let encoder):
                 known.withLock { $0[path] = encoder }
                 found.append(encoder)
             case .failure(.blocked(_, let duration)):
-                limit = laterAnswerLimit
+                timeout = laterAnswerTimeout
                 unanswered(.blocked(path: path, duration), known.withLock { $0[path] })
             case .failure: known.withLock { $0[path] = nil }
             }
@@ -50,13 +52,13 @@ public struct HardwareEncoder: Hashable, Sendable {
 
     /// Asks the driver of one node, on a thread of its own: a driver that hangs keeps the caller for 3 s at the most.
     /// - Throws: `notAnEncoder` when it is something else, `blocked` when it does not answer.
-    public init(at path: String) throws(HardwareEncodingError) { try self.init(at: path, limit: Self.answerLimit) }
+    public init(at path: String) throws(HardwareEncodingError) { try self.init(at: path, timeout: Self.answerTimeout) }
 
-    private init(at path: String, limit: Duration) throws(HardwareEncodingError) {
-        let answer: Result<HardwareEncoder, V4L2Error>
+    private init(at path: String, timeout: Duration) throws(HardwareEncodingError) {
+        let answer: Result<V4L2EncoderNode, V4L2Error>
         do {
-            answer = try DriverStay.call(of: path, limit: limit) {
-                Result { () throws(V4L2Error) in try HardwareEncoder(V4L2Device(at: path)) }
+            answer = try NodeOccupancy.call(of: path, timeout: timeout) {
+                Result { () throws(V4L2Error) in try V4L2EncoderNode(V4L2Device(at: path)) }
             }
         } catch {
             switch error {
@@ -73,16 +75,16 @@ public struct HardwareEncoder: Hashable, Sendable {
         isMultiplanar = device.capabilities & UInt32(V4L2_CAP_VIDEO_M2M_MPLANE) != 0
         let isSinglePlanar = device.capabilities & UInt32(V4L2_CAP_VIDEO_M2M) != 0
         guard isMultiplanar || isSinglePlanar, device.capabilities & UInt32(V4L2_CAP_STREAMING) != 0 else {
-            throw .notACamera(path: device.path, reason: "\(device.name) is no memory-to-memory device")
+            throw .wrongKind(path: device.path, reason: "\(device.name) is no memory-to-memory device")
         }
         let sides = EncoderSides(isMultiplanar: isMultiplanar)
         guard Self.fourCCs(of: device, sides.encoderOutput).contains(FourCC(rawValue: clinux_v4l2_pix_fmt_h264)) else {
-            throw .notACamera(path: device.path, reason: "\(device.name) gives no H.264")
+            throw .wrongKind(path: device.path, reason: "\(device.name) gives no H.264")
         }
         formats = Self.fourCCs(of: device, sides.encoderInput).compactMap { PixelFormat($0) }
             .filter { $0 == .nv12 || $0 == .i420 }
         guard !formats.isEmpty else {
-            throw .notACamera(path: device.path, reason: "\(device.name) takes neither NV12 nor YU12")
+            throw .wrongKind(path: device.path, reason: "\(device.name) takes neither NV12 nor YU12")
         }
         (smallest, largest) = Self.sizes(of: device)
     }
@@ -100,22 +102,22 @@ public struct HardwareEncoder: Hashable, Sendable {
         return formats
     }
 
-    /// A driver that does not say is believed to carry level 4's pictures.
-    private static func sizes(of device: V4L2Device) -> (PictureSize, PictureSize) {
-        var smallest = PictureSize(width: 32, height: 32)
-        var largest = PictureSize(width: 1920, height: 1088)
+    /// A driver that does not say is believed to carry level 4's frames.
+    private static func sizes(of device: V4L2Device) -> (FrameSize, FrameSize) {
+        var smallest = FrameSize(width: 32, height: 32)
+        var largest = FrameSize(width: 1920, height: 1088)
         var sizes = v4l2_frmsizeenum()
         sizes.pixel_format = clinux_v4l2_pix_fmt_h264
         let isThere = try? device.requestUnless(
             EINVAL, "VIDIOC_ENUM_FRAMESIZES", clinux_vidioc_enum_framesizes, &sizes)
         if isThere == true, sizes.type != V4L2_FRMSIZE_TYPE_DISCRETE.rawValue {
-            smallest = PictureSize(width: Int(sizes.stepwise.min_width), height: Int(sizes.stepwise.min_height))
-            largest = PictureSize(width: Int(sizes.stepwise.max_width), height: Int(sizes.stepwise.max_height))
+            smallest = FrameSize(width: Int(sizes.stepwise.min_width), height: Int(sizes.stepwise.min_height))
+            largest = FrameSize(width: Int(sizes.stepwise.max_width), height: Int(sizes.stepwise.max_height))
         }
         return (smallest, largest)
     }
 
-    func carries(_ size: PictureSize) -> Bool {
+    func carries(_ size: FrameSize) -> Bool {
         size.width % 2 == 0 && size.height % 2 == 0 && (smallest.width...largest.width).contains(size.width)
             && (smallest.height...largest.height).contains(size.height)
     }

@@ -10,7 +10,7 @@ public enum V4L2Error: Error, Hashable, Sendable {
     /// Another program uses it.
     case busy(path: String)
     /// It is there but cannot capture; the text says what it is.
-    case notACamera(path: String, reason: String)
+    case wrongKind(path: String, reason: String)
     /// It was unplugged, or its driver is gone.
     case gone(path: String)
     /// No format that could be used; the list says what there is.
@@ -20,6 +20,8 @@ public enum V4L2Error: Error, Hashable, Sendable {
     /// The value does not fit; `possible` says what does.
     case badControlValue(path: String, name: String, value: String, possible: String)
     case conversionFailed(path: String, reason: String)
+    /// A call of its driver has not returned for that long.
+    case blocked(path: String, Duration)
     case failed(path: String, SystemCallError)
 
     /// The error of a call on the device.
@@ -30,7 +32,7 @@ public enum V4L2Error: Error, Hashable, Sendable {
         case EACCES where error.call == "open", EPERM where error.call == "open": self = .forbidden(path: path)
         case EBUSY: self = .busy(path: path)
         case ENODEV, ENXIO: self = error.call == "open" ? .missing(path: path) : .gone(path: path)
-        case ENOTTY: self = .notACamera(path: path, reason: "it is no video device")
+        case ENOTTY: self = .wrongKind(path: path, reason: "it is no video device")
         default: self = .failed(path: path, error)
         }
     }
@@ -44,15 +46,40 @@ extension V4L2Error: CustomStringConvertible {
         case .forbidden(let path):
             "\(path) may not be opened by this user; run as root or join the group that owns it (video)"
         case .busy(let path): "\(path) is in use by another program; end that first"
-        case .notACamera(let path, let reason): "\(path) is no camera: \(reason)"
+        case .wrongKind(let path, let reason): "\(path) is no camera: \(reason)"
         case .gone(let path): "the camera at \(path) is gone"
         case .noUsableFormat(let path, let asked, let offered): "\(path) has no \(asked); it has \(offered)"
         case .unknownControl(let path, let name, let offered):
             "\(path) has no control \"\(name)\"; it has \(offered.isEmpty ? "none" : offered)"
         case .badControlValue(let path, let name, let value, let possible):
             "\(name) of \(path) is \(possible), not \"\(value)\""
-        case .conversionFailed(let path, let reason): "a picture of \(path) cannot be decoded: \(reason)"
+        case .conversionFailed(let path, let reason): "a frame of \(path) cannot be decoded: \(reason)"
+        case .blocked(let path, let duration):
+            "the driver of \(path) has not answered for \(duration); plug the camera in anew, or restart the machine"
         case .failed(let path, let error): "\(path): \(error)"
         }
+    }
+}
+
+extension V4L2Error {
+    /// So long a driver may take for what is asked of a camera.
+    static let answerTimeout = Duration.seconds(3)
+
+    /// Does on a thread of its own what a hanging driver would keep the caller in.
+    /// - Throws: what `body` throws, and `blocked`.
+    static func bounded<Value>(
+        _ path: String, timeout: Duration = answerTimeout,
+        _ body: @escaping @Sendable () -> sending Result<Value, V4L2Error>
+    ) throws(V4L2Error) -> sending Value {
+        let answer: Result<Value, V4L2Error>
+        do {
+            answer = try NodeOccupancy.call(of: path, timeout: timeout, body)
+        } catch {
+            switch error {
+            case .blocked(let path, let duration): throw .blocked(path: path, duration)
+            case .failed(let path, let error): throw .failed(path: path, error)
+            }
+        }
+        return try answer.get()
     }
 }

@@ -11,7 +11,7 @@ import Media
 /// outputs, as encoders leave frames out without a word.
 public final class V4L2H264Encoder: PolledVideoEncoder {
     public private(set) var configuration: VideoEncoderConfiguration
-    public let encoder: HardwareEncoder
+    public let encoder: V4L2EncoderNode
     /// Frames that were copied by the processor into the encoder's memory.
     public private(set) var conversionCount = 0
     public var faultCount: Int { assembly.faultCount }
@@ -26,7 +26,7 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
     private let memoryKind: FrameMemoryKind
     private let importRefusal: ImportRefusal
     private let readMemory: () -> EncoderMemoryPlan.Available?
-    /// Kept until it is closed, which may be slow: its failure is told before that.
+    /// Kept until it is closed, which may be slow: its failure is reported before that.
     private var trial: EncoderTrial?
     private var queues: EncoderQueues?
     /// Frames that the driver reads, by the index of their input buffer.
@@ -47,7 +47,7 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
     ///   - importRefusal: of earlier openings for the same source; gets this one's.
     ///   - memory: what is free for buffers; asked when they are made.
     public init(
-        _ encoder: HardwareEncoder, configuration: VideoEncoderConfiguration, layout: FrameLayout,
+        _ encoder: V4L2EncoderNode, configuration: VideoEncoderConfiguration, layout: FrameLayout,
         memoryKind: FrameMemoryKind, importRefusal: ImportRefusal = ImportRefusal(),
         memory: @escaping () -> EncoderMemoryPlan.Available? = V4L2H264Encoder.freeMemory
     ) throws(HardwareEncodingError) {
@@ -147,15 +147,15 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
         if !isTaken || pendingFrameCount == 0 { isDrained = true }
     }
 
-    public func requestKeyFrame() { try? controls.forceKeyFrame() }
+    public func requestKeyframe() { try? controls.forceKeyframe() }
 
     public func setBitrate(_ bitrate: Bitrate) throws {
         try controls.setBitrate(bitrate)
         configuration.bitrate = bitrate
     }
 
-    public func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws {
-        try controls.setKeyFrameInterval(keyFrameInterval)
+    public func setFrameRate(_ frameRate: FrameRate, keyframeInterval: Int) throws {
+        try controls.setKeyframeInterval(keyframeInterval)
         do throws(V4L2Error) {
             let sides = EncoderSides(isMultiplanar: encoder.isMultiplanar)
             try EncoderFormats.setFrameRate(frameRate, sides.encoderInput, of: device)
@@ -163,7 +163,7 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
             throw HardwareEncodingError(error, path: device.path)
         }
         configuration.frameRate = frameRate
-        configuration.keyFrameInterval = keyFrameInterval
+        configuration.keyframeInterval = keyframeInterval
     }
 
     public func takeNotes() -> [String] {
@@ -233,7 +233,7 @@ extension V4L2H264Encoder {
 
     private func submitCopy(_ frame: CapturedFrame) throws(V4L2Error) {
         guard let input = queues?.input, let index = input.free.min(), input.mappings.indices.contains(index),
-            let copy = PictureCopy(from: frame.layout, to: formats.input)
+            let copy = FrameCopy(from: frame.layout, to: formats.input)
         else {
             throw .conversionFailed(
                 path: device.path, reason: "\(frame.layout.size) \(frame.layout.format) does not fit")
@@ -253,7 +253,7 @@ extension V4L2H264Encoder {
     public func collect() throws -> [EncodedPacket] {
         do throws(V4L2Error) {
             let packets = try takeReady()
-            if assembly.takeKeyFrameWish() { requestKeyFrame() }
+            if assembly.takeKeyframeWish() { requestKeyframe() }
             return packets
         } catch {
             throw HardwareEncodingError(error, path: device.path)

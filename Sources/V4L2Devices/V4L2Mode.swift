@@ -3,14 +3,14 @@ import DevicePorts
 import Glibc
 import Media
 
-/// A size and format that a camera offers, and the most pictures per second in it.
+/// A size and format that a camera offers, and the most frames per second in it.
 public struct V4L2Mode: Hashable, Sendable {
     public let format: FourCC
-    public let size: PictureSize
+    public let size: FrameSize
     /// 0 when the driver does not say.
     public let framesPerSecond: Int
 
-    public init(format: FourCC, size: PictureSize, framesPerSecond: Int) {
+    public init(format: FourCC, size: FrameSize, framesPerSecond: Int) {
         self.format = format
         self.size = size
         self.framesPerSecond = framesPerSecond
@@ -18,13 +18,13 @@ public struct V4L2Mode: Hashable, Sendable {
 }
 
 extension [V4L2Mode] {
-    /// The mode that serves a stream best: enough pictures per second, then the stream's size (else the smallest
+    /// The mode that serves a stream best: enough frames per second, then the stream's size (else the smallest
     /// one above it, else the largest), then a format that needs no conversion.
     ///
-    /// A webcam has large pictures at full rate compressed only, and slow ones uncompressed.
+    /// A webcam has large frames at full rate compressed only, and slow ones uncompressed.
     /// - Parameter ranking: formats that can be used, the best first.
     public func best(
-        size: PictureSize, frameRate: FrameRate, ranking: [FourCC]
+        size: FrameSize, frameRate: FrameRate, ranking: [FourCC]
     ) -> V4L2Mode? {
         func cost(_ mode: V4L2Mode) -> [Int] {
             let isFast = mode.framesPerSecond == 0 || mode.framesPerSecond >= frameRate.framesPerSecond
@@ -42,7 +42,7 @@ extension [V4L2Mode] {
 
 extension V4L2Device {
     /// Every format with every size; ranges of sizes give the wanted one when it lies in them, else their ends.
-    func modes(near wanted: PictureSize) throws(V4L2Error) -> [V4L2Mode] {
+    func modes(near wanted: FrameSize) throws(V4L2Error) -> [V4L2Mode] {
         var modes: [V4L2Mode] = []
         for format in try formats() {
             for size in try sizes(of: format, near: wanted) {
@@ -66,8 +66,8 @@ extension V4L2Device {
         return formats
     }
 
-    private func sizes(of format: FourCC, near wanted: PictureSize) throws(V4L2Error) -> [PictureSize] {
-        var sizes: [PictureSize] = []
+    private func sizes(of format: FourCC, near wanted: FrameSize) throws(V4L2Error) -> [FrameSize] {
+        var sizes: [FrameSize] = []
         for index in 0..<256 {
             var entry = v4l2_frmsizeenum()
             entry.index = UInt32(index)
@@ -78,18 +78,18 @@ extension V4L2Device {
             guard entry.type == V4L2_FRMSIZE_TYPE_DISCRETE.rawValue else {
                 let range = entry.stepwise
                 return [
-                    PictureSize(
+                    FrameSize(
                         width: wanted.width.fitted(range.min_width, range.max_width, range.step_width),
                         height: wanted.height.fitted(range.min_height, range.max_height, range.step_height))
                 ]
             }
-            sizes.append(PictureSize(width: Int(entry.discrete.width), height: Int(entry.discrete.height)))
+            sizes.append(FrameSize(width: Int(entry.discrete.width), height: Int(entry.discrete.height)))
         }
         // A driver that lists no sizes takes what S_FMT asks, or moves it to what it has.
         return sizes.isEmpty ? [wanted] : sizes
     }
 
-    private func largestRate(of format: FourCC, size: PictureSize) throws(V4L2Error) -> Int {
+    private func largestRate(of format: FourCC, size: FrameSize) throws(V4L2Error) -> Int {
         var largest = 0
         for index in 0..<64 {
             var entry = v4l2_frmivalenum()
@@ -111,7 +111,7 @@ extension V4L2Device {
 }
 
 extension Int {
-    /// The value within a driver's range, a whole number of steps above its begin.
+    /// The value within a driver's range, a whole number of steps above its start.
     func fitted(_ least: UInt32, _ most: UInt32, _ step: UInt32) -> Int {
         let clamped = Swift.min(Swift.max(self, Int(least)), Int(Swift.max(least, most)))
         return Int(least) + (clamped - Int(least)) / Swift.max(1, Int(step)) * Swift.max(1, Int(step))

@@ -155,15 +155,43 @@ public struct V4L2CameraDescription: Sendable {
     public let name: String
     public let modes: [V4L2Mode]
     public let controls: [V4L2Control]
-    /// False for nodes that give pictures only as a part of something else: libcamera's business.
+    /// False for nodes that give frames only as a part of something else: libcamera's business.
     public let isCameraOfItsOwn: Bool
 
-    public init(at path: String) throws(V4L2Error) {
-        let device = try V4L2Device(capturingAt: path)
-        self.path = path
+    /// What hangs often hangs at several nodes: after the first the others get less.
+    private static let laterAnswerTimeout = Duration.milliseconds(300)
+
+    /// Looks at every video node, in the order of their numbers.
+    /// - Parameter unanswered: takes the `blocked` of each node whose driver does not answer.
+    /// - Returns: the cameras that give frames by themselves.
+    public static func all(unanswered: (V4L2Error) -> Void = { _ in }) -> [V4L2CameraDescription] {
+        var timeout = V4L2Error.answerTimeout
+        var found: [V4L2CameraDescription] = []
+        for number in 0..<64 {
+            let path = "/dev/video\(number)"
+            guard access(path, F_OK) == 0 else { continue }
+            do {
+                found.append(try V4L2CameraDescription(at: path, timeout: timeout))
+            } catch {
+                guard case .blocked = error else { continue }
+                timeout = laterAnswerTimeout
+                unanswered(error)
+            }
+        }
+        return found.filter(\.isCameraOfItsOwn)
+    }
+
+    private init(at path: String, timeout: Duration) throws(V4L2Error) {
+        self = try V4L2Error.bounded(path, timeout: timeout) {
+            Result { () throws(V4L2Error) in try V4L2CameraDescription(V4L2Device(capturingAt: path)) }
+        }
+    }
+
+    private init(_ device: V4L2Device) throws(V4L2Error) {
+        path = device.path
         isCameraOfItsOwn = device.isCameraOfItsOwn
         name = device.name
-        modes = try device.modes(near: PictureSize(width: 1280, height: 720))
+        modes = try device.modes(near: FrameSize(width: 1280, height: 720))
         controls = device.controls()
     }
 }

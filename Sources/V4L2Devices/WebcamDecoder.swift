@@ -21,12 +21,12 @@ final class WebcamDecoder {
     ].map { FourCC($0) }
 
     /// - Parameters:
-    ///   - source: of the pictures to come.
+    ///   - source: of the frames to come.
     ///   - converter: libv4lconvert's for the camera, which it asks for what is peculiar to it; owned from now on.
     init(path: String, source: v4l2_format, converter: OpaquePointer?) throws(V4L2Error) {
         self.path = path
         sourceFormat = source
-        let size = PictureSize(width: Int(source.fmt.pix.width), height: Int(source.fmt.pix.height))
+        let size = FrameSize(width: Int(source.fmt.pix.width), height: Int(source.fmt.pix.height))
         layout = FrameLayout(packed: .i420, size: size)
         targetFormat = source
         targetFormat.fmt.pix.pixelformat = PixelFormat.i420.fourCC.rawValue
@@ -45,7 +45,7 @@ final class WebcamDecoder {
 
     deinit { v4lconvert_destroy(converter) }
 
-    /// Decodes one picture. What is broken in transfer throws; the next one may be whole again.
+    /// Decodes one frame. What is broken in transfer throws; the next one may be whole again.
     func decode(_ bytes: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer) throws(V4L2Error) {
         let count = v4lconvert_convert(
             converter, &sourceFormat, &targetFormat,

@@ -22,7 +22,7 @@ private let commands = [
     Command(name: "cameras", summary: "list cameras with what they offer", run: runCameras),
     Command(name: "microphones", summary: "list microphones", run: runMicrophones),
     Command(
-        name: "capture", summary: "take pictures from a source without encoding them, and judge them", run: runCapture),
+        name: "capture", summary: "take frames from a source without encoding them, and judge them", run: runCapture),
     Command(name: "check", summary: "name every fault of a stream.json", run: runCheck),
 ]
 

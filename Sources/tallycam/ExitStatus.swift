@@ -18,15 +18,18 @@ enum ExitStatus: Int32 {
 /// What ends the program: one clear line and a status.
 struct CommandFailure: Error {
     let status: ExitStatus
-    /// The number in the list of event and error codes; 0 when it has none.
-    let code: Int
+    /// `nil` for what the list of codes does not have.
+    let code: EventCode?
     let message: String
 
-    init(_ status: ExitStatus, code: Int = 0, _ message: String) {
+    init(_ status: ExitStatus, code: EventCode? = nil, _ message: String) {
         self.status = status
         self.code = code
         self.message = withoutURLs(of: CommandLine.arguments, message)
     }
+
+    /// How whoever reads the events learns of it.
+    var event: StreamEvent { .failed(code, message: message) }
 
     static func usage(_ message: String) -> CommandFailure { CommandFailure(.usage, message) }
 
@@ -35,7 +38,7 @@ struct CommandFailure: Error {
         switch error {
         case let failure as CommandFailure: self = failure
         case let failure as StreamFailure:
-            self.init(ExitStatus(failure.kind), code: failure.code?.rawValue ?? 0, failure.text)
+            self.init(ExitStatus(failure.kind), code: failure.code, failure.text)
         default: self.init(.system, "\(error)")
         }
     }
@@ -60,7 +63,7 @@ func withoutURLs(of arguments: [String], _ message: String) -> String {
     for argument in arguments {
         let text = Array(argument.utf8)
         guard let mark = text.indices.first(where: { text[$0...].starts(with: "://".utf8) }) else { continue }
-        // Options with commas are told of piece by piece.
+        // Options with commas are redacted piece by piece.
         for secret in [text[mark...], text[mark...].prefix { $0 != UInt8(ascii: ",") }] where secret.count > 3 {
             bytes = replacing(secret, in: bytes, with: Array("://***".utf8))
         }

@@ -30,7 +30,7 @@ const char *clibcamera_camera_model(clibcamera_camera *camera);
 // front 0, back 1, external 2; -1 when the camera does not say.
 int clibcamera_camera_location(clibcamera_camera *camera);
 
-// Shortest and longest time from picture to picture, in microseconds; -ENOENT when the camera does not say.
+// Shortest and longest time from frame to frame, in microseconds; -ENOENT when the camera does not say.
 int clibcamera_camera_frame_durations(clibcamera_camera *camera, int64_t *least, int64_t *most);
 
 struct clibcamera_mode {
@@ -68,7 +68,7 @@ struct clibcamera_control {
 typedef void (*clibcamera_control_taker)(void *context, const struct clibcamera_control *control);
 int clibcamera_camera_controls(clibcamera_camera *camera, clibcamera_control_taker give, void *context);
 
-// Whether the camera can mirror its pictures from left to right, and from top to bottom.
+// Whether the camera can mirror its frames from left to right, and from top to bottom.
 int clibcamera_camera_flips(clibcamera_camera *camera, bool *horizontal, bool *vertical);
 
 // A camera in use.
@@ -88,7 +88,7 @@ struct clibcamera_plane {
 };
 struct clibcamera_completion {
     uint32_t index;
-    // 0 whole, 1 broken, 2 cancelled: only whole ones hold a picture.
+    // 0 whole, 1 broken, 2 cancelled: only whole ones hold a frame.
     int status;
     uint32_t sequence;
     // Of the sensor, or of the buffer where the sensor gives none; nanoseconds.
@@ -108,7 +108,7 @@ int clibcamera_session_open(
 int clibcamera_session_plane_count(clibcamera_session *session, uint32_t index);
 int clibcamera_session_plane(
     clibcamera_session *session, uint32_t index, uint32_t plane, struct clibcamera_plane *result);
-// Starts the camera with a fixed time from picture to picture, where it can and FrameDurationLimits is not set
+// Starts the camera with a fixed time from frame to frame, where it can and FrameDurationLimits is not set
 // otherwise, and queues every request.
 int clibcamera_session_start(clibcamera_session *session, int64_t frame_duration_microseconds);
 // Returns a completed request to the camera. From any thread. -EALREADY when the camera has it already.

@@ -66,7 +66,7 @@ int clinux_set_dumpable(int dumpable);
 int clinux_configure_lookup(const char *database, const char *sources);
 
 // The calling thread's lookups ask a name server that is silent again, or the next, after a second, whatever resolv.conf
-// says; with `rotates` they begin with another server each time.
+// says; with `rotates` they start with another server each time.
 void clinux_hurry_lookups(int rotates);
 
 // ST_RDONLY, whose name is an enumeration in one place and a macro in another.
@@ -116,7 +116,7 @@ static const unsigned int clinux_v4l2_cid_gop_size = V4L2_CID_MPEG_VIDEO_GOP_SIZ
 static const unsigned int clinux_v4l2_cid_level = V4L2_CID_MPEG_VIDEO_H264_LEVEL;
 static const unsigned int clinux_v4l2_cid_profile = V4L2_CID_MPEG_VIDEO_H264_PROFILE;
 static const unsigned int clinux_v4l2_cid_b_frames = V4L2_CID_MPEG_VIDEO_B_FRAMES;
-static const unsigned int clinux_v4l2_cid_force_key_frame = V4L2_CID_MPEG_VIDEO_FORCE_KEY_FRAME;
+static const unsigned int clinux_v4l2_cid_force_keyframe = V4L2_CID_MPEG_VIDEO_FORCE_KEY_FRAME;
 static const int clinux_v4l2_header_mode_joined = V4L2_MPEG_VIDEO_HEADER_MODE_JOINED_WITH_1ST_FRAME;
 static const int clinux_v4l2_bitrate_mode_variable = V4L2_MPEG_VIDEO_BITRATE_MODE_VBR;
 static const int clinux_v4l2_profile_baseline = V4L2_MPEG_VIDEO_H264_PROFILE_BASELINE;

@@ -74,7 +74,7 @@ typedef struct CRapidJSONWriter CRapidJSONWriter;
 // NULL when memory is short.
 CRapidJSONWriter *crapidjson_writer_create(void);
 void crapidjson_writer_destroy(CRapidJSONWriter *writer);
-// Drops the text and begins a new document.
+// Drops the text and starts a new document.
 void crapidjson_writer_reset(CRapidJSONWriter *writer);
 const char *crapidjson_writer_text(CRapidJSONWriter *writer);
 size_t crapidjson_writer_length(CRapidJSONWriter *writer);

@@ -11,16 +11,16 @@ enum AdaptationOptions {
             help: """
                 what a slow network may change: nothing (bit rates stay as set),
                 seamless (default: bit rate and frame rate), or restart (a High
-                stream may also begin again as Medium or Low, and return)
+                stream may also start again as Medium or Low, and return)
                 """),
         CommandLineOption(
             "bitrate", takes: "MIN,START,MAX",
             help: """
-                kbit/s of the picture that adapting stays in (default: 150, the
+                kbit/s of the frame that adapting stays in (default: 150, the
                 quality's, the quality's); or SD (400,800,1200 at 20 fps),
                 HD (1000,1400,1800 at 24), FHD (1200,1800,2400 at 30)
                 """),
-        CommandLineOption("keep-audio-quality", help: "audio keeps its bit rate, however little the picture has left"),
+        CommandLineOption("keep-audio-quality", help: "audio keeps its bit rate, however little the frame has left"),
         CommandLineOption(
             "buffer", takes: "SECONDS", help: "of media that may wait for the network, 1 to 5 (default 3)"),
         CommandLineOption(
@@ -38,7 +38,7 @@ enum AdaptationOptions {
                 """),
     ]
 
-    static func settings(_ arguments: CommandLineArguments, media: MediaOptions) throws -> QualitySettings {
+    static func settings(_ arguments: CommandLineArguments, media: MediaSettings) throws -> QualitySettings {
         var settings = QualitySettings(
             videoQuality: media.video.isNone ? nil : media.quality,
             audioQuality: media.audio.isNone ? nil : media.audioQuality)

@@ -14,8 +14,7 @@ func runCameras(_ arguments: [String]) throws -> ExitStatus {
     let json = CommandLineOption("json", help: "one JSON object a line")
     guard let parsed = try parseOptions(arguments, [json], usage: usage) else { return .success }
     let cameras = try libcamerasCameras()
-    let webcams = (0..<64).map { "/dev/video\($0)" }.compactMap { try? V4L2CameraDescription(at: $0) }
-        .filter(\.isCameraOfItsOwn)
+    let webcams = V4L2CameraDescription.all { write(Array("note: \($0)\n".utf8), to: STDERR_FILENO) }
     guard !cameras.isEmpty || !webcams.isEmpty else {
         throw StreamFailure(.cameraUnavailable, "there is no camera: \(CameraAbsence().reason)")
     }
@@ -101,7 +100,7 @@ private struct CameraListing {
         }
         if let frameRates {
             let rates = [frameRates.lowerBound, frameRates.upperBound].map { fixed($0, decimals: 1) }
-            lines.append("  \(rates[0]) to \(rates[1]) pictures per second")
+            lines.append("  \(rates[0]) to \(rates[1]) frames per second")
         }
         lines += controls.map { "  \($0.name)=\($0.possible)" }
         return lines.joined(separator: "\n")

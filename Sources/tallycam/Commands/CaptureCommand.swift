@@ -5,15 +5,15 @@ import LinuxIO
 import Media
 import StreamLogic
 
-/// `tallycam capture`: takes pictures and gives each back unread, as an encoder that takes DMABUF does.
+/// `tallycam capture`: takes frames and gives each back unread, as an encoder that takes DMABUF does.
 func runCapture(_ arguments: [String]) throws -> ExitStatus {
     let usage = "tallycam capture --video SOURCE [--frames N] [--dimension WxH] [--fps N] [--save FILE]"
     let options = [
         CommandLineOption("video", takes: "SOURCE", help: "as tallycam publish takes it"),
-        CommandLineOption("frames", takes: "N", help: "how many pictures (default 30)"),
+        CommandLineOption("frames", takes: "N", help: "how many frames (default 30)"),
         CommandLineOption("dimension", takes: "WxH", help: "what to ask the camera for (default 640x480)"),
         CommandLineOption("fps", takes: "N", help: "what to ask the camera for (default 30)"),
-        CommandLineOption("save", takes: "FILE", help: "write the pictures as they are; this reads them"),
+        CommandLineOption("save", takes: "FILE", help: "write the frames as they are; this reads them"),
     ]
     guard let parsed = try parseOptions(arguments, options, usage: usage) else { return .success }
     guard let count = Int(parsed["frames"] ?? "30"), (1...1_000_000).contains(count) else {
@@ -24,29 +24,29 @@ func runCapture(_ arguments: [String]) throws -> ExitStatus {
         let frameRate = wanted.frameRate
     else { throw CommandFailure.usage("--dimension is WxH and --fps a number") }
     let source = try openSource(parsed["video"] ?? "libcamera", size: size, frameRate: frameRate)
-    var taken = TakenPictures(file: try parsed["save"].map { try PictureFile($0) })
+    var taken = TakenFrames(file: try parsed["save"].map { try FrameFile($0) })
     while taken.count < count, try taken.take(from: source) {}
     write(taken.report(of: source), to: STDOUT_FILENO)
     return taken.count == count && taken.disorders == 0 ? .success : .media
 }
 
-private func openSource(_ text: String, size: PictureSize, frameRate: FrameRate) throws -> any VideoSource {
+private func openSource(_ text: String, size: FrameSize, frameRate: FrameRate) throws -> any VideoSource {
     let source: (any VideoSource)?
     do {
         source = try VideoInput(parsing: text).open(size: size, frameRate: frameRate, stop: try EventFD()) {
-            write(Array("\(Event($0).text ?? "")\n".utf8), to: STDERR_FILENO)
+            write(Array("\($0.text)\n".utf8), to: STDERR_FILENO)
         }
     } catch let failure as CommandFailure {
         throw failure
     } catch {
         throw StreamFailure(.cameraUnavailable, "\(error)")
     }
-    guard let source else { throw CommandFailure.usage("--video none gives no pictures") }
+    guard let source else { throw CommandFailure.usage("--video none gives no frames") }
     return source
 }
 
-/// Raw pictures one behind the other.
-private final class PictureFile {
+/// Raw frames one behind the other.
+private final class FrameFile {
     private let file: OwnedFileDescriptor
 
     init(_ path: String) throws {
@@ -66,22 +66,22 @@ private final class PictureFile {
     }
 }
 
-/// What can be said about pictures without looking at them.
-private struct TakenPictures {
-    let file: PictureFile?
+/// What can be said about frames without looking at them.
+private struct TakenFrames {
+    let file: FrameFile?
     private(set) var count = 0
-    /// Pictures that were not later than the one before.
+    /// Frames that were not later than the one before.
     private(set) var disorders = 0
     private var shared = 0
     private var first: MediaTimestamp?
     private var last: MediaTimestamp?
 
-    init(file: PictureFile?) { self.file = file }
+    init(file: FrameFile?) { self.file = file }
 
     /// - Returns: false when the source has ended.
     mutating func take(from source: any VideoSource) throws -> Bool {
         guard let frame = try source.nextFrame() else { return false }
-        // The optimizer of Swift 6.0 crashes where a picture is live across a throwing call.
+        // The optimizer of Swift 6.0 crashes where a frame is live across a throwing call.
         if let problem = add(frame) { throw problem }
         return true
     }

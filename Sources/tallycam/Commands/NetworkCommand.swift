@@ -10,7 +10,7 @@ func runNetwork(_ arguments: [String]) throws -> ExitStatus {
             help: "where hostname, timeservers and wpa_supplicant.conf go\n(default /run/network)"),
     ]
     let usage = "tallycam network [OPTION...]"
-    let notes = "\nWhat is wrong in the file is told; the rest of it is written, with defaults for what is wrong.\n"
+    let notes = "\nWhat is wrong in the file is reported; the rest of it is written, with defaults for what is wrong.\n"
     guard let parsed = try parseOptions(arguments, options, usage: usage, notes: notes) else { return .success }
     let path = parsed["file"] ?? "/boot/network.json"
     let (network, faults) = readNetworkSettings(path)

@@ -7,7 +7,7 @@ import StreamQuality
 
 /// What `tallycam publish` was asked for, checked.
 struct PublishArguments {
-    var publish: PublishOptions
+    var publish: PublishSettings
     /// A file that goes out as it is, in place of live media.
     let flvPath: String?
     /// Commands come on standard input, though it is no terminal.
@@ -56,14 +56,14 @@ struct PublishArguments {
             ),
             CommandLineOption(
                 "dimension", takes: "WxH|NAME",
-                help: "picture size (default \(VideoDimension.standard.size)) or a name such as\n"
+                help: "frame size (default \(VideoDimension.standard.size)) or a name such as\n"
                     + "720p or 4:3-720p; other sizes are rounded to 16"),
         ] + AdaptationOptions.options + [
             CommandLineOption("encoder", takes: "NAME", help: "auto (default), v4l2, v4l2:/dev/videoN or openh264"),
             CommandLineOption("duration", takes: "SECONDS", help: "end after so much media"),
             CommandLineOption(
                 "reconnect", takes: "N", help: "attempts after a failure: a number (default 3) or endless"),
-        ] + StepLimits.options + [
+        ] + StepTimeouts.options + [
             CommandLineOption("status-interval", takes: "SECONDS", help: "between status reports, 1 to 30 (default 3)"),
             CommandLineOption("from-flv", takes: "FILE", help: "publish an already encoded file; nothing is encoded"),
             CommandLineOption("pace", takes: "PACE", help: "of --from-flv: realtime (default) or fast"),
@@ -71,7 +71,7 @@ struct PublishArguments {
                 "commands",
                 help: """
                     take commands on standard input, as on a terminal: set quality
-                    Medium2 changes the live stream at one key frame; help lists all
+                    Medium2 changes the live stream at one keyframe; help lists all
                     """),
             CommandLineOption("trace", help: "ten measurements of the network a second, as events"),
             CommandLineOption(
@@ -91,14 +91,14 @@ struct PublishArguments {
             var unused: [String] = []
             _ = try destination.fitted(media, warnings: &unused)
         }
-        var publish = try PublishOptions(
+        var publish = try PublishSettings(
             destination: destination, media: media, quality: AdaptationOptions.settings(arguments, media: media),
             statusInterval: Self.statusInterval(arguments["status-interval"]),
             reconnectLimit: Self.reconnectLimit(arguments["reconnect"]))
         publish.warnings = warnings
         publish.isTraced = arguments.contains("trace")
         publish.pace = try Self.choice(arguments, "pace", default: .realtime, "realtime or fast")
-        publish.limits = try StepLimits(arguments)
+        publish.timeouts = try StepTimeouts(arguments)
         self.publish = publish
         takesCommands = arguments.contains("commands")
         if takesCommands, media.readsStandardInput {
@@ -107,8 +107,8 @@ struct PublishArguments {
         try checkCombination(arguments)
     }
 
-    private static func media(_ arguments: CommandLineArguments) throws -> MediaOptions {
-        var media = try MediaOptions(
+    private static func media(_ arguments: CommandLineArguments) throws -> MediaSettings {
+        var media = try MediaSettings(
             video: Self.value(arguments["video"] ?? "synthetic") { try VideoInput(parsing: $0) },
             audio: Self.value(arguments["audio"] ?? "tone") { try AudioInput(parsing: $0) },
             quality: Self.value(arguments["quality"] ?? VideoQuality.standard.name) { try VideoQuality(named: $0) },
@@ -120,7 +120,7 @@ struct PublishArguments {
             },
             encoder: EncoderChoice(parsing: arguments["encoder"] ?? "auto"),
             duration: arguments["duration"].map(Self.duration))
-        media.isPictureChosen = arguments["dimension"] != nil || arguments["quality"] != nil
+        media.isFrameChosen = arguments["dimension"] != nil || arguments["quality"] != nil
         return media
     }
 
@@ -142,7 +142,7 @@ struct PublishArguments {
         }
     }
 
-    private static func check(_ media: MediaOptions) throws {
+    private static func check(_ media: MediaSettings) throws {
         if media.video.readsStandardInput, media.audio.readsStandardInput {
             throw CommandFailure.usage("--video and --audio cannot both read standard input")
         }

@@ -17,7 +17,7 @@ func runPublish(_ arguments: [String]) throws -> ExitStatus {
     let view = StreamView(console)
     do {
         if let path = asked.flvPath {
-            try FilePublisher(path: path, options: asked.publish, reporter: StreamReporter(view.take)).run()
+            try FilePublisher(path: path, settings: asked.publish, reporter: EventSink(view.take)).run()
         } else {
             let takesCommands: Bool? = asked.publish.media.readsStandardInput ? nil : asked.takesCommands
             try LiveCommand(takesCommands: takesCommands, console: console, view: view).run(asked.publish)
@@ -25,7 +25,7 @@ func runPublish(_ arguments: [String]) throws -> ExitStatus {
     } catch {
         let failure = CommandFailure(error)
         view.end()
-        console.emit(.failed(code: failure.code, message: failure.message))
+        console.emit(failure.event)
         throw failure
     }
     return .success
@@ -52,13 +52,13 @@ private final class LiveCommand {
         signals = try SignalFD([SIGINT, SIGTERM, SIGUSR1])
     }
 
-    func run(_ options: sending PublishOptions) throws {
+    func run(_ settings: sending PublishSettings) throws {
         defer { input?.restoreTerminal() }
-        var options = options
-        options.media.isQualityChangeable = input != nil
+        var settings = settings
+        settings.media.isQualityChangeable = input != nil
         view.typed(prompt: input?.prompt)
         let stream = try Self.thread(
-            options, commands: commands, isWatched: console.hasTerminal, reporter: StreamReporter(view.take), ends: ends
+            settings, commands: commands, isWatched: console.hasTerminal, reporter: EventSink(view.take), ends: ends
         )
         var end: (any Error)?? = nil
         while end == nil {
@@ -66,7 +66,7 @@ private final class LiveCommand {
                 PollEntry(signals.fileDescriptor), PollEntry(ends.wakeup.fileDescriptor),
                 PollEntry(input?.fileDescriptor ?? -1),
             ]
-            // Nothing tells that the terminal is given back.
+            // Nothing tells that the terminal is released.
             let pause = input?.isInBackground == true ? Duration.milliseconds(250) : nil
             try poll(&entries, until: pause.map { MonotonicClock.now() + $0 })
             if !entries[2].ready.isEmpty { takeLines() }
@@ -78,14 +78,14 @@ private final class LiveCommand {
     }
 
     private static func thread(
-        _ options: sending PublishOptions, commands: Mailbox<PublisherCommand>, isWatched: Bool,
-        reporter: StreamReporter, ends: Mailbox<(any Error)?>
+        _ settings: sending PublishSettings, commands: Mailbox<PublisherCommand>, isWatched: Bool,
+        reporter: EventSink, ends: Mailbox<(any Error)?>
     ) throws -> JoinableThread {
         JoinableThread(
             try NamedThread("stream") {
                 do {
                     let publisher = try LivePublisher(
-                        options: options, commands: commands, isWatched: isWatched, reporter: reporter)
+                        settings: settings, commands: commands, isWatched: isWatched, reporter: reporter)
                     try publisher.run()
                     ends.send(nil)
                 } catch {

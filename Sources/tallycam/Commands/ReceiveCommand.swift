@@ -12,8 +12,8 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
             "record", takes: "FILE.flv", help: "write what is published; a second stream goes to FILE-2.flv"),
         CommandLineOption(
             "events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
-        CommandLineOption("report-arrivals", help: "an event for each picture and sound, when it was complete"),
-        CommandLineOption("fault", takes: "NAME[=VALUE]", help: "for tests only: misbehave, as told below"),
+        CommandLineOption("report-arrivals", help: "an event for each video and audio, when it was complete"),
+        CommandLineOption("fault", takes: "NAME[=VALUE]", help: "for tests only: misbehave, as reported below"),
     ]
     let usage = "tallycam receive --listen HOST:PORT [OPTION...]"
     guard let parsed = try parseOptions(arguments, options, usage: usage, notes: ReceiverFault.helpText) else {
@@ -32,12 +32,12 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
     do {
         let receiver = try Receiver(
             endpoint: endpoint, recordPath: parsed["record"], reportsArrivals: parsed.contains("report-arrivals"),
-            faults: ReceiverFaults(faults), reporter: StreamReporter(StreamView(console).take))
+            faults: ReceiverFaults(faults), report: { console.emit($0) }, log: { console.log($0) })
         try receiver.run()
         return .success
     } catch {
         let failure = CommandFailure(error)
-        console.emit(.failed(code: failure.code, message: failure.message))
+        console.emit(failure.event)
         throw failure
     }
 }

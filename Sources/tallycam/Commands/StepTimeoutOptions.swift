@@ -1,21 +1,21 @@
 import LinuxIO
 import Publishing
 
-/// The command line's part of `StepLimits`.
-extension StepLimits {
+/// The command line's part of `StepTimeouts`.
+extension StepTimeouts {
     static let options = [
         CommandLineOption(
-            "connect-limit", takes: "SECONDS",
+            "connect-timeout", takes: "SECONDS",
             help: "for the lookup, and for connecting: 1 to 60 (default 5)"),
         CommandLineOption(
-            "handshake-limit", takes: "SECONDS",
+            "handshake-timeout", takes: "SECONDS",
             help: "for TLS, for RTMP, and for each answer: 1 to 60 (default 5)"),
     ]
 
     init(_ arguments: CommandLineArguments) throws {
         self.init()
-        connect = try Self.limit(arguments, "connect-limit") ?? connect
-        handshake = try Self.limit(arguments, "handshake-limit") ?? handshake
+        connect = try Self.limit(arguments, "connect-timeout") ?? connect
+        handshake = try Self.limit(arguments, "handshake-timeout") ?? handshake
     }
 
     private static func limit(_ arguments: CommandLineArguments, _ name: String) throws -> Duration? {

@@ -12,13 +12,13 @@ import SyntheticSources
 extension StreamEngine {
     static let onThisMachine = StreamEngine(
         run: { request, commands, reporter in
-            let options = try PublishOptions(request)
-            for warning in options.warnings { reporter.log("warning: \(warning)") }
-            try LivePublisher(options: options, commands: commands, reporter: reporter).run()
+            let settings = try PublishSettings(request)
+            for warning in settings.warnings { reporter.log("warning: \(warning)") }
+            try LivePublisher(settings: settings, commands: commands, reporter: reporter).run()
         }, devices: devicesInstead)
 }
 
-extension PublishOptions {
+extension PublishSettings {
     /// As the files on the boot partition say.
     init(_ request: StreamRequest) throws {
         let device = request.device
@@ -26,22 +26,22 @@ extension PublishOptions {
         let lowest = try VideoQuality(named: device.lowestQuality)
         let start = try VideoQuality(named: device.startQuality)
         let destination = PublishDestination(request.description, stateDirectory: request.stateDirectory)
-        var media = MediaOptions(
+        var media = MediaSettings(
             video: Self.videoSource(device), audio: Self.audioSource(request), quality: highest,
             audioQuality: try AudioQuality(named: device.audioQuality),
             dimension: try VideoDimension(parsing: device.dimension), encoder: Self.encoder(request.board),
             duration: nil)
-        media.turn = PictureTurn(device)
+        media.turn = FrameRotation(device)
         media.isQualityChangeable = true
         let defaults = DeviceDescription()
-        media.isPictureChosen =
+        media.isFrameChosen =
             device.dimension != defaults.dimension || device.highestQuality != defaults.highestQuality
         var warnings: [String] = []
         media = try destination.fitted(media, warnings: &warnings)
         var quality = QualitySettings(
             videoQuality: highest, audioQuality: media.audio.isNone ? nil : media.audioQuality,
             bitrateRange: BitrateRange(minimum: lowest.bitrate, start: start.bitrate, maximum: highest.bitrate))
-        quality.groupCrossing = lowest.group == highest.group ? .never : .restartStream
+        quality.tierSwitch = lowest.tier == highest.tier ? .never : .restartStream
         quality.bufferLimits = try SendBufferLimits(
             maxDuration: .nanoseconds(Int64(device.bufferDuration * 1e9)), lowThreshold: device.bufferLowThreshold,
             highThreshold: device.bufferHighThreshold)
@@ -49,8 +49,8 @@ extension PublishOptions {
             destination: destination, media: media, quality: quality, statusInterval: device.statusInterval,
             reconnectLimit: device.reconnectAttempts.map { .attempts($0) } ?? .endless)
         self.warnings = warnings
-        limits.connect = device.connectLimit
-        limits.handshake = device.handshakeLimit
+        timeouts.connect = device.connectTimeout
+        timeouts.handshake = device.handshakeTimeout
     }
 
     /// "auto" is the first camera, a path a V4L2 camera, any other name an id or location of libcamera's.
@@ -86,7 +86,7 @@ extension PublishOptions {
     }
 }
 
-extension PictureTurn {
+extension FrameRotation {
     fileprivate init(_ device: DeviceDescription) {
         let rotation: Rotation =
             switch device.orientation {

@@ -5,7 +5,7 @@ import MediaPipeline
 import StreamLogic
 import SyntheticSources
 
-/// Where sound comes from: a microphone, or a source that needs none.
+/// Where audio comes from: a microphone, or a source that needs none.
 enum AudioInput: AudioSourceChoice, Hashable {
     case embedded(AudioSourceDescription)
     case alsa(MicrophoneSettings)
@@ -41,7 +41,7 @@ enum AudioInput: AudioSourceChoice, Hashable {
     var readsStandardInput: Bool { if case .embedded(let source) = self { source.readsStandardInput } else { false } }
 
     func open(
-        sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (SourceNotice) -> Void
+        sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any AudioSource)? {
         switch self {
         case .embedded(let source): return try source.open(sampleRate: sampleRate, stop: stop)

@@ -9,9 +9,7 @@ func devicesInstead(of fault: ApplianceFault) -> [String] {
     switch fault {
     case .camera:
         let cameras = (try? CameraSystem.shared().cameras()) ?? []
-        let webcams = (0..<64).map { "/dev/video\($0)" }.compactMap { try? V4L2CameraDescription(at: $0) }
-            .filter(\.isCameraOfItsOwn)
-        return cameras.map(\.id) + webcams.map(\.path)
+        return cameras.map(\.id) + V4L2CameraDescription.all().map(\.path)
     case .microphone: return Microphone.all().map(\.device)
     default: return []
     }

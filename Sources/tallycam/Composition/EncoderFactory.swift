@@ -42,7 +42,7 @@ struct EncoderFactory: VideoEncoderFactory {
 
     /// The hardware that the stream uses, or goes back to; `nil` where software was the plain choice.
     private final class FoundEncoder: Sendable {
-        let encoder = Mutex<HardwareEncoder?>(nil)
+        let encoder = Mutex<V4L2EncoderNode?>(nil)
         /// What it cannot read is not tried again in this stream.
         let importRefusal = ImportRefusal()
     }
@@ -52,12 +52,12 @@ struct EncoderFactory: VideoEncoderFactory {
         self.needs = needs
     }
 
-    /// How often a chosen hardware encoder is opened again before the stream gives up its begin, and after how long.
+    /// How often a chosen hardware encoder is opened again before the stream gives up its start, and after how long.
     private static let retries = (count: 2, pause: Duration.milliseconds(500))
 
-    /// For a stream that begins. Who chose the hardware gets it or an error, and nothing else in its place.
+    /// For a stream that starts. Who chose the hardware gets it or an error, and nothing else in its place.
     /// - Parameters:
-    ///   - mayShrink: whether a smaller picture can be tried when memory lacks.
+    ///   - mayShrink: whether a smaller frame can be tried when memory lacks.
     ///   - log: takes what a person should know.
     /// - Throws: the `HardwareEncodingError` of a lack of memory if so; else a `StreamFailure`.
     func make(
@@ -79,7 +79,7 @@ struct EncoderFactory: VideoEncoderFactory {
     }
 
     /// For a stream that is live and gets another encoder: it goes on in software when the hardware does not open,
-    /// whatever was chosen. The hardware is the one that it began with: a driver that hangs does not answer what it is.
+    /// whatever was chosen. The hardware is the one that it started with: a driver that hangs does not answer what it is.
     /// - Throws: a `StreamFailure` when software does not open either.
     func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
         do {
@@ -95,10 +95,10 @@ struct EncoderFactory: VideoEncoderFactory {
         StreamFailure(.videoEncodingFailed, "\(error)")
     }
 
-    private func find(_ path: String?) throws(HardwareEncodingError) -> HardwareEncoder {
-        if let path { return try HardwareEncoder(at: path) }
+    private func find(_ path: String?) throws(HardwareEncodingError) -> V4L2EncoderNode {
+        if let path { return try V4L2EncoderNode(at: path) }
         var unanswered: HardwareEncodingError?
-        let encoders = HardwareEncoder.all { error, _ in unanswered = unanswered ?? error }
+        let encoders = V4L2EncoderNode.all { error, _ in unanswered = unanswered ?? error }
         guard let encoder = encoders.first else { throw unanswered ?? .noEncoder }
         return encoder
     }
@@ -115,7 +115,7 @@ struct EncoderFactory: VideoEncoderFactory {
             guard attempt <= Self.retries.count else {
                 throw StreamFailure(
                     .videoEncodingFailed,
-                    "\(error); with --encoder auto the stream would begin in software")
+                    "\(error); with --encoder auto the stream would start in software")
             }
             log("warning: \(error); it is opened again")
             var nothing: [PollEntry] = []
@@ -123,14 +123,14 @@ struct EncoderFactory: VideoEncoderFactory {
         }
     }
 
-    /// The first hardware encoder that takes the stream. When all of them fail, the stream begins in software, at what
+    /// The first hardware encoder that takes the stream. When all of them fail, the stream starts in software, at what
     /// the processor carries, and the hardware is tried again later; one that encoded before and does not answer now
     /// has failed, too. Without any, software is the plain choice.
     private func best(
         _ configuration: VideoEncoderConfiguration, mayShrink: Bool, _ log: (String) -> Void
     ) throws -> any VideoEncoder {
-        var failed: (encoder: HardwareEncoder, error: any EncoderFailure)?
-        let encoders = HardwareEncoder.all { error, earlier in
+        var failed: (encoder: V4L2EncoderNode, error: any EncoderFailure)?
+        let encoders = V4L2EncoderNode.all { error, earlier in
             log("warning: \(error)")
             if let earlier { failed = failed ?? (earlier, error) }
         }
@@ -149,12 +149,12 @@ struct EncoderFactory: VideoEncoderFactory {
     }
 
     private func hardware(
-        _ encoder: HardwareEncoder, _ configuration: VideoEncoderConfiguration,
-        opening: StreamVideoEncoder.Opening = .now
-    ) throws -> StreamVideoEncoder {
+        _ encoder: V4L2EncoderNode, _ configuration: VideoEncoderConfiguration,
+        opening: FallbackEncoder.Opening = .now
+    ) throws -> FallbackEncoder {
         found.encoder.withLock { $0 = encoder }
         let refusal = found.importRefusal
-        return try StreamVideoEncoder(
+        return try FallbackEncoder(
             path: encoder.path, configuration: configuration, layout: needs.layout, memoryKind: needs.memoryKind,
             inUse: needs.inUse, output: needs.output, reports: needs.reports, opening: opening
         ) { configuration, layout, memoryKind in
@@ -163,19 +163,19 @@ struct EncoderFactory: VideoEncoderFactory {
         }
     }
 
-    /// A picture that nobody asked for is what the processor carries; one that was asked for is kept, with a word.
+    /// A frame that nobody asked for is what the processor carries; one that was asked for is kept, with a word.
     private func plainSoftware(
         _ configuration: VideoEncoderConfiguration, _ log: (String) -> Void
     ) throws -> any VideoEncoder {
         let carried = SoftwareBudget.ofThisMachine.carried(configuration)
         let isCarried = carried.size == configuration.size && carried.frameRate == configuration.frameRate
-        let picture = "\(carried.size) at \(carried.frameRate.framesPerSecond) fps"
-        guard needs.isPictureChosen else {
-            if !isCarried { log("software encodes what this processor carries: \(picture)") }
+        let frame = "\(carried.size) at \(carried.frameRate.framesPerSecond) fps"
+        guard needs.isFrameChosen else {
+            if !isCarried { log("software encodes what this processor carries: \(frame)") }
             needs.inUse.name = EncoderInUse.software
-            return SoftwareVideoEncoder(try SoftwareFallback(configuration), needs.output)
+            return SoftwareVideoEncoder(try BudgetedEncoder(configuration), needs.output)
         }
-        if !isCarried { log("software may be too slow for the picture asked for; this processor carries \(picture)") }
+        if !isCarried { log("software may be too slow for the frame asked for; this processor carries \(frame)") }
         return try software(configuration)
     }
 

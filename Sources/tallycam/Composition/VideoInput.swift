@@ -8,7 +8,7 @@ import StreamQuality
 import SyntheticSources
 import V4L2Devices
 
-/// Where pictures come from: a camera, or a source that needs none.
+/// Where frames come from: a camera, or a source that needs none.
 enum VideoInput: VideoSourceChoice, Hashable {
     case embedded(VideoSourceDescription)
     case v4l2(CameraSettings)
@@ -20,7 +20,7 @@ enum VideoInput: VideoSourceChoice, Hashable {
 
     var isNone: Bool { self == .none }
     var readsStandardInput: Bool { if case .embedded(.raw("-", _, _, _)) = self { true } else { false } }
-    /// Whether pictures come from a device, in its own memory.
+    /// Whether frames come from a device, in its own memory.
     var isCamera: Bool { if case .embedded = self { false } else { true } }
 
     init(parsing text: String) throws {
@@ -53,28 +53,28 @@ enum VideoInput: VideoSourceChoice, Hashable {
     ///   - size, frameRate: of the stream, for what the input leaves open.
     ///   - stop: once signalled, the source ends at once. It is not drained.
     func open(
-        size: PictureSize, frameRate: FrameRate, stop: EventFD,
-        notify: @escaping @Sendable (SourceNotice) -> Void
+        size: FrameSize, frameRate: FrameRate, stop: EventFD,
+        notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any VideoSource)? {
         switch self {
         case .embedded(let source): return try source.open(size: size, frameRate: frameRate, stop: stop)
         case .v4l2(let settings):
-            return try SteadyCamera(stop: stop, notify: notify) {
-                try V4L2Camera(settings, size: size, frameRate: frameRate, stop: stop)
+            return try ResilientCamera(stop: stop, notify: notify) {
+                try V4L2Camera.open(settings, size: size, frameRate: frameRate, stop: stop)
             }
         case .libcamera(let settings):
-            return try SteadyCamera(stop: stop, notify: notify) {
+            return try ResilientCamera(stop: stop, notify: notify) {
                 try LibcameraCamera(settings, size: size, frameRate: frameRate, stop: stop)
             }
         case .firstCamera:
-            return try SteadyCamera(stop: stop, notify: notify) {
+            return try ResilientCamera(stop: stop, notify: notify) {
                 try Self.firstCamera(size: size, frameRate: frameRate, stop: stop)
             }
         }
     }
 
     /// libcamera's first camera; where it has none that gives what an encoder takes, the first one that V4L2 opens.
-    private static func firstCamera(size: PictureSize, frameRate: FrameRate, stop: EventFD) throws -> any Camera {
+    private static func firstCamera(size: FrameSize, frameRate: FrameRate, stop: EventFD) throws -> any Camera {
         do {
             return try LibcameraCamera(CameraSettings(device: ""), size: size, frameRate: frameRate, stop: stop)
         } catch {
@@ -82,12 +82,9 @@ enum VideoInput: VideoSourceChoice, Hashable {
             case .none, .unsupportedFormat: break
             default: throw error
             }
-            for number in 0..<64 {
-                let settings = CameraSettings(device: "/dev/video\(number)")
-                guard let node = try? V4L2CameraDescription(at: settings.device), node.isCameraOfItsOwn else {
-                    continue
-                }
-                if let camera = try? V4L2Camera(settings, size: size, frameRate: frameRate, stop: stop) {
+            for webcam in V4L2CameraDescription.all() {
+                let settings = CameraSettings(device: webcam.path)
+                if let camera = try? V4L2Camera.open(settings, size: size, frameRate: frameRate, stop: stop) {
                     return camera
                 }
             }
@@ -99,7 +96,7 @@ enum VideoInput: VideoSourceChoice, Hashable {
 extension CameraSettings {
     /// Parses `SCHEME:DEVICE,key=value,...`. The keys `size`, `fps` and `format` choose the mode; every other one is
     /// a control of the camera.
-    /// - Returns: `nil` when the text begins with another scheme.
+    /// - Returns: `nil` when the text starts with another scheme.
     init?(parsing text: String, scheme: String) throws {
         guard text == scheme || text.hasPrefix("\(scheme):") || text.hasPrefix("\(scheme),") else { return nil }
         var parts = text.dropFirst(scheme.utf8.count + 1).split(separator: ",", omittingEmptySubsequences: false)[...]
@@ -125,7 +122,7 @@ extension CameraSettings {
             guard sides.count == 2, let width = sides[0], let height = sides[1], (16...8192).contains(width),
                 (16...8192).contains(height)
             else { throw CommandFailure.usage("size is WIDTHxHEIGHT, each side 16 to 8192 pixels, not \"\(value)\"") }
-            size = PictureSize(width: width, height: height)
+            size = FrameSize(width: width, height: height)
         case "fps":
             guard let fps = Int(value), (1...240).contains(fps) else {
                 throw CommandFailure.usage("fps is a whole number from 1 to 240, not \"\(value)\"")

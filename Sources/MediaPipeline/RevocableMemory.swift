@@ -1,0 +1,24 @@
+import DevicePorts
+import Synchronization
+
+/// A frame's memory that can be taken back from an encoder that does not return it.
+final class RevocableMemory: FrameMemory {
+    private let memory: Mutex<(any FrameMemory)?>
+
+    init(_ memory: any FrameMemory) { self.memory = Mutex(memory) }
+
+    func revoke() { memory.withLock { $0 = nil } }
+
+    var dmabuf: Int32? { memory.withLock { $0 }?.dmabuf }
+
+    func detached() -> (any FrameMemory)? { memory.withLock { $0 }?.detached() }
+
+    func withBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        guard let memory = memory.withLock({ $0 }) else {
+            return try body(UnsafeRawBufferPointer(start: nil, count: 0))
+        }
+        return try memory.withBytes(body)
+    }
+}

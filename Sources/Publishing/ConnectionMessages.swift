@@ -1,0 +1,48 @@
+import Media
+import RTMP
+import StreamLogic
+import StreamQuality
+import Transport
+
+/// What a connection's thread is asked to do.
+enum ConnectionCommand: Sendable {
+    /// Shake hands and publish, after `connected` was reported.
+    case startHandshake
+    /// Send the queue's media from now on, behind these sequence headers; `timeZero` is RTMP's.
+    case startMedia(timeZero: MediaTimestamp, headers: [EncodedPacket])
+    /// Send up to the next keyframe, and report when it is reached.
+    case holdAtKeyframe
+    /// Send what waits if the network takes it soon, then say goodbye.
+    case close
+    /// Nothing gets through: send nothing more, and wait for `abort`.
+    case parkUntilAbort
+    /// End at once; the server learns of it if it can be.
+    case abort
+}
+
+/// What a connection's thread tells the main thread.
+struct ConnectionEvent: Sendable {
+    enum Content: Sendable {
+        /// The thread waits for `startHandshake`: connections that hold the stream's name are ended first.
+        case connected(server: String, from: SocketAddress?)
+        case publishing
+        case failed(ConnectionFailure)
+        /// Nothing gets through any more. The thread waits for `abort`: a server that learns of the end when it
+        /// can be reached again gives the stream's name free at once, instead of when it misses the publisher.
+        case peerDead(ConnectionFailure)
+        /// What was sent, and sent again, stays unanswered.
+        case peerUnresponsive
+        /// Something has arrived after all.
+        case resumed
+        case closed
+        /// Everything was sent, and the tracks have ended.
+        case drained
+        case keyframeReached
+        case reconnectRequested(RTMPURL)
+        case reconnectRefused(ReconnectRefusal)
+        case buffer([SendBufferEvent])
+    }
+
+    let id: ConnectionID
+    let content: Content
+}

@@ -1,0 +1,55 @@
+import LinuxIO
+import Media
+import Transport
+
+/// The way to servers, and what is known of it: this machine's, or what a test puts in its place.
+public struct PublisherNetwork: Sendable {
+    /// A connection that is wanted.
+    public struct Request: Sendable {
+        /// Its host and port; its scheme says whether TLS is used.
+        public let url: RTMPURL
+        /// PEM file of the authorities that TLS trusts; `nil` for the system's.
+        public let authorityFile: String?
+        public let timeouts: ConnectionTimeouts
+        public let settings: TCPSettings
+        /// A descriptor: once it is readable, the attempt ends with `cancelled`. Nothing is read from it.
+        public let cancellation: Int32
+    }
+
+    /// Waits until the connection stands, on the thread that is to use it.
+    let connect: @Sendable (Request) throws(TransportError) -> any ByteStream
+    /// Called on the thread that is to use it; `nil` where nothing is known of links.
+    let watchLinks: @Sendable () -> (any LinkWatch)?
+
+    public init(
+        connect: @escaping @Sendable (Request) throws(TransportError) -> any ByteStream,
+        watchLinks: @escaping @Sendable () -> (any LinkWatch)? = { nil }
+    ) {
+        self.connect = connect
+        self.watchLinks = watchLinks
+    }
+
+    public static let ofThisMachine = PublisherNetwork(
+        connect: { (request) throws(TransportError) in
+            let url = request.url
+            let security: TransportSecurity =
+                url.scheme == .rtmps ? .tls(try TLSContext.shared(authorityFile: request.authorityFile)) : .none
+            return try Connector.connect(
+                to: Endpoint(host: url.host, port: url.port), security: security, timeouts: request.timeouts,
+                settings: request.settings, cancellation: request.cancellation)
+        },
+        // Without netlink (a sandbox) a lost link is noticed by TCP, seconds later.
+        watchLinks: { try? LinkMonitor() })
+}
+
+/// What a live stream learns of the machine's links. Used from one thread.
+public protocol LinkWatch: AnyObject, OwnLink.Links {
+    /// Readable when `takeEvents` may have something.
+    var fileDescriptor: Int32 { get }
+    /// What has happened since the last call; never waits.
+    func takeEvents() throws(SystemCallError) -> [LinkEvent]
+    /// Lets neighbours that did not answer be asked afresh.
+    func forgetUnresolvedNeighbours() throws(SystemCallError)
+}
+
+extension LinkMonitor: LinkWatch {}

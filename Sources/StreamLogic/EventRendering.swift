@@ -1,0 +1,136 @@
+import Media
+import StreamQuality
+
+// The words of the event list. What is larger than a line is in the files beside this one, by kind.
+extension StreamEvent: Event {
+    public var code: EventCode? {
+        switch self {
+        case .stateChanged: .stateChanged
+        case .connected: .connected
+        case .publishing: .publishing
+        case .retry(_, let stage): stage.code
+        case .reconnecting: .reconnecting
+        case .serverChanged: .serverChanged
+        case .serverChangeFailed: .serverChangeFailed
+        case .status, .fileStatus: .status
+        case .qualityChanged: .qualityChanged
+        case .uplinkTooSlow, .bufferFull: .uplinkTooSlow
+        case .softwareEncoderInUse: .softwareEncoderInUse
+        case .encoderRestarted: .encoderRestarted
+        case .hardwareEncoderDead: .hardwareEncoderDead
+        case .failed(let code, _): code
+        case .linkDown, .linkUp, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration, .dropped, .source,
+            .sourceEnded, .configured, .refused, .muted, .ended, .fileEnded:
+            nil
+        }
+    }
+
+    /// Spelled out, as `EventCode.name` is and for its reason.
+    public var name: String {
+        switch self {
+        case .stateChanged, .connected, .publishing, .retry, .reconnecting, .serverChanged, .serverChangeFailed,
+            .status, .fileStatus, .qualityChanged, .uplinkTooSlow, .softwareEncoderInUse, .encoderRestarted,
+            .hardwareEncoderDead:
+            code?.name ?? ""
+        case .linkDown: "linkDown"
+        case .linkUp: "linkUp"
+        case .measured: "measured"
+        case .bufferEmpty: "bufferEmpty"
+        case .bufferHigh: "bufferHigh"
+        case .bufferLow: "bufferLow"
+        case .bufferFull: "bufferFull"
+        case .bufferDuration: "bufferDuration"
+        case .dropped: "dropped"
+        case .source(.interrupted): "sourceInterrupted"
+        case .source(.returned): "sourceReturned"
+        case .sourceEnded: "sourceEnded"
+        case .configured: "configured"
+        case .refused: "refused"
+        case .muted: "muted"
+        case .ended, .fileEnded: "ended"
+        case .failed: "failed"
+        }
+    }
+
+    public var text: String? {
+        switch self {
+        case .stateChanged(let state): "state: \(state.rawValue)"
+        case .connected(let server): "connected to \(server)"
+        case .publishing(let destination): "live at \(destination)"
+        case .retry(let failure, _): failure.text
+        case .reconnecting(let attempt, let limit, let delay):
+            "reconnecting in \(fixed(delay.inSeconds, decimals: 1)) s (attempt \(attempt)"
+                + (limit.map { " of \($0))" } ?? ")")
+        case .serverChangeFailed(let failure): "\(EventCode.serverChangeFailed.meaning): \(failure.text)"
+        case .serverChanged, .uplinkTooSlow: code?.meaning
+        case .linkDown: "the link to the network is down; the stream waits for its return"
+        case .linkUp: "the link to the network is up"
+        case .status(let status): status.text
+        case .fileStatus(let status): status.text
+        case .qualityChanged(let change): change.text
+        case .bufferEmpty: "the send buffer is empty"
+        case .bufferHigh: "the send buffer rose above its high threshold"
+        case .bufferLow: "the send buffer fell below its low threshold"
+        case .bufferFull: "the uplink is too slow: the send buffer is full"
+        // Several in a second: people have the status, and a summary of drops.
+        case .measured, .bufferDuration, .dropped: nil
+        case .softwareEncoderInUse(let reason), .encoderRestarted(let reason), .hardwareEncoderDead(let reason):
+            "\(code?.meaning ?? ""): \(reason)"
+        case .source(let event): event.text
+        case .sourceEnded(_, let note): note
+        case .configured(let configuration): "now \(configuration.line)"
+        case .refused(let reason): "refused: \(reason)"
+        case .muted(let isMuted): isMuted ? "muted: audio goes out as silence" : "no longer muted"
+        case .ended(let counters, let seconds): counters.totalsText(audioSeconds: seconds)
+        case .fileEnded(let tally): tally.totalsText
+        // People read of it in the program's last line.
+        case .failed: nil
+        }
+    }
+
+    public var fields: [EventField] {
+        switch self {
+        case .stateChanged(let state): [("state", .text(state.rawValue))]
+        case .connected(let server): [("server", .text(server))]
+        case .publishing, .serverChanged, .linkDown, .linkUp, .bufferEmpty, .bufferHigh, .bufferLow, .bufferFull: []
+        case .retry(let failure, _), .serverChangeFailed(let failure):
+            [("cause", .integer(failure.code)), ("reason", .text(failure.text))]
+        case .reconnecting(let attempt, let limit, let delay):
+            [("attempt", .integer(attempt))] + (limit.map { [("limit", .integer($0))] } ?? [])
+                + [("delay", .number(delay.inSeconds))]
+        case .status(let status): status.fields
+        case .fileStatus(let status): status.fields
+        case .qualityChanged(let change): change.fields
+        case .uplinkTooSlow(let bitrate): [("bitsPerSecond", .integer(bitrate.bitsPerSecond))]
+        case .measured(let measurement, let estimate): measurement.fields(linkEstimate: estimate)
+        case .bufferDuration(let duration): [("seconds", .number(duration.inSeconds))]
+        case .dropped(let item, let time): item.fields(time: time)
+        case .softwareEncoderInUse(let reason), .encoderRestarted(let reason), .hardwareEncoderDead(let reason),
+            .refused(let reason):
+            [("reason", .text(reason))]
+        case .source(let event): event.fields
+        case .sourceEnded(let track, _): [("track", .text(track.rawValue))]
+        case .configured(let configuration): [("settings", .text(configuration.line))]
+        case .muted(let isMuted): [("muted", .flag(isMuted))]
+        case .ended(let counters, let seconds): counters.totalsFields(audioSeconds: seconds)
+        case .fileEnded(let tally): tally.totalsFields
+        case .failed(_, let message): [("message", .text(message))]
+        }
+    }
+}
+
+extension StreamEvent.RetryStage {
+    var code: EventCode {
+        switch self {
+        case .lookup: .retryAfterLookup
+        case .connect: .retryAfterConnect
+        case .handshake: .retryAfterHandshake
+        case .close: .retryAfterClose
+        }
+    }
+}
+
+extension LiveConfiguration {
+    /// All settings, as commands take them.
+    fileprivate var line: String { lines.joined(separator: ", ") }
+}

@@ -1,0 +1,55 @@
+import Media
+import StreamQuality
+
+/// The encoder that works now.
+public struct EncoderIdentity: Hashable, Sendable {
+    /// For people and scripts.
+    public let name: String
+    public let isHardware: Bool
+
+    public init(name: String, isHardware: Bool) {
+        self.name = name
+        self.isHardware = isHardware
+    }
+}
+
+/// What is being sent, measured since the report before.
+public struct StreamStatus: Hashable, Sendable {
+    public let state: StreamState
+    /// `nil` without video.
+    public let encoder: EncoderIdentity?
+    public let rates: StreamRates
+    public let buffered: Duration
+    public let counters: PublishCounters
+    public let point: OperatingPoint
+    /// What the link was last seen to carry; `nil` while it was never full.
+    public let linkEstimate: Bitrate?
+    /// Of the last change; `nil` before the first.
+    public let reason: QualityChangeReason?
+
+    public init(_ snapshot: StreamSnapshot, rates: StreamRates) {
+        state = snapshot.state
+        encoder = snapshot.encoder
+        self.rates = rates
+        buffered = snapshot.buffered
+        counters = snapshot.counters
+        point = snapshot.point
+        linkEstimate = snapshot.linkEstimate
+        reason = snapshot.reason
+    }
+}
+
+/// What is being sent of a file, measured since the report before: of encoders and sources it has none.
+public struct FileStreamStatus: Hashable, Sendable {
+    public let state: StreamState
+    public let rates: StreamRates
+    public let sentFrames: Int
+    public let sentAudioPackets: Int
+
+    public init(state: StreamState, rates: StreamRates, sentFrames: Int, sentAudioPackets: Int) {
+        self.state = state
+        self.rates = rates
+        self.sentFrames = sentFrames
+        self.sentAudioPackets = sentAudioPackets
+    }
+}
