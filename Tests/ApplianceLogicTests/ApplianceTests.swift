@@ -1,10 +1,12 @@
 import ApplianceLogic
 import Media
+import StreamLogic
 import Testing
 
 @Suite("Appliance")
 struct ApplianceTests {
     typealias Configuration = Appliance.Configuration
+    typealias Failure = FaultBook.Failure
 
     private let now = MediaTimestamp.zero
 
@@ -20,6 +22,17 @@ struct ApplianceTests {
         _ = appliance.streamStateChanged(to: .connecting, now: now)
         _ = appliance.streamStateChanged(to: .connected, now: now)
         return appliance
+    }
+
+    private func file(_ kind: ApplianceFault) -> FileFault { .ofKind(kind) }
+
+    private func fails(_ appliance: inout Appliance, _ fault: ApplianceFault) -> [Appliance.Action] {
+        let now = now
+        return appliance.faultsChanged(now: now) { $0.streamFailed(Failure(fault, "it is gone"), now: now) }
+    }
+
+    private func isTriedAgain(_ appliance: inout Appliance) -> [Appliance.Action] {
+        appliance.retryDue(now: now + FaultBook.retryInterval)
     }
 
     @Test func bootPressLivePress() {
@@ -74,7 +87,8 @@ struct ApplianceTests {
 
     @Test func aDeadHardwareEncoderIsSeenWhileLiveAndStopsNothing() {
         var appliance = live()
-        #expect(appliance.faultRaised(.hardwareEncoder, now: now) == [.show(.liveInSoftware)])
+        #expect(
+            appliance.faultsChanged(now: now) { $0.hardwareEncoderChecked("it is dead") } == [.show(.liveInSoftware)])
         // The uplink comes and goes; the encoder stays dead.
         #expect(appliance.qualityChanged(isLowered: true, now: now) == [])
         _ = appliance.streamStateChanged(to: .reconnecting, now: now)
@@ -87,7 +101,7 @@ struct ApplianceTests {
         _ = appliance.streamStateChanged(to: .connecting, now: now)
         #expect(appliance.state == .connecting)
         #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.liveInSoftware)])
-        #expect(appliance.faultCleared(.hardwareEncoder, now: now) == [.show(.live)])
+        #expect(appliance.faultsChanged(now: now) { $0.hardwareEncoderChecked(nil) } == [.show(.live)])
     }
 
     @Test func idleIsWhatNobodyUsesOrWaitsFor() {
@@ -109,8 +123,6 @@ struct ApplianceTests {
         #expect(!appliance.isIdle, "on its way down")
         // Whoever waits for the network is to be live as soon as it comes.
         var waiting = ready()
-        _ = waiting.faultRaised(.camera, now: now)
-        _ = waiting.faultCleared(.camera, now: now)
         _ = waiting.networkChanged(isUp: false, now: now)
         _ = waiting.shortPressed(now: now)
         #expect(!waiting.isIdle)
@@ -120,7 +132,12 @@ struct ApplianceTests {
         var appliance = ready()
         _ = appliance.shortPressed(now: now)
         _ = appliance.streamStateChanged(to: .connecting, now: now)
-        #expect(appliance.faultRaised(.server, now: now) == [.show(.fault(.server))])
+        let failure = ConnectionFailure(code: -1001, text: "refused")
+        for _ in 1..<FaultBook.patience {
+            #expect(appliance.faultsChanged(now: now) { $0.attemptFailed(failure, at: .connect) } == [])
+        }
+        #expect(
+            appliance.faultsChanged(now: now) { $0.attemptFailed(failure, at: .connect) } == [.show(.fault(.server))])
         // Without a network nobody knows.
         #expect(appliance.networkChanged(isUp: false, now: now) == [.show(.fault(.network))])
         #expect(appliance.networkChanged(isUp: true, now: now) == [.show(.fault(.server))])
@@ -129,7 +146,7 @@ struct ApplianceTests {
     }
 
     @Test func aWrongStreamFileRefusesAndHeals() {
-        var appliance = ready(Configuration(faults: [.streamFile]))
+        var appliance = ready(Configuration(faults: [file(.streamFile)]))
         #expect(appliance.state == .fault(.streamFile))
         #expect(appliance.shortPressed(now: now) == [.refuseStart(.streamFile)])
         #expect(appliance.configurationChanged(now: now) == [.loadConfiguration, .show(.updating)])
@@ -137,27 +154,28 @@ struct ApplianceTests {
         #expect(appliance.shortPressed(now: now) == [.startStream])
     }
 
-    @Test func aStreamThatIsWantedBeginsWhenTheFaultIsGone() {
-        var appliance = ready(Configuration(faults: [.streamFile], startsAtBoot: true))
+    @Test func aStreamThatIsWantedStartsWhenTheFaultIsGone() {
+        var appliance = ready(Configuration(faults: [file(.streamFile)], startsAtBoot: true))
         #expect(appliance.state == .fault(.streamFile))
         _ = appliance.configurationChanged(now: now)
         #expect(appliance.configurationLoaded(Configuration(), now: now) == [.startStream, .show(.ready)])
         var withoutCamera = Appliance()
-        _ = withoutCamera.faultRaised(.camera, now: now)
+        _ = fails(&withoutCamera, .camera)
         #expect(
             withoutCamera.configurationLoaded(Configuration(startsAtBoot: true), now: now) == [.show(.fault(.camera))])
-        #expect(withoutCamera.faultCleared(.camera, now: now) == [.startStream, .show(.ready)])
+        #expect(isTriedAgain(&withoutCamera) == [.startStream, .show(.ready)])
     }
 
     @Test func lesserFaultsAreShownAndDoNotPrevent() {
         for fault in [ApplianceFault.settings, .board] {
-            var appliance = ready(Configuration(faults: [fault]))
+            var appliance = ready(Configuration(faults: [file(fault)]))
             #expect(appliance.state == .fault(fault))
             #expect(appliance.shortPressed(now: now) == [.startStream])
         }
         var silent = ready()
-        #expect(silent.faultRaised(.microphone, now: now) == [.show(.fault(.microphone))])
-        #expect(silent.shortPressed(now: now) == [.startStream])
+        #expect(fails(&silent, .microphone) == [.show(.fault(.microphone))])
+        // The light shows that the press is taken before the stream says that it connects.
+        #expect(silent.shortPressed(now: now) == [.show(.ready), .startStream])
     }
 
     @Test(arguments: [ApplianceFault.camera, .microphone, .encoder])
@@ -166,43 +184,46 @@ struct ApplianceTests {
         #expect(appliance.shortPressed(now: now) == [.startStream])
         for attempt in 1...3 {
             _ = appliance.streamStateChanged(to: .connecting, now: now)
-            _ = appliance.streamStateChanged(to: .disconnected, now: now)
-            #expect(appliance.faultRaised(fault, now: now) == [.show(.fault(fault))], "attempt \(attempt)")
-            #expect(appliance.faultCleared(fault, now: now) == [.startStream, .show(.ready)], "attempt \(attempt)")
+            #expect(
+                appliance.streamEnded(Failure(fault, "it is gone"), now: now) == [.show(.ready), .show(.fault(fault))],
+                "attempt \(attempt)")
+            #expect(isTriedAgain(&appliance) == [.startStream, .show(.ready)], "attempt \(attempt)")
         }
         _ = appliance.streamStateChanged(to: .connecting, now: now)
         #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.live)])
         // A running one is left alone.
-        _ = appliance.faultRaised(fault, now: now)
-        #expect(appliance.faultCleared(fault, now: now) == [])
+        _ = fails(&appliance, fault)
+        #expect(isTriedAgain(&appliance) == [])
     }
 
-    @Test func otherFilesBeginAStreamThatFailedForMissingHardwareOnce() {
+    @Test func otherFilesStartAStreamThatFailedForMissingHardwareOnce() {
         for fault in [ApplianceFault.camera, .microphone, .encoder] {
             var appliance = ready()
             _ = appliance.shortPressed(now: now)
-            _ = appliance.faultRaised(fault, now: now)
+            _ = appliance.streamEnded(Failure(fault, "it is gone"), now: now)
             _ = appliance.configurationChanged(now: now)
             #expect(
                 appliance.configurationLoaded(Configuration(needsRestart: true), now: now) == [
                     .startStream, .show(.ready),
                 ])
             _ = appliance.streamStateChanged(to: .connecting, now: now)
-            #expect(appliance.faultCleared(fault, now: now) == [])
+            #expect(isTriedAgain(&appliance) == [])
         }
     }
 
     @Test func whatIsLiveIsShownAsLive() {
         var appliance = live()
-        #expect(appliance.faultRaised(.microphone, now: now) == [])
+        #expect(
+            appliance.faultsChanged(now: now) {
+                $0.sourceChanged(.interrupted(.audio, source: "hw:1", reason: "unplugged"))
+            } == [])
         #expect(appliance.networkChanged(isUp: false, now: now) == [])
         #expect(appliance.state == .live)
         #expect(appliance.faults == [.microphone, .network])
     }
 
     @Test func theFirstFaultIsShownFirst() {
-        var appliance = ready(Configuration(faults: [.settings]))
-        _ = appliance.faultRaised(.streamFile, now: now)
+        let appliance = ready(Configuration(faults: [file(.settings), file(.streamFile)]))
         #expect(appliance.state == .fault(.streamFile))
         #expect(appliance.faults == [.streamFile, .settings])
     }
@@ -218,13 +239,14 @@ struct ApplianceTests {
 
     @Test func aRefusedStreamIsShownUntilItIsTriedAgain() {
         var appliance = live()
-        #expect(appliance.streamStateChanged(to: .error, now: now) == [.show(.fault(.server))])
+        #expect(appliance.streamEnded(Failure(.server, "refused"), now: now) == [.show(.fault(.server))])
+        #expect(!appliance.wantsStream)
         #expect(appliance.shortPressed(now: now) == [.startStream, .show(.ready)])
     }
 
     // MARK: Configuration
 
-    @Test func aChangeWhileLiveBeginsTheStreamAnew() {
+    @Test func aChangeWhileLiveStartsTheStreamAnew() {
         var appliance = live()
         #expect(appliance.configurationChanged(now: now) == [.loadConfiguration])
         #expect(appliance.configurationLoaded(Configuration(needsRestart: true), now: now) == [.restartStream])
@@ -233,7 +255,7 @@ struct ApplianceTests {
 
     @Test func aStreamFileThatBreaksEndsTheStreamUntilItIsRight() {
         var appliance = live()
-        #expect(appliance.configurationLoaded(Configuration(faults: [.streamFile]), now: now) == [.stopStream])
+        #expect(appliance.configurationLoaded(Configuration(faults: [file(.streamFile)]), now: now) == [.stopStream])
         _ = appliance.streamStateChanged(to: .disconnected, now: now)
         #expect(appliance.state == .fault(.streamFile))
         #expect(appliance.configurationLoaded(Configuration(), now: now) == [.startStream, .show(.ready)])
@@ -241,7 +263,7 @@ struct ApplianceTests {
 
     @Test func aStreamFileThatIsRightAgainBeforeTheEndStartsAfterIt() {
         var appliance = live()
-        _ = appliance.configurationLoaded(Configuration(faults: [.streamFile]), now: now)
+        _ = appliance.configurationLoaded(Configuration(faults: [file(.streamFile)]), now: now)
         _ = appliance.streamStateChanged(to: .disconnecting, now: now)
         #expect(appliance.configurationLoaded(Configuration(needsRestart: true), now: now) == [.startStream])
     }

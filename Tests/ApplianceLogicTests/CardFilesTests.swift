@@ -111,7 +111,7 @@ import Testing
         #expect(!files.isBusy(now: Self.at(1.7)))
     }
 
-    @Test func aCardThatDoesNotAnswerIsToldAndHeals() {
+    @Test func aCardThatDoesNotAnswerIsReportedAndHeals() {
         var watch = CardWatch()
         watch.jobGiven(now: Self.at(0))
         watch.jobGiven(now: Self.at(50))

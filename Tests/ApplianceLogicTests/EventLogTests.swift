@@ -15,7 +15,7 @@ import Testing
         log.takeUnwritten(isUrgent: true, now: Self.at(seconds)) != nil
     }
 
-    /// No camera, for a day: it is tried every 15 s, and each time the same is told.
+    /// No camera, for a day: it is tried every 15 s, and each time the same is reported.
     @Test mutating func whatIsTriedAgainAndAgainIsCountedAndNotWritten() {
         happen("button pressed", at: 0)
         var writes = 0

@@ -12,9 +12,9 @@ import Testing
 
         /// When it first wants to restart.
         func firstWish(
-            from begin: Int64, to end: Int64, isIdle: Bool = true, isAllowed: Bool = true
+            from start: Int64, to end: Int64, isIdle: Bool = true, isAllowed: Bool = true
         ) -> Int64? {
-            stride(from: begin, through: end, by: 2).first {
+            stride(from: start, through: end, by: 2).first {
                 health.wantsRestart(isIdle: isIdle, isAllowed: isAllowed, now: time($0))
             }
         }
@@ -65,8 +65,8 @@ import Testing
     @Test func itIsDeadForTheStreamsThatFollow() {
         let machine = dead()
         machine.health.encoderChanged()
-        machine.health.statusTold(isHardware: false, givesFrames: true)
-        machine.health.statusTold(isHardware: false, givesFrames: true)
+        machine.health.statusReported(isHardware: false, givesFrames: true)
+        machine.health.statusReported(isHardware: false, givesFrames: true)
         machine.health.died(reason: "no answer to the second stream either")
         // What people read does not change with each stream.
         #expect(machine.health.deathReason == "no answer")
@@ -75,9 +75,9 @@ import Testing
     @Test func framesOfTheHardwareHealIt() {
         let machine = dead()
         machine.health.encoderChanged()
-        machine.health.statusTold(isHardware: true, givesFrames: true)
+        machine.health.statusReported(isHardware: true, givesFrames: true)
         #expect(machine.health.isDead, "these may be software's")
-        machine.health.statusTold(isHardware: true, givesFrames: true)
+        machine.health.statusReported(isHardware: true, givesFrames: true)
         #expect(!machine.health.isDead)
         #expect(machine.firstWish(from: 0, to: 1000) == nil)
     }
@@ -86,13 +86,13 @@ import Testing
         let machine = dead()
         // Opened, silent, opened again, and software after all.
         machine.health.encoderChanged()
-        machine.health.statusTold(isHardware: true, givesFrames: true)
-        machine.health.statusTold(isHardware: true, givesFrames: false)
+        machine.health.statusReported(isHardware: true, givesFrames: true)
+        machine.health.statusReported(isHardware: true, givesFrames: false)
         machine.health.encoderChanged()
-        machine.health.statusTold(isHardware: true, givesFrames: true)
+        machine.health.statusReported(isHardware: true, givesFrames: true)
         machine.health.encoderChanged()
-        machine.health.statusTold(isHardware: false, givesFrames: true)
-        machine.health.statusTold(isHardware: true, givesFrames: true)
+        machine.health.statusReported(isHardware: false, givesFrames: true)
+        machine.health.statusReported(isHardware: true, givesFrames: true)
         #expect(machine.health.isDead)
     }
 
@@ -107,13 +107,13 @@ import Testing
         var saved: String?
         var restarts: [Int64] = []
         // Seconds of running, over all starts of the machine; a stream of 200 s after each, and nobody afterwards.
-        var begin: Int64 = 0
-        while begin < 3 * 3600 {
+        var start: Int64 = 0
+        while start < 3 * 3600 {
             var limit = RestartLimit(savedText: saved, now: time(0))
             limit.startTaken()
             var health = HardwareEncoderHealth()
             var second: Int64 = 0
-            while begin + second < 3 * 3600 {
+            while start + second < 3 * 3600 {
                 second += 2
                 if second == 180 { health.died(reason: "silent") }
                 let isIdle = second >= 200
@@ -123,8 +123,8 @@ import Testing
                     until: limit.earliest(for: .hardwareEncoder, now: time(second)), now: time(second))
             }
             saved = limit.savedText(now: time(second))
-            begin += second
-            restarts.append(begin)
+            start += second
+            restarts.append(start)
         }
         // The last one is the end of the test.
         #expect(restarts == [230, 3830, 7430, 10_800])

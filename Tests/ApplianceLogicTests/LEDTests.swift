@@ -20,8 +20,8 @@ struct LEDTests {
         }
 
         /// Light (#) and dark (.) in steps of 50 ms.
-        mutating func film(from begin: Int64, to end: Int64) -> String {
-            stride(from: begin, to: end, by: 50).map { time in
+        mutating func film(from start: Int64, to end: Int64) -> String {
+            stride(from: start, to: end, by: 50).map { time in
                 let now = MediaTimestamp(milliseconds: time)
                 while let due = timer, due <= now {
                     timer = nil
@@ -79,7 +79,7 @@ struct LEDTests {
         #expect(lamp.film(from: 2000, to: 2800) == "..##..##..######")
     }
 
-    @Test func theSameRhythmIsNotBegunAnew() {
+    @Test func theSameRhythmIsNotStartedAnew() {
         var lamp = Lamp()
         lamp.perform(lamp.sequencer.patternChanged(to: .slow, now: .zero))
         _ = lamp.film(from: 0, to: 300)

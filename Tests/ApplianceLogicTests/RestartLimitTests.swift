@@ -79,7 +79,7 @@ import Testing
         #expect(allowed == 2)
     }
 
-    @Test func nothingBeginsAfterARestartWithNothingLive() {
+    @Test func nothingStartsAfterARestartWithNothingLive() {
         var limit = RestartLimit(savedText: nil, now: time(0))
         _ = limit.restartWanted(for: .hardwareEncoder, resumesStream: false, now: time(100))
         #expect(limit.savedText(now: time(101)) == "off 1\n")

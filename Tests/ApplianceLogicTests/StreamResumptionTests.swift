@@ -26,7 +26,7 @@ import Testing
         #expect(run(third.saved, at: 140).start == .again)
     }
 
-    @Test func afterAPowerCutNothingBegins() {
+    @Test func afterAPowerCutNothingStarts() {
         let first = run(nil, at: 5, wishes: [true])
         #expect(run(first.saved, at: 5, boot: "b").start == .first)
     }

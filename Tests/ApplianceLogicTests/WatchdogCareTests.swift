@@ -26,7 +26,7 @@ import Testing
         #expect(
             look(working, at: 10) == [.tell("the thread \"network\" hangs: the watchdog will restart the machine")])
         #expect(look(working, at: 12) == [])
-        // It was only slow: nothing is wrong any more, and another hang is told again.
+        // It was only slow: nothing is wrong any more, and another hang is reported again.
         #expect(look(at: 13) == [.feed])
         #expect(look([("audio", Self.at(14))], at: 23).count == 1)
     }
@@ -39,13 +39,13 @@ import Testing
     }
 
     /// The time without a watchdog is no time in which threads were silent.
-    @Test mutating func beginsAnewAfterItWasDisarmed() {
+    @Test mutating func startsAnewAfterItWasDisarmed() {
         _ = look(at: 0)
         #expect(look([("video", Self.at(1))], at: 10).count == 1)
         #expect(care.disarmed() == [.disarm])
         #expect(look(isWanted: false, at: 11) == [])
         #expect(look(at: 60) == [.arm, .feed])
-        // What hangs by then has to be told again.
+        // What hangs by then has to be reported again.
         #expect(look([("video", Self.at(61))], at: 70).count == 1)
     }
 

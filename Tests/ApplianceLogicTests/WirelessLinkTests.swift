@@ -1,7 +1,7 @@
 import ApplianceLogic
 import Testing
 
-/// What wpa_supplicant says, and what a person is told of it.
+/// What wpa_supplicant says, and what a person reads of it.
 @Suite("Wi-Fi")
 struct WirelessLinkTests {
     private static let wrongKey =
@@ -15,12 +15,11 @@ struct WirelessLinkTests {
         return link
     }
 
-    @Test func aWrongPasswordIsToldUntilTheNetworkIsJoined() {
+    @Test func aWrongPasswordIsReportedUntilTheNetworkIsJoined() {
         var wireless = link(Self.wrongKey)
         #expect(wireless.problem == .wrongPassword(network: "Studio"))
-        #expect(wireless.hasWrongPassword)
         wireless.supplicantSaid(Self.notFound)
-        #expect(wireless.hasWrongPassword)
+        #expect(wireless.problem == .wrongPassword(network: "Studio"))
         wireless.supplicantSaid(Self.connected)
         #expect(wireless.problem == nil)
         #expect(wireless.isConnected)
@@ -28,7 +27,7 @@ struct WirelessLinkTests {
 
     @Test func WPA3RefusesInItsOwnWords() {
         let refused = Self.wrongKey.replacingReason("AUTH_FAILED")
-        #expect(link(refused).hasWrongPassword)
+        #expect(link(refused).problem == .wrongPassword(network: "Studio"))
         // An access point that is full, or too far away, says nothing about the password.
         #expect(link(Self.wrongKey.replacingReason("CONN_FAILED")).problem == nil)
     }
@@ -39,7 +38,7 @@ struct WirelessLinkTests {
         #expect(link(message).problem == .wrongPassword(network: #"a\"b\\"#))
     }
 
-    @Test func aNetworkThatWasNeverThereIsToldAfterThreeSearches() {
+    @Test func aNetworkThatWasNeverThereIsReportedAfterThreeSearches() {
         #expect(link(Self.notFound, Self.notFound).problem == nil)
         #expect(link(Self.notFound, Self.notFound, Self.notFound).problem == .notInReach)
         // One that was there has gone by itself.

@@ -9,61 +9,6 @@ import Testing
 
 @testable import ApplianceRuntime
 
-/// A chip behind a bus that hangs while it is told to.
-private final class Bus: Sendable {
-    private let isFree = Mutex(true)
-    let calls = Atomic<Int>(0)
-
-    func hang() { isFree.withLock { $0 = false } }
-    func goOn() { isFree.withLock { $0 = true } }
-
-    /// As a driver does: it does not come back while the bus hangs.
-    func transfer() {
-        calls.add(1, ordering: .relaxed)
-        while !isFree.withLock({ $0 }) { MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(2)) }
-    }
-}
-
-/// Keeps what it was told, and says what it is told to.
-private final class FakeLine: LineDevice, Sendable {
-    private let bus: Bus
-    private let light = Mutex<[Bool]>([])
-    private let edges = Mutex<[GPIOButton.Edge]>([])
-    private let hasEdges: EventFD?
-
-    init(on bus: Bus, hasEdges: EventFD? = nil) {
-        self.bus = bus
-        self.hasEdges = hasEdges
-    }
-
-    var told: [Bool] { light.withLock { $0 } }
-    var wasPressedAtFirst: Bool { false }
-    var fileDescriptor: Int32 { hasEdges?.fileDescriptor ?? -1 }
-
-    var isThere: Bool {
-        bus.transfer()
-        return true
-    }
-
-    func set(isLit: Bool) throws(GPIOError) {
-        bus.transfer()
-        light.withLock { $0.append(isLit) }
-    }
-
-    func move(isPressed: Bool, at time: MediaTimestamp) {
-        edges.withLock { $0.append(GPIOButton.Edge(isPressed: isPressed, time: time)) }
-        hasEdges?.signal()
-    }
-
-    func takeEdges() throws(GPIOError) -> [GPIOButton.Edge] {
-        hasEdges?.drain()
-        return edges.withLock { edges in
-            defer { edges = [] }
-            return edges
-        }
-    }
-}
-
 /// A light on an expander whose bus hangs must hold up nothing but itself: the main thread runs all of this.
 @Suite(.serialized) struct BoardDevicesTests {
     private let bus = Bus()
@@ -94,9 +39,9 @@ private final class FakeLine: LineDevice, Sendable {
     }
 
     private func seconds(_ body: () -> Void) -> Double {
-        let begin = MonotonicClock.now()
+        let start = MonotonicClock.now()
         body()
-        return (MonotonicClock.now() - begin).inSeconds
+        return (MonotonicClock.now() - start).inSeconds
     }
 
     private func wait(until isSo: () -> Bool) -> Bool {
@@ -111,10 +56,10 @@ private final class FakeLine: LineDevice, Sendable {
         let (devices, board) = (devices(), try board())
         devices.boardChanged(to: board, now: MonotonicClock.now())
         devices.show(.off, now: MonotonicClock.now())
-        #expect(wait { status.told.last == false })
+        #expect(wait { status.reported.last == false })
         let latency = seconds {
             devices.show(.steady, now: MonotonicClock.now())
-            #expect(wait { status.told.last == true })
+            #expect(wait { status.reported.last == true })
         }
         #expect(latency < 0.1)
         #expect(devices.faults == [:])
@@ -125,7 +70,7 @@ private final class FakeLine: LineDevice, Sendable {
         let (devices, board) = (devices(), try board())
         devices.boardChanged(to: board, now: MonotonicClock.now())
         devices.show(.off, now: MonotonicClock.now())
-        #expect(wait { status.told.last == false })
+        #expect(wait { status.reported.last == false })
         bus.hang()
         let took = seconds {
             for number in 0..<100 { devices.show(number % 2 == 0 ? .steady : .off, now: MonotonicClock.now()) }
@@ -133,7 +78,7 @@ private final class FakeLine: LineDevice, Sendable {
             devices.setFlash(isLit: true)
         }
         #expect(took < 0.05, "the main thread goes on")
-        #expect(wait { flash.told.last == true }, "so does the other light")
+        #expect(wait { flash.reported.last == true }, "so does the other light")
         // The lines are looked at every two seconds: a bus that hangs takes its moment once.
         #expect(seconds { for _ in 0..<20 { devices.checkLines(now: MonotonicClock.now()) } } < 0.4)
         MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(2_000))
@@ -142,8 +87,8 @@ private final class FakeLine: LineDevice, Sendable {
         // No thread is counted as hanging, which would let the watchdog restart the machine.
         #expect(!ThreadActivity.working().contains { $0.name == "statusLED" })
         bus.goOn()
-        #expect(wait { status.told.last == true }, "what was wanted last is shown")
-        #expect(status.told.count < 20, "what it had no time for is left out")
+        #expect(wait { status.reported.last == true }, "what was wanted last is shown")
+        #expect(status.reported.count < 20, "what it had no time for is left out")
         #expect(wait { devices.faults == [:] })
         devices.end()
     }
@@ -153,7 +98,7 @@ private final class FakeLine: LineDevice, Sendable {
         let (devices, board) = (devices(), try board())
         #expect(seconds { devices.boardChanged(to: board, now: MonotonicClock.now()) } < 0.3)
         devices.setFlash(isLit: true)
-        #expect(wait { flash.told.last == true })
+        #expect(wait { flash.reported.last == true })
         // Neither does the end, nor another description.
         #expect(seconds { devices.boardChanged(to: nil, now: MonotonicClock.now()) } < 0.5)
         bus.goOn()
@@ -169,10 +114,10 @@ private final class FakeLine: LineDevice, Sendable {
         devices.boardChanged(
             to: try board(#"{"name": "Bench", "button": {"line": "button"}, "statusLED": {"line": "status"}}"#),
             now: MonotonicClock.now())
-        let begin = MonotonicClock.now()
-        button.move(isPressed: true, at: begin)
+        let start = MonotonicClock.now()
+        button.move(isPressed: true, at: start)
         var actions: [ButtonGestures.Action] = []
-        let limit = begin + .seconds(2)
+        let limit = start + .seconds(2)
         while actions.isEmpty, MonotonicClock.now() < limit {
             var entries = [PollEntry(devices.fileDescriptor)]
             try poll(&entries, until: min(limit, devices.nextDeadline ?? limit))
@@ -181,12 +126,12 @@ private final class FakeLine: LineDevice, Sendable {
             }
         }
         #expect(!actions.isEmpty)
-        #expect((MonotonicClock.now() - begin).inSeconds < 0.2)
+        #expect((MonotonicClock.now() - start).inSeconds < 0.2)
         bus.goOn()
         devices.end()
     }
 
-    @Test func aLineThatIsNotThereIsToldAtOnceAndTriedAgain() throws {
+    @Test func aLineThatIsNotThereIsReportedAtOnceAndTriedAgain() throws {
         let isThere = Mutex(false)
         var openers = BoardDevices.Openers()
         openers.lamp = { [flash] line throws(GPIOError) in
@@ -201,7 +146,7 @@ private final class FakeLine: LineDevice, Sendable {
         isThere.withLock { $0 = true }
         devices.checkLines(now: MonotonicClock.now())
         #expect(devices.faults == [:])
-        #expect(flash.told == [true])
+        #expect(flash.reported == [true])
         devices.end()
     }
 }

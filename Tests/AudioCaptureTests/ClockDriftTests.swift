@@ -17,7 +17,7 @@ private struct SimulatedCard {
     var frames = 0
 
     /// When frame `frames` is taken, and what the card says about it.
-    mutating func block(_ count: Int, jitter: Double) -> (captured: Double, told: MediaTimestamp) {
+    mutating func block(_ count: Int, jitter: Double) -> (captured: Double, reported: MediaTimestamp) {
         let captured = Double(frames) / (rate * (1 + driftPPM / 1e6))
         frames += count
         let noise = (Double(random.bytes(1)[0]) / 255 - 0.5) * 2 * jitter
@@ -37,10 +37,10 @@ private struct SimulatedCard {
         var worstLater = 0.0
         let block = 480
         while card.frames < 48_000 * 3600 {
-            let (captured, told) = card.block(block, jitter: jitter)
+            let (captured, reported) = card.block(block, jitter: jitter)
             let expected = 100 + given / 44_100
             let action = corrector.blockRead(
-                captureTime: told, expected: MediaTimestamp(nanoseconds: Int64(expected * 1e9)))
+                captureTime: reported, expected: MediaTimestamp(nanoseconds: Int64(expected * 1e9)))
             switch action {
             case nil: break
             case .setCorrection(let ppm): correction = ppm
@@ -66,16 +66,16 @@ private struct SimulatedCard {
         #expect(
             corrector.blockRead(captureTime: time(1250), expected: time(1010)) == .insertSilence(.milliseconds(240)))
         // A known loss counts even when it is short.
-        corrector.soundLost()
+        corrector.audioLost()
         #expect(corrector.blockRead(captureTime: time(1265), expected: time(1260)) == .insertSilence(.milliseconds(5)))
         // So does a short lead after one.
-        corrector.soundLost()
+        corrector.audioLost()
         #expect(corrector.blockRead(captureTime: time(1265), expected: time(1270)) == .drop(.milliseconds(5)))
         // The same difference without one is the clock's.
         #expect(corrector.blockRead(captureTime: time(1280), expected: time(1275)) == nil)
     }
 
-    @Test func soundAheadOfTheClockIsCut() {
+    @Test func audioAheadOfTheClockIsCut() {
         var corrector = ClockDriftCorrector()
         _ = corrector.blockRead(captureTime: time(1000), expected: time(1000))
         #expect(corrector.blockRead(captureTime: time(1010), expected: time(1100)) == .drop(.milliseconds(90)))
@@ -115,17 +115,17 @@ private final class ScriptedCard: CapturePCM {
 @Suite struct MicrophoneSourceTests {
     private func source(
         _ settings: MicrophoneSettings = MicrophoneSettings(), cards: [ScriptedCard]
-    ) throws -> (MicrophoneSource, Mutexed<[MicrophoneSource.Notice]>) {
-        let notices = Mutexed<[MicrophoneSource.Notice]>([])
+    ) throws -> (MicrophoneSource, Mutexed<[MicrophoneSource.Event]>) {
+        let events = Mutexed<[MicrophoneSource.Event]>([])
         var rest = cards[...]
         let source = try MicrophoneSource(
             settings, sampleRate: 44_100, stop: try EventFD(),
-            notify: { notice in notices.update { $0.append(notice) } }
+            notify: { notice in events.update { $0.append(notice) } }
         ) { () throws(MicrophoneError) in
             guard let card = rest.popFirst() else { throw .missing(device: "hw:9") }
             return card
         }
-        return (source, notices)
+        return (source, events)
     }
 
     private func at(_ seconds: Double) -> MediaTimestamp { MediaTimestamp(nanoseconds: Int64((50 + seconds) * 1e9)) }
@@ -155,16 +155,16 @@ private final class ScriptedCard: CapturePCM {
     }
 
     @Test func anUnpluggedMicrophoneBecomesSilenceAndReturns() throws {
-        let begin = MonotonicClock.now()
+        let start = MonotonicClock.now()
         let loud = [Int16](repeating: 8000, count: 960)
         let first = ScriptedCard(sampleRate: 48_000) { index in
-            index < 10 ? .success(.block(loud, time: begin + .milliseconds(10 * index))) : .failure(.gone(device: "x"))
+            index < 10 ? .success(.block(loud, time: start + .milliseconds(10 * index))) : .failure(.gone(device: "x"))
         }
         let second = ScriptedCard(sampleRate: 48_000) { _ in .success(.block(loud, time: MonotonicClock.now())) }
-        let (source, notices) = try source(cards: [first, second])
+        let (source, events) = try source(cards: [first, second])
         var blocks: [AudioBlock] = []
-        while notices.value.count < 2 { blocks.append(try #require(try source.nextBlock(frameCount: 1024))) }
-        #expect(notices.value.first == .interrupted(reason: "the microphone x is gone"))
+        while events.value.count < 2 { blocks.append(try #require(try source.nextBlock(frameCount: 1024))) }
+        #expect(events.value.first == .interrupted(reason: "the microphone x is gone"))
         #expect(source.statistics.interruptions == 1)
         let silent = blocks.filter { $0.samples.allSatisfy { $0 == 0 } }.count
         #expect((35...60).contains(silent), "about a second: \(silent) blocks")
@@ -185,7 +185,7 @@ private final class ScriptedCard: CapturePCM {
 
     /// However the gap falls among the blocks, and whatever the card had given too much before it.
     @Test(arguments: [0.0043, 0.02, 0.25, -0.012, -0.2])
-    func soundAfterALossHasItsOwnTime(gap: Double) throws {
+    func audioAfterALossHasItsOwnTime(gap: Double) throws {
         let quiet = [Int16](repeating: 1000, count: 960)
         let loud = [Int16](repeating: 8000, count: 960)
         let card = ScriptedCard(sampleRate: 48_000) { index in
@@ -199,7 +199,7 @@ private final class ScriptedCard: CapturePCM {
         let blocks = try (0..<60).map { _ in try #require(try source.nextBlock(frameCount: 1024)) }
         let error = (try #require(loudTime(blocks)) - at(0.9 + gap)).inSeconds
         #expect(abs(error) < 0.0015, "\(error) s")
-        // One more or less at the loss: the block begins with what the filter holds of the sound before.
+        // One more or less at the loss: the block starts with what the filter holds of the audio before.
         #expect(abs(Double(source.statistics.silentFrames) - max(0, gap) * 44_100) < 60)
     }
 
@@ -231,27 +231,27 @@ private final class ScriptedCard: CapturePCM {
     }
 
     @Test func aMicrophoneThatReturnsIsInTimeAtOnce() throws {
-        let begin = MonotonicClock.now()
+        let start = MonotonicClock.now()
         let quiet = [Int16](repeating: 1000, count: 960)
         let loud = [Int16](repeating: 8000, count: 960)
         let first = ScriptedCard(sampleRate: 48_000) { index in
-            index < 5 ? .success(.block(quiet, time: begin + .milliseconds(10 * index))) : .failure(.gone(device: "x"))
+            index < 5 ? .success(.block(quiet, time: start + .milliseconds(10 * index))) : .failure(.gone(device: "x"))
         }
         var reopened: MediaTimestamp?
         let second = ScriptedCard(sampleRate: 48_000) { index in
-            let start = reopened ?? MonotonicClock.now()
-            reopened = start
+            let reopening = reopened ?? MonotonicClock.now()
+            reopened = reopening
             // A block comes when its last sample has been taken.
-            let end = start + .milliseconds(10 * (index + 1))
+            let end = reopening + .milliseconds(10 * (index + 1))
             while MonotonicClock.now() < end { usleep(1000) }
             return .success(.block(index == 20 ? loud : quiet, time: end - .milliseconds(10)))
         }
-        let (source, notices) = try source(cards: [first, second])
+        let (source, events) = try source(cards: [first, second])
         var blocks: [AudioBlock] = []
         while loudTime(blocks) == nil, blocks.count < 200 {
             blocks.append(try #require(try source.nextBlock(frameCount: 1024)))
         }
-        #expect(notices.value.count == 2)
+        #expect(events.value.count == 2)
         let error = (try #require(loudTime(blocks)) - (try #require(reopened) + .milliseconds(200))).inSeconds
         #expect(abs(error) < 0.0015, "\(error) s")
     }

@@ -4,8 +4,8 @@ import Testing
 
 @Suite struct FLVHeaderTests {
     @Test func videoHeadersAreWrittenAsTheFormatSays() {
-        #expect(FLVVideoHeader(frameType: .keyFrame, packetType: .sequenceHeader).bytes == [0x17, 0, 0, 0, 0])
-        #expect(FLVVideoHeader(frameType: .keyFrame, packetType: .nalUnits).bytes == [0x17, 1, 0, 0, 0])
+        #expect(FLVVideoHeader(frameType: .keyframe, packetType: .sequenceHeader).bytes == [0x17, 0, 0, 0, 0])
+        #expect(FLVVideoHeader(frameType: .keyframe, packetType: .nalUnits).bytes == [0x17, 1, 0, 0, 0])
         #expect(
             FLVVideoHeader(frameType: .interFrame, packetType: .nalUnits, compositionTime: -2).bytes
                 == [0x27, 1, 0xFF, 0xFF, 0xFE])
@@ -47,9 +47,9 @@ import Testing
 
     @Test(arguments: [
         EncodedPacket(kind: .videoHeader, decodeTime: .init(milliseconds: 5_000), payload: [1, 2]),
-        EncodedPacket(kind: .video(isKeyFrame: true), decodeTime: .init(milliseconds: 5_033), payload: [3]),
+        EncodedPacket(kind: .video(isKeyframe: true), decodeTime: .init(milliseconds: 5_033), payload: [3]),
         EncodedPacket(
-            kind: .video(isKeyFrame: false), decodeTime: .init(milliseconds: 5_067),
+            kind: .video(isKeyframe: false), decodeTime: .init(milliseconds: 5_067),
             compositionOffset: .milliseconds(-40), payload: []),
         EncodedPacket(kind: .audioHeader, decodeTime: .init(milliseconds: 5_000), payload: [0x12, 0x10]),
         EncodedPacket(kind: .audio, decodeTime: .init(milliseconds: 9_000), payload: [4, 5]),
@@ -61,7 +61,7 @@ import Testing
         #expect(back.decodeTime == packet.decodeTime)
         #expect(back.compositionOffset == packet.compositionOffset)
         #expect(back.payload == packet.payload)
-        #expect(tag.isKeyFrame == (packet.kind == .video(isKeyFrame: true)))
+        #expect(tag.isKeyframe == (packet.kind == .video(isKeyframe: true)))
         #expect(tag.isSequenceHeader == (packet.kind == .videoHeader || packet.kind == .audioHeader))
     }
 

@@ -62,8 +62,8 @@ enum SampleUnits {
             }
         }
         let ends = codes.dropFirst() + [bytes.count]
-        return zip(codes, ends).compactMap { begin, end in
-            var unit = Array(bytes[(begin + 3)..<end])
+        return zip(codes, ends).compactMap { start, end in
+            var unit = Array(bytes[(start + 3)..<end])
             while unit.last == 0 { unit.removeLast() }
             return unit.isEmpty ? nil : unit
         }
@@ -75,7 +75,7 @@ enum SampleUnits {
         SampleUnits.annexB(units).withUnsafeBytes { AnnexBAccessUnit($0) }
     }
 
-    @Test func keyFrameWithItsParameterSetsComesApart() throws {
+    @Test func keyframeWithItsParameterSetsComesApart() throws {
         let delimiter: [UInt8] = [0x09, 0x10]
         let information: [UInt8] = [0x06, 0x05, 0x01, 0xAA, 0x80]
         let unit = accessUnit([delimiter, SampleUnits.baselineSPS, SampleUnits.pps, information, SampleUnits.idr])
@@ -83,24 +83,24 @@ enum SampleUnits {
         #expect(record.sequenceParameterSets == [SampleUnits.baselineSPS])
         #expect(record.pictureParameterSets == [SampleUnits.pps])
         #expect(unit.payload == SampleUnits.lengthPrefixed([information, SampleUnits.idr]))
-        #expect(unit.containsPicture)
-        #expect(unit.isKeyFrame)
+        #expect(unit.containsFrame)
+        #expect(unit.isKeyframe)
     }
 
     @Test func interFrameOfTwoSlicesKeepsBoth() {
         let unit = accessUnit([SampleUnits.slice, SampleUnits.slice])
         #expect(unit.parameterSets == nil)
         #expect(unit.payload == SampleUnits.lengthPrefixed([SampleUnits.slice, SampleUnits.slice]))
-        #expect(unit.containsPicture)
-        #expect(!unit.isKeyFrame)
+        #expect(unit.containsFrame)
+        #expect(!unit.isKeyframe)
     }
 
-    @Test func parameterSetsAloneAreNoPicture() {
+    @Test func parameterSetsAloneAreNoFrame() {
         let unit = accessUnit([SampleUnits.baselineSPS, SampleUnits.pps])
         #expect(unit.parameterSets != nil)
         #expect(unit.payload == [])
-        #expect(!unit.containsPicture)
-        #expect(!unit.isKeyFrame)
+        #expect(!unit.containsFrame)
+        #expect(!unit.isKeyframe)
     }
 
     @Test func halfOrDamagedParameterSetsAreNone() {
@@ -111,6 +111,6 @@ enum SampleUnits {
 
     @Test func emptyInputIsAnEmptyUnit() {
         let unit = accessUnit([])
-        #expect(unit.payload.isEmpty && !unit.containsPicture && unit.parameterSets == nil)
+        #expect(unit.payload.isEmpty && !unit.containsFrame && unit.parameterSets == nil)
     }
 }

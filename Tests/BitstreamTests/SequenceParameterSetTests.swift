@@ -100,7 +100,7 @@ struct SPSWriter {
         #expect(set.profile == 66)
         #expect(set.constraintFlags == 0xC0)
         #expect(set.level == 30)
-        #expect(set.size == PictureSize(width: 640, height: 480))
+        #expect(set.size == FrameSize(width: 640, height: 480))
     }
 
     @Test(arguments: [
@@ -113,8 +113,8 @@ struct SPSWriter {
         var writer = SPSWriter.plain(columns: columns, rows: rows, crop: (right, bottom))
         writer.u(0, 1)
         let set = try SequenceParameterSet(nalUnit: writer.unit())
-        #expect(set.size == PictureSize(width: width, height: height))
-        #expect(set.codedSize == PictureSize(width: columns * 16, height: rows * 16))
+        #expect(set.size == FrameSize(width: width, height: height))
+        #expect(set.codedSize == FrameSize(width: columns * 16, height: rows * 16))
         #expect(set.timing == nil)
     }
 
@@ -177,7 +177,7 @@ struct SPSWriter {
         #expect(set.identifier == 3)
         #expect(set.lumaBitDepth == 9)
         #expect(set.chromaBitDepth == 10)
-        #expect(set.size == PictureSize(width: 1920, height: 1080))
+        #expect(set.size == FrameSize(width: 1920, height: 1080))
     }
 
     @Test func refusesWhatIsNoSPS() {

@@ -111,7 +111,7 @@ struct Watched {
     Arrivals arrivals;
     clibcamera_session *session = nullptr;
     clibcamera_format format;
-    std::vector<bool> lent;
+    std::vector<bool> leased;
     int64_t sequence = -1;
     uint64_t timestamp = 0;
 
@@ -119,7 +119,7 @@ struct Watched {
         EXPECT(clibcamera_session_open(camera, &format, arrivals.listener(), &session) == 0);
         EXPECT(format.width == width && format.height == height && format.stride >= width);
         EXPECT(format.buffer_count >= 4);
-        lent.assign(format.buffer_count, false);
+        leased.assign(format.buffer_count, false);
         for (uint32_t index = 0; index < format.buffer_count; index++) {
             EXPECT(clibcamera_session_plane_count(session, index) == 2);
             clibcamera_plane plane{};
@@ -136,17 +136,17 @@ struct Watched {
     uint32_t take() {
         clibcamera_completion completion{};
         EXPECT(arrivals.next(completion, std::chrono::seconds(20)));
-        EXPECT(completion.status == 0 && completion.index < lent.size());
-        EXPECT(!lent[completion.index]);
+        EXPECT(completion.status == 0 && completion.index < leased.size());
+        EXPECT(!leased[completion.index]);
         EXPECT(completion.sequence > sequence && completion.timestamp > timestamp);
-        lent[completion.index] = true;
+        leased[completion.index] = true;
         sequence = completion.sequence;
         timestamp = completion.timestamp;
         return completion.index;
     }
 
-    void giveBack(uint32_t index) {
-        lent[index] = false;
+    void release(uint32_t index) {
+        leased[index] = false;
         EXPECT(clibcamera_session_requeue(session, index) == 0);
     }
 
@@ -169,11 +169,11 @@ struct Control {
     static std::vector<Control> all(Tell tell) {
         std::vector<Control> controls;
         EXPECT(tell(
-                   [](void *context, const clibcamera_control *told) {
-                       Control control{told->name, told->id, told->type, told->count, told->minimum[0],
-                                       told->maximum[0], {}};
-                       for (size_t index = 0; index < told->value_count; index++) {
-                           control.values.push_back(told->values[index].name);
+                   [](void *context, const clibcamera_control *reported) {
+                       Control control{reported->name, reported->id, reported->type, reported->count, reported->minimum[0],
+                                       reported->maximum[0], {}};
+                       for (size_t index = 0; index < reported->value_count; index++) {
+                           control.values.push_back(reported->values[index].name);
                        }
                        static_cast<std::vector<Control> *>(context)->push_back(control);
                    },
@@ -223,7 +223,7 @@ static void lists(clibcamera_manager *manager) {
     clibcamera_camera_release(camera);
 }
 
-// Lists of numbers and single ones, before the start and while pictures come.
+// Lists of numbers and single ones, before the start and while frames come.
 static void setsControls(clibcamera_session *session) {
     std::vector<Control> controls = Control::all([&](auto give, auto context) {
         return clibcamera_session_controls(session, give, context);
@@ -258,25 +258,25 @@ static void captures(clibcamera_manager *manager) {
     watched.start();
     for (int count = 0; count < 60; count++) {
         if (count % 10 == 5) setsControls(watched.session);
-        watched.giveBack(watched.take());
+        watched.release(watched.take());
     }
     // Returned twice: refused, and nothing is queued twice by it.
     uint32_t index = watched.take();
-    watched.giveBack(index);
+    watched.release(index);
     EXPECT(clibcamera_session_requeue(watched.session, index) == -EALREADY);
     EXPECT(clibcamera_session_requeue(watched.session, 1000) == -EINVAL);
-    // With every picture on loan the camera waits, and goes on when they are back.
+    // With every frame on lease the camera waits, and goes on when they are back.
     std::vector<uint32_t> held;
-    while (held.size() < watched.lent.size()) held.push_back(watched.take());
+    while (held.size() < watched.leased.size()) held.push_back(watched.take());
     clibcamera_completion none{};
     EXPECT(!watched.arrivals.next(none, std::chrono::milliseconds(300)));
-    for (uint32_t returned : held) watched.giveBack(returned);
+    for (uint32_t returned : held) watched.release(returned);
     // From several threads, in any order.
     for (int round = 0; round < 10; round++) {
         uint32_t first = watched.take(), last = watched.take();
         std::thread other_thread([&] { EXPECT(clibcamera_session_requeue(watched.session, last) == 0); });
-        watched.lent[last] = false;
-        watched.giveBack(first);
+        watched.leased[last] = false;
+        watched.release(first);
         other_thread.join();
     }
     watched.take();
@@ -284,7 +284,7 @@ static void captures(clibcamera_manager *manager) {
     clibcamera_camera_release(camera);
 }
 
-// Opened and never started, refused, stopped with pictures on loan, started and closed at once: over and over, and no
+// Opened and never started, refused, stopped with frames on lease, started and closed at once: over and over, and no
 // descriptor stays behind.
 static void reconfigures(clibcamera_manager *manager) {
     clibcamera_camera *camera = clibcamera_camera_get(manager, 0);
@@ -295,7 +295,7 @@ static void reconfigures(clibcamera_manager *manager) {
         for (uint32_t width : {320, 160}) {
             Watched watched(camera, width, width * 3 / 4);
             watched.start();
-            for (int count = 0; count < 3; count++) watched.giveBack(watched.take());
+            for (int count = 0; count < 3; count++) watched.release(watched.take());
             watched.take();
             watched.close();
         }

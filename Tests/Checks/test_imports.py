@@ -13,7 +13,7 @@ CORE = {
     "StreamQuality": {"Media"},
     "Settings": {"Media"},
     "StreamLogic": {"StreamQuality", "Settings", "Bitstream", "Media"},
-    "ApplianceLogic": {"StreamLogic", "Media"},
+    "ApplianceLogic": {"StreamLogic", "Settings", "Media"},
 }
 # What a core target may have besides: pure Swift packages.
 CORE_PACKAGES = {"StreamQuality": {"DequeModule"}}

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -21,9 +20,6 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    # The nonces of signed URLs are kept apart from the machine's.
-    os.environ["TALLYCAM_STATE_DIR"] = tempfile.mkdtemp(prefix="tallycam-state-")
-    os.environ.pop("TALLYCAM_URL", None)
     missing = [path for path in (tallycam.TALLYCAM, tallycam.TALLYCAM_ARM64) if not path.exists()]
     if missing:
         pytest.exit(f"missing: {', '.join(map(str, missing))}; run 'make build' first", 3)
@@ -39,6 +35,13 @@ def pytest_runtest_makereport(item, call):
             if isinstance(children, Children):
                 report.sections.append((f"processes of {name}", children.report()))
     return report
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_state(tmp_path_factory):
+    """The nonces of signed URLs are kept apart from the machine's."""
+    os.environ["TALLYCAM_STATE_DIR"] = str(tmp_path_factory.mktemp("state"))
+    os.environ.pop("TALLYCAM_URL", None)
 
 
 @pytest.fixture
@@ -68,5 +71,5 @@ def rich_clip(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def encoded_flv(tmp_path_factory):
-    """4 s of H.264 and AAC made by ffmpeg: 120 pictures."""
+    """4 s of H.264 and AAC made by ffmpeg: 120 frames."""
     return media.make_encoded_flv(tmp_path_factory.mktemp("clips") / "encoded.flv")

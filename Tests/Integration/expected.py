@@ -36,7 +36,7 @@ DIMENSIONS = [
 
 KEY_INTERVAL = 2  # seconds
 
-# H.264 table A-1: macroblocks per second and per picture.
+# H.264 table A-1: macroblocks per second and per frame.
 LEVELS = {
     30: (40_500, 1_620), 31: (108_000, 3_600), 32: (216_000, 5_120), 40: (245_760, 8_192),
     42: (522_240, 8_704), 50: (589_824, 22_080), 51: (983_040, 36_864),
@@ -44,11 +44,11 @@ LEVELS = {
 
 
 def level_for(quality: Quality, width: int, height: int) -> int:
-    """The quality's level, or the lowest higher one that carries the picture at 30 pictures a second, which every group
+    """The quality's level, or the lowest higher one that carries the frame at 30 frames a second, which every group
     of qualities goes up to."""
     blocks = math.ceil(width / 16) * math.ceil(height / 16)
     return next(
         level
-        for level, (per_second, per_picture) in LEVELS.items()
-        if level >= quality.level and blocks <= per_picture and blocks * 30 <= per_second
+        for level, (per_second, per_frame) in LEVELS.items()
+        if level >= quality.level and blocks <= per_frame and blocks * 30 <= per_second
     )

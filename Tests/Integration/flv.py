@@ -30,22 +30,22 @@ class Tag:
         return self.kind == AUDIO and self.body[0] >> 4 == 10 and self.body[1] == 0
 
     @property
-    def is_picture(self) -> bool:
+    def is_frame(self) -> bool:
         return self.kind == VIDEO and self.body[0] & 0x0F == 7 and self.body[1] == 1
 
     @property
-    def is_sound(self) -> bool:
+    def is_audio(self) -> bool:
         return self.kind == AUDIO and self.body[0] >> 4 == 10 and self.body[1] == 1
 
     @property
-    def is_key_picture(self) -> bool:
-        return self.is_picture and self.body[0] >> 4 == 1
+    def is_keyframe(self) -> bool:
+        return self.is_frame and self.body[0] >> 4 == 1
 
 
 def read_tags(path: Path) -> list[Tag]:
     data = Path(path).read_bytes()
     if data[:4] != b"FLV\x01":
-        raise FLVError(f"{path} does not begin with an FLV header: {data[:16].hex()}")
+        raise FLVError(f"{path} does not start with an FLV header: {data[:16].hex()}")
     at = int.from_bytes(data[5:9], "big") + 4
     tags = []
     while at < len(data):
@@ -181,12 +181,12 @@ def sps_of_header(tag: Tag) -> SequenceParameterSet:
 
 
 def nal_types(tag: Tag) -> list[int]:
-    """The NAL unit types of one picture."""
+    """The NAL unit types of one frame."""
     data, at, types = tag.body[5:], 0, []
     while at < len(data):
         size = int.from_bytes(data[at : at + 4], "big")
         if size == 0 or at + 4 + size > len(data):
-            raise FLVError(f"a NAL unit of {size} bytes at {at} in a picture of {len(data)}")
+            raise FLVError(f"a NAL unit of {size} bytes at {at} in a frame of {len(data)}")
         types.append(data[at + 4] & 0x1F)
         at += 4 + size
     return types

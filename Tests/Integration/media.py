@@ -8,13 +8,13 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Decoded:
-    pictures: int
+    frames: int
     audio_frames: int
     complaints: str
 
 
 def decode(path: Path) -> Decoded:
-    """Decodes the whole file and says how many pictures and audio frames came out.
+    """Decodes the whole file and says how many frames and audio frames came out.
 
     Everything that a decoder or demuxer at level `error` has to say is in `complaints`.
     """
@@ -44,7 +44,7 @@ def run_ffmpeg(*arguments) -> None:
     )  # fmt: skip
 
 
-# A soft texture that moves smoothly, sensor noise, and a sharp moving picture in front of it:
+# A soft texture that moves smoothly, sensor noise, and a sharp moving frame in front of it:
 # enough for 2 Mbit/s, and not so much that an encoder has to skip all the time.
 RICH_SCENE = (
     "nullsrc=s=96x54:d=1:r=1,geq=lum='random(1)*255':cb='96+random(2)*64':cr='96+random(3)*64',"
@@ -64,7 +64,7 @@ def make_rich_clip(path: Path, seconds: int = 22) -> Path:
 
 
 def make_raw(clip: Path, path: Path, width: int, height: int, fps: int, seconds: float, format="yuv420p") -> Path:
-    """Raw pictures, decoded and scaled from a clip."""
+    """Raw frames, decoded and scaled from a clip."""
     run_ffmpeg(
         "-i", clip, "-t", seconds, "-vf", f"fps={fps},scale={width}:{height}",
         "-pix_fmt", format, "-f", "rawvideo", path,

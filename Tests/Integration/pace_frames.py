@@ -1,8 +1,8 @@
-"""Passes raw pictures on at an even pace, as a camera gives them.
+"""Passes raw frames on at an even pace, as a camera gives them.
 
-Usage: pace_frames.py BYTES_PER_PICTURE PICTURES_PER_SECOND < pictures > paced
+Usage: pace_frames.py BYTES_PER_FRAME FRAMES_PER_SECOND < frames > paced
 
-Time begins when the reader has taken the first picture: until then it was not ready.
+Time starts when the reader has taken the first frame: until then it was not ready.
 """
 
 import sys
@@ -11,16 +11,16 @@ import time
 
 def main(size: int, rate: int) -> None:
     number = 0
-    begin = None
-    while len(picture := sys.stdin.buffer.read(size)) == size:
-        if begin is not None:
-            time.sleep(max(0.0, begin + number / rate - time.monotonic()))
+    start = None
+    while len(frame := sys.stdin.buffer.read(size)) == size:
+        if start is not None:
+            time.sleep(max(0.0, start + number / rate - time.monotonic()))
         try:
-            sys.stdout.buffer.write(picture)
+            sys.stdout.buffer.write(frame)
             sys.stdout.buffer.flush()
         except BrokenPipeError:
             return
-        begin = begin or time.monotonic()
+        start = start or time.monotonic()
         number += 1
 
 

@@ -16,12 +16,12 @@ class Recording:
         self.tags = flv.read_tags(path)
 
     @cached_property
-    def pictures(self) -> list[flv.Tag]:
-        return [tag for tag in self.tags if tag.is_picture]
+    def frames(self) -> list[flv.Tag]:
+        return [tag for tag in self.tags if tag.is_frame]
 
     @cached_property
-    def sounds(self) -> list[flv.Tag]:
-        return [tag for tag in self.tags if tag.is_sound]
+    def audio_packets(self) -> list[flv.Tag]:
+        return [tag for tag in self.tags if tag.is_audio]
 
     @cached_property
     def decoded(self) -> media.Decoded:
@@ -41,7 +41,7 @@ class Recording:
 
     @property
     def audio_seconds(self) -> float:
-        return len(self.sounds) * 1024 / self.sample_rate
+        return len(self.audio_packets) * 1024 / self.sample_rate
 
     @cached_property
     def metadata(self) -> dict:
@@ -53,31 +53,31 @@ class Recording:
 
     @property
     def key_times(self) -> list[int]:
-        return [tag.timestamp for tag in self.pictures if tag.is_key_picture]
+        return [tag.timestamp for tag in self.frames if tag.is_keyframe]
 
     def disorder(self) -> list[str]:
         """Neighbours of one track whose timestamps do not rise."""
         return [
             f"{kind} at {after.timestamp} ms follows {before.timestamp} ms"
-            for kind, track in (("picture", self.pictures), ("sound", self.sounds))
+            for kind, track in (("video", self.frames), ("audio", self.audio_packets))
             for before, after in zip(track, track[1:])
             if after.timestamp <= before.timestamp
         ]
 
     def video_kbps(self, seconds: float) -> float:
         # Five bytes of each body are FLV's.
-        return sum(len(tag.body) - 5 for tag in self.pictures) * 8 / seconds / 1000
+        return sum(len(tag.body) - 5 for tag in self.frames) * 8 / seconds / 1000
 
     def audio_kbps(self) -> float:
-        return sum(len(tag.body) - 2 for tag in self.sounds) * 8 / self.audio_seconds / 1000
+        return sum(len(tag.body) - 2 for tag in self.audio_packets) * 8 / self.audio_seconds / 1000
 
 
 def assert_whole(recording: Recording, sent: dict) -> None:
     """The stream decodes without a complaint and holds what the publisher says it sent."""
     assert recording.decoded.complaints == ""
-    assert abs(len(recording.pictures) - sent["videoFrames"]) <= 1
-    assert recording.decoded.pictures == len(recording.pictures)
-    assert recording.decoded.audio_frames == len(recording.sounds)
+    assert abs(len(recording.frames) - sent["videoFrames"]) <= 1
+    assert recording.decoded.frames == len(recording.frames)
+    assert recording.decoded.audio_frames == len(recording.audio_packets)
     assert recording.disorder() == []
-    if recording.pictures:
-        assert recording.pictures[0].is_key_picture
+    if recording.frames:
+        assert recording.frames[0].is_keyframe

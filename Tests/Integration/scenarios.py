@@ -9,7 +9,7 @@ from processes import Children, Process
 from recording import Recording
 from tallycam import TALLYCAM, events, start_publisher, wait_for_event
 
-# As little work as a stream with pictures and sound can be.
+# As little work as a stream with frames and audio can be.
 SMALL = {"quality": "Low1", "dimension": "416x234"}
 
 
@@ -45,10 +45,10 @@ def wait_for_count(process: Process, name: str, count: int, timeout: float) -> N
 def seconds_to_end(process: Process, signal_number: int = signal.SIGTERM) -> float:
     """Asks the process to end; says how long that took."""
     assert process.running, process.report()
-    begin = time.monotonic()
+    start = time.monotonic()
     process.send(signal_number)
     process.wait(10)
-    return time.monotonic() - begin
+    return time.monotonic() - start
 
 
 class SideBySide:
@@ -59,7 +59,7 @@ class SideBySide:
         self.pool = ThreadPoolExecutor(workers)
         self.runs: dict[str, tuple[Future, Children]] = {}
 
-    def begin(self, name: str, function, *arguments) -> None:
+    def start(self, name: str, function, *arguments) -> None:
         directory = self.directory / name.replace(" ", "-")
         directory.mkdir()
         children = Children(directory)

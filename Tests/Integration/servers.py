@@ -77,7 +77,7 @@ class NginxRTMP:
         return f"rtmp://{self.host}:{self.port}/live/{name}"
 
     def all_recordings(self) -> list[Path]:
-        """In the order they were begun."""
+        """In the order they were started."""
         return sorted(self.recordings.glob("*.flv"), key=lambda path: path.name)
 
     def recording(self, name: str, timeout: float = 5) -> Path:

@@ -44,7 +44,7 @@ def start_publisher(children: Children, url: str, name: str = "publish", stdin=N
 
 
 def decoded_at_pace(children: Children, clip: Path, width: int, height: int, fps: int) -> Process:
-    """A clip that ffmpeg decodes, as I420 in the process's `pipe`, picture by picture at its time."""
+    """A clip that ffmpeg decodes, as I420 in the process's `pipe`, frame by frame at its time."""
     decoder = children.start("decoder", [
         "ffmpeg", "-v", "error", "-i", clip, "-vf", f"scale={width}:{height}", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
     ], piped=True)  # fmt: skip

@@ -7,10 +7,13 @@ import socket
 import time
 from pathlib import Path
 
+import pytest
 from appliance import BOARD, DEVICE, Appliance, Terminal, has_route, plain
 from recording import Recording
 from servers import free_port
 from tallycam import TALLYCAM, Receiver
+
+pytestmark = pytest.mark.takes(minutes=0.7, processors=0.05)
 
 GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "not-for-anybodys-eyes"}
 
@@ -48,7 +51,7 @@ def test_a_new_stream_file_moves_the_live_stream(children):
     camera.write("stream", plain(second.url()))
     assert first.summary()["videoFrames"] > 0
     camera.wait_for("live")
-    # Pictures have moved, and not only a connection.
+    # Frames have moved, and not only a connection.
     time.sleep(2)
     camera.ask("stop")
     assert second.summary()["videoFrames"] > 10
@@ -68,7 +71,7 @@ def test_a_server_that_comes_late_and_goes(children):
     camera.wait_for("live")
 
 
-def test_a_server_that_is_not_there_is_told_while_it_is_tried(children):
+def test_a_server_that_is_not_there_is_reported_while_it_is_tried(children):
     port = free_port()
     camera = Appliance(children, stream={"url": f"rtmp://127.0.0.1:{port}/live", "key": "x"})
     camera.ask("start")
@@ -145,7 +148,7 @@ class Supplicant:
         self.PATH.unlink(missing_ok=True)
 
 
-def test_what_wpa_supplicant_says_is_told(children):
+def test_what_wpa_supplicant_says_is_reported(children):
     """A wrong password until the network is joined; networks out of reach only if there was none since the file was read."""
     refusal = '<3>CTRL-EVENT-SSID-TEMP-DISABLED id=0 ssid="Studio" auth_failures=1 duration=10 reason=WRONG_KEY'
     lost = "<3>CTRL-EVENT-NETWORK-NOT-FOUND "
@@ -175,7 +178,7 @@ def test_what_wpa_supplicant_says_is_told(children):
         second.end()
 
 
-def test_a_camera_that_is_not_there_is_told_and_heals(children):
+def test_a_camera_that_is_not_there_is_reported_and_heals(children):
     receiver = Receiver(children)
     camera = Appliance(children, stream=plain(receiver.url()), device={**DEVICE, "camera": "nowhere"})
     camera.ask("start")
@@ -197,7 +200,7 @@ def test_events_survive_a_restart(children):
     assert camera.events().startswith(first.splitlines()[0])
 
 
-def test_a_boot_partition_that_cannot_be_written_is_told(children):
+def test_a_boot_partition_that_cannot_be_written_is_reported(children):
     camera = Appliance(children, stream=GOOD)
     # A folder in the file's place cannot be replaced by a file.
     (camera.boot / "faults.txt").mkdir()
@@ -220,7 +223,7 @@ def test_folders_may_be_named_from_where_it_is_started(children):
     assert not camera.faults()
 
 
-def test_faults_that_were_mended_while_it_was_off_are_told_no_more(children):
+def test_faults_that_were_mended_while_it_was_off_are_reported_no_more(children):
     (children.directory / "boot").mkdir()
     (children.directory / "boot/faults.txt").write_text("of yesterday")
     camera = Appliance(children, stream=GOOD, device={**DEVICE, "statusInterval": 99})
@@ -293,8 +296,8 @@ def test_the_quality_of_a_live_stream_is_changed(children):
     camera.ask("stop")
     recording = Recording(receiver.recording())
     assert recording.decoded.complaints == ""
-    times = [tag.timestamp for tag in recording.pictures]
-    # Low3 has 15 pictures a second, Low1 12.
+    times = [tag.timestamp for tag in recording.frames]
+    # Low3 has 15 frames a second, Low1 12.
     assert times[1] - times[0] < 70 and times[-1] - times[-2] > 95
 
 

@@ -9,13 +9,15 @@ import pytest
 from appliance import BOARD, Appliance, Terminal, cpu_seconds, has_route, plain
 from tallycam import Receiver
 
+pytestmark = pytest.mark.takes(minutes=2.3, processors=0.05)
+
 GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "x"}
 USUAL = "ready" if has_route() else "no network"
 IN_CREATE = 0x100
 
 
 class Creations:
-    """Counts the files that are made in a folder (inotify(7)): each attempt to write one begins with that."""
+    """Counts the files that are made in a folder (inotify(7)): each attempt to write one starts with that."""
 
     def __init__(self, path):
         self.libc = ctypes.CDLL(None, use_errno=True)
@@ -69,11 +71,11 @@ def test_a_full_card_is_tried_seldom_and_written_when_there_is_room(children, sm
             file.write(b"x" * 4096)
     # There is room for it in its own place.
     camera.write("stream", "{ ")
-    begin = time.monotonic()
+    start = time.monotonic()
     wait_for_detail(camera, "cannot be written")
     terminal.wait_for(b"No space left on device")
     # Two, four and eight seconds lie between the attempts.
-    time.sleep(max(0, begin + 20 - time.monotonic()))
+    time.sleep(max(0, start + 20 - time.monotonic()))
     assert 3 <= creations.count(".faults.txt") <= 5
     assert camera.faults() == "" and camera.console("events 200").count("No space left on device") == 1
     full.unlink()
@@ -85,7 +87,7 @@ def test_a_full_card_is_tried_seldom_and_written_when_there_is_room(children, sm
     assert creations.count(".faults.txt") == count, "what is written is left alone"
 
 
-def test_a_card_that_stays_read_only_is_told_and_left_alone(children, small_boot):
+def test_a_card_that_stays_read_only_is_reported_and_left_alone(children, small_boot):
     """Without the right to mount, which stands for a card that refuses."""
 
     class Unprivileged(Appliance):
@@ -110,14 +112,14 @@ def slowest_answer(camera: Appliance, seconds: float) -> float:
     """Of the control socket, which the same thread serves as the button."""
     slowest, end = 0.0, time.monotonic() + seconds
     while time.monotonic() < end:
-        begin = time.monotonic()
+        start = time.monotonic()
         assert camera.console("status json").startswith("ok\n")
-        slowest = max(slowest, time.monotonic() - begin)
+        slowest = max(slowest, time.monotonic() - start)
         time.sleep(0.05)
     return slowest
 
 
-def test_a_card_that_does_not_answer_holds_up_nothing_and_is_told(children):
+def test_a_card_that_does_not_answer_holds_up_nothing_and_is_reported(children):
     """A pipe without a writer in the place of faults.txt: whoever reads what is there waits, as for a dying card."""
     receiver = Receiver(children)
     watchdog = Terminal()
@@ -125,16 +127,16 @@ def test_a_card_that_does_not_answer_holds_up_nothing_and_is_told(children):
     camera.wait_for(USUAL)
     os.mkfifo(camera.boot / "faults.txt")
     camera.write("network", {"hostName": "my camera"})
-    begin = time.monotonic()
+    start = time.monotonic()
     time.sleep(3)
     assert slowest_answer(camera, 5) < 0.1
-    # A stream begins, lives and ends meanwhile.
+    # A stream starts, lives and ends meanwhile.
     assert camera.ask("start").child.returncode == 0
     camera.wait_for("live")
     camera.ask("stop")
     camera.wait_for("fault")
     wait_for_detail(camera, "has not answered", timeout=70)
-    assert 55 < time.monotonic() - begin < 70
+    assert 55 < time.monotonic() - start < 70
     fed = len(read_all(watchdog))
     time.sleep(5)
     assert len(read_all(watchdog)) > fed, "a restart would not help"
@@ -178,7 +180,7 @@ def test_a_power_off_waits_for_the_card_but_not_for_ever(children, kind):
     os.mkfifo(camera.boot / "faults.txt")
     camera.write("stream", "{}")
     camera.wait_for("fault")
-    begin = time.monotonic()
+    start = time.monotonic()
     assert "powering off" in camera.console("poweroff")
     time.sleep(3)
     assert camera.process.running
@@ -188,7 +190,7 @@ def test_a_power_off_waits_for_the_card_but_not_for_ever(children, kind):
         assert "stream.json" in camera.faults() and "powering off" in camera.events()
     else:
         assert camera.process.wait(15) == 0
-        assert 9 < time.monotonic() - begin < 14
+        assert 9 < time.monotonic() - start < 14
 
 
 def test_what_a_power_cut_has_left_is_removed(children):

@@ -38,25 +38,25 @@ def test_idle_clients_hold_up_nobody(children):
         client.connect(os.fspath(camera.socket))
         client.settimeout(5)
         idle.append(client)
-    begin = time.monotonic()
+    start = time.monotonic()
     assert camera.console("status json").startswith("ok\n")
-    assert time.monotonic() - begin < 0.5
+    assert time.monotonic() - start < 0.5
     # All of them are let go, also one that says a little now and then.
     for client in idle[:-1]:
         assert client.recv(10) == b""
-    begin = time.monotonic()
+    start = time.monotonic()
     dripping = socket.socket(socket.AF_UNIX)
     dripping.connect(os.fspath(camera.socket))
     try:
-        while time.monotonic() - begin < 10:
+        while time.monotonic() - start < 10:
             dripping.sendall(b"s")
             time.sleep(0.2)
         raise AssertionError("a client that never ends its line is kept")
     except (BrokenPipeError, ConnectionResetError):
-        assert time.monotonic() - begin < 4
+        assert time.monotonic() - start < 4
 
 
-def test_a_socket_that_cannot_be_made_is_told_and_tried_again(children):
+def test_a_socket_that_cannot_be_made_is_reported_and_tried_again(children):
     folder = children.directory / "later"
     camera = object.__new__(Appliance)
     camera.children, camera.boot, camera.state = children, children.directory / "boot", children.directory / "state"
@@ -85,32 +85,32 @@ def test_a_stream_goes_on_after_the_program_has_died(children):
         camera.process.kill()
         camera.process = camera.start()
         camera.wait_for("live")
-        told = f"the program had died while a stream was wanted, which begins again: {number} of at most 3"
-        assert told in camera.console("events 200")
+        reported = f"the program had died while a stream was wanted, which starts again: {number} of at most 3"
+        assert reported in camera.console("events 200")
     # It dies of its stream, as it seems.
     camera.process.kill()
     camera.process = camera.start()
     camera.wait_for("fault" if has_route() else "no network")
-    told = camera.wait_for_faults("again and again", "(9 blinks)")
-    assert "press the button" in told and not camera.status()["isStreamWanted"]
+    reported = camera.wait_for_faults("again and again", "(9 blinks)")
+    assert "press the button" in reported and not camera.status()["isStreamWanted"]
     # Somebody presses.
     camera.ask("start")
     camera.wait_for("live")
     camera.wait_for_faults()
 
 
-def test_a_stream_that_was_stopped_does_not_begin_again(children):
+def test_a_stream_that_was_stopped_does_not_start_again(children):
     receiver = Receiver(children)
     camera = Appliance(children, stream=plain(receiver.url()), device={**DEVICE, "startAtBoot": True})
     camera.wait_for("live")
     camera.ask("stop")
     camera.wait_for(USUAL)
     camera.process.kill()
-    # This is no boot: somebody has ended what began there.
+    # This is no boot: somebody has ended what started there.
     camera.process = camera.start()
     time.sleep(2)
     assert camera.status()["state"] == USUAL and not camera.status()["isStreamWanted"]
-    # An end in order under a live stream is one: nothing goes on after it but what begins at each boot.
+    # An end in order under a live stream is one: nothing goes on after it but what starts at each boot.
     camera.ask("start")
     camera.wait_for("live")
     assert camera.process.interrupt_and_wait(signal_number=signal.SIGTERM) == 0
@@ -121,7 +121,7 @@ def test_a_stream_that_was_stopped_does_not_begin_again(children):
     assert not re.search("had died while", camera.console("events 200"))
 
 
-def test_a_console_that_hangs_up_is_told_and_replaced(children):
+def test_a_console_that_hangs_up_is_reported_and_replaced(children):
     """It stays readable for ever, and is not to be read for ever."""
     terminal = Terminal()
     camera = Appliance(children, stream=GOOD, board={**BOARD, "console": terminal.name})
@@ -144,9 +144,9 @@ def test_a_program_that_hangs_is_not_asked_for_ever(children):
     camera = Appliance(children, stream=GOOD)
     camera.wait_for(USUAL)
     camera.process.child.send_signal(signal.SIGSTOP)
-    begin = time.monotonic()
+    start = time.monotonic()
     asked = camera.ask("status")
     assert asked.child.returncode == 6 and "does not answer" in asked.stderr
-    assert time.monotonic() - begin < 20
+    assert time.monotonic() - start < 20
     camera.process.child.send_signal(signal.SIGCONT)
     camera.wait_for(USUAL)

@@ -1,4 +1,4 @@
-"""The files on the card: what is wrong in them is told everywhere, heals, and leaves nothing unsafe behind."""
+"""The files on the card: what is wrong in them is reported everywhere, heals, and leaves nothing unsafe behind."""
 
 import json
 import os
@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from appliance import BOARD, DEVICE, Appliance, Terminal, has_route, plain
 from tallycam import TALLYCAM, Receiver
+
+pytestmark = pytest.mark.takes(minutes=2, processors=0.05)
 
 GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "not-for-anybodys-eyes"}
 
@@ -46,7 +48,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_file_is_told_everywhere_and_heals(children, case):
+def test_a_broken_file_is_reported_everywhere_and_heals(children, case):
     name, content, blinks, line, problem, example = BROKEN[case]
     camera = Appliance(children, stream=GOOD)
     camera.wait_for("ready" if has_route() else "no network")
@@ -56,13 +58,13 @@ def test_a_broken_file_is_told_everywhere_and_heals(children, case):
         assert time.monotonic() < deadline, camera.status()
         time.sleep(0.1)
     status = camera.status()
-    told = camera.wait_for_faults(f"({blinks} blinks)", problem)
-    assert f"{name}.json, line {line}," in told
-    assert re.search(rf"example: .*{re.escape(example)}", told)
+    reported = camera.wait_for_faults(f"({blinks} blinks)", problem)
+    assert f"{name}.json, line {line}," in reported
+    assert re.search(rf"example: .*{re.escape(example)}", reported)
     assert any(problem in detail for detail in status["details"])
     # Everything that is wrong comes with something that would be right; the one that names a line, with its own.
-    assert told.count("wrong:") == told.count("example:") + told.count("the whole file is ignored")
-    assert "short12" not in told + camera.events() and "not-for-anybodys-eyes" not in told + camera.events()
+    assert reported.count("wrong:") == reported.count("example:") + reported.count("the whole file is ignored")
+    assert "short12" not in reported + camera.events() and "not-for-anybodys-eyes" not in reported + camera.events()
     camera.write(name, {"stream": GOOD, "device": DEVICE, "board": BOARD}.get(name))
     camera.wait_for("ready" if has_route() else "no network")
     camera.wait_for_faults()
@@ -126,7 +128,7 @@ def test_a_wrong_password_makes_no_open_network(children, members):
     assert (children.directory / "wpa_supplicant.conf").read_text() == ""
 
 
-def test_what_cannot_be_read_is_told_as_it_is_now(children):
+def test_what_cannot_be_read_is_reported_as_it_is_now(children):
     """Each is another fault than the one before, though none of them gives any text."""
     camera = Appliance(children, stream=None)
     path = camera.boot / "stream.json"

@@ -7,6 +7,8 @@ import time
 import pytest
 from appliance import BOARD, DEVICE, Appliance, has_route
 
+pytestmark = pytest.mark.takes(minutes=1.5, processors=0.05)
+
 GOOD = {
     "board": BOARD, "device": DEVICE, "stream": {"url": "rtmp://127.0.0.1:1/live", "key": "not-for-anybodys-eyes"},
     "network": {"hostName": "camera-2", "country": "DE", "timeServers": ["time.example"]},
@@ -48,7 +50,7 @@ def wait_until(condition, what) -> None:
 
 
 @pytest.mark.parametrize("file", GOOD)
-def test_garbage_is_told_and_heals(children, file):
+def test_garbage_is_reported_and_heals(children, file):
     camera = Appliance(children, **GOOD)
     usual = "ready" if has_route() else "no network"
     camera.wait_for(usual)

@@ -14,13 +14,15 @@ from recording import Recording
 from servers import free_port
 from tallycam import Receiver
 
+pytestmark = pytest.mark.takes(minutes=2.4, processors=0.05)
+
 NOWHERE = {"url": "rtmp://127.0.0.1:1/live", "key": "x"}
 
 
 def wait_for_blinks(camera: Appliance, blinks: int, timeout: float = 12) -> str:
-    told = camera.wait_for_faults(f"({blinks} blinks)", timeout=timeout)
+    reported = camera.wait_for_faults(f"({blinks} blinks)", timeout=timeout)
     assert blinks in [fault["blinks"] for fault in camera.status()["faults"]]
-    return told
+    return reported
 
 
 def wait_for_good(camera: Appliance) -> None:
@@ -47,7 +49,7 @@ REFUSED = {
 
 
 def assert_place(faults: str, words: str, files: dict, blinks: int) -> None:
-    """The fault is told with file, line, key, what is wrong and an example. The files are written with a line for each key."""
+    """The fault is reported with file, line, key, what is wrong and an example. The files are written with a line for each key."""
     part = next(part for part in faults.split("\n\n")[1:] if words in part)
     file, line, key = re.match(r"(\w+)\.json, line (\d+), column \d+ \((?:%d) blinks\)\n  key:     (\S+)\n" % blinks, part).groups()
     assert re.search(r"\n  wrong:   .*\n  example: \".+", part), part
@@ -61,7 +63,7 @@ def in_lines(files: dict) -> dict:
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_the_board_cannot_do_is_told_at_once_and_heals(children, case):
+def test_what_the_board_cannot_do_is_reported_at_once_and_heals(children, case):
     files, blinks, words, right = REFUSED[case]
     camera = Appliance(children, stream=NOWHERE, **in_lines(files))
     faults = wait_for_blinks(camera, blinks)
@@ -84,7 +86,7 @@ MISSING = {
 
 
 @pytest.mark.parametrize("case", MISSING)
-def test_what_a_stream_finds_missing_is_told_and_heals(children, case):
+def test_what_a_stream_finds_missing_is_reported_and_heals(children, case):
     files, blinks, words, right = MISSING[case]
     receiver = Receiver(children)
     camera = Appliance(children, stream=plain(receiver.url()), **in_lines(files))
@@ -109,8 +111,8 @@ def recorded(children, **device) -> Path:
     return path
 
 
-def first_picture(path: Path, width: int, height: int) -> list[tuple[int, ...]]:
-    """The first picture's mean colours, in so many columns and rows."""
+def first_frame(path: Path, width: int, height: int) -> list[tuple[int, ...]]:
+    """The first frame's mean colours, in so many columns and rows."""
     words = ["ffmpeg", "-v", "error", "-i", path, "-frames:v", "1", "-vf", f"scale={width}:{height}:flags=area"]
     data = subprocess.run([*words, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], stdout=subprocess.PIPE, check=True).stdout
     return [tuple(data[at : at + 3]) for at in range(0, len(data), 3)]
@@ -127,32 +129,32 @@ def size(path: Path) -> tuple[int, int]:
 
 
 def test_orientation_and_mirrored(children):
-    upright = first_picture(recorded(children), 8, 6)
+    upright = first_frame(recorded(children), 8, 6)
     rows = [upright[at : at + 8] for at in range(0, 48, 8)]
     mirrored = [colour for row in rows for colour in reversed(row)]
     turned = list(reversed(upright))
     cases = [({"orientation": 180}, turned, mirrored), ({"mirrored": True}, mirrored, turned)]
     for device, right, wrong in cases:
-        picture = first_picture(recorded(children, **device), 8, 6)
-        assert difference(picture, right) < 12, (device, difference(picture, right))
-        assert difference(picture, wrong) > 2 * difference(picture, right), device
-    # On its side: the camera's own picture lies, the stream's size is as it was asked for.
+        frame = first_frame(recorded(children, **device), 8, 6)
+        assert difference(frame, right) < 12, (device, difference(frame, right))
+        assert difference(frame, wrong) > 2 * difference(frame, right), device
+    # On its side: the camera's own frame lies, the stream's size is as it was asked for.
     path = recorded(children, orientation=90, dimension="240x320")
     assert size(path) == (240, 320)
 
 
-def test_dimension_and_sound(children):
+def test_dimension_and_audio(children):
     path = recorded(children, dimension="480x270", audio={"source": "silence", "quality": "Low1"})
     assert size(path) == (480, 270)
-    assert Recording(path).sounds and Recording(path).metadata["audiodatarate"] == 64
-    assert not Recording(recorded(children, audio={"source": "none"})).sounds
+    assert Recording(path).audio_packets and Recording(path).metadata["audiodatarate"] == 64
+    assert not Recording(recorded(children, audio={"source": "none"})).audio_packets
 
 
-def test_quality_begins_where_it_was_asked_to_and_status_comes_as_often(children):
+def test_quality_starts_where_it_was_asked_to_and_status_comes_as_often(children):
     receiver = Receiver(children)
     device = {**DEVICE, "quality": {"lowest": "Low1", "start": "Low2", "highest": "Low2"}, "statusInterval": 1}
     camera = Appliance(children, stream=plain(receiver.url()), device=device)
-    assert "begins at Low2, within Low1 to Low2, 320x240" in camera.ask("status").stdout
+    assert "starts at Low2, within Low1 to Low2, 320x240" in camera.ask("status").stdout
     camera.ask("start")
     camera.wait_for("live")
     deadline = time.monotonic() + 5
@@ -173,7 +175,7 @@ def test_a_missing_microphone_is_tried_again_for_as_long_as_the_stream_is_wanted
         assert time.monotonic() < deadline, events
         time.sleep(0.5)
     wait_for_blinks(camera, 5)
-    # What is told again and again is counted; neither partition of the card is written for it.
+    # What is reported again and again is counted; neither partition of the card is written for it.
     assert events.count("the stream has failed") == 1 and "times" not in camera.events()
 
 
@@ -204,7 +206,7 @@ def watchdog():
 
 
 @pytest.mark.parametrize("key", ["watchdog", "console"])
-def test_a_file_in_a_device_s_place_is_told_and_left_as_it_is(children, key):
+def test_a_file_in_a_device_s_place_is_reported_and_left_as_it_is(children, key):
     path = Path(f"/dev/shm/tallycam-no-device-{os.getpid()}")
     path.write_bytes(b"precious")
     try:

@@ -1,7 +1,10 @@
 """The board's program, under emulation, to the same server."""
 
+import pytest
 from recording import Recording, assert_whole
 from tallycam import TALLYCAM_ARM64, last_event, publish_arguments
+
+pytestmark = [pytest.mark.takes(minutes=0.2, processors=0.3), pytest.mark.paced]
 
 SECONDS = 5
 
@@ -16,10 +19,10 @@ def test_the_arm64_program_publishes(nginx, children):
     recording = Recording(nginx.recording("arm"))
     assert_whole(recording, sent)
     assert (recording.sps.width, recording.sps.height) == (320, 240)
-    # An emulated processor may miss some pictures' times.
+    # An emulated processor may miss some frames' times.
     assert sent["videoFrames"] + sent["videoSkipped"] >= SECONDS * 15 * 0.9
-    assert abs(recording.pictures[0].timestamp - recording.sounds[0].timestamp) < 100
-    assert recording.sounds[-1].timestamp > (SECONDS - 0.5) * 1000
+    assert abs(recording.frames[0].timestamp - recording.audio_packets[0].timestamp) < 100
+    assert recording.audio_packets[-1].timestamp > (SECONDS - 0.5) * 1000
 
 
 def test_the_arm64_program_checks_a_stream_file(children, tmp_path):

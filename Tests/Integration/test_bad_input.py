@@ -258,7 +258,7 @@ def test_a_source_that_is_a_folder(children, nginx, tmp_path):
 
 
 @pytest.mark.parametrize("size", [0, 1, 320 * 240 * 3 // 2 - 1])
-def test_a_source_shorter_than_a_picture(children, nginx, tmp_path, size):
+def test_a_source_shorter_than_a_frame(children, nginx, tmp_path, size):
     path = tmp_path / "short.yuv"
     path.write_bytes(bytes(size))
     fails(
@@ -267,7 +267,7 @@ def test_a_source_shorter_than_a_picture(children, nginx, tmp_path, size):
     )  # fmt: skip
 
 
-def test_a_pipe_shorter_than_a_picture(children, nginx):
+def test_a_pipe_shorter_than_a_frame(children, nginx):
     writer = children.start("writer", ["head", "-c", "1000", "/dev/zero"], piped=True)
     publisher = start_publisher(
         children, nginx.url("x"), stdin=writer.pipe, video="raw:-,format=i420,size=320x240,fps=30"
@@ -295,10 +295,10 @@ def test_a_source_that_ends_ends_the_stream(children, nginx, tmp_path):
     assert str(path) in publisher.stderr, "the log says what ended"
     recording = Recording(nginx.recording("x"))
     assert recording.decoded.complaints == ""
-    assert recording.sounds[-1].timestamp < 1500
+    assert recording.audio_packets[-1].timestamp < 1500
 
 
-def test_a_source_that_ends_within_a_picture_says_so(children, nginx, tmp_path):
+def test_a_source_that_ends_within_a_frame_says_so(children, nginx, tmp_path):
     path = tmp_path / "torn.yuv"
     path.write_bytes(bytes(320 * 240 * 3 // 2 * 15 + 5000))
     publisher = start_publisher(
@@ -325,7 +325,7 @@ def test_an_flv_file_that_is_cut_off(children, nginx, tmp_path, encoded_flv):
     path = tmp_path / "cut.flv"
     path.write_bytes(encoded_flv.read_bytes()[:100_000])
     fails(children, ["publish", "--from-flv", path, "--url", nginx.url("x"), "--pace", "fast"], MEDIA, str(path))
-    assert media.decode(nginx.recording("x")).pictures > 3, "what is whole is published"
+    assert media.decode(nginx.recording("x")).frames > 3, "what is whole is published"
 
 
 def test_a_missing_flv_file(children, nginx, tmp_path):

@@ -11,7 +11,7 @@ URL = "rtmp://127.0.0.1:9/live/x"
 
 
 def refused(*arguments: str, user: int | None = None) -> tuple[int, dict, str]:
-    """Status, the `failed` event and the last line of a publisher that cannot begin."""
+    """Status, the `failed` event and the last line of a publisher that cannot start."""
     run = subprocess.run(
         [TALLYCAM, "publish", "--url", URL, "--events", "json", *arguments],
         capture_output=True, text=True, timeout=30, user=user, extra_groups=[] if user else None,

@@ -15,9 +15,9 @@ def test_a_signal_ends_the_stream_cleanly(nginx, children, signal_number):
     publisher = start_publisher(children, tap.url("x"), quality="Low3")
     wait_for_event(publisher, "publishing")
     time.sleep(1.5)
-    begin = time.monotonic()
+    start = time.monotonic()
     assert publisher.interrupt_and_wait(5, signal_number) == 0, publisher.report()
-    assert time.monotonic() - begin < 1
+    assert time.monotonic() - start < 1
     assert tap.ended["client"].wait(1) and tap.ended["server"].wait(1)
 
     names = [command[0] for command in tap.commands()]
@@ -49,7 +49,7 @@ def test_a_receiver_that_is_stopped_leaves_a_whole_recording(children, signal_nu
     assert receiver.process.interrupt_and_wait(5, signal_number) == 0, receiver.process.report()
     recording = Recording(receiver.path)
     assert recording.decoded.complaints == ""
-    assert len(recording.pictures) >= 10
+    assert len(recording.frames) >= 10
 
 
 def test_a_receiver_without_a_publisher_ends_at_a_signal(children):
@@ -66,7 +66,7 @@ def test_a_signal_before_the_stream_is_up_ends_it_too(children):
         publisher = start_publisher(children, f"rtmp://127.0.0.1:{port}/live/x", quality="Low3")
         silent.accept()
         time.sleep(0.3)
-        begin = time.monotonic()
+        start = time.monotonic()
         publisher.interrupt_and_wait(5)
-        assert time.monotonic() - begin < 1
+        assert time.monotonic() - start < 1
         assert publisher.child.returncode == 0, publisher.report()

@@ -13,6 +13,8 @@ from scenarios import (
 from servers import free_port
 from tallycam import TALLYCAM, events, last_event, wait_for_event
 
+pytestmark = pytest.mark.takes(minutes=1.6, processors=0.1)
+
 HANDSHAKE_FAILED, CLOSED = 3003, 3004
 # What a busy machine may add to a limit.
 SLACK = 1.5
@@ -24,7 +26,7 @@ class Fault:
     # The failure that the fault leads to; none when the stream lives on.
     code: int | None = None
     retry: int = HANDSHAKE_FAILED
-    # Seconds after the connection, or after the begin of publishing, until it is noticed.
+    # Seconds after the connection, or after the start of publishing, until it is noticed.
     noticed: float = 0
     # When SIGTERM comes, in seconds after the start.
     term: float = 1.5
@@ -65,11 +67,11 @@ def runs(tmp_path_factory):
     """All runs of this module; most of their time is waiting."""
     runs = SideBySide(tmp_path_factory.mktemp("faults"), workers=8)
     for name, fault in FAULTS.items():
-        runs.begin(f"heal {name}", heal, fault)
+        runs.start(f"heal {name}", heal, fault)
     for name, fault in FATAL.items():
-        runs.begin(f"give up {name}", give_up, fault)
+        runs.start(f"give up {name}", give_up, fault)
     for name, fault in FAULTS.items():
-        runs.begin(f"stop {name}", stop, fault)
+        runs.start(f"stop {name}", stop, fault)
     yield runs
     runs.end()
 
@@ -109,38 +111,38 @@ def test_publishing_goes_on_after_the_fault(runs, name):
         assert codes.count(1002) == (2 if fault.is_mid_stream else 1)
         assert_noticed_in_time(happened, fault)
 
-    # The stream that lives at the end begins with headers and a key frame, and is whole.
+    # The stream that lives at the end starts with headers and a keyframe, and is whole.
     last = recordings[-1]
     assert last.decoded.complaints == ""
-    assert last.pictures[0].is_key_picture
+    assert last.frames[0].is_keyframe
     assert last.tags[0].kind == 18, "metadata comes first"
-    assert len(last.pictures) > 12 and len(last.sounds) > 40
+    assert len(last.frames) > 12 and len(last.audio_packets) > 40
     for recording in recordings:
         assert recording.disorder() == []
     # It goes on at its own time: a player that watched before sees a gap and no step back.
-    for before, after in itertools.pairwise(recording for recording in recordings if recording.pictures):
-        assert after.pictures[0].timestamp > before.pictures[-1].timestamp
-        assert after.sounds[0].timestamp > before.sounds[-1].timestamp
+    for before, after in itertools.pairwise(recording for recording in recordings if recording.frames):
+        assert after.frames[0].timestamp > before.frames[-1].timestamp
+        assert after.audio_packets[0].timestamp > before.audio_packets[-1].timestamp
         assert_headers_come_at_the_streams_time(after)
 
 
 def assert_headers_come_at_the_streams_time(recording):
-    """What a connection begins with is not dated back to the begin of the stream: a server that records would take the
+    """What a connection starts with is not dated back to the start of the stream: a server that records would take the
     stream to be as long as it has been live, and players would wait."""
-    begin = min(recording.pictures[0].timestamp, recording.sounds[0].timestamp)
-    first_media = recording.tags.index(next(tag for tag in recording.tags if tag.is_picture or tag.is_sound))
+    start = min(recording.frames[0].timestamp, recording.audio_packets[0].timestamp)
+    first_media = recording.tags.index(next(tag for tag in recording.tags if tag.is_frame or tag.is_audio))
     headers = recording.tags[:first_media]
     assert {tag.kind for tag in headers} == {8, 9, 18}
     for tag in headers:
-        assert begin - 500 <= tag.timestamp, f"a header of kind {tag.kind} at {tag.timestamp} ms, media at {begin} ms"
-        track = {8: recording.sounds, 9: recording.pictures}.get(tag.kind)
+        assert start - 500 <= tag.timestamp, f"a header of kind {tag.kind} at {tag.timestamp} ms, media at {start} ms"
+        track = {8: recording.audio_packets, 9: recording.frames}.get(tag.kind)
         assert not track or tag.timestamp <= track[0].timestamp
 
 
 def assert_noticed_in_time(happened, fault):
     retry = next(event for event in happened if event["code"] == fault.retry)
-    began = next(event for event in happened if event["code"] == (1002 if fault.is_mid_stream else 1001))
-    took = retry["t"] - began["t"]
+    started = next(event for event in happened if event["code"] == (1002 if fault.is_mid_stream else 1001))
+    took = retry["t"] - started["t"]
     assert fault.noticed - 0.6 <= took <= fault.noticed + SLACK
 
 
@@ -202,7 +204,7 @@ def test_an_unknown_application_ends_a_stream_that_never_ran(children):
 
 
 def test_the_server_may_ask_to_move(children):
-    """Make before break: nothing is lost, nothing comes twice, and the second server begins with a key frame."""
+    """Make before break: nothing is lost, nothing comes twice, and the second server starts with a keyframe."""
     second = FaultyReceiver(children, [], name="second")
     first = FaultyReceiver(children, [f"reconnect-to={second.address}"], name="first")
     publisher = publish_small(children, first.url)
@@ -216,18 +218,18 @@ def test_the_server_may_ask_to_move(children):
     [before], [after] = first.recordings(), second.recordings()
     for recording in (before, after):
         assert recording.decoded.complaints == ""
-        assert recording.pictures[0].is_key_picture
+        assert recording.frames[0].is_keyframe
     assert_headers_come_at_the_streams_time(after)
-    for kind in ("pictures", "sounds"):
+    for kind in ("frames", "audio_packets"):
         times = [tag.timestamp for tag in [*getattr(before, kind), *getattr(after, kind)]]
         assert all(earlier < later for earlier, later in itertools.pairwise(times)), kind
     sent = last_event(publisher, "ended")
-    assert abs(len(before.pictures) + len(after.pictures) - sent["videoFrames"]) <= 1
-    steps = [b.timestamp - a.timestamp for a, b in itertools.pairwise([*before.pictures, *after.pictures])]
+    assert abs(len(before.frames) + len(after.frames) - sent["videoFrames"]) <= 1
+    steps = [b.timestamp - a.timestamp for a, b in itertools.pairwise([*before.frames, *after.frames])]
     assert max(steps) < 300
 
 
-def test_sound_alone_may_move_at_any_time(children):
+def test_audio_alone_may_move_at_any_time(children):
     second = FaultyReceiver(children, [], name="second")
     first = FaultyReceiver(children, [f"reconnect-to={second.address}"], name="first")
     publisher = children.start(
@@ -238,9 +240,9 @@ def test_sound_alone_may_move_at_any_time(children):
     assert seconds_to_end(publisher) < 1
     assert publisher.child.returncode == 0, publisher.report()
     [before], [after] = first.recordings(), second.recordings()
-    times = [tag.timestamp for tag in [*before.sounds, *after.sounds]]
+    times = [tag.timestamp for tag in [*before.audio_packets, *after.audio_packets]]
     assert all(earlier < later for earlier, later in itertools.pairwise(times))
-    assert len(before.sounds) > 0 and len(after.sounds) > 20
+    assert len(before.audio_packets) > 0 and len(after.audio_packets) > 20
 
 
 def test_a_server_that_asks_to_move_nowhere_is_stayed_with(children):
@@ -254,24 +256,24 @@ def test_a_server_that_asks_to_move_nowhere_is_stayed_with(children):
     assert count_events(publisher, "reconnecting") == 0
     [recording] = receiver.recordings()
     assert recording.decoded.complaints == ""
-    assert abs(len(recording.pictures) - last_event(publisher, "ended")["videoFrames"]) <= 1
+    assert abs(len(recording.frames) - last_event(publisher, "ended")["videoFrames"]) <= 1
 
 
 @pytest.mark.parametrize("tc_url", ["http://127.0.0.1/live?token=hush-hush", "rtmp:///live", "//"])
-def test_a_server_that_asks_to_move_to_no_address_is_told_of(children, tc_url):
+def test_a_server_that_asks_to_move_to_no_address_is_reported_of(children, tc_url):
     receiver = FaultyReceiver(children, [f"reconnect-to={tc_url}"])
     publisher = publish_small(children, receiver.url)
     wait_for_event(publisher, "serverChangeFailed", 10)
-    told = last_event(publisher, "serverChangeFailed")
-    assert (told["code"], told["cause"]) == (2004, -1012)
-    assert "RTMP URL" in told["reason"] and "hush" not in told["reason"]
+    reported = last_event(publisher, "serverChangeFailed")
+    assert (reported["code"], reported["cause"]) == (2004, -1012)
+    assert "RTMP URL" in reported["reason"] and "hush" not in reported["reason"]
     time.sleep(1)
     assert seconds_to_end(publisher) < 1
     assert publisher.child.returncode == 0, publisher.report()
     assert count_events(publisher, "serverChangeFailed") == 1
     assert count_events(publisher, "reconnecting") == 0
     [recording] = receiver.recordings()
-    assert abs(len(recording.pictures) - last_event(publisher, "ended")["videoFrames"]) <= 1
+    assert abs(len(recording.frames) - last_event(publisher, "ended")["videoFrames"]) <= 1
 
 
 # Stopping before there is a connection ---------------------------------------------------------
@@ -348,7 +350,7 @@ def test_a_silent_tls_server_is_given_up(children, silent_listener):
 def test_the_limit_of_handshakes_can_be_set(children, silent_listener, encoded_flv, scheme, options):
     file = [*options, encoded_flv] if options else ["--reconnect", "0", "--quality", "Low1"]
     words = [TALLYCAM, "publish", "--url", f"{scheme}://127.0.0.1:{silent_listener}/live/x", "--events", "json", *file]
-    publisher = children.run("publish", [*words, "--handshake-limit", "1.5"], timeout=10)
+    publisher = children.run("publish", [*words, "--handshake-timeout", "1.5"], timeout=10)
     assert publisher.child.returncode == 3, publisher.report()
     failed = [event for event in events(publisher) if event["code"] < 0][-1]
     assert failed["code"] == -1015
@@ -356,7 +358,7 @@ def test_the_limit_of_handshakes_can_be_set(children, silent_listener, encoded_f
 
 
 @pytest.mark.parametrize("text", ["0", "61", "-1", "nan", "x", ""])
-@pytest.mark.parametrize("option", ["--connect-limit", "--handshake-limit"])
+@pytest.mark.parametrize("option", ["--connect-timeout", "--handshake-timeout"])
 def test_a_limit_out_of_range_is_refused(children, option, text):
     publisher = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/a/b", option, text])
     assert publisher.child.returncode == 2
@@ -390,7 +392,7 @@ def start_without_names(children, *options):
 @pytest.mark.parametrize("options", [[], ["--from-flv"]], ids=["live", "file"])
 def test_the_limit_of_lookups_can_be_set(children, options, encoded_flv):
     file = [*options, encoded_flv] if options else ["--reconnect", "0"]
-    publisher = start_without_names(children, "--connect-limit", "2", *file)
+    publisher = start_without_names(children, "--connect-timeout", "2", *file)
     assert publisher.wait(10) == 3
     failed = [event for event in events(publisher) if event["code"] < 0][-1]
     assert failed["code"] == -1000
@@ -420,14 +422,14 @@ def test_people_read_a_summary_of_what_was_dropped(children):
         publisher = publish_small(children, receiver.url, events=style, duration=8, quality="Low3")
         assert publisher.wait(20) == 0, publisher.report()
         people = publisher.stdout if style == "text" else publisher.stderr
-        lines = re.findall(r"dropped (\d+) pictures and (\d+) sounds of [\d.]+ to [\d.]+ s, \d+ kB: \w+", people)
+        lines = re.findall(r"dropped (\d+) frames and (\d+) audio packets of [\d.]+ to [\d.]+ s, \d+ kB: \w+", people)
         assert 1 <= len(lines) <= 10, people
         [total] = re.findall(r"ended: .* (\d+) dropped", people)
-        pictures, sounds = (sum(int(line[column]) for line in lines) for column in (0, 1))
-        assert pictures == int(total)
+        frames, audio_packets = (sum(int(line[column]) for line in lines) for column in (0, 1))
+        assert frames == int(total)
         if style == "json":
             kinds = [event["kind"] for event in events(publisher) if event["name"] == "dropped"]
-            assert (kinds.count("picture"), kinds.count("audio")) == (pictures, sounds)
+            assert (kinds.count("video"), kinds.count("audio")) == (frames, audio_packets)
             assert len(kinds) > len(lines)
 
 

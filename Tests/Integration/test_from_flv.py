@@ -14,13 +14,15 @@ from scenarios import seconds_to_end
 from servers import NginxRTMP
 from tallycam import TALLYCAM, Receiver, events, last_event, wait_for_event
 
+pytestmark = [pytest.mark.takes(minutes=0.7, processors=0.1), pytest.mark.paced]
+
 
 def publish(children, path, url, pace: str | None = None):
-    begin = time.monotonic()
+    start = time.monotonic()
     words = [TALLYCAM, "publish", "--from-flv", path, "--url", url, "--events", "json"]
     publisher = children.run("publish", words + (["--pace", pace] if pace else []))
     assert publisher.child.returncode == 0, publisher.report()
-    return time.monotonic() - begin
+    return time.monotonic() - start
 
 
 def media_of(path) -> list[flv.Tag]:
@@ -44,7 +46,7 @@ def test_what_arrives_is_the_file(children, encoded_flv, pace, at_least, at_most
 
 
 def test_nginx_gets_the_same(nginx, children, encoded_flv):
-    """But for the headers, which nginx puts at the recording's begin once more."""
+    """But for the headers, which nginx puts at the recording's start once more."""
     publish(children, encoded_flv, nginx.url("x"), "fast")
     received = media_of(nginx.recording("x"))
     sent = media_of(encoded_flv)
@@ -58,7 +60,7 @@ def test_realtime_sends_each_tag_at_its_time(children, encoded_flv):
     tap = Tap(receiver.port)
     words = [TALLYCAM, "publish", "--from-flv", encoded_flv, "--url", tap.url("x"), "--pace", "realtime"]
     publisher = children.start("publish", words)
-    publisher.wait_until(lambda: any(message.kind == flv.VIDEO for message in tap.messages()), 5, "first picture")
+    publisher.wait_until(lambda: any(message.kind == flv.VIDEO for message in tap.messages()), 5, "first frame")
     time.sleep(2)
     stamps = [message.timestamp for message in tap.messages() if message.kind == flv.VIDEO]
     assert 1700 <= stamps[-1] <= 2300
@@ -70,7 +72,7 @@ def test_a_file_with_b_frames_keeps_its_composition_offsets(children, tmp_path):
     media.run_ffmpeg(
         "-f", "lavfi", "-i", "testsrc2=s=320x240:r=30:d=2", "-c:v", "libx264", "-bf", 3, "-pix_fmt", "yuv420p", path
     )
-    offsets = {tag.body[2:5] for tag in media_of(path) if tag.is_picture}
+    offsets = {tag.body[2:5] for tag in media_of(path) if tag.is_frame}
     assert len(offsets) > 1
     receiver = Receiver(children)
     publish(children, path, receiver.url(), "fast")
@@ -91,7 +93,7 @@ def test_late_timestamps_cross_the_wire(children, encoded_flv, tmp_path, shift):
     assert relative(wrapped) == relative(tags)
 
 
-def test_a_large_picture_crosses_the_wire(children, tmp_path):
+def test_a_large_frame_crosses_the_wire(children, tmp_path):
     path = tmp_path / "large.flv"
     media.run_ffmpeg(
         "-f", "lavfi", "-i", "testsrc2=s=1280x720:r=10:d=1,noise=alls=100:allf=t", "-c:v", "libx264", "-qp", 2,
@@ -132,7 +134,7 @@ def test_a_signal_that_mutes_a_live_stream_does_no_harm(children, encoded_flv):
     assert media_of(receiver.recording()) == media_of(encoded_flv)
 
 
-def begins_late(path, encoded_flv, seconds: int):
+def starts_late(path, encoded_flv, seconds: int):
     """As a receiver records that a publisher has come back to: headers and metadata at 0, media much later."""
     tags = flv.read_tags(encoded_flv)
     shift = seconds * 1000
@@ -144,18 +146,18 @@ def begins_late(path, encoded_flv, seconds: int):
 
 # The last is beyond 2^31 ms.
 @pytest.mark.parametrize("seconds", [6, 3600, 2_200_000])
-def test_a_file_whose_media_begins_late_is_published_from_there(children, encoded_flv, tmp_path, seconds):
+def test_a_file_whose_media_starts_late_is_published_from_there(children, encoded_flv, tmp_path, seconds):
     path = tmp_path / "late.flv"
-    begins_late(path, encoded_flv, seconds)
+    starts_late(path, encoded_flv, seconds)
     receiver = Receiver(children)
     took = publish(children, path, receiver.url())
     assert 3.5 <= took <= 5.5
     assert len(media_of(receiver.recording())) == len(media_of(path))
 
 
-def test_a_given_length_counts_from_the_first_picture(children, encoded_flv, tmp_path):
+def test_a_given_length_counts_from_the_first_frame(children, encoded_flv, tmp_path):
     path = tmp_path / "late.flv"
-    begins_late(path, encoded_flv, 6)
+    starts_late(path, encoded_flv, 6)
     receiver = Receiver(children)
     words = [TALLYCAM, "publish", "--from-flv", path, "--url", receiver.url(), "--duration", "2", "--events", "json"]
     publisher = children.run("publish", words)
@@ -172,11 +174,11 @@ def test_a_file_tells_its_states_and_how_it_goes(children, encoded_flv):
     assert states == ["connecting", "connected", "disconnecting", "disconnected"]
     status = [event for event in events(publisher) if event["name"] == "status"]
     assert 3 <= len(status) <= 4
-    begin = last_event(publisher, "publishing")["t"]
-    assert all(abs(event["t"] - begin - number) < 0.2 for number, event in enumerate(status, start=1))
+    start = last_event(publisher, "publishing")["t"]
+    assert all(abs(event["t"] - start - number) < 0.2 for number, event in enumerate(status, start=1))
     for event in status:
         assert event["code"] == 2002 and event["state"] == "connected"
-        assert abs(event["videoFramesPerSecond"] - 30) < 4 and abs(event["audioFramesPerSecond"] - 43) < 6
+        assert abs(event["videoFramesPerSecond"] - 30) < 4 and abs(event["audioPacketsPerSecond"] - 43) < 6
         assert event["bitsPerSecond"] > 10_000
     assert all(a["videoFrames"] < b["videoFrames"] for a, b in itertools.pairwise(status))
 

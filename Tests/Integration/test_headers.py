@@ -1,4 +1,4 @@
-"""Profile, level, size and key frames of every quality and dimension, read from what was received."""
+"""Profile, level, size and keyframes of every quality and dimension, read from what was received."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -7,6 +7,8 @@ from expected import DIMENSIONS, KEY_INTERVAL, QUALITIES, level_for
 from processes import Children
 from recording import Recording, assert_whole
 from tallycam import Receiver, last_event, start_publisher
+
+pytestmark = [pytest.mark.takes(minutes=0.4, processors=0.3), pytest.mark.paced]
 
 # Where levels change: 640x480 fits every quality's own, the larger ones need more.
 LEVEL_SIZES = [(416, 234), (640, 480), (960, 540), (1280, 720)]
@@ -80,10 +82,10 @@ def test_a_size_of_whole_macroblocks_is_not_rounded(children):
     assert "round" not in log
 
 
-def test_the_default_is_medium1_at_640x480_with_128_kbit_of_sound(children):
+def test_the_default_is_medium1_at_640x480_with_128_kbit_of_audio(children):
     [(recording, sent, _)] = publish_all(children, [{"duration": 2}], 1)
     assert (recording.sps.width, recording.sps.height, recording.sps.profile_name) == (640, 480, "Baseline")
-    assert 59 <= len(recording.pictures) + sent["videoSkipped"] <= 61
+    assert 59 <= len(recording.frames) + sent["videoSkipped"] <= 61
     assert abs(recording.audio_kbps() / 128 - 1) <= 0.05
 
 
@@ -94,15 +96,15 @@ def long_enough(module_children):
 
 
 @pytest.mark.parametrize("name", QUALITIES)
-def test_key_frames_are_two_seconds_apart(long_enough, name):
+def test_keyframes_are_two_seconds_apart(long_enough, name):
     recording, sent, _ = long_enough[name]
     assert len(recording.key_times) == 3
     gaps = [after - before for before, after in zip(recording.key_times, recording.key_times[1:])]
-    one_picture = 1000 / QUALITIES[name].fps
-    assert all(abs(gap - 1000 * KEY_INTERVAL) <= one_picture + 1 for gap in gaps), gaps
+    one_frame = 1000 / QUALITIES[name].fps
+    assert all(abs(gap - 1000 * KEY_INTERVAL) <= one_frame + 1 for gap in gaps), gaps
     captured = sent["videoFrames"] + sent["videoSkipped"]
     assert abs(captured - 4.6 * QUALITIES[name].fps) <= 1.5, sent
-    assert recording.sounds == []
+    assert recording.audio_packets == []
 
 
 @pytest.mark.parametrize("name, kbps", [("High1", 96), ("High2", 128)])

@@ -1,4 +1,4 @@
-"""A live stream is changed: several settings at one key frame, or by one clean restart where players could not follow."""
+"""A live stream is changed: several settings at one keyframe, or by one clean restart where players could not follow."""
 
 import subprocess
 import time
@@ -8,7 +8,9 @@ from processes import Children, Process
 from recording import Recording
 from tallycam import TALLYCAM, Receiver, events, publish_arguments, start_publisher, wait_for_event
 
-# Seconds to which a sound's begin is told apart: an AAC packet and the overlap with its neighbours.
+pytestmark = pytest.mark.takes(minutes=0.7, processors=0.1)
+
+# Seconds to which an audio packet's start is distinguished: an AAC packet and the overlap with its neighbours.
 AUDIO_BLUR = 0.1
 
 
@@ -33,8 +35,8 @@ def wait_for(publisher: Process, name: str, count: int) -> list[dict]:
     return found()
 
 
-def silence_begins(path) -> float:
-    """Seconds from the first sound to where it falls silent for good."""
+def silence_starts(path) -> float:
+    """Seconds from the first audio to where it falls silent for good."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"],
         capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL,
@@ -44,9 +46,9 @@ def silence_begins(path) -> float:
 
 
 @pytest.mark.parametrize("form", ["transaction", "one line"])
-def test_all_changes_take_effect_at_one_key_frame(children, nginx, form):
+def test_all_changes_take_effect_at_one_keyframe(children, nginx, form):
     publisher = start(children, nginx.url("live"))
-    time.sleep(2.7)  # between two key frames
+    time.sleep(2.7)  # between two keyframes
     changes = ["quality Low1", "audio-quality Low1", "mute on"]
     if form == "transaction":
         send(publisher, "begin", *(f"set {change}" for change in changes))
@@ -67,21 +69,21 @@ def test_all_changes_take_effect_at_one_key_frame(children, nginx, form):
     assert recording.decoded.complaints == ""
     assert recording.disorder() == []
     assert len([tag for tag in recording.tags if tag.is_video_header]) == 1, "it is one stream"
-    times = [tag.timestamp for tag in recording.pictures]
+    times = [tag.timestamp for tag in recording.frames]
     gaps = [after - before for before, after in zip(times, times[1:])]
-    # 30 pictures a second before, 12 from the key frame on.
+    # 30 frames a second before, 12 from the keyframe on.
     border = next(at for at, gap in enumerate(gaps) if gap > 50)
     assert all(gap < 50 for gap in gaps[:border]) and all(gap > 50 for gap in gaps[border:]), gaps
-    assert recording.pictures[border].is_key_picture
-    begin = times[border]
-    assert min(abs(begin - key - 2000 * turn) for turn in (1, 2) for key in recording.key_times[:1]) > 200, (
-        "it is a key frame of its own, beside those that come every 2 s"
+    assert recording.frames[border].is_keyframe
+    crossing = times[border]
+    assert min(abs(crossing - key - 2000 * turn) for turn in (1, 2) for key in recording.key_times[:1]) > 200, (
+        "it is a keyframe of its own, beside those that come every 2 s"
     )
-    # From there on sound is silent and has half its bits.
-    heard = recording.sounds[0].timestamp / 1000 + silence_begins(recording.path)
-    assert abs(heard - begin / 1000) < AUDIO_BLUR, (heard, begin)
-    before = [len(tag.body) for tag in recording.sounds if tag.timestamp < begin - 200]
-    after = [len(tag.body) for tag in recording.sounds if tag.timestamp > begin + 500]
+    # From there on audio is silent and has half its bits.
+    heard = recording.audio_packets[0].timestamp / 1000 + silence_starts(recording.path)
+    assert abs(heard - crossing / 1000) < AUDIO_BLUR, (heard, crossing)
+    before = [len(tag.body) for tag in recording.audio_packets if tag.timestamp < crossing - 200]
+    after = [len(tag.body) for tag in recording.audio_packets if tag.timestamp > crossing + 500]
     assert sum(after) / len(after) < 0.6 * sum(before) / len(before)
 
 
@@ -105,16 +107,16 @@ def test_more_than_the_header_announced_comes_with_a_new_header(children, change
     # The source was not opened for Low1 alone.
     [changed] = wait_for_last_quality(publisher)
     assert changed["framesPerSecond"] == fps
-    times = [tag.timestamp for tag in recording.pictures]
+    times = [tag.timestamp for tag in recording.frames]
     gaps = [after - before for before, after in zip(times, times[1:])]
-    # To one picture of 30 in a second; the encoder may leave some out.
+    # To one frame of 30 in a second; the encoder may leave some out.
     for part, rate in ((gaps[:12], 12), (gaps[-20:], fps)):
         usual = sorted(part)[len(part) // 2]
         assert abs(usual - 1000 / rate) < (3 if rate == 30 else 20), gaps
 
 
 def test_a_quality_that_nobody_can_change_has_a_source_of_its_own_rate(children):
-    """Pictures that nobody will ever ask for are not made."""
+    """Frames that nobody will ever ask for are not made."""
     receiver = Receiver(children)
     publisher = start_publisher(children, receiver.url(), quality="Low1", dimension="320x240", duration=3)
     assert publisher.wait(20) == 0, publisher.report()
@@ -147,8 +149,8 @@ def test_what_players_cannot_follow_takes_one_clean_restart(children):
         assert recording.sample_rate == rate
         assert len([tag for tag in recording.tags if tag.is_video_header]) == 1
         assert len([tag for tag in recording.tags if tag.is_audio_header]) == 1
-        assert recording.pictures[0].is_key_picture and len(recording.pictures) > 30
-        assert len(recording.sounds) > 30
+        assert recording.frames[0].is_keyframe and len(recording.frames) > 30
+        assert len(recording.audio_packets) > 30
     assert second.metadata["width"] == 416 and second.metadata["audiosamplerate"] == 48_000
 
 
@@ -183,7 +185,7 @@ def test_commands_and_their_help_on_a_terminal(children, kind):
     receiver = Receiver(children)
     terminal = on_terminal(children, receiver.url(), kind)
     send(terminal, "help", "set mute of\x7fn" if kind == "xterm" else "set mute on")
-    terminal.wait_until(lambda: "muted: sound goes out as silence" in terminal.stdout, 5, "the change")
+    terminal.wait_until(lambda: "muted: audio goes out as silence" in terminal.stdout, 5, "the change")
     assert "forget what was noted" in terminal.stdout
     send(terminal, "stop")
     assert terminal.wait(10) == 0, terminal.report()
@@ -213,12 +215,12 @@ def test_a_bit_rate_above_the_tables_level_is_carried(children):
     assert Recording(receiver.recording()).decoded.complaints == ""
 
 
-def test_sound_alone_is_a_stream(children, nginx):
-    publisher = start_publisher(children, nginx.url("sound"), video="none", duration=4)
+def test_audio_alone_is_a_stream(children, nginx):
+    publisher = start_publisher(children, nginx.url("audio"), video="none", duration=4)
     assert publisher.wait(20) == 0, publisher.report()
-    recording = Recording(nginx.recording("sound"))
+    recording = Recording(nginx.recording("audio"))
     assert recording.decoded.complaints == ""
-    assert recording.pictures == [] and not any(tag.is_video_header for tag in recording.tags)
+    assert recording.frames == [] and not any(tag.is_video_header for tag in recording.tags)
     assert 3.8 < recording.audio_seconds < 4.2
-    assert recording.decoded.audio_frames == len(recording.sounds)
+    assert recording.decoded.audio_frames == len(recording.audio_packets)
     assert "width" not in recording.metadata

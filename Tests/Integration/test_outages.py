@@ -10,8 +10,10 @@ from scenarios import SideBySide, count_events, publish_small, seconds_to_end, w
 from servers import NginxRTMP
 from tallycam import events, wait_for_event
 
-# Headers and metadata are smaller; one picture more is larger.
-BYTES_WITH_PICTURES = 4000
+pytestmark = [pytest.mark.takes(minutes=0.4, processors=0.3), pytest.mark.paced]
+
+# Headers and metadata are smaller; one frame more is larger.
+BYTES_WITH_FRAMES = 4000
 
 
 class Network:
@@ -53,7 +55,7 @@ class Network:
         self.run(edge, "ip", "route", "add", "default", "via", middle_address)
 
     def swallow_packets(self) -> None:
-        """What the publisher sends vanishes on the way; nobody is told."""
+        """What the publisher sends vanishes on the way; nobody learns of it."""
         self.run("router", "ip", "route", "add", "blackhole", f"{self.SERVER}/32")
 
     def pass_packets(self) -> None:
@@ -79,21 +81,21 @@ def start_live(children, nginx, prefix=()):
     """A stream that is on the server, and says how it goes."""
     publisher = publish_small(children, nginx.url("x"), prefix=prefix, reconnect="endless")
     wait_for_event(publisher, "publishing", 10)
-    wait_for_pictures(nginx, publisher, recordings=1, timeout=5)
+    wait_for_frames(nginx, publisher, recordings=1, timeout=5)
     time.sleep(1)
     return publisher
 
 
-def wait_for_pictures(nginx, publisher, recordings: int, timeout: float) -> float:
-    """Waits until the server has so many recordings, with pictures in the last; says how long that took."""
+def wait_for_frames(nginx, publisher, recordings: int, timeout: float) -> float:
+    """Waits until the server has so many recordings, with frames in the last; says how long that took."""
 
     def has_come() -> bool:
         paths = nginx.all_recordings()
-        return len(paths) >= recordings and paths[-1].stat().st_size > BYTES_WITH_PICTURES
+        return len(paths) >= recordings and paths[-1].stat().st_size > BYTES_WITH_FRAMES
 
-    begin = time.monotonic()
-    publisher.wait_until(has_come, timeout, f"picture in recording {recordings}")
-    return time.monotonic() - begin
+    start = time.monotonic()
+    publisher.wait_until(has_come, timeout, f"frame in recording {recordings}")
+    return time.monotonic() - start
 
 
 def finish(nginx, publisher, took):
@@ -113,7 +115,7 @@ def restart(children, signal_number: int, pause: float):
     # Recordings are named by the second.
     time.sleep(pause)
     nginx.start()
-    return finish(nginx, publisher, wait_for_pictures(nginx, publisher, 2, 10))
+    return finish(nginx, publisher, wait_for_frames(nginx, publisher, 2, 10))
 
 
 def recorded(nginx) -> int:
@@ -121,10 +123,10 @@ def recorded(nginx) -> int:
 
 
 def wait_for_more(nginx, publisher, size: int) -> float:
-    """Waits for pictures on the old connection or a new one; says how long that took."""
-    begin = time.monotonic()
-    publisher.wait_until(lambda: recorded(nginx) > size + BYTES_WITH_PICTURES, 15, "more pictures")
-    return time.monotonic() - begin
+    """Waits for frames on the old connection or a new one; says how long that took."""
+    start = time.monotonic()
+    publisher.wait_until(lambda: recorded(nginx) > size + BYTES_WITH_FRAMES, 15, "more frames")
+    return time.monotonic() - start
 
 
 def swallow(children, seconds: float):
@@ -170,11 +172,11 @@ def change_address(children):
     publisher = start_live(children, nginx, network.prefix("client"))
     network.lose_address()
     network.get_address("10.77.1.3")
-    begin = time.monotonic()
+    start = time.monotonic()
     wait_for_count(publisher, "reconnecting", 1, 5)
-    noticed = time.monotonic() - begin
+    noticed = time.monotonic() - start
     wait_for_count(publisher, "connected", 2, 5)
-    connected = time.monotonic() - begin
+    connected = time.monotonic() - start
     seconds_to_end(publisher)
     return publisher, noticed, connected
 
@@ -192,7 +194,7 @@ def kill_beside_dead_link(children, pause: float):
     nginx.process.wait(5)
     time.sleep(pause)
     nginx.start()
-    return finish(nginx, publisher, wait_for_pictures(nginx, publisher, 2, 10))
+    return finish(nginx, publisher, wait_for_frames(nginx, publisher, 2, 10))
 
 
 def stop_without_network(children, cut: str, seconds: float):
@@ -230,7 +232,7 @@ RUNS = {
     "killed for 10 s, another link down": (kill_beside_dead_link, 10),
 }
 # Nobody tells of packets that come through again: new connections are tried all the time. A link's return is
-# told at once, and nothing has to wait for another attempt.
+# reported at once, and nothing has to wait for another attempt.
 LIMIT = 1
 LIMITS = {"unplugged for 2 s": 0.6, "unplugged for 8 s": 0.6}
 
@@ -244,10 +246,10 @@ EITHER = {"swallowed for 1.5 s", "swallowed for 3 s", "unplugged for 2 s"}
 def runs(tmp_path_factory):
     runs = SideBySide(tmp_path_factory.mktemp("outages"), workers=len(RUNS) + len(STOPS) + 1)
     for name, (function, *arguments) in RUNS.items():
-        runs.begin(name, function, *arguments)
+        runs.start(name, function, *arguments)
     for name, (cut, seconds, _) in STOPS.items():
-        runs.begin(f"stop {name}", stop_without_network, cut, seconds)
-    runs.begin("another address", change_address)
+        runs.start(f"stop {name}", stop_without_network, cut, seconds)
+    runs.start("another address", change_address)
     yield runs
     runs.end()
 
@@ -259,10 +261,10 @@ def test_media_flows_again(runs, name):
     assert took < LIMITS.get(name, LIMIT), publisher.report()
     last = recordings[-1]
     assert last.decoded.complaints == ""
-    assert last.pictures[0].is_key_picture
+    assert last.frames[0].is_keyframe
     assert last.disorder() == []
     # What was sent before stays readable.
-    assert recordings[0].pictures[0].is_key_picture
+    assert recordings[0].frames[0].is_keyframe
     assert len(recordings) == count_events(publisher, "publishing")
     if name in SURVIVED:
         assert len(recordings) == 1
@@ -287,7 +289,7 @@ def test_a_way_that_swallows_packets_is_noticed_within_five_seconds(runs):
 
 
 @pytest.mark.parametrize("seconds", [2, 8])
-def test_a_link_is_told_at_once(runs, seconds):
+def test_a_link_is_reported_at_once(runs, seconds):
     publisher, _, _ = runs.result(f"unplugged for {seconds} s")
     [down] = [event["t"] for event in events(publisher) if event["name"] == "linkDown"]
     [up] = [event["t"] for event in events(publisher) if event["name"] == "linkUp"]
@@ -298,7 +300,7 @@ def test_a_link_is_told_at_once(runs, seconds):
 
 
 def test_a_connection_whose_address_is_gone_is_given_up_at_once(runs):
-    # The server cannot be told, and gives the name to nobody else before it misses the old connection.
+    # The server cannot be reported, and gives the name to nobody else before it misses the old connection.
     publisher, noticed, connected = runs.result("another address")
     assert noticed < 0.5, publisher.report()
     assert connected < 1, publisher.report()

@@ -153,10 +153,10 @@ def test_the_right_password_lets_the_stream_through(nginx, children, encoded_flv
     assert first == "" and named == f"authmod={scheme}&user={USER}"
     assert answered.startswith(named) and "response=" in answered
     assert_whole(Recording(nginx.recording("x")), last_event(publisher, "ended"))
-    assert_nothing_told(publisher, gate)
+    assert_nothing_reported(publisher, gate)
 
 
-def assert_nothing_told(publisher, gate) -> None:
+def assert_nothing_reported(publisher, gate) -> None:
     said = publisher.stdout + publisher.stderr
     for secret in [PASSWORD, "hush", "response=", "authmod=", *(gate.answers[2:3] or ["response="])]:
         assert secret not in said
@@ -179,7 +179,7 @@ def test_a_wrong_login_ends_the_stream_at_once(nginx, children, scheme, name):
     assert failed["code"] == -1005
     assert words in failed["message"]
     assert nginx.all_recordings() == []
-    assert_nothing_told(publisher, gate)
+    assert_nothing_reported(publisher, gate)
 
 
 def test_a_server_that_asks_again_and_again_is_left(nginx, children, scheme):

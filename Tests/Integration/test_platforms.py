@@ -28,35 +28,35 @@ def publish_to(children, host: str, receiver: FaultyReceiver, **options):
     return children.run("publish", [*prefix, TALLYCAM, *words], timeout=30)
 
 
-def key_frame_seconds(recording) -> float:
-    """The longest way from one key frame to the next."""
+def keyframe_seconds(recording) -> float:
+    """The longest way from one keyframe to the next."""
     return max(later - earlier for earlier, later in itertools.pairwise(recording.key_times)) / 1000
 
 
 @pytest.mark.parametrize("host", [YOUTUBE, "localhost"])
-def test_silence_is_sent_where_a_stream_needs_sound(children, host):
+def test_silence_is_sent_where_a_stream_needs_audio(children, host):
     receiver = FaultyReceiver(children, [])
     publisher = publish_to(children, host, receiver, **{**SMALL, "audio": "none"}, duration=2)
     assert publisher.child.returncode == 0, publisher.report()
     [recording] = receiver.recordings()
-    assert len(recording.pictures) >= 20
+    assert len(recording.frames) >= 20
     if host == YOUTUBE:
         assert 1.5 < recording.audio_seconds < 2.5
         assert recording.decoded.complaints == ""
-        assert "YouTube shows no stream without sound; silence is sent" in publisher.stderr
+        assert "YouTube shows no stream without audio; silence is sent" in publisher.stderr
     else:
-        assert recording.sounds == []
+        assert recording.audio_packets == []
 
 
 @pytest.mark.parametrize("quality", ["Low1", "Medium1"])
-def test_key_frames_come_as_the_service_wants_them(children, quality):
+def test_keyframes_come_as_the_service_wants_them(children, quality):
     receiver = FaultyReceiver(children, [])
     options = {"quality": quality, "dimension": "416x234", "duration": 5}
     publisher = publish_to(children, TWITCH, receiver, **options)
     assert publisher.child.returncode == 0, publisher.report()
     [recording] = receiver.recordings()
     assert len(recording.key_times) >= 3
-    assert key_frame_seconds(recording) <= 2.05
+    assert keyframe_seconds(recording) <= 2.05
 
 
 @pytest.mark.parametrize("options", [{}, {"from_flv": None}], ids=["live", "file"])
@@ -66,7 +66,7 @@ def test_a_service_that_takes_rtmps_only_is_not_tried_without(children, options,
         options = {"from_flv": encoded_flv, "video": None, "audio": None}
     publisher = publish_to(children, FACEBOOK, receiver, **options)
     assert publisher.child.returncode == 2, publisher.report()
-    assert "Facebook takes RTMPS only; begin the URL with rtmps://" in publisher.stderr
+    assert "Facebook takes RTMPS only; start the URL with rtmps://" in publisher.stderr
     assert "accepted" not in receiver.process.stdout
 
 
@@ -91,7 +91,7 @@ def test_a_disabled_stream_is_not_published(children, tmp_path):
 
 @pytest.fixture(scope="module")
 def resized_flv(tmp_path_factory):
-    """Two seconds of one size, then two of another, as an encoder writes that is set to another size; no sound."""
+    """Two seconds of one size, then two of another, as an encoder writes that is set to another size; no audio."""
     directory = tmp_path_factory.mktemp("resized")
     tags = []
     for number, size in enumerate(["416x234", "640x360"]):
@@ -119,14 +119,14 @@ def test_the_size_does_not_change_where_the_service_refuses_it(children, host, r
         assert "changes from 416x234 to 640x360 after 2.0 s, which Twitch does not take" in publisher.stderr
         assert last_event(publisher, "failed")["code"] == -1305
         # What came before is whole, and ended as RTMP asks.
-        assert len(recording.pictures) == 60
+        assert len(recording.frames) == 60
         assert recording.decoded.complaints == ""
     else:
         assert publisher.child.returncode == 0, publisher.report()
-        assert len(recording.pictures) == 120
+        assert len(recording.frames) == 120
 
 
-def test_a_silent_file_is_warned_about_where_a_stream_needs_sound(children, tmp_path):
+def test_a_silent_file_is_warned_about_where_a_stream_needs_audio(children, tmp_path):
     path = tmp_path / "silent.flv"
     media.run_ffmpeg(
         "-f", "lavfi", "-i", "testsrc2=s=416x234:r=10:d=8", "-c:v", "libx264", "-preset", "ultrafast",
@@ -136,6 +136,6 @@ def test_a_silent_file_is_warned_about_where_a_stream_needs_sound(children, tmp_
     options = {"from_flv": path, "video": None, "audio": None, "pace": "fast"}
     publisher = publish_to(children, YOUTUBE, receiver, **options)
     assert publisher.child.returncode == 0, publisher.report()
-    assert publisher.stderr.count("YouTube shows no stream without sound, and the file has none") == 1
-    assert publisher.stderr.count("YouTube wants a key frame every 2 s; the file's are 6.0 s apart") == 1
+    assert publisher.stderr.count("YouTube shows no stream without audio, and the file has none") == 1
+    assert publisher.stderr.count("YouTube wants a keyframe every 2 s; the file's are 6.0 s apart") == 1
     assert [event for event in events(publisher) if event["code"] < 0] == []

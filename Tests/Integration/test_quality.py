@@ -13,6 +13,8 @@ from recording import Recording, assert_whole
 from servers import FFmpegListener, NginxRTMP
 from tallycam import Receiver, decoded_at_pace, last_event, start_publisher
 
+pytestmark = [pytest.mark.takes(minutes=0.8, processors=0.5), pytest.mark.paced]
+
 SECONDS = 20
 MEASURED = ["Low1", "Medium1", "High1", "High3"]
 
@@ -78,15 +80,15 @@ def test_it_decodes_and_nothing_is_missing(stream):
     assert_whole(stream.recording, stream.sent)
 
 
-def test_every_captured_picture_was_sent_or_skipped(stream, quality):
+def test_every_captured_frame_was_sent_or_skipped(stream, quality):
     captured = stream.sent["videoFrames"] + stream.sent["videoSkipped"]
     assert abs(captured - SECONDS * quality.fps) <= 1, stream.sent
 
 
 def test_the_frame_rate_is_exact(stream, quality):
-    """Pictures lie on a grid of the quality's rate; what the encoder skipped leaves its place empty."""
-    times = [tag.timestamp for tag in stream.recording.pictures]
-    if quality.name != "High3":  # a pipe's pictures come when their writer writes them
+    """Frames lie on a grid of the quality's rate; what the encoder skipped leaves its place empty."""
+    times = [tag.timestamp for tag in stream.recording.frames]
+    if quality.name != "High3":  # a pipe's frames come when their writer writes them
         places = [(time - times[0]) * quality.fps / 1000 for time in times]
         # FLV rounds to a millisecond, half of one on each end.
         assert max(abs(place - round(place)) for place in places) <= quality.fps * 1.01 / 1000
@@ -95,15 +97,15 @@ def test_the_frame_rate_is_exact(stream, quality):
     assert abs((captured - 1) / span - quality.fps) <= 0.1
 
 
-def test_sound_and_picture_begin_together(stream):
-    first = stream.recording.pictures[0].timestamp, stream.recording.sounds[0].timestamp
+def test_audio_and_video_start_together(stream):
+    first = stream.recording.frames[0].timestamp, stream.recording.audio_packets[0].timestamp
     assert abs(first[0] - first[1]) < 100, first
 
 
-def test_sound_lasts_as_long_as_the_picture(stream):
-    pictures, sounds = stream.recording.pictures, stream.recording.sounds
-    assert abs(pictures[-1].timestamp - sounds[-1].timestamp) < 200
-    gaps = [after.timestamp - before.timestamp for before, after in zip(sounds, sounds[1:])]
+def test_audio_lasts_as_long_as_the_video(stream):
+    frames, audio_packets = stream.recording.frames, stream.recording.audio_packets
+    assert abs(frames[-1].timestamp - audio_packets[-1].timestamp) < 200
+    gaps = [after.timestamp - before.timestamp for before, after in zip(audio_packets, audio_packets[1:])]
     assert max(gaps) <= 24, "AAC at 44.1 kHz has a unit every 23.2 ms"
 
 
@@ -112,11 +114,11 @@ def test_the_bitrate_is_the_presets(stream, quality):
     assert abs(kbps / quality.kbps - 1) <= 0.05, f"{kbps:.0f} kbit/s for {quality.kbps}"
 
 
-def test_a_key_frame_comes_every_two_seconds(stream):
+def test_a_keyframe_comes_every_two_seconds(stream):
     keys = stream.recording.key_times
     gaps = [after - before for before, after in zip(keys, keys[1:])]
     assert len(keys) == SECONDS / KEY_INTERVAL
-    # A skipped picture may put a key frame off to the next one.
+    # A skipped frame may put a keyframe off to the next one.
     assert all(abs(gap - 1000 * KEY_INTERVAL) <= 200 for gap in gaps), gaps
 
 

@@ -1,4 +1,4 @@
-"""Raw pictures and sound from files, pipes and FIFOs arrive as what they were."""
+"""Raw frames and audio from files, pipes and FIFOs arrive as what they were."""
 
 import math
 import os
@@ -10,6 +10,8 @@ import pytest
 from processes import Children
 from recording import Recording, assert_whole
 from tallycam import Receiver, decoded_at_pace, last_event, start_publisher
+
+pytestmark = [pytest.mark.takes(minutes=0.9, processors=0.2), pytest.mark.paced]
 
 SECONDS = 2
 
@@ -26,7 +28,7 @@ def clip(tmp_path_factory):
 
 
 def psnr(received, original, filters: str = "null") -> tuple[float, float, float]:
-    """Peak signal to noise in dB for Y, U and V, picture by picture, over the whole stream."""
+    """Peak signal to noise in dB for Y, U and V, frame by frame, over the whole stream."""
     graph = f"[1:v]{filters}[b];[0:v]setpts=N[a];[b]setpts=N[c];[a][c]psnr"
     run = subprocess.run(
         ["ffmpeg", "-v", "info", "-i", received, "-i", original, "-lavfi", graph, "-f", "null", "-"],
@@ -47,7 +49,7 @@ def publish_and_record(children: Children, stdin=None, **options) -> tuple[Recor
 
 
 @pytest.mark.parametrize("format, pixels", [("i420", "yuv420p"), ("nv12", "nv12")])
-def test_the_picture_is_the_files(children, clip, tmp_path, format, pixels):
+def test_the_frame_is_the_files(children, clip, tmp_path, format, pixels):
     raw = media.make_raw(clip, tmp_path / "x.raw", 320, 240, 30, SECONDS, pixels)
     source = f"raw:{raw},format={format},size=320x240,fps=30"
     recording, sent, _ = publish_and_record(children, video=source, quality="High3", dimension="320x240")
@@ -77,7 +79,7 @@ def test_another_shape_keeps_its_aspect_with_a_warning(children, clip, tmp_path)
 
 
 def test_standard_input_takes_what_ffmpeg_decodes(children, clip):
-    """The README's example, shortened. ffmpeg catches up at its begin, so times are not looked at."""
+    """The example of docs/commands.md, shortened. ffmpeg catches up at its start, so times are not looked at."""
     decoder = children.start("decoder", [
         "ffmpeg", "-v", "error", "-re", "-i", clip, "-vf", "scale=1280:720",
         "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
@@ -95,12 +97,12 @@ def test_standard_input_is_paced_by_its_writer(children, clip):
         children, stdin=camera.pipe, video="raw:-,format=i420,size=320x240,fps=30", quality="High1", dimension="320x240"
     )
     assert sent["videoFrames"] + sent["videoSkipped"] == SECONDS * 30
-    span = recording.pictures[-1].timestamp - recording.pictures[0].timestamp
+    span = recording.frames[-1].timestamp - recording.frames[0].timestamp
     assert abs(span - (SECONDS - 1 / 30) * 1000) < 200
 
 
 def test_a_fifo_is_read_like_a_pipe(children, clip, tmp_path):
-    fifo = tmp_path / "pictures"
+    fifo = tmp_path / "frames"
     os.mkfifo(fifo)
     children.start("decoder", [
         "ffmpeg", "-v", "error", "-y", "-re", "-i", clip, "-f", "rawvideo", "-pix_fmt", "nv12", fifo,
@@ -111,8 +113,8 @@ def test_a_fifo_is_read_like_a_pipe(children, clip, tmp_path):
     assert sent["videoFrames"] + sent["videoSkipped"] == SECONDS * 30
 
 
-def test_a_pipe_that_is_not_paced_keeps_every_picture_in_order(children, clip):
-    """All pictures come at once: each has a timestamp of its own all the same."""
+def test_a_pipe_that_is_not_paced_keeps_every_frame_in_order(children, clip):
+    """All frames come at once: each has a timestamp of its own all the same."""
     decoder = children.start("decoder", [
         "ffmpeg", "-v", "error", "-i", clip, "-vf", "scale=320:240", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
     ], piped=True)  # fmt: skip
@@ -127,8 +129,8 @@ def test_a_faster_source_is_thinned_out_evenly(children, clip, tmp_path, quality
     source = f"raw:{raw},format=i420,size=320x240,fps=30"
     recording, sent, _ = publish_and_record(children, video=source, quality=quality, dimension="320x240")
     assert abs(sent["videoFrames"] + sent["videoSkipped"] - SECONDS * fps) <= 1
-    # Each keeps the time at which it was taken: at most half a picture of the source off the even grid.
-    times = [tag.timestamp for tag in recording.pictures]
+    # Each keeps the time at which it was taken: at most half a frame of the source off the even grid.
+    times = [tag.timestamp for tag in recording.frames]
     places = [(time - times[0]) * fps / 1000 for time in times]
     assert max(abs(place - round(place)) for place in places) <= fps / 30 / 2 + 0.02
 
@@ -147,7 +149,7 @@ def frequency(path, rate: int = 44100) -> float:
 
 
 @pytest.mark.parametrize("rate, channels", [(44100, 2), (48000, 2), (48000, 1), (22050, 1)])
-def test_raw_sound_keeps_its_pitch(children, tmp_path, rate, channels):
+def test_raw_audio_keeps_its_pitch(children, tmp_path, rate, channels):
     pcm = tmp_path / "tone.pcm"
     media.run_ffmpeg(
         "-f", "lavfi", "-i", f"sine=1000:r={rate}:d={SECONDS}", "-af", "volume=8", "-ac", channels, "-f", "s16le", pcm
@@ -174,5 +176,5 @@ def test_the_tone_is_a_tone_and_silence_is_silent(children):
 @pytest.mark.parametrize("missing", ["video", "audio"])
 def test_one_track_alone_is_a_stream_too(children, missing):
     recording, _, _ = publish_and_record(children, **{missing: "none"}, quality="Low1", dimension="320x240", duration=1)
-    assert bool(recording.pictures) == (missing == "audio")
-    assert bool(recording.sounds) == (missing == "video")
+    assert bool(recording.frames) == (missing == "audio")
+    assert bool(recording.audio_packets) == (missing == "video")

@@ -7,7 +7,9 @@ from recording import Recording
 from rtmp_wire import OBSLikePublisher
 from tallycam import TALLYCAM, Receiver, last_event, wait_for_event
 
-PICTURES = 90
+pytestmark = [pytest.mark.takes(minutes=0.4, processors=0.3), pytest.mark.paced]
+
+FRAMES = 90
 
 
 @pytest.fixture
@@ -15,14 +17,14 @@ def receiver(children):
     return Receiver(children)
 
 
-def assert_counts(receiver: Receiver, pictures: int, sounds: int) -> Recording:
+def assert_counts(receiver: Receiver, frames: int, audio_packets: int) -> Recording:
     summary = receiver.summary()
     recording = Recording(receiver.recording())
     assert recording.decoded.complaints == ""
     assert recording.disorder() == []
-    assert len(recording.pictures) == recording.decoded.pictures == summary["videoFrames"] == pictures
-    assert len(recording.sounds) == recording.decoded.audio_frames == sounds
-    assert abs(summary["audioSeconds"] - sounds * 1024 / 44100) < 0.01
+    assert len(recording.frames) == recording.decoded.frames == summary["videoFrames"] == frames
+    assert len(recording.audio_packets) == recording.decoded.audio_frames == audio_packets
+    assert abs(summary["audioSeconds"] - audio_packets * 1024 / 44100) < 0.01
     return recording
 
 
@@ -36,29 +38,29 @@ def test_it_takes_ffmpeg(receiver, children, encoded_flv):
     ])  # fmt: skip
     assert publisher.child.returncode == 0, publisher.report()
     sent = media_of(encoded_flv)
-    recording = assert_counts(receiver, 120, sum(tag.is_sound for tag in sent))
+    recording = assert_counts(receiver, 120, sum(tag.is_audio for tag in sent))
     assert media_of(recording.path) == sent
 
 
 def test_it_takes_ffmpeg_encoding_live(receiver, children):
     publisher = children.run("ffmpeg", [
         "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=320x240:r=30",
-        "-f", "lavfi", "-i", "sine=440:r=44100", "-t", PICTURES / 30, "-c:v", "libx264", "-preset", "veryfast",
+        "-f", "lavfi", "-i", "sine=440:r=44100", "-t", FRAMES / 30, "-c:v", "libx264", "-preset", "veryfast",
         "-tune", "zerolatency", "-pix_fmt", "yuv420p", "-c:a", "aac", "-f", "flv", receiver.url(),
     ])  # fmt: skip
     assert publisher.child.returncode == 0, publisher.report()
     summary = receiver.summary()
-    assert_counts(receiver, PICTURES, round(summary["audioSeconds"] * 44100 / 1024))
+    assert_counts(receiver, FRAMES, round(summary["audioSeconds"] * 44100 / 1024))
 
 
 @pytest.mark.parametrize("sink", ["rtmp2sink", "rtmpsink"])
 def test_it_takes_gstreamer(receiver, children: Children, sink):
     # rtmpsink takes librtmp's options behind the URL; "live=1" is what it is used with.
     location = receiver.url() + (" live=1" if sink == "rtmpsink" else "")
-    # 90 pictures and 3 s of sound, in blocks of 1024 samples.
+    # 90 frames and 3 s of audio, in blocks of 1024 samples.
     publisher = children.run("gstreamer", [
         "gst-launch-1.0", "-q", "-e",
-        "videotestsrc", f"num-buffers={PICTURES}", "!", "video/x-raw,width=320,height=240,framerate=30/1", "!",
+        "videotestsrc", f"num-buffers={FRAMES}", "!", "video/x-raw,width=320,height=240,framerate=30/1", "!",
         "openh264enc", "gop-size=60", "!", "h264parse", "!", "queue", "!", "mux.",
         "audiotestsrc", "num-buffers=129", "samplesperbuffer=1024", "!",
         "audio/x-raw,rate=44100,channels=2", "!", "voaacenc", "!", "aacparse", "!", "queue", "!", "mux.",
@@ -66,9 +68,9 @@ def test_it_takes_gstreamer(receiver, children: Children, sink):
     ])  # fmt: skip
     assert publisher.child.returncode == 0, publisher.report()
     summary = receiver.summary()
-    sounds = round(summary["audioSeconds"] * 44100 / 1024)
-    assert 128 <= sounds <= 131, summary
-    assert_counts(receiver, PICTURES, sounds)
+    audio_packets = round(summary["audioSeconds"] * 44100 / 1024)
+    assert 128 <= audio_packets <= 131, summary
+    assert_counts(receiver, FRAMES, audio_packets)
 
 
 @pytest.mark.parametrize("chunk_size", [4096, 128, 65536])
@@ -79,7 +81,7 @@ def test_it_takes_what_obs_sends(receiver, encoded_flv, chunk_size):
     for tag in sent:
         publisher.send_tag(tag)
     publisher.close()
-    recording = assert_counts(receiver, 120, sum(tag.is_sound for tag in sent))
+    recording = assert_counts(receiver, 120, sum(tag.is_audio for tag in sent))
     assert media_of(recording.path) == sent
     assert recording.metadata["encoder"].startswith("obs-output module")
 
@@ -96,14 +98,14 @@ def test_it_takes_one_publisher_after_another(receiver, children, encoded_flv):
     assert receiver.process.interrupt_and_wait() == 0
 
 
-def test_it_counts_more_sound_than_64_bits_of_nanosamples_hold(children):
+def test_it_counts_more_audio_than_64_bits_of_nanosamples_hold(children):
     receiver = children.start("receive", [TALLYCAM, "receive", "--listen", "127.0.0.1:0", "--events", "json"])
     publisher = OBSLikePublisher(f"rtmp://{wait_for_event(receiver, 'listening')['address']}/live/x")
     publisher.send_tag(flv.Tag(flv.AUDIO, 0, b"\xaf\x00\x12\x10"))  # AAC-LC, 44.1 kHz, stereo
     publisher.send_tag(flv.Tag(flv.AUDIO, 0, b"\xaf\x01"))
     publisher.repeat_last(9_100_000)
     publisher.close()
-    assert wait_for_event(receiver, "publisherEnded", 20)["audioUnits"] == 9_100_001
+    assert wait_for_event(receiver, "publisherEnded", 20)["audioPackets"] == 9_100_001
     assert last_event(receiver, "publisherEnded")["audioSeconds"] == pytest.approx(9_100_001 * 1024 / 44100)
 
 

@@ -16,6 +16,8 @@ from scenarios import SMALL, FaultyReceiver, seconds_to_end
 from servers import NginxRTMP, free_port
 from tallycam import TALLYCAM, Receiver, events, wait_for_event
 
+pytestmark = pytest.mark.takes(minutes=0.8, processors=0.05)
+
 PUBLISH_KEY = "s3cretPublishKey4711"
 STREAM_KEY = "s3cretStreamKey0815"
 PASSWORD = "s3cretPassword99"
@@ -134,7 +136,7 @@ def test_a_faulty_stream_file_is_kept_secret(children, tmp_path, text):
     assert_no_secret(children)
 
 
-def test_a_secret_in_the_place_of_a_name_is_told_nowhere(children):
+def test_a_secret_in_the_place_of_a_name_is_reported_nowhere(children):
     """Of the files on the card: faults.txt, events, status and console."""
     terminal = Terminal()
     camera = Appliance(
@@ -145,9 +147,9 @@ def test_a_secret_in_the_place_of_a_name_is_told_nowhere(children):
     status = camera.ask("status").stdout + camera.ask("status", "--json").stdout
     assert "here stands a key" in status
     assert camera.process.interrupt_and_wait() == 0
-    told = camera.faults() + camera.events() + status + terminal.seen.decode() + (camera.boot / "events.txt").read_text()
-    assert "network.json, line 2, column 1 " in told and "stream.json, line 2, column 1 " in told
-    assert WORD not in told
+    reported = camera.faults() + camera.events() + status + terminal.seen.decode() + (camera.boot / "events.txt").read_text()
+    assert "network.json, line 2, column 1 " in reported and "stream.json, line 2, column 1 " in reported
+    assert WORD not in reported
     assert_no_secret(children)
 
 
@@ -231,7 +233,7 @@ def tokens(directory: Path) -> list[str]:
 
 
 def saved_nonce(directory: Path) -> tuple[int, int]:
-    """The number that the next start begins behind, and which file holds it."""
+    """The number that the next start starts behind, and which file holds it."""
     [path] = (directory / "state").glob("nonce-*")
     return int(re.search(r"\d+", path.read_text()).group()), path.stat().st_ino
 
@@ -284,7 +286,7 @@ def test_two_processes_never_sign_with_the_same_nonce(children):
 
 
 def test_two_streams_share_a_state_directory(children):
-    """Neither waits for the other, nor does a lock that somebody holds hang a stream: it is told, and tried again."""
+    """Neither waits for the other, nor does a lock that somebody holds hang a stream: it is reported, and tried again."""
     receiver = FaultyReceiver(children, [])
     words, environment = source("pili", receiver.address, children.directory)
     other = children.directory / "other.json"
@@ -293,9 +295,9 @@ def test_two_streams_share_a_state_directory(children):
     state.mkdir()
     lock = open(state / ".nonce-live.cam01.lock", "w")
     fcntl.flock(lock, fcntl.LOCK_EX)
-    begin = [TALLYCAM, "publish", "--quality", "Low1", "--events", "json"]
-    held = children.start("held", [*begin, *words], env=environment)
-    free = children.start("free", [*begin, "--stream", other], env=environment)
+    start = [TALLYCAM, "publish", "--quality", "Low1", "--events", "json"]
+    held = children.start("held", [*start, *words], env=environment)
+    free = children.start("free", [*start, "--stream", other], env=environment)
     wait_for_event(free, "publishing", 5)
     wait_for_event(held, "reconnecting", 5)
     reasons = [event["reason"] for event in events(held) if event["code"] // 1000 == 3]

@@ -27,7 +27,7 @@ def test_no_socket_takes_the_place_of_a_closed_stream(children: Children, tmp_pa
     publisher = children.start("publish", closed([TALLYCAM, *publish_arguments(f"rtmp://127.0.0.1:{port}/live/x", duration=1)]))
     assert publisher.wait(10) == 0
     assert receiver.interrupt_and_wait() == 0
-    assert len(Recording(path).pictures) > 20
+    assert len(Recording(path).frames) > 20
 
 
 def test_closed_standard_input_is_an_input_that_has_ended(children: Children):
@@ -47,7 +47,7 @@ def test_both_tracks_cannot_have_standard_input(children: Children):
     assert "standard input" in publisher.stderr
 
 
-def test_a_stop_is_obeyed_when_nobody_reads_the_events(children: Children):
+def test_a_stop_is_followed_when_nobody_reads_the_events(children: Children):
     receiver = Receiver(children)
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb"), os.fdopen(writing, "wb") as full:
@@ -62,10 +62,10 @@ def test_a_stop_is_obeyed_when_nobody_reads_the_events(children: Children):
         time.sleep(2)
         assert publisher.poll() is None
         publisher.send_signal(signal.SIGTERM)
-        begin = time.monotonic()
+        start = time.monotonic()
         try:
             assert publisher.wait(5) == 0
         finally:
             publisher.kill()
-        assert time.monotonic() - begin < 2
+        assert time.monotonic() - start < 2
     assert receiver.summary()["videoFrames"] > 30, "the stream does not wait for the reader"

@@ -1,4 +1,4 @@
-"""The clock and counter in the synthetic picture, read from what was received: what is missing, and how late it is."""
+"""The clock and counter in the synthetic frame, read from what was received: what is missing, and how late it is."""
 
 import binascii
 import subprocess
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import pytest
 from recording import Recording, assert_whole
 from tallycam import Receiver, last_event, start_publisher
+
+pytestmark = [pytest.mark.takes(minutes=0.2, processors=0.2), pytest.mark.paced]
 
 COLUMNS, ROWS = 40, 3
 
@@ -40,12 +42,12 @@ def read_all(recording: Recording) -> list[Reading]:
          "-pix_fmt", "gray", "-"],
         capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL,
     )  # fmt: skip
-    pictures, size = memoryview(run.stdout), width * height
-    return [read_strip(pictures[at : at + size], width, height) for at in range(0, len(pictures), size)]
+    frames, size = memoryview(run.stdout), width * height
+    return [read_strip(frames[at : at + size], width, height) for at in range(0, len(frames), size)]
 
 
 @pytest.mark.parametrize("quality, dimension", [("Low1", "416x234"), ("Medium1", "640x480"), ("High3", "1280x720")])
-def test_every_picture_tells_its_number_and_time(children, quality, dimension):
+def test_every_frame_tells_its_number_and_time(children, quality, dimension):
     receiver = Receiver(children)
     publisher = start_publisher(children, receiver.url(), quality=quality, dimension=dimension, duration=2.5)
     assert publisher.wait(15) == 0, publisher.report()
@@ -55,13 +57,13 @@ def test_every_picture_tells_its_number_and_time(children, quality, dimension):
     assert_whole(recording, sent)
 
     readings = read_all(recording)
-    assert len(readings) == len(recording.pictures)
+    assert len(readings) == len(recording.frames)
     numbers = [reading.number for reading in readings]
     assert numbers == sorted(set(numbers))
     missing = numbers[-1] - numbers[0] + 1 - len(numbers)
     assert missing <= sent["videoSkipped"], "what is missing was skipped by the encoder"
 
-    # The stream's timestamps are the times at which the pictures were taken.
-    shifts = [tag.timestamp - reading.milliseconds for tag, reading in zip(recording.pictures, readings)]
+    # The stream's timestamps are the times at which the frames were taken.
+    shifts = [tag.timestamp - reading.milliseconds for tag, reading in zip(recording.frames, readings)]
     assert max(shifts) - min(shifts) <= 1
     assert 0 <= now - readings[-1].milliseconds < 1000

@@ -13,6 +13,8 @@ from scenarios import SMALL
 from servers import NginxRTMP, free_port, wait_for_listener
 from tallycam import TALLYCAM, events, last_event
 
+pytestmark = pytest.mark.takes(minutes=0.5, processors=0.1)
+
 SERVER = """
   server {{
     listen 127.0.0.1:{port} ssl;
@@ -131,7 +133,7 @@ def test_a_self_signed_certificate_can_be_trusted(front):
 
 
 def test_a_plain_server_is_no_tls_server(front):
-    """rtmps:// to a port that speaks RTMP: told apart from a bad certificate."""
+    """rtmps:// to a port that speaks RTMP: distinguished from a bad certificate."""
     front.ports["plain"] = front.rtmp.port
     publisher = front.publish("plain")
     assert publisher.child.returncode == 3, publisher.report()
@@ -186,7 +188,7 @@ def test_check_looks_at_the_authority_file(front, text):
 
 
 def test_certificates_that_change_under_a_camera_s_stream(front, children):
-    """What is live is not disturbed, but told; the next connection takes what is there by then."""
+    """What is live is not disturbed, but reported; the next connection takes what is there by then."""
     (children.directory / "boot").mkdir()
     pem = children.directory / "boot/server.pem"
     right, others = (front.directory / "ca.pem").read_bytes(), Path("/etc/ssl/certs/ca-certificates.crt").read_bytes()

@@ -6,6 +6,8 @@ from rtmp_wire import COMMAND, DATA, SET_CHUNK_SIZE, Tap
 from servers import NginxRTMP
 from tallycam import start_publisher
 
+pytestmark = [pytest.mark.takes(minutes=0.1, processors=0.2), pytest.mark.paced]
+
 
 @pytest.fixture(scope="module")
 def said(module_children):
@@ -17,7 +19,7 @@ def said(module_children):
     return tap.messages()
 
 
-def test_the_stream_begins_as_servers_expect(said):
+def test_the_stream_starts_as_servers_expect(said):
     commands = [message.values() for message in said if message.kind == COMMAND]
     assert [command[0] for command in commands] == [
         "connect", "releaseStream", "FCPublish", "createStream", "publish", "FCUnpublish", "deleteStream",
@@ -36,7 +38,7 @@ def test_the_stream_begins_as_servers_expect(said):
     assert media[0].kind == DATA and media[0].values()[:2] == ["@setDataFrame", "onMetaData"]
     tags = [flv.Tag(message.kind, message.timestamp, message.payload) for message in media[1:]]
     assert any(tag.is_audio_header for tag in tags[:2]) and any(tag.is_video_header for tag in tags[:2])
-    assert next(tag for tag in tags if tag.kind == flv.VIDEO and not tag.is_video_header).is_key_picture
+    assert next(tag for tag in tags if tag.kind == flv.VIDEO and not tag.is_video_header).is_keyframe
 
 
 def test_the_metadata_says_what_follows(said):
@@ -49,7 +51,7 @@ def test_the_metadata_says_what_follows(said):
     assert "tallycam" in str(metadata.get("encoder", "")).lower()
 
 
-def test_sound_and_picture_are_interleaved_by_time(said):
+def test_audio_and_video_are_interleaved_by_time(said):
     stamps = [message.timestamp for message in said if message.kind in (flv.AUDIO, flv.VIDEO)]
     late = max(earlier - later for earlier, later in zip(stamps, stamps[1:]))
     assert late <= 250, "a message is that many milliseconds older than the one before"

@@ -2,7 +2,7 @@ import Glibc
 import LinuxIO
 import Testing
 
-/// What is no terminal, or no watchdog, is told apart before it is opened.
+/// What is no terminal, or no watchdog, is distinguished before it is opened.
 @Suite("Kinds of devices")
 struct DeviceKindTests {
     /// A character device that no driver has: opening it fails in its own way.

@@ -67,13 +67,13 @@ import Testing
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
         let (input, output) = (ends[0], ends[1])
-        let hasBegun = Atomic(false)
+        let hasStarted = Atomic(false)
         let thread = try NamedThread("looks-up", mayBlock: true) {
-            hasBegun.store(true, ordering: .relaxed)
+            hasStarted.store(true, ordering: .relaxed)
             var byte: UInt8 = 0
             _ = read(input, &byte, 1)
         }
-        #expect(Self.comes { hasBegun.load(ordering: .relaxed) })
+        #expect(Self.comes { hasStarted.load(ordering: .relaxed) })
         #expect(!Self.isWorking("looks-up"))
         close(output)
         thread.join()

@@ -6,20 +6,20 @@ import Testing
 
 @testable import MediaPipeline
 
-/// A stream that ends to begin again with other encoders, and encoders' threads that answer as early as they can. The
+/// A stream that ends to start again with other encoders, and encoders' threads that answer as early as they can. The
 /// test does what those threads do; what is early or late is the order of its lines.
 struct EncoderReplacementTests {
-    private let control = EncoderControl()
-    private let queue: MediaQueue
-    private let begin = MonotonicClock.now()
+    private let control = EncoderRequests()
+    private let queue: SharedSendBuffer
+    private let start = MonotonicClock.now()
     private let video = VideoEncoderConfiguration(
-        size: PictureSize(width: 640, height: 352), frameRate: FrameRate(framesPerSecond: 30),
+        size: FrameSize(width: 640, height: 352), frameRate: FrameRate(framesPerSecond: 30),
         bitrate: Bitrate(kilobitsPerSecond: 800),
-        profile: .high, level: .level3_1, keyFrameInterval: 60)
+        profile: .high, level: .level3_1, keyframeInterval: 60)
 
     init() throws {
-        queue = try MediaQueue(limits: .standard, tracks: 2, hasVideo: true)
-        queue.mediaBegan(at: begin)
+        queue = try SharedSendBuffer(limits: .standard, tracks: 2, hasVideo: true)
+        queue.mediaStarted(at: start)
         append(video: 1)
         append(audio: 1)
         takeAll()
@@ -32,25 +32,25 @@ struct EncoderReplacementTests {
         return packets
     }
 
-    /// A header and a key frame, as an encoder gives them first.
+    /// A header and a keyframe, as an encoder gives them first.
     private func append(video encoder: UInt8) {
-        let kinds: [EncodedPacket.Kind] = [.videoHeader, .video(isKeyFrame: true)]
-        _ = queue.append(kinds.map { EncodedPacket(kind: $0, decodeTime: begin, payload: [encoder]) })
+        let kinds: [EncodedPacket.Kind] = [.videoHeader, .video(isKeyframe: true)]
+        _ = queue.append(kinds.map { EncodedPacket(kind: $0, decodeTime: start, payload: [encoder]) })
     }
 
     private func append(audio encoder: UInt8) {
         let kinds: [EncodedPacket.Kind] = [.audioHeader, .audio]
-        _ = queue.append(kinds.map { EncodedPacket(kind: $0, decodeTime: begin, payload: [encoder]) })
+        _ = queue.append(kinds.map { EncodedPacket(kind: $0, decodeTime: start, payload: [encoder]) })
     }
 
-    /// As the video thread does before a picture, with a new encoder that takes no time at all.
-    private func obeyVideoOrders() {
-        let orders = control.takeVideoOrders(at: begin)
+    /// As the video thread does before a frame, with a new encoder that takes no time at all.
+    private func applyVideoRequests() {
+        let orders = control.takeVideoRequests(at: start)
         if orders.replacement != nil { queue.videoEncoderReplaced(of: orders.pause) }
     }
 
-    /// As the audio thread does before a sound.
-    private func obeyAudioOrders() {
+    /// As the audio thread does before an audio packet.
+    private func applyAudioRequests() {
         if let replacement = control.takeAudioReplacement() { queue.audioEncoderReplaced(of: replacement.pause) }
     }
 
@@ -65,20 +65,20 @@ struct EncoderReplacementTests {
     @Test func encodersThatAnswerAtOnceAreHeardInTheNextStream() {
         control.replaceEncoders(video: video, audio: .standard, replacesAudio: true) {
             // The threads come by at the earliest moment there is.
-            obeyVideoOrders()
-            obeyAudioOrders()
+            applyVideoRequests()
+            applyAudioRequests()
             let pause = queue.paused(replacesVideoEncoder: true, replacesAudioEncoder: true)
-            obeyVideoOrders()
-            obeyAudioOrders()
+            applyVideoRequests()
+            applyAudioRequests()
             return pause
         }
-        obeyVideoOrders()
-        obeyAudioOrders()
+        applyVideoRequests()
+        applyAudioRequests()
         #expect(
             kindsAndEncoders() == [
-                "videoHeader [2]", "video(isKeyFrame: true) [2]", "audioHeader [2]", "audio [2]",
+                "videoHeader [2]", "video(isKeyframe: true) [2]", "audioHeader [2]", "audio [2]",
             ])
-        #expect(queue.refusedPictureCount == 0)
+        #expect(queue.refusedFrameCount == 0)
     }
 
     @Test func whatTheOldEncodersStillGiveIsNotOfTheNextStream() {
@@ -88,9 +88,9 @@ struct EncoderReplacementTests {
         _ = queue.connectionOpened()
         append(video: 1)
         append(audio: 1)
-        #expect(takeAll().isEmpty && queue.headers.isEmpty && queue.refusedPictureCount == 1)
-        obeyVideoOrders()
-        obeyAudioOrders()
+        #expect(takeAll().isEmpty && queue.headers.isEmpty && queue.refusedFrameCount == 1)
+        applyVideoRequests()
+        applyAudioRequests()
         #expect(kindsAndEncoders().allSatisfy { $0.hasSuffix("[2]") })
     }
 
@@ -103,26 +103,26 @@ struct EncoderReplacementTests {
     /// The encoder before lets itself be closed slowly, and meanwhile somebody wants yet another profile.
     @Test func encodersThatComeWhenOthersAreWantedAreNotOfTheNextStream() throws {
         restart(video: video, audio: .standard, replacesAudio: true)
-        let slowVideo = control.takeVideoOrders(at: begin)
+        let slowVideo = control.takeVideoRequests(at: start)
         let slowAudio = try #require(control.takeAudioReplacement())
         restart(video: video, audio: .standard, replacesAudio: true)
         queue.videoEncoderReplaced(of: slowVideo.pause)
         queue.audioEncoderReplaced(of: slowAudio.pause)
         #expect(kindsAndEncoders(from: 1).isEmpty && queue.headers.isEmpty)
-        obeyVideoOrders()
-        obeyAudioOrders()
+        applyVideoRequests()
+        applyAudioRequests()
         #expect(kindsAndEncoders().count == 4)
     }
 
     @Test func anEncoderThatIsStillOnItsWayIsWaitedForThroughOtherChanges() throws {
         restart(video: video, audio: .standard, replacesAudio: true)
         let slowAudio = try #require(control.takeAudioReplacement())
-        // Another bit rate needs no other sound; and one more change within the stream takes the picture's order over.
+        // Another bit rate needs no other audio; and one more change within the stream takes the frame's order over.
         restart(video: video, audio: .standard, replacesAudio: false)
         control.perform([], replacement: video)
         #expect(kindsAndEncoders(from: 1).isEmpty)
         queue.audioEncoderReplaced(of: slowAudio.pause)
-        obeyVideoOrders()
+        applyVideoRequests()
         #expect(kindsAndEncoders().count == 4)
     }
 
@@ -130,8 +130,8 @@ struct EncoderReplacementTests {
         control.replaceEncoders(video: nil, audio: .standard, replacesAudio: false) {
             queue.paused(replacesVideoEncoder: false, replacesAudioEncoder: false)
         }
-        #expect(control.takeVideoOrders(at: begin).replacement == nil && control.takeAudioReplacement() == nil)
-        #expect(control.takeAudioOrders(at: begin).bitrate == AudioQuality.standard.bitrate)
-        #expect(kindsAndEncoders(from: 1).count == 4 && queue.refusedPictureCount == 0)
+        #expect(control.takeVideoRequests(at: start).replacement == nil && control.takeAudioReplacement() == nil)
+        #expect(control.takeAudioRequests(at: start).bitrate == AudioQuality.standard.bitrate)
+        #expect(kindsAndEncoders(from: 1).count == 4 && queue.refusedFrameCount == 0)
     }
 }

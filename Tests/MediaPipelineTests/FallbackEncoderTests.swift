@@ -16,29 +16,29 @@ private struct Busy: EncoderFailure {
 }
 
 /// A stream's encoder on scripted hardware, with OpenH264 as it is.
-@Suite(.serialized) struct StreamVideoEncoderTests {
-    private let queue: MediaQueue
+@Suite(.serialized) struct FallbackEncoderTests {
+    private let queue: SharedSendBuffer
     private let counters = SharedCounters()
-    private let reports: Mailbox<TrackReport>
+    private let reports: Mailbox<TrackEvent>
     private let output: VideoOutput
     private let inUse = EncoderInUse()
     private let script: ScriptedEncoder.Script
-    private let layout = FrameLayout(packed: .i420, size: PictureSize(width: 64, height: 48))
+    private let layout = FrameLayout(packed: .i420, size: FrameSize(width: 64, height: 48))
     private let configuration = VideoEncoderConfiguration(
-        size: PictureSize(width: 64, height: 48), frameRate: FrameRate(framesPerSecond: 30),
-        bitrate: Bitrate(kilobitsPerSecond: 264), profile: .baseline, level: .level3_0, keyFrameInterval: 60)
+        size: FrameSize(width: 64, height: 48), frameRate: FrameRate(framesPerSecond: 30),
+        bitrate: Bitrate(kilobitsPerSecond: 264), profile: .baseline, level: .level3_0, keyframeInterval: 60)
 
     init() throws {
-        queue = try MediaQueue(limits: .standard, tracks: 1, hasVideo: true)
-        queue.mediaBegan(at: .zero)
+        queue = try SharedSendBuffer(limits: .standard, tracks: 1, hasVideo: true)
+        queue.mediaStarted(at: .zero)
         reports = try Mailbox()
         output = VideoOutput(queue: queue, counters: counters, reports: reports)
         script = try ScriptedEncoder.Script()
     }
 
-    private func encoder(_ opening: StreamVideoEncoder.Opening = .now) throws -> StreamVideoEncoder {
+    private func encoder(_ opening: FallbackEncoder.Opening = .now) throws -> FallbackEncoder {
         let script = script
-        return try StreamVideoEncoder(
+        return try FallbackEncoder(
             path: "/dev/video70", configuration: configuration, layout: layout, memoryKind: .dmabuf, inUse: inUse,
             output: output, reports: reports, opening: opening
         ) { _, _, _ in ScriptedEncoder(script) }
@@ -50,7 +50,7 @@ private struct Busy: EncoderFailure {
     }
 
     /// Frames at 50 a second until the condition holds.
-    private func submit(to encoder: StreamVideoEncoder, for limit: Duration, until condition: () -> Bool) throws {
+    private func submit(to encoder: FallbackEncoder, for limit: Duration, until condition: () -> Bool) throws {
         let end = MonotonicClock.now() + limit
         while !condition() {
             try #require(MonotonicClock.now() < end)
@@ -84,10 +84,10 @@ private struct Busy: EncoderFailure {
             content.isSilent = true
             content.closing = .milliseconds(2500)
         }
-        var told: [StreamEvent] = []
+        var reported: [StreamEvent] = []
         try submit(to: encoder, for: .seconds(10)) {
-            told += events
-            return told.contains { if case .softwareEncoderInUse = $0 { true } else { false } }
+            reported += events
+            return reported.contains { if case .softwareEncoderInUse = $0 { true } else { false } }
         }
         #expect(inUse.name == EncoderInUse.software)
         script.content.withLock { content in
@@ -124,7 +124,7 @@ private struct Busy: EncoderFailure {
         #expect(encoded > 10 && encoded <= 80 && encoded == taken)
     }
 
-    @Test func aStreamThatBeginsWithoutItsHardwareBeginsInSoftware() throws {
+    @Test func aStreamThatStartsWithoutItsHardwareStartsInSoftware() throws {
         let encoder = try encoder(.failed(Busy()))
         try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 3 }
         #expect(inUse.name == EncoderInUse.software && script.content.withLock { $0.starts } == 0)
@@ -134,9 +134,9 @@ private struct Busy: EncoderFailure {
     }
 
     @Test func anotherEncoderThatOpensMeanwhileHoldsNobodyUp() throws {
-        let begin = MonotonicClock.now()
+        let start = MonotonicClock.now()
         let encoder = try encoder(.meanwhile)
-        #expect(MonotonicClock.now() - begin < .milliseconds(200))
+        #expect(MonotonicClock.now() - start < .milliseconds(200))
         try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 3 }
         #expect(inUse.name == "v4l2:/dev/video70" && events.isEmpty)
         try encoder.finish()

@@ -8,8 +8,8 @@ import Testing
 
 @testable import MediaPipeline
 
-@Suite(.serialized) struct EncoderThreadTests {
-    private let layout = FrameLayout(packed: .i420, size: PictureSize(width: 64, height: 48))
+@Suite(.serialized) struct ThreadedEncoderTests {
+    private let layout = FrameLayout(packed: .i420, size: FrameSize(width: 64, height: 48))
     private let leases = LeaseCount()
     private let output = CollectedPackets()
 
@@ -20,8 +20,8 @@ import Testing
 
     private func thread(
         _ script: ScriptedEncoder.Script, at path: String = "/dev/video11"
-    ) throws -> EncoderThread {
-        let thread = try EncoderThread(path: path, output: output.take) { ScriptedEncoder(script) }
+    ) throws -> ThreadedEncoder {
+        let thread = try ThreadedEncoder(path: path, output: output.take) { ScriptedEncoder(script) }
         try thread.waitUntilOpen()
         return thread
     }
@@ -30,7 +30,7 @@ import Testing
         let script = try ScriptedEncoder.Script()
         let thread = try thread(script)
         thread.setBitrate(Bitrate(kilobitsPerSecond: 264))
-        thread.requestKeyFrame()
+        thread.requestKeyframe()
         for number in 0..<100 {
             thread.submit(frame(number))
             try waitUntil { output.count == number + 1 }
@@ -38,7 +38,7 @@ import Testing
         thread.finish()
         #expect(output.times == (0..<100).map { MediaTimestamp(milliseconds: $0) })
         #expect(script.content.withLock { $0.bitrates } == [Bitrate(kilobitsPerSecond: 264)])
-        #expect(script.content.withLock { $0.keyFrames } == 1)
+        #expect(script.content.withLock { $0.keyframes } == 1)
         #expect(thread.encodedFrameCount == 100 && thread.pendingFrameCount == 0)
         thread.close()
         try waitUntil { thread.hasEnded && leases.value == 0 }
@@ -54,7 +54,7 @@ import Testing
         }
         let thread = try thread(script)
         // Six buffers, 30 frames a second: a frame is only captured into a buffer that is free.
-        let begin = MonotonicClock.now()
+        let start = MonotonicClock.now()
         var number = 0
         var captured = 0
         while number < 60 {
@@ -64,7 +64,7 @@ import Testing
                 captured += 1
             }
             number += 1
-            MonotonicClock.sleep(until: begin + Duration.microseconds(33_333) * number)
+            MonotonicClock.sleep(until: start + Duration.microseconds(33_333) * number)
         }
         let gaps = zip(output.arrivals, output.arrivals.dropFirst()).map { $1 - $0 }
         // 2 s at 22 a second; a busy machine gives fewer.
@@ -106,10 +106,10 @@ import Testing
         thread.submit(frame(0))
         try waitUntil { output.count == 1 }
         script.content.withLock { $0.hangsInBitrate = true }
-        let begin = MonotonicClock.now()
+        let start = MonotonicClock.now()
         thread.setBitrate(Bitrate(kilobitsPerSecond: 150))
         for number in 1..<20 { thread.submit(frame(number)) }
-        #expect(MonotonicClock.now() - begin < .milliseconds(200))
+        #expect(MonotonicClock.now() - start < .milliseconds(200))
         #expect(leases.value <= 1)
         try waitUntil { thread.blockedSince(now: MonotonicClock.now()) != nil }
         thread.close()
@@ -147,17 +147,17 @@ import Testing
     }
 
     @Test func anEncoderThatCannotBeOpenedOrStartedSaysWhy() throws {
-        let thread = try EncoderThread(path: "/dev/video11", output: output.take) { throw ScriptedEncoder.Broken() }
+        let thread = try ThreadedEncoder(path: "/dev/video11", output: output.take) { throw ScriptedEncoder.Broken() }
         #expect(throws: ScriptedEncoder.Broken.self) { try thread.waitUntilOpen() }
         let script = try ScriptedEncoder.Script()
         script.content.withLock { content in
             content.failsAtStart = true
             content.closing = .milliseconds(800)
         }
-        let begin = MonotonicClock.now()
-        let other = try EncoderThread(path: "/dev/video11", output: output.take) { ScriptedEncoder(script) }
+        let start = MonotonicClock.now()
+        let other = try ThreadedEncoder(path: "/dev/video11", output: output.take) { ScriptedEncoder(script) }
         #expect(throws: ScriptedEncoder.Broken.self) { try other.waitUntilOpen() }
-        #expect(MonotonicClock.now() - begin < .milliseconds(700), "closing it is not waited for")
+        #expect(MonotonicClock.now() - start < .milliseconds(700), "closing it is not waited for")
         try waitUntil { other.hasEnded }
     }
 
@@ -169,17 +169,17 @@ import Testing
             if openings.add(1, ordering: .relaxed).newValue == 1 { script.hang() }
             return ScriptedEncoder(script)
         }
-        func attempt(limit: Duration = EncoderThread.openLimit) throws -> EncoderThread {
-            let thread = try EncoderThread(path: path, output: output.take, open: open)
+        func attempt(limit: Duration = ThreadedEncoder.openTimeout) throws -> ThreadedEncoder {
+            let thread = try ThreadedEncoder(path: path, output: output.take, open: open)
             try thread.waitUntilOpen(limit: limit)
             return thread
         }
         expectBlocked(at: path) { try attempt(limit: .milliseconds(100)) }
         // What has hung for five seconds is not waited for: those that follow fail at once, and none opens beside it.
         expectBlocked(at: path) { try attempt() }
-        let begin = MonotonicClock.now()
+        let start = MonotonicClock.now()
         for _ in 0..<50 { expectBlocked(at: path) { try attempt() } }
-        #expect(MonotonicClock.now() - begin < .seconds(1))
+        #expect(MonotonicClock.now() - start < .seconds(1))
         #expect(openings.load(ordering: .relaxed) == 1)
         // Another node's driver may be another one.
         let elsewhere = try ScriptedEncoder.Script()
@@ -207,7 +207,7 @@ import Testing
         thread.close()
         for _ in 0..<3 {
             expectBlocked(at: path) {
-                let next = try EncoderThread(path: path, output: output.take) {
+                let next = try ThreadedEncoder(path: path, output: output.take) {
                     Issue.record("a second one is opened")
                     return ScriptedEncoder(script)
                 }
@@ -230,10 +230,10 @@ import Testing
         let thread = try thread(script, at: path)
         thread.submit(frame(0))
         try waitUntil { output.count == 1 }
-        let begin = MonotonicClock.now()
+        let start = MonotonicClock.now()
         thread.close()
-        #expect(!thread.hasEnded && leases.value == 0 && MonotonicClock.now() - begin < .milliseconds(200))
-        let next = try EncoderThread(path: path, output: output.take) {
+        #expect(!thread.hasEnded && leases.value == 0 && MonotonicClock.now() - start < .milliseconds(200))
+        let next = try ThreadedEncoder(path: path, output: output.take) {
             #expect(script.content.withLock { $0.isClosed }, "one is opened beside the other")
             script.content.withLock { $0.closing = .zero }
             return ScriptedEncoder(script)
@@ -245,12 +245,12 @@ import Testing
         try waitUntil { next.hasEnded }
     }
 
-    private func expectBlocked(at path: String, _ open: () throws -> EncoderThread) {
+    private func expectBlocked(at path: String, _ open: () throws -> ThreadedEncoder) {
         do {
             _ = try open()
             Issue.record("it has opened")
         } catch {
-            guard case .blocked(path, _)? = error as? DriverStayError else {
+            guard case .blocked(path, _)? = error as? NodeOccupancyError else {
                 Issue.record("\(error)")
                 return
             }
@@ -265,7 +265,7 @@ import Testing
     }
 
     /// The thread of the one before takes a moment to end.
-    private func waitUntilFree(_ open: () throws -> EncoderThread) throws -> EncoderThread {
+    private func waitUntilFree(_ open: () throws -> ThreadedEncoder) throws -> ThreadedEncoder {
         for _ in 0..<500 {
             if let thread = try? open() { return thread }
             MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))

@@ -7,31 +7,31 @@ import Testing
 @testable import MediaPipeline
 
 struct VideoOutputTests {
-    private let queue: MediaQueue
+    private let queue: SharedSendBuffer
     private let counters = SharedCounters()
     private let output: VideoOutput
-    private let begin = MonotonicClock.now()
+    private let start = MonotonicClock.now()
 
     init() throws {
-        queue = try MediaQueue(limits: .standard, tracks: 1, hasVideo: true)
-        queue.mediaBegan(at: begin)
+        queue = try SharedSendBuffer(limits: .standard, tracks: 1, hasVideo: true)
+        queue.mediaStarted(at: start)
         output = try VideoOutput(queue: queue, counters: counters, reports: Mailbox())
     }
 
     private func header(_ byte: UInt8) -> EncodedPacket {
-        EncodedPacket(kind: .videoHeader, decodeTime: begin, payload: [byte])
+        EncodedPacket(kind: .videoHeader, decodeTime: start, payload: [byte])
     }
 
     private func frame(_ milliseconds: Int64, isKey: Bool = false) -> EncodedPacket {
         EncodedPacket(
-            kind: .video(isKeyFrame: isKey), decodeTime: begin + .milliseconds(milliseconds), payload: [0])
+            kind: .video(isKeyframe: isKey), decodeTime: start + .milliseconds(milliseconds), payload: [0])
     }
 
     /// Kinds, and times since the start in milliseconds.
     private func taken() -> [String] {
         var texts: [String] = []
         while let packet = queue.take() {
-            let time = (packet.decodeTime - begin).wholeNanoseconds / 1_000_000
+            let time = (packet.decodeTime - start).wholeNanoseconds / 1_000_000
             switch packet.kind {
             case .videoHeader: texts.append("header \(packet.payload[0])")
             case .video(let isKey): texts.append("\(isKey ? "key" : "frame") \(time)")
@@ -62,15 +62,15 @@ struct VideoOutputTests {
         output.listen(to: software)
         software.output([header(1), frame(0, isKey: true), frame(33), frame(66)])
         hardware.output([header(2), frame(33, isKey: true)])
-        output.listen(to: hardware, after: begin + .milliseconds(66))
+        output.listen(to: hardware, after: start + .milliseconds(66))
         hardware.output([frame(66, isKey: true)])
         for number in 3..<7 { hardware.output([frame(Int64(number) * 33 + 1)]) }
         // The keyframe was spent on a frame that nobody needs: it is wished for again, once.
-        #expect(output.takeKeyFrameWish() && !output.takeKeyFrameWish())
+        #expect(output.takeKeyframeWish() && !output.takeKeyframeWish())
         hardware.output([frame(240, isKey: true), frame(270)])
         #expect(
             taken() == ["header 1", "key 0", "frame 33", "frame 66", "header 2", "key 240", "frame 270"])
-        #expect(!output.takeKeyFrameWish())
+        #expect(!output.takeKeyframeWish())
     }
 
     @Test func theSameHeaderIsNotSentTwiceInAStream() {

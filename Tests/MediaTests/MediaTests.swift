@@ -3,13 +3,13 @@ import Testing
 
 @Suite struct MediaTimestampTests {
     @Test func timesAndDurationsAddUp() {
-        let begin = MediaTimestamp(milliseconds: 1_000)
-        #expect((begin + .milliseconds(500)).nanoseconds == 1_500_000_000)
-        #expect((begin - .milliseconds(500)).nanoseconds == 500_000_000)
-        #expect(begin - MediaTimestamp.zero == .seconds(1))
-        var time = begin
+        let start = MediaTimestamp(milliseconds: 1_000)
+        #expect((start + .milliseconds(500)).nanoseconds == 1_500_000_000)
+        #expect((start - .milliseconds(500)).nanoseconds == 500_000_000)
+        #expect(start - MediaTimestamp.zero == .seconds(1))
+        var time = start
         time += .nanoseconds(1)
-        #expect(time > begin)
+        #expect(time > start)
     }
 
     @Test func extremesWrapAndDoNotTrap() {
@@ -31,7 +31,7 @@ import Testing
 @Suite struct H264LevelTests {
     private func level(_ width: Int, _ height: Int, fps: Int, kilobits: Int) -> H264Level? {
         H264Level.level3_0.raised(
-            toCarry: PictureSize(width: width, height: height), at: FrameRate(framesPerSecond: fps),
+            toCarry: FrameSize(width: width, height: height), at: FrameRate(framesPerSecond: fps),
             bitrate: Bitrate(kilobitsPerSecond: kilobits))
     }
 
@@ -46,7 +46,7 @@ import Testing
         #expect(level(4096, 2304, fps: 30, kilobits: 2_000) == nil)
     }
 
-    @Test func aLongNarrowPictureIsBoundByItsSide() {
+    @Test func aLongNarrowFrameIsBoundByItsSide() {
         #expect(level(2_000, 16, fps: 1, kilobits: 100) == .level3_1)
         #expect(level(8_688, 16, fps: 1, kilobits: 100) == .level5_1)
         #expect(level(8_704, 16, fps: 1, kilobits: 100) == nil)

@@ -113,7 +113,7 @@ struct AuthenticationTests {
         ]
         for (number, query) in queries.enumerated() {
             _ = try server.messages(server.open())
-            let connect = try #require(try server.commands(server.shakeHands()).first)
+            let connect = try #require(try server.commands(server.startHandshake()).first)
             #expect(connect.object["app"] == .string("live" + query))
             #expect(connect.object["tcUrl"] == .string("rtmp://h/live" + query))
             guard number < refusals.count else { break }
@@ -126,10 +126,10 @@ struct AuthenticationTests {
         _ = server.acceptConnect()
         _ = server.acceptStream()
         #expect(server.acceptPublish() == [.publishingStarted])
-        // The connection after a loss begins from the first question again.
+        // The connection after a loss starts from the first question again.
         _ = server.session.connectionClosed()
         _ = try server.messages(server.open())
-        let connect = try #require(try server.commands(server.shakeHands()).first)
+        let connect = try #require(try server.commands(server.startHandshake()).first)
         #expect(connect.object["app"] == .string("live"))
     }
 
@@ -183,7 +183,7 @@ struct ReconnectRequestTests {
     }
 
     @Test(
-        "No way leads out of encryption, nor to what is no RTMP; that is told",
+        "No way leads out of encryption, nor to what is no RTMP; that is reported",
         arguments: [
             ("rtmp://h/app", ReconnectRefusal.givesUpEncryption), ("http://h/app", .unusable(.unknownScheme("http"))),
             ("rtmps://", .unusable(.missingHost)), ("rtmps://h", .unusable(.missingApplication)),
@@ -201,11 +201,11 @@ struct ReconnectRequestTests {
         #expect(server.say(Self.request(tcURL)) == [.reconnectRefused(refusal)])
     }
 
-    @Test("Announced and obeyed only where it is accepted, and only while media flows")
+    @Test("Announced and followed only where it is accepted, and only while media flows")
     func announced() throws {
         var server = try ScriptedServer { $0.acceptsReconnectRequest = true }
         _ = try server.messages(server.open())
-        let connect = try #require(try server.commands(server.shakeHands()).first)
+        let connect = try #require(try server.commands(server.startHandshake()).first)
         #expect(connect.object["capsEx"] == .number(1))
         #expect(server.say(Self.request(nil)).isEmpty)
         var other = try ScriptedServer()

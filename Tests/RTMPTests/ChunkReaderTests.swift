@@ -48,7 +48,7 @@ struct ChunkReaderTests {
         #expect(try read(stream).map(\.payload.count) == [129])
     }
 
-    @Test("A type 3 header that begins a message after a type 0 header adds that header's timestamp")
+    @Test("A type 3 header that starts a message after a type 0 header adds that header's timestamp")
     func repeatedAbsolute() throws {
         let messages = try read(bytes("04 000017 000001 08 01000000 AA C4 BB C4 CC"))
         #expect(messages.map(\.timestamp) == [23, 46, 69])
@@ -75,7 +75,7 @@ struct ChunkReaderTests {
         #expect(messages.first == Message(type: .video, timestamp: 0x0102_0304, streamID: 1, payload: body))
     }
 
-    @Test("Payload that begins like the timestamp which a sender left out")
+    @Test("Payload that starts like the timestamp which a sender left out")
     func nearlyRepeatedTimestamp() throws {
         // 130 bytes: the second chunk has only two, which equal the first two of the timestamp.
         let body = [UInt8](repeating: 9, count: 128) + bytes("0102")
@@ -129,7 +129,7 @@ struct ChunkReaderTests {
         #expect(messages.allSatisfy { $0.payload.isEmpty })
     }
 
-    @Test("librtmp's ping answer, which begins its stream with a type 1 header")
+    @Test("librtmp's ping answer, which starts its stream with a type 1 header")
     func freshType1() throws {
         let messages = try read(bytes("42 000000 000006 04 0007 00001234"))
         #expect(messages.first.flatMap(ControlMessage.init) == .userControl(.pingResponse(timestamp: 0x1234)))
@@ -164,7 +164,7 @@ struct ChunkReaderTests {
             limits: .init(bufferedByteCount: 3))
     }
 
-    @Test("Buffered bytes are given back when messages end or are aborted")
+    @Test("Buffered bytes are released when messages end or are aborted")
     func bufferedBytes() throws {
         var reader = ChunkReader(limits: .init(bufferedByteCount: 300))
         let unit = wire(

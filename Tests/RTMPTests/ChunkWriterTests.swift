@@ -67,9 +67,9 @@ struct ChunkedMessageTests {
             chunkSize: chunkSize)
     }
 
-    @Test("A key frame in one chunk, byte by byte")
+    @Test("A keyframe in one chunk, byte by byte")
     func oneChunk() {
-        let prefix = MessagePrefix.video(isKeyFrame: true, isSequenceHeader: false, compositionTime: -2)
+        let prefix = MessagePrefix.video(isKeyframe: true, isSequenceHeader: false, compositionTime: -2)
         let message = Self.message(timestamp: 33, prefix: prefix, payload: [1, 2, 3], chunkSize: 4096)
         #expect(message.wireBytes() == bytes("06 000021 000008 09 01000000 17 01 FFFFFE 010203"))
         #expect(message.byteCount == 20)
@@ -81,8 +81,8 @@ struct ChunkedMessageTests {
         func body(_ prefix: MessagePrefix) -> [UInt8] {
             Array(Self.message(timestamp: 0, prefix: prefix, payload: [], chunkSize: 4096).wireBytes().dropFirst(12))
         }
-        #expect(body(.video(isKeyFrame: true, isSequenceHeader: true, compositionTime: 0)) == bytes("17 00 000000"))
-        #expect(body(.video(isKeyFrame: false, isSequenceHeader: false, compositionTime: 66)) == bytes("27 01 000042"))
+        #expect(body(.video(isKeyframe: true, isSequenceHeader: true, compositionTime: 0)) == bytes("17 00 000000"))
+        #expect(body(.video(isKeyframe: false, isSequenceHeader: false, compositionTime: 66)) == bytes("27 01 000042"))
         #expect(body(.audio(isSequenceHeader: true)) == bytes("AF 00"))
         #expect(body(.audio(isSequenceHeader: false)) == bytes("AF 01"))
         #expect(body(.setDataFrame) == [2, 0, 13] + Array("@setDataFrame".utf8))
@@ -93,7 +93,7 @@ struct ChunkedMessageTests {
         "The same bytes as the chunk writer's, for payloads around every border",
         arguments: [UInt32(0), 0xFF_FFFE, 0xFF_FFFF, 0xFFFF_FFFF], [128, 4096, 65_536])
     func sameAsWriter(timestamp: UInt32, chunkSize: Int) {
-        let prefix = MessagePrefix.video(isKeyFrame: false, isSequenceHeader: false, compositionTime: 0)
+        let prefix = MessagePrefix.video(isKeyframe: false, isSequenceHeader: false, compositionTime: 0)
         let pattern = (0..<3 * chunkSize + 1).map { UInt8(truncatingIfNeeded: $0 % 251) }
         for chunks in 0...3 {
             for difference in [-6, -5, -4, -1, 0, 1] where chunks * chunkSize + difference >= 0 {
@@ -183,15 +183,15 @@ struct MediaTimestampTests {
         }
     }
 
-    @Test("Time zero is the first picture or sound; headers from long ago are sent at zero")
+    @Test("Time zero is the first frame or audio packet; headers from long ago are sent at zero")
     func base() throws {
         let stream = Stream()
         let hour: Int64 = 3_600_000
         #expect(try stream.timestamp(.audioHeader, 5) == 0)
         #expect(try stream.timestamp(.videoHeader, 5) == 0)
         #expect(try stream.timestamp(.audio, hour) == 0)
-        #expect(try stream.timestamp(.video(isKeyFrame: true), hour - 10) == 0)
-        #expect(try stream.timestamp(.video(isKeyFrame: false), hour + 33) == 33)
+        #expect(try stream.timestamp(.video(isKeyframe: true), hour - 10) == 0)
+        #expect(try stream.timestamp(.video(isKeyframe: false), hour + 33) == 33)
         #expect(try stream.timestamp(.videoHeader, 5) == 33)
         #expect(try stream.timestamp(.audio, hour + 23) == 23)
     }
@@ -200,16 +200,16 @@ struct MediaTimestampTests {
     func monotonic() throws {
         let stream = Stream()
         #expect(try [0, 100, 90].map { try stream.timestamp(.audio, $0) } == [0, 100, 100])
-        #expect(try stream.timestamp(.video(isKeyFrame: true), 50) == 50)
+        #expect(try stream.timestamp(.video(isKeyframe: true), 50) == 50)
         #expect(try stream.timestamp(.audio, 110) == 110)
     }
 
-    @Test("Rounded to the nearest millisecond, so that 30 pictures a second stay 33 or 34 ms apart")
+    @Test("Rounded to the nearest millisecond, so that 30 frames a second stay 33 or 34 ms apart")
     func rounding() throws {
         let stream = Stream()
         let rate = FrameRate(framesPerSecond: 30)
         let times = try (0..<90).map { index in
-            try stream.timestamp(.video(isKeyFrame: false), at: .zero + rate.offset(ofFrame: index))
+            try stream.timestamp(.video(isKeyframe: false), at: .zero + rate.offset(ofFrame: index))
         }
         #expect(times.prefix(4) == [0, 33, 67, 100])
         #expect(zip(times, times.dropFirst()).allSatisfy { (33...34).contains($1 - $0) })
@@ -218,9 +218,9 @@ struct MediaTimestampTests {
     @Test("Right across 2^24, 2^31 and 2^32 ms", arguments: [Int64(1) << 24, 1 << 31, 1 << 32])
     func wraps(border: Int64) throws {
         let stream = Stream()
-        _ = try stream.timestamp(.video(isKeyFrame: true), 0)
+        _ = try stream.timestamp(.video(isKeyframe: true), 0)
         for time in border - 3...border + 3 {
-            #expect(try stream.timestamp(.video(isKeyFrame: false), time) == UInt32(truncatingIfNeeded: time))
+            #expect(try stream.timestamp(.video(isKeyframe: false), time) == UInt32(truncatingIfNeeded: time))
             #expect(try stream.timestamp(.audio, time) == UInt32(truncatingIfNeeded: time))
         }
     }
@@ -228,13 +228,13 @@ struct MediaTimestampTests {
     @Test("A day of media is timed right across the wraps", arguments: [Int64(1) << 31, 1 << 32])
     func day(wrap: Int64) throws {
         let day: Int64 = 24 * 3_600_000
-        let begin = wrap - day / 2
-        let stream = Stream(firstTimestamp: UInt32(begin))
-        // A picture and a sound a second, and a boot that was long ago.
+        let start = wrap - day / 2
+        let stream = Stream(firstTimestamp: UInt32(start))
+        // A frame and an audio packet a second, and a boot that was long ago.
         let boot: Int64 = 7_654_321
         for time in stride(from: 0, through: day, by: 1000) {
-            let expected = UInt32(truncatingIfNeeded: begin + time)
-            #expect(try stream.timestamp(.video(isKeyFrame: time % 2000 == 0), boot + time) == expected)
+            let expected = UInt32(truncatingIfNeeded: start + time)
+            #expect(try stream.timestamp(.video(isKeyframe: time % 2000 == 0), boot + time) == expected)
             #expect(try stream.timestamp(.audio, boot + time + 500) == expected &+ 500)
         }
     }
@@ -282,7 +282,7 @@ struct MediaTimestampTests {
         var chunker = Stream().chunker
         let message = chunker.chunk(
             EncodedPacket(
-                kind: .video(isKeyFrame: true), decodeTime: .zero, compositionOffset: .milliseconds(milliseconds),
+                kind: .video(isKeyframe: true), decodeTime: .zero, compositionOffset: .milliseconds(milliseconds),
                 payload: []))
         #expect(Array(message.wireBytes().suffix(3)) == bytes(hex))
     }

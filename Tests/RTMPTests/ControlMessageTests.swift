@@ -27,7 +27,7 @@ struct ControlMessageTests {
         #expect(ControlMessage(message) == control)
     }
 
-    @Test("Too short is none; too long is taken by its begin")
+    @Test("Too short is none; too long is taken by its start")
     func lengths() {
         for (control, type, hex) in Self.vectors {
             let type = MessageType(rawValue: type)

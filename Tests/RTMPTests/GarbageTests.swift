@@ -37,7 +37,7 @@ struct GarbageTests {
             }
             for time in [Int64(0), 33, 0xFF_FFFF, 0x1_0000_0000] {
                 let packet = EncodedPacket(
-                    kind: .video(isKeyFrame: true), decodeTime: MediaTimestamp(milliseconds: time),
+                    kind: .video(isKeyframe: true), decodeTime: MediaTimestamp(milliseconds: time),
                     payload: [UInt8](repeating: 5, count: 300))
                 toReceiver += pair.publisher.chunk(packet).wireBytes()
             }
@@ -121,7 +121,7 @@ struct GarbageTests {
         }
     }
 
-    @Test("Receive session: every stream that begins ends")
+    @Test("Receive session: every stream that starts ends")
     func receiveSession() throws {
         var generator = SeededGenerator(seed: 14)
         let conversation = try Conversation()

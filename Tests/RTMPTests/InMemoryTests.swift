@@ -9,7 +9,7 @@ import Testing
 struct InMemoryTests {
     static let metadata = StreamMetadata(
         video: .init(
-            size: PictureSize(width: 640, height: 480), frameRate: FrameRate(framesPerSecond: 30),
+            size: FrameSize(width: 640, height: 480), frameRate: FrameRate(framesPerSecond: 30),
             bitrate: Bitrate(kilobitsPerSecond: 512)),
         audio: .init(bitrate: Bitrate(kilobitsPerSecond: 128), sampleRate: 44_100, channelCount: 2))
 
@@ -24,7 +24,7 @@ struct InMemoryTests {
         pair.publish(EncodedPacket(kind: .videoHeader, decodeTime: .zero, payload: [1, 2, 3]))
         pair.publish(
             EncodedPacket(
-                kind: .video(isKeyFrame: true), decodeTime: .zero, compositionOffset: .milliseconds(66),
+                kind: .video(isKeyframe: true), decodeTime: .zero, compositionOffset: .milliseconds(66),
                 payload: Array(repeating: 9, count: 200_000)))
         pair.publish(EncodedPacket(kind: .audio, decodeTime: MediaTimestamp(milliseconds: 23), payload: [4]))
         let tags = pair.tags.filter { $0.kind != .script }
@@ -50,7 +50,7 @@ struct InMemoryTests {
         for index in 0..<6 {
             pair.publish(
                 EncodedPacket(
-                    kind: .video(isKeyFrame: false), decodeTime: MediaTimestamp(milliseconds: Int64(index) * 33),
+                    kind: .video(isKeyframe: false), decodeTime: MediaTimestamp(milliseconds: Int64(index) * 33),
                     payload: [UInt8](repeating: UInt8(index), count: 10_000)))
         }
         let tags = pair.tags.filter { $0.kind == .video }

@@ -32,7 +32,7 @@ struct PublishEndTests {
     func stopWords() throws {
         var server = try ScriptedServer()
         _ = try server.messages(server.open())
-        _ = try server.messages(server.shakeHands())
+        _ = try server.messages(server.startHandshake())
         _ = try server.messages(server.acceptConnect())
         _ = try server.messages(server.acceptStream(7))
         _ = try server.messages(server.acceptPublish())
@@ -45,7 +45,7 @@ struct PublishEndTests {
     @Test("An answer that does not come ends the session at its limit", arguments: steps)
     func timeout(step: PublishStep) throws {
         var server = try ScriptedServer {
-            $0.timeLimits = .init(handshake: .seconds(3), answer: .seconds(2))
+            $0.timeouts = .init(handshake: .seconds(3), answer: .seconds(2))
         }
         server.now = MediaTimestamp(milliseconds: 10_000)
         server.goOn(to: step)

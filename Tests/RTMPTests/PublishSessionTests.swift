@@ -13,7 +13,7 @@ struct PublishSessionTests {
         #expect(opening.withoutSends.isEmpty)
         _ = try server.messages(opening)
 
-        let connect = try server.messages(server.shakeHands())
+        let connect = try server.messages(server.startHandshake())
         #expect(ControlMessage(connect[0]) == .setChunkSize(65_536))
         let call = try Command(connect[1])
         #expect(call.name == "connect")
@@ -103,7 +103,7 @@ struct PublishSessionTests {
     func ping() throws {
         var server = try ScriptedServer()
         _ = try server.messages(server.open())
-        _ = try server.messages(server.shakeHands())
+        _ = try server.messages(server.startHandshake())
         let answer = try server.messages(server.say(.userControl(.pingRequest(timestamp: 77))))
         #expect(answer.map { ControlMessage($0) } == [.userControl(.pingResponse(timestamp: 77))])
         var flood: [UInt8] = []
@@ -117,7 +117,7 @@ struct PublishSessionTests {
     func acknowledges() throws {
         var server = try ScriptedServer()
         _ = try server.messages(server.open())
-        _ = try server.messages(server.shakeHands())
+        _ = try server.messages(server.startHandshake())
         #expect(server.say(.windowAcknowledgementSize(1)).isEmpty)
         let answer = try server.messages(server.say(.userControl(.streamBegin(streamID: 1))))
         #expect(answer.map { ControlMessage($0) } == [.acknowledgement(UInt32(3073 + 16 + 18))])
@@ -127,7 +127,7 @@ struct PublishSessionTests {
     func peerBandwidth() throws {
         var server = try ScriptedServer()
         _ = try server.messages(server.open())
-        _ = try server.messages(server.shakeHands())
+        _ = try server.messages(server.startHandshake())
         let first = try server.messages(server.say(.setPeerBandwidth(5000, limitType: 2)))
         #expect(first.map { ControlMessage($0) } == [.windowAcknowledgementSize(5000)])
         #expect(server.say(.setPeerBandwidth(5000, limitType: 2)).isEmpty)
@@ -149,7 +149,7 @@ struct PublishSessionTests {
         #expect(server.say(.acknowledgement(100_000)) == [.acknowledged(byteCount: 100_000)])
     }
 
-    @Test("Every connection begins afresh")
+    @Test("Every connection starts afresh")
     func freshState() throws {
         var server = try ScriptedServer()
         server.goOn(to: .media)
@@ -166,11 +166,11 @@ struct PublishSessionTests {
         #expect(media.wireBytes() == bytes("04 000000 000003 08 01000000 AF0101"))
     }
 
-    @Test("Metadata and headers of a stream that goes on have its time, not its begin's")
+    @Test("Metadata and headers of a stream that goes on have its time, not its start's")
     func headersOfAStreamThatGoesOn() throws {
         var server = try ScriptedServer { $0.metadata = InMemoryTests.metadata }
         server.goOn(to: .media)
-        server.session.mediaBegan(at: MediaTimestamp(milliseconds: 500))
+        server.session.mediaStarted(at: MediaTimestamp(milliseconds: 500))
         let time = MediaTimestamp(milliseconds: 9500)
         let metadata = try server.chunkedMetadata(at: time)
         #expect(metadata.map(\.timestamp) == [9000])

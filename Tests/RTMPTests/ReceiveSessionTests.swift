@@ -18,7 +18,7 @@ struct ScriptedPublisher {
         session = ReceiveSession(configuration: configuration)
     }
 
-    mutating func shakeHands() {
+    mutating func startHandshake() {
         handshakeBytes += session.bytesReceived([3] + [UInt8](repeating: 0, count: 3072)).sentBytes.count
     }
 
@@ -47,7 +47,7 @@ struct ScriptedPublisher {
     }
 
     mutating func goOnToMedia() {
-        shakeHands()
+        startHandshake()
         _ = connect()
         _ = publish()
     }
@@ -58,7 +58,7 @@ struct ReceiveSessionTests {
     @Test("Answers what publishers wait for")
     func answers() throws {
         var publisher = ScriptedPublisher()
-        publisher.shakeHands()
+        publisher.startHandshake()
         let connect = try publisher.messages(publisher.connect())
         #expect(
             connect.prefix(3).map { ControlMessage($0) } == [
@@ -89,7 +89,7 @@ struct ReceiveSessionTests {
     func media() {
         var publisher = ScriptedPublisher()
         let video = Message(type: .video, timestamp: 0xFFFF_FFFF, streamID: 1, payload: [0x17, 1, 0, 0, 0])
-        publisher.shakeHands()
+        publisher.startHandshake()
         _ = publisher.connect()
         #expect(publisher.say(video).isEmpty)
         _ = publisher.publish()
@@ -105,7 +105,7 @@ struct ReceiveSessionTests {
     @Test("A stream may end by deleteStream, closeStream or with the connection; another may follow")
     func ends() {
         var publisher = ScriptedPublisher()
-        publisher.shakeHands()
+        publisher.startHandshake()
         for command in [
             Command("deleteStream", transactionID: 0, arguments: [.number(1)]),
             Command("closeStream", transactionID: 0),
@@ -170,7 +170,7 @@ struct ReceiveSessionTests {
     @Test("A second publish on the connection is a bad name")
     func second() throws {
         var publisher = ScriptedPublisher()
-        publisher.shakeHands()
+        publisher.startHandshake()
         _ = try publisher.messages(publisher.publish())
         let answer = try publisher.messages(publisher.publish("other"))
         #expect(try Command(answer[0]).arguments.first?["code"] == .string("NetStream.Publish.BadName"))

@@ -53,7 +53,7 @@ struct ScriptedServer {
         return session.connectionOpened(now: now)
     }
 
-    mutating func shakeHands() -> [PublishSession.Action] {
+    mutating func startHandshake() -> [PublishSession.Action] {
         say(bytes: [3] + [UInt8](repeating: 0, count: 3072))
     }
 
@@ -97,7 +97,7 @@ struct ScriptedServer {
     mutating func goOn(to step: PublishStep) {
         _ = open()
         if step == .handshake { return }
-        _ = shakeHands()
+        _ = startHandshake()
         if step == .connect { return }
         _ = acceptConnect()
         if step == .createStream { return }

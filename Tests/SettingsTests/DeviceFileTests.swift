@@ -38,7 +38,7 @@ struct DeviceFileTests {
              "quality": {"lowest": "Low2", "start": "Medium3", "highest": "High1"},
              "audio": {"source": "silence", "quality": "High1"}, "reconnectAttempts": 5,
              "buffer": {"seconds": 2.5, "lowThreshold": 0.7, "highThreshold": 0.8},
-             "statusInterval": 10, "connectLimit": 8, "handshakeLimit": 20, "console": false, "startAtBoot": true, "flashLED": "live"}
+             "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "flashLED": "live"}
             """)
         #expect(result.faults == [])
         var expected = DeviceDescription()
@@ -56,8 +56,8 @@ struct DeviceFileTests {
         expected.bufferLowThreshold = 0.7
         expected.bufferHighThreshold = 0.8
         expected.statusInterval = .seconds(10)
-        expected.connectLimit = .seconds(8)
-        expected.handshakeLimit = .seconds(20)
+        expected.connectTimeout = .seconds(8)
+        expected.handshakeTimeout = .seconds(20)
         expected.console = false
         expected.startAtBoot = true
         expected.flashLED = .live
@@ -91,8 +91,8 @@ struct DeviceFileTests {
         (#"{"buffer": {"seconds": 5.01}}"#, "1:24 buffer.seconds invalidValue"),
         (#"{"buffer": {"lowThreshold": 0.75}}"#, "1:12 buffer invalidValue"),
         (#"{"statusInterval": 31}"#, "1:20 statusInterval invalidValue"),
-        (#"{"connectLimit": 0}"#, "1:18 connectLimit invalidValue"),
-        (#"{"handshakeLimit": 61}"#, "1:20 handshakeLimit invalidValue"),
+        (#"{"connectTimeout": 0}"#, "1:20 connectTimeout invalidValue"),
+        (#"{"handshakeTimeout": 61}"#, "1:22 handshakeTimeout invalidValue"),
         (#"{"console": 1}"#, "1:13 console wrongType"),
         (#"{"camera": ""}"#, "1:12 camera invalidValue"),
         (#"{"flashLed": "on"}"#, "1:2 flashLed unknownKey"),

@@ -99,8 +99,8 @@ struct JSONParsingTests {
     }
 
     @Test(arguments: [
-        ("", "1:1: the file is empty; expected an object that begins with {"),
-        ("  \n ", "2:2: the file is empty; expected an object that begins with {"),
+        ("", "1:1: the file is empty; expected an object that starts with {"),
+        ("  \n ", "2:2: the file is empty; expected an object that starts with {"),
         (
             "{\"a\": 1,}",
             "1:9: expected a name in double quotes, or } to end the object, found '}'; remove the comma before it"

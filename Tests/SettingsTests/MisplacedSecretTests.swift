@@ -3,7 +3,7 @@ import Media
 import Settings
 import Testing
 
-/// A secret that was written where it does not belong is told of, and not quoted.
+/// A secret that was written where it does not belong is reported, and not quoted.
 @Suite("Misplaced secrets")
 struct MisplacedSecretTests {
     private func faults(_ text: String) throws -> [DescriptionFault] {
@@ -21,21 +21,21 @@ struct MisplacedSecretTests {
         #"{"country": "hushhush", "hostName": "hush hush", "timeServers": ["hush hush", {"hushhush": 1}]}"#,
     ])
     func itIsNotQuoted(text: String) throws {
-        let told = try faults(text)
-        #expect(!told.isEmpty)
-        #expect(told.allSatisfy { !$0.description.lowercased().hasPart("hush") }, "\(told)")
-        #expect(told.allSatisfy { $0.isWarning || $0.example != nil })
+        let reported = try faults(text)
+        #expect(!reported.isEmpty)
+        #expect(reported.allSatisfy { !$0.description.lowercased().hasPart("hush") }, "\(reported)")
+        #expect(reported.allSatisfy { $0.isWarning || $0.example != nil })
     }
 
     @Test func aNumberInAFileOfSecretsIsNotQuoted() throws {
-        let told = try faults(#"{"hub": "hub", "publishSecurity": "expiring", "publishLifetime": 4711081500}"#)
-        #expect(told.contains { $0.keyPath == "publishLifetime" && !$0.description.hasPart("4711") })
+        let reported = try faults(#"{"hub": "hub", "publishSecurity": "expiring", "publishLifetime": 4711081500}"#)
+        #expect(reported.contains { $0.keyPath == "publishLifetime" && !$0.description.hasPart("4711") })
     }
 
     @Test func aSlipOfTheFingerIsQuotedWithWhatWasMeant() throws {
-        let told = try faults(#"{"url": "rtmp://h/a/b", "disabeld": true}"#).map(\.description)
+        let reported = try faults(#"{"url": "rtmp://h/a/b", "disabeld": true}"#).map(\.description)
         #expect(
-            told.contains(
+            reported.contains(
                 "1:25: disabeld: warning: is not known and ignored; did you mean \"disabled\"?; for example: \"disabled\": false"
             ))
         // Known, though not there.
@@ -44,8 +44,8 @@ struct MisplacedSecretTests {
     }
 
     @Test func aFamiliarSchemeIsNamed() throws {
-        let told = try faults(#"{"url": "HTTPS://h/a/b"}"#).map(\.description)
-        #expect(told.contains { $0.hasPart("its scheme is https") })
+        let reported = try faults(#"{"url": "HTTPS://h/a/b"}"#).map(\.description)
+        #expect(reported.contains { $0.hasPart("its scheme is https") })
     }
 }
 

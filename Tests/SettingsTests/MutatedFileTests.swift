@@ -5,7 +5,7 @@ import SeededNumbers
 import Settings
 import Testing
 
-/// Whatever becomes of the files on the card: nothing traps, and what is told has a place, an example and no secret.
+/// Whatever becomes of the files on the card: nothing traps, and what is reported has a place, an example and no secret.
 @Suite("Mutated files")
 struct MutatedFileTests {
     private static let secret = "wIxQoZkVbJ"
@@ -86,8 +86,8 @@ struct MutatedFileTests {
     }
 
     @Test(arguments: ["board", "device", "network", "stream"])
-    func whateverBecomesOfAFileItIsTold(name: String) throws {
-        var told = 0
+    func whateverBecomesOfAFileItIsReported(name: String) throws {
+        var reported = 0
         for (number, bytes) in [try sample(name), Array((Self.rich[name] ?? "").utf8)].enumerated() {
             if number == 1 { #expect(faults(name, bytes) == []) }
             for seed in 0..<200 {
@@ -95,7 +95,7 @@ struct MutatedFileTests {
                 let text = mutated(bytes, &numbers)
                 let lineCount = text.filter { $0 == 0x0A || $0 == 0x0D }.count + 1
                 let all = faults(name, text)
-                told += all.isEmpty ? 0 : 1
+                reported += all.isEmpty ? 0 : 1
                 for fault in all {
                     let line = fault.description
                     #expect((1...lineCount).contains(fault.position.line), "\(line)")
@@ -105,7 +105,7 @@ struct MutatedFileTests {
                 }
             }
         }
-        #expect(told > 200)
+        #expect(reported > 200)
     }
 
     /// Four characters of it in a row are no chance.

@@ -159,7 +159,7 @@ struct PiliStreamTests {
         #expect(result.faults.map(\.kind) == [.disabled])
     }
 
-    @Test func allFaultsAreToldAtOnce() throws {
+    @Test func allFaultsAreReportedAtOnce() throws {
         let text = """
             {
               "id": "z1.hub",

@@ -53,8 +53,8 @@ struct PlainStreamTests {
         #expect(PlatformProfile.facebook.requiresTLS && PlatformProfile.facebook.requiresAudio)
         #expect(!PlatformProfile.facebook.allowsSizeChange)
         #expect(PlatformProfile.youTube.requiresAudio && !PlatformProfile.youTube.requiresTLS)
-        #expect(PlatformProfile.youTube.longestKeyFrameInterval == .seconds(4))
-        #expect(PlatformProfile.default.keyFrameInterval == .seconds(2))
+        #expect(PlatformProfile.youTube.longestKeyframeInterval == .seconds(4))
+        #expect(PlatformProfile.default.keyframeInterval == .seconds(2))
     }
 
     @Test func garbageIsBoundedAndPrintable() throws {

@@ -25,8 +25,8 @@ struct UnsafeFallbackTests {
     ])
     func aWrongEntryIsNoOpenNetwork(members: String, fault: String) throws {
         let result = try network(#"{"country": "DE", "wifi": [{\#(members)}, {"ssid": "open"}]}"#)
-        let told = result.errors.map { "\($0.position) \($0.keyPath) \($0.kind)" }
-        #expect(told.contains(fault), "\(told)")
+        let reported = result.errors.map { "\($0.position) \($0.keyPath) \($0.kind)" }
+        #expect(reported.contains(fault), "\(reported)")
         #expect(result.value == nil)
         #expect(result.goodPart?.wifi.map(\.ssid) == ["open"])
         #expect(result.goodPart?.wifi.map(\.keyPath) == ["wifi[1]"])

@@ -7,7 +7,7 @@ import SoftwareEncoding
 import Testing
 
 @Suite struct AACEncoderTests {
-    private static let begin = MediaTimestamp(milliseconds: 1_000_000)
+    private static let start = MediaTimestamp(milliseconds: 1_000_000)
     private static let formats = AACEncoder.sampleRates.flatMap { rate in
         [1, 2].map { AudioFormat(sampleRate: rate, channelCount: $0) }
     }
@@ -18,7 +18,7 @@ import Testing
     }
 
     private static func time(_ frame: Int, _ format: AudioFormat) -> MediaTimestamp {
-        begin + .nanoseconds(Int64(frame) * 1_000_000_000 / Int64(format.sampleRate))
+        start + .nanoseconds(Int64(frame) * 1_000_000_000 / Int64(format.sampleRate))
     }
 
     /// Silence with a click at a frame, if that is in the block.
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: formats)
-    func packetsHaveTheTimeOfTheirSound(format: AudioFormat) throws {
+    func packetsHaveTheTimeOfTheirAudio(format: AudioFormat) throws {
         let encoder = try Self.encoder(format)
         var packets: [EncodedPacket] = []
         for index in 0..<20 { packets += try encoder.encode(Self.block(index * 700, 700, format, click: 9_876)) }
@@ -76,8 +76,8 @@ import Testing
             let exact = 1024 * 1_000_000_000 / Double(format.sampleRate)
             #expect(abs(Double((later - earlier).wholeNanoseconds) - exact) < 3)
         }
-        // Everything is heard: the first packet begins at or before the first sample, and the last ends behind the last.
-        #expect(times.first.map { $0 <= Self.begin } == true)
+        // Everything is heard: the first packet starts at or before the first sample, and the last ends behind the last.
+        #expect(times.first.map { $0 <= Self.start } == true)
         #expect(
             times.last.map {
                 $0 + .nanoseconds(1024 * 1_000_000_000 / Int64(format.sampleRate)) >= Self.time(14_000, format)
@@ -101,20 +101,20 @@ import Testing
         #expect(Self.isWithin2ms(try Self.clickTime(packets, format), of: Self.time(resumed + 3000, format)))
     }
 
-    @Test func soundAheadOfTheClockIsDropped() throws {
+    @Test func audioAheadOfTheClockIsDropped() throws {
         let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
         let encoder = try Self.encoder(format)
         var packets: [EncodedPacket] = []
-        // Four seconds of sound within one.
+        // Four seconds of audio within one.
         for index in 0..<200 {
             var block = Self.block(index * 960, 960, format, click: -9)
-            block.captureTime = Self.begin + .milliseconds(5 * index)
+            block.captureTime = Self.start + .milliseconds(5 * index)
             packets += try encoder.encode(block)
         }
         packets += try encoder.finish()
         let last = try #require(packets.last).decodeTime
-        #expect(last - Self.begin < .milliseconds(2100))
-        #expect(last - Self.begin > .milliseconds(900))
+        #expect(last - Self.start < .milliseconds(2100))
+        #expect(last - Self.start > .milliseconds(900))
         #expect(encoder.droppedFrameCount > 48_000)
         #expect(encoder.insertedFrameCount == 0)
         let times = packets.map(\.decodeTime)
@@ -149,7 +149,7 @@ import Testing
         #expect((58...70).contains(try kilobits(100)))
     }
 
-    @Test func aBitrateChangeDoesNotMoveTheSound() throws {
+    @Test func aBitrateChangeDoesNotMoveTheAudio() throws {
         let format = AudioFormat(sampleRate: 44_100, channelCount: 1)
         let encoder = try AACEncoder(format: format, bitrate: Bitrate(kilobitsPerSecond: 96))
         var packets: [EncodedPacket] = []

@@ -6,14 +6,14 @@ import Testing
 @testable import SoftwareEncoding
 
 @Suite struct AudioTimelineTests {
-    private static let begin = MediaTimestamp(milliseconds: 7_000_000)
+    private static let start = MediaTimestamp(milliseconds: 7_000_000)
 
     private func timeline(_ rate: Int) -> AudioTimeline {
         AudioTimeline(sampleRate: rate, gapThreshold: .milliseconds(100))
     }
 
     private func exactTime(_ frame: Int64, _ rate: Int64) -> MediaTimestamp {
-        Self.begin + .seconds(frame / rate) + .nanoseconds(frame % rate * 1_000_000_000 / rate)
+        Self.start + .seconds(frame / rate) + .nanoseconds(frame % rate * 1_000_000_000 / rate)
     }
 
     @Test(arguments: [11_025, 22_050, 44_100, 48_000])
@@ -33,7 +33,7 @@ import Testing
         var timeline = timeline(48_000)
         for block in 0..<Int64(168_750) {
             let nominal = block * 1024 * 1_000_000 / 48
-            let time = Self.begin + .nanoseconds(nominal + nominal / 1_000_000 * partsPerMillion)
+            let time = Self.start + .nanoseconds(nominal + nominal / 1_000_000 * partsPerMillion)
             let action = timeline.blockArrived(at: time, frameCount: 1024)
             #expect(action == nil)
             // Without correction it would be 0.7 s off after the hour.
@@ -61,29 +61,29 @@ import Testing
     @Test func tellsGapsFromJitter() {
         var timeline = timeline(48_000)
         #expect(timeline.time(ofFrame: 0) == nil)
-        #expect(timeline.blockArrived(at: Self.begin, frameCount: 4800) == nil)
-        #expect(timeline.blockArrived(at: Self.begin + .milliseconds(200), frameCount: 4800) == nil)
+        #expect(timeline.blockArrived(at: Self.start, frameCount: 4800) == nil)
+        #expect(timeline.blockArrived(at: Self.start + .milliseconds(200), frameCount: 4800) == nil)
         // Expected 0.1 ms after 200 ms: the timeline has moved by a thousandth of the block.
-        let late = Self.begin + .microseconds(200_100) + .milliseconds(101)
+        let late = Self.start + .microseconds(200_100) + .milliseconds(101)
         #expect(timeline.blockArrived(at: late, frameCount: 4800) == .insertSilence(frameCount: 4848))
         #expect(timeline.time(ofFrame: 9600 + 4848) == late)
     }
 
     @Test func aLongBreakMovesTheTime() {
         var timeline = timeline(48_000)
-        #expect(timeline.blockArrived(at: Self.begin, frameCount: 4800) == nil)
-        let late = Self.begin + .milliseconds(5101)
+        #expect(timeline.blockArrived(at: Self.start, frameCount: 4800) == nil)
+        let late = Self.start + .milliseconds(5101)
         #expect(timeline.blockArrived(at: late, frameCount: 4800) == nil)
         #expect(timeline.time(ofFrame: 4800) == late)
     }
 
     @Test func aLeadOfMoreThanASecondIsCut() {
         var timeline = timeline(48_000)
-        #expect(timeline.blockArrived(at: Self.begin, frameCount: 48_000 * 2) == nil)
-        #expect(timeline.blockArrived(at: Self.begin + .seconds(1), frameCount: 0) == nil)
-        let action = timeline.blockArrived(at: Self.begin + .milliseconds(900), frameCount: 96_000)
+        #expect(timeline.blockArrived(at: Self.start, frameCount: 48_000 * 2) == nil)
+        #expect(timeline.blockArrived(at: Self.start + .seconds(1), frameCount: 0) == nil)
+        let action = timeline.blockArrived(at: Self.start + .milliseconds(900), frameCount: 96_000)
         #expect(action == .drop(frameCount: 52_800))
-        // What is left of the block begins where it was captured.
-        #expect(timeline.time(ofFrame: 48_000 * 2) == Self.begin + .milliseconds(2000))
+        // What is left of the block starts where it was captured.
+        #expect(timeline.time(ofFrame: 48_000 * 2) == Self.start + .milliseconds(2000))
     }
 }

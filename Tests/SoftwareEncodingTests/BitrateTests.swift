@@ -9,11 +9,11 @@ import Testing
 @Suite(.serialized) struct BitrateTests {
     @Test(
         arguments: [
-            (VideoQuality.low1, PictureSize(width: 416, height: 234)),
-            (.medium1, PictureSize(width: 640, height: 480)), (.high1, PictureSize(width: 1280, height: 720)),
-            (.high3, PictureSize(width: 1280, height: 720)),
+            (VideoQuality.low1, FrameSize(width: 416, height: 234)),
+            (.medium1, FrameSize(width: 640, height: 480)), (.high1, FrameSize(width: 1280, height: 720)),
+            (.high3, FrameSize(width: 1280, height: 720)),
         ])
-    func richContentHasTheBitrateOfTheQuality(quality: VideoQuality, size: PictureSize) throws {
+    func richContentHasTheBitrateOfTheQuality(quality: VideoQuality, size: FrameSize) throws {
         let scenery = Scenery(size: size)
         let encoder = try OpenH264Encoder(configuration: VideoEncoderConfiguration(quality, size: size))
         let count = 20 * quality.frameRate.framesPerSecond

@@ -3,10 +3,10 @@ import Media
 import StreamQuality
 
 extension VideoEncoderConfiguration {
-    /// What the product opens the encoder with: a key frame every two seconds.
-    init(_ quality: VideoQuality, size: PictureSize) throws {
+    /// What the product opens the encoder with: a keyframe every two seconds.
+    init(_ quality: VideoQuality, size: FrameSize) throws {
         self.init(
             size: size, frameRate: quality.frameRate, bitrate: quality.bitrate, profile: quality.profile,
-            level: try quality.level(for: size), keyFrameInterval: 2 * quality.frameRate.framesPerSecond)
+            level: try quality.level(for: size), keyframeInterval: 2 * quality.frameRate.framesPerSecond)
     }
 }

@@ -5,9 +5,9 @@ import SeededNumbers
 import SoftwareEncoding
 import Testing
 
-@Suite struct PictureFitTests {
-    private func fit(_ source: (Int, Int), into frame: (Int, Int)) -> PictureFit {
-        PictureFit(PictureSize(width: source.0, height: source.1), into: PictureSize(width: frame.0, height: frame.1))
+@Suite struct LetterboxTests {
+    private func fit(_ source: (Int, Int), into frame: (Int, Int)) -> Letterbox {
+        Letterbox(FrameSize(width: source.0, height: source.1), into: FrameSize(width: frame.0, height: frame.1))
     }
 
     @Test(arguments: [
@@ -23,7 +23,7 @@ import Testing
         let fit = fit((sourceWidth, sourceHeight), into: (width, height))
         #expect(fit.left == left)
         #expect(fit.top == top)
-        #expect(fit.size == PictureSize(width: fitWidth, height: fitHeight))
+        #expect(fit.size == FrameSize(width: fitWidth, height: fitHeight))
         #expect(fit.hasBars == (fitWidth != width || fitHeight != height))
     }
 
@@ -52,8 +52,8 @@ import Testing
     }
 }
 
-@Suite struct PictureScalerTests {
-    /// A picture of one colour.
+@Suite struct FrameScalerTests {
+    /// A frame of one colour.
     private func plain(_ layout: FrameLayout, y: UInt8, u: UInt8, v: UInt8) -> [UInt8] {
         if layout.format == .yuyv { return (0..<layout.byteCount / 4).flatMap { _ in [y, u, y, v] } }
         if layout.format == .uyvy { return (0..<layout.byteCount / 4).flatMap { _ in [u, y, v, y] } }
@@ -68,7 +68,7 @@ import Testing
         return bytes
     }
 
-    private func scaled(_ scaler: PictureScaler, _ bytes: [UInt8]) throws -> [UInt8] {
+    private func scaled(_ scaler: FrameScaler, _ bytes: [UInt8]) throws -> [UInt8] {
         try bytes.withUnsafeBytes { bytes in
             try scaler.scale(bytes) { scaled, layout in
                 #expect(layout == scaler.target)
@@ -78,8 +78,8 @@ import Testing
     }
 
     @Test func passesWhatFitsAsItIs() throws {
-        let layout = FrameLayout(packed: .i420, size: PictureSize(width: 64, height: 48))
-        let scaler = try PictureScaler(from: layout, to: layout.size)
+        let layout = FrameLayout(packed: .i420, size: FrameSize(width: 64, height: 48))
+        let scaler = try FrameScaler(from: layout, to: layout.size)
         #expect(scaler.isIdentity)
         let bytes = plain(layout, y: 1, u: 2, v: 3)
         try bytes.withUnsafeBytes { bytes in
@@ -90,22 +90,22 @@ import Testing
 
     @Test func nv12OfTheSameSizeIsOnlySplit() throws {
         var random = SeededGenerator(seed: 9)
-        let size = PictureSize(width: 34, height: 18)
+        let size = FrameSize(width: 34, height: 18)
         let layout = FrameLayout(packed: .nv12, size: size)
         let bytes = random.bytes(layout.byteCount)
         let pairs = Array(bytes[(34 * 18)...])
         let u = stride(from: 0, to: pairs.count, by: 2).map { pairs[$0] }
         let v = stride(from: 1, to: pairs.count, by: 2).map { pairs[$0] }
-        #expect(try scaled(PictureScaler(from: layout, to: size), bytes) == bytes.prefix(34 * 18) + u + v)
+        #expect(try scaled(FrameScaler(from: layout, to: size), bytes) == bytes.prefix(34 * 18) + u + v)
     }
 
     @Test(
         arguments: [PixelFormat.i420, .nv12, .yuyv, .uyvy],
         [(640, 480), (641, 479), (1, 1), (1, 300), (300, 1), (1280, 720), (33, 17), (320, 180), (160, 180)])
     func fillsItsPlaceAndLeavesBlackBars(format: PixelFormat, side: (Int, Int)) throws {
-        let layout = FrameLayout(packed: format, size: PictureSize(width: side.0, height: side.1))
-        let target = PictureSize(width: 320, height: 180)
-        let scaler = try PictureScaler(from: layout, to: target)
+        let layout = FrameLayout(packed: format, size: FrameSize(width: side.0, height: side.1))
+        let target = FrameSize(width: 320, height: 180)
+        let scaler = try FrameScaler(from: layout, to: target)
         let bytes = plain(layout, y: 200, u: 90, v: 160)
         // Twice: the buffer is used again.
         for result in [try scaled(scaler, bytes), try scaled(scaler, bytes)] {
@@ -116,9 +116,9 @@ import Testing
         }
     }
 
-    /// Samples of a plane of a 320x180 picture that are not what they should be; inside, filters round.
+    /// Samples of a plane of a 320x180 frame that are not what they should be; inside, filters round.
     private func strays(
-        in plane: ArraySlice<UInt8>, _ divisor: Int, _ fit: PictureFit, inside: Int, outside: Int
+        in plane: ArraySlice<UInt8>, _ divisor: Int, _ fit: Letterbox, inside: Int, outside: Int
     ) -> Int {
         let columns = fit.left / divisor..<(fit.left + fit.size.width) / divisor
         let rows = fit.top / divisor..<(fit.top + fit.size.height) / divisor
@@ -137,13 +137,13 @@ import Testing
             ([255, 255, 255], [235, 128, 128]), ([0, 0, 0], [16, 128, 128]),
         ] as [([UInt8], [UInt8])])
     func coloursHaveTheirBytesInOrder(format: PixelFormat, colour: ([UInt8], [UInt8])) throws {
-        let target = PictureSize(width: 32, height: 18)
-        for size in [target, PictureSize(width: 64, height: 36), PictureSize(width: 16, height: 9)] {
+        let target = FrameSize(width: 32, height: 18)
+        for size in [target, FrameSize(width: 64, height: 36), FrameSize(width: 16, height: 9)] {
             let layout = FrameLayout(packed: format, size: size)
             let pixel = format == .bgr888 ? colour.0 : colour.0.reversed()
             let bytes = (0..<size.width * size.height).flatMap { _ in pixel }
             #expect(bytes.count == layout.byteCount)
-            let result = try scaled(PictureScaler(from: layout, to: target), bytes)
+            let result = try scaled(FrameScaler(from: layout, to: target), bytes)
             for (plane, place) in [0..<576, 576..<720, 720..<864].enumerated() {
                 let strays = result[place].count { abs(Int($0) - Int(colour.1[plane])) > 1 }
                 #expect(strays == 0, "plane \(plane) of \(size): \(result[place].prefix(4))")
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    /// The picture as it is after unpacking, then scaled: what strips must give, too.
+    /// The frame as it is after unpacking, then scaled: what strips must give, too.
     @Test(
         arguments: [PixelFormat.yuyv, .uyvy, .rgb888],
         [
@@ -159,17 +159,17 @@ import Testing
             ((640, 360), (320, 180)), ((640, 480), (480, 360)), ((960, 540), (640, 480)), ((480, 270), (320, 120)),
             ((322, 358), (160, 178)), ((320, 179), (160, 90)), ((320, 180), (640, 360)),
         ])
-    func stripsGiveWhatTheWholePictureGives(format: PixelFormat, sides: ((Int, Int), (Int, Int))) throws {
-        let size = PictureSize(width: sides.0.0, height: sides.0.1)
-        let target = PictureSize(width: sides.1.0, height: sides.1.1)
+    func stripsGiveWhatTheWholeFrameGives(format: PixelFormat, sides: ((Int, Int), (Int, Int))) throws {
+        let size = FrameSize(width: sides.0.0, height: sides.0.1)
+        let target = FrameSize(width: sides.1.0, height: sides.1.1)
         let layout = FrameLayout(packed: format, size: size)
         // Slopes, and a sharp pattern over them: a seam between two strips would show.
         let bytes = (0..<layout.byteCount).map { UInt8(truncatingIfNeeded: $0 % 251 / 2 + ($0 / 977 % 5) * 23) }
-        let result = try scaled(PictureScaler(from: layout, to: target), bytes)
+        let result = try scaled(FrameScaler(from: layout, to: target), bytes)
         guard size.height % 2 == 0 else { return #expect(result.count == target.width * target.height * 3 / 2) }
-        let whole = try scaled(PictureScaler(from: layout, to: size), bytes)
+        let whole = try scaled(FrameScaler(from: layout, to: size), bytes)
         let planes = FrameLayout(packed: .i420, size: size)
-        let expected = try scaled(PictureScaler(from: planes, to: target), whole)
+        let expected = try scaled(FrameScaler(from: planes, to: target), whole)
         #expect(result.count == expected.count)
         let differences = zip(result, expected).map { abs(Int($0) - Int($1)) }
         #expect(differences.max() ?? 0 <= 2)
@@ -178,8 +178,8 @@ import Testing
 
     @Test func passesAreCounted() throws {
         func passes(_ format: PixelFormat, _ width: Int, _ height: Int, to side: (Int, Int)) throws -> Int {
-            let layout = FrameLayout(packed: format, size: PictureSize(width: width, height: height))
-            return try PictureScaler(from: layout, to: PictureSize(width: side.0, height: side.1)).passCount
+            let layout = FrameLayout(packed: format, size: FrameSize(width: width, height: height))
+            return try FrameScaler(from: layout, to: FrameSize(width: side.0, height: side.1)).passCount
         }
         #expect(try passes(.i420, 640, 480, to: (640, 480)) == 0)
         for format in PixelFormat.allCases where format != .i420 {
@@ -204,9 +204,9 @@ import Testing
         }
     }
 
-    @Test func aPoolsMemoryTakesPicturesWithBars() throws {
-        let layout = FrameLayout(packed: .nv12, size: PictureSize(width: 64, height: 48))
-        let scaler = try PictureScaler(from: layout, to: PictureSize(width: 64, height: 36))
+    @Test func aPoolsMemoryTakesFramesWithBars() throws {
+        let layout = FrameLayout(packed: .nv12, size: FrameSize(width: 64, height: 48))
+        let scaler = try FrameScaler(from: layout, to: FrameSize(width: 64, height: 36))
         let bytes = plain(layout, y: 200, u: 90, v: 160)
         var memory = scaler.target.black
         try memory.withUnsafeMutableBytes { target in try bytes.withUnsafeBytes { try scaler.scale($0, into: target) } }
@@ -220,29 +220,29 @@ import Testing
         }
     }
 
-    @Test func bothFormatsGiveTheSamePicture() throws {
-        let scenery = Scenery(size: PictureSize(width: 320, height: 240))
-        let i420 = scenery.picture(3)
+    @Test func bothFormatsGiveTheSameFrame() throws {
+        let scenery = Scenery(size: FrameSize(width: 320, height: 240))
+        let i420 = scenery.frame(3)
         let (luma, chroma) = (320 * 240, 160 * 120)
         let nv12 = i420.prefix(luma) + (0..<chroma).flatMap { [i420[luma + $0], i420[luma + chroma + $0]] }
-        let target = PictureSize(width: 208, height: 100)
-        let first = try scaled(PictureScaler(from: scenery.layout, to: target), i420)
+        let target = FrameSize(width: 208, height: 100)
+        let first = try scaled(FrameScaler(from: scenery.layout, to: target), i420)
         let second = try scaled(
-            PictureScaler(from: FrameLayout(packed: .nv12, size: scenery.layout.size), to: target), Array(nv12))
+            FrameScaler(from: FrameLayout(packed: .nv12, size: scenery.layout.size), to: target), Array(nv12))
         #expect(first == second)
         #expect(Set(first.prefix(208 * 100)).count > 50)
     }
 
     @Test func refusesWhatItCannotDo() throws {
-        let size = PictureSize(width: 64, height: 48)
+        let size = FrameSize(width: 64, height: 48)
         let layout = FrameLayout(packed: .i420, size: size)
         for (width, height) in [(63, 48), (64, 47), (0, 48), (64, 16_386)] {
-            let wrong = PictureSize(width: width, height: height)
-            #expect(throws: VideoEncodingError.unsupportedSize(wrong)) { try PictureScaler(from: layout, to: wrong) }
+            let wrong = FrameSize(width: width, height: height)
+            #expect(throws: VideoEncodingError.unsupportedSize(wrong)) { try FrameScaler(from: layout, to: wrong) }
         }
-        let none = FrameLayout(packed: .nv12, size: PictureSize(width: 0, height: 2))
-        #expect(throws: VideoEncodingError.unsupportedSize(none.size)) { try PictureScaler(from: none, to: size) }
-        let scaler = try PictureScaler(from: layout, to: size)
+        let none = FrameLayout(packed: .nv12, size: FrameSize(width: 0, height: 2))
+        #expect(throws: VideoEncodingError.unsupportedSize(none.size)) { try FrameScaler(from: none, to: size) }
+        let scaler = try FrameScaler(from: layout, to: size)
         let short = [UInt8](repeating: 0, count: layout.byteCount - 1)
         #expect(throws: VideoEncodingError.incompleteFrame(layout, byteCount: short.count)) {
             try scaled(scaler, short)

@@ -9,33 +9,33 @@ import Testing
 @testable import SoftwareEncoding
 
 @Suite struct OpenH264EncoderTests {
-    private static let size = PictureSize(width: 320, height: 180)
+    private static let size = FrameSize(width: 320, height: 180)
     private static let rate = FrameRate(framesPerSecond: 15)
 
     private func configuration(kilobits: Int = 300, interval: Int = 30) -> VideoEncoderConfiguration {
         VideoEncoderConfiguration(
             size: Self.size, frameRate: Self.rate, bitrate: Bitrate(kilobitsPerSecond: kilobits), profile: .baseline,
-            level: .level3_0, keyFrameInterval: interval)
+            level: .level3_0, keyframeInterval: interval)
     }
 
-    /// The numbers of the pictures that are key frames, when picture N was captured at N / rate.
-    private func keyFrames(_ packets: [EncodedPacket], at rate: FrameRate = rate) -> [Int] {
-        packets.filter { $0.kind == .video(isKeyFrame: true) }
+    /// The numbers of the frames that are keyframes, when frame N was captured at N / rate.
+    private func keyframes(_ packets: [EncodedPacket], at rate: FrameRate = rate) -> [Int] {
+        packets.filter { $0.kind == .video(isKeyframe: true) }
             .map { Int(($0.decodeTime.nanoseconds * Int64(rate.framesPerSecond) + 500_000_000) / 1_000_000_000) }
     }
 
-    private func pictureCount(_ packets: [EncodedPacket]) -> Int { packets.count { $0.kind != .videoHeader } }
+    private func frameCount(_ packets: [EncodedPacket]) -> Int { packets.count { $0.kind != .videoHeader } }
 
     @Test(arguments: VideoQuality.allCases)
     func profileAndLevelAreAsConfigured(quality: VideoQuality) throws {
         let sides = [(16, 16), (416, 234), (400, 300), (640, 360), (640, 480), (960, 540), (1280, 720), (1920, 1080)]
-        for size in sides.map({ PictureSize(width: $0.0, height: $0.1) }) {
+        for size in sides.map({ FrameSize(width: $0.0, height: $0.1) }) {
             let configuration = try VideoEncoderConfiguration(quality, size: size)
             let encoder = try OpenH264Encoder(configuration: configuration)
             let layout = FrameLayout(packed: .i420, size: size)
             let grey = ArrayFrame([UInt8](repeating: 128, count: layout.byteCount))
             let packets = try encoder.encode(CapturedFrame(layout: layout, captureTime: .zero, memory: grey))
-            #expect(packets.map(\.kind) == [.videoHeader, .video(isKeyFrame: true)])
+            #expect(packets.map(\.kind) == [.videoHeader, .video(isKeyframe: true)])
             let record = try AVCDecoderConfigurationRecord(parsing: packets[0].payload)
             #expect(record.profile == quality.profile.rawValue, "\(size)")
             #expect(record.level == configuration.level.rawValue, "\(size)")
@@ -44,29 +44,29 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 7, 30])
-    func keyFramesComeInTheirIntervalWhateverIsSkipped(interval: Int) throws {
+    func keyframesComeInTheirIntervalWhateverIsSkipped(interval: Int) throws {
         let scenery = Scenery(size: Self.size)
-        // Far too little for the pictures: many are skipped.
+        // Far too little for the frames: many are skipped.
         let encoder = try OpenH264Encoder(configuration: configuration(kilobits: 30, interval: interval))
         let packets = try (0..<90).flatMap { try encoder.encode(scenery.frame($0, at: Self.rate)) }
-        #expect(keyFrames(packets) == Array(stride(from: 0, to: 90, by: interval)))
-        #expect(pictureCount(packets) + encoder.skippedFrameCount == 90)
+        #expect(keyframes(packets) == Array(stride(from: 0, to: 90, by: interval)))
+        #expect(frameCount(packets) + encoder.skippedFrameCount == 90)
         #expect(interval == 1 || encoder.skippedFrameCount > 0)
         #expect(packets.count { $0.kind == .videoHeader } == 1)
     }
 
-    @Test func aRequestedKeyFrameComesAtOnceAndBeginsTheInterval() throws {
+    @Test func aRequestedKeyframeComesAtOnceAndStartsTheInterval() throws {
         let scenery = Scenery(size: Self.size)
         let encoder = try OpenH264Encoder(configuration: configuration(kilobits: 30, interval: 20))
         var packets: [EncodedPacket] = []
         for index in 0..<60 {
-            if [7, 30, 31].contains(index) { encoder.requestKeyFrame() }
+            if [7, 30, 31].contains(index) { encoder.requestKeyframe() }
             packets += try encoder.encode(scenery.frame(index, at: Self.rate))
         }
-        #expect(keyFrames(packets) == [0, 7, 27, 30, 31, 51])
+        #expect(keyframes(packets) == [0, 7, 27, 30, 31, 51])
     }
 
-    @Test func packetsHaveTheirPicturesCaptureTimes() throws {
+    @Test func packetsHaveTheirFramesCaptureTimes() throws {
         let scenery = Scenery(size: Self.size)
         let encoder = try OpenH264Encoder(configuration: configuration(kilobits: 2000))
         var random = SeededGenerator(seed: 5)
@@ -77,7 +77,7 @@ import Testing
             let time = MediaTimestamp(milliseconds: 123_456_789) + Self.rate.offset(ofFrame: index) + jitter
             times.append(time)
             packets += try encoder.encode(
-                CapturedFrame(layout: scenery.layout, captureTime: time, memory: ArrayFrame(scenery.picture(index))))
+                CapturedFrame(layout: scenery.layout, captureTime: time, memory: ArrayFrame(scenery.frame(index))))
         }
         #expect(encoder.skippedFrameCount == 0)
         #expect(packets.first?.kind == .videoHeader)
@@ -86,15 +86,15 @@ import Testing
         #expect(packets.allSatisfy { $0.compositionOffset == .zero })
     }
 
-    @Test func aSlowSourceGetsItsKeyFramesInTime() {
-        var schedule = KeyFrameSchedule()
-        // 15 per second where 30 were promised, a key frame every 2 s.
+    @Test func aSlowSourceGetsItsKeyframesInTime() {
+        var schedule = KeyframeSchedule()
+        // 15 per second where 30 were promised, a keyframe every 2 s.
         var configuration = configuration(interval: 60)
         configuration.frameRate = FrameRate(framesPerSecond: 30)
         let keys = (0..<100).filter { index in
             schedule.frameArrived(at: .zero + Self.rate.offset(ofFrame: index), configuration: configuration)
         }
-        // 2 s and half a picture are over with the first picture after 2.0167 s.
+        // 2 s and half a frame are over with the first frame after 2.0167 s.
         #expect(keys == [0, 31, 62, 93])
     }
 
@@ -114,7 +114,7 @@ import Testing
         try encoder.setBitrate(Bitrate(kilobitsPerSecond: 1000))
         _ = try kilobits(330..<360, &packets)
         #expect((900...1100).contains(try kilobits(360..<510, &packets)))
-        #expect(keyFrames(packets) == Array(stride(from: 0, to: 510, by: 30)))
+        #expect(keyframes(packets) == Array(stride(from: 0, to: 510, by: 30)))
         #expect(packets.count { $0.kind == .videoHeader } == 1)
         #expect(encoder.configuration.bitrate == Bitrate(kilobitsPerSecond: 1000))
     }
@@ -124,11 +124,11 @@ import Testing
         let encoder = try OpenH264Encoder(configuration: configuration(kilobits: 400))
         let fast = try (0..<150).flatMap { try encoder.encode(scenery.frame($0, at: Self.rate)) }
         let slow = FrameRate(framesPerSecond: 10)
-        try encoder.setFrameRate(slow, keyFrameInterval: 20)
-        encoder.requestKeyFrame()
+        try encoder.setFrameRate(slow, keyframeInterval: 20)
+        encoder.requestKeyframe()
         let packets = try (100..<260).flatMap { try encoder.encode(scenery.frame($0, at: slow)) }
-        #expect(keyFrames(fast) == [0, 30, 60, 90, 120])
-        #expect(keyFrames(packets, at: slow) == Array(stride(from: 100, to: 260, by: 20)))
+        #expect(keyframes(fast) == [0, 30, 60, 90, 120])
+        #expect(keyframes(packets, at: slow) == Array(stride(from: 100, to: 260, by: 20)))
         #expect(!packets.contains { $0.kind == .videoHeader })
         let later = packets.filter { $0.decodeTime >= MediaTimestamp(milliseconds: 12_000) }
         let kilobits = Double(8 * later.reduce(0) { $0 + $1.payload.count }) / 14 / 1000
@@ -145,19 +145,19 @@ import Testing
                 .level3_0, size: Self.size, frameRate: Self.rate, bitrate: tooMuch)
         ) { try encoder.setBitrate(tooMuch) }
         #expect(throws: VideoEncodingError.unsupportedFrameRate(FrameRate(framesPerSecond: 61))) {
-            try encoder.setFrameRate(FrameRate(framesPerSecond: 61), keyFrameInterval: 60)
+            try encoder.setFrameRate(FrameRate(framesPerSecond: 61), keyframeInterval: 60)
         }
         #expect(encoder.configuration == configuration())
         #expect(try encoder.encode(scenery.frame(0, at: Self.rate)).count == 2)
         for (width, height) in [(15, 16), (14, 16), (321, 180), (320, 181), (3842, 16), (0, 0)] {
             var wrong = configuration()
-            wrong.size = PictureSize(width: width, height: height)
+            wrong.size = FrameSize(width: width, height: height)
             #expect(throws: VideoEncodingError.unsupportedSize(wrong.size)) {
                 try OpenH264Encoder(configuration: wrong)
             }
         }
         var large = configuration()
-        large.size = PictureSize(width: 1280, height: 720)
+        large.size = FrameSize(width: 1280, height: 720)
         #expect(throws: VideoEncodingError.self) { try OpenH264Encoder(configuration: large) }
     }
 
@@ -177,15 +177,15 @@ import Testing
         configuration.profile = profile
         let encoder = try OpenH264Encoder(configuration: configuration, threadCount: threadCount)
         let packets = try (0..<60).flatMap { try encoder.encode(scenery.frame($0, at: Self.rate)) }
-        let pictures = try FFmpeg.pictures(of: packets, byteCount: scenery.layout.byteCount)
-        try #require(pictures.count == 60)
+        let frames = try FFmpeg.frames(of: packets, byteCount: scenery.layout.byteCount)
+        try #require(frames.count == 60)
         for index in [0, 29, 30, 59] {
-            let squares = zip(pictures[index], scenery.picture(index)).reduce(0) { sum, pair in
+            let squares = zip(frames[index], scenery.frame(index)).reduce(0) { sum, pair in
                 let difference = Int(pair.0) - Int(pair.1)
                 return sum + difference * difference
             }
-            // 27 dB, where a picture off by one is below 20.
-            #expect(Double(squares) / Double(scenery.layout.byteCount) < 130, "picture \(index)")
+            // 27 dB, where a frame off by one is below 20.
+            #expect(Double(squares) / Double(scenery.layout.byteCount) < 130, "frame \(index)")
         }
     }
 
@@ -205,15 +205,15 @@ import Testing
                     layout: layout, captureTime: .zero + Self.rate.offset(ofFrame: index), memory: ArrayFrame(bytes)))
         }
         #expect(
-            packets.map(\.kind) == [.videoHeader, .video(isKeyFrame: true)]
-                + Array(repeating: .video(isKeyFrame: false), count: 2))
-        let pictures = try FFmpeg.pictures(of: packets, byteCount: layouts[0].byteCount)
+            packets.map(\.kind) == [.videoHeader, .video(isKeyframe: true)]
+                + Array(repeating: .video(isKeyframe: false), count: 2))
+        let frames = try FFmpeg.frames(of: packets, byteCount: layouts[0].byteCount)
         let middle = 90 * 320 + 160
-        for picture in pictures {
-            #expect((195...205).contains(picture[middle]))
-            #expect((85...95).contains(picture[320 * 180 + 45 * 160 + 80]))
+        for frame in frames {
+            #expect((195...205).contains(frame[middle]))
+            #expect((85...95).contains(frame[320 * 180 + 45 * 160 + 80]))
         }
-        // Bars beside the 4:3 picture, none beside the others.
-        #expect(pictures.map { $0[90 * 320 + 10] < 60 } == [false, true, false])
+        // Bars beside the 4:3 frame, none beside the others.
+        #expect(frames.map { $0[90 * 320 + 10] < 60 } == [false, true, false])
     }
 }

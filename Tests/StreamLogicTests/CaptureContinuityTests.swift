@@ -6,33 +6,33 @@ import Testing
     private func at(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: milliseconds) }
     private let rate = FrameRate(framesPerSecond: 25)
 
-    /// A camera that has given pictures at 40, 80, ... 400 ms.
+    /// A camera that has given frames at 40, 80, ... 400 ms.
     private func running() -> CaptureContinuity {
         var machine = CaptureContinuity(frameRate: rate, now: at(0))
-        for index in 1...10 { #expect(machine.pictureArrived(now: at(40 * Int64(index))) == []) }
+        for index in 1...10 { #expect(machine.frameArrived(now: at(40 * Int64(index))) == []) }
         return machine
     }
 
-    @Test func nothingHappensWhilePicturesCome() {
+    @Test func nothingHappensWhileFramesCome() {
         let machine = running()
         #expect(machine.deadline == at(900))
     }
 
-    @Test func aSilentCamerasLastPictureIsRepeatedAtItsRate() {
+    @Test func aSilentCamerasLastFrameIsRepeatedAtItsRate() {
         var machine = running()
         for index in 0..<5 {
             let time = at(900 + 40 * Int64(index))
             #expect(machine.deadline == time)
-            #expect(machine.timeReached(now: time) == [.repeatPicture(at: time)])
+            #expect(machine.timeReached(now: time) == [.repeatFrame(at: time)])
         }
-        #expect(machine.pictureArrived(now: at(1085)) == [])
+        #expect(machine.frameArrived(now: at(1085)) == [])
         #expect(machine.deadline == at(1585))
     }
 
     @Test func repetitionsThatWereMissedAreNotMadeUpFor() {
         var machine = running()
-        #expect(machine.timeReached(now: at(905)) == [.repeatPicture(at: at(900))])
-        #expect(machine.timeReached(now: at(2000)) == [.repeatPicture(at: at(2000))])
+        #expect(machine.timeReached(now: at(905)) == [.repeatFrame(at: at(900))])
+        #expect(machine.timeReached(now: at(2000)) == [.repeatFrame(at: at(2000))])
         #expect(machine.deadline == at(2040))
     }
 
@@ -43,18 +43,18 @@ import Testing
         while machine.deadline < at(8000) {
             let now = machine.deadline
             actions = machine.timeReached(now: now).filter {
-                if case .repeatPicture = $0 { return false } else { return true }
+                if case .repeatFrame = $0 { return false } else { return true }
             }
             reports += actions
             if actions.contains(.openCamera) { machine.openingFailed(now: now) }
         }
         #expect(
             reports == [
-                .closeCamera, .reportInterruption(reason: "the camera gives no pictures"), .openCamera, .openCamera,
+                .closeCamera, .reportInterruption(reason: "the camera gives no frames"), .openCamera, .openCamera,
                 .openCamera, .openCamera,
             ])
         machine.cameraOpened(now: at(8000))
-        #expect(machine.pictureArrived(now: at(8100)) == [.reportReturn(after: .milliseconds(7700))])
+        #expect(machine.frameArrived(now: at(8100)) == [.reportReturn(after: .milliseconds(7700))])
     }
 
     @Test func aLostCameraIsReportedOnceHoweverOftenItFails() {
@@ -66,22 +66,22 @@ import Testing
         #expect(machine.cameraFailed("gone", now: at(1440)) == [.closeCamera])
         #expect(machine.timeReached(now: at(2440)).contains(.openCamera))
         machine.cameraOpened(now: at(2450))
-        #expect(machine.pictureArrived(now: at(2500)) == [.reportReturn(after: .milliseconds(2100))])
+        #expect(machine.frameArrived(now: at(2500)) == [.reportReturn(after: .milliseconds(2100))])
     }
 
-    @Test func aCameraThatNeverGaveAPictureHasNothingToRepeatAndMoreTime() {
+    @Test func aCameraThatNeverGaveAFrameHasNothingToRepeatAndMoreTime() {
         var machine = CaptureContinuity(frameRate: rate, now: at(0))
         #expect(machine.deadline == at(10_000))
         #expect(
             machine.timeReached(now: at(10_000))
-                == [.closeCamera, .reportInterruption(reason: "the camera gives no pictures")])
+                == [.closeCamera, .reportInterruption(reason: "the camera gives no frames")])
         #expect(machine.deadline == at(11_000))
     }
 
-    @Test func aSlowCameraIsGivenTwentyPicturesTime() {
+    @Test func aSlowCameraIsGivenTwentyFramesTime() {
         var machine = CaptureContinuity(frameRate: FrameRate(framesPerSecond: 1), now: at(0))
         #expect(machine.deadline == at(20_000))
-        _ = machine.pictureArrived(now: at(1000))
+        _ = machine.frameArrived(now: at(1000))
         #expect(machine.deadline == at(4000))
     }
 }

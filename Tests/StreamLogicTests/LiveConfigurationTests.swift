@@ -63,12 +63,12 @@ private let present = LiveConfiguration(
     }
 
     @Test func aTrackThatIsNotThereHasNoSettings() {
-        let sound = QualitySettings(videoQuality: nil, audioQuality: .high2)
-        var configuration = LiveConfiguration(settings: sound, dimension: .standard)
+        let audio = QualitySettings(videoQuality: nil, audioQuality: .high2)
+        var configuration = LiveConfiguration(settings: audio, dimension: .standard)
         #expect(throws: QualityError.self) { try configuration.set("quality", to: "Medium1") }
         #expect(configuration.lines == ["audio-quality High2", "adapt seamless", "keep-audio-quality off", "mute off"])
-        let picture = QualitySettings(videoQuality: .low1, audioQuality: nil)
-        configuration = LiveConfiguration(settings: picture, dimension: .standard)
+        let frame = QualitySettings(videoQuality: .low1, audioQuality: nil)
+        configuration = LiveConfiguration(settings: frame, dimension: .standard)
         #expect(throws: QualityError.self) { try configuration.set("mute", to: "on") }
     }
 
@@ -138,7 +138,7 @@ private let present = LiveConfiguration(
 
     @Test func anotherSizeNeedsThePolicyThatAllowsIt() throws {
         var transaction = ConfigurationTransaction()
-        let size = PictureSize(width: 640, height: 360)
+        let size = FrameSize(width: 640, height: 360)
         #expect(
             transaction.lineReceived("set dimension 360p", present: present)
                 == .refuse(QualityError.dimensionNeedsRestart(size).description))

@@ -1,4 +1,3 @@
-import Media
 import StreamLogic
 import Testing
 
@@ -17,33 +16,5 @@ struct StreamEventTests {
         #expect(EventCode.allCases.allSatisfy { !$0.meaning.isEmpty })
         #expect(EventCode.allCases.allSatisfy { $0.name == "\($0)" })
         #expect(EventCode.allCases.filter(\.isUnused).map(\.rawValue) == [-1002, -1009, -1010])
-    }
-
-    @Test func eventsCarryTheirFields() {
-        func text(_ event: StreamEvent) -> String {
-            let fields = event.fields.map { field in
-                switch field.value {
-                case .text(let text): " \(field.name)=\(text)"
-                case .integer(let number): " \(field.name)=\(number)"
-                case .number(let number): " \(field.name)=\(number)"
-                }
-            }
-            return "\(event.code.rawValue) \(event.name)" + fields.joined()
-        }
-        #expect(text(.connected(server: "host:1935")) == "1001 connected server=host:1935")
-        #expect(text(.publishing) == "1002 publishing")
-        #expect(
-            text(.reconnecting(attempt: 2, limit: 3, delay: .milliseconds(1500)))
-                == "1102 reconnecting attempt=2 limit=3 delay=1.5")
-        #expect(
-            text(.reconnecting(attempt: 2, limit: nil, delay: .zero)) == "1102 reconnecting attempt=2 delay=0.0")
-        #expect(text(.retry(notFound, .lookup)) == "3001 retryAfterLookup cause=-1000 reason=not found")
-        #expect(text(.failed(.recoveriesFailed, reason: "gone")) == "-1307 recoveriesFailed reason=gone")
-        #expect(text(.stateChanged(.connected)) == "2001 stateChanged state=connected")
-        let status = StreamStatus(
-            videoFramesPerSecond: 29.5, audioFramesPerSecond: 43, bitrate: Bitrate(bitsPerSecond: 512_000))
-        #expect(
-            text(.status(status))
-                == "2002 status videoFramesPerSecond=29.5 audioFramesPerSecond=43.0 bitsPerSecond=512000")
     }
 }

@@ -21,7 +21,7 @@ struct StreamSessionRaceTests {
         var script = racing()
         // The old one is ended before the new one speaks: the server gives the stream's name to one only.
         #expect(script.play(.connected(2)) == ["abort 1", "3004", "1102", "reconnecting", "1001"])
-        #expect(script.play(.publishing(2)) == ["key frame", "media 2", "1002", "connected"])
+        #expect(script.play(.publishing(2)) == ["keyframe", "media 2", "1002", "connected"])
         #expect(script.play([.failed(1, reset), .resumed(1), .silent(1), .closed(1)]) == [])
         #expect(script.session.state == .connected)
     }
@@ -97,13 +97,13 @@ struct StreamSessionRaceTests {
         #expect(script.play([.connected(3), .publishing(3)]).last == "connected")
     }
 
-    @Test func theLinksReturnBeginsAnew() {
+    @Test func theLinksReturnStartsAnew() {
         var script = racing()
         _ = script.play(.linkDown)
-        #expect(script.play(.linkUp(stalled: true)) == ["abort 1", "abort 2", "reconnecting", "1102", "open 3"])
+        #expect(script.play(.linkUp(stalled: true)) == ["park 1", "abort 2", "reconnecting", "1102", "open 3"])
         var between = racing()
         _ = between.play([.failed(2, refused), .linkDown])
-        #expect(between.play(.linkUp(stalled: true)) == ["abort 1", "reconnecting", "1102", "open 3"])
+        #expect(between.play(.linkUp(stalled: true)) == ["park 1", "reconnecting", "1102", "open 3"])
     }
 
     @Test func aWishToMoveEndsTheRace() {
@@ -112,12 +112,12 @@ struct StreamSessionRaceTests {
         #expect(script.targets.last == .requested(tcURL: "rtmp://other/app"))
         // A second connection is open as it is.
         #expect(script.play(.silent(1)) == [])
-        #expect(script.play([.connected(3), .publishing(3), .keyFrame]).suffix(3) == ["media 3", "close 1", "2003"])
+        #expect(script.play([.connected(3), .publishing(3), .keyframe]).suffix(3) == ["media 3", "close 1", "2003"])
     }
 
     @Test func theRaceLeadsWhereTheConnectionLed() {
         var script = StreamSessionScript(limit: .endless)
-        _ = script.play([.start, .publishing(1), .move(1, "rtmp://other/app"), .publishing(2), .keyFrame])
+        _ = script.play([.start, .publishing(1), .move(1, "rtmp://other/app"), .publishing(2), .keyframe])
         #expect(script.play(.silent(2)) == ["open 3"])
         #expect(script.targets.last == .requested(tcURL: "rtmp://other/app"))
     }
@@ -136,14 +136,53 @@ struct StreamSessionRaceTests {
     @Test func anAddressThatIsGoneEndsTheConnectionAtOnce() {
         var script = StreamSessionScript(limit: .endless)
         _ = script.play([.start, .connected(1), .publishing(1)])
-        #expect(script.play(.addressGone) == ["3004", "abort 1", "reconnecting", "1102", "open 2"])
+        #expect(script.play(.addressGone) == ["3004", "park 1", "reconnecting", "1102", "open 2"])
         #expect(script.play([.connected(2), .publishing(2)]).suffix(2) == ["1002", "connected"])
         var racing = racing()
-        #expect(racing.play(.addressGone) == ["3004", "abort 1", "abort 2", "reconnecting", "1102", "open 3"])
+        #expect(racing.play(.addressGone) == ["3004", "park 1", "abort 2", "reconnecting", "1102", "open 3"])
         var single = StreamSessionScript(limit: .attempts(0))
         _ = single.play([.start, .connected(1), .publishing(1)])
         #expect(single.play(.addressGone) == ["abort 1", "-1013", "error"])
         #expect(single.play(.addressGone) == [])
+    }
+
+    /// A reset that is sent while nothing gets through is lost; the server would refuse the stream's name.
+    @Test func aDeadConnectionIsAbortedWhenTheServerCanBeReached() {
+        var script = StreamSessionScript(limit: .endless)
+        _ = script.play([.start, .connected(1), .publishing(1)])
+        #expect(script.play(.addressGone).contains("park 1"))
+        #expect(script.play(.failed(2, refused)) == ["3002", "1102"])
+        #expect(script.wait(.milliseconds(600)) == ["0.5 open 3"])
+        #expect(script.play(.connected(3)) == ["abort 1", "1001"])
+        _ = script.play([.publishing(3), .stalled(3, reset)])
+        #expect(script.session.state == .reconnecting)
+        _ = script.wait(.seconds(1))
+        #expect(script.play(.connected(4)) == ["abort 3", "1001"])
+        #expect(script.play([.closed(1), .closed(3)]) == [])
+    }
+
+    @Test func aDeadConnectionDoesNotOutliveTheStream() {
+        var stopped = StreamSessionScript(limit: .endless)
+        _ = stopped.play([.start, .connected(1), .publishing(1), .stalled(1, reset)])
+        #expect(stopped.play(.stop) == ["abort 1", "disconnected", "stopped"])
+        var given = StreamSessionScript(limit: .attempts(1))
+        _ = given.play([.start, .connected(1), .publishing(1), .stalled(1, reset)])
+        _ = given.wait(.seconds(1))
+        #expect(given.play(.failed(2, refused)) == ["abort 1", "-1307", "error"])
+        var gone = StreamSessionScript(limit: .endless)
+        _ = gone.play([.start, .connected(1), .publishing(1), .stalled(1, reset)])
+        // It has ended by itself.
+        _ = gone.play(.closed(1))
+        #expect(gone.play(.stop) == ["disconnected", "stopped"])
+    }
+
+    /// The stream ends without a link and without attempts only where no link is to be waited for.
+    @Test func aLostAddressEndsAStreamWithoutAttemptsUnlessItsLinkIsDown() {
+        var script = StreamSessionScript(limit: .attempts(0))
+        _ = script.play([.start, .connected(1), .publishing(1), .linkDown])
+        #expect(script.play(.addressGone) == ["park 1", "3004", "1102", "reconnecting"])
+        #expect(script.play(.linkUp(stalled: true)) == ["open 2"])
+        #expect(script.play([.connected(2), .publishing(2)]).prefix(2) == ["abort 1", "1001"])
     }
 
     @Test func aNewWayIsTriedAtOnce() {
@@ -176,10 +215,10 @@ struct StreamSessionRaceTests {
             var script = StreamSessionScript(limit: .endless, jitter: 0.25, seed: seed)
             _ = script.play([.start, .connected(1), .publishing(1), .failed(1, reset)])
             return (2...6).map { index in
-                let begin = script.now
+                let start = script.now
                 if let due = script.timer { _ = script.wait(due - script.now) }
                 _ = script.play(.failed(index, refused))
-                return (script.now - begin).inSeconds
+                return (script.now - start).inSeconds
             }
         }
         #expect(delays(seed: 1).allSatisfy { (0.375...0.5).contains($0) })

@@ -25,8 +25,9 @@ struct StreamSessionScript {
 
     enum Step {
         case start, stop, restart
-        case connected(Int), publishing(Int), failed(Int, ConnectionFailure), closed(Int)
-        case move(Int, String?), keyFrame
+        case connected(Int), publishing(Int), failed(Int, ConnectionFailure), stalled(Int, ConnectionFailure)
+        case closed(Int)
+        case move(Int, String?), keyframe
         case linkDown, linkUp(stalled: Bool)
         case silent(Int), resumed(Int)
         case way, addressGone
@@ -41,15 +42,17 @@ struct StreamSessionScript {
             case .stop: session.stopRequested(now: now)
             case .restart: session.restartRequested(now: now)
             case .connected(let index): session.serverConnected(connections[index - 1], server: "host:1935", now: now)
-            case .publishing(let index): session.publishingBegan(connections[index - 1], now: now)
+            case .publishing(let index): session.publishingStarted(connections[index - 1], now: now)
             case .failed(let index, let failure): session.connectionFailed(connections[index - 1], failure, now: now)
+            case .stalled(let index, let failure):
+                session.connectionStalled(connections[index - 1], failure, now: now)
             case .closed(let index): session.connectionClosed(connections[index - 1], now: now)
             case .move(let index, let url):
                 session.reconnectRequested(connections[index - 1], tcURL: url.map { Secret($0) }, now: now)
-            case .keyFrame: session.keyFrameReached(now: now)
+            case .keyframe: session.keyframeReached(now: now)
             case .linkDown: session.linkWentDown(now: now)
             case .linkUp(let stalled): session.linkCameUp(isTransferStalled: stalled, now: now)
-            case .silent(let index): session.transferFellSilent(connections[index - 1], now: now)
+            case .silent(let index): session.peerBecameUnresponsive(connections[index - 1], now: now)
             case .resumed(let index): session.transferResumed(connections[index - 1], now: now)
             case .way: session.routeAppeared(now: now)
             case .addressGone: session.addressDisappeared(now: now)
@@ -80,16 +83,17 @@ struct StreamSessionScript {
             connections.append(id)
             targets.append(target)
             return "open \(connections.count)"
-        case .beginMedia(let id): return "media \(number(id))"
+        case .startMedia(let id): return "media \(number(id))"
         case .closeConnection(let id): return "close \(number(id))"
+        case .parkConnection(let id): return "park \(number(id))"
         case .abortConnection(let id): return "abort \(number(id))"
-        case .requestKeyFrame: return "key frame"
+        case .requestKeyframe: return "keyframe"
         case .setTimer(let deadline):
             timer = deadline
             return nil
         case .reportStatus: return "status"
         case .emit(.stateChanged(let state)): return state.rawValue
-        case .emit(let event): return "\(event.code.rawValue)"
+        case .emit(let event): return "\(event.code?.rawValue ?? 0)"
         case .completeStart(let result):
             switch result {
             case .publishing: return "started"

@@ -16,7 +16,7 @@ struct StreamSessionTableTests {
         ("lost", [.start, .publishing(1), .failed(1, reset)]),
         ("moving", [.start, .publishing(1), .move(1, nil)]),
         ("moveReady", [.start, .publishing(1), .move(1, nil), .publishing(2)]),
-        ("moved", [.start, .publishing(1), .move(1, nil), .publishing(2), .keyFrame]),
+        ("moved", [.start, .publishing(1), .move(1, nil), .publishing(2), .keyframe]),
         ("silent", [.start, .publishing(1), .silent(1)]),
         ("silentBetween", [.start, .publishing(1), .silent(1), .failed(2, refused)]),
         ("closing", [.start, .publishing(1), .stop]),
@@ -27,7 +27,7 @@ struct StreamSessionTableTests {
 
     static func events(newest: Int) -> [(name: String, step: StreamSessionScript.Step)] {
         var events: [(name: String, step: StreamSessionScript.Step)] = [
-            ("start", .start), ("stop", .stop), ("restart", .restart), ("keyFrame", .keyFrame),
+            ("start", .start), ("stop", .stop), ("restart", .restart), ("keyframe", .keyframe),
             ("linkDown", .linkDown), ("linkUp", .linkUp(stalled: true)), ("timer", .timer),
         ]
         guard newest > 0 else { return events }
@@ -52,11 +52,11 @@ struct StreamSessionTableTests {
         "opening": [
             "start": "already running", "stop": "abort 1, start cancelled, disconnected, stopped",
             "restart": "abort 1, open 2", "connected": "1001",
-            "publishing": "key frame, media 1, 1002, connected, started", "failed": "3002, 1102",
+            "publishing": "keyframe, media 1, 1002, connected, started", "failed": "3002, 1102",
         ],
         "opened": [
             "start": "already running", "stop": "abort 1, start cancelled, disconnected, stopped",
-            "restart": "abort 1, open 2", "publishing": "key frame, media 1, 1002, connected, started",
+            "restart": "abort 1, open 2", "publishing": "keyframe, media 1, 1002, connected, started",
             "failed": "3003, 1102",
         ],
         "waiting": [
@@ -73,13 +73,13 @@ struct StreamSessionTableTests {
         ],
         "moving": [
             "start": "already running", "stop": "abort 2, close 1, disconnecting",
-            "restart": "abort 2, close 1, disconnecting", "connected": "1001", "publishing": "key frame",
+            "restart": "abort 2, close 1, disconnecting", "connected": "1001", "publishing": "keyframe",
             "failed": "2004", "older failed": "3004, 1102, reconnecting",
         ],
         "moveReady": [
             "start": "already running", "stop": "abort 2, close 1, disconnecting",
-            "restart": "abort 2, close 1, disconnecting", "keyFrame": "media 2, close 1, 2003", "failed": "2004",
-            "older failed": "3004, 1102, reconnecting, key frame, media 2, 1002, connected",
+            "restart": "abort 2, close 1, disconnecting", "keyframe": "media 2, close 1, 2003", "failed": "2004",
+            "older failed": "3004, 1102, reconnecting, keyframe, media 2, 1002, connected",
         ],
         "moved": [
             "start": "already running", "stop": "close 2, disconnecting", "restart": "close 2, disconnecting",
@@ -134,15 +134,15 @@ struct StreamSessionTableTests {
         for _ in 0..<300 {
             life.heard(script.wait(.milliseconds(Int64.random(in: 0...900, using: &generator))), script)
             let step = randomStep(among: script.connections.count, &generator)
-            life.told(step)
+            life.reported(step)
             life.heard(script.play(step), script)
         }
-        life.told(.stop)
+        life.reported(.stop)
         life.heard(script.play(.stop), script)
         life.heard(script.wait(.seconds(1)), script)
         #expect(life.unansweredStop == false)
         #expect(life.unansweredStart == false)
-        #expect(life.open.isEmpty)
+        #expect(life.open.isEmpty && life.parked.isEmpty)
         #expect(script.timer == nil)
         #expect([.unknown, .disconnected, .error].contains(script.session.state))
     }
@@ -166,14 +166,21 @@ struct StreamSessionTableTests {
         var state = StreamState.unknown
         /// Opened, and neither ended by the session nor reported dead.
         var open: Set<Int> = []
+        /// Dead, and kept to be aborted when the server can learn of it.
+        var parked: Set<Int> = []
         var farewells: Set<Int> = []
         var unansweredStart = false
         var unansweredStop = false
 
-        mutating func told(_ step: StreamSessionScript.Step) {
+        mutating func reported(_ step: StreamSessionScript.Step) {
             switch step {
-            case .failed(let index, _): open.remove(index)
-            case .closed(let index): if farewells.contains(index) { open.remove(index) }
+            case .failed(let index, _):
+                open.remove(index)
+                parked.remove(index)
+            case .stalled(let index, _): if open.remove(index) != nil { parked.insert(index) }
+            case .closed(let index):
+                if farewells.contains(index) { open.remove(index) }
+                parked.remove(index)
             case .start, .restart: unansweredStart = true
             case .stop: unansweredStop = true
             default: break
@@ -200,7 +207,10 @@ struct StreamSessionTableTests {
                 #expect(open.contains(number))
                 farewells.insert(number)
             case "abort":
-                #expect(open.remove(number) != nil, "aborts what is not open")
+                #expect(open.remove(number) != nil || parked.remove(number) != nil, "aborts what is not open")
+            case "park":
+                #expect(open.remove(number) != nil, "parks what is not open")
+                parked.insert(number)
             case "started", "start", "already": unansweredStart = false
             case "stopped": unansweredStop = false
             default:

@@ -16,7 +16,7 @@ struct StreamSessionTests {
         #expect(script.session.state == .unknown)
         #expect(script.play(.start) == ["connecting", "open 1"])
         #expect(script.play(.connected(1)) == ["1001"])
-        #expect(script.play(.publishing(1)) == ["key frame", "media 1", "1002", "connected", "started"])
+        #expect(script.play(.publishing(1)) == ["keyframe", "media 1", "1002", "connected", "started"])
         #expect(script.play(.stop) == ["close 1", "disconnecting"])
         #expect(script.play(.closed(1)) == ["disconnected", "stopped"])
         #expect(script.timer == nil)
@@ -87,9 +87,9 @@ struct StreamSessionTests {
             var script = publishing(StreamSessionScript(limit: .endless, jitter: jitter, seed: seed))
             return (1...7).map { index in
                 _ = script.play(.failed(index, reset))
-                let begin = script.now
+                let start = script.now
                 if let due = script.timer { _ = script.wait(due - script.now) }
-                return (script.now - begin).inSeconds
+                return (script.now - start).inSeconds
             }
         }
         let exact = [0.5, 1, 2, 4, 8, 8, 8]
@@ -124,11 +124,11 @@ struct StreamSessionTests {
         #expect(script.wait(.milliseconds(1)).count == 1)
     }
 
-    @Test func afterAReconnectHeadersComeFirstAndAKeyFrameIsWanted() {
+    @Test func afterAReconnectHeadersComeFirstAndAKeyframeIsWanted() {
         var script = publishing()
         _ = script.play(.failed(1, reset))
         _ = script.wait(.milliseconds(500))
-        #expect(script.play([.connected(2), .publishing(2)]) == ["1001", "key frame", "media 2", "1002", "connected"])
+        #expect(script.play([.connected(2), .publishing(2)]) == ["1001", "keyframe", "media 2", "1002", "connected"])
         #expect(script.targets == [.described, .described])
     }
 
@@ -224,7 +224,7 @@ struct StreamSessionTests {
         _ = script.wait(.milliseconds(100))
         #expect(script.play([.linkDown, .linkUp(stalled: false)]) == ["open 2"])
         #expect(script.play(.failed(2, refused)) == ["3002", "1102"])
-        // The delays begin anew.
+        // The delays start anew.
         #expect(script.wait(.milliseconds(500)) == ["0.6 open 3"])
     }
 
@@ -241,8 +241,9 @@ struct StreamSessionTests {
     @Test func aStalledConnectionIsReplacedWhenTheLinkReturns() {
         var script = publishing()
         _ = script.play(.linkDown)
-        #expect(script.play(.linkUp(stalled: true)) == ["abort 1", "reconnecting", "1102", "open 2"])
-        #expect(script.play([.connected(2), .publishing(2)]).contains("connected"))
+        #expect(script.play(.linkUp(stalled: true)) == ["park 1", "reconnecting", "1102", "open 2"])
+        #expect(script.play(.connected(2)) == ["abort 1", "1001"])
+        #expect(script.play(.publishing(2)).contains("connected"))
     }
 
     @Test func aRunningConnectionIsLeftAlone() {
@@ -331,11 +332,11 @@ struct StreamSessionTests {
         var script = publishing()
         #expect(script.play(.move(1, "rtmp://other/app")) == ["open 2"])
         #expect(script.targets.last == .requested(tcURL: "rtmp://other/app"))
-        #expect(script.play(.keyFrame) == [])
-        #expect(script.play([.connected(2), .publishing(2)]) == ["1001", "key frame"])
+        #expect(script.play(.keyframe) == [])
+        #expect(script.play([.connected(2), .publishing(2)]) == ["1001", "keyframe"])
         #expect(script.session.state == .connected)
-        #expect(script.play(.keyFrame) == ["media 2", "close 1", "2003"])
-        #expect(script.play(.keyFrame) == [])
+        #expect(script.play(.keyframe) == ["media 2", "close 1", "2003"])
+        #expect(script.play(.keyframe) == [])
         #expect(script.play(.closed(1)) == [])
         #expect(script.play(.failed(2, reset)) == ["3004", "1102", "reconnecting"])
         #expect(script.wait(.milliseconds(500)) == ["0.5 open 3"])
@@ -344,7 +345,7 @@ struct StreamSessionTests {
 
     @Test func theOldConnectionIsCutWhenItDoesNotClose() {
         var script = publishing()
-        _ = script.play([.move(1, nil), .connected(2), .publishing(2), .keyFrame])
+        _ = script.play([.move(1, nil), .connected(2), .publishing(2), .keyframe])
         #expect(script.wait(.seconds(1)) == ["0.8 abort 1"])
         #expect(script.play([.failed(1, reset), .closed(1)]) == [])
     }
@@ -353,7 +354,7 @@ struct StreamSessionTests {
         var script = publishing()
         _ = script.play(.move(1, nil))
         #expect(script.play(.failed(2, refused)) == ["2004"])
-        #expect(script.play(.keyFrame) == [])
+        #expect(script.play(.keyframe) == [])
         #expect(script.session.state == .connected)
         // The server may ask again.
         #expect(script.play(.move(1, nil)) == ["open 3"])
@@ -376,12 +377,12 @@ struct StreamSessionTests {
         var early = publishing()
         _ = early.play(.move(1, nil))
         #expect(early.play(.failed(1, reset)) == ["3004", "1102", "reconnecting"])
-        #expect(early.play([.connected(2), .publishing(2)]) == ["1001", "key frame", "media 2", "1002", "connected"])
+        #expect(early.play([.connected(2), .publishing(2)]) == ["1001", "keyframe", "media 2", "1002", "connected"])
         var late = publishing()
         _ = late.play([.move(1, nil), .connected(2), .publishing(2)])
         #expect(
             late.play(.failed(1, reset)) == [
-                "3004", "1102", "reconnecting", "key frame", "media 2", "1002", "connected",
+                "3004", "1102", "reconnecting", "keyframe", "media 2", "1002", "connected",
             ])
     }
 
@@ -390,7 +391,7 @@ struct StreamSessionTests {
         _ = script.play([.move(1, nil), .connected(2)])
         #expect(script.play(.stop) == ["abort 2", "close 1", "disconnecting"])
         var moved = publishing()
-        _ = moved.play([.move(1, nil), .connected(2), .publishing(2), .keyFrame, .stop])
+        _ = moved.play([.move(1, nil), .connected(2), .publishing(2), .keyframe, .stop])
         #expect(moved.play(.closed(2)) == ["abort 1", "disconnected", "stopped"])
     }
 }

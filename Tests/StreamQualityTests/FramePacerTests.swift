@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Thinning out a faster source")
 struct FramePacerTests {
-    /// The numbers of the source's pictures that are taken, out of `count`.
+    /// The numbers of the source's frames that are taken, out of `count`.
     private func taken(_ source: Int, _ wanted: Int, count: Int, missing: Set<Int> = []) -> [Int] {
         let source = FrameRate(framesPerSecond: source)
         var pacer = FramePacer(source: source, wanted: FrameRate(framesPerSecond: wanted))
@@ -14,17 +14,17 @@ struct FramePacerTests {
         }
     }
 
-    @Test func halfTheRateTakesEverySecondPicture() {
+    @Test func halfTheRateTakesEverySecondFrame() {
         #expect(taken(30, 15, count: 10) == [0, 2, 4, 6, 8])
     }
 
     @Test(arguments: [(30, 12), (30, 15), (60, 12), (25, 12), (50, 30), (30, 29)])
-    func eachPictureIsTheNearestToItsPlace(source: Int, wanted: Int) {
+    func eachFrameIsTheNearestToItsPlace(source: Int, wanted: Int) {
         let numbers = taken(source, wanted, count: source * 10)
         #expect(abs(numbers.count - wanted * 10) <= 1)
         for (place, number) in numbers.enumerated() {
             let distance = Double(number) / Double(source) - Double(place) / Double(wanted)
-            #expect(abs(distance) <= 0.5 / Double(source) + 0.001, "picture \(number) at place \(place)")
+            #expect(abs(distance) <= 0.5 / Double(source) + 0.001, "frame \(number) at place \(place)")
         }
     }
 

@@ -1,28 +1,28 @@
 import Media
 import StreamQuality
 
-/// Makes the packets of an encoder with numbered pictures: the number stands in the payload, so that what comes
+/// Makes the packets of an encoder with numbered frames: the number stands in the payload, so that what comes
 /// out of a buffer can be held against what went in.
 struct MediaScript {
     var frameDuration = Duration.milliseconds(40)
-    var keyFrameInterval = 50
-    private(set) var pictureNumber = 0
-    private(set) var pictureInGroup = 0
+    var keyframeInterval = 50
+    private(set) var frameNumber = 0
+    private(set) var frameInGOP = 0
     private(set) var audioNumber = 0
 
-    var videoTime: MediaTimestamp { .zero + frameDuration * pictureNumber }
+    var videoTime: MediaTimestamp { .zero + frameDuration * frameNumber }
     var audioTime: MediaTimestamp { .zero + .milliseconds(20) * audioNumber }
 
     static func time(_ seconds: Double) -> MediaTimestamp { MediaTimestamp(nanoseconds: Int64(seconds * 1e9)) }
 
-    /// The next picture; a key frame at each group's begin and where asked for.
-    mutating func picture(key: Bool = false, byteCount: Int = 1_000) -> EncodedPacket {
-        if key { pictureInGroup = 0 }
-        let isKeyFrame = pictureInGroup == 0
+    /// The next frame; a keyframe at each group's start and where asked for.
+    mutating func frame(key: Bool = false, byteCount: Int = 1_000) -> EncodedPacket {
+        if key { frameInGOP = 0 }
+        let isKeyframe = frameInGOP == 0
         let packet = EncodedPacket(
-            kind: .video(isKeyFrame: isKeyFrame), decodeTime: videoTime, payload: numbered(pictureNumber, byteCount))
-        pictureNumber += 1
-        pictureInGroup = (pictureInGroup + 1) % keyFrameInterval
+            kind: .video(isKeyframe: isKeyframe), decodeTime: videoTime, payload: numbered(frameNumber, byteCount))
+        frameNumber += 1
+        frameInGOP = (frameInGOP + 1) % keyframeInterval
         return packet
     }
 
@@ -45,16 +45,16 @@ extension EncodedPacket {
     var number: Int { payload.prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) } }
 }
 
-/// Watches packets as a decoder would: each picture but a key frame needs the one before it.
+/// Watches packets as a decoder would: each frame but a keyframe needs the one before it.
 struct ReferenceChecker {
-    private var lastPicture: Int?
+    private var lastFrame: Int?
     private(set) var danglingCount = 0
-    private(set) var pictureCount = 0
+    private(set) var frameCount = 0
 
     mutating func received(_ packet: EncodedPacket) {
-        guard case .video(let isKeyFrame) = packet.kind else { return }
-        if !isKeyFrame, lastPicture != packet.number - 1 { danglingCount += 1 }
-        lastPicture = packet.number
-        pictureCount += 1
+        guard case .video(let isKeyframe) = packet.kind else { return }
+        if !isKeyframe, lastFrame != packet.number - 1 { danglingCount += 1 }
+        lastFrame = packet.number
+        frameCount += 1
     }
 }

@@ -15,7 +15,7 @@ import Testing
         #expect(quality.profile == profile)
         #expect(quality.tableLevel == level)
         #expect(quality.bitrate == Bitrate(kilobitsPerSecond: kilobits))
-        #expect(quality.group == (profile == .main ? .high : .lowAndMedium))
+        #expect(quality.tier == (profile == .main ? .high : .lowAndMedium))
     }
 
     @Test func namesAreReadInAnyCaseOfLetters() throws {
@@ -38,24 +38,23 @@ import Testing
         (.high3, 1280, 720, .level3_1), (.high3, 1920, 1080, .level4_0), (.low1, 1280, 720, .level3_1),
         (.medium1, 640, 480, .level3_1), (.low1, 1920, 1440, .level5_0),
     ])
-    func theLevelIsRaisedWhereThePictureNeedsIt(quality: VideoQuality, width: Int, height: Int, level: H264Level) throws
-    {
-        #expect(try quality.level(for: PictureSize(width: width, height: height)) == level)
+    func theLevelIsRaisedWhereTheFrameNeedsIt(quality: VideoQuality, width: Int, height: Int, level: H264Level) throws {
+        #expect(try quality.level(for: FrameSize(width: width, height: height)) == level)
     }
 
-    /// 720x576 at 15 pictures a second fits level 3.0, at 30 it does not.
+    /// 720x576 at 15 frames a second fits level 3.0, at 30 it does not.
     @Test(arguments: [(VideoQuality.low1, 720, 576), (.low3, 720, 576), (.medium3, 720, 576)])
-    func theLevelIsThatOfTheGroupsBest(quality: VideoQuality, width: Int, height: Int) throws {
-        #expect(try quality.level(for: PictureSize(width: width, height: height)) == .level3_1)
+    func theLevelIsThatOfTheTiersBest(quality: VideoQuality, width: Int, height: Int) throws {
+        #expect(try quality.level(for: FrameSize(width: width, height: height)) == .level3_1)
     }
 
-    @Test func noLevelEndsAtAChangeWithinTheGroup() throws {
+    @Test func noLevelEndsAtAChangeWithinTheTier() throws {
         for width in stride(from: 16, through: 1920, by: 16) {
             for height in stride(from: 16, through: 1440, by: 48) {
-                let size = PictureSize(width: width, height: height)
+                let size = FrameSize(width: width, height: height)
                 for first in VideoQuality.allCases {
                     let level = try first.level(for: size)
-                    for next in VideoQuality.allCases where next.group == first.group {
+                    for next in VideoQuality.allCases where next.tier == first.tier {
                         #expect(level.carries(size, at: next.frameRate, bitrate: next.bitrate))
                     }
                 }
@@ -63,8 +62,8 @@ import Testing
         }
     }
 
-    @Test func aPictureTooLargeForItsRateIsRefused() {
-        let size = PictureSize(width: 4096, height: 2304)
+    @Test func aFrameTooLargeForItsRateIsRefused() {
+        let size = FrameSize(width: 4096, height: 2304)
         #expect(throws: QualityError.self) { try VideoQuality.high3.level(for: size) }
         #expect(throws: Never.self) { try VideoQuality.low1.level(for: size) }
     }
@@ -96,14 +95,14 @@ import Testing
     /// Level 3.0 carries 10 Mbit/s, level 3.1 14.
     @Test(arguments: [(2_000, H264Level.level3_0), (10_000, .level3_0), (10_001, .level3_1), (14_001, .level3_2)])
     func theLevelCarriesTheHighestBitRateToo(kilobits: Int, level: H264Level) throws {
-        let size = PictureSize(width: 320, height: 240)
+        let size = FrameSize(width: 320, height: 240)
         #expect(try VideoQuality.high3.level(for: size, upTo: Bitrate(kilobitsPerSecond: kilobits)) == level)
     }
 
     @Test func aBitRateThatNoLevelCarriesIsRefused() {
         #expect(throws: QualityError.self) {
             try VideoQuality.high3.level(
-                for: PictureSize(width: 320, height: 240), upTo: Bitrate(kilobitsPerSecond: 240_001))
+                for: FrameSize(width: 320, height: 240), upTo: Bitrate(kilobitsPerSecond: 240_001))
         }
     }
 }
@@ -116,7 +115,7 @@ import Testing
             #expect(parsed == preset)
             #expect(!parsed.isRounded)
         }
-        #expect(VideoDimension.standard.size == PictureSize(width: 640, height: 480))
+        #expect(VideoDimension.standard.size == FrameSize(width: 640, height: 480))
     }
 
     @Test(arguments: [
@@ -125,7 +124,7 @@ import Testing
         ("16:9-360p", 640, 360), ("480p", 640, 480), ("1140p", 1920, 1140), ("1440p", 1920, 1440),
     ])
     func sizesAndNamesAreRead(text: String, width: Int, height: Int) throws {
-        #expect(try VideoDimension(parsing: text).size == PictureSize(width: width, height: height))
+        #expect(try VideoDimension(parsing: text).size == FrameSize(width: width, height: height))
     }
 
     @Test func theNextSmallerOneKeepsTheShape() throws {
@@ -136,15 +135,15 @@ import Testing
             dimension = next
         }
         #expect(sizes == ["1280x720", "960x540", "640x360", "480x270", "416x234"])
-        #expect(try VideoDimension(parsing: "640x480").smaller?.size == PictureSize(width: 480, height: 360))
-        #expect(try VideoDimension(parsing: "640x352").smaller?.size == PictureSize(width: 480, height: 270))
+        #expect(try VideoDimension(parsing: "640x480").smaller?.size == FrameSize(width: 480, height: 360))
+        #expect(try VideoDimension(parsing: "640x352").smaller?.size == FrameSize(width: 480, height: 270))
         #expect(try VideoDimension(parsing: "160x128").smaller == nil)
     }
 
     @Test func roundingIsReported() throws {
         let dimension = try VideoDimension(parsing: "1000x562")
         #expect(dimension.isRounded)
-        #expect(dimension.requestedSize == PictureSize(width: 1000, height: 562))
+        #expect(dimension.requestedSize == FrameSize(width: 1000, height: 562))
         #expect(try !VideoDimension(parsing: "1024x576").isRounded)
     }
 

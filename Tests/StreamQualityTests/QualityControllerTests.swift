@@ -33,8 +33,8 @@ private struct Script {
             delivered = min(appended, delivered + Int(kilobits * 1000 / 80))
             let backlog = appended - delivered
             var buffer = StreamMeasurement(
-                now: now, buffer: SendBuffer(), encodedVideoBytes: encoded, encodedPictures: Int(seconds * 30),
-                skippedPictures: 0)
+                now: now, buffer: SendBuffer(), encodedVideoBytes: encoded, encodedFrames: Int(seconds * 30),
+                skippedFrames: 0)
             buffer.appendedBytes = appended
             buffer.deliveredBytes = delivered
             buffer.undeliveredBytes = backlog
@@ -54,7 +54,7 @@ extension [QualityAction] {
 }
 
 @Suite struct QualityControllerTests {
-    @Test func itBeginsAtTheStartOfTheRange() {
+    @Test func itStartsAtTheStartOfTheRange() {
         let script = Script()
         #expect(
             script.controller.operatingPoint
@@ -98,7 +98,7 @@ extension [QualityAction] {
         #expect(script.controller.operatingPoint.audioQuality == .low1)
     }
 
-    @Test func aStallGoesToTheMinimumAndTheReturnToALivePicture() {
+    @Test func aStallGoesToTheMinimumAndTheReturnToALiveFrame() {
         var script = Script()
         _ = script.play(5, link: 5_000)
         #expect(script.play(5, link: 0).reasons.contains(.linkCarriesLess))
@@ -106,7 +106,7 @@ extension [QualityAction] {
         #expect(script.controller.isLinkStalled)
         let actions = script.play(0.2, link: 5_000)
         #expect(actions.contains(.discardWaitingVideo))
-        #expect(actions.contains(.requestKeyFrame))
+        #expect(actions.contains(.requestKeyframe))
         #expect(actions.reasons == [.resumed])
         #expect(!script.controller.isLinkStalled)
     }
@@ -131,7 +131,7 @@ extension [QualityAction] {
         #expect(
             actions[0] == .setVideo(bitrate: VideoQuality.high1.bitrate, frameRate: VideoQuality.high1.frameRate))
         #expect(actions[1] == .setAudio(.high1))
-        #expect(actions[2] == .requestKeyFrame)
+        #expect(actions[2] == .requestKeyframe)
         #expect(actions.reasons == [.settingsChanged])
         #expect(script.controller.settingsChanged(to: settings, now: script.now) == [], "nothing new")
     }
@@ -151,7 +151,7 @@ extension [QualityAction] {
                 actions.first
                     == .setVideo(
                         bitrate: VideoQuality.medium3.bitrate, frameRate: FrameRate(framesPerSecond: rate)))
-            #expect(actions.contains(.requestKeyFrame))
+            #expect(actions.contains(.requestKeyframe))
             #expect(script.controller.operatingPoint.videoBitrate == before.videoBitrate)
             #expect(script.controller.operatingPoint.audioQuality == before.audioQuality)
         }
@@ -192,14 +192,14 @@ extension [QualityAction] {
         #expect(script.controller.total(of: script.controller.operatingPoint) <= Bitrate(kilobitsPerSecond: 700))
     }
 
-    /// The new group counts, also where the link decides the bit rate.
+    /// The new tier counts, also where the link decides the bit rate.
     @Test(arguments: [(VideoQuality.high3, VideoQuality.medium3), (.medium3, .high3)])
-    func aNewGroupIsTakenOnALimitedLinkToo(from old: VideoQuality, to new: VideoQuality) throws {
+    func aNewTierIsTakenOnALimitedLinkToo(from old: VideoQuality, to new: VideoQuality) throws {
         var script = Script(QualitySettings(videoQuality: old, audioQuality: .high2))
         _ = script.play(15, link: 700)
         let settings = QualitySettings(videoQuality: new, audioQuality: .high2)
         let actions = script.controller.settingsChanged(to: settings, now: script.now)
-        #expect(script.controller.operatingPoint.videoQuality?.group == new.group)
+        #expect(script.controller.operatingPoint.videoQuality?.tier == new.tier)
         #expect(actions.first == .restartStream(script.controller.operatingPoint))
         #expect(script.controller.total(of: script.controller.operatingPoint) <= Bitrate(kilobitsPerSecond: 700))
     }
@@ -209,7 +209,7 @@ extension [QualityAction] {
         let actions = script.controller.settingsChanged(
             to: QualitySettings(videoQuality: nil, audioQuality: nil, bitrateRange: BitrateRange(upTo: .high1)),
             now: .zero)
-        #expect(actions.count == 3, "set, key frame, report")
+        #expect(actions.count == 3, "set, keyframe, report")
         #expect(script.controller.operatingPoint.videoQuality == .high1)
         #expect(script.controller.operatingPoint.audioQuality == .high2)
     }
@@ -279,8 +279,8 @@ extension [QualityAction] {
             var measurement = StreamMeasurement(
                 now: MediaScript.time(seconds), buffer: SendBuffer(),
                 encodedVideoBytes: Int.random(in: -1_000_000_000...1_000_000_000, using: &random),
-                encodedPictures: Int.random(in: -1_000...1_000, using: &random),
-                skippedPictures: Int.random(in: -1_000...1_000, using: &random))
+                encodedFrames: Int.random(in: -1_000...1_000, using: &random),
+                skippedFrames: Int.random(in: -1_000...1_000, using: &random))
             measurement.appendedBytes = Int.random(in: 0...1_000_000_000_000, using: &random)
             measurement.deliveredBytes = Int.random(in: 0...1_000_000_000_000, using: &random)
             measurement.undeliveredBytes = Int.random(in: 0...1_000_000_000, using: &random)
@@ -351,14 +351,14 @@ extension [QualityAction] {
 
     /// An encoder that gives `given` times what is wanted, for some seconds.
     private func run(
-        _ monitor: inout EncoderMonitor, from begin: Double, seconds: Double, given: Double, skipped: Double = 0
+        _ monitor: inout EncoderMonitor, from start: Double, seconds: Double, given: Double, skipped: Double = 0
     ) -> Int {
         var corrections = 0
         for step in 0...Int(seconds * 10) {
-            let time = begin + Double(step) / 10
+            let time = start + Double(step) / 10
             var measurement = StreamMeasurement(
                 now: MediaScript.time(time), buffer: SendBuffer(), encodedVideoBytes: Int(time * given * 125_000),
-                encodedPictures: Int(time * 30 * (1 - skipped)), skippedPictures: Int(time * 30 * skipped))
+                encodedFrames: Int(time * 30 * (1 - skipped)), skippedFrames: Int(time * 30 * skipped))
             measurement.appendedBytes = measurement.encodedVideoBytes
             if monitor.measured(measurement, wanted: wanted) { corrections += 1 }
         }
@@ -394,43 +394,44 @@ extension [QualityAction] {
         var monitor = EncoderMonitor()
         monitor.encoderChanged(now: MediaScript.time(1), frameRateFell: false)
         #expect(run(&monitor, from: 1, seconds: 0.4, given: 5) == 0)
-        #expect(run(&monitor, from: 1.5, seconds: 1.9, given: 5) == 0, "and then a group of pictures is waited for")
+        #expect(run(&monitor, from: 1.5, seconds: 1.9, given: 5) == 0, "and then a GOP is waited for")
     }
 
-    @Test func skippedPicturesAreCounted() {
+    @Test func skippedFramesAreCounted() {
         var monitor = EncoderMonitor()
         _ = run(&monitor, from: 0, seconds: 2.1, given: 1, skipped: 0.6)
         #expect(abs(monitor.skippedShare - 0.6) < 0.05)
     }
 }
 
-@Suite struct GroupCrossingWatchTests {
+@Suite struct TierSwitchWatchTests {
     /// Asks each second; gives the second at which to cross.
     private func firstDue(
-        _ watch: inout GroupCrossingWatch, from begin: Int, group: VideoQuality.Group, wanted: VideoQuality.Group
+        _ watch: inout TierSwitchWatch, from start: Int, tier: VideoQuality.ProfileTier,
+        wanted: VideoQuality.ProfileTier
     ) -> Int? {
-        (begin...begin + 400).first { watch.isDue(group: group, wanted: wanted, now: MediaScript.time(Double($0))) }
+        (start...start + 400).first { watch.isDue(tier: tier, wanted: wanted, now: MediaScript.time(Double($0))) }
     }
 
     @Test func theNeedMustLast() {
-        var watch = GroupCrossingWatch()
-        #expect(firstDue(&watch, from: 0, group: .high, wanted: .lowAndMedium) == 5)
-        #expect(firstDue(&watch, from: 10, group: .lowAndMedium, wanted: .high) == 20)
+        var watch = TierSwitchWatch()
+        #expect(firstDue(&watch, from: 0, tier: .high, wanted: .lowAndMedium) == 5)
+        #expect(firstDue(&watch, from: 10, tier: .lowAndMedium, wanted: .high) == 20)
     }
 
     @Test func aReturnThatDidNotHoldMakesTheNextOneWaitTwiceAsLong() {
-        var watch = GroupCrossingWatch()
+        var watch = TierSwitchWatch()
         var time = 0
         var waits: [Int] = []
         for _ in 0..<6 {
-            let rise = firstDue(&watch, from: time, group: .lowAndMedium, wanted: .high) ?? 0
+            let rise = firstDue(&watch, from: time, tier: .lowAndMedium, wanted: .high) ?? 0
             waits.append(rise - time)
-            time = firstDue(&watch, from: rise + 1, group: .high, wanted: .lowAndMedium) ?? 0
+            time = firstDue(&watch, from: rise + 1, tier: .high, wanted: .lowAndMedium) ?? 0
         }
         #expect(waits == [10, 20, 40, 80, 160, 160])
         // A return that held makes it short again.
-        let rise = firstDue(&watch, from: time, group: .lowAndMedium, wanted: .high) ?? 0
-        let fall = firstDue(&watch, from: rise + 60, group: .high, wanted: .lowAndMedium) ?? 0
-        #expect((firstDue(&watch, from: fall, group: .lowAndMedium, wanted: .high) ?? 0) - fall == 10)
+        let rise = firstDue(&watch, from: time, tier: .lowAndMedium, wanted: .high) ?? 0
+        let fall = firstDue(&watch, from: rise + 60, tier: .high, wanted: .lowAndMedium) ?? 0
+        #expect((firstDue(&watch, from: fall, tier: .lowAndMedium, wanted: .high) ?? 0) - fall == 10)
     }
 }

@@ -19,10 +19,10 @@ private let best = VideoQuality.high3.bitrate
         let result = simulation.run(seconds: 90)
         #expect(result.shareOfTime(youngerThan: 3) > 0.93, "94 % is the limit: the blackout alone takes 5 s")
         #expect(result.worstAge(outside: [55...64]) < 2.5)
-        #expect(result.danglingPictures == 0)
+        #expect(result.danglingFrames == 0)
         #expect(result.use(of: 25...35) > 0.85)
         #expect(result.use(of: 45...55) > 0.85)
-        #expect(result.timeToPicture(after: 63) < 0.5)
+        #expect(result.timeToFrame(after: 63) < 0.5)
         #expect(result.timeToBitrate(best, after: 63) < 12)
         #expect(result.changes.count <= 20)
     }
@@ -33,19 +33,19 @@ private let best = VideoQuality.high3.bitrate
         simulation.reconnections = [63.4]
         let result = simulation.run(seconds: 90)
         #expect(result.shareOfTime(youngerThan: 3) > 0.93)
-        #expect(result.danglingPictures == 0)
-        #expect(result.timeToPicture(after: 63) < 1)
+        #expect(result.danglingFrames == 0)
+        #expect(result.timeToFrame(after: 63) < 1)
         #expect(result.timeToBitrate(best, after: 63) < 15)
     }
 
-    @Test func theLowAndMediumGroupMeetsThemToo() {
+    @Test func theLowAndMediumTierMeetsThemToo() {
         let settings = QualitySettings(videoQuality: .medium3, audioQuality: .high2)
         let result = Simulation(Self.script, settings: settings).run(seconds: 90)
         #expect(result.shareOfTime(youngerThan: 3) > 0.93)
         #expect(result.worstAge(outside: [55...64]) < 3)
-        #expect(result.danglingPictures == 0)
-        #expect(result.changes.allSatisfy { $0.change.to.videoQuality?.group == .lowAndMedium })
-        // A picture in Low has the rate of its row.
+        #expect(result.danglingFrames == 0)
+        #expect(result.changes.allSatisfy { $0.change.to.videoQuality?.tier == .lowAndMedium })
+        // A frame in Low has the rate of its row.
         #expect(result.point(at: 50)?.videoQuality == .low1)
         #expect(result.point(at: 50)?.frameRate == VideoQuality.low1.frameRate)
     }
@@ -53,20 +53,20 @@ private let best = VideoQuality.high3.bitrate
     @Test func highStaysHighUnlessCrossingIsAllowed() {
         let result = Simulation.high3(Self.script).run(seconds: 90)
         #expect(result.restarts.isEmpty)
-        #expect(result.changes.allSatisfy { $0.change.to.videoQuality?.group == .high })
+        #expect(result.changes.allSatisfy { $0.change.to.videoQuality?.tier == .high })
         #expect(
             result.point(at: 50)?.frameRate == VideoQuality.low1.frameRate, "the frame rate of the row it would be in")
     }
 
     @Test func aCrossingIsOneCleanRestartEachWay() {
         var settings = QualitySettings(videoQuality: .high3, audioQuality: .high2)
-        settings.groupCrossing = .restartStream
+        settings.tierSwitch = .restartStream
         let result = Simulation(Self.script, settings: settings).run(seconds: 110)
-        #expect(result.restarts.map(\.point.videoQuality?.group) == [.lowAndMedium, .high])
-        #expect(result.danglingPictures == 0)
+        #expect(result.restarts.map(\.point.videoQuality?.tier) == [.lowAndMedium, .high])
+        #expect(result.danglingFrames == 0)
         #expect(result.shareOfTime(youngerThan: 3) > 0.93)
-        for (time, change) in result.changes where change.from.videoQuality?.group != change.to.videoQuality?.group {
-            #expect(change.reason == .groupCrossed)
+        for (time, change) in result.changes where change.from.videoQuality?.tier != change.to.videoQuality?.tier {
+            #expect(change.reason == .tierSwitched)
             #expect(result.restarts.contains { $0.time == time })
         }
     }
@@ -82,8 +82,8 @@ private let best = VideoQuality.high3.bitrate
         #expect(result.changes(in: 10...70) <= 12)
         #expect(result.changes(in: 70...130) <= 6)
         #expect(result.worstAge() < 2.5)
-        #expect(result.droppedPictures < 30)
-        #expect(result.danglingPictures == 0)
+        #expect(result.droppedFrames < 30)
+        #expect(result.danglingFrames == 0)
     }
 
     @Test func aLinkWithRoomIsLeftAlone() {
@@ -114,14 +114,14 @@ private let best = VideoQuality.high3.bitrate
         #expect(result.changes.count < 50)
     }
 
-    @Test func atTheMinimumOnlyDropsAreLeftAndThePictureStaysFresh() {
+    @Test func atTheMinimumOnlyDropsAreLeftAndTheFrameStaysFresh() {
         let settings = QualitySettings(videoQuality: .low1, audioQuality: .low1)
         let result = Simulation(.steady(200), settings: settings).run(seconds: 90)
         #expect(result.changes.isEmpty)
-        #expect(result.droppedPictures > 0)
+        #expect(result.droppedFrames > 0)
         #expect(result.droppedAudio == 0, "audio goes last")
         #expect(result.shareOfTime(youngerThan: 3) > 0.98)
-        #expect(result.danglingPictures == 0)
+        #expect(result.danglingFrames == 0)
     }
 }
 
@@ -133,7 +133,7 @@ private let best = VideoQuality.high3.bitrate
         let result = simulation.run(seconds: 90)
         #expect(result.worstAge() < 2)
         #expect(result.changes.count <= 30)
-        #expect(result.droppedPictures == 0, "it can be followed without drops")
+        #expect(result.droppedFrames == 0, "it can be followed without drops")
     }
 
     @Test(arguments: [1, 2] as [UInt64])
@@ -162,7 +162,7 @@ private let best = VideoQuality.high3.bitrate
         let result = simulation.run(seconds: 120)
         #expect(result.shareOfTime(youngerThan: 3) > 0.99)
         #expect(result.worstAge() < 3.5)
-        #expect(result.danglingPictures == 0)
+        #expect(result.danglingFrames == 0)
     }
 
     @Test(arguments: [1.0, 5, 10, 20])
@@ -171,17 +171,17 @@ private let best = VideoQuality.high3.bitrate
         #expect(result.shareOfTime(youngerThan: 3) > 0.99)
         #expect(result.worstAge() < 3.5)
         #expect(result.use(of: 10...90) > 0.45)
-        #expect(result.danglingPictures == 0)
+        #expect(result.danglingFrames == 0)
     }
 
     @Test(arguments: [0.5, 1, 2, 5, 10, 30, 60])
     func aBlackoutIsOver(seconds: Double) {
         let end = 20 + seconds
         let result = Simulation.high3(LinkScript([(0, 5_000), (20, 0), (end, 5_000)])).run(seconds: end + 20)
-        #expect(result.timeToPicture(after: end) < 0.5)
+        #expect(result.timeToFrame(after: end) < 0.5)
         #expect(result.timeToBitrate(best, after: end) < 12)
         #expect(result.worstAge(outside: [20...(end + 0.5)]) < 0.5)
-        #expect(result.danglingPictures == 0)
+        #expect(result.danglingFrames == 0)
         #expect(result.longestDuration <= .milliseconds(3_250))
     }
 
@@ -220,10 +220,10 @@ private let best = VideoQuality.high3.bitrate
         simulation.flaws.sceneBitsPerSecond = 200_000
         let result = simulation.run(seconds: 60)
         #expect(result.worstAge() < 1)
-        #expect(result.droppedPictures == 0)
+        #expect(result.droppedFrames == 0)
     }
 
-    @Test func anEncoderThatLeavesOutMostPicturesGetsFewer() {
+    @Test func anEncoderThatLeavesOutMostFramesGetsFewer() {
         var simulation = Simulation.high3(.steady(5_000))
         simulation.flaws.skippedPercent = 60
         let result = simulation.run(seconds: 30)
@@ -262,7 +262,7 @@ private let best = VideoQuality.high3.bitrate
     }
 
     @Test(arguments: [VideoQuality.low1, .low2, .low3, .medium1])
-    func audioComesBackBesideASmallPicture(quality: VideoQuality) {
+    func audioComesBackBesideASmallFrame(quality: VideoQuality) {
         let script = LinkScript([(0, 5_000), (10, 120), (20, 5_000)])
         let result = Simulation(script, settings: QualitySettings(videoQuality: quality, audioQuality: .high2))
             .run(seconds: 60)
@@ -280,8 +280,8 @@ private let best = VideoQuality.high3.bitrate
         #expect(result.point(at: 15)?.videoBitrate == VideoQuality.high1.bitrate)
         #expect(result.point(at: 25)?.videoBitrate == best)
         #expect(result.restarts.isEmpty)
-        #expect(result.danglingPictures == 0)
-        // At each change a key frame came, apart from the one every 2 s.
+        #expect(result.danglingFrames == 0)
+        // At each change a keyframe came, apart from the one every 2 s.
         #expect(result.changes.map(\.change.reason) == [.settingsChanged, .settingsChanged])
     }
 }
@@ -297,7 +297,7 @@ private let best = VideoQuality.high3.bitrate
         simulation.link.delay = [0.01, 0.05, 0.2][seed / 3 % 3]
         let result = simulation.run(seconds: good + 20)
         #expect(result.longestDuration <= .milliseconds(3_250))
-        #expect(result.danglingPictures == 0)
+        #expect(result.danglingFrames == 0)
         #expect(result.timeToBitrate(best, after: good) < 15, "full recovery")
         let last = result.moments.filter { $0.time > good + 15 }
         #expect(last.allSatisfy { $0.point.videoBitrate == best && $0.age < 1 })

@@ -13,11 +13,11 @@ import Testing
         var appended = 0
         var taken: [EncodedPacket] = []
         var dropped: [DroppedItem] = []
-        var wantsKeyFrame = false
+        var wantsKeyframe = false
         var crossings: [SendBufferEvent] = []
 
-        /// Pictures that do not wait any more.
-        var settledPictureCount: Int {
+        /// Frames that do not wait any more.
+        var settledFrameCount: Int {
             let kinds = taken.map(\.kind) + dropped.map(\.kind)
             return kinds.count { if case .video = $0 { true } else { false } }
         }
@@ -26,7 +26,7 @@ import Testing
             for event in events {
                 switch event {
                 case .droppedItems(let items): dropped += items
-                case .keyFrameNeeded: wantsKeyFrame = true
+                case .keyframeNeeded: wantsKeyframe = true
                 case .roseAboveHigh, .fellBelowLow: crossings.append(event)
                 default: break
                 }
@@ -61,7 +61,7 @@ import Testing
         let maxDuration = Duration.milliseconds(Int.random(in: 1_000...5_000, using: &random))
         let limits = try SendBufferLimits(maxDuration: maxDuration)
         let interval = Int.random(in: 5...120, using: &random)
-        var run = Run(buffer: SendBuffer(limits: limits), script: MediaScript(keyFrameInterval: interval))
+        var run = Run(buffer: SendBuffer(limits: limits), script: MediaScript(keyframeInterval: interval))
         let hasAudio = Bool.random(using: &random)
         var capacity = 0
         var longest = Duration.zero
@@ -71,16 +71,16 @@ import Testing
             let now = run.script.videoTime
             if step % 50 == 0 { capacity = Bool.random(using: &random) ? 0 : Int.random(in: 0...6_000, using: &random) }
             if Int.random(in: 0..<20, using: &random) > 0 {
-                let key = run.wantsKeyFrame && Bool.random(using: &random)
-                run.wantsKeyFrame = run.wantsKeyFrame && !key
-                run.append(run.script.picture(key: key, byteCount: Int.random(in: 4...6_000, using: &random)), now: now)
+                let key = run.wantsKeyframe && Bool.random(using: &random)
+                run.wantsKeyframe = run.wantsKeyframe && !key
+                run.append(run.script.frame(key: key, byteCount: Int.random(in: 4...6_000, using: &random)), now: now)
             }
             while hasAudio, run.script.audioTime < run.script.videoTime { run.append(run.script.audio(), now: now) }
             if Int.random(in: 0..<400, using: &random) == 0 { run.heard(run.buffer.discardWaitingVideo(now: now)) }
             run.send(capacity, now: now)
             longest = max(longest, run.buffer.duration)
         }
-        #expect(run.buffer.waitingPictureCount == run.script.pictureNumber - run.settledPictureCount)
+        #expect(run.buffer.waitingFrameCount == run.script.frameNumber - run.settledFrameCount)
         while let packet = run.buffer.takeNext() {
             run.taken.append(packet)
             run.checker.received(packet)
@@ -89,7 +89,7 @@ import Testing
             longest <= maxDuration + (hasAudio ? .milliseconds(250) : .zero), "audio has a quarter of a second of grace"
         )
         #expect(run.checker.danglingCount == 0)
-        #expect(run.taken.count + run.dropped.count == run.appended, "each packet once, sent or told as dropped")
+        #expect(run.taken.count + run.dropped.count == run.appended, "each packet once, sent or reported as dropped")
         #expect(run.buffer.waitingByteCount == 0)
         #expect(run.dropped.allSatisfy { $0.kind != .videoHeader && $0.kind != .audioHeader })
         for kind in [true, false] {
@@ -104,8 +104,8 @@ import Testing
     /// With work that grew with the queue, this would be 20 billion steps.
     @Test func aLongQueueStaysCheap() {
         var buffer = SendBuffer()
-        var script = MediaScript(frameDuration: .microseconds(10), keyFrameInterval: 1_000_000)
-        for _ in 0..<200_000 { _ = buffer.append(script.picture(byteCount: 4), now: .zero) }
+        var script = MediaScript(frameDuration: .microseconds(10), keyframeInterval: 1_000_000)
+        for _ in 0..<200_000 { _ = buffer.append(script.frame(byteCount: 4), now: .zero) }
         var count = 0
         while buffer.takeNext() != nil { count += 1 }
         #expect(count == 200_000)

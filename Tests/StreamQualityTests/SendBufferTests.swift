@@ -22,14 +22,14 @@ import Testing
         }
     }
 
-    /// Appends pictures up to `seconds` of media and gives the events.
+    /// Appends frames up to `seconds` of media and gives the events.
     private func fill(
         _ buffer: inout SendBuffer, from script: inout MediaScript, until seconds: Double
     ) -> [SendBufferEvent] {
         var events: [SendBufferEvent] = []
         while script.videoTime <= time(seconds) {
             let now = script.videoTime
-            events += buffer.append(script.picture(), now: now)
+            events += buffer.append(script.frame(), now: now)
         }
         return events
     }
@@ -44,7 +44,7 @@ import Testing
         var buffer = SendBuffer()
         var script = MediaScript()
         var sent = [MediaScript.videoHeader, MediaScript.audioHeader]
-        for _ in 0..<10 { sent += [script.picture(), script.audio(), script.audio()] }
+        for _ in 0..<10 { sent += [script.frame(), script.audio(), script.audio()] }
         for packet in sent { _ = buffer.append(packet, now: packet.decodeTime) }
         let taken = takeAll(&buffer)
         #expect(taken.map(\.kind) == sent.map(\.kind))
@@ -60,7 +60,7 @@ import Testing
         for _ in 0..<10 { _ = buffer.takeNext() }
         #expect(buffer.duration == .seconds(1), "handed out is not sent yet")
         _ = buffer.kernelQueueMeasured(unsentBytes: 2_500, now: time(1))
-        // The first picture has no predecessor and takes no time; the kernel holds pictures 8, 9 and half of 7.
+        // The first frame has no predecessor and takes no time; the kernel holds frames 8, 9 and half of 7.
         #expect(buffer.duration == .milliseconds(1_000 - 6 * 40))
         _ = buffer.kernelQueueMeasured(unsentBytes: 0, now: time(1))
         #expect(buffer.duration == .milliseconds(1_000 - 9 * 40))
@@ -87,40 +87,40 @@ import Testing
         #expect(buffer.duration == .seconds(1))
     }
 
-    @Test func eachCrossingIsToldOnce() {
+    @Test func eachCrossingIsReportedOnce() {
         var buffer = SendBuffer()
-        var script = MediaScript(keyFrameInterval: 1_000)
+        var script = MediaScript(keyframeInterval: 1_000)
         #expect(marks(fill(&buffer, from: &script, until: 2.36)) == [])
         #expect(marks(fill(&buffer, from: &script, until: 2.4)) == [.roseAboveHigh])
         // Around the threshold nothing more happens.
         for _ in 0..<20 {
             _ = buffer.takeNext()
             let events = buffer.kernelQueueMeasured(unsentBytes: 0, now: script.videoTime)
-            #expect(marks(events + buffer.append(script.picture(), now: script.videoTime)) == [])
+            #expect(marks(events + buffer.append(script.frame(), now: script.videoTime)) == [])
         }
         var events: [SendBufferEvent] = []
         while buffer.takeNext() != nil {
             events += buffer.kernelQueueMeasured(unsentBytes: 0, now: script.videoTime)
         }
         #expect(marks(events) == [.fellBelowLow, .empty])
-        // A good link: every picture comes and goes, and nobody hears of it.
+        // A good link: every frame comes and goes, and nobody hears of it.
         events = []
         for _ in 0..<20 {
-            events += buffer.append(script.picture(), now: script.videoTime)
+            events += buffer.append(script.frame(), now: script.videoTime)
             _ = buffer.takeNext()
             events += buffer.kernelQueueMeasured(unsentBytes: 0, now: script.videoTime)
         }
         #expect(events == [])
     }
 
-    @Test func durationIsToldInTenths() {
+    @Test func durationIsReportedInTenths() {
         var buffer = SendBuffer()
         var script = MediaScript()
-        let told = fill(&buffer, from: &script, until: 0.4)
-        #expect(told == [120, 240, 360].map { .durationChanged(.milliseconds($0)) })
+        let reported = fill(&buffer, from: &script, until: 0.4)
+        #expect(reported == [120, 240, 360].map { .durationChanged(.milliseconds($0)) })
     }
 
-    @Test func aFullBufferDropsTheWholeTailBeforeTheNewestKeyFrame() {
+    @Test func aFullBufferDropsTheWholeTailBeforeTheNewestKeyframe() {
         var buffer = SendBuffer()
         var script = MediaScript()  // a group is 2 s
         _ = fill(&buffer, from: &script, until: 1)
@@ -128,35 +128,35 @@ import Testing
         _ = buffer.kernelQueueMeasured(unsentBytes: 0, now: time(1))
         let events = fill(&buffer, from: &script, until: 3.44)
         #expect(events.filter { $0 == .full }.count == 1)
-        #expect(!events.contains(.keyFrameNeeded), "one waits")
+        #expect(!events.contains(.keyframeNeeded), "one waits")
         let dropped = drops(events)
         #expect(dropped.map(\.decodeTime) == (10..<50).map { .zero + .milliseconds(40 * $0) })
         #expect(dropped.allSatisfy { $0.reason == .bufferFull && $0.byteCount == 1_000 })
         let rest = takeAll(&buffer)
         #expect(rest.first?.number == 50)
-        #expect(rest.first?.kind == .video(isKeyFrame: true))
-        #expect(rest.count + sent.count + dropped.count == script.pictureNumber)
+        #expect(rest.first?.kind == .video(isKeyframe: true))
+        #expect(rest.count + sent.count + dropped.count == script.frameNumber)
     }
 
-    @Test func aFullBufferWithoutAKeyFrameDropsAllAndAsksForOne() {
+    @Test func aFullBufferWithoutAKeyframeDropsAllAndAsksForOne() {
         var buffer = SendBuffer()
-        var script = MediaScript(keyFrameInterval: 1_000)
-        _ = buffer.append(script.picture(), now: .zero)
+        var script = MediaScript(keyframeInterval: 1_000)
+        _ = buffer.append(script.frame(), now: .zero)
         _ = buffer.takeNext()
         _ = buffer.kernelQueueMeasured(unsentBytes: 0, now: .zero)
         let events = fill(&buffer, from: &script, until: 3.08)
-        #expect(marks(events) == [.roseAboveHigh, .full, .keyFrameNeeded, .fellBelowLow, .empty])
+        #expect(marks(events) == [.roseAboveHigh, .full, .keyframeNeeded, .fellBelowLow, .empty])
         #expect(drops(events).map(\.reason) == Array(repeating: .bufferFull, count: 77))
         #expect(buffer.takeNext() == nil)
         // What still comes from the old group is refused, and the request repeated each second.
         var refused: [SendBufferEvent] = []
-        for _ in 0..<50 { refused += buffer.append(script.picture(), now: script.videoTime) }
-        #expect(drops(refused).map(\.reason) == Array(repeating: .awaitingKeyFrame, count: 50))
-        #expect(marks(refused) == [.keyFrameNeeded, .keyFrameNeeded], "2 s of pictures")
+        for _ in 0..<50 { refused += buffer.append(script.frame(), now: script.videoTime) }
+        #expect(drops(refused).map(\.reason) == Array(repeating: .awaitingKeyframe, count: 50))
+        #expect(marks(refused) == [.keyframeNeeded, .keyframeNeeded], "2 s of frames")
         // Audio goes on meanwhile.
         _ = buffer.append(script.audio(), now: script.videoTime)
         #expect(buffer.takeNext()?.kind == .audio)
-        let next = script.picture(key: true)
+        let next = script.frame(key: true)
         #expect(drops(buffer.append(next, now: script.videoTime)) == [])
         #expect(buffer.takeNext()?.number == next.number)
     }
@@ -166,7 +166,7 @@ import Testing
         var script = MediaScript()
         var events: [SendBufferEvent] = []
         while script.videoTime <= time(10) {
-            events += buffer.append(script.picture(), now: script.videoTime)
+            events += buffer.append(script.frame(), now: script.videoTime)
             while script.audioTime < script.videoTime {
                 events += buffer.append(script.audio(), now: script.videoTime)
             }
@@ -183,13 +183,13 @@ import Testing
 
     @Test func sequenceHeadersSurviveEveryDrop() {
         var buffer = SendBuffer()
-        var script = MediaScript(keyFrameInterval: 25)
+        var script = MediaScript(keyframeInterval: 25)
         _ = buffer.append(MediaScript.videoHeader, now: .zero)
         _ = buffer.append(MediaScript.audioHeader, now: .zero)
-        for _ in 0..<200 { _ = buffer.append(script.picture(), now: script.videoTime) }
+        for _ in 0..<200 { _ = buffer.append(script.frame(), now: script.videoTime) }
         _ = buffer.append(MediaScript.videoHeader, now: script.videoTime)
         for _ in 0..<400 {
-            _ = buffer.append(script.picture(), now: script.videoTime)
+            _ = buffer.append(script.frame(), now: script.videoTime)
             _ = buffer.append(script.audio(), now: script.videoTime)
             _ = buffer.append(script.audio(), now: script.videoTime)
         }
@@ -200,7 +200,7 @@ import Testing
         #expect(buffer.waitingByteCount == 0)
     }
 
-    @Test func discardingLeavesAudioAndAsksForAKeyFrame() {
+    @Test func discardingLeavesAudioAndAsksForAKeyframe() {
         var buffer = SendBuffer()
         var script = MediaScript()
         _ = fill(&buffer, from: &script, until: 1)
@@ -208,22 +208,22 @@ import Testing
         let events = buffer.discardWaitingVideo(now: time(1))
         #expect(drops(events).count == 26)
         #expect(drops(events).allSatisfy { $0.reason == .discarded })
-        #expect(marks(events).contains(.keyFrameNeeded))
+        #expect(marks(events).contains(.keyframeNeeded))
         #expect(takeAll(&buffer).map(\.kind) == [.audio])
-        #expect(drops(buffer.append(script.picture(), now: time(1))).map(\.reason) == [.awaitingKeyFrame])
+        #expect(drops(buffer.append(script.frame(), now: time(1))).map(\.reason) == [.awaitingKeyframe])
     }
 
-    @Test func discardingKeepsALiveKeyFrameThatWaits() {
+    @Test func discardingKeepsALiveKeyframeThatWaits() {
         var buffer = SendBuffer()
         var script = MediaScript()
         _ = fill(&buffer, from: &script, until: 0.4)
-        let key = script.picture(key: true)
+        let key = script.frame(key: true)
         _ = buffer.append(key, now: script.videoTime)
-        let next = script.picture()
+        let next = script.frame()
         _ = buffer.append(next, now: script.videoTime)
         let events = buffer.discardWaitingVideo(now: script.videoTime)
         #expect(drops(events).count == 11)
-        #expect(!marks(events).contains(.keyFrameNeeded))
+        #expect(!marks(events).contains(.keyframeNeeded))
         #expect(buffer.discardWaitingVideo(now: script.videoTime) == [], "it is first now")
         #expect(takeAll(&buffer).map(\.number) == [key.number, next.number])
     }
@@ -231,10 +231,10 @@ import Testing
     @Test func discardingNothingChangesNothing() {
         var buffer = SendBuffer()
         var script = MediaScript()
-        _ = buffer.append(script.picture(), now: .zero)
+        _ = buffer.append(script.frame(), now: .zero)
         _ = buffer.takeNext()
         #expect(buffer.discardWaitingVideo(now: .zero) == [])
-        _ = buffer.append(script.picture(), now: .zero)
+        _ = buffer.append(script.frame(), now: .zero)
         #expect(buffer.takeNext()?.number == 1)
     }
 
@@ -252,7 +252,7 @@ import Testing
         #expect(takeAll(&buffer).map(\.payload) == [[7], MediaScript.audioHeader.payload])
     }
 
-    @Test func aNewConnectionBeginsWithHeadersAndAKeyFrame() {
+    @Test func aNewConnectionStartsWithHeadersAndAKeyframe() {
         var buffer = SendBuffer()
         var script = MediaScript()
         _ = buffer.append(MediaScript.videoHeader, now: .zero)
@@ -263,12 +263,12 @@ import Testing
         let delivered = buffer.deliveredByteCount
         let events = buffer.connectionOpened(now: time(1))
         #expect(drops(events).allSatisfy { $0.reason == .newConnection })
-        #expect(events.contains(.keyFrameNeeded))
+        #expect(events.contains(.keyframeNeeded))
         #expect(buffer.duration == .zero)
-        _ = buffer.append(script.picture(), now: time(1))
+        _ = buffer.append(script.frame(), now: time(1))
         _ = buffer.append(script.audio(), now: time(1))
-        _ = buffer.append(script.picture(key: true), now: time(1))
-        #expect(takeAll(&buffer).map(\.kind) == [.videoHeader, .audioHeader, .audio, .video(isKeyFrame: true)])
+        _ = buffer.append(script.frame(key: true), now: time(1))
+        #expect(takeAll(&buffer).map(\.kind) == [.videoHeader, .audioHeader, .audio, .video(isKeyframe: true)])
         #expect(buffer.deliveredByteCount == delivered, "what the old connection held is lost")
     }
 
@@ -286,7 +286,7 @@ import Testing
         // A connection that got nothing but the headers changes nothing.
         _ = buffer.connectionOpened(now: time(10))
         #expect(takeAll(&buffer).map(\.decodeTime) == [time(7.9), time(7.9)])
-        // Another encoder's header comes with its first picture, and sound may be a little behind.
+        // Another encoder's header comes with its first frame, and audio may be a little behind.
         while script.audioTime <= time(10.9) { _ = buffer.append(script.audio(), now: time(11)) }
         buffer.headerReplaced(EncodedPacket(kind: .videoHeader, decodeTime: time(11), payload: [7]))
         _ = takeAll(&buffer)
@@ -294,28 +294,28 @@ import Testing
         #expect(takeAll(&buffer).map(\.decodeTime) == [time(10.9), time(10.9)])
     }
 
-    @Test func aStuckKernelQueueDoesNotAskForAKeyFrameWithEachPicture() {
+    @Test func aStuckKernelQueueDoesNotAskForAKeyframeWithEachFrame() {
         var buffer = SendBuffer()
-        var script = MediaScript(keyFrameInterval: 1_000)
+        var script = MediaScript(keyframeInterval: 1_000)
         _ = fill(&buffer, from: &script, until: 3)
         _ = takeAll(&buffer)
         var requests = 0
         for _ in 0..<100 {
-            let events = buffer.append(script.picture(key: true), now: script.videoTime)
-            requests += events.filter { $0 == .keyFrameNeeded }.count
+            let events = buffer.append(script.frame(key: true), now: script.videoTime)
+            requests += events.filter { $0 == .keyframeNeeded }.count
         }
         #expect((4...5).contains(requests), "4 s")
         // As soon as there is room, one is asked for.
-        #expect(buffer.kernelQueueMeasured(unsentBytes: 0, now: script.videoTime).contains(.keyFrameNeeded))
+        #expect(buffer.kernelQueueMeasured(unsentBytes: 0, now: script.videoTime).contains(.keyframeNeeded))
     }
 
-    @Test func aGapBeforeAKeyFrameIsNoDelay() {
+    @Test func aGapBeforeAKeyframeIsNoDelay() {
         var buffer = SendBuffer()
-        var script = MediaScript(keyFrameInterval: 1_000)
+        var script = MediaScript(keyframeInterval: 1_000)
         _ = fill(&buffer, from: &script, until: 1)
         _ = buffer.discardWaitingVideo(now: time(1))
         _ = fill(&buffer, from: &script, until: 2)
-        _ = buffer.append(script.picture(key: true), now: time(2))
+        _ = buffer.append(script.frame(key: true), now: time(2))
         #expect(buffer.duration == .zero)
     }
 
@@ -324,7 +324,7 @@ import Testing
         var events: [SendBufferEvent] = []
         for index in 0..<40 {
             let packet = EncodedPacket(
-                kind: .video(isKeyFrame: index % 10 == 0), decodeTime: .zero,
+                kind: .video(isKeyframe: index % 10 == 0), decodeTime: .zero,
                 payload: [UInt8](repeating: 0, count: 1 << 20))
             events += buffer.append(packet, now: .zero)
             #expect(buffer.byteCount <= SendBufferLimits.maxByteCount)
@@ -336,7 +336,7 @@ import Testing
         var buffer = SendBuffer()
         var script = MediaScript()
         _ = buffer.append(
-            EncodedPacket(kind: .video(isKeyFrame: true), decodeTime: time(1_000), payload: [0, 0, 0, 0]), now: .zero)
+            EncodedPacket(kind: .video(isKeyframe: true), decodeTime: time(1_000), payload: [0, 0, 0, 0]), now: .zero)
         _ = takeAll(&buffer)
         _ = buffer.kernelQueueMeasured(unsentBytes: 0, now: .zero)
         #expect(drops(fill(&buffer, from: &script, until: 1)) == [])

@@ -2,7 +2,7 @@ import Media
 import SeededNumbers
 import StreamQuality
 
-/// Gives pictures as an H.264 encoder with rate control does, flaws included.
+/// Gives frames as an H.264 encoder with rate control does, flaws included.
 struct SimulatedEncoder {
 
     /// How the encoder errs.
@@ -13,13 +13,13 @@ struct SimulatedEncoder {
         /// What is missing after the frame rate fell, and how fast that fades.
         var undershoot = 0.3
         var undershootTime = 3.0
-        /// It gives so much of what it is told, always.
+        /// It gives so much of what it is reported, always.
         var bias = 1.0
         /// What the scene needs at most; more is not given however much is allowed.
         var sceneBitsPerSecond = Double.infinity
-        /// Sizes vary by this part from picture to picture.
+        /// Sizes vary by this part from frame to frame.
         var noise = 0.25
-        /// Pictures left out, of each hundred.
+        /// Frames left out, of each hundred.
         var skippedPercent = 0
 
         static let none = Flaws(swing: 0, undershoot: 0, noise: 0)
@@ -29,22 +29,22 @@ struct SimulatedEncoder {
     private(set) var bitrate: Double
     private(set) var frameRate: Int
     private(set) var encodedBytes = 0
-    private(set) var encodedPictures = 0
-    private(set) var skippedPictures = 0
+    private(set) var encodedFrames = 0
+    private(set) var skippedFrames = 0
 
     private var random: SeededGenerator
     private var changedAt = -1000.0
     private var swingSign = 0.0
     private var slowedAt = -1000.0
     private var nextTime = 0.0
-    private var keyFrameAt = -1000.0
-    private var wantsKeyFrame = true
+    private var keyframeAt = -1000.0
+    private var wantsKeyframe = true
     private var debt = 0.0
-    private var pictureNumber = 0
+    private var frameNumber = 0
 
-    /// A key frame takes the bits of so many others.
-    private static let keyFrameWeight = 6.0
-    private static let groupSeconds = 2.0
+    /// A keyframe takes the bits of so many others.
+    private static let keyframeWeight = 6.0
+    private static let gopSeconds = 2.0
 
     init(point: OperatingPoint, flaws: Flaws, seed: UInt64) {
         bitrate = Double(point.videoBitrate.bitsPerSecond)
@@ -66,35 +66,35 @@ struct SimulatedEncoder {
         frameRate = newRate.framesPerSecond
     }
 
-    mutating func requestKeyFrame() { wantsKeyFrame = true }
+    mutating func requestKeyframe() { wantsKeyframe = true }
 
-    /// - Returns: the picture captured at this time, when one is due.
-    mutating func picture(at time: Double) -> EncodedPacket? {
+    /// - Returns: the frame captured at this time, when one is due.
+    mutating func frame(at time: Double) -> EncodedPacket? {
         guard time + 1e-9 >= nextTime else { return nil }
         nextTime = max(nextTime, time - 1) + 1 / Double(frameRate)
-        if !wantsKeyFrame, Int.random(in: 0..<100, using: &random) < flaws.skippedPercent {
-            skippedPictures += 1
+        if !wantsKeyframe, Int.random(in: 0..<100, using: &random) < flaws.skippedPercent {
+            skippedFrames += 1
             return nil
         }
-        let isKeyFrame = wantsKeyFrame || time - keyFrameAt >= Self.groupSeconds - 1e-9
-        if isKeyFrame { keyFrameAt = time }
-        wantsKeyFrame = false
-        let bytes = max(60, Int(size(isKeyFrame: isKeyFrame, at: time) / 8))
+        let isKeyframe = wantsKeyframe || time - keyframeAt >= Self.gopSeconds - 1e-9
+        if isKeyframe { keyframeAt = time }
+        wantsKeyframe = false
+        let bytes = max(60, Int(size(isKeyframe: isKeyframe, at: time) / 8))
         encodedBytes += bytes
-        encodedPictures += 1
-        defer { pictureNumber += 1 }
+        encodedFrames += 1
+        defer { frameNumber += 1 }
         return EncodedPacket(
-            kind: .video(isKeyFrame: isKeyFrame), decodeTime: MediaScript.time(time),
-            payload: (0..<4).map { UInt8(truncatingIfNeeded: pictureNumber >> (8 * $0)) }
+            kind: .video(isKeyframe: isKeyframe), decodeTime: MediaScript.time(time),
+            payload: (0..<4).map { UInt8(truncatingIfNeeded: frameNumber >> (8 * $0)) }
                 + [UInt8](repeating: 0, count: bytes - 4))
     }
 
-    private mutating func size(isKeyFrame: Bool, at time: Double) -> Double {
+    private mutating func size(isKeyframe: Bool, at time: Double) -> Double {
         let wanted = min(rate(at: time), flaws.sceneBitsPerSecond)
-        let pictures = Double(frameRate) * Self.groupSeconds
-        let unit = wanted * Self.groupSeconds / (Self.keyFrameWeight + pictures - 1)
-        let planned = unit * (isKeyFrame ? Self.keyFrameWeight : 1)
-        // What one picture took too much the next ones give back.
+        let frames = Double(frameRate) * Self.gopSeconds
+        let unit = wanted * Self.gopSeconds / (Self.keyframeWeight + frames - 1)
+        let planned = unit * (isKeyframe ? Self.keyframeWeight : 1)
+        // What one frame took too much the next ones release.
         let noise = 1 + flaws.noise * Double.random(in: -1...1, using: &random)
         let size = max(unit * 0.2, planned * noise - debt * 0.1)
         debt += size - planned

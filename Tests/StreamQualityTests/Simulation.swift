@@ -71,8 +71,8 @@ struct Simulation {
                 pendingSettings.removeFirst()
                 perform(controller.settingsChanged(to: next.settings, now: now), at: time)
             }
-            if setup.settings.videoQuality != nil, let picture = encoder.picture(at: time) {
-                heard(buffer.append(picture, now: now))
+            if setup.settings.videoQuality != nil, let frame = encoder.frame(at: time) {
+                heard(buffer.append(frame, now: now))
             }
             appendAudio(time)
             while link.hasRoom, let packet = buffer.takeNext() { link.accept(packet) }
@@ -100,7 +100,7 @@ struct Simulation {
             nextMeasurement += 0.1
             let measurement = StreamMeasurement(
                 now: MediaScript.time(time), buffer: buffer, encodedVideoBytes: encoder.encodedBytes,
-                encodedPictures: encoder.encodedPictures, skippedPictures: encoder.skippedPictures)
+                encodedFrames: encoder.encodedFrames, skippedFrames: encoder.skippedFrames)
             perform(controller.measured(measurement), at: time)
             buffer.flightLimit = controller.flightLimit
             let age = newestCapture.map { time - $0 } ?? (setup.settings.videoQuality == nil ? 0 : time)
@@ -117,15 +117,15 @@ struct Simulation {
             guard packet.isVideo else { return }
             let captured = Double(packet.decodeTime.nanoseconds) / 1e9
             newestCapture = captured
-            result.pictures.append((arrived: time, captured: captured))
+            result.frames.append((arrived: time, captured: captured))
         }
 
         private mutating func heard(_ events: [SendBufferEvent]) {
             for event in events {
                 switch event {
-                case .keyFrameNeeded: encoder.requestKeyFrame()
+                case .keyframeNeeded: encoder.requestKeyframe()
                 case .droppedItems(let items):
-                    result.droppedPictures += items.filter { $0.kind != .audio }.count
+                    result.droppedFrames += items.filter { $0.kind != .audio }.count
                     result.droppedAudio += items.filter { $0.kind == .audio }.count
                 default: break
                 }
@@ -140,7 +140,7 @@ struct Simulation {
                     encoder.set(bitrate: bitrate, frameRate: frameRate, at: time)
                     result.encoderCommands.append(time)
                 case .setAudio(let quality): audio = quality
-                case .requestKeyFrame: encoder.requestKeyFrame()
+                case .requestKeyframe: encoder.requestKeyframe()
                 case .discardWaitingVideo:
                     result.discards.append(time)
                     heard(buffer.discardWaitingVideo(now: now))
@@ -158,7 +158,7 @@ struct Simulation {
 
         func finish() -> SimulationResult {
             var result = result
-            result.danglingPictures = checker.danglingCount
+            result.danglingFrames = checker.danglingCount
             return result
         }
     }
@@ -168,7 +168,7 @@ struct Simulation {
 struct SimulationResult {
     struct Moment {
         let time: Double
-        /// Seconds since the newest picture at the receiver was taken.
+        /// Seconds since the newest frame at the receiver was taken.
         let age: Double
         let arrivedBytes: Int
         let point: OperatingPoint
@@ -180,26 +180,26 @@ struct SimulationResult {
 
     let script: LinkScript
     var moments: [Moment] = []
-    var pictures: [(arrived: Double, captured: Double)] = []
+    var frames: [(arrived: Double, captured: Double)] = []
     var changes: [(time: Double, change: QualityChange)] = []
     var encoderCommands: [Double] = []
     var discards: [Double] = []
     var restarts: [(time: Double, point: OperatingPoint)] = []
     var arrivedBytes = 0
-    var droppedPictures = 0
+    var droppedFrames = 0
     var droppedAudio = 0
-    var danglingPictures = 0
+    var danglingFrames = 0
     var longestDuration = Duration.zero
 
     init(script: LinkScript) { self.script = script }
 
-    /// The share of time, after the first second, with a picture younger than `limit` seconds.
+    /// The share of time, after the first second, with a frame younger than `limit` seconds.
     func shareOfTime(youngerThan limit: Double) -> Double {
         let counted = moments.filter { $0.time >= 1 }
         return Double(counted.filter { $0.age < limit }.count) / Double(max(1, counted.count))
     }
 
-    /// The oldest that the newest picture became, outside the given spans of time.
+    /// The oldest that the newest frame became, outside the given spans of time.
     func worstAge(outside excluded: [ClosedRange<Double>] = []) -> Double {
         moments.filter { moment in moment.time >= 1 && !excluded.contains { $0.contains(moment.time) } }
             .map(\.age).max() ?? 0
@@ -218,9 +218,9 @@ struct SimulationResult {
 
     func point(at time: Double) -> OperatingPoint? { moments.last { $0.time <= time }?.point }
 
-    /// Seconds from `time` to the arrival of the first picture that was taken after it.
-    func timeToPicture(after time: Double) -> Double {
-        (pictures.first { $0.captured >= time }?.arrived ?? .infinity) - time
+    /// Seconds from `time` to the arrival of the first frame that was taken after it.
+    func timeToFrame(after time: Double) -> Double {
+        (frames.first { $0.captured >= time }?.arrived ?? .infinity) - time
     }
 
     /// Seconds from `time` until the video's bit rate was again what it was meant to be; infinite when it never was.

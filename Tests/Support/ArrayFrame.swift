@@ -1,7 +1,7 @@
 import DevicePorts
 import Media
 
-/// A raw picture in an array.
+/// A raw frame in an array.
 public final class ArrayFrame: FrameMemory {
     public let bytes: [UInt8]
 

@@ -11,9 +11,9 @@ public enum FFmpeg {
     }
 
     /// Decodes the packets of an H.264 stream.
-    /// - Returns: pictures, packed I420, in the stream's size.
+    /// - Returns: frames, packed I420, in the stream's size.
     /// - Throws: `Complaint` about anything that the decoder logs.
-    public static func pictures(of packets: [EncodedPacket], byteCount: Int) throws -> [[UInt8]] {
+    public static func frames(of packets: [EncodedPacket], byteCount: Int) throws -> [[UInt8]] {
         let raw = try decode(
             annexB(packets), as: "h264", to: ["-fps_mode", "passthrough", "-pix_fmt", "yuv420p", "-f", "rawvideo"])
         return stride(from: 0, to: raw.count - raw.count % byteCount, by: byteCount).map {

@@ -3,7 +3,7 @@ import DevicePorts
 import Media
 import SeededNumbers
 
-/// Moving pictures with as much detail as a camera's, the same in every run: a textured ground that pans in steps of
+/// Moving frames with as much detail as a camera's, the same in every run: a textured ground that pans in steps of
 /// half a pixel, a textured pane that crosses it the other way, and a sensor's noise over both.
 public final class Scenery {
     public let layout: FrameLayout
@@ -13,7 +13,7 @@ public final class Scenery {
     private var luma: [UInt8]
 
     /// - Parameter size: even sides.
-    public init(size: PictureSize, seed: UInt64 = 1) {
+    public init(size: FrameSize, seed: UInt64 = 1) {
         layout = FrameLayout(packed: .i420, size: size)
         var random = SeededGenerator(seed: seed)
         let sharp = Texture(width: size.width + Self.pan, height: size.height + Self.pan, octaves: 6, &random)
@@ -25,8 +25,8 @@ public final class Scenery {
 
     private static let pan = 256
 
-    /// The picture's bytes.
-    public func picture(_ index: Int) -> [UInt8] {
+    /// The frame's bytes.
+    public func frame(_ index: Int) -> [UInt8] {
         let (width, height) = (layout.size.width, layout.size.height)
         var bytes = [UInt8](repeating: 0, count: layout.byteCount)
         let (x, y) = (Self.swing(index, by: 3, within: 2 * Self.pan), Self.swing(index, by: 1, within: 2 * Self.pan))
@@ -46,10 +46,10 @@ public final class Scenery {
         return bytes
     }
 
-    /// A frame whose capture time is `index` pictures after `begin`.
-    public func frame(_ index: Int, at rate: FrameRate, begin: MediaTimestamp = .zero) -> CapturedFrame {
+    /// A frame whose capture time is `index` frames after `start`.
+    public func frame(_ index: Int, at rate: FrameRate, start: MediaTimestamp = .zero) -> CapturedFrame {
         CapturedFrame(
-            layout: layout, captureTime: begin + rate.offset(ofFrame: index), memory: ArrayFrame(picture(index)))
+            layout: layout, captureTime: start + rate.offset(ofFrame: index), memory: ArrayFrame(frame(index)))
     }
 
     private static func swing(_ index: Int, by step: Int, within range: Int) -> Int {

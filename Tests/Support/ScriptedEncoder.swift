@@ -4,7 +4,7 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// A hardware encoder that answers at once or as slowly as it is told, until it is to hang or to fail.
+/// A hardware encoder that answers at once or as slowly as it is reported, until it is to hang or to fail.
 public final class ScriptedEncoder: PolledVideoEncoder {
     public struct Broken: Error {
         public init() {}
@@ -27,8 +27,12 @@ public final class ScriptedEncoder: PolledVideoEncoder {
             public var closing = Duration.zero
             public var failsAt: Int?
             public var bitrates: [Bitrate] = []
-            public var keyFrames = 0
+            public var keyframes = 0
             public var inputs = 0
+            /// Of these, frames in ordinary memory.
+            public var ordinaryInputs = 0
+            /// Of the frames that went in.
+            public var sizes: Set<FrameSize> = []
             public var starts = 0
             public var isClosed = false
         }
@@ -50,7 +54,7 @@ public final class ScriptedEncoder: PolledVideoEncoder {
     private var count = 0
     private var inside: [(frame: CapturedFrame, isKey: Bool, due: MediaTimestamp)] = []
     private var lastDue = MediaTimestamp.zero
-    private var isKeyFrameWanted = true
+    private var isKeyframeWanted = true
     public private(set) var isDrained = false
     public let conversionCount = 0
     public let faultCount = 0
@@ -85,13 +89,15 @@ public final class ScriptedEncoder: PolledVideoEncoder {
         count += 1
         let (hangs, failsAt, time) = script.content.withLock { content in
             content.inputs += 1
+            if frame.dmabuf == nil { content.ordinaryInputs += 1 }
+            content.sizes.insert(frame.layout.size)
             return (content.hangsInFrame, content.failsAt, content.frameTime)
         }
         if hangs { script.hang() }
         if failsAt == count { throw Broken() }
         lastDue = max(lastDue, MonotonicClock.now()) + time
-        inside.append((frame, isKeyFrameWanted, lastDue))
-        isKeyFrameWanted = false
+        inside.append((frame, isKeyframeWanted, lastDue))
+        isKeyframeWanted = false
         try arm()
     }
 
@@ -110,7 +116,7 @@ public final class ScriptedEncoder: PolledVideoEncoder {
             let size = first.frame.withBytes { $0.count }
             packets.append(
                 EncodedPacket(
-                    kind: .video(isKeyFrame: first.isKey), decodeTime: first.frame.captureTime,
+                    kind: .video(isKeyframe: first.isKey), decodeTime: first.frame.captureTime,
                     payload: [UInt8(truncatingIfNeeded: size)]))
         }
         try arm()
@@ -119,9 +125,9 @@ public final class ScriptedEncoder: PolledVideoEncoder {
 
     public func startDraining() { isDrained = inside.isEmpty }
 
-    public func requestKeyFrame() {
-        isKeyFrameWanted = true
-        script.content.withLock { $0.keyFrames += 1 }
+    public func requestKeyframe() {
+        isKeyframeWanted = true
+        script.content.withLock { $0.keyframes += 1 }
     }
 
     public func setBitrate(_ bitrate: Bitrate) throws {
@@ -132,7 +138,7 @@ public final class ScriptedEncoder: PolledVideoEncoder {
         if hangs { script.hang() }
     }
 
-    public func setFrameRate(_ frameRate: FrameRate, keyFrameInterval: Int) throws {}
+    public func setFrameRate(_ frameRate: FrameRate, keyframeInterval: Int) throws {}
     public func takeNotes() -> [String] { [] }
 }
 

@@ -34,7 +34,7 @@ import Testing
         #expect(zip(left, left.dropFirst()).allSatisfy { abs($0 - $1) <= limit })
         #expect((3100...3277).contains(left.max() ?? 0))
         #expect(Array(left[rate..<2 * rate]) == Array(left[..<rate]))
-        // Whole periods: the tone's second ends where it begins.
+        // Whole periods: the tone's second ends where it starts.
         #expect(abs(left[rate - 1] - left[rate]) <= limit / 3)
     }
 
@@ -48,19 +48,19 @@ import Testing
 
     @Test func timestampsDoNotDrift() {
         var clock = SampleClock(sampleRate: 44_100)
-        let begin = clock.take(0).time
+        let start = clock.take(0).time
         for block in 0..<10_000 {
             let (first, time) = clock.take(1024)
             #expect(first == 1024 * block)
             let exact = Double(1024 * block) / 44_100 * 1e9
-            #expect(abs(Double((time - begin).wholeNanoseconds) - exact) <= 1.01)
+            #expect(abs(Double((time - start).wholeNanoseconds) - exact) <= 1.01)
         }
     }
 
     @Test func timestampsLastForAYear() {
         var clock = SampleClock(sampleRate: 48_000)
-        let begin = clock.take(48_000 * 86_400 * 365 + 24_000).time
-        #expect(clock.now - begin == .seconds(86_400 * 365) + .milliseconds(500))
+        let start = clock.take(48_000 * 86_400 * 365 + 24_000).time
+        #expect(clock.now - start == .seconds(86_400 * 365) + .milliseconds(500))
     }
 
     @Test func sourcesArePacedByTheClock() throws {
@@ -113,11 +113,11 @@ import Testing
         let source = try RawAudioInput(path: path, format: format, stop: stop)
         let blocks = try all(source)
         #expect(blocks.flatMap(\.samples) == samples)
-        let begin = try #require(blocks.first?.captureTime)
-        let offsets = blocks.map { ($0.captureTime - begin).wholeNanoseconds }
+        let start = try #require(blocks.first?.captureTime)
+        let offsets = blocks.map { ($0.captureTime - start).wholeNanoseconds }
         let exact = (0..<10).map { Int64(100 * $0) * 1_000_000_000 / 44_100 }
         #expect(offsets == exact)
-        #expect(MonotonicClock.now() >= begin + .nanoseconds(950 * 1_000_000_000 / 44_100))
+        #expect(MonotonicClock.now() >= start + .nanoseconds(950 * 1_000_000_000 / 44_100))
         #expect(source.endingNote == "\(path) ended after 950 samples; 3 of 4 bytes of another one are left out")
         #expect(try source.nextBlock(frameCount: 100) == nil)
     }
@@ -140,19 +140,19 @@ import Testing
         let path = try directory.makeFIFO("fifo")
         let source = try RawAudioInput(path: path, format: format, stop: stop)
         let writer = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_NONBLOCK)
-        let sound = samples(2 * 200).map { $0 | 1 }
-        try writer.writeAll(Array(bytes(sound)[..<500]))
+        let audio = samples(2 * 200).map { $0 | 1 }
+        try writer.writeAll(Array(bytes(audio)[..<500]))
         let first = try #require(try source.nextBlock(frameCount: 100))
-        #expect(first.samples == Array(sound[..<200]))
+        #expect(first.samples == Array(audio[..<200]))
         let pause = try #require(try source.nextBlock(frameCount: 100))
         let more = try #require(try source.nextBlock(frameCount: 100))
         #expect(pause.samples + more.samples == [Int16](repeating: 0, count: 400))
         #expect(pause.captureTime - first.captureTime >= .milliseconds(199))
         #expect(more.captureTime - pause.captureTime == .nanoseconds(100 * 1_000_000_000 / 44_100))
-        try writer.writeAll(Array(bytes(sound)[500...]))
+        try writer.writeAll(Array(bytes(audio)[500...]))
         var last = more.samples
         while last.allSatisfy({ $0 == 0 }) { last = try #require(try source.nextBlock(frameCount: 100)).samples }
-        #expect(last == Array(sound[200...]), "what had come of it before was kept")
+        #expect(last == Array(audio[200...]), "what had come of it before was kept")
     }
 
     @Test func tooLittleIsAnError() throws {

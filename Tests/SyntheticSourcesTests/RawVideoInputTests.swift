@@ -29,95 +29,95 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
         _ path: String, _ format: PixelFormat = .i420, _ width: Int = 6, _ height: Int = 4, at rate: FrameRate? = nil
     ) throws(SourceError) -> RawVideoInput {
         try RawVideoInput(
-            path: path, format: format, size: PictureSize(width: width, height: height), frameRate: rate ?? self.rate,
+            path: path, format: format, size: FrameSize(width: width, height: height), frameRate: rate ?? self.rate,
             stop: stop)
     }
 
-    private func pictures(_ count: Int, byteCount: Int = 36) -> [[UInt8]] {
+    private func frames(_ count: Int, byteCount: Int = 36) -> [[UInt8]] {
         var random = SeededGenerator(seed: 3)
         return (0..<count).map { _ in random.bytes(byteCount) }
     }
 
     /// All that a source gives, and when.
-    private func all(_ source: RawVideoInput) throws -> (pictures: [[UInt8]], times: [MediaTimestamp]) {
-        var pictures: [[UInt8]] = []
+    private func all(_ source: RawVideoInput) throws -> (frames: [[UInt8]], times: [MediaTimestamp]) {
+        var frames: [[UInt8]] = []
         var times: [MediaTimestamp] = []
         while let frame = try source.nextFrame() {
-            pictures.append(bytes(frame))
+            frames.append(bytes(frame))
             times.append(frame.captureTime)
         }
-        return (pictures, times)
+        return (frames, times)
     }
 
     @Test(arguments: [(PixelFormat.i420, 6, 4, 36), (.nv12, 6, 4, 36), (.i420, 5, 3, 27), (.nv12, 5, 3, 27)])
     func aFileIsPacedByItsRate(format: PixelFormat, width: Int, height: Int, byteCount: Int) throws {
-        let pictures = pictures(8, byteCount: byteCount)
-        let path = try directory.write(Array(pictures.joined()), to: "a.yuv")
+        let frames = frames(8, byteCount: byteCount)
+        let path = try directory.write(Array(frames.joined()), to: "a.yuv")
         let source = try open(path, format, width, height)
         #expect(source.layout.byteCount == byteCount)
         let before = MonotonicClock.now()
         let (given, times) = try all(source)
-        #expect(given == pictures)
-        let begin = try #require(times.first)
-        #expect(begin >= before)
-        #expect(times.map { $0 - begin } == (0..<8).map { rate.offset(ofFrame: $0) })
-        #expect(source.endingNote == "\(path) ended after 8 pictures")
-        #expect(MonotonicClock.now() >= begin + rate.offset(ofFrame: 7))
+        #expect(given == frames)
+        let start = try #require(times.first)
+        #expect(start >= before)
+        #expect(times.map { $0 - start } == (0..<8).map { rate.offset(ofFrame: $0) })
+        #expect(source.endingNote == "\(path) ended after 8 frames")
+        #expect(MonotonicClock.now() >= start + rate.offset(ofFrame: 7))
     }
 
-    @Test func aPartOfAPictureIsReported() throws {
-        let path = try directory.write(Array(pictures(3).joined().dropLast(10)), to: "a.yuv")
+    @Test func aPartOfAFrameIsReported() throws {
+        let path = try directory.write(Array(frames(3).joined().dropLast(10)), to: "a.yuv")
         let source = try open(path)
-        #expect(try all(source).pictures.count == 2)
-        let note = "\(path) ended after 2 pictures; 26 of 36 bytes of another one are left out"
+        #expect(try all(source).frames.count == 2)
+        let note = "\(path) ended after 2 frames; 26 of 36 bytes of another one are left out"
         #expect(source.endingNote == note)
         // Asking again changes nothing.
-        #expect(try all(source).pictures.isEmpty)
+        #expect(try all(source).frames.isEmpty)
         #expect(source.endingNote == note)
     }
 
     @Test func aFIFOWaitsForItsWriter() throws {
         let path = try directory.makeFIFO("fifo")
         let source = try open(path)
-        let pictures = pictures(3)
-        let stream = Array(pictures.joined())
+        let frames = frames(3)
+        let stream = Array(frames.joined())
         let before = MonotonicClock.now()
         try write([Array(stream[..<10]), Array(stream[10..<50]), Array(stream[50...]), [1, 2]], toFIFO: path)
         let (given, times) = try all(source)
-        #expect(given == pictures)
+        #expect(given == frames)
         #expect(times == times.sorted())
         #expect(times.allSatisfy { $0 >= before && $0 <= MonotonicClock.now() })
-        #expect(source.endingNote == "\(path) ended after 3 pictures; 2 of 36 bytes of another one are left out")
+        #expect(source.endingNote == "\(path) ended after 3 frames; 2 of 36 bytes of another one are left out")
     }
 
-    @Test func aPipeThatGivesNothingRepeatsItsLastPicture() throws {
+    @Test func aPipeThatGivesNothingRepeatsItsLastFrame() throws {
         let path = try directory.makeFIFO("fifo")
         let source = try open(path)
-        // Opened without waiting, as the reader is there; a picture, and a part of the next.
+        // Opened without waiting, as the reader is there; a frame, and a part of the next.
         let writer = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_NONBLOCK)
-        let pictures = pictures(2)
-        try writer.writeAll(pictures[0] + pictures[1][..<10])
+        let frames = frames(2)
+        try writer.writeAll(frames[0] + frames[1][..<10])
         var times: [MediaTimestamp] = []
         for _ in 0..<4 {
             let frame = try #require(try taken(source))
-            #expect(frame.bytes == pictures[0])
+            #expect(frame.bytes == frames[0])
             times.append(frame.time)
         }
         // Not at once, as writers do not come evenly; then at the source's rate.
         #expect(times[1] - times[0] >= .milliseconds(199))
         #expect(times[2] - times[1] == rate.frameDuration)
         #expect(times[3] - times[2] == rate.frameDuration)
-        try writer.writeAll(Array(pictures[1][10...]))
-        var last = pictures[0]
-        while last == pictures[0] { last = try #require(try taken(source)).bytes }
-        #expect(last == pictures[1], "what had come of it before was kept")
+        try writer.writeAll(Array(frames[1][10...]))
+        var last = frames[0]
+        while last == frames[0] { last = try #require(try taken(source)).bytes }
+        #expect(last == frames[1], "what had come of it before was kept")
     }
 
     @Test func aSlowPipeIsNotLateBeforeItsOwnTime() throws {
         let path = try directory.makeFIFO("fifo")
         let source = try open(path, at: FrameRate(framesPerSecond: 2))
         let writer = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_NONBLOCK)
-        try writer.writeAll(pictures(1)[0])
+        try writer.writeAll(frames(1)[0])
         let first = try #require(try taken(source))
         let again = try #require(try taken(source))
         #expect(again.time - first.time >= .milliseconds(749))

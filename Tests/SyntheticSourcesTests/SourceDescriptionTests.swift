@@ -11,7 +11,7 @@ import Testing
         -> VideoSourceDescription
     {
         .raw(
-            path: path, format: format, size: PictureSize(width: width, height: height),
+            path: path, format: format, size: FrameSize(width: width, height: height),
             frameRate: FrameRate(framesPerSecond: fps))
     }
 
@@ -90,7 +90,7 @@ import Testing
 
     @Test func opensWhatItDescribes() throws {
         let stop = try EventFD()
-        let size = PictureSize(width: 64, height: 48)
+        let size = FrameSize(width: 64, height: 48)
         let rate = FrameRate(framesPerSecond: 5)
         #expect(try VideoSourceDescription.none.open(size: size, frameRate: rate, stop: stop) == nil)
         let pattern = try VideoSourceDescription.synthetic.open(size: size, frameRate: rate, stop: stop)

@@ -7,7 +7,7 @@ import Testing
 
 struct SourceHasEnded: Error {}
 
-/// The next picture of a source that has one.
+/// The next frame of a source that has one.
 func next(_ source: some VideoSource) throws -> CapturedFrame {
     guard let frame = try source.nextFrame() else { throw SourceHasEnded() }
     return frame
@@ -17,7 +17,7 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
 
 @Suite struct TestPatternTests {
     private let stop: EventFD
-    private let size = PictureSize(width: 160, height: 90)
+    private let size = FrameSize(width: 160, height: 90)
 
     init() throws { stop = try EventFD() }
 
@@ -25,10 +25,10 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
         frame.withBytes { BurntInClock.read(luma: $0, stride: size.width, size: size) }
     }
 
-    @Test func countsAndTimesItsPictures() throws {
+    @Test func countsAndTimesItsFrames() throws {
         let rate = FrameRate(framesPerSecond: 60)
         let pattern = TestPattern(size: size, frameRate: rate, stop: stop)
-        var begin: MediaTimestamp?
+        var start: MediaTimestamp?
         var lastNumber = -1
         for _ in 0..<10 {
             let frame = try next(pattern)
@@ -38,15 +38,15 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
             let number = Int(reading.frameNumber)
             #expect(number > lastNumber)
             lastNumber = number
-            if begin == nil { begin = time }
-            #expect(begin.map { time - $0 } == rate.offset(ofFrame: number))
+            if start == nil { start = time }
+            #expect(start.map { time - $0 } == rate.offset(ofFrame: number))
             #expect(reading.time == MediaTimestamp(milliseconds: time.nanoseconds / 1_000_000))
             #expect(time <= MonotonicClock.now())
         }
     }
 
-    @Test func drawingOverAnOlderPictureLeavesNothingOfIt() {
-        let size = PictureSize(width: 320, height: 180)
+    @Test func drawingOverAnOlderFrameLeavesNothingOfIt() {
+        let size = FrameSize(width: 320, height: 180)
         let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 30), stop: stop)
         var used = [UInt8](repeating: 0, count: pattern.layout.byteCount)
         var last: TestPattern.BallPlace?
@@ -64,15 +64,15 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
     }
 
     @Test func showsPeopleTheSame() throws {
-        let size = PictureSize(width: 640, height: 360)
+        let size = FrameSize(width: 640, height: 360)
         let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 30), stop: stop)
-        var picture = [UInt8](repeating: 0, count: pattern.layout.byteCount)
-        let begin = MediaTimestamp(milliseconds: 5000)
-        picture.withUnsafeMutableBytes {
-            pattern.draw(into: $0, frame: 123_456, at: MediaTimestamp(milliseconds: 5000 + 754_321), since: begin)
+        var frame = [UInt8](repeating: 0, count: pattern.layout.byteCount)
+        let start = MediaTimestamp(milliseconds: 5000)
+        frame.withUnsafeMutableBytes {
+            pattern.draw(into: $0, frame: 123_456, at: MediaTimestamp(milliseconds: 5000 + 754_321), since: start)
         }
         func with(_ clock: String, _ number: String) -> [UInt8] {
-            var copy = picture
+            var copy = frame
             copy.withUnsafeMutableBytes {
                 let canvas = PatternCanvas(bytes: $0, size: size)
                 canvas.write(clock, x: 12, y: 12, scale: 6)
@@ -80,14 +80,14 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
             }
             return copy
         }
-        #expect(with("12:34.321", "123456") == picture)
-        #expect(with("12:34.322", "123456") != picture)
-        #expect(with("12:34.321", "123457") != picture)
+        #expect(with("12:34.321", "123456") == frame)
+        #expect(with("12:34.322", "123456") != frame)
+        #expect(with("12:34.321", "123457") != frame)
     }
 
     @Test func leavesOutWhatNobodyTook() {
         let rate = FrameRate(framesPerSecond: 10)
-        var schedule = Schedule(begin: .zero, rate: rate)
+        var schedule = Schedule(start: .zero, rate: rate)
         schedule.skipMissed(now: MediaTimestamp(milliseconds: 100))
         #expect(schedule.index == 0)
         schedule.skipMissed(now: MediaTimestamp(milliseconds: 101))
@@ -108,7 +108,7 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
         #expect(stop.drain())
     }
 
-    @Test func lentPicturesKeepTheirContent() throws {
+    @Test func leasedFramesKeepTheirContent() throws {
         let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 60), stop: stop)
         let kept = try next(pattern)
         let before = bytes(kept)
@@ -136,17 +136,17 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
 
     @Test(arguments: [(16, 16), (2, 2), (17, 31), (33, 2), (2, 401), (1919, 1079)])
     func drawsAnySize(width: Int, height: Int) {
-        let size = PictureSize(width: width, height: height)
+        let size = FrameSize(width: width, height: height)
         let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 30), stop: stop)
-        var picture = [UInt8](repeating: 0, count: pattern.layout.byteCount)
-        picture.withUnsafeMutableBytes {
+        var frame = [UInt8](repeating: 0, count: pattern.layout.byteCount)
+        frame.withUnsafeMutableBytes {
             pattern.draw(into: $0, frame: 7, at: MediaTimestamp(milliseconds: 2600), since: .zero)
         }
         // BT.601's limited range: every sample was drawn.
-        #expect(picture.allSatisfy { (16...240).contains($0) })
+        #expect(frame.allSatisfy { (16...240).contains($0) })
     }
 
-    @Test func poolGrowsOnlyWhileEverythingIsLent() {
+    @Test func poolGrowsOnlyWhileEverythingIsLeased() {
         var pool = FramePool(byteCount: 10)
         let first = pool.take()
         var second: PooledFrame? = pool.take()

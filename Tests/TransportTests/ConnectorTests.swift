@@ -23,12 +23,12 @@ private let swallowingLink = """
     ip neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 dev v0 nud permanent
     """
 
-private let brief: ConnectionLimits = {
-    var limits = ConnectionLimits()
-    limits.lookup = .milliseconds(400)
-    limits.connect = .milliseconds(400)
-    limits.tlsHandshake = .milliseconds(400)
-    return limits
+private let brief: ConnectionTimeouts = {
+    var timeouts = ConnectionTimeouts()
+    timeouts.lookup = .milliseconds(400)
+    timeouts.connect = .milliseconds(400)
+    timeouts.tlsHandshake = .milliseconds(400)
+    return timeouts
 }()
 
 @Suite struct ConnectorTests {
@@ -62,7 +62,7 @@ private let brief: ConnectionLimits = {
         let endpoint = Endpoint(host: "192.0.2.2", port: 1935)
         let result = try inNetworkNamespace {
             try shell(swallowingLink)
-            return outcome { try Connector.connect(to: endpoint, limits: brief) }
+            return outcome { try Connector.connect(to: endpoint, timeouts: brief) }
         }
         #expect(result == .failure(.timedOut(peer: "192.0.2.2:1935", .connect)))
     }
@@ -74,12 +74,12 @@ private let brief: ConnectionLimits = {
             defer { withExtendedLifetime(listener) {} }
             // The first questions are lost; TCP alone would ask again after a second.
             let opener = try ChildProcess(["sh", "-c", "sleep 0.3; ip addr add 192.0.2.2/32 dev lo"])
-            let begin = MonotonicClock.now()
+            let start = MonotonicClock.now()
             let stream = try Connector.connect(
                 to: Endpoint(host: "192.0.2.2", port: listener.port),
-                limits: ConnectionLimits(repetition: .milliseconds(100)))
+                timeouts: ConnectionTimeouts(repetition: .milliseconds(100)))
             _ = opener.wait()
-            return (stream.peer, (MonotonicClock.now() - begin).inSeconds)
+            return (stream.peer, (MonotonicClock.now() - start).inSeconds)
         }
         #expect(peer.hasPrefix("192.0.2.2:"))
         #expect((0.25..<0.9).contains(seconds))
@@ -169,7 +169,7 @@ private let brief: ConnectionLimits = {
         let result = try inNetworkNamespace {
             let server = try NameServer { _, _ in .silence }
             defer { withExtendedLifetime(server) {} }
-            return outcome { try Connector.connect(to: Endpoint(host: "live.example", port: 1935), limits: brief) }
+            return outcome { try Connector.connect(to: Endpoint(host: "live.example", port: 1935), timeouts: brief) }
         }
         let error = TransportError.timedOut(peer: "live.example:1935", .lookup)
         #expect(result == .failure(error))
@@ -182,18 +182,18 @@ private let brief: ConnectionLimits = {
         defer { withExtendedLifetime(server) {} }
         let listener = try TCPListener(Endpoint(host: "127.0.0.1", port: 1935))
         defer { withExtendedLifetime(listener) {} }
-        let begin = MonotonicClock.now()
+        let start = MonotonicClock.now()
         let stream = try Connector.connect(to: Endpoint(host: "live.example", port: 1935))
-        return (stream.peer, (MonotonicClock.now() - begin).inSeconds)
+        return (stream.peer, (MonotonicClock.now() - start).inSeconds)
     }
 
     /// As while a link comes up: the C library alone would ask again after five seconds.
     @Test func aQuestionThatGotLostIsAskedAgainAtOnce() throws {
         let (peer, seconds) = try inNetworkNamespace {
             try Self.secondsToConnect {
-                let begin = MonotonicClock.now()
+                let start = MonotonicClock.now()
                 return try NameServer { _, wantsIPv6 in
-                    guard MonotonicClock.now() - begin > .milliseconds(250) else { return .silence }
+                    guard MonotonicClock.now() - start > .milliseconds(250) else { return .silence }
                     return wantsIPv6 ? .ipv6([]) : .ipv4([[127, 0, 0, 1]])
                 }
             }
@@ -206,9 +206,9 @@ private let brief: ConnectionLimits = {
     @Test func aQuestionIsAskedAgainForAsLongAsItIsLost() throws {
         let (_, seconds) = try inNetworkNamespace {
             try Self.secondsToConnect {
-                let begin = MonotonicClock.now()
+                let start = MonotonicClock.now()
                 return try NameServer { _, wantsIPv6 in
-                    guard MonotonicClock.now() - begin > .milliseconds(2_800) else { return .silence }
+                    guard MonotonicClock.now() - start > .milliseconds(2_800) else { return .silence }
                     return wantsIPv6 ? .ipv6([]) : .ipv4([[127, 0, 0, 1]])
                 }
             }

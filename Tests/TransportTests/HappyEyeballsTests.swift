@@ -18,7 +18,7 @@ import Testing
 
     func at(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: milliseconds) }
 
-    @Test mutating func beginsWithIPv6AtOnceAndAlternates() {
+    @Test mutating func startsWithIPv6AtOnceAndAlternates() {
         #expect(text(machine.lookupAnswered(.ipv6, with: ["6a", "6b", "6c"], now: at(0))) == ["6a"])
         #expect(text(machine.lookupAnswered(.ipv4, with: ["4a"], now: at(10))) == [])
         #expect(machine.nextTime == at(250))

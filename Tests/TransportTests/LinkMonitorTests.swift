@@ -105,7 +105,7 @@ private let enabledOnly: UInt32 = 0x1
             _ = RouteMessage.messages(in: damaged[...])
         }
         #expect(RouteMessage.messages(in: bytes[...]).count == 3)
-        // A slice that does not begin at 0.
+        // A slice that does not start at 0.
         #expect(RouteMessage.messages(in: ([9, 9, 9] + bytes)[3...]).count == 3)
     }
 }
@@ -147,7 +147,7 @@ private let enabledOnly: UInt32 = 0x1
         #expect(news(.linkUp("wlan0")) == [])
         board.addresses = ["10.0.0.9:0": "wlan0"]
         #expect(news(.addressAdded("wlan0"), .defaultRouteFound) == [.routeAppeared, .routeAppeared])
-        // Told once.
+        // Reported once.
         #expect(news() == [])
     }
 
@@ -212,7 +212,7 @@ private let enabledOnly: UInt32 = 0x1
             try shell("ip neigh add 192.0.2.8 lladdr 02:00:00:00:00:08 dev v0 nud permanent")
             // Nobody is there; the kernel asks three times, once a second.
             _ = try? Connector.connect(
-                to: Endpoint(host: "192.0.2.9", port: 1), limits: ConnectionLimits(connect: .milliseconds(100)))
+                to: Endpoint(host: "192.0.2.9", port: 1), timeouts: ConnectionTimeouts(connect: .milliseconds(100)))
             let monitor = try LinkMonitor()
             let before = try neighbours()
             try monitor.forgetUnresolvedNeighbours()

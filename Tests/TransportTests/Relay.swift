@@ -36,7 +36,7 @@ final class Relay: Sendable {
     deinit { stop.signal() }
 
     /// From now on the last byte of each piece for the client is changed.
-    func beginDamage() { shared.damagesBytes.store(true, ordering: .sequentiallyConsistent) }
+    func startDamage() { shared.damagesBytes.store(true, ordering: .sequentiallyConsistent) }
 
     private static func run(
         _ listener: TCPListener, _ serverPort: UInt16, _ chunkSize: Int, _ shared: Shared, _ stop: EventFD

@@ -6,12 +6,12 @@ import Testing
 @testable import Transport
 
 private func connect(
-    to server: TLSServer, authorityFile: String? = nil, limits: ConnectionLimits = ConnectionLimits(),
+    to server: TLSServer, authorityFile: String? = nil, timeouts: ConnectionTimeouts = ConnectionTimeouts(),
     cancellation: EventFD? = nil
 ) throws -> TLSConnection {
     let context = try TLSContext(authorityFile: authorityFile ?? TestCertificates.shared.get().authority)
     let stream = try Connector.connect(
-        to: server.endpoint, security: .tls(context), limits: limits,
+        to: server.endpoint, security: .tls(context), timeouts: timeouts,
         cancellation: cancellation?.fileDescriptor)
     guard let connection = stream as? TLSConnection else { throw SupportFailure(what: "no TLS") }
     return connection
@@ -73,7 +73,7 @@ private func refusal(_ certificate: String, host: String = "localhost", _ option
         #expect(now.hasPrefix("20") && now.hasSuffix(" UTC"))
     }
 
-    @Test(arguments: ["-tls1_2", "-tls1_3"]) func pointsToTheClockWhenACertificateHasNotBegun(option: String) throws {
+    @Test(arguments: ["-tls1_2", "-tls1_3"]) func pointsToTheClockWhenACertificateHasNotStarted(option: String) throws {
         let failure = try refusal("future", [option])
         guard case .certificateNotYetValid(let from, _) = failure else {
             Issue.record("\(String(describing: failure))")
@@ -129,8 +129,8 @@ private func refusal(_ certificate: String, host: String = "localhost", _ option
     @Test func movesManyBytesInBothDirections() throws {
         let server = try TLSServer(certificate: "good")
         let client = try connect(to: server)
-        try send(Array("begin\n".utf8), through: client)
-        try server.process.waitForOutput("begin\n")
+        try send(Array("start\n".utf8), through: client)
+        try server.process.waitForOutput("start\n")
         // What the server prints goes unread until everything on the way is full.
         let block = try randomBytes(count: 20_011)
         var taken = 0

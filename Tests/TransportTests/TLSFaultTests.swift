@@ -82,10 +82,10 @@ import Testing
         let listener = try TCPListener(Endpoint(host: "127.0.0.1", port: 0))
         let endpoint = Endpoint(host: "127.0.0.1", port: listener.port)
         let context = try TLSContext(authorityFile: TestCertificates.shared.get().authority)
-        var limits = ConnectionLimits()
-        limits.tlsHandshake = .milliseconds(200)
+        var timeouts = ConnectionTimeouts()
+        timeouts.tlsHandshake = .milliseconds(200)
         #expect(throws: TransportError.timedOut(peer: endpoint.description, .tlsHandshake)) {
-            try Connector.connect(to: endpoint, security: .tls(context), limits: limits)
+            try Connector.connect(to: endpoint, security: .tls(context), timeouts: timeouts)
         }
     }
 
@@ -118,7 +118,7 @@ import Testing
         let client = try connect(through: relay)
         server.process.say("good")
         #expect(try receive(5, from: client) == Array("good\n".utf8))
-        relay.beginDamage()
+        relay.startDamage()
         server.process.say("bad")
         let error = transportError { _ = try receive(4, from: client) }
         guard case .tlsFailed(_, .protocolViolation) = error else {

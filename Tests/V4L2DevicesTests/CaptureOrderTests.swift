@@ -5,7 +5,7 @@ import Testing
 @Suite struct CaptureOrderTests {
     let now = MediaTimestamp(nanoseconds: 100_000_000_000)
 
-    @Test func missingPicturesAreCountedOnce() {
+    @Test func missingFramesAreCountedOnce() {
         var order = CaptureOrder()
         let missed = [UInt32(7), 8, 11, 12].map { order.missed(before: $0) }
         #expect(missed == [0, 0, 2, 0])

@@ -4,8 +4,8 @@ import Testing
 
 @testable import V4L2Devices
 
-@Suite struct PictureCopyTests {
-    private let size = PictureSize(width: 6, height: 4)
+@Suite struct FrameCopyTests {
+    private let size = FrameSize(width: 6, height: 4)
     /// 6x4 of I420 and the same of NV12: every sample differs from the others.
     private let i420: [UInt8]
     private let nv12: [UInt8]
@@ -16,7 +16,7 @@ import Testing
     }
 
     private func copied(_ bytes: [UInt8], _ source: FrameLayout, to target: FrameLayout) -> [UInt8]? {
-        guard let copy = PictureCopy(from: source, to: target) else { return nil }
+        guard let copy = FrameCopy(from: source, to: target) else { return nil }
         var result = [UInt8](repeating: 0, count: target.byteCount)
         var isWhole = false
         bytes.withUnsafeBytes { bytes in
@@ -58,7 +58,7 @@ import Testing
     @Test func memoryThatIsTooSmallIsRefused() {
         let layout = FrameLayout(packed: .i420, size: size)
         #expect(copied([UInt8](i420.dropLast()), layout, to: layout) == nil)
-        let small = FrameLayout(packed: .i420, size: PictureSize(width: 4, height: 4))
+        let small = FrameLayout(packed: .i420, size: FrameSize(width: 4, height: 4))
         #expect(copied(i420, layout, to: small) == nil)
     }
 }

@@ -34,15 +34,15 @@ import Testing
 
     @Test func aStreamStartsWithHeadersAndAKeyframe() {
         var assembly = submitted(2)
-        #expect(give(&assembly, 0, Self.headers + Self.key) == [.videoHeader, .video(isKeyFrame: true)])
-        #expect(give(&assembly, 40, Self.other) == [.video(isKeyFrame: false)])
-        #expect(assembly.inFlight.count == 0 && assembly.faultCount == 0 && !assembly.takeKeyFrameWish())
+        #expect(give(&assembly, 0, Self.headers + Self.key) == [.videoHeader, .video(isKeyframe: true)])
+        #expect(give(&assembly, 40, Self.other) == [.video(isKeyframe: false)])
+        #expect(assembly.inFlight.count == 0 && assembly.faultCount == 0 && !assembly.takeKeyframeWish())
     }
 
     @Test func whatComesBeforeTheFirstKeyframeIsWithheld() {
         var assembly = submitted(2)
         #expect(give(&assembly, 0, Self.other) == [])
-        #expect(give(&assembly, 40, Self.headers + Self.key) == [.videoHeader, .video(isKeyFrame: true)])
+        #expect(give(&assembly, 40, Self.headers + Self.key) == [.videoHeader, .video(isKeyframe: true)])
         #expect(assembly.inFlight.count == 0)
     }
 
@@ -50,9 +50,9 @@ import Testing
         var assembly = submitted(4)
         _ = give(&assembly, 0, Self.headers + Self.key)
         #expect(give(&assembly, 40, [], isBroken: true) == [])
-        #expect(assembly.takeKeyFrameWish() && !assembly.takeKeyFrameWish())
+        #expect(assembly.takeKeyframeWish() && !assembly.takeKeyframeWish())
         #expect(give(&assembly, 80, Self.other) == [])
-        #expect(give(&assembly, 120, Self.headers + Self.key) == [.video(isKeyFrame: true)])
+        #expect(give(&assembly, 120, Self.headers + Self.key) == [.video(isKeyframe: true)])
         #expect(assembly.faultCount == 1 && assembly.inFlight.count == 0)
     }
 
@@ -60,7 +60,7 @@ import Testing
         var assembly = submitted(1)
         let bytes = Self.headers + Self.key
         #expect(give(&assembly, 0, Array(bytes[..<9]), isFull: true) == [])
-        #expect(give(&assembly, 0, Array(bytes[9...])) == [.videoHeader, .video(isKeyFrame: true)])
+        #expect(give(&assembly, 0, Array(bytes[9...])) == [.videoHeader, .video(isKeyframe: true)])
     }
 
     @Test func aFrameWhoseRestNeverComesIsLost() {
@@ -68,13 +68,13 @@ import Testing
         _ = give(&assembly, 0, Self.headers + Self.key)
         #expect(give(&assembly, 40, Self.other, isFull: true) == [])
         #expect(give(&assembly, 80, Self.other) == [])
-        #expect(assembly.faultCount == 1 && assembly.takeKeyFrameWish() && assembly.inFlight.count == 0)
+        #expect(assembly.faultCount == 1 && assembly.takeKeyframeWish() && assembly.inFlight.count == 0)
     }
 
     @Test func headersInABufferOfTheirOwnAreNoFaultWhenTheirFrameFollows() {
         var assembly = submitted(1)
         #expect(give(&assembly, 0, Self.headers) == [.videoHeader])
-        #expect(give(&assembly, 0, Self.key) == [.video(isKeyFrame: true)])
+        #expect(give(&assembly, 0, Self.key) == [.video(isKeyframe: true)])
         #expect(assembly.faultCount == 0)
     }
 
@@ -83,10 +83,10 @@ import Testing
         _ = give(&assembly, 0, Self.headers + Self.key)
         #expect(give(&assembly, 40, Self.headers) == [])
         #expect(give(&assembly, 80, Self.other) == [])
-        #expect(assembly.faultCount == 1 && assembly.takeKeyFrameWish())
+        #expect(assembly.faultCount == 1 && assembly.takeKeyframeWish())
     }
 
-    @Test func anEncoderThatBeginsAnewOwesAKeyframe() {
+    @Test func anEncoderThatStartsAnewOwesAKeyframe() {
         var assembly = submitted(2)
         _ = give(&assembly, 0, Self.headers + Self.key)
         assembly.encoderStopped()

@@ -9,12 +9,12 @@ import Testing
     private let ranking = ["NV12", "YU12", "YUYV", "MJPG"].map { FourCC($0) }
 
     private func mode(_ format: String, _ width: Int, _ height: Int, _ fps: Int) -> V4L2Mode {
-        V4L2Mode(format: FourCC(format), size: PictureSize(width: width, height: height), framesPerSecond: fps)
+        V4L2Mode(format: FourCC(format), size: FrameSize(width: width, height: height), framesPerSecond: fps)
     }
 
     private func best(_ modes: [V4L2Mode], _ width: Int, _ height: Int, _ fps: Int) -> V4L2Mode? {
         modes.best(
-            size: PictureSize(width: width, height: height), frameRate: FrameRate(framesPerSecond: fps),
+            size: FrameSize(width: width, height: height), frameRate: FrameRate(framesPerSecond: fps),
             ranking: ranking)
     }
 
@@ -112,14 +112,14 @@ import Testing
 
     @Test func whatIsNoCameraIsNamed() {
         #expect(failure("/dev/no-such-video") == .missing(path: "/dev/no-such-video"))
-        #expect(failure("/dev/null") == .notACamera(path: "/dev/null", reason: "it is no video device"))
+        #expect(failure("/dev/null") == .wrongKind(path: "/dev/null", reason: "it is no video device"))
     }
 }
 
 @Suite struct DriverLayoutTests {
-    private let size = PictureSize(width: 636, height: 358)
+    private let size = FrameSize(width: 636, height: 358)
 
-    @Test func rowsMayBeLongerThanThePicture() {
+    @Test func rowsMayBeLongerThanTheFrame() {
         let layout = FrameLayout(format: .nv12, size: size, stride: 640, bufferSize: 640 * 537)
         #expect(layout?.planes.map(\.offset) == [0, 640 * 358])
         #expect(layout?.planes.map(\.stride) == [640, 640])
@@ -140,6 +140,6 @@ import Testing
         #expect(FrameLayout(format: .nv12, size: size, stride: 635, bufferSize: 1 << 30) == nil)
         #expect(FrameLayout(format: .nv12, size: size, stride: .max, bufferSize: 1 << 30) == nil)
         #expect(
-            FrameLayout(format: .nv12, size: PictureSize(width: 0, height: 2), stride: 8, bufferSize: 1 << 30) == nil)
+            FrameLayout(format: .nv12, size: FrameSize(width: 0, height: 2), stride: 8, bufferSize: 1 << 30) == nil)
     }
 }

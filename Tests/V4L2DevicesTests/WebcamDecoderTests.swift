@@ -7,9 +7,9 @@ import Testing
 
 @testable import V4L2Devices
 
-/// Pictures as webcams send them, 32x16, the left half red and the right half blue.
+/// Frames as webcams send them, 32x16, the left half red and the right half blue.
 @Suite struct WebcamDecoderTests {
-    private let size = PictureSize(width: 32, height: 16)
+    private let size = FrameSize(width: 32, height: 16)
 
     /// JPEG without Huffman tables, as most webcams send it; chroma halved in both directions, or in one.
     private static let halvedTwice =
@@ -54,23 +54,23 @@ import Testing
         source.fmt.pix.sizeimage = UInt32(max(bytes.count, 4096))
         let decoder = try WebcamDecoder(path: "camera", source: source, converter: Self.converter())
         #expect(decoder.layout == FrameLayout(packed: .i420, size: size))
-        var picture = [UInt8](repeating: 0, count: decoder.layout.byteCount)
-        try picture.withUnsafeMutableBytes { target in
+        var frame = [UInt8](repeating: 0, count: decoder.layout.byteCount)
+        try frame.withUnsafeMutableBytes { target in
             try bytes.withUnsafeBytes { try decoder.decode($0, into: target) }
         }
-        return picture
+        return frame
     }
 
     /// The samples in the middle of both halves, in the order Y, U, V.
-    private func colours(_ picture: [UInt8]) -> [[UInt8]] {
+    private func colours(_ frame: [UInt8]) -> [[UInt8]] {
         [4, 12].map { (chroma: Int) -> [UInt8] in
-            [picture[8 * 32 + 2 * chroma], picture[512 + 4 * 16 + chroma], picture[640 + 4 * 16 + chroma]]
+            [frame[8 * 32 + 2 * chroma], frame[512 + 4 * 16 + chroma], frame[640 + 4 * 16 + chroma]]
         }
     }
 
-    private func expect(_ picture: [UInt8], _ wanted: [[UInt8]], sourceLocation: SourceLocation = #_sourceLocation) {
-        for (found, wanted) in zip(colours(picture).flatMap { $0 }, wanted.flatMap { $0 }) {
-            #expect(abs(Int(found) - Int(wanted)) <= 3, "\(colours(picture))", sourceLocation: sourceLocation)
+    private func expect(_ frame: [UInt8], _ wanted: [[UInt8]], sourceLocation: SourceLocation = #_sourceLocation) {
+        for (found, wanted) in zip(colours(frame).flatMap { $0 }, wanted.flatMap { $0 }) {
+            #expect(abs(Int(found) - Int(wanted)) <= 3, "\(colours(frame))", sourceLocation: sourceLocation)
         }
     }
 
@@ -79,11 +79,11 @@ import Testing
     private static let blue: [UInt8] = [29, 255, 107]
 
     @Test(arguments: ["MJPG", "JPEG"], [halvedTwice, halvedOnce])
-    func aWebcamsJPEGIsDecodedWithTablesItDoesNotSend(format: String, picture: String) throws {
-        expect(try decoded(format, Self.bytes(picture)), [Self.red, Self.blue])
+    func aWebcamsJPEGIsDecodedWithTablesItDoesNotSend(format: String, frame: String) throws {
+        expect(try decoded(format, Self.bytes(frame)), [Self.red, Self.blue])
     }
 
-    @Test func aPictureBrokenInTransferIsRefusedAndTheNextOneIsNotWorse() throws {
+    @Test func aFrameBrokenInTransferIsRefusedAndTheNextOneIsNotWorse() throws {
         let whole = Self.bytes(Self.halvedTwice)
         for length in [0, 1, 20, 70, 100] {
             #expect(throws: V4L2Error.self) { try decoded("MJPG", Array(whole[..<length])) }
@@ -114,7 +114,7 @@ import Testing
         expect(try decoded("YV12", luma + v + u, stride: 32), [left, right])
     }
 
-    /// What the decoder names as its formats the library takes; one that it does not know would give no picture ever.
+    /// What the decoder names as its formats the library takes; one that it does not know would give no frame ever.
     @Test(arguments: WebcamDecoder.formats)
     func everyFormatIsKnownToTheLibrary(format: FourCC) {
         do {

@@ -1,0 +1,145 @@
+import ApplianceLogic
+import BoardIO
+import Glibc
+import LinuxIO
+import Media
+import MediaTestSupport
+import StreamLogic
+import Synchronization
+import Testing
+
+@testable import ApplianceRuntime
+@testable import StreamQuality
+
+/// `tallycam run` on a thread of its own, with its files, card and control socket; lines and streams are the test's.
+final class Camera {
+    private final class Shared: Sendable {
+        let reports = Mutex<Mailbox<EngineEvent>?>(nil)
+        let hasEnded = Mutex(false)
+    }
+
+    static let reason = "STREAMON: the firmware has not answered"
+
+    let streams = ScriptedStreams()
+    let button = FakeLine(on: Bus(), hasEdges: try? EventFD())
+    let flash = FakeLine(on: Bus())
+    private let directory: TemporaryDirectory
+    private var shared = Shared()
+    private var thread: JoinableThread?
+
+    init(board: String) throws {
+        directory = try TemporaryDirectory()
+        for name in ["boot", "state", "network"] { mkdir(directory.file(name), 0o755) }
+        try write("board", board)
+        try write("device", #"{"camera": "synthetic"}"#)
+        try write("stream", #"{"url": "rtmp://127.0.0.1:9/live/x"}"#)
+    }
+
+    deinit {
+        if !hasEnded { _ = try? ask("poweroff") }
+        thread?.join()
+    }
+
+    func write(_ name: String, _ json: String) throws {
+        _ = try directory.write(Array(json.utf8), to: "boot/\(name).json")
+    }
+
+    func read(_ path: String) -> String {
+        (try? readFile(directory.file(path), limit: 1 << 20)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+
+    /// Starts it, as init does.
+    func start() throws {
+        var place = ApplianceSettings()
+        place.bootDirectory = directory.file("boot")
+        place.stateDirectory = directory.file("state")
+        place.networkDirectory = directory.file("network")
+        place.socketPath = directory.file("socket")
+        place.simulatesPower = true
+        let (settings, engine, openers) = (place, streams.engine, openers)
+        let shared = Shared()
+        self.shared = shared
+        thread = JoinableThread(
+            try NamedThread("camera", stackSize: 8 << 20) {
+                do {
+                    let runner = try ApplianceRunner(
+                        settings: settings, streams: engine, board: BoardDevices(openers: openers))
+                    runner.encoderHealth = HardwareEncoderHealth(idleTime: .zero)
+                    shared.reports.withLock { $0 = runner.stream.reports }
+                    try runner.run()
+                } catch {
+                    Issue.record("\(error)")
+                }
+                shared.hasEnded.withLock { $0 = true }
+            })
+        try waitUntil { try ask("status").contains("state:") }
+    }
+
+    var hasEnded: Bool { shared.hasEnded.withLock { $0 } }
+
+    private var openers: BoardDevices.Openers {
+        var openers = BoardDevices.Openers()
+        openers.button = { [button] _ throws(GPIOError) in button }
+        openers.lamp = { [flash] _ throws(GPIOError) in flash }
+        return openers
+    }
+
+    /// Holds the button down for so long.
+    func press(for duration: Duration = .milliseconds(80)) {
+        button.move(isPressed: true, at: MonotonicClock.now())
+        MonotonicClock.sleep(until: MonotonicClock.now() + duration)
+        button.move(isPressed: false, at: MonotonicClock.now())
+    }
+
+    /// The stream's thread says this.
+    func reported(_ event: StreamEvent) { reported(.said(.event(event))) }
+    func reported(_ report: EngineEvent) { shared.reports.withLock { $0?.send(report) } }
+
+    func reportedStatus(encoder: String) { reported(.status(Self.status(encoder: encoder))) }
+
+    static func status(encoder: String) -> StreamStatus {
+        let configuration = LiveConfiguration(
+            settings: QualitySettings(videoQuality: .standard, audioQuality: .standard), dimension: .standard)
+        let point = OperatingPoint(
+            videoQuality: .standard, videoBitrate: VideoQuality.standard.bitrate,
+            frameRate: VideoQuality.standard.frameRate, audioQuality: .standard)
+        var counters = PublishCounters()
+        counters.videoSource.capturedFrames = 77
+        var snapshot = StreamSnapshot(
+            time: .zero, target: "the server", state: .connected, counters: counters, buffered: .zero,
+            configuration: configuration, point: point)
+        snapshot.encoder = EncoderIdentity(name: encoder, isHardware: true)
+        let rates = StreamRates(
+            videoFramesPerSecond: 30, audioPacketsPerSecond: 43, total: Bitrate(kilobitsPerSecond: 500))
+        return StreamStatus(snapshot, rates: rates)
+    }
+
+    func ask(_ command: String) throws -> String {
+        let connection = try connectLocal(directory.file("socket"))
+        try connection.writeAll(Array("\(command)\n".utf8))
+        return String(decoding: try connection.readAll(limit: 1 << 20), as: UTF8.self)
+    }
+
+    func waitUntil(
+        within timeout: Duration = .seconds(20), _ condition: () throws -> Bool,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let limit = MonotonicClock.now() + timeout
+        while try (try? condition()) != true {
+            try #require(
+                MonotonicClock.now() < limit, "\((try? ask("status")) ?? "")\(read("state/events"))",
+                sourceLocation: sourceLocation)
+            usleep(20_000)
+        }
+    }
+
+    func goLive() {
+        reported(.stateChanged(.connecting))
+        reported(.stateChanged(.connected))
+    }
+
+    func end() throws {
+        _ = try ask("poweroff")
+        try waitUntil { hasEnded }
+    }
+}

@@ -1,0 +1,61 @@
+import BoardIO
+import LinuxIO
+import Media
+import Synchronization
+
+@testable import ApplianceRuntime
+
+/// A chip behind a bus that hangs when it is asked to.
+final class Bus: Sendable {
+    private let isFree = Mutex(true)
+    let calls = Atomic<Int>(0)
+
+    func hang() { isFree.withLock { $0 = false } }
+    func goOn() { isFree.withLock { $0 = true } }
+
+    /// As a driver does: it does not come back while the bus hangs.
+    func transfer() {
+        calls.add(1, ordering: .relaxed)
+        while !isFree.withLock({ $0 }) { MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(2)) }
+    }
+}
+
+/// Keeps what was reported, and answers what it is asked to.
+final class FakeLine: LineDevice, Sendable {
+    private let bus: Bus
+    private let light = Mutex<[Bool]>([])
+    private let edges = Mutex<[GPIOButton.Edge]>([])
+    private let hasEdges: EventFD?
+
+    init(on bus: Bus, hasEdges: EventFD? = nil) {
+        self.bus = bus
+        self.hasEdges = hasEdges
+    }
+
+    var reported: [Bool] { light.withLock { $0 } }
+    var wasPressedAtFirst: Bool { false }
+    var fileDescriptor: Int32 { hasEdges?.fileDescriptor ?? -1 }
+
+    var isThere: Bool {
+        bus.transfer()
+        return true
+    }
+
+    func set(isLit: Bool) throws(GPIOError) {
+        bus.transfer()
+        light.withLock { $0.append(isLit) }
+    }
+
+    func move(isPressed: Bool, at time: MediaTimestamp) {
+        edges.withLock { $0.append(GPIOButton.Edge(isPressed: isPressed, time: time)) }
+        hasEdges?.signal()
+    }
+
+    func takeEdges() throws(GPIOError) -> [GPIOButton.Edge] {
+        hasEdges?.drain()
+        return edges.withLock { edges in
+            defer { edges = [] }
+            return edges
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import LinuxIO
+import StreamLogic
+import Synchronization
+
+@testable import ApplianceRuntime
+
+/// A publisher whose streams say and do what the test wants. One that is stopped ends in order.
+final class ScriptedStreams: Sendable {
+    /// One stream, from its start on.
+    final class Run: Sendable {
+        let request: StreamRequest
+        private let sink: EventSink
+        private let ends: Mailbox<StreamFailure?>
+        private let received = Mutex<[PublisherCommand]>([])
+
+        fileprivate init(_ request: StreamRequest, _ sink: EventSink) throws {
+            self.request = request
+            self.sink = sink
+            ends = try Mailbox()
+        }
+
+        var lines: [String] {
+            received.withLock { commands in
+                commands.compactMap { if case .line(let line) = $0 { line } else { nil } }
+            }
+        }
+
+        var isStopped: Bool {
+            received.withLock { $0.contains { if case .stop = $0 { true } else { false } } }
+        }
+
+        func say(_ events: StreamEvent...) { for event in events { sink.emit(event) } }
+
+        func goLive() {
+            say(.stateChanged(.connecting), .connected(server: "127.0.0.1:9"), .publishing(destination: "the server"))
+            say(.stateChanged(.connected))
+        }
+
+        /// - Parameter failure: `nil` for an end in order.
+        func end(_ failure: StreamFailure?) { ends.send(failure) }
+
+        fileprivate func run(_ commands: Mailbox<PublisherCommand>) throws {
+            while true {
+                var entries = [PollEntry(commands.wakeup.fileDescriptor), PollEntry(ends.wakeup.fileDescriptor)]
+                try poll(&entries, until: nil)
+                for command in commands.takeAll() { received.withLock { $0.append(command) } }
+                if isStopped {
+                    say(.stateChanged(.disconnecting), .stateChanged(.disconnected))
+                    return
+                }
+                guard let end = ends.takeAll().first else { continue }
+                if let failure = end { throw failure }
+                return
+            }
+        }
+    }
+
+    private let started = Mutex<[Run]>([])
+    /// What there is in place of a camera that is not there.
+    private let cameras = ["/dev/video7"]
+
+    var runs: [Run] { started.withLock { $0 } }
+
+    var engine: StreamEngine {
+        StreamEngine(
+            run: { [self] request, commands, sink in
+                let run = try Run(request, sink)
+                started.withLock { $0.append(run) }
+                try run.run(commands)
+            }, devices: { [cameras] fault in fault == .camera ? cameras : [] })
+    }
+}

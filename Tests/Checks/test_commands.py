@@ -1,0 +1,57 @@
+"""docs/commands.md has each command's help as the program prints it."""
+
+import re
+import subprocess
+
+import pytest
+from swift_source import CHECKOUT
+
+PAPER = CHECKOUT / "docs/commands.md"
+
+
+def help_of(*command: str) -> str:
+    words = [CHECKOUT / "out/x86_64/tallycam", *command, "--help"]
+    return subprocess.run(words, capture_output=True, text=True, timeout=30, check=True).stdout
+
+
+def commands() -> list[str]:
+    """Those that the program's own help lists."""
+    return re.findall(r"^  ([a-z]+) {2,}\S", help_of(), re.MULTILINE)
+
+
+def help_in(text: str) -> dict[str, str]:
+    """The code blocks that start with "Usage: tallycam", by their command; "" for the program's own."""
+    blocks = re.findall(r"^```\n(Usage: tallycam .*?)^```$", text, re.MULTILINE | re.DOTALL)
+    found = {}
+    for block in blocks:
+        word = block.split()[2]
+        name = "" if word == "COMMAND" else word
+        assert name not in found, f"two blocks of {name}"
+        found[name] = block
+    return found
+
+
+def differences(text: str) -> list[str]:
+    """Commands that the paper leaves out, has too many, or describes otherwise than the program."""
+    there, documented = {"": help_of(), **{name: help_of(name) for name in commands()}}, help_in(text)
+    return sorted(name for name in there.keys() | documented.keys() if there.get(name) != documented.get(name))
+
+
+def test_the_paper_has_the_help_of_every_command():
+    assert len(commands()) > 5
+    assert differences(PAPER.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "old, new, wrong",
+    [
+        ("--listen HOST:PORT    where to listen", "--listen HOST:PORT    where to hear", ["receive"]),
+        ("Usage: tallycam stop ", "Use: tallycam stop ", ["stop"]),
+        ("Usage: tallycam check ", "Usage: tallycam examine ", ["check", "examine"]),
+        ("  check        name every fault", "  check        name some faults", [""]),
+    ],
+)
+def test_a_difference_is_seen(old, new, wrong):
+    text = PAPER.read_text()
+    assert text.count(old) == 1
+    assert differences(text.replace(old, new)) == wrong

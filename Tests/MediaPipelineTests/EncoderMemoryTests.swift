@@ -1,0 +1,263 @@
+import DevicePorts
+import LinuxIO
+import Media
+import MediaTestSupport
+import SoftwareEncoding
+import StreamLogic
+import StreamQuality
+import Synchronization
+import SyntheticSources
+import Testing
+
+@testable import MediaPipeline
+
+private let size = FrameSize(width: 64, height: 48)
+private let planar = FrameLayout(packed: .i420, size: size)
+private let configuration = VideoEncoderConfiguration(
+    size: size, frameRate: FrameRate(framesPerSecond: 30), bitrate: Bitrate(kilobitsPerSecond: 264),
+    profile: .baseline, level: .level3_0, keyframeInterval: 60)
+
+/// What the hardware is opened for, and what it is given then.
+@Suite(.serialized) struct EncoderMemoryTests {
+    private let queue: SharedSendBuffer
+    private let counters = SharedCounters()
+    private let control = EncoderRequests()
+    private let reports: Mailbox<TrackEvent>
+    private let stop: EventFD
+    private let openings = Openings()
+
+    init() throws {
+        queue = try SharedSendBuffer(limits: .standard, tracks: 1, hasVideo: true) { [control] in
+            control.requestKeyframe()
+        }
+        queue.mediaStarted(at: .zero)
+        reports = try Mailbox()
+        stop = try EventFD()
+    }
+
+    private func encoder(_ layout: FrameLayout, _ kind: FrameMemoryKind) throws -> FallbackEncoder {
+        try FallbackEncoder(
+            path: "/dev/video71", configuration: configuration, layout: layout, memoryKind: kind,
+            inUse: EncoderInUse(), output: VideoOutput(queue: queue, counters: counters, reports: reports),
+            reports: reports, opening: .now, openHardware: try openings.opening())
+    }
+
+    private func camera(_ memory: FakeCamera.Memory, size: FrameSize = size) -> FakeCamera.Script {
+        FakeCamera.Script(layout: FrameLayout(packed: .i420, size: size), memory: memory, stop: stop)
+    }
+
+    private var encoderEvents: [StreamEvent] {
+        reports.takeAll().compactMap { if case .encoder(let event) = $0 { event } else { nil } }
+    }
+
+    @Test(arguments: [
+        (planar, FrameMemoryKind.dmabuf, planar, FrameMemoryKind.dmabuf), (planar, .pooled, planar, .pooled),
+        // Converted or scaled first, by software.
+        (FrameLayout(packed: .yuyv, size: size), .dmabuf, planar, .pooled),
+        (FrameLayout(packed: .nv12, size: FrameSize(width: 128, height: 96)), .dmabuf, planar, .pooled),
+    ]) func itIsOpenedForWhatItWillGet(
+        layout: FrameLayout, kind: FrameMemoryKind, given: FrameLayout, memory: FrameMemoryKind
+    ) throws {
+        let encoder = try encoder(layout, kind)
+        #expect(openings.all.map(\.layout) == [given] && openings.all.map(\.kind) == [memory])
+        try encoder.finish()
+    }
+
+    /// The camera is unplugged while the hardware reads its memory, and comes back.
+    @Test(arguments: [FakeCamera.Memory.dmabuf, .passingDMABUF])
+    func aCamerasReturnCostsNoRestartAndNoCopies(memory: FakeCamera.Memory) throws {
+        let script = camera(memory)
+        let camera = try ResilientCamera(stop: stop, notify: { _ in }) { try FakeCamera(script) }
+        let encoder = try encoder(camera.layout, camera.memoryKind)
+        func submit(until condition: () -> Bool) throws {
+            let end = MonotonicClock.now() + .seconds(10)
+            while !condition() {
+                try #require(MonotonicClock.now() < end)
+                try encoder.submit(try #require(try camera.nextFrame()))
+            }
+        }
+        try submit { counters.snapshot.encodedFrames > 10 }
+        script.content.withLock { $0.isPluggedIn = false }
+        let plug = JoinableThread(
+            try NamedThread("plug") {
+                MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(900))
+                script.content.withLock { $0.isPluggedIn = true }
+            })
+        try submit { script.content.withLock { $0.openings } >= 2 && camera.statistics.interruptions == 1 }
+        plug.join()
+        let before = script.content.withLock { $0.frames }
+        try submit { script.content.withLock { $0.frames } > before + 20 }
+        try encoder.finish()
+        let content = openings.script.content.withLock { $0 }
+        #expect(content.inputs > 30 && content.ordinaryInputs == 0)
+        #expect(openings.all.count == 1 && encoderEvents.isEmpty && encoder.conversionCount == 0)
+    }
+
+    /// Somebody plugs in another camera, of another size.
+    @Test func aCameraThatReturnsWithOtherFramesIsNoFaultOfTheEncoder() throws {
+        let encoder = try encoder(planar, .pooled)
+        let other = FrameLayout(packed: .i420, size: FrameSize(width: 128, height: 96))
+        for (index, layout) in [planar, other, other, planar].enumerated() {
+            try encoder.submit(
+                CapturedFrame(
+                    layout: layout, captureTime: MonotonicClock.now(),
+                    memory: ArrayFrame([UInt8](repeating: 128, count: layout.byteCount))))
+            for _ in 0..<500 where counters.snapshot.encodedFrames <= index {
+                MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
+            }
+        }
+        #expect(counters.snapshot.encodedFrames == 4)
+        #expect(openings.script.content.withLock { $0.sizes } == [size])
+        #expect(encoderEvents.isEmpty)
+        try encoder.finish()
+    }
+
+    // MARK: Whole tracks
+
+    /// - Returns: the tracks, and the settings as they became.
+    private func tracks(_ script: FakeCamera.Script, turn: FrameRotation = FrameRotation()) throws -> MediaTracks {
+        var settings = MediaSettings(
+            video: CameraChoice(script: script), audio: AudioSourceDescription.none, quality: .medium1,
+            audioQuality: .standard, dimension: try VideoDimension(size), encoder: HardwareChoice(openings: openings))
+        settings.turn = turn
+        let quality = QualitySettings(videoQuality: .medium1, audioQuality: nil)
+        let point = QualityController(settings: quality, now: .zero).operatingPoint
+        return try MediaTracks(
+            settings: &settings, point: point, maximum: Bitrate(kilobitsPerSecond: 512), stop: stop, queue: queue,
+            counters: counters, control: control, reports: reports, console: EventSink { _ in })
+    }
+
+    private func run(_ tracks: MediaTracks, until condition: () -> Bool) throws {
+        for _ in 0..<1000 where !condition() {
+            while queue.take() != nil {}
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
+        }
+        let holds = condition()
+        stop.signal()
+        tracks.join()
+        #expect(holds)
+    }
+
+    @Test(arguments: [
+        // A camera's own memory; decoded frames; rotated ones.
+        (FakeCamera.Memory.dmabuf, FrameRotation(), FrameMemoryKind.dmabuf), (.ordinary, FrameRotation(), .pooled),
+        (.dmabuf, FrameRotation(.half), .pooled), (.dmabuf, FrameRotation(isMirrored: true), .pooled),
+    ]) func theSourceSaysWhatMemoryTheEncoderPlansFor(
+        memory: FakeCamera.Memory, turn: FrameRotation, kind: FrameMemoryKind
+    ) throws {
+        let tracks = try tracks(camera(memory), turn: turn)
+        tracks.start(until: nil)
+        try run(tracks) { openings.script.content.withLock { $0.inputs } > 5 }
+        let content = openings.script.content.withLock { $0 }
+        #expect(openings.all.map(\.kind) == [kind])
+        #expect(content.ordinaryInputs == (kind == .dmabuf ? 0 : content.inputs))
+        #expect(encoderEvents.isEmpty)
+    }
+
+    /// Not by way of the stream's thread, which may be busy: nobody here takes its reports.
+    @Test func theSendBuffersWishForAKeyframeReachesTheEncoder() throws {
+        let tracks = try tracks(camera(.dmabuf))
+        tracks.start(until: nil)
+        for _ in 0..<1000 where counters.snapshot.encodedFrames < 5 {
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
+        }
+        // The keyframe of the start is gone, and what follows it waits.
+        while queue.take() != nil {}
+        for _ in 0..<1000 where queue.waitingFrameCount < 3 {
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
+        }
+        let before = openings.script.content.withLock { $0.keyframes }
+        #expect(queue.discardWaitingVideo().contains(.keyframeNeeded))
+        try run(tracks) { openings.script.content.withLock { $0.keyframes } == before + 1 }
+    }
+
+    @Test func theSendBufferAsksOnTheThreadThatFindsItOut() throws {
+        let requests = Atomic(0)
+        let queue = try SharedSendBuffer(limits: .standard, tracks: 1, hasVideo: true) {
+            requests.add(1, ordering: .relaxed)
+        }
+        queue.mediaStarted(at: .zero)
+        let start = MonotonicClock.now()
+        var appended = 0
+        // Until more waits than may wait, without a keyframe to go on with.
+        while requests.load(ordering: .relaxed) == 0, appended < 200 {
+            _ = queue.append([
+                EncodedPacket(
+                    kind: .video(isKeyframe: appended == 0), decodeTime: start + .milliseconds(33) * appended,
+                    payload: [0])
+            ])
+            appended += 1
+        }
+        #expect(requests.load(ordering: .relaxed) == 1 && appended > 30 && appended < 200)
+    }
+}
+
+/// How the hardware was opened.
+private final class Openings: Sendable {
+    struct Opening: Sendable {
+        let layout: FrameLayout
+        let kind: FrameMemoryKind
+    }
+
+    private let content = Mutex<[Opening]>([])
+    private let made = Mutex<ScriptedEncoder.Script?>(nil)
+
+    var all: [Opening] { content.withLock { $0 } }
+
+    /// Of the hardware that was opened.
+    var script: ScriptedEncoder.Script {
+        made.withLock { made in
+            guard let made else { preconditionFailure("the hardware was not opened") }
+            return made
+        }
+    }
+
+    func opening() throws -> FallbackEncoder.HardwareOpening {
+        let script = try ScriptedEncoder.Script()
+        made.withLock { $0 = script }
+        return { [self] _, layout, kind in
+            content.withLock { $0.append(Opening(layout: layout, kind: kind)) }
+            return ScriptedEncoder(script)
+        }
+    }
+}
+
+private struct CameraChoice: VideoSourceChoice {
+    let script: FakeCamera.Script
+    let isNone = false
+    let isCamera = true
+    let readsStandardInput = false
+    let frameRate: FrameRate? = nil
+
+    func open(
+        size: FrameSize, frameRate: FrameRate, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
+    ) throws -> (any VideoSource)? {
+        try ResilientCamera(stop: stop, notify: notify) { [script] in try FakeCamera(script) }
+    }
+}
+
+private struct HardwareChoice: VideoEncoderChoice, VideoEncoderFactory {
+    let openings: Openings
+    let mayUseSoftware = false
+    var needs: EncoderNeeds?
+
+    init(openings: Openings) { self.openings = openings }
+
+    func factory(for needs: EncoderNeeds) -> any VideoEncoderFactory {
+        var factory = self
+        factory.needs = needs
+        return factory
+    }
+
+    func make(
+        _ configuration: VideoEncoderConfiguration, mayShrink: Bool, log: (String) -> Void
+    ) throws -> any VideoEncoder { try makeWhileLive(configuration) }
+
+    func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
+        guard let needs else { throw StreamFailure(.videoEncodingFailed, "nobody asked for it") }
+        return try FallbackEncoder(
+            path: "/dev/video72", configuration: configuration, layout: needs.layout, memoryKind: needs.memoryKind,
+            inUse: needs.inUse, output: needs.output, reports: needs.reports, opening: .now,
+            openHardware: try openings.opening())
+    }
+}

@@ -1,0 +1,141 @@
+import Bitstream
+import DevicePorts
+import LinuxIO
+import Media
+import MediaPipeline
+import MediaTestSupport
+import RTMP
+import SoftwareEncoding
+import StreamLogic
+import StreamQuality
+import Synchronization
+import Transport
+import WireSupport
+
+@testable import Publishing
+
+let testURL = RTMPURL(scheme: .rtmp, host: "live.example", application: "live", streamName: "key")
+
+extension ScriptedServer {
+    /// The way to this server, whatever the URL.
+    func network(links: ScriptedLinks? = nil) -> PublisherNetwork {
+        PublisherNetwork(
+            connect: { [self] (request) throws(TransportError) in try connect(cancellation: request.cancellation) },
+            watchLinks: { links.map { ScriptedLinkWatch($0) } })
+    }
+}
+
+extension PublishConfiguration {
+    static func ofTests(timeout: Duration = .seconds(5)) -> PublishConfiguration {
+        PublishConfiguration(
+            url: testURL, encoderName: "Tests", randomBytes: [UInt8](repeating: 1, count: 1528),
+            metadata: StreamMetadata(
+                video: .init(
+                    size: FrameSize(width: 64, height: 48), frameRate: FrameRate(framesPerSecond: 30),
+                    bitrate: Bitrate(kilobitsPerSecond: 100)), audio: nil),
+            timeouts: .init(handshake: timeout, answer: timeout), acceptsReconnectRequest: true)
+    }
+}
+
+/// Packets as an encoder of 50 frames a second gives them, from a time on; the payload says which frame it is.
+struct Packets {
+    let start: MediaTimestamp
+
+    var header: EncodedPacket { EncodedPacket(kind: .videoHeader, decodeTime: start, payload: [1, 2, 3]) }
+
+    func frame(_ number: Int, isKeyframe: Bool = false, byteCount: Int = 10) -> EncodedPacket {
+        EncodedPacket(
+            kind: .video(isKeyframe: isKeyframe), decodeTime: start + .milliseconds(20) * number,
+            payload: [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: byteCount))
+    }
+}
+
+/// What a server got of video, in short: "header", "key 0", "frame 1".
+func shortForm(_ tags: [FLVTag]) -> [String] {
+    tags.filter { $0.kind == .video }.map { tag in
+        guard tag.body[1] == 1 else { return "header" }
+        return "\(tag.body[0] >> 4 == 1 ? "key" : "frame") \(tag.body.last ?? 0)"
+    }
+}
+
+/// Links that a test brings up and down. Any thread.
+final class ScriptedLinks: Sendable {
+    struct Content: Sendable {
+        var events: [LinkEvent] = []
+        var linksUp: Set<String> = ["eth0"]
+        var hasAddress = true
+    }
+
+    let content = Mutex(Content())
+    let wakeup: EventFD
+
+    init() throws { wakeup = try EventFD() }
+
+    func happens(_ event: LinkEvent, _ change: (inout Content) -> Void = { _ in }) {
+        content.withLock { content in
+            change(&content)
+            content.events.append(event)
+        }
+        wakeup.signal()
+    }
+}
+
+final class ScriptedLinkWatch: LinkWatch {
+    private let links: ScriptedLinks
+
+    init(_ links: ScriptedLinks) { self.links = links }
+
+    var fileDescriptor: Int32 { links.wakeup.fileDescriptor }
+
+    func takeEvents() throws(SystemCallError) -> [LinkEvent] {
+        links.wakeup.drain()
+        return links.content.withLock { content in
+            defer { content.events = [] }
+            return content.events
+        }
+    }
+
+    func forgetUnresolvedNeighbours() throws(SystemCallError) {}
+    var linksUp: Set<String> { links.content.withLock { $0.linksUp } }
+    func hasAddress(_ link: String) -> Bool { links.content.withLock { $0.hasAddress } }
+    func link(holding address: SocketAddress) -> String? { links.content.withLock { $0.hasAddress ? "eth0" : nil } }
+}
+
+/// A fake camera where a stream wants frames from.
+struct FakeCameraChoice: VideoSourceChoice {
+    let isNone = false
+    let isCamera = true
+    let readsStandardInput = false
+    let frameRate: FrameRate? = nil
+
+    func open(
+        size: FrameSize, frameRate: FrameRate, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
+    ) throws -> (any VideoSource)? {
+        let script = FakeCamera.Script(
+            layout: FrameLayout(packed: .i420, size: size), frameRate: frameRate, stop: stop)
+        return try ResilientCamera(stop: stop, notify: notify) { try FakeCamera(script) }
+    }
+}
+
+/// OpenH264, whatever the machine has.
+struct SoftwareChoice: VideoEncoderChoice, VideoEncoderFactory {
+    let mayUseSoftware = true
+    private var needs: EncoderNeeds?
+
+    init() {}
+
+    func factory(for needs: EncoderNeeds) -> any VideoEncoderFactory {
+        var factory = self
+        factory.needs = needs
+        return factory
+    }
+
+    func make(
+        _ configuration: VideoEncoderConfiguration, mayShrink: Bool, log: (String) -> Void
+    ) throws -> any VideoEncoder { try makeWhileLive(configuration) }
+
+    func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
+        guard let needs else { throw StreamFailure(.videoEncodingFailed, "nobody asked for it") }
+        return SoftwareVideoEncoder(try OpenH264Encoder(configuration: configuration), needs.output)
+    }
+}

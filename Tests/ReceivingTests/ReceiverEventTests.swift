@@ -1,0 +1,63 @@
+import Bitstream
+import Media
+import MediaTestSupport
+import StreamLogic
+import Testing
+
+@testable import Receiving
+
+@Suite("Receiver events")
+struct ReceiverEventTests {
+    private let table: EventTable
+
+    init() throws { table = try EventTable(of: "tallycam receive") }
+
+    private static var tally: MediaTally {
+        var tally = MediaTally()
+        for time in [0, 40, 80] as [UInt32] {
+            tally.add(FLVTag(kind: .video, timestamp: time, body: [time == 0 ? 0x17 : 0x27, 1, 0, 0, 0, 9]))
+        }
+        return tally
+    }
+
+    private static let documented: [(ReceiverEvent, String)] = [
+        (.listening(address: "127.0.0.1:1935"), "listening on 127.0.0.1:1935"),
+        (.accepted(peer: "10.0.0.2:5000"), "connection from 10.0.0.2:5000"),
+        (
+            .publisherStarted(peer: "10.0.0.2:5000", application: "live/***", recording: nil),
+            "10.0.0.2:5000 publishes to live/***"
+        ),
+        (
+            .publisherEnded(peer: "10.0.0.2:5000", tally),
+            "10.0.0.2:5000 ended: 3 frames (1 keyframes, 1 kbit/s), 0.0 s of audio"
+        ),
+    ]
+
+    @Test(arguments: documented)
+    func eachEventIsAsDocumented(event: ReceiverEvent, text: String) throws {
+        let row = try table.row(of: event.name)
+        #expect(event.fields.map(\.name) == row.fields)
+        #expect(row.code(of: event.name) == 0 && event.code == nil)
+        #expect(event.text == text)
+    }
+
+    @Test func theTableNamesTheEventsAndNoOthers() {
+        #expect(Set(Self.documented.map(\.0.name)) == Set(table.names))
+    }
+
+    @Test func aRecordingIsSaidToPeople() {
+        let event = ReceiverEvent.publisherStarted(peer: "a", application: "live/***", recording: "out.flv")
+        #expect(event.text == "a publishes to live/***, recording to out.flv")
+    }
+
+    @Test func anArrivalIsForScripts() {
+        let arrival = ReceiverEvent.Arrival(
+            track: .audio, stream: 2, timestamp: 93, byteCount: 371, time: MediaTimestamp(milliseconds: 1500))
+        let event = ReceiverEvent.arrived(arrival)
+        #expect(event.text == nil)
+        #expect(event.fields.map(\.name) == ["kind", "stream", "timestamp", "bytes", "clock"])
+        #expect(
+            event.fields.map(\.value)
+                == [.text("audio"), .integer(2), .integer(93), .integer(371), .number(1.5)])
+    }
+}

@@ -1,0 +1,148 @@
+import Bitstream
+import Glibc
+import LinuxIO
+import Media
+import MediaTestSupport
+import StreamLogic
+import Synchronization
+import Testing
+import Transport
+import WireSupport
+
+@testable import Receiving
+
+/// The receiver on loopback, ended by a signal to its thread.
+private final class RunningReceiver {
+    let recorder = EventRecorder()
+    private let ends: Mailbox<String?>
+    private let identity = Mutex<pthread_t?>(nil)
+    private var thread: JoinableThread?
+
+    init(recordPath: String? = nil, faults: ReceiverFault...) throws {
+        ends = try Mailbox()
+        let (recorder, ends, listed) = (recorder, ends, ReceiverFaults(faults))
+        let started = try Mailbox<pthread_t>()
+        thread = JoinableThread(
+            try NamedThread("receiver") {
+                started.send(pthread_self())
+                do {
+                    let receiver = try Receiver(
+                        endpoint: Endpoint(host: "127.0.0.1", port: 0), recordPath: recordPath, reportsArrivals: true,
+                        faults: listed, report: { recorder.record($0) }, log: { _ in })
+                    try receiver.run()
+                    ends.send(nil)
+                } catch {
+                    ends.send("\(error)")
+                }
+            })
+        var threads: [pthread_t] = []
+        _ = becomesTrue {
+            threads += started.takeAll()
+            return !threads.isEmpty
+        }
+        let number = threads.first
+        identity.withLock { $0 = number }
+    }
+
+    deinit { _ = end() }
+
+    /// - Returns: why it failed.
+    func end() -> String? {
+        guard let thread else { return nil }
+        self.thread = nil
+        if let identity = identity.withLock({ $0 }) { pthread_kill(identity, SIGTERM) }
+        thread.join()
+        return ends.takeAll().first ?? "no end"
+    }
+
+    func connect() throws -> ScriptedPublisher {
+        let isListening = becomesTrue { recorder.field("address", of: "listening") != nil }
+        try #require(isListening)
+        let address = try #require(recorder.field("address", of: "listening"))
+        return ScriptedPublisher(try Connector.connect(to: Endpoint(parsing: address)))
+    }
+}
+
+@Suite struct ReceiverTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func publish(_ publisher: ScriptedPublisher) {
+        #expect(becomesTrue { served(publisher).isPublishing })
+        for tag in tags { publisher.send(tag) }
+        #expect(becomesTrue { served(publisher).isWritten })
+        publisher.stop()
+        #expect(becomesTrue { served(publisher).isWritten })
+    }
+
+    private func served(_ publisher: ScriptedPublisher) -> ScriptedPublisher {
+        publisher.serve()
+        return publisher
+    }
+
+    @Test func publishersAreRecordedAndCounted() throws {
+        let path = directory.file("a.flv")
+        let receiver = try RunningReceiver(recordPath: path)
+        let expected = try tags.reduce(FLVWriter.header(hasAudio: true, hasVideo: true)) {
+            try $0 + FLVWriter.bytes(of: $1)
+        }
+        for number in 1...2 {
+            let publisher = try receiver.connect()
+            publish(publisher)
+            #expect(becomesTrue { receiver.recorder.events("publisherEnded").count == number })
+            publisher.stream.close()
+        }
+        #expect(try readFile(path, limit: 1 << 20) == expected)
+        #expect(try readFile(directory.file("a-2.flv"), limit: 1 << 20) == expected)
+        #expect(receiver.recorder.field("application", of: "publisherStarted") == "live/***")
+        #expect(receiver.recorder.field("videoFrames", of: "publisherEnded") == "20")
+        #expect(receiver.recorder.field("keyframes", of: "publisherEnded") == "1")
+        #expect(receiver.recorder.field("videoSeconds", of: "publisherEnded") == "0.38")
+        #expect(receiver.recorder.field("largestVideoGap", of: "publisherEnded") == "0.02")
+        #expect(receiver.recorder.field("disordered", of: "publisherEnded") == "0")
+        #expect(receiver.recorder.events("arrived").count == 40)
+        #expect(receiver.end() == nil)
+    }
+
+    @Test func aPublisherThatRunsAtTheReceiversEndIsCountedToo() throws {
+        let receiver = try RunningReceiver()
+        let publisher = try receiver.connect()
+        #expect(becomesTrue { served(publisher).isPublishing })
+        for tag in tags { publisher.send(tag) }
+        #expect(
+            becomesTrue {
+                publisher.serve()
+                return receiver.recorder.events("arrived").count == 20
+            })
+        #expect(receiver.end() == nil)
+        #expect(receiver.recorder.field("videoFrames", of: "publisherEnded") == "20")
+        #expect(becomesTrue { served(publisher).hasLostConnection })
+    }
+
+    @Test func connectionsWaitInTheKernelForAWhile() throws {
+        let receiver = try RunningReceiver(faults: .noAccept(.milliseconds(500)))
+        let start = MonotonicClock.now()
+        let publisher = try receiver.connect()
+        #expect(MonotonicClock.now() - start < .milliseconds(400))
+        #expect(becomesTrue { served(publisher).isPublishing })
+        #expect(MonotonicClock.now() - start >= .milliseconds(450))
+        #expect(receiver.end() == nil)
+    }
+
+    @Test func theFirstConnectionIsHitAndTheNextOneIsNot() throws {
+        let receiver = try RunningReceiver(faults: try ReceiverFault(parsing: "bad-name"))
+        let refused = try receiver.connect()
+        #expect(becomesTrue { served(refused).failure == -1008 })
+        let accepted = try receiver.connect()
+        #expect(becomesTrue { served(accepted).isPublishing })
+        #expect(receiver.end() == nil)
+    }
+
+    @Test func aRecordingThatCannotBeWrittenIsKnownBeforeAnybodyComes() throws {
+        let receiver = try RunningReceiver(recordPath: directory.file("none/a.flv"))
+        let end = receiver.end()
+        #expect(receiver.recorder.events("listening").isEmpty)
+        #expect(end?.contains("recording") == true, "\(end ?? "")")
+    }
+}

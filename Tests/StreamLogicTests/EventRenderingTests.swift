@@ -1,0 +1,234 @@
+import Bitstream
+import Media
+import MediaTestSupport
+import StreamLogic
+import Testing
+
+/// The words of the events against docs/events.md. A case that is added and not documented is found here.
+@Suite("Event rendering")
+struct EventRenderingTests {
+    /// A line of the appliance's event list, and no event of a stream.
+    private static let ofTheAppliance = ["machineRestarting"]
+
+    private let table: EventTable
+
+    init() throws { table = try EventTable(of: "tallycam publish") }
+
+    @Test func theTableNamesTheEventsAndNoOthers() {
+        let rendered = Set(EventSamples.all.map(\.name))
+        #expect(rendered == Set(table.names).subtracting(Self.ofTheAppliance))
+        #expect(table.names.count == Set(table.names).count)
+        #expect(Set(EventSamples.all.map(Kind.init)) == Set(Kind.allCases).subtracting([.fileStatus, .fileEnded]))
+    }
+
+    @Test(arguments: EventSamples.full)
+    func eachEventIsAsDocumented(event: StreamEvent) throws {
+        let row = try table.row(of: event.name)
+        #expect(event.fields.map(\.name) == row.fields)
+        if let code = row.code(of: event.name) { #expect(event.code?.rawValue ?? 0 == code) }
+        if let code = event.code, code.rawValue > 0, event.name != "bufferFull" { #expect(event.name == code.name) }
+    }
+
+    @Test(arguments: EventSamples.sparse)
+    func whatMayBeMissingIsWhatTheTableSays(event: StreamEvent) throws {
+        let row = try table.row(of: event.name)
+        #expect(
+            event.fields.map(\.name)
+                == row.fields.filter { name in
+                    !row.optionalFields.contains(name) || event.fields.contains { $0.name == name }
+                })
+        let missing = Set(row.fields).subtracting(event.fields.map(\.name))
+        #expect(missing.isSubset(of: row.optionalFields))
+        #expect(!missing.isEmpty || event.name == "failed")
+    }
+
+    @Test func aFileTellsTheSameAndLess() {
+        let status = StreamEvent.fileStatus(
+            FileStreamStatus(state: .connected, rates: EventSamples.rates, sentFrames: 88, sentAudioPackets: 129))
+        #expect(
+            line(status)
+                == "2002 status state=connected videoFramesPerSecond=29.5 audioPacketsPerSecond=43.0 "
+                + "bitsPerSecond=512400 videoFrames=88 audioPackets=129")
+        #expect(status.text == "29.5 fps, 512 kbit/s, 88 frames sent")
+        var tally = MediaTally()
+        for time in [0, 40, 80] as [UInt32] {
+            tally.add(FLVTag(kind: .video, timestamp: time, body: [0x17, 1, 0, 0, 0, 9]))
+        }
+        let end = StreamEvent.fileEnded(tally)
+        #expect(
+            line(end)
+                == "0 ended videoFrames=3 videoBytes=18 videoSkipped=0 videoDropped=0 videoDecimated=0 audioPackets=0 "
+                + "audioBytes=0 audioSeconds=0.0")
+        #expect(end.text == "ended: 3 frames and 0.0 s of audio sent")
+    }
+
+    // MARK: The words
+
+    @Test func scriptsReadTheValues() {
+        #expect(line(.connected(server: "host:1935")) == "1001 connected server=host:1935")
+        #expect(line(.publishing(destination: "server")) == "1002 publishing")
+        #expect(
+            line(.reconnecting(attempt: 2, limit: 3, delay: .milliseconds(1500)))
+                == "1102 reconnecting attempt=2 limit=3 delay=1.5")
+        #expect(
+            line(.retry(EventSamples.failure, .lookup)) == "3001 retryAfterLookup cause=-1000 reason=not found")
+        #expect(line(.failed(.recoveriesFailed, message: "gone")) == "-1307 failed message=gone")
+        #expect(line(.failed(nil, message: "gone")) == "0 failed message=gone")
+        #expect(line(.stateChanged(.connected)) == "2001 stateChanged state=connected")
+        #expect(line(.bufferFull) == "1101 bufferFull")
+        #expect(line(.muted(true)) == "0 muted muted=true")
+        #expect(
+            line(.dropped(EventSamples.item, time: .milliseconds(2500)))
+                == "0 dropped kind=audio time=2.5 bytes=371 reason=awaitingKeyframe")
+        #expect(
+            line(.source(.returned(.audio, source: "hw:1", after: .milliseconds(2250))))
+                == "0 sourceReturned track=audio source=hw:1 seconds=2.25")
+        #expect(
+            line(.qualityChanged(EventSamples.change))
+                == "2005 qualityChanged reason=linkCarriesLess meaning=the link carries less than is sent quality=Low1 "
+                + "targetBitsPerSecond=264000 videoBitsPerSecond=200000 framesPerSecond=12 audioBitsPerSecond=64000 "
+                + "previousBitsPerSecond=640000 linkBitsPerSecond=480000")
+        #expect(
+            line(.status(EventSamples.status))
+                == "2002 status state=connected encoder=v4l2:/dev/video11 videoFramesPerSecond=29.5 "
+                + "audioPacketsPerSecond=43.0 bitsPerSecond=512400 bufferedSeconds=0.25 videoFrames=90 videoSkipped=3 "
+                + "videoDropped=2 videoDecimated=1 quality=Medium1 targetBitsPerSecond=640000 videoBitsPerSecond=512000 "
+                + "framesPerSecond=30 audioBitsPerSecond=128000 sourceFrames=95 sourceDropped=0 sourceRepeated=1 "
+                + "sourceDecoded=0 sourceRotated=0 sourceConverted=11 sourcePasses=23 sourceMapped=0 "
+                + "sourceInterruptions=0 audioSamples=132300 audioSilent=0 audioOverruns=0 audioInterruptions=0 "
+                + "audioDriftPPM=12.5 audioPeakDecibels=-3.25 audioMeanDecibels=-18.0 linkBitsPerSecond=480000 "
+                + "reason=probing")
+    }
+
+    @Test(
+        arguments: [
+            (.stateChanged(.connected), "state: connected"),
+            (.connected(server: "10.0.0.1:1935"), "connected to 10.0.0.1:1935"),
+            (.publishing(destination: "server/live/***"), "live at server/live/***"),
+            (.retry(EventSamples.failure, .close), "not found"),
+            (.reconnecting(attempt: 2, limit: 3, delay: .milliseconds(1500)), "reconnecting in 1.5 s (attempt 2 of 3)"),
+            (.reconnecting(attempt: 2, limit: nil, delay: .zero), "reconnecting in 0.0 s (attempt 2)"),
+            (.serverChanged, "moved to another server at its wish"),
+            (.serverChangeFailed(EventSamples.failure), "could not move to another server, staying: not found"),
+            (.linkDown, "the link to the network is down; the stream waits for its return"),
+            (.linkUp, "the link to the network is up"),
+            (
+                .status(EventSamples.status),
+                "29.5 fps, 512 of 640 kbit/s (Medium1), 0.25 s buffered, 90 frames sent, 3 skipped, 2 dropped, 1 decimated"
+            ),
+            (
+                .qualityChanged(EventSamples.change),
+                "quality: Low1, 12 fps, 200 kbit/s, audio 64 kbit/s (the link carries less than is sent; the link carries "
+                    + "about 480 kbit/s)"
+            ),
+            (.uplinkTooSlow(bitrate: EventSamples.carried), "the uplink is too slow"),
+            (.measured(EventSamples.measurement, linkEstimate: nil), nil), (.bufferEmpty, "the send buffer is empty"),
+            (.bufferHigh, "the send buffer rose above its high threshold"),
+            (.bufferLow, "the send buffer fell below its low threshold"),
+            (.bufferFull, "the uplink is too slow: the send buffer is full"), (.bufferDuration(.zero), nil),
+            (.dropped(EventSamples.item, time: .zero), nil),
+            (
+                .softwareEncoderInUse(reason: "it hangs"),
+                "the hardware encoder failed, the software encoder is in use: it hangs"
+            ),
+            (.encoderRestarted(reason: "it hangs"), "the encoder failed and was restarted: it hangs"),
+            (
+                .hardwareEncoderDead(reason: "it hangs"),
+                "the hardware encoder opens no more until the machine is restarted: it hangs"
+            ),
+            (
+                .source(.interrupted(.video, source: "/dev/video0", reason: "unplugged")),
+                "unplugged; the last frame goes on until /dev/video0 is back"
+            ),
+            (
+                .source(.interrupted(.audio, source: "hw:1", reason: "unplugged")),
+                "unplugged; silence goes out until hw:1 is back"
+            ),
+            (.source(.returned(.audio, source: "hw:1", after: .milliseconds(2250))), "hw:1 is back after 2.3 s"),
+            (.sourceEnded(.video, note: "the file has ended"), "the file has ended"),
+            (.refused(reason: "too large"), "refused: too large"), (.muted(true), "muted: audio goes out as silence"),
+            (.muted(false), "no longer muted"),
+            (
+                .ended(EventSamples.counters, audioSeconds: 61.25),
+                "ended: 90 frames and 61.3 s of audio sent, 3 frames skipped by the encoder, 2 dropped, 1 decimated"
+            ),
+            (.failed(.closedByPeer, message: "gone"), nil),
+        ] as [(StreamEvent, String?)])
+    func peopleReadALine(event: StreamEvent, text: String?) { #expect(event.text == text) }
+
+    @Test func theConfigurationIsAsCommandsTakeIt() {
+        let settings = EventSamples.configuration.lines.joined(separator: ", ")
+        let event = StreamEvent.configured(EventSamples.configuration)
+        #expect(line(event) == "0 configured settings=\(settings)")
+        #expect(event.text == "now \(settings)")
+    }
+
+    @Test func whatTheBufferSaysBecomesEventsOneByOne() {
+        let items = [EventSamples.item, EventSamples.item]
+        let start = MediaTimestamp(milliseconds: 2500)
+        let event = StreamEvent.dropped(EventSamples.item, time: .milliseconds(2500))
+        #expect(StreamEvent.ofSendBuffer(.droppedItems(items), since: start) == [event, event])
+        #expect(
+            StreamEvent.ofSendBuffer(.droppedItems([EventSamples.item]), since: nil)
+                == [.dropped(EventSamples.item, time: .zero)])
+        #expect(StreamEvent.ofSendBuffer(.keyframeNeeded, since: start) == [])
+        #expect(StreamEvent.ofSendBuffer(.full, since: start) == [.bufferFull])
+    }
+
+    private func line(_ event: StreamEvent) -> String {
+        let fields = event.fields.map { name, value in
+            switch value {
+            case .text(let text): " \(name)=\(text)"
+            case .integer(let number): " \(name)=\(number)"
+            case .number(let number): " \(name)=\(number)"
+            case .flag(let flag): " \(name)=\(flag)"
+            }
+        }
+        return "\(event.code?.rawValue ?? 0) \(event.name)" + fields.joined()
+    }
+}
+
+/// The cases without what they carry: a new one does not compile before it is here, nor pass before it has a sample.
+private enum Kind: CaseIterable {
+    case stateChanged, connected, publishing, retry, reconnecting, serverChanged, serverChangeFailed, linkDown, linkUp
+    case status, fileStatus, qualityChanged, uplinkTooSlow, measured
+    case bufferEmpty, bufferHigh, bufferLow, bufferFull, bufferDuration, dropped
+    case softwareEncoderInUse, encoderRestarted, hardwareEncoderDead, source, sourceEnded
+    case configured, refused, muted, ended, fileEnded, failed
+
+    init(_ event: StreamEvent) {
+        switch event {
+        case .stateChanged: self = .stateChanged
+        case .connected: self = .connected
+        case .publishing: self = .publishing
+        case .retry: self = .retry
+        case .reconnecting: self = .reconnecting
+        case .serverChanged: self = .serverChanged
+        case .serverChangeFailed: self = .serverChangeFailed
+        case .linkDown: self = .linkDown
+        case .linkUp: self = .linkUp
+        case .status: self = .status
+        case .fileStatus: self = .fileStatus
+        case .qualityChanged: self = .qualityChanged
+        case .uplinkTooSlow: self = .uplinkTooSlow
+        case .measured: self = .measured
+        case .bufferEmpty: self = .bufferEmpty
+        case .bufferHigh: self = .bufferHigh
+        case .bufferLow: self = .bufferLow
+        case .bufferFull: self = .bufferFull
+        case .bufferDuration: self = .bufferDuration
+        case .dropped: self = .dropped
+        case .softwareEncoderInUse: self = .softwareEncoderInUse
+        case .encoderRestarted: self = .encoderRestarted
+        case .hardwareEncoderDead: self = .hardwareEncoderDead
+        case .source: self = .source
+        case .sourceEnded: self = .sourceEnded
+        case .configured: self = .configured
+        case .refused: self = .refused
+        case .muted: self = .muted
+        case .ended: self = .ended
+        case .fileEnded: self = .fileEnded
+        case .failed: self = .failed
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Bitstream
+import Media
+import StreamLogic
+
+@testable import StreamQuality
+
+/// One of each event, with everything that it can carry, and the same with nothing that may be missing.
+enum EventSamples {
+    static let all = full + sparse
+
+    static let full: [StreamEvent] = [
+        .stateChanged(.reconnecting), .connected(server: "10.0.0.1:1935"), .publishing(destination: "server/live/***"),
+        .retry(failure, .lookup), .retry(failure, .connect), .retry(failure, .handshake), .retry(failure, .close),
+        .reconnecting(attempt: 2, limit: 3, delay: .milliseconds(1500)), .serverChanged, .serverChangeFailed(failure),
+        .linkDown, .linkUp, .status(status), .qualityChanged(change), .uplinkTooSlow(bitrate: carried),
+        .measured(measurement, linkEstimate: carried), .bufferEmpty, .bufferHigh, .bufferLow, .bufferFull,
+        .bufferDuration(.milliseconds(1250)), .dropped(item, time: .milliseconds(2500)),
+        .softwareEncoderInUse(reason: "it hangs"), .encoderRestarted(reason: "it hangs"),
+        .hardwareEncoderDead(reason: "it hangs"),
+        .source(.interrupted(.video, source: "/dev/video0", reason: "unplugged")),
+        .source(.returned(.audio, source: "hw:1", after: .milliseconds(2250))),
+        .sourceEnded(.video, note: "the file has ended"), .configured(configuration), .refused(reason: "too large"),
+        .muted(true), .ended(counters, audioSeconds: 61.25), .failed(.closedByPeer, message: "gone"),
+    ]
+
+    static let sparse: [StreamEvent] = [
+        .reconnecting(attempt: 2, limit: nil, delay: .zero), .status(audioStatus),
+        .qualityChanged(QualityChange(from: audioPoint, to: audioPoint, reason: .resumed, linkEstimate: nil)),
+        .measured(measurement, linkEstimate: nil), .failed(nil, message: "gone"),
+    ]
+
+    static let failure = ConnectionFailure(code: -1000, text: "not found")
+    static let carried = Bitrate(kilobitsPerSecond: 480)
+
+    static let point = OperatingPoint(
+        videoQuality: .medium1, videoBitrate: Bitrate(kilobitsPerSecond: 512),
+        frameRate: FrameRate(framesPerSecond: 30),
+        audioQuality: .high2)
+    static let lowerPoint = OperatingPoint(
+        videoQuality: .low1, videoBitrate: Bitrate(kilobitsPerSecond: 200), frameRate: FrameRate(framesPerSecond: 12),
+        audioQuality: .low1)
+    static let audioPoint = OperatingPoint(
+        videoQuality: nil, videoBitrate: Bitrate(kilobitsPerSecond: 512), frameRate: FrameRate(framesPerSecond: 30),
+        audioQuality: .high2)
+    static let change = QualityChange(from: point, to: lowerPoint, reason: .linkCarriesLess, linkEstimate: carried)
+
+    static let configuration = LiveConfiguration(
+        settings: QualitySettings(videoQuality: .medium1, audioQuality: .high2), dimension: .standard)
+
+    static let item = DroppedItem(
+        kind: .audio, decodeTime: MediaTimestamp(milliseconds: 5000), byteCount: 371, reason: .awaitingKeyframe)
+
+    static let measurement = StreamMeasurement(
+        now: .zero, buffer: SendBuffer(), encodedVideoBytes: 5, encodedFrames: 6, skippedFrames: 7)
+
+    static var counters: PublishCounters {
+        var counters = PublishCounters()
+        (counters.sentFrames, counters.skippedFrames, counters.droppedFrames, counters.decimatedFrames) = (90, 3, 2, 1)
+        (counters.sentVideoBytes, counters.sentAudioPackets, counters.sentAudioBytes) = (40_000, 129, 9_000)
+        counters.conversions = 11
+        counters.videoSource.capturedFrames = 95
+        counters.videoSource.repeatedFrames = 1
+        counters.videoSource.passes = 12
+        counters.audioSource.capturedFrames = 132_300
+        counters.audioSource.driftPPM = 12.5
+        counters.audioSource.peakDecibels = -3.25
+        counters.audioSource.meanDecibels = -18
+        return counters
+    }
+
+    static var status: StreamStatus {
+        var snapshot = snapshot(counters, point)
+        snapshot.encoder = EncoderIdentity(name: "v4l2:/dev/video11", isHardware: true)
+        snapshot.linkEstimate = carried
+        snapshot.reason = .probing
+        return StreamStatus(snapshot, rates: rates)
+    }
+
+    private static var audioStatus: StreamStatus { StreamStatus(snapshot(PublishCounters(), audioPoint), rates: rates) }
+
+    static let rates = StreamRates(
+        videoFramesPerSecond: 29.5, audioPacketsPerSecond: 43, total: Bitrate(bitsPerSecond: 512_400))
+
+    private static func snapshot(_ counters: PublishCounters, _ point: OperatingPoint) -> StreamSnapshot {
+        StreamSnapshot(
+            time: .zero, target: "server/live/***", state: .connected, counters: counters,
+            buffered: .milliseconds(250), configuration: configuration, point: point)
+    }
+}

@@ -1,0 +1,125 @@
+import DevicePorts
+import LinuxIO
+import Media
+import Synchronization
+
+/// A camera that a test unplugs, silences and plugs in again. Frames are grey and come by the clock.
+public final class FakeCamera: Camera {
+    public struct Gone: Error, CustomStringConvertible {
+        public let description = "it was unplugged"
+    }
+
+    public enum Memory: Sendable {
+        case ordinary
+        /// A device's, whose descriptors outlive the camera.
+        case dmabuf
+        /// A device's, of which nothing is left without the camera.
+        case passingDMABUF
+    }
+
+    /// Shared with the test, which runs on another thread.
+    public final class Script: Sendable {
+        public struct Content: Sendable {
+            public var isPluggedIn = true
+            /// It is there, and gives nothing.
+            public var isSilent = false
+            /// How old a frame is when it comes.
+            public var age = Duration.zero
+            public var layout: FrameLayout
+            public fileprivate(set) var openings = 0
+            /// Frames that were given.
+            public fileprivate(set) var frames = 0
+        }
+
+        public let content: Mutex<Content>
+        public let memory: Memory
+        public let frameRate: FrameRate
+        /// Signalled: the camera ends its wait.
+        public let stop: EventFD
+
+        public init(
+            layout: FrameLayout, frameRate: FrameRate = FrameRate(framesPerSecond: 30), memory: Memory = .ordinary,
+            stop: EventFD
+        ) {
+            content = Mutex(Content(layout: layout))
+            self.memory = memory
+            self.frameRate = frameRate
+            self.stop = stop
+        }
+    }
+
+    private let script: Script
+    private var nextTime = MonotonicClock.now()
+    public let name = "the fake camera"
+    public let layout: FrameLayout
+    public var frameRate: FrameRate { script.frameRate }
+    public var memoryKind: FrameMemoryKind { script.memory == .ordinary ? .pooled : .dmabuf }
+    public private(set) var statistics = VideoSourceStatistics()
+
+    /// - Throws: `Gone` while it is unplugged.
+    public init(_ script: Script) throws {
+        self.script = script
+        let layout = script.content.withLock { content in
+            content.openings += 1
+            return content.isPluggedIn ? content.layout : nil
+        }
+        guard let layout else { throw Gone() }
+        self.layout = layout
+    }
+
+    public func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
+        while true {
+            let (isThere, isSilent, age) = script.content.withLock { ($0.isPluggedIn, $0.isSilent, $0.age) }
+            guard isThere else { throw Gone() }
+            let now = MonotonicClock.now()
+            if now >= nextTime {
+                nextTime = max(nextTime + script.frameRate.frameDuration, now)
+                if !isSilent { return .captured(frame(at: now - age)) }
+            }
+            guard now < deadline else { return .none }
+            var entries = [PollEntry(script.stop.fileDescriptor)]
+            // What the test changes is noticed soon.
+            let soon = min(nextTime, deadline, now + .milliseconds(10))
+            if try poll(&entries, until: soon) > 0 { return .stopped }
+        }
+    }
+
+    private func frame(at time: MediaTimestamp) -> CapturedFrame {
+        let number = script.content.withLock { content in
+            content.frames += 1
+            return content.frames
+        }
+        statistics.capturedFrames += 1
+        let bytes = [UInt8](repeating: 128, count: layout.byteCount)
+        let memory: any FrameMemory =
+            switch script.memory {
+            case .ordinary: ArrayFrame(bytes)
+            case .dmabuf: FakeDMABUF(bytes, number: number, outlivesCamera: true)
+            case .passingDMABUF: FakeDMABUF(bytes, number: number, outlivesCamera: false)
+            }
+        return CapturedFrame(layout: layout, captureTime: time, memory: memory)
+    }
+}
+
+/// Memory with a descriptor's number, which nobody opens.
+private final class FakeDMABUF: FrameMemory {
+    private let bytes: [UInt8]
+    private let number: Int32
+    private let outlivesCamera: Bool
+
+    init(_ bytes: [UInt8], number: Int, outlivesCamera: Bool) {
+        self.bytes = bytes
+        self.number = Int32(1000 + number % 6)
+        self.outlivesCamera = outlivesCamera
+    }
+
+    var dmabuf: Int32? { number }
+
+    func detached() -> (any FrameMemory)? { outlivesCamera ? self : nil }
+
+    func withBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try bytes.withUnsafeBytes { bytes in Result { () throws(Failure) in try body(bytes) } }.get()
+    }
+}

@@ -1,0 +1,67 @@
+import Glibc
+import LinuxIO
+import Testing
+
+@testable import Terminal
+
+@Suite("Command input")
+struct CommandInputTests {
+    private let pipe: Pipe
+
+    init() throws { pipe = try Pipe() }
+
+    private func input() throws -> CommandInput {
+        try #require(CommandInput(isAskedFor: true, editsLines: true, from: pipe.descriptor))
+    }
+
+    @Test func aPipeIsAPlaceOfCommandsWhenAskedFor() throws {
+        #expect(CommandInput(isAskedFor: false, editsLines: false, from: pipe.descriptor) == nil)
+        let input = try input()
+        #expect(input.fileDescriptor >= 0)
+        #expect(!input.isInBackground)
+        #expect(input.prompt == nil, "nothing is drawn where nobody types")
+    }
+
+    @Test func linesComeWhenTheyAreWhole() throws {
+        let input = try input()
+        pipe.write("quality Low1\nmu")
+        #expect(input.takeLines() == ["quality Low1"])
+        pipe.write("te on\n\nstop\n")
+        #expect(input.takeLines() == ["mute on", "", "stop"])
+    }
+
+    @Test func theLastLineNeedsNoEnd() throws {
+        let input = try #require(try openAndClose("stop"))
+        #expect(input.takeLines() == [], "it may go on")
+        #expect(input.takeLines() == ["stop"])
+        #expect(input.fileDescriptor == -1, "nothing comes any more")
+        #expect(!input.isInBackground)
+    }
+
+    /// Input of a pipe whose other end is closed after this text.
+    private func openAndClose(_ text: String) throws -> CommandInput? {
+        let pipe = try Pipe()
+        pipe.write(text)
+        return CommandInput(isAskedFor: true, editsLines: false, from: pipe.descriptor)
+    }
+
+    @Test func whatIsTooLongIsNoCommand() throws {
+        let input = try input()
+        pipe.write(String(repeating: "x", count: 4000))
+        for _ in 0..<8 { #expect(input.takeLines() == []) }
+        pipe.write("\nstop\n")
+        #expect(input.takeLines().last == "stop")
+    }
+
+    @Test func aTerminalThatAnotherProgramHasIsLeftAlone() throws {
+        let terminal = try PseudoTerminal()
+        let input = try #require(CommandInput(isAskedFor: false, editsLines: true, from: terminal.terminal))
+        #expect(input.isInBackground)
+        #expect(input.fileDescriptor == -1)
+        #expect(input.takeLines() == [])
+        #expect(input.prompt == nil)
+        var mode = termios()
+        #expect(tcgetattr(terminal.terminal, &mode) == 0)
+        #expect(mode.c_lflag & tcflag_t(ECHO) != 0, "its echo stays")
+    }
+}

@@ -1,0 +1,125 @@
+import Glibc
+import LinuxIO
+import Media
+import StreamLogic
+import Testing
+
+@testable import Terminal
+
+@Suite("Console")
+struct ConsoleTests {
+    private let events: Pipe
+    private let log: Pipe
+
+    init() throws {
+        events = try Pipe()
+        log = try Pipe()
+    }
+
+    private func console(_ style: Console.EventStyle) throws -> Console {
+        var descriptors = Console.Descriptors()
+        descriptors.events = events.input
+        descriptors.log = log.input
+        return try Console(eventStyle: style, descriptors: descriptors)
+    }
+
+    /// What was written in all.
+    private func written(_ console: Console) -> (events: String, log: String) {
+        console.finishWriting()
+        return (events.takeText(), log.takeText())
+    }
+
+    /// Lines without the time that they start with.
+    private func unstamped(_ text: String) -> [String] {
+        text.split(separator: "\n").map { line in
+            let words = line.split(separator: " ", maxSplits: 1)
+            #expect(Double(words[0]) != nil, "\(line)")
+            return String(words.last ?? "")
+        }
+    }
+
+    @Test func scriptsGetALineOfJSONAndPeopleTheSameAsText() throws {
+        let console = try console(.json)
+        console.emit(StreamEvent.connected(server: "10.0.0.1:1935"))
+        console.emit(StreamEvent.bufferDuration(.microseconds(1_234_567)))
+        console.emit(StreamEvent.muted(true))
+        console.emit(StreamEvent.failed(nil, message: "a \"quoted\" word"))
+        let (events, log) = written(console)
+        let lines = events.split(separator: "\n").map(String.init)
+        #expect(
+            lines.map { $0.drop { $0 != "," } } == [
+                #","code":1001,"name":"connected","server":"10.0.0.1:1935"}"#,
+                #","code":0,"name":"bufferDuration","seconds":1.2346}"#,
+                #","code":0,"name":"muted","muted":true}"#,
+                #","code":0,"name":"failed","message":"a \"quoted\" word"}"#,
+            ])
+        #expect(lines.allSatisfy { $0.hasPrefix("{\"t\":") })
+        #expect(unstamped(log) == ["connected to 10.0.0.1:1935", "muted: audio goes out as silence"])
+    }
+
+    @Test func peopleGetTextOnly() throws {
+        let console = try console(.text)
+        console.emit(StreamEvent.publishing(destination: "server/live/***"))
+        console.emit(StreamEvent.bufferDuration(.seconds(1)))
+        console.note("the answer to a command")
+        console.log("a warning")
+        let (events, log) = written(console)
+        #expect(unstamped(events) == ["live at server/live/***", "the answer to a command"])
+        #expect(unstamped(log) == ["a warning"])
+    }
+
+    @Test func notesGoWherePeopleReadEvents() throws {
+        let console = try console(.json)
+        console.note("the answer to a command")
+        let (events, log) = written(console)
+        #expect(events.isEmpty)
+        #expect(unstamped(log) == ["the answer to a command"])
+    }
+
+    /// Ten times a second there is an event that people never read.
+    @Test func whatNobodyReadsIsNotRendered() throws {
+        struct Unread: Event {
+            var code: EventCode? { unread() }
+            var name: String { unread() ?? "" }
+            var text: String? { nil }
+            var fields: [EventField] { unread() ?? [] }
+
+            private func unread<Value>() -> Value? {
+                Issue.record("nobody reads it")
+                return nil
+            }
+        }
+        let console = try console(.text)
+        console.emit(Unread())
+        #expect(written(console) == ("", ""))
+    }
+
+    @Test func withoutATerminalThereIsNoView() throws {
+        let console = try console(.text)
+        #expect(!console.hasTerminal)
+        console.show(view: ["live"])
+        #expect(written(console) == ("", ""))
+    }
+
+    @Test func aReaderThatDoesNotReadHoldsUpNobody() throws {
+        let console = try console(.text)
+        let line = String(repeating: "x", count: 1000)
+        let start = MonotonicClock.now()
+        for _ in 0..<3000 { console.note(line) }
+        #expect((MonotonicClock.now() - start).inSeconds < 5)
+        let reader = JoinableThread(
+            try NamedThread("reader") { [events] in
+                // All that comes until nothing has come for a while.
+                while events.takeText(waiting: .milliseconds(300)).isEmpty == false {}
+            })
+        reader.join()
+        console.finishWriting()
+        let log = log.takeText(waiting: .seconds(5))
+        let lost = log.split(separator: "\n").reduce(0) { sum, line in
+            #expect(line.hasPrefix("tallycam: ") && line.hasSuffix(" lines are lost, since nobody read them"))
+            return sum + (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0)
+        }
+        // A megabyte waits, and a pipe's worth is on its way.
+        #expect((1700..<2100).contains(lost), "\(lost)")
+    }
+}

@@ -1,0 +1,150 @@
+import Glibc
+import LinuxIO
+import Media
+import StreamLogic
+import Testing
+
+@testable import StreamQuality
+@testable import Terminal
+
+@Suite("Live view")
+struct LiveViewTests {
+    private let rates = StreamRates(
+        videoFramesPerSecond: 29.5, audioPacketsPerSecond: 43, total: Bitrate(kilobitsPerSecond: 512))
+
+    private var snapshot: StreamSnapshot {
+        var counters = PublishCounters()
+        (counters.sentFrames, counters.skippedFrames, counters.droppedFrames, counters.decimatedFrames) = (90, 3, 2, 1)
+        counters.videoSource.capturedFrames = 95
+        let point = OperatingPoint(
+            videoQuality: .medium1, videoBitrate: Bitrate(kilobitsPerSecond: 400),
+            frameRate: FrameRate(framesPerSecond: 30), audioQuality: .high2)
+        let configuration = LiveConfiguration(
+            settings: QualitySettings(videoQuality: .medium1, audioQuality: .high2), dimension: .standard)
+        var snapshot = StreamSnapshot(
+            time: MediaTimestamp(milliseconds: 75_000), target: "server/live/***", state: .connected,
+            counters: counters,
+            buffered: .milliseconds(500), configuration: configuration, point: point)
+        snapshot.start = .zero
+        return snapshot
+    }
+
+    /// As people see it: without colours.
+    private func shown(_ snapshot: StreamSnapshot, columns: Int = 100) -> [String] {
+        LiveView.lines(snapshot, rates, columns: columns).map(withoutColours)
+    }
+
+    @Test func itSaysWhatIsSentAndWhatIsMeantToBe() {
+        let lines = shown(snapshot)
+        #expect(lines[0] == " LIVE   server/live/***  1:15")
+        #expect(lines[1].hasPrefix("  quality  Medium1 "))
+        #expect(lines[2].hasPrefix("  video    29.5 fps") && lines[2].hasSuffix(" of 30"))
+        #expect(lines[3].hasPrefix("  bitrate    512 kbit/s"))
+        #expect(lines[4].hasPrefix("  target     528 kbit/s"))
+        #expect(lines[5] == "  link         ? kbit/s  never full so far")
+        #expect(lines[6].hasPrefix("  buffer    0.50 s"))
+        #expect(lines[7] == "  frames   90 sent, 3 skipped by the encoder, 2 dropped, 1 decimated")
+        #expect(lines[8] == "  camera   95 frames, 0 lost, 0 repeated, 0 decoded, 0 converted")
+        #expect(lines.count == 9, "no microphone")
+    }
+
+    @Test func itSaysWhyTheQualityChangedAndWhatTheLinkCarries() {
+        var changed = snapshot
+        changed.reason = .linkCarriesLess
+        changed.linkEstimate = Bitrate(kilobitsPerSecond: 480)
+        changed.counters.audioSource.capturedFrames = 1
+        changed.counters.audioSource.peakDecibels = -6
+        let lines = shown(changed)
+        #expect(lines[1].hasSuffix("  (the link carries less than is sent)"))
+        #expect(lines[5].hasPrefix("  link       480 kbit/s"))
+        #expect(lines[9] == "  audio    peak -6.0 dB, 0 overruns, drift not known yet")
+    }
+
+    @Test func theBadgeIsRedOnlyWhileMediaGoesThrough() {
+        func badge(_ state: StreamState, isStalled: Bool = false) -> String {
+            var snapshot = snapshot
+            (snapshot.state, snapshot.isStalled) = (state, isStalled)
+            return String(LiveView.lines(snapshot, rates, columns: 80)[0].prefix { $0 != "s" && $0 != "S" })
+        }
+        #expect(badge(.connected).hasPrefix("\u{1B}[1;41;97m LIVE "))
+        #expect(badge(.connecting).hasPrefix("\u{1B}[1;43;30m CONNECTING "))
+        #expect(badge(.connected, isStalled: true).hasPrefix("\u{1B}[1;100;97m "))
+        #expect(badge(.reconnecting).hasPrefix("\u{1B}[1;100;97m RECONNECTING "))
+    }
+
+    @Test(arguments: [40, 60, 80, 200])
+    func noLineIsWiderThanTheTerminal(columns: Int) {
+        var snapshot = snapshot
+        snapshot.target = "a-host-with-a-long-name.example.com/application/***"
+        snapshot.reason = .linkCarriesLess
+        for line in shown(snapshot, columns: columns) where !line.hasPrefix("  link") {
+            #expect(line.count <= columns, "\(line)")
+        }
+    }
+
+    @Test func theBufferIsGreenYellowAndRed() {
+        func colour(_ share: Double) -> String {
+            var snapshot = snapshot
+            snapshot.buffered = .nanoseconds(Int64(snapshot.bufferLimits.maxDuration.inSeconds * share * 1e9))
+            let line = LiveView.lines(snapshot, rates, columns: 80)[6]
+            return String(line.drop { $0 != "\u{1B}" }.dropFirst(2).prefix { $0 != "m" })
+        }
+        let limits = snapshot.bufferLimits
+        #expect(colour(limits.lowThreshold / 2) == "32")
+        #expect(colour((limits.lowThreshold + limits.highThreshold) / 2) == "33")
+        #expect(colour((limits.highThreshold + 1) / 2) == "31")
+    }
+
+    // MARK: On a terminal
+
+    @Test func theViewStaysBelowWhatIsSaidAndGoesWithTheStream() throws {
+        setenv("TERM", "xterm", 1)
+        let terminal = try PseudoTerminal(columns: 100)
+        let output = try Pipe()
+        var descriptors = Console.Descriptors()
+        (descriptors.events, descriptors.log) = (output.input, terminal.terminal)
+        let console = try Console(eventStyle: .json, descriptors: descriptors)
+        // Its thread must not write to these descriptors when they are somebody else's.
+        defer { withExtendedLifetime((terminal, output)) { console.finishWriting() } }
+        #expect(console.hasTerminal && console.columns == 100)
+        let view = StreamView(console)
+        view.take(.snapshot(snapshot))
+        view.typed(prompt: "> mut")
+        let drawn = withoutColours(
+            terminal.takeText(until: "> mut\r\n"))
+        #expect(drawn.contains(" LIVE   server/live/***") && drawn.hasSuffix("> mut\r\n"), "\(drawn)")
+
+        view.take(.event(.linkDown))
+        let beside = terminal.takeText(until: "> mut\r\n")
+        // Ten lines up, cleared, the event, and the view anew.
+        #expect(beside.hasPrefix("\u{1B}[10A\r\u{1B}[J"), "\(beside)")
+        let event = try #require(beside.range("the link to the network is down"))
+        let badge = try #require(beside.range("LIVE"))
+        #expect(event < badge)
+
+        view.take(.snapshot(nil))
+        view.take(.log("ended"))
+        let end = terminal.takeText(until: " ended\r\n")
+        #expect(
+            end.hasPrefix("\u{1B}[10A\r\u{1B}[J") && end.hasSuffix(" ended\r\n") && end.range("LIVE") == nil, "\(end)")
+        console.finishWriting()
+        #expect(output.takeText().hasSuffix("\"name\":\"linkDown\"}\n"))
+    }
+
+    private func withoutColours(_ text: String) -> String {
+        var result = ""
+        var rest = text[...]
+        while let start = rest.firstIndex(of: "\u{1B}") {
+            result += rest[..<start]
+            rest = rest[start...].drop { !$0.isLetter }.dropFirst()
+        }
+        return result + rest
+    }
+}
+
+extension String {
+    /// Where this starts.
+    fileprivate func range(_ text: String) -> Index? {
+        indices.first { self[$0...].hasPrefix(text) }
+    }
+}

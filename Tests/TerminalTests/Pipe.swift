@@ -1,0 +1,81 @@
+import Glibc
+import LinuxIO
+import Media
+
+@testable import Terminal
+
+/// Two ends of a pipe: what was written into the one comes out of the other.
+final class Pipe: Sendable {
+    private let output: OwnedFileDescriptor
+    private let inputEnd: OwnedFileDescriptor
+
+    init() throws {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw SystemCallError("pipe") }
+        output = OwnedFileDescriptor(adopting: ends[0])
+        inputEnd = OwnedFileDescriptor(adopting: ends[1])
+    }
+
+    /// To be written to.
+    var input: Int32 { inputEnd.rawValue }
+    /// To be read from.
+    var descriptor: Int32 { output.rawValue }
+
+    func write(_ text: String) { LinuxIO.write(Array(text.utf8), to: input) }
+
+    /// What has come; waits for it, if there is nothing yet.
+    func takeText(waiting limit: Duration = .zero) -> String { takenText(from: descriptor, waiting: limit) }
+}
+
+/// A terminal without a screen. What is written to `terminal` is what a person would see.
+final class PseudoTerminal: Sendable {
+    /// TIOCSPTLCK and TIOCGPTN, which Swift does not import.
+    private static let (setLock, number): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
+
+    private let masterEnd: OwnedFileDescriptor
+    private let slaveEnd: OwnedFileDescriptor
+
+    init(columns: UInt16 = 80) throws {
+        masterEnd = try OwnedFileDescriptor(opening: "/dev/ptmx", flags: O_RDWR | O_NOCTTY)
+        var (isLocked, number): (Int32, Int32) = (0, 0)
+        guard ioctl(masterEnd.rawValue, Self.setLock, &isLocked) == 0,
+            ioctl(masterEnd.rawValue, Self.number, &number) == 0
+        else { throw SystemCallError("ioctl", subject: "/dev/ptmx") }
+        slaveEnd = try OwnedFileDescriptor(opening: "/dev/pts/\(number)", flags: O_RDWR | O_NOCTTY)
+        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        guard ioctl(slaveEnd.rawValue, UInt(TIOCSWINSZ), &size) == 0 else { throw SystemCallError("TIOCSWINSZ") }
+    }
+
+    var terminal: Int32 { slaveEnd.rawValue }
+
+    /// What is written until it ends so, or for five seconds; line ends as a terminal has them.
+    func takeText(until end: String) -> String {
+        let deadline = MonotonicClock.now() + .seconds(5)
+        var text = ""
+        while !text.hasSuffix(end), MonotonicClock.now() < deadline {
+            text += takenText(from: masterEnd.rawValue, waiting: .milliseconds(100))
+        }
+        return text
+    }
+}
+
+/// Reads what there is, and waits for the first of it.
+private func takenText(from descriptor: Int32, waiting limit: Duration) -> String {
+    var bytes: [UInt8] = []
+    var deadline = MonotonicClock.now() + limit
+    while true {
+        var entries = [PollEntry(descriptor)]
+        guard let count = try? poll(&entries, until: deadline), count > 0 else { break }
+        var block = [UInt8](repeating: 0, count: 65_536)
+        let length = read(descriptor, &block, block.count)
+        guard length > 0 else { break }
+        bytes += block[..<length]
+        deadline = MonotonicClock.now()
+    }
+    return String(decoding: bytes, as: UTF8.self)
+}
+
+extension Console {
+    /// A test may wait longer than a person for the end.
+    func finishWriting() { for _ in 0..<20 { finish() } }
+}

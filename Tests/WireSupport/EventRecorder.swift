@@ -1,0 +1,53 @@
+import StreamLogic
+import Synchronization
+
+/// Keeps what a stream or a receiver reports, as scripts and people would read it.
+public final class EventRecorder: Sendable {
+    private struct Content: Sendable {
+        var events: [any Event] = []
+        var notes: [String] = []
+        var snapshots: [StreamSnapshot] = []
+    }
+
+    private let content = Mutex(Content())
+
+    public init() {}
+
+    public var sink: EventSink {
+        EventSink { [self] message in
+            content.withLock { content in
+                switch message {
+                case .event(let event): content.events.append(event)
+                case .note(let text): content.notes.append(text)
+                case .snapshot(let snapshot): if let snapshot { content.snapshots.append(snapshot) }
+                case .log: break
+                }
+            }
+        }
+    }
+
+    public func record(_ event: any Event) { content.withLock { $0.events.append(event) } }
+
+    /// The events of this name.
+    public func events(_ name: String) -> [any Event] { content.withLock { $0.events.filter { $0.name == name } } }
+
+    public var codes: [Int] { content.withLock { $0.events.map { $0.code?.rawValue ?? 0 } } }
+    public var names: [String] { content.withLock { $0.events.map { $0.name } } }
+    public var notes: [String] { content.withLock { $0.notes } }
+    public var snapshots: [StreamSnapshot] { content.withLock { $0.snapshots } }
+    public func texts(of name: String) -> [String] { events(name).map { $0.text ?? "" } }
+    public func count(_ code: EventCode) -> Int { codes.count { $0 == code.rawValue } }
+    /// The states that were reported, in their order.
+    public var states: [String] { texts(of: "stateChanged").map { String($0.dropFirst("state: ".count)) } }
+
+    /// A field of the newest event of this name, as text.
+    public func field(_ field: String, of name: String) -> String? {
+        switch events(name).last?.fields.first(where: { $0.name == field })?.value {
+        case .integer(let number): "\(number)"
+        case .number(let number): "\(number)"
+        case .text(let text): text
+        case .flag(let flag): "\(flag)"
+        case nil: nil
+        }
+    }
+}
