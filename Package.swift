@@ -30,7 +30,7 @@ let package = Package(
             name: "AudioCapture",
             dependencies: ["DevicePorts", "LinuxIO", "Media", "CALSA", "CResampler"]),
         .target(
-            name: "CameraCapture", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLibcamera"]),
+            name: "LibcameraCapture", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLibcamera"]),
         .target(
             name: "V4L2Devices",
             dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CLinux", "CV4LConvert"]),
@@ -67,7 +67,7 @@ let package = Package(
             name: "tallycam",
             dependencies: [
                 "Media", "StreamQuality", "Settings", "StreamLogic", "ApplianceLogic",
-                "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "CameraCapture", "V4L2Devices",
+                "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "LibcameraCapture", "V4L2Devices",
                 "Transport",
                 "SyntheticSources", "JSONText", "MediaPipeline",
                 "Publishing", "Receiving", "Terminal", "ApplianceRuntime",
@@ -130,7 +130,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "AudioCaptureTests", dependencies: ["AudioCapture", "MediaTestSupport", "SeededNumbers"]),
-        .testTarget(name: "CameraCaptureTests", dependencies: ["CameraCapture", "MediaTestSupport"]),
+        .testTarget(name: "LibcameraCaptureTests", dependencies: ["LibcameraCapture", "MediaTestSupport"]),
         .testTarget(
             name: "V4L2DevicesTests",
             dependencies: ["V4L2Devices", "DevicePorts", "CLinux", "CV4LConvert", "MediaTestSupport"]),
@@ -189,7 +189,7 @@ for target in package.targets where target.type != .test && !shims.contains(targ
 
 // What decides, asks devices and puts together is built for size: pixels and bytes are worked on in other targets.
 let builtForSize = [
-    "StreamQuality", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices", "CameraCapture", "BoardIO",
+    "StreamQuality", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices", "LibcameraCapture", "BoardIO",
     "JSONText", "MediaPipeline", "Receiving", "Terminal", "ApplianceRuntime", "tallycam",
 ]
 for target in package.targets where builtForSize.contains(target.name) {

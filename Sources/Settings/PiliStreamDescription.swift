@@ -1,7 +1,7 @@
 import Media
 
 /// A stream of the Pili service: the publishing half of its stream object.
-public struct PiliStream: Hashable, Sendable {
+public struct PiliStreamDescription: Hashable, Sendable {
     public enum Security: Hashable, Sendable {
         /// The bare URL.
         case none
@@ -38,7 +38,7 @@ extension SigningError: CustomStringConvertible {
 /// HMAC-SHA1 (RFC 2104) of a message: 20 bytes.
 public typealias HMACSHA1Function = (_ key: [UInt8], _ message: [UInt8]) -> [UInt8]
 
-extension PiliStream {
+extension PiliStreamDescription {
     /// A clock before 2020 has not been set: the product is younger.
     private static let earliestCredibleClock: Int64 = 1_577_836_800
 
@@ -68,7 +68,7 @@ extension PiliStream {
     }
 }
 
-extension PiliStream {
+extension PiliStreamDescription {
     static let keyNames = ["id", "title", "hub", "publishKey", "publishSecurity", "publishLifetime", "hosts"]
 
     init?(reading reader: inout ObjectReader) {

@@ -1,14 +1,14 @@
 import Media
 
 /// A stream of any RTMP service: its server URL, and its stream key unless that is part of the URL.
-public struct PlainStream: Hashable, Sendable {
+public struct PlainStreamDescription: Hashable, Sendable {
     public let url: RTMPURL
     /// A PEM file of the certificates to trust instead of the system's; a relative path is meant from
     /// the stream file's directory.
     public internal(set) var caFile: String?
 }
 
-extension PlainStream {
+extension PlainStreamDescription {
     static let keyNames = ["url", "key", "caFile"]
 
     private static let urlExample = #""url": "rtmps://live.example.com/app""#

@@ -3,8 +3,8 @@ import Media
 /// What `stream.json` says: where to publish, in one of two forms.
 public struct StreamDescription: Hashable, Sendable {
     public enum Form: Hashable, Sendable {
-        case pili(PiliStream)
-        case plain(PlainStream)
+        case pili(PiliStreamDescription)
+        case plain(PlainStreamDescription)
     }
 
     public let form: Form
@@ -17,7 +17,7 @@ public struct StreamDescription: Hashable, Sendable {
         }
     }
 
-    /// See `PlainStream.caFile`.
+    /// See `PlainStreamDescription.caFile`.
     public var caFile: String? {
         if case .plain(let stream) = form { stream.caFile } else { nil }
     }
@@ -77,34 +77,34 @@ extension StreamDescription {
     /// Checks the whole file and tells everything that is wrong with it.
     public static func decode(_ json: JSONValue) -> Decoded<StreamDescription> {
         json.decode(example: example, isConfidential: true) { reader in
-            reader.recognize(names: PlainStream.keyNames + PiliStream.keyNames)
+            reader.recognize(names: PlainStreamDescription.keyNames + PiliStreamDescription.keyNames)
             if let disabled = reader.flag("disabled", example: #""disabled": false"#), disabled.value {
                 reader.report(
                     .disabled, "disabled", at: disabled.position,
                     "the stream is disabled, nothing will be published; enable it at the service or set false",
                     example: #""disabled": false"#)
             }
-            let plainNames = PlainStream.keyNames.filter { reader.has($0) }
-            let piliNames = PiliStream.keyNames.filter { reader.has($0) }
+            let plainNames = PlainStreamDescription.keyNames.filter { reader.has($0) }
+            let piliNames = PiliStreamDescription.keyNames.filter { reader.has($0) }
             switch (plainNames.first, piliNames.first) {
             case (nil, nil):
                 // For what is nearly one of them.
-                reader.accept(names: PlainStream.keyNames + PiliStream.keyNames)
+                reader.accept(names: PlainStreamDescription.keyNames + PiliStreamDescription.keyNames)
                 reader.report(
                     .missing, "", "says nothing about where to publish: give \"url\", or the service's stream object",
                     example: example)
                 return nil
             case (_?, let piliName?) where reader.has("url"):
-                reader.accept(names: PiliStream.keyNames)
+                reader.accept(names: PiliStreamDescription.keyNames)
                 reader.report(
                     .invalidValue, piliName, "does not go together with \"url\"; keep one form of stream description",
                     example: example)
-                _ = PlainStream(reading: &reader)
+                _ = PlainStreamDescription(reading: &reader)
                 return nil
             case (_?, nil):
-                return PlainStream(reading: &reader).map { StreamDescription(form: .plain($0)) }
+                return PlainStreamDescription(reading: &reader).map { StreamDescription(form: .plain($0)) }
             case (_, _?):
-                return PiliStream(reading: &reader).map { StreamDescription(form: .pili($0)) }
+                return PiliStreamDescription(reading: &reader).map { StreamDescription(form: .pili($0)) }
             }
         }
     }

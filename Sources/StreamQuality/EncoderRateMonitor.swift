@@ -4,7 +4,7 @@ import Media
 ///
 /// OpenH264 swings by up to 40 % for some seconds after each change of bit rate, and gives too little after its
 /// frame rate was lowered. The first half second after a change is left out, then each GOP corrects.
-struct EncoderMonitor: Sendable {
+struct EncoderRateMonitor: Sendable {
     private struct Mark {
         let time: MediaTimestamp
         let bytes: Int

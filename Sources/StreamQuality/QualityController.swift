@@ -27,7 +27,7 @@ public struct QualityController: Sendable {
     public internal(set) var operatingPoint: OperatingPoint
     var state: State
     var link: LinkEstimator
-    var monitor: EncoderMonitor
+    var monitor: EncoderRateMonitor
     var schedule: ProbeSchedule
     var crossing: TierSwitchWatch
     /// Where the buffer was at the last measurement.
@@ -46,7 +46,7 @@ public struct QualityController: Sendable {
     public init(settings: QualitySettings, now: MediaTimestamp) {
         self.settings = settings
         link = LinkEstimator(gopDuration: settings.tuning.gopDuration)
-        monitor = EncoderMonitor(settings.tuning)
+        monitor = EncoderRateMonitor(settings.tuning)
         schedule = ProbeSchedule(settings.tuning)
         crossing = TierSwitchWatch(settings.tuning)
         state = .steady(lowSince: now)

@@ -3,7 +3,7 @@ import LinuxIO
 
 /// Standard input as the place of commands: a terminal, while the program is in its foreground, or whatever else
 /// was asked for by `--commands`. Used from the main thread.
-public final class CommandInput {
+public final class StandardInputCommands {
     /// Longer lines are no commands; what is too much is thrown away.
     private static let longestLine = 512
 

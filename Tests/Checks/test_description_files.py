@@ -9,7 +9,7 @@ from swift_source import CHECKOUT
 
 PAPER = CHECKOUT / "docs/appliance.md"
 SOURCES = {
-    "stream.json": ["StreamDescription", "PlainStream", "PiliStream"],
+    "stream.json": ["StreamDescription", "PlainStreamDescription", "PiliStreamDescription"],
     "device.json": ["DeviceDescription"],
     "network.json": ["NetworkDescription"],
     "board.json": ["BoardDescription"],

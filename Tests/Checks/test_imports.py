@@ -25,7 +25,7 @@ RIM = {
     "Transport": {"CLinux", "CMbedTLS"},
     "SyntheticSources": set(),
     "JSONText": {"CRapidJSON"},
-    "CameraCapture": {"CLibcamera"},
+    "LibcameraCapture": {"CLibcamera"},
     "V4L2Devices": {"CLinux", "CV4LConvert"},
     "BoardIO": {"CGPIOD"},
 }
@@ -113,7 +113,7 @@ def test_the_manifest_links_only_what_the_design_allows():
         ("Transport", "import Publishing"),
         ("MediaPipeline", "import V4L2Devices"),
         ("MediaPipeline", "import RTMP"),
-        ("Publishing", "import CameraCapture"),
+        ("Publishing", "import LibcameraCapture"),
         ("Publishing", "import Terminal"),
         ("Receiving", "import Publishing"),
         ("Terminal", "import Transport"),

@@ -2,7 +2,7 @@ import Glibc
 import MediaTestSupport
 import Testing
 
-@testable import CameraCapture
+@testable import LibcameraCapture
 
 /// Reasons why there is no camera, from a /dev and a /sys of the test's own.
 @Suite struct CameraAbsenceTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CameraCapture
+@testable import LibcameraCapture
 
 @Suite struct CameraChoiceTests {
     private let cameras = [

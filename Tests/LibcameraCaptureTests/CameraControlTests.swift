@@ -2,7 +2,7 @@ import DevicePorts
 import Media
 import Testing
 
-@testable import CameraCapture
+@testable import LibcameraCapture
 
 @Suite struct CameraControlTests {
     private let exposure = CameraControl(name: "ExposureTime", kind: .integer, minimum: 100, maximum: 66_666)

@@ -351,7 +351,7 @@ extension [QualityAction] {
 
     /// An encoder that gives `given` times what is wanted, for some seconds.
     private func run(
-        _ monitor: inout EncoderMonitor, from start: Double, seconds: Double, given: Double, skipped: Double = 0
+        _ monitor: inout EncoderRateMonitor, from start: Double, seconds: Double, given: Double, skipped: Double = 0
     ) -> Int {
         var corrections = 0
         for step in 0...Int(seconds * 10) {
@@ -366,39 +366,39 @@ extension [QualityAction] {
     }
 
     @Test func whatIsGivenAsWantedIsNotCorrected() {
-        var monitor = EncoderMonitor()
+        var monitor = EncoderRateMonitor()
         #expect(run(&monitor, from: 0, seconds: 20, given: 1.05) == 0)
         #expect(monitor.correction == 1)
     }
 
     @Test func tooMuchIsCorrectedByAsMuch() {
-        var monitor = EncoderMonitor()
+        var monitor = EncoderRateMonitor()
         #expect(run(&monitor, from: 0, seconds: 2.1, given: 1.25) == 1)
         #expect(abs(monitor.correction - 0.8) < 0.02)
     }
 
     @Test func tooLittleIsHardlyCorrectedAsTheSceneMayBeSimple() {
-        var monitor = EncoderMonitor()
+        var monitor = EncoderRateMonitor()
         _ = run(&monitor, from: 0, seconds: 30, given: 0.3)
         #expect(monitor.correction == 1.1)
     }
 
     @Test func afterTheFrameRateFellTooLittleIsCorrected() {
-        var monitor = EncoderMonitor()
+        var monitor = EncoderRateMonitor()
         monitor.encoderChanged(now: .zero, frameRateFell: true)
         _ = run(&monitor, from: 0, seconds: 6, given: 0.7)
         #expect(monitor.correction > 1.25)
     }
 
     @Test func theFirstHalfSecondAfterAChangeIsLeftOut() {
-        var monitor = EncoderMonitor()
+        var monitor = EncoderRateMonitor()
         monitor.encoderChanged(now: MediaScript.time(1), frameRateFell: false)
         #expect(run(&monitor, from: 1, seconds: 0.4, given: 5) == 0)
         #expect(run(&monitor, from: 1.5, seconds: 1.9, given: 5) == 0, "and then a GOP is waited for")
     }
 
     @Test func skippedFramesAreCounted() {
-        var monitor = EncoderMonitor()
+        var monitor = EncoderRateMonitor()
         _ = run(&monitor, from: 0, seconds: 2.1, given: 1, skipped: 0.6)
         #expect(abs(monitor.skippedShare - 0.6) < 0.05)
     }

@@ -5,17 +5,17 @@ import Testing
 @testable import Terminal
 
 @Suite("Command input")
-struct CommandInputTests {
+struct StandardInputCommandsTests {
     private let pipe: Pipe
 
     init() throws { pipe = try Pipe() }
 
-    private func input() throws -> CommandInput {
-        try #require(CommandInput(isAskedFor: true, editsLines: true, from: pipe.descriptor))
+    private func input() throws -> StandardInputCommands {
+        try #require(StandardInputCommands(isAskedFor: true, editsLines: true, from: pipe.descriptor))
     }
 
     @Test func aPipeIsAPlaceOfCommandsWhenAskedFor() throws {
-        #expect(CommandInput(isAskedFor: false, editsLines: false, from: pipe.descriptor) == nil)
+        #expect(StandardInputCommands(isAskedFor: false, editsLines: false, from: pipe.descriptor) == nil)
         let input = try input()
         #expect(input.fileDescriptor >= 0)
         #expect(!input.isInBackground)
@@ -39,10 +39,10 @@ struct CommandInputTests {
     }
 
     /// Input of a pipe whose other end is closed after this text.
-    private func openAndClose(_ text: String) throws -> CommandInput? {
+    private func openAndClose(_ text: String) throws -> StandardInputCommands? {
         let pipe = try Pipe()
         pipe.write(text)
-        return CommandInput(isAskedFor: true, editsLines: false, from: pipe.descriptor)
+        return StandardInputCommands(isAskedFor: true, editsLines: false, from: pipe.descriptor)
     }
 
     @Test func whatIsTooLongIsNoCommand() throws {
@@ -55,7 +55,7 @@ struct CommandInputTests {
 
     @Test func aTerminalThatAnotherProgramHasIsLeftAlone() throws {
         let terminal = try PseudoTerminal()
-        let input = try #require(CommandInput(isAskedFor: false, editsLines: true, from: terminal.terminal))
+        let input = try #require(StandardInputCommands(isAskedFor: false, editsLines: true, from: terminal.terminal))
         #expect(input.isInBackground)
         #expect(input.fileDescriptor == -1)
         #expect(input.takeLines() == [])

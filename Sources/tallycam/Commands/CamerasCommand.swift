@@ -1,5 +1,5 @@
 import AudioCapture
-import CameraCapture
+import LibcameraCapture
 import DevicePorts
 import Glibc
 import JSONText

@@ -40,7 +40,7 @@ private final class LiveCommand {
     /// The failure that ended the stream, or `nil`; then nothing follows.
     private let ends: Mailbox<(any Error)?>
     /// `nil` where standard input is no place of commands.
-    private let input: CommandInput?
+    private let input: StandardInputCommands?
 
     /// - Parameter takesCommands: on standard input, whatever it is; `nil` where media comes from there.
     init(takesCommands: Bool?, console: Console, view: StreamView) throws {
@@ -48,7 +48,7 @@ private final class LiveCommand {
         self.view = view
         commands = try Mailbox()
         ends = try Mailbox()
-        input = takesCommands.flatMap { CommandInput(isAskedFor: $0, editsLines: console.hasTerminal) }
+        input = takesCommands.flatMap { StandardInputCommands(isAskedFor: $0, editsLines: console.hasTerminal) }
         signals = try SignalFD([SIGINT, SIGTERM, SIGUSR1])
     }
 

@@ -1,6 +1,6 @@
 import ApplianceLogic
 import AudioCapture
-import CameraCapture
+import LibcameraCapture
 import V4L2Devices
 
 /// What the files could name in place of a camera or microphone that was not there. It opens devices, which may take its

@@ -1,4 +1,4 @@
-import CameraCapture
+import LibcameraCapture
 import DevicePorts
 import LinuxIO
 import Media
