@@ -27,7 +27,7 @@ final class PublishConnection {
     // overlapping accesses while the program runs.
     @exclusivity(unchecked) private var session: PublishSession
     /// A media message that is not wholly written, and how much of it is.
-    @exclusivity(unchecked) private var message: ChunkedMessage?
+    @exclusivity(unchecked) private var message: ChunkedMediaMessage?
     @exclusivity(unchecked) private var messageOffset = 0
     /// Commands and control messages; they go out between media messages.
     @exclusivity(unchecked) private var control: [UInt8] = []
@@ -111,7 +111,7 @@ final class PublishConnection {
         return try send(metadata)
     }
 
-    private func send(_ chunked: ChunkedMessage) throws -> [Event] {
+    private func send(_ chunked: ChunkedMediaMessage) throws -> [Event] {
         // As a rule all of it fits at once, and nothing has to be kept.
         let written = try write(chunked, from: 0)
         if written < chunked.byteCount {
@@ -208,7 +208,7 @@ final class PublishConnection {
 
     /// Writes what fits.
     /// - Returns: how much of the message is written now.
-    private func write(_ chunked: ChunkedMessage, from start: Int) throws -> Int {
+    private func write(_ chunked: ChunkedMediaMessage, from start: Int) throws -> Int {
         let stream = stream
         var offset = start
         while offset < chunked.byteCount {

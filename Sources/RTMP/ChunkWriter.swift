@@ -8,7 +8,8 @@ enum ChunkStreamID {
     static let video: UInt8 = 6
 }
 
-/// Cuts messages into chunks (RTMP 1.0 section 5.3). Every message starts with a
+/// Cuts commands and control messages into chunks (RTMP 1.0 section 5.3); media, which is not copied for that, goes through
+/// `MediaChunker` and `ChunkedMediaMessage`. Every message starts with a
 /// type 0 header: its absolute timestamp leaves nothing to disagree about
 /// after drops and wraps, for four bytes more than a delta.
 public struct ChunkWriter: Sendable {

@@ -4,7 +4,7 @@
 /// On the wire: first chunk header and FLV prefix, then payload; where the message is longer
 /// than a chunk, a continuation header every `chunkSize` bytes. All continuation headers of
 /// one message are the same bytes, so there is nothing to allocate.
-public struct ChunkedMessage: Sendable {
+public struct ChunkedMediaMessage: Sendable {
     /// In memory order: 32 bytes for the first chunk's header and what goes before the payload, then 8 for
     /// the continuation header, a type 3 header with the extended timestamp if there is one.
     @usableFromInline typealias Headers = (UInt64, UInt64, UInt64, UInt64, UInt64)

@@ -26,7 +26,7 @@ struct MediaChunker: Sendable {
     /// Sets time zero, which the first packet sets otherwise.
     mutating func mediaStarted(at time: MediaTimestamp) { base = time }
 
-    mutating func chunk(_ packet: EncodedPacket) -> ChunkedMessage {
+    mutating func chunk(_ packet: EncodedPacket) -> ChunkedMediaMessage {
         switch packet.kind {
         case .video(let isKeyframe):
             if base == nil { base = packet.decodeTime }
@@ -48,7 +48,7 @@ struct MediaChunker: Sendable {
     }
 
     /// Sends a tag as it is, with its own timestamp.
-    func chunk(_ tag: FLVTag) -> ChunkedMessage {
+    func chunk(_ tag: FLVTag) -> ChunkedMediaMessage {
         switch tag.kind {
         case .audio: message(.audio, tag.timestamp, ChunkStreamID.audio, .none, tag.body)
         case .video: message(.video, tag.timestamp, ChunkStreamID.video, .none, tag.body)
@@ -58,7 +58,7 @@ struct MediaChunker: Sendable {
         }
     }
 
-    func chunk(dataFrame: [UInt8], at time: MediaTimestamp) -> ChunkedMessage {
+    func chunk(dataFrame: [UInt8], at time: MediaTimestamp) -> ChunkedMediaMessage {
         message(.dataAMF0, timestamp(milliseconds(of: time)), ChunkStreamID.data, .none, dataFrame[...])
     }
 
@@ -72,19 +72,19 @@ struct MediaChunker: Sendable {
         firstTimestamp &+ UInt32(truncatingIfNeeded: milliseconds)
     }
 
-    private func videoMessage(_ packet: EncodedPacket, _ prefix: MessagePrefix) -> ChunkedMessage {
+    private func videoMessage(_ packet: EncodedPacket, _ prefix: MessagePrefix) -> ChunkedMediaMessage {
         message(.video, timestamp(latestVideo), ChunkStreamID.video, prefix, packet.payload[...])
     }
 
-    private func audioMessage(_ packet: EncodedPacket, _ prefix: MessagePrefix) -> ChunkedMessage {
+    private func audioMessage(_ packet: EncodedPacket, _ prefix: MessagePrefix) -> ChunkedMediaMessage {
         message(.audio, timestamp(latestAudio), ChunkStreamID.audio, prefix, packet.payload[...])
     }
 
     private func message(
         _ type: MessageType, _ timestamp: UInt32, _ chunkStreamID: UInt8, _ prefix: MessagePrefix,
         _ payload: ArraySlice<UInt8>
-    ) -> ChunkedMessage {
-        ChunkedMessage(
+    ) -> ChunkedMediaMessage {
+        ChunkedMediaMessage(
             type: type, timestamp: timestamp, streamID: streamID, chunkStreamID: chunkStreamID, prefix: prefix,
             payload: payload, chunkSize: chunkSize)
     }

@@ -172,14 +172,14 @@ extension PublishSession {
     public mutating func mediaStarted(at time: MediaTimestamp) { chunker.mediaStarted(at: time) }
 
     /// Cuts a packet into chunks, with FLV's media header before its payload. No byte is copied.
-    public mutating func chunk(_ packet: EncodedPacket) -> ChunkedMessage {
+    public mutating func chunk(_ packet: EncodedPacket) -> ChunkedMediaMessage {
         let message = chunker.chunk(packet)
         sentByteCount &+= UInt64(message.byteCount)
         return message
     }
 
     /// Cuts an FLV tag into chunks, with its own timestamp. `onMetaData` is sent as `@setDataFrame`.
-    public mutating func chunk(_ tag: FLVTag) -> ChunkedMessage {
+    public mutating func chunk(_ tag: FLVTag) -> ChunkedMediaMessage {
         let message = chunker.chunk(tag)
         sentByteCount &+= UInt64(message.byteCount)
         return message
@@ -188,7 +188,7 @@ extension PublishSession {
     /// The configuration's metadata, to be sent before the first packet of a connection and at its time: a stream that
     /// goes on after a loss does not start at zero again.
     /// - Returns: `nil` when the media brings its own.
-    public mutating func chunkMetadata(at time: MediaTimestamp) -> ChunkedMessage? {
+    public mutating func chunkMetadata(at time: MediaTimestamp) -> ChunkedMediaMessage? {
         guard let metadata = configuration.metadata else { return nil }
         let message = chunker.chunk(
             dataFrame: metadata.dataFrame(encoderName: configuration.encoderName), at: time)

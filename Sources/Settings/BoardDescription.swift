@@ -57,7 +57,7 @@ extension BoardDescription {
         }
     }
 
-    private static func readLine(_ key: String, _ reader: inout ObjectReader) -> Line? {
+    private static func readLine(_ key: String, _ reader: inout DescriptionReader) -> Line? {
         reader.object(key, example: "\"\(key)\": {\"line\": \"GPIO17\", \"activeLow\": true}") { line in
             let chip = line.name("chip", example: #""chip": "pinctrl-bcm2835""#)
             let name = line.name("line", required: true, example: #""line": "GPIO17""#)
@@ -66,7 +66,7 @@ extension BoardDescription {
         }
     }
 
-    private static func readDevice(_ key: String, example: String, _ reader: inout ObjectReader) -> String? {
+    private static func readDevice(_ key: String, example: String, _ reader: inout DescriptionReader) -> String? {
         guard let path = reader.name(key, example: example) else { return nil }
         guard path.hasPrefix("/dev/"), !path.split(separator: "/").contains("..") else {
             reader.report(.invalidValue, key, "must be a device file below /dev, without \"..\"", example: example)
@@ -75,7 +75,7 @@ extension BoardDescription {
         return path
     }
 
-    private static func refuseSharedLines(_ board: BoardDescription, _ reader: inout ObjectReader) {
+    private static func refuseSharedLines(_ board: BoardDescription, _ reader: inout DescriptionReader) {
         let uses = [("button", board.button), ("statusLED", board.statusLED), ("flashLED", board.flashLED)]
         for (index, use) in uses.enumerated() {
             guard let line = use.1 else { continue }

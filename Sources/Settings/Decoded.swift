@@ -23,11 +23,11 @@ extension JSONValue {
     /// Decodes a whole file: `read` takes the root object; duplicates anywhere are errors.
     /// - Parameter isConfidential: the file holds secrets: of its keys only those are named that are known, or nearly.
     func decode<Value>(
-        example: String, isConfidential: Bool = false, _ read: (inout ObjectReader) -> Value?
+        example: String, isConfidential: Bool = false, _ read: (inout DescriptionReader) -> Value?
     ) -> Decoded<Value> {
         var faults: [DescriptionFault] = []
         guard
-            var reader = ObjectReader(
+            var reader = DescriptionReader(
                 self, path: "", isConfidential: isConfidential, example: example, faults: &faults)
         else { return Decoded(nil, faults: faults, keys: DescriptionKeys()) }
         let value = read(&reader)

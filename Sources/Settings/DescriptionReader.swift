@@ -6,7 +6,7 @@ struct Located<Value> {
 
 /// Reads one JSON object key by key and collects everything that is wrong with it, instead of
 /// stopping at the first fault. `null` counts as absent.
-struct ObjectReader {
+struct DescriptionReader {
     /// Dotted path of this object; empty for the root.
     let path: String
     let position: TextPosition
@@ -206,10 +206,10 @@ struct ObjectReader {
 
     /// An object below this one; its faults join this one's.
     mutating func object<Result>(
-        _ name: String, required: Bool = false, example: String, _ read: (inout ObjectReader) -> Result?
+        _ name: String, required: Bool = false, example: String, _ read: (inout DescriptionReader) -> Result?
     ) -> Result? {
         guard let value = value(name, required: required, example: example),
-            var reader = ObjectReader(
+            var reader = DescriptionReader(
                 value, path: keyPath(name), isConfidential: isConfidential, example: example, faults: &faults)
         else { return nil }
         let result = read(&reader)
@@ -219,12 +219,12 @@ struct ObjectReader {
 
     /// The objects of a list; each one's faults join this one's.
     mutating func objects<Result>(
-        _ name: String, example: String, _ read: (inout ObjectReader) -> Result?
+        _ name: String, example: String, _ read: (inout DescriptionReader) -> Result?
     ) -> [Result]? {
         elements(name, example: example)?.enumerated().compactMap { index, element in
             let path = keyPath("\(name)[\(index)]")
             guard
-                var reader = ObjectReader(
+                var reader = DescriptionReader(
                     element, path: path, isConfidential: isConfidential, example: example, faults: &faults)
             else { return nil }
             let result = read(&reader)
@@ -233,7 +233,7 @@ struct ObjectReader {
         }
     }
 
-    private mutating func take(_ below: ObjectReader, withKeys: Bool = true) {
+    private mutating func take(_ below: DescriptionReader, withKeys: Bool = true) {
         faults += below.finished()
         if withKeys { keys.take(below.keys) }
         for name in below.allNames where !namesBelow.contains(name) { namesBelow.append(name) }

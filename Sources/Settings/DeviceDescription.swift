@@ -100,7 +100,7 @@ extension DeviceDescription {
         }
     }
 
-    private mutating func readFrame(_ reader: inout ObjectReader, _ vocabulary: DeviceVocabulary) {
+    private mutating func readFrame(_ reader: inout DescriptionReader, _ vocabulary: DeviceVocabulary) {
         if let name = reader.name("camera", example: #""camera": "auto""#) { camera = name }
         let example = #""dimension": "640x480""#
         if let text = reader.text("dimension", example: example) {
@@ -121,7 +121,7 @@ extension DeviceDescription {
         if let flag = reader.flag("mirrored", example: #""mirrored": true"#) { mirrored = flag.value }
     }
 
-    private mutating func readQuality(_ reader: inout ObjectReader, _ vocabulary: DeviceVocabulary) {
+    private mutating func readQuality(_ reader: inout DescriptionReader, _ vocabulary: DeviceVocabulary) {
         let words = vocabulary.videoQualities
         let example = #""quality": {"lowest": "Low1", "start": "Medium1", "highest": "Medium3"}"#
         let given: (lowest: String?, start: String?, highest: String?)? = reader.object("quality", example: example) {
@@ -151,7 +151,7 @@ extension DeviceDescription {
         }
     }
 
-    private mutating func readAudio(_ reader: inout ObjectReader, _ vocabulary: DeviceVocabulary) {
+    private mutating func readAudio(_ reader: inout DescriptionReader, _ vocabulary: DeviceVocabulary) {
         let example = #""audio": {"source": "microphone", "quality": "High2"}"#
         let given: (source: String?, quality: String?)? = reader.object("audio", example: example) { audio in
             (
@@ -163,7 +163,7 @@ extension DeviceDescription {
         audioQuality = given?.quality ?? audioQuality
     }
 
-    private mutating func readBuffer(_ reader: inout ObjectReader) {
+    private mutating func readBuffer(_ reader: inout DescriptionReader) {
         let example = #""buffer": {"seconds": 3, "lowThreshold": 0.2, "highThreshold": 0.8}"#
         let given: (seconds: Double?, low: Double?, high: Double?)? = reader.object("buffer", example: example) {
             buffer in
@@ -184,7 +184,7 @@ extension DeviceDescription {
         }
     }
 
-    private mutating func readBehaviour(_ reader: inout ObjectReader) {
+    private mutating func readBehaviour(_ reader: inout DescriptionReader) {
         if reader.isText("reconnectAttempts") {
             _ = reader.choice("reconnectAttempts", of: ["endless"], example: #""reconnectAttempts": "endless""#)
         } else {

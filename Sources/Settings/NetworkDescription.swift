@@ -46,7 +46,7 @@ extension NetworkDescription {
         }
     }
 
-    private mutating func readHostName(_ reader: inout ObjectReader) {
+    private mutating func readHostName(_ reader: inout DescriptionReader) {
         let example = #""hostName": "camera-2""#
         guard let name = reader.text("hostName", example: example) else { return }
         let isLabel =
@@ -61,7 +61,7 @@ extension NetworkDescription {
         }
     }
 
-    private mutating func readCountry(_ reader: inout ObjectReader) {
+    private mutating func readCountry(_ reader: inout DescriptionReader) {
         let example = #""country": "DE""#
         guard let text = reader.text("country", example: example) else { return }
         if text.value.utf8.count == 2, text.value.utf8.allSatisfy(\.isASCIILetter) {
@@ -72,7 +72,7 @@ extension NetworkDescription {
         }
     }
 
-    private mutating func readTimeServers(_ reader: inout ObjectReader) {
+    private mutating func readTimeServers(_ reader: inout DescriptionReader) {
         let example = #""timeServers": ["pool.ntp.org"]"#
         for (key, text) in reader.texts("timeServers", example: example) ?? [] {
             do {
@@ -88,7 +88,7 @@ extension NetworkDescription.WiFi {
     private static let passwordExample = #""password": "the network's password""#
 
     /// An entry that is wrong gives no network: what was meant to be protected is never joined as an open one.
-    init?(reading reader: inout ObjectReader) {
+    init?(reading reader: inout DescriptionReader) {
         let ssid = reader.text("ssid", required: true, example: #""ssid": "Studio""#)
         let password = Self.readPassword(&reader)
         let isHidden = reader.flag("hidden", example: #""hidden": true"#)?.value ?? false
@@ -106,7 +106,7 @@ extension NetworkDescription.WiFi {
     }
 
     /// Whether an entry without a password that could be used is to be an open network.
-    private static func isMeantOpen(_ reader: inout ObjectReader) -> Bool {
+    private static func isMeantOpen(_ reader: inout DescriptionReader) -> Bool {
         if let place = reader.mention(of: "password") {
             if !reader.has("password") {
                 reader.report(
@@ -126,7 +126,7 @@ extension NetworkDescription.WiFi {
     }
 
     /// WPA's passphrase or pre-shared key (IEEE 802.11 annex J.4).
-    private static func readPassword(_ reader: inout ObjectReader) -> Secret? {
+    private static func readPassword(_ reader: inout DescriptionReader) -> Secret? {
         guard let text = reader.text("password", example: passwordExample) else { return nil }
         let bytes = text.value.utf8
         let isPassphrase = (8...63).contains(bytes.count) && bytes.allSatisfy { (0x20...0x7E).contains($0) }

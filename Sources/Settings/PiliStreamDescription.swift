@@ -71,7 +71,7 @@ extension PiliStreamDescription {
 extension PiliStreamDescription {
     static let keyNames = ["id", "title", "hub", "publishKey", "publishSecurity", "publishLifetime", "hosts"]
 
-    init?(reading reader: inout ObjectReader) {
+    init?(reading reader: inout DescriptionReader) {
         Self.checkBookkeeping(&reader)
         let identity = Self.readIdentity(&reader)
         let security = Self.readSecurity(&reader)
@@ -91,7 +91,7 @@ extension PiliStreamDescription {
     }
 
     /// What the service notes for itself: nothing here needs it, but a slip in it is a slip in the file.
-    private static func checkBookkeeping(_ reader: inout ObjectReader) {
+    private static func checkBookkeeping(_ reader: inout DescriptionReader) {
         reader.moment("createdAt", example: #""createdAt": "2015-08-22T03:43:55.550Z""#)
         reader.moment("updatedAt", example: #""updatedAt": "2015-08-22T03:43:55.550Z""#)
         _ = reader.integer("disabledTill", in: -1...(1 << 53), example: #""disabledTill": 0"#)
@@ -99,7 +99,7 @@ extension PiliStreamDescription {
     }
 
     /// Hub and title, or what `id` (`zone.hub.title`) says where one of them is absent.
-    private static func readIdentity(_ reader: inout ObjectReader) -> (hub: String, title: String)? {
+    private static func readIdentity(_ reader: inout DescriptionReader) -> (hub: String, title: String)? {
         let id = reader.text("id", example: #""id": "z1.my-hub.front-door""#)
         let parts = id?.value.split(separator: ".", omittingEmptySubsequences: false).map(String.init) ?? []
         let fromID = parts.count == 3 ? (hub: parts[1], title: parts[2]) : nil
@@ -135,7 +135,7 @@ extension PiliStreamDescription {
         return (hubName, titleName)
     }
 
-    private static func readSecurity(_ reader: inout ObjectReader) -> Security? {
+    private static func readSecurity(_ reader: inout DescriptionReader) -> Security? {
         let words = ["dynamic", "static", "expiring", "none"]
         let example = #""publishSecurity": "dynamic""#
         let isGiven = reader.has("publishSecurity")
@@ -165,7 +165,7 @@ extension PiliStreamDescription {
         }
     }
 
-    private static func readHost(_ reader: inout ObjectReader) -> NetworkHost? {
+    private static func readHost(_ reader: inout DescriptionReader) -> NetworkHost? {
         let example = #""rtmp": "publish.example.com""#
         guard let text = reader.text("rtmp", required: true, example: example) else { return nil }
         do {

@@ -13,7 +13,7 @@ extension PlainStreamDescription {
 
     private static let urlExample = #""url": "rtmps://live.example.com/app""#
 
-    init?(reading reader: inout ObjectReader) {
+    init?(reading reader: inout DescriptionReader) {
         let urlText = reader.text("url", required: true, example: Self.urlExample)
         let keyIsGiven = reader.has("key")
         let key = Self.readKey(&reader)
@@ -46,7 +46,7 @@ extension PlainStreamDescription {
         self.init(url: url, caFile: caFile?.value)
     }
 
-    private static func readKey(_ reader: inout ObjectReader) -> Secret? {
+    private static func readKey(_ reader: inout DescriptionReader) -> Secret? {
         let example = #""key": "ab12-cd34-ef56""#
         guard let key = reader.text("key", example: example) else { return nil }
         guard !key.value.isEmpty, key.value.utf8.allSatisfy(\.isVisibleASCII) else {

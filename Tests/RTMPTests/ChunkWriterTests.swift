@@ -61,8 +61,8 @@ struct ChunkWriterTests {
 struct ChunkedMessageTests {
     static func message(
         timestamp: UInt32, prefix: MessagePrefix = .none, payload: [UInt8], chunkSize: Int
-    ) -> ChunkedMessage {
-        ChunkedMessage(
+    ) -> ChunkedMediaMessage {
+        ChunkedMediaMessage(
             type: .video, timestamp: timestamp, streamID: 1, chunkStreamID: 6, prefix: prefix, payload: payload[...],
             chunkSize: chunkSize)
     }
@@ -127,7 +127,7 @@ struct ChunkedMessageTests {
     func manyChunks() {
         let payload = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 % 255) }
         let message = Self.message(timestamp: 0x0100_0000, payload: payload, chunkSize: 128)
-        message.withSlices(from: 0) { #expect($0.count == ChunkedMessage.maximumSliceCount) }
+        message.withSlices(from: 0) { #expect($0.count == ChunkedMediaMessage.maximumSliceCount) }
         var expected: [UInt8] = []
         ChunkWriter(chunkSize: 128).append(
             Message(type: .video, timestamp: 0x0100_0000, streamID: 1, payload: payload), chunkStreamID: 6,

@@ -37,7 +37,7 @@ struct ScriptedServer {
     }
 
     /// What a server reads of a media message.
-    func read(_ message: ChunkedMessage) throws -> [Message] {
+    func read(_ message: ChunkedMediaMessage) throws -> [Message] {
         var reader = ChunkReader()
         reader.chunkSize = session.configuration.chunkSize
         return try reader.messages(in: message.wireBytes())

@@ -47,7 +47,7 @@ extension ChunkReader {
     }
 }
 
-extension ChunkedMessage {
+extension ChunkedMediaMessage {
     /// The bytes from `offset` on, over as many calls as it takes.
     func wireBytes(from offset: Int = 0) -> [UInt8] {
         var result: [UInt8] = []

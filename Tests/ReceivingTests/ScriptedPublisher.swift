@@ -37,7 +37,7 @@ final class ScriptedPublisher {
 
     func send(_ tag: FLVTag) { append(session.chunk(tag)) }
 
-    private func append(_ message: ChunkedMessage) {
+    private func append(_ message: ChunkedMediaMessage) {
         message.withSlices(from: 0) { slices in outgoing += slices.joined() }
     }
 
