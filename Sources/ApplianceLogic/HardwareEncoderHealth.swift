@@ -44,7 +44,8 @@ public struct HardwareEncoderHealth: Hashable, Sendable {
     /// - Parameters:
     ///   - isIdle: nothing is live, nor wanted.
     ///   - isAllowed: the board's description lets the machine restart itself for this.
-    /// - Returns: whether a restart is to be asked for now. `restartRefused` when it is not done. How often at most is `RestartLimit`'s.
+    /// - Returns: whether a restart is to be asked for now. `restartRefused` when it is not done.
+    ///   How often at most is `RestartLimit`'s.
     public mutating func wantsRestart(isIdle: Bool, isAllowed: Bool, now: MediaTimestamp) -> Bool {
         guard isDead, isIdle, isAllowed else {
             idleSince = nil
