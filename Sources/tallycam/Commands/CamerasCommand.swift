@@ -1,8 +1,8 @@
 import AudioCapture
-import LibcameraCapture
 import DevicePorts
 import Glibc
 import JSONText
+import LibcameraCapture
 import LinuxIO
 import Media
 import StreamLogic

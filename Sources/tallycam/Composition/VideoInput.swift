@@ -1,5 +1,5 @@
-import LibcameraCapture
 import DevicePorts
+import LibcameraCapture
 import LinuxIO
 import Media
 import MediaPipeline
