@@ -41,6 +41,11 @@ public protocol VideoEncoder: AnyObject {
     /// Changes the target while running; the connection and the headers stay.
     func setBitrate(_ bitrate: Bitrate) throws
 
+    /// Encodes frames of another size from a keyframe on, which comes with a header of its own; frames go in as before and are
+    /// scaled. What it takes, a moment of the old size included, is the encoder's business.
+    /// - Throws: when it cannot; it goes on as it is.
+    func resize(to configuration: VideoEncoderConfiguration) throws
+
     /// Changes how many frames come in per second, and how many of them lie from one keyframe
     /// to the next; the connection and the headers stay.
     func setFrameRate(_ frameRate: FrameRate, keyframeInterval: Int) throws

@@ -8,6 +8,8 @@ public struct FrameSize: Hashable, Sendable {
         self.height = height
     }
 
+    public var pixelCount: Int { width * height }
+
     /// 16x16 macroblocks that cover the frame (H.264 section 6.3).
     public var macroblocks: Int { ((width + 15) / 16) * ((height + 15) / 16) }
 }

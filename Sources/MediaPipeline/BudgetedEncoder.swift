@@ -52,18 +52,32 @@ extension OpenH264Encoder: ImmediateEncoder {}
 
 /// Software as a stream's plain choice, on the video thread.
 public final class SoftwareVideoEncoder: VideoEncoder {
-    private let encoder: any ImmediateEncoder
+    private var encoder: any ImmediateEncoder
+    private let make: (VideoEncoderConfiguration) throws -> any ImmediateEncoder
     private let output: EncodedOutput
+    /// Passes over frames by encoders before this one.
+    private var earlierConversions = 0
 
-    public init(_ encoder: any ImmediateEncoder, _ output: VideoOutput) {
-        self.encoder = encoder
+    /// - Parameter make: opens the encoder, now and for each other size.
+    public init(
+        _ configuration: VideoEncoderConfiguration, _ output: VideoOutput,
+        make: @escaping (VideoEncoderConfiguration) throws -> any ImmediateEncoder
+    ) throws {
+        encoder = try make(configuration)
+        self.make = make
         let source = output.makeSource()
         output.listen(to: source)
         self.output = source.output
     }
 
     public let pendingFrameCount = 0
-    public var conversionCount: Int { encoder.conversionCount }
+    public var conversionCount: Int { earlierConversions + encoder.conversionCount }
+
+    public func resize(to configuration: VideoEncoderConfiguration) throws {
+        let successor = try make(configuration)
+        earlierConversions += encoder.conversionCount
+        encoder = successor
+    }
 
     public func submit(_ frame: CapturedFrame) throws { output(try encoder.encode(frame)) }
     public func finish() {}

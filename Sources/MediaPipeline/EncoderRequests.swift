@@ -11,6 +11,8 @@ public final class EncoderRequests: Sendable {
         var replacement: VideoEncoderConfiguration?
         /// The pause of `SharedSendBuffer` in which the stream waits for it.
         var pause: Int?
+        /// Frames of another size, in a stream that goes on.
+        var resize: VideoEncoderConfiguration?
         var setting: (bitrate: Bitrate, frameRate: FrameRate)?
         var isKeyframeWanted = false
     }
@@ -44,12 +46,15 @@ public final class EncoderRequests: Sendable {
     /// - Parameters:
     ///   - isMuted: `nil` to leave it.
     ///   - replacement: a new encoder, with which it starts.
+    ///   - resize: what the encoder is to be for frames of another size.
     public func perform(
-        _ actions: [QualityAction], isMuted: Bool? = nil, replacement: VideoEncoderConfiguration? = nil
+        _ actions: [QualityAction], isMuted: Bool? = nil, replacement: VideoEncoderConfiguration? = nil,
+        resize: VideoEncoderConfiguration? = nil
     ) {
         orders.withLock { orders in
             // The stream may still wait for the one that this one comes in place of.
             if let replacement { orders.video = VideoRequests(replacement: replacement, pause: orders.video.pause) }
+            if let resize { orders.video.resize = resize }
             var audio = AudioRequests(isMuted: isMuted)
             var startsAtKeyframe = false
             for action in actions {
@@ -59,7 +64,7 @@ public final class EncoderRequests: Sendable {
                 case .requestKeyframe:
                     orders.video.isKeyframeWanted = true
                     startsAtKeyframe = true
-                case .discardWaitingVideo, .restartStream, .reportChange: break
+                case .resizeVideo, .discardWaitingVideo, .restartStream, .reportChange: break
                 }
             }
             guard audio.bitrate != nil || audio.isMuted != nil else { return }

@@ -20,27 +20,32 @@ public final class FallbackEncoder: VideoEncoder {
     }
 
     /// What opens the hardware, on its thread: for the configuration as it is by then, and frames in a layout and a memory.
+    /// `isProven` says that the node encodes already: there is no need to try before.
     public typealias HardwareOpening =
-        @Sendable (VideoEncoderConfiguration, FrameLayout, FrameMemoryKind) throws -> any PolledVideoEncoder
+        @Sendable (VideoEncoderConfiguration, FrameLayout, FrameMemoryKind, _ isProven: Bool) throws
+        -> any PolledVideoEncoder
 
-    public private(set) var configuration: VideoEncoderConfiguration
+    public internal(set) var configuration: VideoEncoderConfiguration
     private let path: String
     private let layout: FrameLayout
     private let memoryKind: FrameMemoryKind
     private let openHardware: HardwareOpening
-    private let inUse: EncoderInUse
-    private let output: VideoOutput
-    private let reports: Mailbox<TrackEvent>
-    private var hardware: Hardware?
-    private var software: (encoder: BudgetedEncoder, source: VideoOutput.Source)?
-    private var scaling: FrameScaling
-    private var recovery: EncoderRecovery
+    let inUse: EncoderInUse
+    let output: VideoOutput
+    let reports: Mailbox<TrackEvent>
+    var hardware: Hardware?
+    var software: (encoder: BudgetedEncoder, source: VideoOutput.Source)?
+    var scaling: FrameScaling
+    var recovery: EncoderRecovery
     /// The newest frame that software has had.
     private var lastSoftwareTime: MediaTimestamp?
-    private var earlierConversions = 0
+    var earlierConversions = 0
+
+    /// A change of the frames' size that is under way.
+    var resizing = Resizing()
 
     /// The hardware's thread, and what of its doings the recovery knows.
-    private struct Hardware {
+    struct Hardware {
         let thread: ThreadedEncoder
         let source: VideoOutput.Source
         var isOpenReported = false
@@ -86,23 +91,29 @@ public final class FallbackEncoder: VideoEncoder {
     }
 
     // The thread keeps the encoder until it is asked to close it.
-    deinit { hardware?.thread.close() }
+    deinit {
+        hardware?.thread.close()
+        resizing.close()
+    }
 
     /// - Throws: when there is no thread for it.
-    private func startHardware() throws {
+    private func startHardware() throws { hardware = try makeHardware(configuration) }
+
+    /// - Throws: when there is no thread for it.
+    func makeHardware(_ configuration: VideoEncoderConfiguration, isProven: Bool = false) throws -> Hardware {
         let source = output.makeSource()
         // Frames that are scaled or converted first come in the scaler's layout and memory.
-        let isAsIs = isTakenAsIs(layout)
+        let isAsIs = Self.isTakenAsIs(layout, configuration)
         let given = isAsIs ? layout : FrameLayout(packed: .i420, size: configuration.size)
-        let (configuration, kind, open) = (configuration, isAsIs ? memoryKind : .pooled, openHardware)
+        let (kind, open) = (isAsIs ? memoryKind : .pooled, openHardware)
         let thread = try ThreadedEncoder(path: path, output: source.output) {
-            try open(configuration, given, kind)
+            try open(configuration, given, kind, isProven)
         }
-        hardware = Hardware(thread: thread, source: source)
+        return Hardware(thread: thread, source: source)
     }
 
     /// Whether the hardware takes frames in this layout as they are. A camera that returns may give others than before.
-    private func isTakenAsIs(_ layout: FrameLayout) -> Bool {
+    private static func isTakenAsIs(_ layout: FrameLayout, _ configuration: VideoEncoderConfiguration) -> Bool {
         layout.size == configuration.size && layout.format.isPlanar
     }
 
@@ -112,15 +123,18 @@ public final class FallbackEncoder: VideoEncoder {
         inUse.name = "v4l2:\(path)"
     }
 
-    public var pendingFrameCount: Int { recovery.usesSoftware ? 0 : hardware?.thread.pendingFrameCount ?? 0 }
+    public var pendingFrameCount: Int {
+        (recovery.usesSoftware ? 0 : hardware?.thread.pendingFrameCount ?? 0) + resizing.pendingFrameCount
+    }
 
     public var conversionCount: Int {
         earlierConversions + scaling.passCount + (hardware?.thread.conversionCount ?? 0)
-            + (software?.encoder.conversionCount ?? 0)
+            + (software?.encoder.conversionCount ?? 0) + resizing.conversionCount
     }
 
     public func submit(_ frame: CapturedFrame) throws {
         try watchHardware()
+        try settleSize()
         try perform(recovery.frameSubmitted(now: MonotonicClock.now()))
         if let software {
             lastSoftwareTime = frame.captureTime
@@ -133,7 +147,7 @@ public final class FallbackEncoder: VideoEncoder {
         guard recovery.feedsHardware, let hardware else { return }
         if output.takeKeyframeWish() { hardware.thread.requestKeyframe() }
         do {
-            hardware.thread.submit(isTakenAsIs(frame.layout) ? frame : try scaling.scale(frame))
+            hardware.thread.submit(Self.isTakenAsIs(frame.layout, configuration) ? frame : try scaling.scale(frame))
         } catch {
             try perform(recovery.hardwareFailed(reason: "\(error)", now: MonotonicClock.now()))
         }
@@ -212,12 +226,13 @@ public final class FallbackEncoder: VideoEncoder {
 
     /// Frames that are inside have been left out from here on: none of them is to come out after all.
     private func closeHardware() {
+        dropSuccessor()
         guard let hardware else { return }
         output.ignore(hardware.source)
         hardware.thread.close()
     }
 
-    private func forgetHardware() {
+    func forgetHardware() {
         closeHardware()
         earlierConversions += hardware?.thread.conversionCount ?? 0
         hardware = nil
@@ -247,6 +262,7 @@ public final class FallbackEncoder: VideoEncoder {
     }
 
     public func finish() throws {
+        dropResizing()
         if !recovery.usesSoftware { hardware?.thread.finish() }
         forgetHardware()
         earlierConversions += software?.encoder.conversionCount ?? 0
@@ -260,6 +276,8 @@ public final class FallbackEncoder: VideoEncoder {
 
     public func setBitrate(_ bitrate: Bitrate) throws {
         configuration.bitrate = bitrate
+        resizing.update { $0.bitrate = bitrate }
+        resizing.successor?.thread.setBitrate(bitrate)
         hardware?.thread.setBitrate(bitrate)
         do {
             try software?.encoder.setBitrate(bitrate)
@@ -271,6 +289,11 @@ public final class FallbackEncoder: VideoEncoder {
     public func setFrameRate(_ frameRate: FrameRate, keyframeInterval: Int) throws {
         configuration.frameRate = frameRate
         configuration.keyframeInterval = keyframeInterval
+        resizing.update {
+            $0.frameRate = frameRate
+            $0.keyframeInterval = keyframeInterval
+        }
+        resizing.successor?.thread.setFrameRate(frameRate, keyframeInterval: keyframeInterval)
         hardware?.thread.setFrameRate(frameRate, keyframeInterval: keyframeInterval)
         do {
             try software?.encoder.setFrameRate(frameRate, keyframeInterval: keyframeInterval)

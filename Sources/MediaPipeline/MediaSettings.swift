@@ -11,8 +11,10 @@ public struct MediaSettings: Sendable {
     /// Whether somebody may ask for another quality while the stream is live.
     public var isQualityChangeable = false
     public var audioQuality: AudioQuality
-    /// The same for the whole stream: some services refuse another size, players often show garbage.
+    /// What the source is opened at, and the largest that is encoded.
     public var dimension: VideoDimension
+    /// Adaptation makes frames no smaller than this; `nil` for `FrameSizeLadder`'s own floor.
+    public var smallestSize: FrameSize?
     /// Whether somebody asked for the size or the quality, and it is no default.
     public var isFrameChosen = true
     /// Of the source's frames.
@@ -21,6 +23,11 @@ public struct MediaSettings: Sendable {
     public var keyframeInterval = Duration.seconds(2)
     public var encoder: any VideoEncoderChoice
     public var duration: Duration?
+
+    /// The sizes that the frames may be encoded at.
+    public var frameSizes: FrameSizeLadder? {
+        video.isNone ? nil : FrameSizeLadder(full: dimension.size, smallest: smallestSize)
+    }
 
     /// What the source is opened at, as it stays open for as long as the stream lives: no quality that can be reached
     /// lacks frames. Those beyond the present one's rate reach no encoder.

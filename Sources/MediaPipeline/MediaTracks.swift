@@ -22,6 +22,8 @@ public enum TrackEvent: Sendable {
     case encoderNote(String)
     /// The encoder did not take a setting, and goes on with the one before.
     case settingRefused(String)
+    /// The encoder does not encode frames of the wanted size, and goes on with those before.
+    case sizeRefused(String, keeping: FrameSize)
     case failed(StreamFailure)
 }
 

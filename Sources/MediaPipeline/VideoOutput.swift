@@ -11,6 +11,8 @@ public final class VideoOutput: Sendable {
         var madeCount = 0
         /// The encoder that is heard.
         var heard: Int?
+        /// The one that is heard instead from its first keyframe on.
+        var successor: Int?
         /// Frames up to this one were another encoder's.
         var start: MediaTimestamp?
         var awaitsKeyframe = true
@@ -58,6 +60,7 @@ public final class VideoOutput: Sendable {
     func listen(to source: Source, after time: MediaTimestamp? = nil) {
         state.withLock { state in
             state.heard = source.number
+            state.successor = nil
             state.start = time
             state.awaitsKeyframe = true
             state.awaitedCount = 0
@@ -65,10 +68,15 @@ public final class VideoOutput: Sendable {
         }
     }
 
+    /// Its first keyframe makes it the one that is heard. Until then the present one is; a frame of that which comes later is
+    /// left out.
+    func takeOver(by source: Source) { state.withLock { $0.successor = source.number } }
+
     /// Nothing of this encoder is let through from here on.
     func ignore(_ source: Source) {
         state.withLock { state in
             if state.heard == source.number { state.heard = nil }
+            if state.successor == source.number { state.successor = nil }
             state.headers[source.number] = nil
         }
     }
@@ -107,6 +115,9 @@ extension VideoOutput.State {
         guard case .video(let isKeyframe) = packet.kind else {
             headers[number] = packet
             return number == heard && !awaitsKeyframe ? takeHeader(of: number) : []
+        }
+        if number == successor, isKeyframe {
+            (heard, successor, start, awaitsKeyframe) = (number, nil, nil, true)
         }
         guard number == heard else { return [] }
         if let start, packet.decodeTime <= start { return [] }

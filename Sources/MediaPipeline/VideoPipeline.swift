@@ -14,6 +14,8 @@ final class VideoPipeline {
     private var frameRate: FrameRate
     /// What the stream's header announces.
     private var level: H264Level
+    /// What the encoder was made for last.
+    private var size: FrameSize
     /// Passes over frames by encoders before this one.
     private var earlierConversions = 0
     private let output: VideoOutput
@@ -35,6 +37,7 @@ final class VideoPipeline {
         keyframeInterval = track.keyframeInterval
         frameRate = track.configuration.frameRate
         level = track.configuration.level
+        size = track.configuration.size
         self.queue = queue
         self.counters = counters
         self.control = control
@@ -83,11 +86,27 @@ final class VideoPipeline {
             output.streamRestarts()
             encoder = try makeEncoder(configuration)
             level = configuration.level
+            size = configuration.size
             pace(at: configuration.frameRate, from: time)
             queue.videoEncoderReplaced(of: orders.pause)
         }
+        if let configuration = orders.resize { try resize(to: configuration, at: time) }
         if let setting = orders.setting { try set(setting.bitrate, setting.frameRate, at: time) }
         if orders.isKeyframeWanted { encoder.requestKeyframe() }
+    }
+
+    /// An encoder that refuses a size keeps the one before, and the stream goes on.
+    private func resize(to configuration: VideoEncoderConfiguration, at time: MediaTimestamp) throws {
+        do {
+            try encoder.resize(to: configuration)
+            size = configuration.size
+            level = configuration.level
+            pace(at: configuration.frameRate, from: time)
+        } catch {
+            // The recovery has given up: there is no encoder any more.
+            if error is StreamFailure { throw error }
+            reports.send(.sizeRefused("\(error)", keeping: size))
+        }
     }
 
     /// An encoder that refuses a setting keeps the one before, and the stream goes on.

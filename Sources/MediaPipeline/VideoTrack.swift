@@ -108,8 +108,11 @@ public struct VideoTrack {
         // The best quality that the stream can rise to without another start.
         let isLower = point.videoQuality?.tier == .lowAndMedium && settings.quality.tier == .high
         let best = isLower ? .medium3 : settings.quality
+        // Memory may have made the frame smaller than the point knows.
+        let full = settings.dimension.size
+        let size = point.frameSize.map { $0.pixelCount < full.pixelCount ? $0 : full } ?? full
         return VideoEncoderConfiguration(
-            size: settings.dimension.size, frameRate: frameRate, bitrate: point.videoBitrate, profile: best.profile,
+            size: size, frameRate: frameRate, bitrate: point.videoBitrate, profile: best.profile,
             level: try level(best, isLower ? best.bitrate : maximum, settings),
             keyframeInterval: keyframeDistance(settings.keyframeInterval, at: frameRate))
     }

@@ -214,6 +214,7 @@ final class ConnectionThread {
                 break
             }
             guard let packet = headers.popFirst() ?? takeFromQueue() else { break }
+            if connection.needsMetadata(before: packet) { owesMetadata = true }
             if owesMetadata {
                 owesMetadata = false
                 headers = [packet] + headers

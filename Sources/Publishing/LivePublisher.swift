@@ -63,6 +63,7 @@ public final class LivePublisher {
             limits: settings.quality.bufferLimits, tracks: settings.media.trackCount,
             hasVideo: !settings.media.video.isNone
         ) { [control] in control.requestKeyframe() }
+        settings.quality.frameSizes = settings.media.frameSizes
         adaptation = StreamAdaptation(settings: settings.quality, control: control, queue: queue, counters: counters)
         tracks = try MediaTracks(
             settings: &settings.media, point: adaptation.operatingPoint,
@@ -71,6 +72,10 @@ public final class LivePublisher {
         self.settings = settings
         configuration = LiveConfiguration(settings: settings.quality, dimension: settings.media.dimension)
         configuration.settings.sourceFrameRate = tracks.sourceFrameRate
+        configuration.settings.frameSizes = settings.media.frameSizes
+        if let size = tracks.videoConfiguration?.size {
+            adaptation.opened(frameSizes: settings.media.frameSizes, size: size)
+        }
         var ofSession = StreamSessionSettings(destination: settings.destination.label)
         ofSession.statusInterval = settings.statusInterval
         ofSession.reconnect.limit = settings.reconnectLimit
@@ -78,6 +83,7 @@ public final class LivePublisher {
         session = StreamSession(settings: ofSession, seed: UInt64(bitPattern: MonotonicClock.now().nanoseconds))
         statusReporter = StatusReporter(now: MonotonicClock.now())
         nextSnapshot = isWatched ? MonotonicClock.now() : nil
+        adaptation.resizedEncoder = { [unowned self] in reconfiguredEncoder(at: $0) }
     }
 
     /// Returns when the stream is over.

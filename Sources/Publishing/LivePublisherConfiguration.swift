@@ -36,9 +36,11 @@ extension LivePublisher {
     private func change(to wanted: LiveConfiguration, replacesEncoder: Bool, restarts: Bool) {
         let isMuted = wanted.isMuted == configuration.isMuted ? nil : wanted.isMuted
         configuration = wanted
-        let replacement = replacesEncoder ? { self.encoderOfHigherLevel(at: $0) } : nil
+        configuration.settings.frameSizes = FrameSizeLadder(
+            full: wanted.dimension.size, smallest: settings.media.smallestSize)
+        let replacement = replacesEncoder ? { self.reconfiguredEncoder(at: $0) } : nil
         var events = adaptation.settingsChanged(
-            to: wanted.settings, isMuted: isMuted, now: MonotonicClock.now(), replacement: replacement)
+            to: configuration.settings, isMuted: isMuted, now: MonotonicClock.now(), replacement: replacement)
         // Another size alone is nothing to the controller.
         if restarts, !events.contains(where: { if case .restart = $0 { true } else { false } }) {
             events.insert(.restart(adaptation.restarting()), at: 0)
@@ -48,7 +50,8 @@ extension LivePublisher {
         adapted(events)
     }
 
-    private func encoderOfHigherLevel(at point: OperatingPoint) -> VideoEncoderConfiguration? {
+    /// What the stream goes on with at this point, without another start.
+    func reconfiguredEncoder(at point: OperatingPoint) -> VideoEncoderConfiguration? {
         guard let needed = try? encoderConfiguration(at: point) else { return nil }
         tracks.reconfigured(video: needed, audio: nil)
         return needed

@@ -63,6 +63,9 @@ extension LivePublisher {
         case .buffer(let events): bufferReported(events)
         case .encoder(let event): emit(event)
         case .encoderNote(let note): reporter.log("warning: \(note)")
+        case .sizeRefused(let reason, let size):
+            adaptation.sizeRefused(keeping: size)
+            refuse("frames stay at \(size): \(reason)")
         case .settingRefused(let reason): refuse("the encoder keeps its setting: \(reason)")
         case .failed(let cause):
             failure = failure ?? cause

@@ -105,6 +105,9 @@ final class PublishConnection {
     /// Sends an FLV tag with its own timestamp. To be called only while `isIdle`.
     func send(_ tag: FLVTag) throws -> [Event] { try send(session.chunk(tag)) }
 
+    /// Whether metadata of another frame size has to be sent before this packet.
+    func needsMetadata(before packet: EncodedPacket) -> Bool { session.updateMetadata(before: packet) }
+
     /// Sends the metadata, if there is any. To be called only while `isIdle`.
     func sendMetadata(at time: MediaTimestamp) throws -> [Event] {
         guard let metadata = session.chunkMetadata(at: time) else { return [] }

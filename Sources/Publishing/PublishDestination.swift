@@ -4,6 +4,7 @@ import Media
 import MediaPipeline
 import Settings
 import StreamLogic
+import StreamQuality
 import Transport
 
 /// Where a stream goes. Every connection gets a URL of its own: a signature serves once.
@@ -71,6 +72,15 @@ public final class PublishDestination {
             warnings.append("\(platform.name) shows no stream without audio; silence is sent")
         }
         return media
+    }
+
+    /// What the service makes of a frame size that changes.
+    public var resizePolicy: ResizePolicy {
+        switch platform.resizing {
+        case .never: .never
+        case .byRestart: .restart
+        case .seamless: .seamless
+        }
     }
 
     /// The URL for one connection. Saves the nonce before it is used.

@@ -19,6 +19,8 @@ final class StreamAdaptation {
     private static let warningInterval = Duration.seconds(10)
 
     private(set) var controller: QualityController
+    /// Makes what the encoder is set to for frames of an operating point's size; `nil` when it cannot have it.
+    var resizedEncoder: ((OperatingPoint) -> VideoEncoderConfiguration?)?
     private let control: EncoderRequests
     private let queue: SharedSendBuffer
     private let counters: SharedCounters
@@ -75,6 +77,12 @@ final class StreamAdaptation {
         return perform(actions, isMuted: isMuted, replacement: replacement?(controller.operatingPoint))
     }
 
+    /// The encoder has been opened for this size, which memory may have made smaller than it was wanted.
+    func opened(frameSizes: FrameSizeLadder?, size: FrameSize) { controller.opened(frameSizes: frameSizes, size: size) }
+
+    /// The encoder goes on with frames of this size, and is asked for no other.
+    func sizeRefused(keeping size: FrameSize) { controller.sizeRefused(keeping: size) }
+
     /// The stream starts again although the controller did not ask for it.
     /// - Returns: where it goes on.
     func restarting() -> OperatingPoint {
@@ -94,10 +102,12 @@ final class StreamAdaptation {
     private func perform(
         _ actions: [QualityAction], isMuted: Bool? = nil, replacement: VideoEncoderConfiguration? = nil
     ) -> [Event] {
-        control.perform(actions, isMuted: isMuted, replacement: replacement)
+        var resize: VideoEncoderConfiguration?
+        for case .resizeVideo(let point) in actions { resize = resizedEncoder?(point) }
+        control.perform(actions, isMuted: isMuted, replacement: replacement, resize: resize)
         return actions.compactMap { action in
             switch action {
-            case .setVideo, .setAudio, .requestKeyframe: return nil
+            case .resizeVideo, .setVideo, .setAudio, .requestKeyframe: return nil
             case .discardWaitingVideo: return .buffer(queue.discardWaitingVideo())
             case .restartStream(let point):
                 isRestarting = true

@@ -45,7 +45,7 @@ public struct PublishSession: Sendable {
         case ended
     }
 
-    public let configuration: PublishConfiguration
+    public private(set) var configuration: PublishConfiguration
     var state = State.idle
     var handshake: ClientHandshake
     var authentication: Authentication
@@ -199,6 +199,18 @@ extension PublishSession {
 
 // Sending and ending.
 extension PublishSession {
+    /// Takes the frames' size out of a header that is about to be sent.
+    /// - Returns: whether the metadata has to be sent again before it.
+    public mutating func updateMetadata(before packet: EncodedPacket) -> Bool {
+        guard packet.kind == .videoHeader, let announced = configuration.metadata?.video?.size,
+            let record = try? AVCDecoderConfigurationRecord(parsing: packet.payload),
+            let unit = record.sequenceParameterSets.first, let size = try? SequenceParameterSet(nalUnit: unit).size,
+            size != announced
+        else { return false }
+        configuration.metadata?.video?.size = size
+        return true
+    }
+
     /// No server asks so often; a flood of pings shall not become a flood of answers.
     static let pingAnswersPerPortion = 8
     /// In bytes, for the window that the server is sent.

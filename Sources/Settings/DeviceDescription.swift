@@ -12,6 +12,15 @@ public struct DeviceDescription: Hashable, Sendable {
         case none
     }
 
+    /// What a poor link may do to the frame size.
+    public enum Resize: String, CaseIterable, Sendable {
+        /// What the service takes.
+        case auto
+        case never
+        case restart
+        case seamless
+    }
+
     public enum FlashLED: String, CaseIterable, Sendable {
         case off
         case on
@@ -36,6 +45,9 @@ public struct DeviceDescription: Hashable, Sendable {
     public var startQuality = "Medium1"
     public var lowestQuality = "Low1"
     public var highestQuality = "Medium3"
+    public var resize = Resize.auto
+    /// As `dimension`; `nil` for a third of each side.
+    public var smallestSize: String?
     public var audioSource = AudioSource.auto
     public var audioQuality = "High2"
     /// `nil` for no end.
@@ -126,7 +138,8 @@ extension DeviceDescription {
         let example = #""quality": {"lowest": "Low1", "start": "Medium1", "highest": "Medium3"}"#
         let given: (lowest: String?, start: String?, highest: String?)? = reader.object("quality", example: example) {
             quality in
-            (
+            readResizing(&quality, vocabulary)
+            return (
                 quality.choice("lowest", of: words, example: #""lowest": "Low1""#),
                 quality.choice("start", of: words, example: #""start": "Medium1""#),
                 quality.choice("highest", of: words, example: #""highest": "Medium3""#)
@@ -149,6 +162,17 @@ extension DeviceDescription {
                 example: example)
             return
         }
+    }
+
+    private mutating func readResizing(_ quality: inout DescriptionReader, _ vocabulary: DeviceVocabulary) {
+        let policy = quality.choice("resize", of: Resize.allCases.map(\.rawValue), example: #""resize": "seamless""#)
+        resize = policy.flatMap(Resize.init) ?? resize
+        let example = #""smallestSize": "320x180""#
+        guard let text = quality.text("smallestSize", example: example) else { return }
+        if let problem = vocabulary.problemWithDimension(text.value) {
+            quality.report(.invalidValue, "smallestSize", at: text.position, problem, example: example)
+        }
+        smallestSize = text.value
     }
 
     private mutating func readAudio(_ reader: inout DescriptionReader, _ vocabulary: DeviceVocabulary) {

@@ -1,5 +1,14 @@
 /// What a live service asks of a stream, so that a refusal can be foreseen instead of suffered.
 public struct PlatformProfile: Hashable, Sendable {
+    public enum Resizing: Sendable {
+        /// It refuses another size, or nothing is known.
+        case never
+        /// It bridges the gap between two publications.
+        case byRestart
+        /// Within the stream.
+        case seamless
+    }
+
     public let name: String
     /// The distance of keyframes that the service asks for.
     public let keyframeInterval: Duration
@@ -9,25 +18,27 @@ public struct PlatformProfile: Hashable, Sendable {
     public let requiresAudio: Bool
     /// The frame's size may change while streaming.
     public let allowsSizeChange: Bool
+    /// How a frame of another size is best brought to it while live (docs/services.md).
+    public let resizing: Resizing
     /// Plain RTMP is refused.
     public let requiresTLS: Bool
 
     /// Two seconds between keyframes suit every service that is not known by name.
     public static let `default` = PlatformProfile(
         name: "default", keyframeInterval: .seconds(2), longestKeyframeInterval: .seconds(10), requiresAudio: false,
-        allowsSizeChange: true, requiresTLS: false)
+        allowsSizeChange: true, resizing: .seamless, requiresTLS: false)
     public static let pili = PlatformProfile(
         name: "Pili", keyframeInterval: .seconds(2), longestKeyframeInterval: .seconds(10), requiresAudio: false,
-        allowsSizeChange: true, requiresTLS: false)
+        allowsSizeChange: true, resizing: .never, requiresTLS: false)
     public static let youTube = PlatformProfile(
         name: "YouTube", keyframeInterval: .seconds(2), longestKeyframeInterval: .seconds(4), requiresAudio: true,
-        allowsSizeChange: false, requiresTLS: false)
+        allowsSizeChange: false, resizing: .byRestart, requiresTLS: false)
     public static let twitch = PlatformProfile(
         name: "Twitch", keyframeInterval: .seconds(2), longestKeyframeInterval: .seconds(2), requiresAudio: false,
-        allowsSizeChange: false, requiresTLS: false)
+        allowsSizeChange: false, resizing: .seamless, requiresTLS: false)
     public static let facebook = PlatformProfile(
         name: "Facebook", keyframeInterval: .seconds(2), longestKeyframeInterval: .seconds(2), requiresAudio: true,
-        allowsSizeChange: false, requiresTLS: true)
+        allowsSizeChange: false, resizing: .never, requiresTLS: true)
 
     /// The profile for a plain URL. A Pili stream is known by its file, mostly not by its host.
     /// - Parameter host: a name or an address, without port.
@@ -42,13 +53,14 @@ public struct PlatformProfile: Hashable, Sendable {
 
     private init(
         name: String, keyframeInterval: Duration, longestKeyframeInterval: Duration, requiresAudio: Bool,
-        allowsSizeChange: Bool, requiresTLS: Bool
+        allowsSizeChange: Bool, resizing: Resizing, requiresTLS: Bool
     ) {
         self.name = name
         self.keyframeInterval = keyframeInterval
         self.longestKeyframeInterval = longestKeyframeInterval
         self.requiresAudio = requiresAudio
         self.allowsSizeChange = allowsSizeChange
+        self.resizing = resizing
         self.requiresTLS = requiresTLS
     }
 }

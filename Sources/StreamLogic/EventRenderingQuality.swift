@@ -44,6 +44,7 @@ extension OperatingPoint {
         if let videoQuality {
             parts.append(
                 "\(videoQuality.name), \(frameRate.framesPerSecond) fps, \(kilobits(videoBitrate)) kbit/s")
+            if let frameSize { parts.append("\(frameSize)") }
         }
         if let audioQuality { parts.append("audio \(kilobits(audioQuality.bitrate)) kbit/s") }
         return parts.joined(separator: ", ")
@@ -57,6 +58,9 @@ extension OperatingPoint {
         if videoQuality != nil {
             fields.append(("videoBitsPerSecond", .integer(videoBitrate.bitsPerSecond)))
             fields.append(("framesPerSecond", .integer(frameRate.framesPerSecond)))
+            if let frameSize {
+                fields += [("width", .integer(frameSize.width)), ("height", .integer(frameSize.height))]
+            }
         }
         if let audioQuality {
             fields.append(("audioBitsPerSecond", .integer(audioQuality.bitrate.bitsPerSecond)))
@@ -76,6 +80,8 @@ extension QualityChangeReason {
         case .probing: "probing"
         case .probeFailed: "probeFailed"
         case .encoderSkips: "encoderSkips"
+        case .sizeFits: "sizeFits"
+        case .sizeTooLarge: "sizeTooLarge"
         case .tierSwitched: "tierSwitched"
         case .settingsChanged: "settingsChanged"
         }

@@ -11,6 +11,7 @@ public struct LiveConfiguration: Hashable, Sendable {
         case framesPerSecond = "fps"
         case dimension
         case policy = "adapt"
+        case resize
         case keepAudioQuality = "keep-audio-quality"
         case mute
     }
@@ -48,6 +49,7 @@ public struct LiveConfiguration: Hashable, Sendable {
             settings.frameRateLimit = FrameRate(framesPerSecond: rate)
         case .dimension: dimension = try VideoDimension(parsing: value)
         case .policy: try settings.setPolicy(value)
+        case .resize: try settings.setResize(value)
         case .keepAudioQuality: settings.audioFollowsVideo = try !Self.flag(setting, value)
         case .mute: isMuted = try Self.flag(setting, value)
         }
@@ -55,7 +57,7 @@ public struct LiveConfiguration: Hashable, Sendable {
 
     private func checkTrack(of setting: Setting, _ value: String) throws(QualityError) {
         switch setting {
-        case .quality, .bitrate, .framesPerSecond, .dimension:
+        case .quality, .bitrate, .framesPerSecond, .dimension, .resize:
             guard settings.videoQuality == nil else { return }
             throw .unusableValue(setting: setting.rawValue, value: value, rule: "needs a stream with a frame")
         case .audioQuality, .keepAudioQuality, .mute:
@@ -91,6 +93,7 @@ public struct LiveConfiguration: Hashable, Sendable {
             return settings.videoQuality.map { String(settings.frameRate(atMost: $0.frameRate).framesPerSecond) }
         case .dimension: return dimension.size.description
         case .policy: return settings.policyName
+        case .resize: return settings.resize.rawValue
         case .keepAudioQuality: return settings.audioFollowsVideo ? "off" : "on"
         case .mute: return isMuted ? "on" : "off"
         }
@@ -113,6 +116,14 @@ extension QualitySettings {
             tierSwitch = .restartStream
         default: throw .unusableValue(setting: "adapt", value: name, rule: "is nothing, seamless or restart")
         }
+    }
+
+    /// How a slow network may change the frame size: `never`, `restart`, `seamless`.
+    public mutating func setResize(_ name: String) throws(QualityError) {
+        guard let policy = ResizePolicy(rawValue: name) else {
+            throw .unusableValue(setting: "resize", value: name, rule: "is never, restart or seamless")
+        }
+        resize = policy
     }
 
     var policyName: String { !isAutomatic ? "nothing" : tierSwitch == .never ? "seamless" : "restart" }

@@ -102,6 +102,23 @@ public struct ControlTuning: Hashable, Sendable {
     /// ... until the bit rate is so much higher.
     public var skipRelief = 1.2
 
+    // MARK: The size of the frame
+
+    /// With fewer bits for a pixel of each frame, the frame becomes smaller ...
+    public var leastBitsPerPixel = 0.045
+    /// ... as large as this allows ...
+    public var wantedBitsPerPixel = 0.06
+    /// ... and larger again with so much more.
+    public var growthMargin = 1.25
+    /// With more than this part of its frames left out, the encoder gets the next smaller size ...
+    public var toleratedSkipsOfSize = 0.2
+    /// A larger size must have been affordable for so long; doubled by each that did not last `growthProvingTime`.
+    public var waitBeforeGrowth = Duration.seconds(2)
+    public var longestWaitBeforeGrowth = Duration.seconds(120)
+    public var growthProvingTime = Duration.seconds(60)
+    /// Where a change of size costs a restart, it must have been needed for so long.
+    public var waitBeforeShrinking = Duration.seconds(3)
+
     // MARK: Between the groups of qualities
 
     public var waitBeforeFall = Duration.seconds(5)

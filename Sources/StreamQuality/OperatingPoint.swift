@@ -6,6 +6,8 @@ public struct OperatingPoint: Hashable, Sendable {
     public var videoQuality: VideoQuality?
     public var videoBitrate: Bitrate
     public var frameRate: FrameRate
+    /// What the frames are encoded at; `nil` where the size is no matter of the quality's.
+    public var frameSize: FrameSize?
     /// `nil` without audio.
     public var audioQuality: AudioQuality?
 }
@@ -19,6 +21,8 @@ public enum QualityChangeReason: String, Sendable {
     case probing = "the buffer stays low: trying more"
     case probeFailed = "the link did not carry more"
     case encoderSkips = "the encoder leaves out frames"
+    case sizeFits = "a larger frame fits the link again"
+    case sizeTooLarge = "the frame is too large for what the link carries"
     case tierSwitched = "the other profile tier fits the link"
     case settingsChanged = "the settings were changed"
 }
@@ -38,6 +42,8 @@ public enum QualityAction: Hashable, Sendable {
     /// Set the running video encoder. The bit rate may differ from the operating point's: it makes up for an encoder
     /// that gives more or less than it is reported.
     case setVideo(bitrate: Bitrate, frameRate: FrameRate)
+    /// Encode frames of the operating point's size from the next one on, which is a keyframe; before `setVideo`.
+    case resizeVideo(OperatingPoint)
     case setAudio(AudioQuality)
     /// `SendBuffer.discardWaitingVideo`.
     case discardWaitingVideo

@@ -22,7 +22,7 @@ public struct QualityController: Sendable {
         let isCautious: Bool
     }
 
-    public private(set) var settings: QualitySettings
+    public internal(set) var settings: QualitySettings
     /// What the encoders are meant to give now. The root sets them to it at the start.
     public internal(set) var operatingPoint: OperatingPoint
     var state: State
@@ -30,6 +30,7 @@ public struct QualityController: Sendable {
     var monitor: EncoderRateMonitor
     var schedule: ProbeSchedule
     var crossing: TierSwitchWatch
+    var sizing: FrameSizing
     /// Where the buffer was at the last measurement.
     private var bufferLevel = SendBufferLevel.low
     /// Whether the buffer rose above its high threshold since the measurement before.
@@ -49,6 +50,7 @@ public struct QualityController: Sendable {
         monitor = EncoderRateMonitor(settings.tuning)
         schedule = ProbeSchedule(settings.tuning)
         crossing = TierSwitchWatch(settings.tuning)
+        sizing = FrameSizing(settings.tuning)
         state = .steady(lowSince: now)
         operatingPoint = Self.startingPoint(settings)
     }
@@ -73,7 +75,21 @@ public struct QualityController: Sendable {
         let point = OperatingPoint(
             videoQuality: settings.videoQuality, videoBitrate: settings.bitrateRange.start,
             frameRate: (settings.videoQuality ?? .standard).frameRate, audioQuality: settings.audioQuality)
-        return QualityLadder.fitted(point, to: settings, tier: settings.videoQuality?.tier ?? .lowAndMedium)
+        return sized(
+            QualityLadder.fitted(point, to: settings, tier: settings.videoQuality?.tier ?? .lowAndMedium), settings)
+    }
+
+    /// The size that a stream has when it starts at this point.
+    static func sized(_ point: OperatingPoint, _ settings: QualitySettings) -> OperatingPoint {
+        var point = point
+        guard let ladder = settings.frameSizes, point.videoQuality != nil else {
+            point.frameSize = nil
+            return point
+        }
+        point.frameSize =
+            settings.mayResize
+            ? FrameSizing(settings.tuning).startingSize(of: point, in: ladder) : ladder.sizes.first
+        return point
     }
 
     // MARK: Events
@@ -86,6 +102,7 @@ public struct QualityController: Sendable {
         guard settings.isAutomatic else { return [] }
         var actions = react(to: measurement)
         if actions.isEmpty { actions = switchTier(now: measurement.now) }
+        if actions.isEmpty { actions = resize(now: measurement.now) }
         if actions.isEmpty { actions = watchEncoder(measurement) }
         return actions
     }
@@ -96,7 +113,10 @@ public struct QualityController: Sendable {
         let known = link.capacity
         link.reset()
         if isRestart, let known { link.guessed(known) }
-        if !isRestart { schedule.reset() }
+        if !isRestart {
+            schedule.reset()
+            sizing.linkChanged()
+        }
         crossing.connectionOpened()
         state = .steady(lowSince: now)
         return []
@@ -126,6 +146,7 @@ public struct QualityController: Sendable {
         }
         let needsRestart =
             point.videoQuality?.tier != old.videoQuality?.tier
+            || point.frameSize != old.frameSize && settings.resize != .seamless
             || point.audioQuality?.sampleRate != old.audioQuality?.sampleRate
         var actions = move(to: point, .settingsChanged, now: now)
         if needsRestart {
@@ -149,7 +170,12 @@ public struct QualityController: Sendable {
         var point = operatingPoint
         // The frame rate that was wanted before is no sign of the row.
         if let quality = point.videoQuality { point.frameRate = quality.frameRate }
-        return QualityLadder.fitted(point, to: settings, tier: point.videoQuality?.tier ?? .lowAndMedium)
+        point = QualityLadder.fitted(point, to: settings, tier: point.videoQuality?.tier ?? .lowAndMedium)
+        // A size that the settings still have stays what it is.
+        guard let size = point.frameSize, settings.frameSizes?.sizes.contains(size) == true else {
+            return Self.sized(point, settings)
+        }
+        return point
     }
 
     /// What the link carries, when it is the link that limits the present rate.
@@ -206,11 +232,19 @@ public struct QualityController: Sendable {
     mutating func move(to point: OperatingPoint, _ reason: QualityChangeReason, now: MediaTimestamp) -> [QualityAction]
     {
         let old = operatingPoint
+        var point = point
+        if settings.resize == .seamless, reason != .settingsChanged, let ladder = settings.frameSizes {
+            point.frameSize = sizing.shrunk(point, in: ladder)
+        }
         guard point != old else { return [] }
         operatingPoint = point
+        sizing.changed(from: old.frameSize, to: point.frameSize, now: now)
         if let cap = frameRateCap, point.videoBitrate >= cap.until { frameRateCap = nil }
         var actions: [QualityAction] = []
-        if point.videoBitrate != old.videoBitrate || point.frameRate != old.frameRate {
+        if point.frameSize != old.frameSize { actions.append(.resizeVideo(point)) }
+        if point.videoBitrate != old.videoBitrate || point.frameRate != old.frameRate
+            || point.frameSize != old.frameSize
+        {
             monitor.encoderChanged(now: now, frameRateFell: point.frameRate < old.frameRate)
             actions.append(videoCommand)
         }

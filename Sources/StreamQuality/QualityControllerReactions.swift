@@ -134,6 +134,7 @@ extension QualityController {
     private mutating func resume(_ measurement: StreamMeasurement) -> [QualityAction] {
         let now = measurement.now
         link.reset()
+        sizing.linkChanged()
         link.measured(measurement)
         state = .draining(reducedAt: now)
         let report = QualityAction.reportChange(
@@ -245,6 +246,13 @@ extension QualityController {
     mutating func watchEncoder(_ measurement: StreamMeasurement) -> [QualityAction] {
         guard operatingPoint.videoQuality != nil else { return [] }
         let isCorrected = monitor.measured(measurement, wanted: operatingPoint.videoBitrate)
+        if monitor.skippedShare > tuning.toleratedSkipsOfSize, settings.resize == .seamless, settings.mayResize,
+            let ladder = settings.frameSizes, let smaller = sizing.encoderSkips(at: operatingPoint, in: ladder)
+        {
+            var point = operatingPoint
+            point.frameSize = smaller
+            return move(to: point, .encoderSkips, now: measurement.now)
+        }
         // Half the frames missing looks worse than half the frame rate.
         if monitor.skippedShare > tuning.toleratedSkips,
             let lower = QualityLadder.frameRate(below: operatingPoint.frameRate)

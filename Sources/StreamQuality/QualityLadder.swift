@@ -23,7 +23,7 @@ enum QualityLadder {
         point.videoBitrate = min(max(point.videoBitrate, range.minimum), ceiling)
         let row = row(for: point.videoBitrate, current: point, best: tierBest, settings)
         point.videoQuality = tier == .high ? max(row, .high1) : row
-        point.frameRate = settings.frameRate(atMost: row.frameRate)
+        point.frameRate = settings.frameRate(atMost: max(row.frameRate, settings.leastFrameRate))
         return point
     }
 

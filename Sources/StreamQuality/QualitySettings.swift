@@ -71,10 +71,22 @@ public struct QualitySettings: Hashable, Sendable {
     /// False: bit rates stay as they are set, whatever the link does.
     public var isAutomatic = true
     public var tierSwitch = TierSwitch.never
+    public var resize = ResizePolicy.never
+    /// The sizes that frames may have, where `resize` lets them change; `nil` while they are not known.
+    public var frameSizes: FrameSizeLadder?
     /// Whether audio goes down to its lowest bit rate when video has hardly any left.
     public var audioFollowsVideo = true
     /// The controller's constants.
     public var tuning = ControlTuning()
+
+    /// Whether the frames' size is the controller's to change.
+    var mayResize: Bool { isAutomatic && resize != .never && (frameSizes?.sizes.count ?? 0) > 1 }
+
+    /// Frames that can become smaller need not become as few: Low1's rate is for who asked for Low1.
+    var leastFrameRate: FrameRate {
+        guard mayResize, let videoQuality else { return FrameRate(framesPerSecond: 1) }
+        return min(videoQuality.frameRate, VideoQuality.low2.frameRate)
+    }
 
     /// The frames in a second that a point with this quality's rate has.
     public func frameRate(atMost rate: FrameRate) -> FrameRate {

@@ -69,9 +69,11 @@ extension QualityController {
         var point = operatingPoint
         if wanted == .high { point.videoBitrate = VideoQuality.high1.bitrate }
         point = QualityLadder.fitted(point, to: settings, tier: wanted)
+        // What needs a restart anyway comes with this one.
+        if settings.mayResize { point = Self.sized(point, settings) }
         let report = move(to: point, .tierSwitched, now: now).filter {
             if case .reportChange = $0 { true } else { false }
         }
-        return [.restartStream(point)] + report
+        return [.restartStream(operatingPoint)] + report
     }
 }

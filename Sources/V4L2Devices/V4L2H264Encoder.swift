@@ -25,6 +25,7 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
     private let layout: FrameLayout
     private let memoryKind: FrameMemoryKind
     private let importRefusal: ImportRefusal
+    private let isProven: Bool
     private let readMemory: () -> EncoderMemoryPlan.Available?
     /// Kept until it is closed, which may be slow: its failure is reported before that.
     private var trial: EncoderTrial?
@@ -45,10 +46,11 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
     ///   - layout: of the frames to come.
     ///   - memoryKind: whose memory they come in.
     ///   - importRefusal: of earlier openings for the same source; gets this one's.
+    ///   - isProven: the node encodes already, and `start` need not try that.
     ///   - memory: what is free for buffers; asked when they are made.
     public init(
         _ encoder: V4L2EncoderNode, configuration: VideoEncoderConfiguration, layout: FrameLayout,
-        memoryKind: FrameMemoryKind, importRefusal: ImportRefusal = ImportRefusal(),
+        memoryKind: FrameMemoryKind, importRefusal: ImportRefusal = ImportRefusal(), isProven: Bool = false,
         memory: @escaping () -> EncoderMemoryPlan.Available? = V4L2H264Encoder.freeMemory
     ) throws(HardwareEncodingError) {
         guard encoder.carries(configuration.size) else {
@@ -60,6 +62,7 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
         self.layout = layout
         self.memoryKind = importRefusal.isKnown ? .pooled : memoryKind
         self.importRefusal = importRefusal
+        self.isProven = isProven
         readMemory = memory
         do throws(V4L2Error) {
             device = try V4L2Device(at: encoder.path)
@@ -86,9 +89,10 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
     /// relies on it.
     public func start() throws {
         let isDMABUF = memoryKind == .dmabuf && formats.takesAsIs(layout)
-        let plan = try tried(plans(isDMABUF: isDMABUF), isDMABUF: isDMABUF)
+        var plans = try plans(isDMABUF: isDMABUF)
+        if !isProven { plans = [try tried(plans, isDMABUF: isDMABUF)] }
         do throws(HardwareEncodingError) {
-            try start([plan], isDMABUF: isDMABUF)
+            try start(plans, isDMABUF: isDMABUF)
         } catch {
             // A driver without such inputs says it with the same number as one without memory.
             guard isDMABUF, error.isLackOfMemory else { throw error }

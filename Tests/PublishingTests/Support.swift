@@ -136,6 +136,6 @@ struct SoftwareChoice: VideoEncoderChoice, VideoEncoderFactory {
 
     func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
         guard let needs else { throw StreamFailure(.videoEncodingFailed, "nobody asked for it") }
-        return SoftwareVideoEncoder(try OpenH264Encoder(configuration: configuration), needs.output)
+        return try SoftwareVideoEncoder(configuration, needs.output) { try OpenH264Encoder(configuration: $0) }
     }
 }

@@ -14,6 +14,16 @@ enum AdaptationOptions {
                 stream may also start again as Medium or Low, and return)
                 """),
         CommandLineOption(
+            "resize", takes: "POLICY",
+            help: """
+                what a slow network may do to the frame size: never, seamless (it
+                changes within the stream) or restart (the stream starts again);
+                the default is what the service takes, mostly seamless
+                """),
+        CommandLineOption(
+            "smallest-size", takes: "WxH",
+            help: "no frame becomes smaller (default: a third of each side, not below 320x180)"),
+        CommandLineOption(
             "bitrate", takes: "MIN,START,MAX",
             help: """
                 kbit/s of the frame that adapting stays in (default: 150, the
@@ -38,13 +48,18 @@ enum AdaptationOptions {
                 """),
     ]
 
-    static func settings(_ arguments: CommandLineArguments, media: MediaSettings) throws -> QualitySettings {
+    /// - Parameter resize: what the service takes.
+    static func settings(
+        _ arguments: CommandLineArguments, media: MediaSettings, resize: ResizePolicy
+    ) throws -> QualitySettings {
         var settings = QualitySettings(
             videoQuality: media.video.isNone ? nil : media.quality,
             audioQuality: media.audio.isNone ? nil : media.audioQuality)
         settings.sourceFrameRate = media.video.frameRate
         do throws(QualityError) {
             if let policy = arguments["adapt"] { try settings.setPolicy(policy) }
+            settings.resize = resize
+            if let policy = arguments["resize"] { try settings.setResize(policy) }
             if let range = arguments["bitrate"] { try settings.setBitrate(range) }
         } catch {
             throw CommandFailure.usage("--\(error)")

@@ -92,7 +92,8 @@ struct PublishArguments {
             _ = try destination.fitted(media, warnings: &unused)
         }
         var publish = try PublishSettings(
-            destination: destination, media: media, quality: AdaptationOptions.settings(arguments, media: media),
+            destination: destination, media: media,
+            quality: AdaptationOptions.settings(arguments, media: media, resize: destination.resizePolicy),
             statusInterval: Self.statusInterval(arguments["status-interval"]),
             reconnectLimit: Self.reconnectLimit(arguments["reconnect"]))
         publish.warnings = warnings
@@ -120,6 +121,9 @@ struct PublishArguments {
             },
             encoder: EncoderChoice(parsing: arguments["encoder"] ?? "auto"),
             duration: arguments["duration"].map(Self.duration))
+        media.smallestSize = try arguments["smallest-size"].map { text in
+            try Self.value(text) { try VideoDimension(parsing: $0) }.size
+        }
         media.isFrameChosen = arguments["dimension"] != nil || arguments["quality"] != nil
         return media
     }

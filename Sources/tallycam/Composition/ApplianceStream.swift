@@ -33,6 +33,7 @@ extension PublishSettings {
             duration: nil)
         media.turn = FrameRotation(device)
         media.isQualityChangeable = true
+        media.smallestSize = try device.smallestSize.map { try VideoDimension(parsing: $0).size }
         let defaults = DeviceDescription()
         media.isFrameChosen =
             device.dimension != defaults.dimension || device.highestQuality != defaults.highestQuality
@@ -41,6 +42,7 @@ extension PublishSettings {
         var quality = QualitySettings(
             videoQuality: highest, audioQuality: media.audio.isNone ? nil : media.audioQuality,
             bitrateRange: BitrateRange(minimum: lowest.bitrate, start: start.bitrate, maximum: highest.bitrate))
+        quality.resize = ResizePolicy(rawValue: device.resize.rawValue) ?? destination.resizePolicy
         quality.tierSwitch = lowest.tier == highest.tier ? .never : .restartStream
         quality.bufferLimits = try SendBufferLimits(
             maxDuration: .nanoseconds(Int64(device.bufferDuration * 1e9)), lowThreshold: device.bufferLowThreshold,

@@ -157,9 +157,10 @@ struct EncoderFactory: VideoEncoderFactory {
         return try FallbackEncoder(
             path: encoder.path, configuration: configuration, layout: needs.layout, memoryKind: needs.memoryKind,
             inUse: needs.inUse, output: needs.output, reports: needs.reports, opening: opening
-        ) { configuration, layout, memoryKind in
+        ) { configuration, layout, memoryKind, isProven in
             try V4L2H264Encoder(
-                encoder, configuration: configuration, layout: layout, memoryKind: memoryKind, importRefusal: refusal)
+                encoder, configuration: configuration, layout: layout, memoryKind: memoryKind, importRefusal: refusal,
+                isProven: isProven)
         }
     }
 
@@ -173,7 +174,7 @@ struct EncoderFactory: VideoEncoderFactory {
         guard needs.isFrameChosen else {
             if !isCarried { log("software encodes what this processor carries: \(frame)") }
             needs.inUse.name = EncoderInUse.software
-            return SoftwareVideoEncoder(try BudgetedEncoder(configuration), needs.output)
+            return try SoftwareVideoEncoder(configuration, needs.output) { try BudgetedEncoder($0) }
         }
         if !isCarried { log("software may be too slow for the frame asked for; this processor carries \(frame)") }
         return try software(configuration)
@@ -181,6 +182,6 @@ struct EncoderFactory: VideoEncoderFactory {
 
     private func software(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
         needs.inUse.name = EncoderInUse.software
-        return SoftwareVideoEncoder(try OpenH264Encoder(configuration: configuration), needs.output)
+        return try SoftwareVideoEncoder(configuration, needs.output) { try OpenH264Encoder(configuration: $0) }
     }
 }

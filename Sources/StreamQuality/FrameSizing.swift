@@ -1,0 +1,171 @@
+import Media
+
+/// Whether and how a stream may change the size of its frames when the link asks for it.
+public enum ResizePolicy: String, CaseIterable, Sendable {
+    /// The size stays; a poor link costs frames.
+    case never
+    /// The publication ends cleanly and starts again in the other size.
+    case restart
+    /// The size changes at a keyframe within the stream, with a sequence header and metadata of its own.
+    case seamless
+}
+
+/// Chooses the frame size that goes with a bit rate, by the bits that a pixel gets.
+///
+/// Down at once, since a frame that gets too few bits is left out whole; up only when the rate has shown that it stays, and
+/// later each time that it did not.
+struct FrameSizing: Sendable {
+    private let tuning: ControlTuning
+    /// The last change, and whether it was to a larger size.
+    private var change: (time: MediaTimestamp, isGrowth: Bool)?
+    private var grownAt: MediaTimestamp?
+    /// How long a larger size must have been affordable.
+    private var waitBeforeGrowth: Duration
+    private var affordableSince: MediaTimestamp?
+    private var neededSince: MediaTimestamp?
+    /// What the encoder could not keep up with, until the bit rate is higher than then.
+    private var ceiling: (pixelCount: Int, until: Bitrate)?
+
+    init(_ tuning: ControlTuning) {
+        self.tuning = tuning
+        waitBeforeGrowth = tuning.waitBeforeGrowth
+    }
+
+    /// The size that a stream starts with, or that one of another connection does.
+    func startingSize(of point: OperatingPoint, in ladder: FrameSizeLadder) -> FrameSize? {
+        guard isTooLarge(ladder.sizes.first, for: point) else { return ladder.sizes.first }
+        return best(for: point, in: ladder)
+    }
+
+    /// The size at a new bit rate: the present one, or a smaller one where that gives a pixel too little.
+    func shrunk(_ point: OperatingPoint, in ladder: FrameSizeLadder) -> FrameSize? {
+        guard isTooLarge(point.frameSize, for: point), let size = best(for: point, in: ladder),
+            size.pixelCount < point.frameSize?.pixelCount ?? 0
+        else { return point.frameSize }
+        return size
+    }
+
+    /// Watches what the present bit rate can afford.
+    /// - Parameters:
+    ///   - isSteady: the link carries what is sent.
+    ///   - isAtTop: no higher rate is to come, and so no swing of it.
+    /// - Returns: a larger size that has been affordable for long enough; else `nil`.
+    mutating func growth(
+        of point: OperatingPoint, in ladder: FrameSizeLadder, isSteady: Bool, isAtTop: Bool, now: MediaTimestamp
+    ) -> FrameSize? {
+        guard let present = point.frameSize,
+            let size = best(for: point, in: ladder, margin: isAtTop ? 1 : tuning.growthMargin),
+            size.pixelCount > present.pixelCount
+        else {
+            affordableSince = nil
+            return nil
+        }
+        let since = affordableSince ?? now
+        affordableSince = since
+        guard isSteady, now - since >= waitBeforeGrowth else { return nil }
+        return size
+    }
+
+    /// Whether the present size has been too large for so long that a restart is worth it.
+    mutating func isShrinkingDue(of point: OperatingPoint, now: MediaTimestamp) -> Bool {
+        guard isTooLarge(point.frameSize, for: point) else {
+            neededSince = nil
+            return false
+        }
+        let since = neededSince ?? now
+        neededSince = since
+        return now - since >= tuning.waitBeforeShrinking
+    }
+
+    /// The encoder leaves out too many frames of this size.
+    /// - Returns: the next smaller one; `nil` when there is none.
+    mutating func encoderSkips(at point: OperatingPoint, in ladder: FrameSizeLadder) -> FrameSize? {
+        guard let present = point.frameSize, let smaller = ladder.size(below: present) else { return nil }
+        ceiling = (smaller.pixelCount, until: point.videoBitrate * tuning.skipRelief)
+        return smaller
+    }
+
+    mutating func changed(from old: FrameSize?, to new: FrameSize?, now: MediaTimestamp) {
+        guard let old, let new, old != new else { return }
+        affordableSince = nil
+        neededSince = nil
+        if new.pixelCount > old.pixelCount {
+            grownAt = now
+        } else if let grownAt {
+            let held = now - grownAt >= tuning.growthProvingTime
+            waitBeforeGrowth =
+                held ? tuning.waitBeforeGrowth : min(waitBeforeGrowth * 2, tuning.longestWaitBeforeGrowth)
+            self.grownAt = nil
+        }
+    }
+
+    /// Another link, or the same after a blackout: what did not hold there says nothing.
+    mutating func linkChanged() {
+        waitBeforeGrowth = tuning.waitBeforeGrowth
+        grownAt = nil
+        affordableSince = nil
+        neededSince = nil
+        ceiling = nil
+    }
+
+    private func isTooLarge(_ size: FrameSize?, for point: OperatingPoint) -> Bool {
+        guard let size else { return false }
+        return bitsPerFrame(point) < tuning.leastBitsPerPixel * Double(size.pixelCount)
+    }
+
+    /// - Parameter margin: what a size must be able to afford beyond the wanted bits.
+    private func best(
+        for point: OperatingPoint, in ladder: FrameSizeLadder, margin: Double = 1
+    ) -> FrameSize? {
+        let size = ladder.largest(
+            forBitsPerFrame: bitsPerFrame(point), bitsPerPixel: tuning.wantedBitsPerPixel * margin)
+        guard let size, let ceiling, point.videoBitrate < ceiling.until, size.pixelCount > ceiling.pixelCount else { return size }
+        return ladder.sizes.first { $0.pixelCount <= ceiling.pixelCount }
+    }
+
+    private func bitsPerFrame(_ point: OperatingPoint) -> Double {
+        Double(point.videoBitrate.bitsPerSecond) / Double(point.frameRate.framesPerSecond)
+    }
+}
+
+extension QualityController {
+    /// Makes the frame larger when the rate has long afforded it; and smaller where that costs a restart and has long been
+    /// needed. Without one it becomes smaller together with the bit rate: `move`.
+    mutating func resize(now: MediaTimestamp) -> [QualityAction] {
+        guard settings.mayResize, let ladder = settings.frameSizes, operatingPoint.videoQuality != nil else { return [] }
+        // What a probe tries is not yet what the link carries.
+        let isSteady = if case .steady = state { true } else { false }
+        var point = operatingPoint
+        let isAtTop = point.videoBitrate >= settings.bitrateRange.maximum * (1 - tuning.leastChange)
+        if let larger = sizing.growth(of: point, in: ladder, isSteady: isSteady, isAtTop: isAtTop, now: now) {
+            point.frameSize = larger
+            return resized(to: point, .sizeFits, now: now)
+        }
+        if case .stalled = state { return [] }
+        guard settings.resize == .restart, sizing.isShrinkingDue(of: point, now: now) else { return [] }
+        point.frameSize = sizing.shrunk(point, in: ladder)
+        return resized(to: point, .sizeTooLarge, now: now)
+    }
+
+    private mutating func resized(
+        to point: OperatingPoint, _ reason: QualityChangeReason, now: MediaTimestamp
+    ) -> [QualityAction] {
+        let actions = move(to: point, reason, now: now)
+        guard settings.resize == .restart, !actions.isEmpty else { return actions }
+        return [.restartStream(operatingPoint)] + actions.filter { if case .reportChange = $0 { true } else { false } }
+    }
+
+    /// - Parameters:
+    ///   - frameSizes: what there is by what could be opened.
+    ///   - size: what was opened.
+    public mutating func opened(frameSizes: FrameSizeLadder?, size: FrameSize) {
+        settings.frameSizes = frameSizes
+        operatingPoint.frameSize = size
+    }
+
+    /// The encoder did not take the size, and goes on with this one.
+    public mutating func sizeRefused(keeping size: FrameSize) {
+        operatingPoint.frameSize = size
+        settings.resize = .never
+    }
+}
