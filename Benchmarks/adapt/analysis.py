@@ -126,7 +126,7 @@ def decode(path: Path, size: tuple[int, int], lines: tuple[int, int], log: IO[st
     filters = f"scale={width}:{height}:flags=bicubic,crop={width}:{count}:0:{top}:exact=1,format=yuv420p,extractplanes=y"
     process = subprocess.Popen(
         ["ffmpeg", "-v", "error", "-nostdin", "-flags", "+output_corrupt", "-i", str(path), "-map", "0:v",
-         "-fps_mode", "passthrough", "-vf", filters, "-f", "rawvideo", "-"],
+         "-fps_mode", "passthrough", "-enc_time_base:v", "demux", "-vf", filters, "-f", "rawvideo", "-"],
         stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     try:

@@ -14,7 +14,7 @@ FREEZE_CONNECTED = 0.6  # seconds
 USE = 0.9
 SECONDS_TO_FRAME = 0.4
 SECONDS_TO_FULL = 12.0
-# Natural pictures: frames a second at a rate in kbit/s, and after the blackout.
+# Natural content: frames a second at a rate in kbit/s, and after the blackout.
 FRAMES_AT = {300: 12.0}
 FRAMES_AFTER = 26.0
 # A size that changes may be so much worse than the best of those that stay.
@@ -34,7 +34,7 @@ class Result:
     complaints: int
     # kbit/s on the link in each part, once it has settled.
     link_rates: list[float]
-    # From the link's return to full size and rate; `None` for never, and where that is not told.
+    # From the link's return to full size and rate; `None` for never, and where it is unknown.
     seconds_to_full: float | None
     # Of the operating point, and those of them that started the stream again.
     changes: int
@@ -49,10 +49,10 @@ class Check:
 
 
 def check(result: Result, others: list[Result], script: Script, is_natural: bool) -> list[Check]:
-    """others: all of the same pictures; those at fixed sizes and the peers are compared with."""
+    """others: all of the same content; those at fixed sizes and the peers are compared with."""
     verdict = result.verdict
     checks = [
-        Check(f"a picture under 3 s old >= {FRESH_SHARE:.0%}", f"{verdict.fresh_share:.1%}", verdict.fresh_share >= FRESH_SHARE),
+        Check(f"a frame under 3 s old >= {FRESH_SHARE:.0%}", f"{verdict.fresh_share:.1%}", verdict.fresh_share >= FRESH_SHARE),
         at_most(f"worst age outside <= {WORST_AGE_CONNECTED} s", verdict.worst_age_connected, WORST_AGE_CONNECTED),
         at_most(f"longest freeze outside <= {FREEZE_CONNECTED} s", verdict.longest_freeze_connected, FREEZE_CONNECTED),
         Check("no corrupt frame", str(verdict.corrupt), verdict.corrupt == 0),

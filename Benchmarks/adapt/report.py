@@ -6,7 +6,7 @@ from screen import View
 
 
 def show(results: list[Result], script: Script, is_natural: bool) -> bool:
-    """Tables of all runs with the same pictures, and the goals. Returns whether those that are judged reach them."""
+    """Tables of all runs with the same content, and the goals. Returns whether those that are judged reach them."""
     show_totals(results, script)
     heads = [str(kilobits) for kilobits, _ in script] + ["total"]
     for title, cell in [
@@ -78,7 +78,7 @@ def show_goals(results: list[Result], script: Script, is_natural: bool) -> bool:
 def show_lowest(results: list[Result]) -> bool:
     """Frames a second of the lowest quality; returns whether the program reaches the goal by itself."""
     all_met = True
-    print(f"\nLow1 (12 frames a second) at 640x480, natural pictures, a good link: goal {goals.FRAMES_AT_LOWEST:.0f}")
+    print(f"\nLow1 (12 frames a second) at 640x480, natural content, a good link: goal {goals.FRAMES_AT_LOWEST:.0f}")
     for item in results:
         rate = item.total.frames_per_second
         is_met = rate >= goals.FRAMES_AT_LOWEST

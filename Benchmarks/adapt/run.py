@@ -3,7 +3,7 @@ script of rates.
 
 Started by `make bench-adapt`. Needs root rights for network namespaces. Each program publishes through a router of its
 own to `tallycam receive`, which notes when each frame arrived; the clock burnt into the frames tells when they were
-taken. All of them get the same pictures through a pipe.
+taken. All of them get the same frames through a pipe.
 """
 
 import argparse
@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 
 import analysis
+import footage
 import goals
 import participants
-import pictures
 import report
 import screen
 from loop import Loop
@@ -208,7 +208,7 @@ def measure_content(content: str, options: argparse.Namespace) -> bool:
     chosen = options.only or participants.names(setting, options.quick, options.ours)
     if unknown := [name for name in chosen if name not in everybody]:
         sys.exit(f"bench-adapt: there is no run of {unknown}; there are {', '.join(everybody)}")
-    loop = pictures.make_loop(OUT / "pictures", content, width, height, FPS, program=options.program)
+    loop = footage.make_loop(OUT / "footage", content, width, height, FPS, program=options.program)
     results = measure([everybody[name] for name in chosen], options, loop, OUT / content, SCRIPT)
     print(f"\n{content}, {options.size}, High3 where nothing else is said, {options.congestion_control}, a router queue of "
           f"{options.queue} bytes, {', '.join(f'{kilobits} kbit/s {seconds:.0f} s' for kilobits, seconds in SCRIPT)}")  # fmt: skip
@@ -218,16 +218,16 @@ def measure_content(content: str, options: argparse.Namespace) -> bool:
 def measure_lowest(options: argparse.Namespace) -> bool:
     """Low1 at 640x480 on a good link: how many of its 12 frames a second it sends."""
     setting = Setting(options.program, *LOWEST_SIZE, participants.can_resize(options.program))
-    loop = pictures.make_loop(OUT / "pictures", "natural", *LOWEST_SIZE, FPS, program=options.program)
+    loop = footage.make_loop(OUT / "footage", "natural", *LOWEST_SIZE, FPS, program=options.program)
     results = measure(participants.lowest(setting), options, loop, OUT / "lowest", LOWEST_SCRIPT)
     return report.show_lowest(results)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench-adapt", description=__doc__)
-    parser.add_argument("--content", choices=pictures.CONTENTS, action="append",
-                        help="the pictures; may be given more than once (default natural and synthetic)")  # fmt: skip
-    parser.add_argument("--quick", action="store_true", help="natural pictures, and of Tallycam only seamless and fixed sizes")
+    parser.add_argument("--content", choices=footage.CONTENTS, action="append",
+                        help="what the frames show; may be given more than once (default natural and synthetic)")  # fmt: skip
+    parser.add_argument("--quick", action="store_true", help="natural content, and of Tallycam only seamless and fixed sizes")
     parser.add_argument("--ours", action="store_true", help="Tallycam only")
     parser.add_argument("--only", metavar="NAME", action="append", help="one run; may be given more than once")
     parser.add_argument("--lowest", action="store_true", help="only the short run of Low1 at 640x480")
@@ -235,7 +235,7 @@ def main() -> int:
     parser.add_argument("--queue", type=int, default=64_000, help="bytes that the router holds (default 64000)")
     # Cubic, which boards have, is not allowed in namespaces everywhere; Reno fills queues like it.
     parser.add_argument("--congestion-control", default="reno", help="of the publisher's TCP (default reno; bbr)")
-    parser.add_argument("--program", default=str(pictures.PROGRAM))
+    parser.add_argument("--program", default=str(footage.PROGRAM))
     options = parser.parse_args()
     reached = []
     if not options.lowest:

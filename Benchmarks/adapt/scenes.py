@@ -1,10 +1,12 @@
-"""Scenes whose frames are functions of their number: what `pictures.py` draws. Planes are arrays, luma first; 0 to 255."""
+"""Scenes whose frames are functions of their number: what `footage.py` draws. Planes are arrays, luma first; 0 to 255."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 TURN = 2 * np.pi
+# How much of the time a camera that pans rests.
+REST = 0.4
 # Luma, Cb and Cr lie in these (BT.601, limited range).
 LUMA, CHROMA = (16, 235), (16, 240)
 
@@ -41,25 +43,25 @@ def cut(plane: np.ndarray, x: float, y: float, width: int, height: int) -> np.nd
 
 
 @dataclass
-class Picture:
+class Image:
     """Luma and chroma of half its sides, as floats, and how much of each pixel is covered, where it is a sprite."""
 
     planes: list[np.ndarray]
     cover: list[np.ndarray] | None = None
 
     @classmethod
-    def of(cls, luma: np.ndarray, blue: np.ndarray, red: np.ndarray, cover: np.ndarray | None = None) -> "Picture":
+    def of(cls, luma: np.ndarray, blue: np.ndarray, red: np.ndarray, cover: np.ndarray | None = None) -> "Image":
         """From four planes of the same, even, size."""
         return cls([luma, halved(blue), halved(red)], None if cover is None else [cover, *[halved(cover)] * 2])
 
-    def cut(self, x: float, y: float, width: int, height: int) -> "Picture":
-        return Picture([
+    def cut(self, x: float, y: float, width: int, height: int) -> "Image":
+        return Image([
             cut(plane, x / scale, y / scale, width // scale, height // scale)
             for plane, scale in zip(self.planes, (1, 2, 2))
         ])  # fmt: skip
 
-    def put(self, sprite: "Picture", x: float, y: float) -> None:
-        """Lays a sprite over the picture; what is beyond the edges is cut off. A sprite's outermost pixels are clear."""
+    def put(self, sprite: "Image", x: float, y: float) -> None:
+        """Lays a sprite over the image; what is beyond the edges is cut off. A sprite's outermost pixels are clear."""
         for plane, piece, cover, scale in zip(self.planes, sprite.planes, sprite.cover, (1, 2, 2)):
             at_x, at_y = x / scale, y / scale
             left, top = int(np.floor(at_x)), int(np.floor(at_y))
@@ -88,15 +90,15 @@ class Grain:
         return self.fields[number % len(self.fields)][y : y + self.height, x : x + self.width]
 
 
-def finished(picture: Picture, grain: np.ndarray | None = None) -> list[np.ndarray]:
-    luma = picture.planes[0] if grain is None else picture.planes[0] + grain
-    planes = [luma, *picture.planes[1:]]
+def finished(image: Image, grain: np.ndarray | None = None) -> list[np.ndarray]:
+    luma = image.planes[0] if grain is None else image.planes[0] + grain
+    planes = [luma, *image.planes[1:]]
     return [
         np.clip(np.rint(plane), *limits).astype(np.uint8) for plane, limits in zip(planes, (LUMA, CHROMA, CHROMA))
     ]
 
 
-def dead_leaves(rng: np.random.Generator, width: int, height: int, count: int) -> Picture:
+def dead_leaves(rng: np.random.Generator, width: int, height: int, count: int) -> Image:
     """Textured discs that hide one another, many small and few large: edges and surfaces as photographs have them."""
     texture = noise_like_nature(rng, width, height)
     planes = [np.full((height, width), value, np.float32) for value in (110, 122, 132)]
@@ -109,16 +111,16 @@ def dead_leaves(rng: np.random.Generator, width: int, height: int, count: int) -
         left, right = max(0, int(x - radius)), min(width, int(x + radius) + 1)
         rows, columns = np.mgrid[top:bottom, left:right].astype(np.float32)
         inside = (columns - x) ** 2 + ((rows - y) / squeeze) ** 2 < radius**2
-        contrast = rng.uniform(6, 34)
+        contrast = rng.uniform(8, 40)
         luma = rng.normal(115, 42) + contrast * texture[top:bottom, left:right]
         for plane, values in zip(planes, (luma, rng.normal(124, 8), rng.normal(131, 8))):
             plane[top:bottom, left:right] = np.where(inside, values, plane[top:bottom, left:right])
-    return Picture.of(*(soften(np.clip(plane, 16, 240), 2) for plane in planes))
+    return Image.of(*(soften(np.clip(plane, 16, 240), 2) for plane in planes))
 
 
 def blob(
     rng: np.random.Generator, side: int, luma: float, chroma: tuple[float, float], contrast: float, wobble: float = 0.1
-) -> Picture:
+) -> Image:
     """A textured round thing with a soft edge; `side` even, `wobble` how far its outline is from an oval."""
     rows, columns = (np.mgrid[:side, :side] - side / 2 + 0.5) / (side / 2)
     angle, distance = np.arctan2(rows, columns), np.hypot(rows, columns)
@@ -128,11 +130,11 @@ def blob(
     shade = -25 * (rows + columns)
     surface = luma + contrast * noise_like_nature(rng, side, side) + shade
     flat = [np.full((side, side), value, np.float32) for value in chroma]
-    return Picture.of(soften(surface.astype(np.float32)), *flat, cover)
+    return Image.of(soften(surface.astype(np.float32)), *flat, cover)
 
 
 class Natural:
-    """A camera that pans by hand over a textured scene; things move in it by themselves, and water or leaves sway."""
+    """A camera that is panned by hand, with rests, over a textured scene; things move in it by themselves, and water or leaves sway."""
 
     def __init__(self, width: int, height: int, count: int):
         rng = np.random.default_rng(1)
@@ -151,20 +153,28 @@ class Natural:
     def frame(self, number: int) -> list[np.ndarray]:
         turn, unit = TURN * number / self.count, self.height / 720
         # An oval, which meets itself only when the loop does, and a hand that is not quite steady.
-        x = self.margin + unit * (170 * np.sin(turn) + 1.6 * np.sin(17 * turn) + 0.8 * np.sin(41 * turn))
-        y = self.margin + unit * (95 * np.cos(turn) + 1.2 * np.sin(23 * turn) + 0.7 * np.cos(37 * turn))
-        picture = self.world.cut(x, y, self.width, self.height)
-        self._sway(picture, turn)
+        way = TURN * self._way(number / self.count)
+        x = self.margin + unit * (130 * np.sin(way) + 1.2 * np.sin(13 * turn) + 0.5 * np.sin(29 * turn))
+        y = self.margin + unit * (75 * np.cos(way) + 0.9 * np.sin(17 * turn) + 0.4 * np.cos(31 * turn))
+        image = self.world.cut(x, y, self.width, self.height)
+        self._sway(image, turn)
         for index, thing in enumerate(self.things):
             side = thing.planes[0].shape[0]
             across = 0.5 + 0.42 * np.sin((index + 1) * turn + 2 * index)
             down = 0.35 + 0.22 * np.cos((index + 2) * turn + index)
-            picture.put(thing, across * self.width - side / 2, down * self.height - side / 2)
-        return finished(picture, self.grain.of(number))
+            image.put(thing, across * self.width - side / 2, down * self.height - side / 2)
+        return finished(image, self.grain.of(number))
 
-    def _sway(self, picture: Picture, turn: float) -> None:
+    @staticmethod
+    def _way(share: float) -> float:
+        """The camera's place at a share of the loop: in each quarter it rests first, then moves on."""
+        quarter, within = divmod(4 * share, 1)
+        moved = max(0.0, within / (1 - REST) - REST / (1 - REST))
+        return (quarter + moved * moved * (3 - 2 * moved)) / 4
+
+    def _sway(self, image: Image, turn: float) -> None:
         """Shifts lines of the lower left quarter, each by its own way that comes and goes."""
-        for plane in picture.planes:
+        for plane in image.planes:
             height, width = plane.shape
             top, right = height // 2, width // 3
             rows = np.arange(top, height)
@@ -190,7 +200,7 @@ class Head:
         self.width, self.height, self.count = width, height, count
         room = 120 + 38 * noise_like_nature(rng, width, height, 1.6)
         tints = [126 + 5 * noise_like_nature(rng, width, height, 1.8) for _ in range(2)]
-        self.room = Picture.of(*(soften(plane, 12) for plane in (room, *tints)))
+        self.room = Image.of(*(soften(plane, 12) for plane in (room, *tints)))
         side = int(height * 0.62) // 2 * 2
         self.shoulders = blob(rng, int(height * 1.1) // 2 * 2, 80, (140, 118), 12, wobble=0.03)
         self.head = blob(rng, side, 165, (116, 146), 5, wobble=0.01)
@@ -203,13 +213,13 @@ class Head:
 
     def frame(self, number: int) -> list[np.ndarray]:
         turn, unit = TURN * number / self.count, self.height / 720
-        picture = Picture([plane.copy() for plane in self.room.planes])
+        image = Image([plane.copy() for plane in self.room.planes])
         middle = self.width / 2 + unit * (22 * np.sin(turn) + 5 * np.sin(5 * turn))
         level = self.height * 0.42 + unit * (9 * np.cos(turn) + 6 * np.sin(7 * turn))
 
-        def put(sprite: Picture, x: float, y: float) -> None:
+        def put(sprite: Image, x: float, y: float) -> None:
             side = sprite.planes[0].shape[0]
-            picture.put(sprite, x - side / 2, y - side / 2)
+            image.put(sprite, x - side / 2, y - side / 2)
 
         side = self.head.planes[0].shape[0]
         put(self.shoulders, self.width / 2 + unit * 8 * np.sin(turn), self.height * 1.05)
@@ -221,7 +231,7 @@ class Head:
         # Syllables: about four a second, with pauses.
         opening = abs(np.sin(48 * turn)) * (0.5 + 0.5 * np.sin(5 * turn + 1))
         put(self.mouth[int(opening * len(self.mouth) * 0.99)], middle, level + 0.2 * side)
-        return finished(picture, self.grain.of(number))
+        return finished(image, self.grain.of(number))
 
 
 class Screen:
@@ -233,7 +243,7 @@ class Screen:
         self.letter = max(8, height // 60 // 2 * 2)
         self.letters = [rng.random((5, 3)) < 0.55 for _ in range(26)]
         flat = np.full((height, width), 128, np.float32)
-        self.desk = Picture.of(np.full((height, width), 60, np.float32), flat + 18, flat - 10)
+        self.desk = Image.of(np.full((height, width), 60, np.float32), flat + 18, flat - 10)
         # As high as the way that it scrolls in a loop, then the same again.
         rows = height * 2 // self.letter
         page = self._text(rng, width // 2 // 2 * 2, rows * self.letter, dark_on_light=True)
@@ -254,8 +264,8 @@ class Screen:
         return plane
 
     def frame(self, number: int) -> list[np.ndarray]:
-        picture = Picture([plane.copy() for plane in self.desk.planes])
-        luma = picture.planes[0]
+        image = Image([plane.copy() for plane in self.desk.planes])
+        luma = image.planes[0]
         # Scrolls for a quarter of each sixth of the loop, a sixth of the page each time.
         sixth, rest = divmod(number * 6 / self.count, 1)
         offset = round((sixth + min(1.0, rest * 4)) * self.page_height / 6) % self.page_height
@@ -263,14 +273,14 @@ class Screen:
         shown = self.height * 3 // 4
         luma[top : top + shown, left : left + self.page.shape[1]] = self.page[offset : offset + shown]
         self._type(luma, number)
-        for plane in picture.planes[1:]:
+        for plane in image.planes[1:]:
             plane[top // 2 : (top + shown) // 2, left // 2 : (left + self.page.shape[1]) // 2] = 128
         turn = TURN * number / self.count
         x, y = int(self.width * (0.5 + 0.4 * np.sin(turn))), int(self.height * (0.5 + 0.4 * np.sin(2 * turn + 1)))
         size = self.letter
         luma[y : y + size, x : x + size // 2] = 16
         luma[y : y + size // 2, x : x + size // 4] = 235
-        return finished(picture)
+        return finished(image)
 
     def _type(self, luma: np.ndarray, number: int) -> None:
         """The editor's text, as far as it has been typed."""

@@ -1,4 +1,4 @@
-"""How alike pictures are: SSIM (Wang et al., 2004) of luma, by ffmpeg's filter `ssim` (windows of 8x8, four pixels apart)."""
+"""How alike frames are: SSIM (Wang et al., 2004) of luma, by ffmpeg's filter `ssim` (windows of 8x8, four pixels apart)."""
 
 import re
 import subprocess

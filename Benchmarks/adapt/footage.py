@@ -1,11 +1,11 @@
-"""Makes loops of raw frames (I420) of pictures like a camera's: each frame depends on its number alone, and the last one
+"""Makes loops of raw frames (I420) like those of a camera: each one depends on its number alone, and the last one
 leads to the first.
 
-Usage: pictures.py CONTENT WIDTHxHEIGHT FPS FILE [SECONDS]
+Usage: footage.py CONTENT WIDTHxHEIGHT FPS FILE [SECONDS]
 
 CONTENT is natural (a textured scene under a moving camera, with moving objects), head (a person who talks, before a
 soft background), screen (windows with text that scrolls), or synthetic (Tallycam's own test pattern; needs its program).
-Nobody's pictures are in them. A scene does not pass the same place twice within its loop, so that a late frame is not
+A scene does not pass the same place twice within its loop, so that a late frame is not
 taken for a recent one.
 """
 
