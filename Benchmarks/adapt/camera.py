@@ -7,31 +7,25 @@ left out, as a camera's would be.
 """
 
 import fcntl
-import mmap
 import os
 import sys
 import time
+from pathlib import Path
 
 import strip
+from loop import Loop
 
 
 def main(path: str, width: int, height: int, fps: int) -> None:
-    size = width * height * 3 // 2
-    with open(path, "rb") as file:
-        frames = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    loop = Loop(Path(path), width, height, fps)
     # Room for little: what waits in the pipe is old.
     fcntl.fcntl(1, fcntl.F_SETPIPE_SZ, 1 << 20)
-    view, count = memoryview(frames), len(frames) // size
-    block = strip.block_height(width, height)
-    kept = (height - strip.ROWS * block) * width
     start, number = time.monotonic(), 0
     while True:
         due = start + number / fps
         time.sleep(max(0.0, due - time.monotonic()))
-        frame = view[number % count * size :][:size]
-        lines = strip.draw(number, int(due * 1000), width, height)
         try:
-            write_all([frame[:kept], *(line * block for line in lines), frame[width * height :]])
+            write_all(strip.burn(loop.frame(number), number, int(due * 1000), width, height))
         except BrokenPipeError:
             return
         number = max(number + 1, int((time.monotonic() - start) * fps))

@@ -1,8 +1,9 @@
-"""How live a stream stays on a failing uplink: Tallycam, ffmpeg and GStreamer on the same script of rates.
+"""How live a stream stays on a failing uplink, and what a viewer sees of it: Tallycam, ffmpeg and GStreamer on the same
+script of rates.
 
 Started by `make bench-adapt`. Needs root rights for network namespaces. Each program publishes through a router of its
 own to `tallycam receive`, which notes when each frame arrived; the clock burnt into the frames tells when they were
-taken.
+taken. All of them get the same frames through a pipe.
 """
 
 import argparse
@@ -12,41 +13,33 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import analysis
-import media
+import footage
+import goals
+import participants
+import report
+import screen
+from loop import Loop
 from network import SERVER, Uplink
+from participants import FPS, Participant, Setting
 
 HERE = Path(__file__).parent
-CHECKOUT = HERE.parents[1]
-OUT = CHECKOUT / "out/adapt"
-URL = f"rtmp://{SERVER}:1935/live/x"
-FPS = 30
+OUT = HERE.parents[1] / "out/adapt"
 # kbit/s and seconds.
 SCRIPT = [(5000, 15.0), (1000, 20.0), (300, 20.0), (0, 8.0), (5000, 27.0)]
-# What High3 and its audio take, kbit/s.
-TOP = 2128
-GOALS = {"fresh_share": 0.9, "worst_age_connected": 3.5, "corrupt": 0, "use": 0.85, "seconds_to_frame": 1.0}
-
-
-@dataclass(frozen=True)
-class Participant:
-    name: str
-    command: list[str]
-    # Whether frames come from camera.py through a pipe.
-    has_camera: bool = False
-    is_ours: bool = False
+# For the lowest quality, on a link that is good enough.
+LOWEST_SCRIPT = [(5000, 20.0)]
+LOWEST_SIZE = (640, 480)
 
 
 class Run:
     """One participant on its own uplink."""
 
-    def __init__(self, participant: Participant, options: argparse.Namespace, frames: Path):
-        self.participant, self.options = participant, options
-        self.label = participant.name.replace(" ", "-").replace(",", "")
-        self.directory = OUT / self.label
+    def __init__(self, participant: Participant, options: argparse.Namespace, loop: Loop, directory: Path):
+        self.participant, self.loop = participant, loop
+        self.directory = directory / participant.name.replace(" ", "-").replace(",", "")
         self.directory.mkdir(parents=True, exist_ok=True)
         for old in self.directory.iterdir():
             old.unlink()
@@ -55,22 +48,27 @@ class Run:
         self.processes: list[subprocess.Popen] = []
         # kbit/s on the link in each part, once it has settled.
         self.link_rates: list[float] = []
-        self.receiver = self._start(
-            "receive", [*self.uplink.prefix("server"), options.program, "receive", "--listen", f"{SERVER}:1935",
+        try:
+            self._start_all(options.program)
+        except BaseException:
+            self.finish()
+            raise
+
+    def _start_all(self, program: str) -> None:
+        receiver = self._start(
+            "receive", [*self.uplink.prefix("server"), program, "receive", "--listen", f"{SERVER}:1935",
                         "--record", str(self.directory / "stream.flv"), "--events", "json", "--report-arrivals"],
         )  # fmt: skip
         self._await("receive", "listening")
-        camera = None
-        if participant.has_camera:
-            camera = self._start(
-                "camera", [sys.executable, str(HERE / "camera.py"), str(frames), str(options.width),
-                           str(options.height), str(FPS)], stdout=subprocess.PIPE,
-            ).stdout  # fmt: skip
-        self.publisher = self._start(
-            "publish", [*self.uplink.prefix("client"), *participant.command], stdin=camera or subprocess.DEVNULL
-        )
-        if camera:
-            camera.close()
+        camera = self._start(
+            "camera", [sys.executable, str(HERE / "camera.py"), str(self.loop.path), str(self.loop.width),
+                       str(self.loop.height), str(FPS)], stdout=subprocess.PIPE,
+        )  # fmt: skip
+        self.publisher_start = time.monotonic()
+        publisher = self._start("publish", [*self.uplink.prefix("client"), *self.participant.command], stdin=camera.stdout)
+        camera.stdout.close()
+        # In the order in which they are to end: the stream's end shall arrive.
+        self.processes = [publisher, receiver, camera]
 
     def _start(self, name: str, command: list[str], **options) -> subprocess.Popen:
         with open(self.directory / f"{name}.log", "w") as log, open(self.directory / f"{name}.out", "w") as out:
@@ -87,14 +85,14 @@ class Run:
         deadline = time.monotonic() + seconds
         while not any(item["name"] == event for item in self._events(name)):
             if time.monotonic() > deadline:
-                raise SystemExit(f"bench-adapt: {self.label}: no {event}; see {self.directory}")
+                raise SystemExit(f"bench-adapt: {self.participant.name}: no {event}; see {self.directory}")
             time.sleep(0.05)
 
     def await_media(self) -> None:
         self._await("receive", "arrived")
 
     def finish(self) -> None:
-        for process in (self.publisher, self.receiver, *self.processes):
+        for process in self.processes:
             self._end(process)
         self.uplink.__exit__()
 
@@ -110,23 +108,43 @@ class Run:
             except subprocess.TimeoutExpired:
                 pass
 
-    def verdict(self, start: float) -> analysis.Verdict:
+    def result(self, start: float, script: goals.Script) -> goals.Result:
         arrived = [event for event in self._events("receive") if event["name"] == "arrived"]
-        frames: list[analysis.Frame] = []
+        recordings = []
         for stream in sorted({event["stream"] for event in arrived}):
             path = self.directory / ("stream.flv" if stream == 1 else f"stream-{stream}.flv")
             own = [event for event in arrived if event["stream"] == stream and event["kind"] == "video"]
-            frames += analysis.read_stream(path, own)
+            recordings.append(analysis.read_recording(path, own, (self.loop.width, self.loop.height)))
+        frames = [frame for recording in recordings for frame in recording.frames]
         self._write_trace(frames, start)
-        return analysis.judge(frames, arrived, start, SCRIPT)
+        parts, total = screen.views(recordings, self.loop, start, script)
+        changes = self._changes()
+        return goals.Result(
+            self.participant, analysis.judge(frames, arrived, start, script), parts, total,
+            sum(len(recording.complaints) for recording in recordings), self.link_rates,
+            self._seconds_to_full(frames, start, script), len(changes),
+            sum(event["reason"] == "tierSwitched" for event in changes),
+        )  # fmt: skip
 
-    def changes(self) -> tuple[int, int]:
-        """Changes of the operating point, and ends and starts of the stream for another profile."""
+    def _changes(self) -> list[dict]:
+        """Changes of the operating point."""
         if not self.participant.is_ours:
-            return 0, 0
-        events = self._events("publish")
-        changes = [event for event in events if event["name"] == "qualityChanged" and event["reason"] != "resumed"]
-        return len(changes), sum(event["reason"] == "tierSwitched" for event in changes)
+            return []
+        changes = [event for event in self._events("publish") if event["name"] == "qualityChanged"]
+        return [event for event in changes if event["reason"] != "resumed"]
+
+    def _seconds_to_full(self, frames: list[analysis.Frame], start: float, script: goals.Script) -> float | None:
+        """From the link's return until the stream has its full size and rate; `None` for never."""
+        back, end = analysis.link_return(script), start + sum(seconds for _, seconds in script)
+        if back is None or not self.participant.is_ours:
+            return None
+        sizes = [(frame.arrival, frame.size) for frame in frames if frame.size]
+        rates = [
+            (self.publisher_start + event["t"], (event["videoBitsPerSecond"], event["framesPerSecond"]))
+            for event in self._events("publish") if "videoBitsPerSecond" in event
+        ]  # fmt: skip
+        moments = [analysis.highest_again(values, start + back, end) for values in (sizes, rates)]
+        return None if None in moments else max(moments) - start - back
 
     def _write_trace(self, frames: list[analysis.Frame], start: float) -> None:
         """Each frame, and what the controller saw and did, for looking into what a run shows."""
@@ -143,86 +161,13 @@ class Run:
             )  # fmt: skip
 
 
-def tallycam(
-    name: str, options: argparse.Namespace, policy: str, has_camera: bool = False, quality: str = "High3"
-) -> Participant:
-    size = f"{options.width}x{options.height}"
-    video = f"raw:-,format=i420,size={size},fps={FPS}" if has_camera else "synthetic"
-    command = [
-        options.program, "publish", "--url", URL, "--video", video, "--quality", quality, "--dimension", size,
-        "--adapt", policy, "--reconnect", "endless", "--events", "json", "--trace", "--status-interval", "1",
-    ]  # fmt: skip
-    return Participant(name, command, has_camera, is_ours=True)
-
-
-def ffmpeg(name: str, options: argparse.Namespace, *output: str) -> Participant:
-    command = [
-        "ffmpeg", "-v", "error", "-use_wallclock_as_timestamps", "1", "-f", "rawvideo", "-pix_fmt", "yuv420p",
-        "-s", f"{options.width}x{options.height}", "-r", str(FPS), "-i", "-",
-        "-re", "-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100", "-map", "0:v", "-map", "1:a",
-        "-c:v", "libx264", "-preset", "superfast", "-tune", "zerolatency", "-g", "60",
-        "-b:v", "2000k", "-maxrate", "2000k", "-bufsize", "2000k", "-c:a", "aac", "-b:a", "128k", *output, URL,
-    ]  # fmt: skip
-    return Participant(name, command, has_camera=True)
-
-
-def gstreamer(name: str, options: argparse.Namespace) -> Participant:
-    pipeline = (
-        f"fdsrc fd=0 blocksize={options.width * options.height * 3 // 2} ! "
-        f"rawvideoparse width={options.width} height={options.height} format=i420 framerate={FPS}/1 ! queue ! "
-        "openh264enc bitrate=2000000 gop-size=60 rate-control=bitrate complexity=low ! h264parse ! queue ! "
-        f"flvmux name=mux streamable=true ! rtmp2sink location={URL} "
-        "audiotestsrc is-live=true wave=sine ! audio/x-raw,rate=44100,channels=2 ! voaacenc bitrate=128000 ! "
-        "aacparse ! queue ! mux."
-    )
-    return Participant(name, ["gst-launch-1.0", "-q", *pipeline.split()], has_camera=True)
-
-
-def rounds(options: argparse.Namespace) -> list[list[Participant]]:
-    """Those of a round run side by side: as many encoders as two cores carry."""
-    ours = [tallycam("tallycam, seamless", options, "seamless"), tallycam("tallycam, restart", options, "restart")]
-    # Low and Medium only, which all players can follow without a break; and a crossing with frames that need the bits.
-    groups = [
-        tallycam("tallycam, Medium3", options, "seamless", quality="Medium3"),
-        tallycam("tallycam, camera restart", options, "restart", has_camera=True),
-    ]
-    camera = tallycam("tallycam, camera", options, "seamless", has_camera=True)
-    if options.only:
-        chosen = [item for item in [*ours, *groups, camera] if item.name == f"tallycam, {options.only}"]
-        return [chosen] if chosen else sys.exit(f"bench-adapt: there is no run of \"{options.only}\"")
-    if options.ours:
-        return [ours, groups]
-    fifo = ["-f", "fifo", "-fifo_format", "flv", "-drop_pkts_on_overflow", "1", "-attempt_recovery", "1",
-            "-recover_any_error", "1", "-recovery_wait_time", "1"]  # fmt: skip
-    return [
-        ours,
-        groups,
-        [camera, gstreamer("gst rtmp2sink", options)],
-        [ffmpeg("ffmpeg", options, "-f", "flv"), ffmpeg("ffmpeg fifo", options, *fifo)],
-    ]
-
-
-def make_frames(options: argparse.Namespace) -> Path:
-    """Three seconds of raw frames that need the bits: forwards and backwards, so that they have no cut."""
-    path = OUT / f"frames-{options.width}x{options.height}.i420"
-    if not path.exists():
-        scene = (
-            f"{media.RICH_SCENE},trim=end_frame=45,scale={options.width}:{options.height},"
-            "split[a][b];[b]reverse[c];[a][c]concat"
-        )
-        partial = path.with_suffix(".partial")
-        words = ["-filter_complex", scene, "-f", "rawvideo", str(partial)]
-        subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-y", *words], check=True)
-        partial.rename(path)
-    return path
-
-
-def play(runs: list[Run]) -> float:
+def play(runs: list[Run], script: goals.Script) -> float:
+    """Returns when it started, by CLOCK_MONOTONIC."""
     for run in runs:
         run.await_media()
     start = time.monotonic()
     at = start
-    for kilobits, seconds in SCRIPT:
+    for kilobits, seconds in script:
         for run in runs:
             run.uplink.set_rate(kilobits)
         settled = min(at + analysis.SETTLING, at + seconds - 1)
@@ -236,78 +181,69 @@ def play(runs: list[Run]) -> float:
     return start
 
 
-def show(results: list[tuple[Run, analysis.Verdict]], options: argparse.Namespace) -> bool:
-    print(f"\n{options.width}x{options.height}, High3 where nothing else is said, {options.congestion_control}, a router queue of {options.queue} "
-          f"bytes, {', '.join(f'{kilobits} kbit/s {seconds:.0f} s' for kilobits, seconds in SCRIPT)}\n")  # fmt: skip
-    steady = [index for index, (kilobits, _) in enumerate(SCRIPT) if kilobits]
-    heads = ["", "< 3 s old", "worst age", "outside", "corrupt", "frames", "to frame", "changes", "restarts"]
-    heads += [f"use of {SCRIPT[part][0]}" for part in steady] + [f"media at {SCRIPT[part][0]}" for part in steady]
-    rows, all_reached = [heads], True
-    for run, verdict in results:
-        changes, restarts = run.changes()
-        back = verdict.seconds_to_frame
-        row = [run.participant.name, f"{verdict.fresh_share:.1%}", f"{verdict.worst_age:.2f} s",
-               f"{verdict.worst_age_connected:.2f} s", str(verdict.corrupt), str(verdict.frames),
-               "never" if back is None else f"{back:.2f} s", str(changes) if run.participant.is_ours else "-",
-               str(restarts) if run.participant.is_ours else "-"]  # fmt: skip
-        row += [f"{run.link_rates[part] / SCRIPT[part][0]:.0%}" for part in steady]
-        row += [f"{verdict.media_rates[part]:.0f}" for part in steady]
-        rows.append(row)
-        if run.participant.is_ours:
-            all_reached &= reaches(run, verdict)
-    rows.append(["goal", "90 %", "", "3.5 s", "0", "", "1.0 s", "", ""] + ["85 %" if SCRIPT[part][0] < TOP else "" for part in steady] + ["" for _ in steady])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(heads))]
-    for row in rows:
-        print("  ".join(cell.rjust(width) if column else cell.ljust(width)
-                        for column, (cell, width) in enumerate(zip(row, widths))))  # fmt: skip
-    print("\n'outside': neither in the blackout nor in the second after it. 'use': bytes on the wire from the 10th second\n"
-          "of each part on; a link that carries more than High3 with its audio (2128 kbit/s) cannot be full. 'media':\n"
-          "kbit/s of frames and audio that arrived then.")
-    return all_reached
+def measure(
+    people: list[Participant], options: argparse.Namespace, loop: Loop, directory: Path, script: goals.Script
+) -> list[goals.Result]:
+    """Two side by side: as many encoders as two cores carry."""
+    results = []
+    for at in range(0, len(people), 2):
+        pair = people[at : at + 2]
+        print(f"{sum(seconds for _, seconds in script):.0f} s: {'; '.join(item.name for item in pair)}", flush=True)
+        runs: list[Run] = []
+        try:
+            for participant in pair:
+                runs.append(Run(participant, options, loop, directory))
+            start = play(runs, script)
+        finally:
+            for run in runs:
+                run.finish()
+        results += [run.result(start, script) for run in runs]
+    return results
 
 
-def reaches(run: Run, verdict: analysis.Verdict) -> bool:
-    misses = [
-        f"{rate / kilobits:.1%} of {kilobits} used" for rate, (kilobits, _) in zip(run.link_rates, SCRIPT)
-        if 0 < kilobits < TOP and rate < GOALS["use"] * kilobits
-    ]  # fmt: skip
-    if verdict.fresh_share < GOALS["fresh_share"]:
-        misses.append(f"{verdict.fresh_share:.1%} under 3 s")
-    if verdict.worst_age_connected >= GOALS["worst_age_connected"]:
-        misses.append(f"{verdict.worst_age_connected:.2f} s at worst")
-    if verdict.corrupt:
-        misses.append(f"{verdict.corrupt} corrupt frames")
-    if verdict.seconds_to_frame is None or verdict.seconds_to_frame > GOALS["seconds_to_frame"]:
-        misses.append(f"{verdict.seconds_to_frame} s to the first frame")
-    if misses:
-        print(f"MISSED by {run.participant.name}: {'; '.join(misses)}")
-    return not misses
+def measure_content(content: str, options: argparse.Namespace) -> bool:
+    width, height = map(int, options.size.split("x"))
+    setting = Setting(options.program, width, height, participants.can_resize(options.program))
+    everybody = participants.everybody(setting)
+    chosen = options.only or participants.names(setting, options.quick, options.ours)
+    if unknown := [name for name in chosen if name not in everybody]:
+        sys.exit(f"bench-adapt: there is no run of {unknown}; there are {', '.join(everybody)}")
+    loop = footage.make_loop(OUT / "footage", content, width, height, FPS, program=options.program)
+    results = measure([everybody[name] for name in chosen], options, loop, OUT / content, SCRIPT)
+    print(f"\n{content}, {options.size}, High3 where nothing else is said, {options.congestion_control}, a router queue of "
+          f"{options.queue} bytes, {', '.join(f'{kilobits} kbit/s {seconds:.0f} s' for kilobits, seconds in SCRIPT)}")  # fmt: skip
+    return report.show(results, SCRIPT, is_natural=content == "natural")
+
+
+def measure_lowest(options: argparse.Namespace) -> bool:
+    """Low1 at 640x480 on a good link: how many of its 12 frames a second it sends."""
+    setting = Setting(options.program, *LOWEST_SIZE, participants.can_resize(options.program))
+    loop = footage.make_loop(OUT / "footage", "natural", *LOWEST_SIZE, FPS, program=options.program)
+    results = measure(participants.lowest(setting), options, loop, OUT / "lowest", LOWEST_SCRIPT)
+    return report.show_lowest(results)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench-adapt", description=__doc__)
+    parser.add_argument("--content", choices=footage.CONTENTS, action="append",
+                        help="what the frames show; may be given more than once (default natural and synthetic)")  # fmt: skip
+    parser.add_argument("--quick", action="store_true", help="natural content, and of Tallycam only seamless and fixed sizes")
     parser.add_argument("--ours", action="store_true", help="Tallycam only")
-    parser.add_argument("--only", metavar="NAME", help="one run of Tallycam: seamless, restart, Medium3, camera, camera restart")
-    parser.add_argument("--size", default="1280x720", help="of the frame (default 1280x720)")
+    parser.add_argument("--only", metavar="NAME", action="append", help="one run; may be given more than once")
+    parser.add_argument("--lowest", action="store_true", help="only the short run of Low1 at 640x480")
+    parser.add_argument("--size", default="1280x720", help="of the source's frame (default 1280x720)")
     parser.add_argument("--queue", type=int, default=64_000, help="bytes that the router holds (default 64000)")
     # Cubic, which boards have, is not allowed in namespaces everywhere; Reno fills queues like it.
     parser.add_argument("--congestion-control", default="reno", help="of the publisher's TCP (default reno; bbr)")
-    parser.add_argument("--program", default=str(CHECKOUT / "out/x86_64/tallycam"))
+    parser.add_argument("--program", default=str(footage.PROGRAM))
     options = parser.parse_args()
-    options.width, options.height = map(int, options.size.split("x"))
-    OUT.mkdir(parents=True, exist_ok=True)
-    frames = make_frames(options)
-    results = []
-    for participants in rounds(options):
-        print(f"{sum(seconds for _, seconds in SCRIPT):.0f} s: {'; '.join(item.name for item in participants)}", flush=True)
-        runs = [Run(participant, options, frames) for participant in participants]
-        try:
-            start = play(runs)
-        finally:
-            for run in runs:
-                run.finish()
-        results += [(run, run.verdict(start)) for run in runs]
-    return 0 if show(results, options) else 1
+    reached = []
+    if not options.lowest:
+        contents = options.content or (["natural"] if options.quick else ["natural", "synthetic"])
+        reached += [measure_content(content, options) for content in contents]
+    if options.lowest or not (options.quick or options.only):
+        reached.append(measure_lowest(options))
+    return 0 if all(reached) else 1
 
 
 if __name__ == "__main__":

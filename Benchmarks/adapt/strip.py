@@ -16,6 +16,11 @@ def block_height(width: int, height: int) -> int:
     return max(2, min(width // COLUMNS, height // 12))
 
 
+def strip_height(width: int, height: int) -> int:
+    """Lines at the lower edge of a frame that the strip takes; 96 of 1280x720, whose blocks have 8x8 pixels at 320x180."""
+    return ROWS * block_height(width, height)
+
+
 def draw(number: int, milliseconds: int, width: int, height: int) -> list[bytes]:
     """The strip's luma, one line for each row of blocks; each is to be repeated `block_height` times."""
     content = number.to_bytes(4, "big") + milliseconds.to_bytes(5, "big")
@@ -31,12 +36,20 @@ def draw(number: int, milliseconds: int, width: int, height: int) -> list[bytes]
     ]
 
 
-def read(luma: memoryview, width: int, height: int) -> Reading | None:
-    """What the strip of a frame says; `None` when there is none or it is damaged."""
+def burn(frame: memoryview, number: int, milliseconds: int, width: int, height: int) -> list:
+    """The pieces of an I420 frame with the strip over its lower edge, to be written one after another."""
     block = block_height(width, height)
-    top = height - ROWS * block
+    kept = (height - ROWS * block) * width
+    return [frame[:kept], *(line * block for line in draw(number, milliseconds, width, height)), frame[width * height :]]
+
+
+def read(luma: memoryview, width: int, height: int) -> Reading | None:
+    """What a strip says; `None` when there is none or it is damaged.
+
+    luma: the strip's lines alone, of a frame of that size."""
+    block = block_height(width, height)
     bits = "".join(
-        "1" if luma[(top + row * block + block // 2) * width + (2 * column + 1) * width // (2 * COLUMNS)] >= 128 else "0"
+        "1" if luma[(row * block + block // 2) * width + (2 * column + 1) * width // (2 * COLUMNS)] >= 128 else "0"
         for row in range(ROWS)
         for column in range(COLUMNS)
     )

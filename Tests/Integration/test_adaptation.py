@@ -76,7 +76,7 @@ def evaluate(publisher: Process, receiver: Process, path: Path, start: float) ->
     for stream in sorted({event["stream"] for event in arrived}):
         paths.append(path if stream == 1 else path.with_stem(f"stream-{stream}"))
         own = [event for event in arrived if event["stream"] == stream and event["kind"] == "video"]
-        frames += analysis.read_stream(paths[-1], own)
+        frames += analysis.read_recording(paths[-1], own).frames
     verdict = analysis.judge(frames, arrived, start, SCRIPT, recovery=RECOVERY)
     return Stream(publisher, [Recording(path) for path in paths], frames, start, verdict)
 
