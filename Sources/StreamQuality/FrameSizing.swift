@@ -78,10 +78,11 @@ struct FrameSizing: Sendable {
     }
 
     /// The encoder leaves out too many frames of this size.
+    /// - Parameter most: the highest bit rate that there is; at that, the larger size gets another try.
     /// - Returns: the next smaller one; `nil` when there is none.
-    mutating func encoderSkips(at point: OperatingPoint, in ladder: FrameSizeLadder) -> FrameSize? {
+    mutating func encoderSkips(at point: OperatingPoint, upTo most: Bitrate, in ladder: FrameSizeLadder) -> FrameSize? {
         guard let present = point.frameSize, let smaller = ladder.size(below: present) else { return nil }
-        ceiling = (smaller.pixelCount, until: point.videoBitrate * tuning.skipRelief)
+        ceiling = (smaller.pixelCount, until: min(point.videoBitrate * tuning.skipRelief, most))
         return smaller
     }
 

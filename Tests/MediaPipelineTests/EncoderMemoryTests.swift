@@ -215,7 +215,7 @@ private final class Openings: Sendable {
     func opening() throws -> FallbackEncoder.HardwareOpening {
         let script = try ScriptedEncoder.Script()
         made.withLock { $0 = script }
-        return { [self] _, layout, kind in
+        return { [self] _, layout, kind, _ in
             content.withLock { $0.append(Opening(layout: layout, kind: kind)) }
             return ScriptedEncoder(script)
         }

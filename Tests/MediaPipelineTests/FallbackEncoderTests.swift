@@ -41,7 +41,7 @@ private struct Busy: EncoderFailure {
         return try FallbackEncoder(
             path: "/dev/video70", configuration: configuration, layout: layout, memoryKind: .dmabuf, inUse: inUse,
             output: output, reports: reports, opening: opening
-        ) { _, _, _ in ScriptedEncoder(script) }
+        ) { _, _, _, _ in ScriptedEncoder(script) }
     }
 
     private func frame() -> CapturedFrame {

@@ -19,6 +19,15 @@ struct Simulation {
         self.settings = settings
     }
 
+    /// 1280x720 whose size follows the link.
+    static func resizable(_ script: LinkScript, policy: ResizePolicy = .seamless) -> Simulation {
+        var simulation = high3(script)
+        simulation.settings.frameSizes = FrameSizeLadder(full: FrameSize(width: 1280, height: 720))
+        simulation.settings.resize = policy
+        simulation.flaws.skipsLargeFrames = true
+        return simulation
+    }
+
     static func high3(_ script: LinkScript) -> Simulation {
         Simulation(script, settings: QualitySettings(videoQuality: .high3, audioQuality: .high2))
     }
@@ -136,6 +145,9 @@ struct Simulation {
             let now = MediaScript.time(time)
             for action in actions {
                 switch action {
+                case .resizeVideo(let point):
+                    encoder.resize(to: point.frameSize)
+                    result.resizes.append(time)
                 case .setVideo(let bitrate, let frameRate):
                     encoder.set(bitrate: bitrate, frameRate: frameRate, at: time)
                     result.encoderCommands.append(time)
@@ -146,6 +158,7 @@ struct Simulation {
                     heard(buffer.discardWaitingVideo(now: now))
                 case .restartStream(let point):
                     result.restarts.append((time, point))
+                    encoder.resize(to: point.frameSize)
                     encoder.set(bitrate: point.videoBitrate, frameRate: point.frameRate, at: time)
                     audio = point.audioQuality
                     link.reconnect()
@@ -184,6 +197,8 @@ struct SimulationResult {
     var changes: [(time: Double, change: QualityChange)] = []
     var encoderCommands: [Double] = []
     var discards: [Double] = []
+    /// When the size changed within the stream.
+    var resizes: [Double] = []
     var restarts: [(time: Double, point: OperatingPoint)] = []
     var arrivedBytes = 0
     var droppedFrames = 0

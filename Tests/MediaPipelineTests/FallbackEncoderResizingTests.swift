@@ -1,0 +1,189 @@
+import DevicePorts
+import LinuxIO
+import Media
+import MediaTestSupport
+import SoftwareEncoding
+import StreamLogic
+import StreamQuality
+import Synchronization
+import Testing
+
+@testable import MediaPipeline
+
+/// Another frame size while hardware encodes: each size has scripted hardware of its own.
+@Suite(.serialized) struct FallbackEncoderResizingTests {
+    private static let large = FrameSize(width: 128, height: 96)
+    private static let small = FrameSize(width: 64, height: 48)
+
+    private let queue: SharedSendBuffer
+    private let counters = SharedCounters()
+    private let reports: Mailbox<TrackEvent>
+    private let hardware = Hardware()
+
+    /// What opens for a size, or why it does not.
+    private final class Hardware: Sendable {
+        struct Opening {
+            let size: FrameSize
+            let isProven: Bool
+        }
+
+        let openings = Mutex<[Opening]>([])
+        let refusals = Mutex<[FrameSize: Refusal]>([:])
+        let scripts = Mutex<[FrameSize: ScriptedEncoder.Script]>([:])
+        /// Whether a second encoder opens beside a first.
+        let allowsTwo = Mutex(true)
+
+        func open(_ configuration: VideoEncoderConfiguration, isProven: Bool) throws -> any PolledVideoEncoder {
+            let size = configuration.size
+            openings.withLock { $0.append(Opening(size: size, isProven: isProven)) }
+            if let refusal = refusals.withLock({ $0[size] }) { throw refusal }
+            let others = scripts.withLock { $0.filter { $0.key != size }.values.map { $0 } }
+            let isOpen = others.contains { other in other.content.withLock { $0.starts > 0 && !$0.isClosed } }
+            if isOpen, !allowsTwo.withLock({ $0 }) { throw Refusal(isLackOfMemory: true) }
+            let script = try ScriptedEncoder.Script()
+            scripts.withLock { $0[size] = script }
+            return ScriptedEncoder(script)
+        }
+
+        func inputs(_ size: FrameSize) -> Int {
+            scripts.withLock { $0[size] }?.content.withLock { $0.inputs } ?? 0
+        }
+    }
+
+    private struct Refusal: EncoderFailure, CustomStringConvertible {
+        var isLackOfMemory = false
+        let mayPassByItself = false
+        let mayBeDeadFirmware = false
+        var description: String { isLackOfMemory ? "no memory" : "no such size" }
+    }
+
+    init() throws {
+        queue = try SharedSendBuffer(limits: .standard, tracks: 1, hasVideo: true)
+        queue.mediaStarted(at: .zero)
+        reports = try Mailbox()
+    }
+
+    private func configuration(_ size: FrameSize) -> VideoEncoderConfiguration {
+        VideoEncoderConfiguration(
+            size: size, frameRate: FrameRate(framesPerSecond: 30), bitrate: Bitrate(kilobitsPerSecond: 264),
+            profile: .baseline, level: .level3_0, keyframeInterval: 60)
+    }
+
+    private func encoder() throws -> FallbackEncoder {
+        let hardware = hardware
+        return try FallbackEncoder(
+            path: "/dev/video73", configuration: configuration(Self.large),
+            layout: FrameLayout(packed: .i420, size: Self.large), memoryKind: .pooled, inUse: EncoderInUse(),
+            output: VideoOutput(queue: queue, counters: counters, reports: reports), reports: reports, opening: .now
+        ) { configuration, _, _, isProven in try hardware.open(configuration, isProven: isProven) }
+    }
+
+    private func submit(to encoder: FallbackEncoder, for limit: Duration = .seconds(5), until condition: () -> Bool) throws {
+        let layout = FrameLayout(packed: .i420, size: Self.large)
+        let end = MonotonicClock.now() + limit
+        while !condition() {
+            try #require(MonotonicClock.now() < end)
+            counters.update { $0.capturedFrames += 1 }
+            try encoder.submit(
+                CapturedFrame(layout: layout, captureTime: MonotonicClock.now(), memory: ArrayFrame(layout.black)))
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))
+        }
+    }
+
+    private var refusals: [String] {
+        reports.takeAll().compactMap { if case .sizeRefused(let reason, _) = $0 { reason } else { nil } }
+    }
+
+    /// The frames that came out, by the byte count of what went in, and whether each was a keyframe.
+    private func frames() -> [(isKeyframe: Bool, byte: UInt8, time: MediaTimestamp)] {
+        var frames: [(isKeyframe: Bool, byte: UInt8, time: MediaTimestamp)] = []
+        while let packet = queue.take() {
+            if case .video(let isKeyframe) = packet.kind {
+                frames.append((isKeyframe, packet.payload.first ?? 0, packet.decodeTime))
+            }
+        }
+        return frames
+    }
+
+    private func byte(_ size: FrameSize) -> UInt8 {
+        UInt8(truncatingIfNeeded: FrameLayout(packed: .i420, size: size).byteCount)
+    }
+
+    @Test func theNextOpensBesideThePresentAndNoFrameIsMissing() throws {
+        let encoder = try encoder()
+        try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
+        try encoder.resize(to: configuration(Self.small))
+        try submit(to: encoder) { hardware.inputs(Self.small) > 10 }
+        try encoder.finish()
+        let frames = frames()
+        // 128x96 and 64x48 differ in this byte; the first small one is a keyframe, and all after it are small.
+        let first = try #require(frames.firstIndex { $0.byte == byte(Self.small) })
+        #expect(frames[first].isKeyframe)
+        #expect(frames[first...].allSatisfy { $0.byte == byte(Self.small) })
+        #expect(frames.count == counters.snapshot.capturedFrames, "none is missing")
+        #expect(zip(frames, frames.dropFirst()).allSatisfy { $0.time < $1.time })
+        #expect(hardware.openings.withLock { $0.map(\.isProven) } == [false, true])
+        #expect(refusals == [])
+    }
+
+    @Test func whereTheMemoryForbidsTwoOneClosesFirst() throws {
+        hardware.allowsTwo.withLock { $0 = false }
+        let encoder = try encoder()
+        try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
+        try encoder.resize(to: configuration(Self.small))
+        try submit(to: encoder) { hardware.inputs(Self.small) > 5 }
+        #expect(encoder.configuration.size == Self.small)
+        #expect(refusals == [])
+    }
+
+    @Test func aRefusedSizeIsReportedOnceAndTheStreamGoesOn() throws {
+        hardware.refusals.withLock { $0[Self.small] = Refusal() }
+        let encoder = try encoder()
+        try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
+        try encoder.resize(to: configuration(Self.small))
+        let before = hardware.inputs(Self.large)
+        try submit(to: encoder) { hardware.inputs(Self.large) > before + 20 }
+        #expect(refusals == ["no such size"])
+        #expect(encoder.configuration.size == Self.large)
+        #expect(hardware.openings.withLock { $0.count } == 2, "it is not tried again")
+    }
+
+    @Test func theLastOfSeveralSizesCounts() throws {
+        let encoder = try encoder()
+        try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
+        try encoder.resize(to: configuration(Self.small))
+        try encoder.resize(to: configuration(Self.large))
+        let before = hardware.inputs(Self.large)
+        try submit(to: encoder) { hardware.inputs(Self.large) > before + 10 }
+        #expect(encoder.configuration.size == Self.large)
+        #expect(frames().allSatisfy { $0.byte == byte(Self.large) })
+    }
+
+    @Test func settingsThatComeMeanwhileHoldForTheNext() throws {
+        let encoder = try encoder()
+        try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
+        try encoder.resize(to: configuration(Self.small))
+        try encoder.setBitrate(Bitrate(kilobitsPerSecond: 200))
+        try submit(to: encoder) { hardware.inputs(Self.small) > 5 }
+        #expect(encoder.configuration.bitrate == Bitrate(kilobitsPerSecond: 200))
+    }
+
+    @Test func softwareInTheHardwaresPlaceChangesItsSize() throws {
+        let encoder = try encoder()
+        try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
+        hardware.scripts.withLock { $0[Self.large] }?.content.withLock { $0.failsAt = 1; $0.isSilent = true }
+        hardware.refusals.withLock { $0 = [Self.large: Refusal(), Self.small: Refusal()] }
+        try submit(to: encoder, for: .seconds(15)) { encoder.isInSoftware }
+        try encoder.resize(to: configuration(Self.small))
+        try submit(to: encoder, for: .seconds(15)) { encoder.configuration.size == Self.small }
+        _ = frames()
+        let before = counters.snapshot.encodedFrames
+        try submit(to: encoder) { counters.snapshot.encodedFrames > before + 5 }
+        #expect(!frames().isEmpty)
+        #expect(refusals == [])
+    }
+}
+
+extension FallbackEncoder {
+    fileprivate var isInSoftware: Bool { recovery.usesSoftware && software != nil }
+}

@@ -1,0 +1,46 @@
+import Media
+import Testing
+
+@testable import StreamQuality
+
+@Suite struct FrameSizeLadderTests {
+    private static let fulls = VideoDimension.presets.map(\.size) + [
+        FrameSize(width: 720, height: 1280), FrameSize(width: 848, height: 480), FrameSize(width: 1000, height: 1000),
+        FrameSize(width: 16, height: 16), FrameSize(width: 1920, height: 80),
+    ]
+
+    @Test func theSizesOfACommonFrame() {
+        #expect(
+            FrameSizeLadder(full: FrameSize(width: 1280, height: 720)).sizes.map(\.description)
+                == ["1280x720", "960x540", "640x360", "448x252"])
+        #expect(
+            FrameSizeLadder(full: FrameSize(width: 1920, height: 1080)).sizes.map(\.description)
+                == ["1920x1080", "1440x810", "960x540", "640x360"])
+        #expect(
+            FrameSizeLadder(full: FrameSize(width: 640, height: 480)).sizes.map(\.description)
+                == ["640x480", "480x360", "320x240"])
+        #expect(FrameSizeLadder(full: FrameSize(width: 320, height: 180)).sizes.count == 1)
+    }
+
+    @Test(arguments: fulls)
+    func eachSizeIsSmallerAndHasTheShape(full: FrameSize) {
+        let sizes = FrameSizeLadder(full: full).sizes
+        #expect(sizes.first == full)
+        for (larger, smaller) in zip(sizes, sizes.dropFirst()) {
+            #expect(smaller.pixelCount <= larger.pixelCount * 8 / 10)
+            #expect(smaller.width % 16 == 0 && smaller.height % 2 == 0)
+            #expect(max(smaller.width, smaller.height) >= 320 && min(smaller.width, smaller.height) >= 26)
+            // Within two rows of the shape.
+            #expect(abs(smaller.width * full.height - smaller.height * full.width) <= 2 * full.width)
+        }
+    }
+
+    @Test func theFloorHolds() {
+        let ladder = FrameSizeLadder(
+            full: FrameSize(width: 1280, height: 720), smallest: FrameSize(width: 640, height: 360))
+        #expect(ladder.sizes.map(\.width) == [1280, 960, 640])
+        let none = FrameSizeLadder(
+            full: FrameSize(width: 1280, height: 720), smallest: FrameSize(width: 1920, height: 1080))
+        #expect(none.sizes.map(\.width) == [1280])
+    }
+}

@@ -1,0 +1,103 @@
+import Media
+import StreamQuality
+import Testing
+
+/// The frame size follows the link, beside bit rate and frame rate. The encoder leaves out frames whose pixels get too few
+/// bits, as OpenH264 was measured to.
+@Suite struct FrameSizeScenarioTests {
+    private static let full = FrameSize(width: 1280, height: 720)
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func theFailingUplinkShowsMotion(seed: UInt64) {
+        var simulation = Simulation.resizable(FailingUplinkTests.script)
+        simulation.seed = seed
+        let result = simulation.run(seconds: 90)
+        #expect(result.framesPerSecond(in: 38...55) >= 12)
+        #expect(result.framesPerSecond(in: 64...90) >= 24)
+        #expect(result.point(at: 10)?.frameSize == Self.full)
+        #expect((result.point(at: 50)?.frameSize?.width ?? 0) <= 640)
+        #expect(result.timeToSize(Self.full, after: 63) <= 12)
+        #expect(result.timeToBitrate(VideoQuality.high3.bitrate, after: 63) < 12)
+        #expect(result.danglingFrames == 0)
+        #expect(result.worstAge(outside: [55...64]) < 2.5)
+    }
+
+    @Test func withoutItNothingChanges() {
+        let result = Simulation.resizable(FailingUplinkTests.script, policy: .never).run(seconds: 90)
+        #expect(result.resizes.isEmpty && result.restarts.isEmpty)
+        #expect(result.moments.allSatisfy { $0.point.frameSize == Self.full })
+    }
+
+    @Test func aRestartIsOneForEachSize() {
+        let result = Simulation.resizable(FailingUplinkTests.script, policy: .restart).run(seconds: 110)
+        #expect(result.resizes.isEmpty, "each change is a restart")
+        #expect((2...6).contains(result.restarts.count))
+        #expect(result.point(at: 105)?.frameSize == Self.full)
+        #expect(result.danglingFrames == 0)
+    }
+
+    @Test func aTierSwitchBringsTheSizeAlong() {
+        var simulation = Simulation.resizable(.steady(250), policy: .restart)
+        simulation.settings.tierSwitch = .restartStream
+        let result = simulation.run(seconds: 60)
+        #expect(result.restarts.count <= 2)
+        #expect((result.point(at: 50)?.frameSize?.width ?? 0) < 1280)
+        #expect(result.point(at: 50)?.videoQuality?.tier == .lowAndMedium)
+    }
+
+    @Test(arguments: [250.0, 300, 400, 500, 650, 800, 1_000, 1_200, 1_500, 2_000], [1, 2] as [UInt64])
+    func aSteadyLinkChangesTheSizeOnceAMinuteAtMost(kilobits: Double, seed: UInt64) {
+        var simulation = Simulation.resizable(.steady(kilobits))
+        simulation.seed = seed
+        let result = simulation.run(seconds: 310)
+        // Finding the link's rate is not a steady link yet.
+        let changes = result.resizes.filter { $0 > 10 }
+        #expect(changes.count <= 5, "\(changes)")
+        #expect(result.use(of: 10...300) > 0.85)
+    }
+
+    @Test(arguments: 1...100)
+    func onRandomLinksTheSizeComesBackWithTheLink(seed: Int) {
+        var simulation = Simulation.resizable(.random(goodFrom: 60, seed: UInt64(seed)))
+        simulation.seed = UInt64(seed)
+        let result = simulation.run(seconds: 100)
+        #expect(result.danglingFrames == 0)
+        #expect(result.timeToSize(Self.full, after: 60) < 30)
+        #expect(result.framesPerSecond(in: 95...100) > 25)
+        let sizes = simulation.settings.frameSizes?.sizes ?? []
+        #expect(result.moments.allSatisfy { $0.point.frameSize.map(sizes.contains) ?? false })
+    }
+
+    @Test func aLinkThatFlapsEverySecondDoesNotFlapTheSize() {
+        let script = LinkScript((0..<120).map { (Double($0), $0 % 2 == 0 ? 2_500 : 300) })
+        let result = Simulation.resizable(script).run(seconds: 120)
+        #expect(result.resizes.count <= 12, "\(result.resizes)")
+        #expect(result.danglingFrames == 0)
+    }
+
+    @Test func sixtyKilobitsShowTheSmallestFrame() {
+        let result = Simulation.resizable(LinkScript([(0, 2_500), (10, 60)])).run(seconds: 60)
+        #expect(result.point(at: 50)?.frameSize == FrameSize(width: 448, height: 252))
+        #expect(result.framesPerSecond(in: 30...60) > 0.3)
+        #expect(result.danglingFrames == 0)
+    }
+
+    @Test func aRefusedSizeIsAskedForOnce() {
+        var controller = QualityController(
+            settings: Simulation.resizable(.steady(1)).settings, now: .zero)
+        controller.sizeRefused(keeping: Self.full)
+        #expect(controller.operatingPoint.frameSize == Self.full)
+        #expect(controller.settings.resize == .never)
+    }
+}
+
+extension SimulationResult {
+    fileprivate func framesPerSecond(in times: ClosedRange<Double>) -> Double {
+        Double(frames.count { times.contains($0.arrived) }) / (times.upperBound - times.lowerBound)
+    }
+
+    /// Seconds until frames were of this size again.
+    fileprivate func timeToSize(_ size: FrameSize, after time: Double) -> Double {
+        (moments.first { $0.time >= time && $0.point.frameSize == size }?.time ?? .infinity) - time
+    }
+}
