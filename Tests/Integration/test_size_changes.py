@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import flv
+import hls
 import media
 import pytest
 from processes import Children, Process
@@ -47,7 +48,7 @@ def published(module_children, resized_flv):
     subscriber.wait_until(lambda: "play: name='x'" in nginx.log, 5, "subscription")
     publisher = module_children.start("publish", [TALLYCAM, "publish", "--from-flv", resized_flv, "--url", nginx.url("x")])
     # Of a second each: the second part has begun.
-    publisher.wait_until(lambda: len(segments(nginx.playlist("x"))) == SECONDS, 10, "segments of the first part")
+    publisher.wait_until(lambda: len(hls.segments(nginx.playlist("x"))) == SECONDS, 10, "segments of the first part")
     late = subscribe(module_children, nginx, "joined")
     assert publisher.wait(20) == 0, publisher.report()
     recording = nginx.recording("x")
@@ -67,19 +68,6 @@ def published(module_children, resized_flv):
 def subscribe(children: Children, nginx: NginxRTMP, name: str) -> Process:
     """ffmpeg as a subscriber until nginx ends; what it got is in NAME.flv."""
     return children.start(name, ["ffmpeg", "-v", "error", "-i", nginx.url("x"), "-c", "copy", "-copyts", f"{name}.flv"])
-
-
-def segments(playlist: Path) -> list[Path]:
-    """The MPEG-TS files that a playlist names."""
-    lines = playlist.read_text().splitlines() if playlist.exists() else []
-    return [playlist.with_name(line) for line in lines if line and not line.startswith("#")]
-
-
-def whole(playlist: Path) -> Path:
-    """The playlist of a stream that is over; nginx' own looks as if it went on."""
-    path = playlist.with_name("whole.m3u8")
-    path.write_text(playlist.read_text() + "#EXT-X-ENDLIST\n")
-    return path
 
 
 def frames_of(tags: list[flv.Tag]) -> list[flv.Tag]:
@@ -122,12 +110,12 @@ def test_nginx_pushes_it_to_the_next_server(published):
 
 
 def test_every_hls_segment_has_one_size(published):
-    sizes = [media.frame_sizes(segment) for segment in segments(published.playlist)]
+    sizes = [media.frame_sizes(segment) for segment in hls.segments(published.playlist)]
     assert sizes == [[(size, 30)] for size in SIZES for _ in range(SECONDS)]
 
 
 def test_ffmpeg_reads_the_hls_playlist_whole(published):
-    assert_decodes(whole(published.playlist))
+    assert_decodes(hls.whole(published.playlist))
 
 
 def test_gstreamer_follows(children, resized_flv):
