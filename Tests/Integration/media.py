@@ -97,8 +97,8 @@ def make_encoded_flv(path: Path, seconds: int = 4) -> Path:
 
 
 def make_resized_flv(path: Path, sizes: list[str], seconds: int = 2, has_audio: bool = True) -> Path:
-    """What an encoder writes whose size is changed: each part begins with a sequence header and a keyframe of its own. At 30
-    fps, with a keyframe every second; audio goes on as if nothing were."""
+    """What an encoder writes whose size is changed: each part has a sequence header of its own and starts with a keyframe.
+    At 30 fps, with a keyframe every second; the audio is of one piece."""
     tags = []
     for number, size in enumerate(sizes):
         part = path.with_name(f"{path.stem}-{number}.flv")

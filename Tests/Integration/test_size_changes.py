@@ -1,5 +1,5 @@
 """A frame size that changes inside a stream, as `publish --from-flv` sends it: what the servers and players that are here
-make of it (docs/services.md). ffmpeg stands for ffplay, mpv, VLC and OBS as well, whose decoder is the same libavcodec."""
+make of it (docs/services.md). ffplay is not among them: its demuxers and its decoder are ffmpeg's."""
 
 import re
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ def published(module_children, resized_flv):
     subscriber = subscribe(module_children, nginx, "subscribed")
     subscriber.wait_until(lambda: "play: name='x'" in nginx.log, 5, "subscription")
     publisher = module_children.start("publish", [TALLYCAM, "publish", "--from-flv", resized_flv, "--url", nginx.url("x")])
-    # Of a second each: the second part has begun.
+    # Of a second each: it is the second part's turn.
     publisher.wait_until(lambda: len(hls.segments(nginx.playlist("x"))) == SECONDS, 10, "segments of the first part")
     late = subscribe(module_children, nginx, "joined")
     assert publisher.wait(20) == 0, publisher.report()
@@ -103,7 +103,7 @@ def test_who_joins_after_the_change_sees_the_present_size(published):
 
 def test_nginx_pushes_it_to_the_next_server(published):
     pushed = frames_of(published.pushed.tags)
-    # nginx connects to it when the stream begins, and sends what comes from then on.
+    # nginx connects to it when the stream starts, and sends what comes from then on.
     assert len(pushed) > len(frames_of(flv.read_tags(published.sent))) * 0.8
     assert pushed == frames_of(flv.read_tags(published.sent))[-len(pushed) :]
     assert media.frame_sizes(published.pushed.path)[-2:] == PARTS[1:]
