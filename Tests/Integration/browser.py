@@ -11,11 +11,12 @@ from pathlib import Path
 from processes import Children
 from tallycam import CHECKOUT
 
-# In a mount namespace of its own. Chromium's sandbox asks for more than a chroot has.
+# In namespaces of its own: all of its processes end with the first. Its sandbox asks for more than a chroot has.
 ENTER = """
 set -eu
 root=$1; shift
-for directory in proc sys dev; do mount --rbind "/$directory" "$root/$directory"; done
+for directory in sys dev; do mount --rbind "/$directory" "$root/$directory"; done
+mount -t proc proc "$root/proc"
 mount --bind "$PWD" "$root/tmp"
 exec env HOME=/tmp chroot "$root" /usr/lib/chromium/chromium --headless=new --no-sandbox --disable-gpu --no-first-run \\
     --disable-background-networking --disable-component-update --autoplay-policy=no-user-gesture-required \\
@@ -53,18 +54,25 @@ def play_parts(children: Children, mime_type: str, parts: list[Part]) -> Played:
 
 
 def _play(children: Children, folder: Path, playing: dict, timeout: float = 60) -> Played:
-    run = subprocess.run([CHECKOUT / "scripts/browser-root"], stdout=subprocess.PIPE, text=True, check=True, timeout=900)
     page = _Page(folder, playing)
     with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Handler, page)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}/player.html"
-        browser = children.start("chromium", ["unshare", "--mount", "--propagation", "unchanged", "sh", "-c", ENTER, "sh", run.stdout.strip(), address])
+        unshare = ["unshare", "--mount", "--propagation", "unchanged", "--pid", "--fork", "--kill-child"]
+        browser = children.start("chromium", [*unshare, "sh", "-c", ENTER, "sh", _browser_root(), address])
         try:
             browser.wait_until(page.is_over.is_set, timeout, "report of the player")
         finally:
             server.shutdown()
             browser.kill()
     return Played(**page.report)
+
+
+@functools.cache
+def _browser_root() -> str:
+    """Made by the first test that needs it on this machine."""
+    run = subprocess.run([CHECKOUT / "scripts/browser-root"], stdout=subprocess.PIPE, text=True, check=True, timeout=900)
+    return run.stdout.strip()
 
 
 class _Page:

@@ -10,7 +10,7 @@ from browser import Part, play_address, play_parts
 from servers import NginxRTMP
 from tallycam import TALLYCAM
 
-pytestmark = [pytest.mark.slow, pytest.mark.takes(minutes=2, processors=0.9)]
+pytestmark = [pytest.mark.slow, pytest.mark.takes(minutes=1, processors=0.9)]
 
 SIZES = ["640x360", "320x180", "640x360"]
 SECONDS = 3
