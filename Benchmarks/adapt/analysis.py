@@ -176,7 +176,7 @@ def judge(
         arrived = sum(item["bytes"] for item in sizes if start + first <= item["clock"] < start + last)
         rates.append(arrived * 8 / 1000 / (last - first))
     back = start + blackouts[-1][1] if blackouts else None
-    # What waited for the link is no live frame: the first one that was taken after its return counts.
+    # What waited for the link is not live: the first one that was taken after its return counts.
     following = [frame.arrival - back for frame in frames
                  if back and not frame.is_corrupt and frame.taken > back]  # fmt: skip
     inside = [frame for frame in frames if start <= frame.arrival < end]

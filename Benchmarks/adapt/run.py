@@ -181,7 +181,7 @@ def gstreamer(name: str, options: argparse.Namespace) -> Participant:
 def rounds(options: argparse.Namespace) -> list[list[Participant]]:
     """Those of a round run side by side: as many encoders as two cores carry."""
     ours = [tallycam("tallycam, seamless", options, "seamless"), tallycam("tallycam, restart", options, "restart")]
-    # Low and Medium only, which all players can follow without a break; and a crossing with frames that need the bits.
+    # Low and Medium only, which all players can follow without a break; and a switch of tiers with video that needs the bits.
     groups = [
         tallycam("tallycam, Medium3", options, "seamless", quality="Medium3"),
         tallycam("tallycam, camera restart", options, "restart", has_camera=True),
@@ -203,7 +203,7 @@ def rounds(options: argparse.Namespace) -> list[list[Participant]]:
 
 
 def make_frames(options: argparse.Namespace) -> Path:
-    """Three seconds of raw frames that need the bits: forwards and backwards, so that they have no cut."""
+    """Three seconds of raw video that needs the bits: forwards and backwards, so that it has no cut."""
     path = OUT / f"frames-{options.width}x{options.height}.i420"
     if not path.exists():
         scene = (
@@ -262,7 +262,7 @@ def show(results: list[tuple[Run, analysis.Verdict]], options: argparse.Namespac
                         for column, (cell, width) in enumerate(zip(row, widths))))  # fmt: skip
     print("\n'outside': neither in the blackout nor in the second after it. 'use': bytes on the wire from the 10th second\n"
           "of each part on; a link that carries more than High3 with its audio (2128 kbit/s) cannot be full. 'media':\n"
-          "kbit/s of frames and audio that arrived then.")
+          "kbit/s of video and audio that arrived then.")
     return all_reached
 
 
@@ -288,7 +288,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="bench-adapt", description=__doc__)
     parser.add_argument("--ours", action="store_true", help="Tallycam only")
     parser.add_argument("--only", metavar="NAME", help="one run of Tallycam: seamless, restart, Medium3, camera, camera restart")
-    parser.add_argument("--size", default="1280x720", help="of the frame (default 1280x720)")
+    parser.add_argument("--size", default="1280x720", help="of the frames (default 1280x720)")
     parser.add_argument("--queue", type=int, default=64_000, help="bytes that the router holds (default 64000)")
     # Cubic, which boards have, is not allowed in namespaces everywhere; Reno fills queues like it.
     parser.add_argument("--congestion-control", default="reno", help="of the publisher's TCP (default reno; bbr)")

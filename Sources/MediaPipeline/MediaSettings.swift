@@ -14,9 +14,9 @@ public struct MediaSettings: Sendable {
     /// The same for the whole stream: some services refuse another size, players often show garbage.
     public var dimension: VideoDimension
     /// Whether somebody asked for the size or the quality, and it is no default.
-    public var isFrameChosen = true
+    public var isVideoChosen = true
     /// Of the source's frames.
-    public var turn = FrameRotation()
+    public var rotation = FrameRotation()
     /// From one keyframe to the next, as the service wants it.
     public var keyframeInterval = Duration.seconds(2)
     public var encoder: any VideoEncoderChoice

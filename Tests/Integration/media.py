@@ -17,7 +17,7 @@ class Decoded:
 
 
 def decode(path: Path) -> Decoded:
-    """Decodes the whole file and says how many frames and audio frames came out.
+    """Decodes the whole file and says how many video and audio frames came out.
 
     Everything that a decoder or demuxer at level `error` has to say is in `complaints`.
     """
@@ -58,7 +58,7 @@ def run_ffmpeg(*arguments) -> None:
     )  # fmt: skip
 
 
-# A soft texture that moves smoothly, sensor noise, and a sharp moving frame in front of it:
+# A soft texture that moves smoothly, sensor noise, and a sharp moving pattern in front of it:
 # enough for 2 Mbit/s, and not so much that an encoder has to skip all the time.
 RICH_SCENE = (
     "nullsrc=s=96x54:d=1:r=1,geq=lum='random(1)*255':cb='96+random(2)*64':cr='96+random(3)*64',"

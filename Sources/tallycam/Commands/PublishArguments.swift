@@ -120,7 +120,7 @@ struct PublishArguments {
             },
             encoder: EncoderChoice(parsing: arguments["encoder"] ?? "auto"),
             duration: arguments["duration"].map(Self.duration))
-        media.isFrameChosen = arguments["dimension"] != nil || arguments["quality"] != nil
+        media.isVideoChosen = arguments["dimension"] != nil || arguments["quality"] != nil
         return media
     }
 
