@@ -1,4 +1,4 @@
-"""The burnt-in clock of Tallycam's synthetic frame: drawn here for other programs' cameras, and read at the end."""
+"""The burnt-in clock of Tallycam's synthetic video: drawn here for other programs' cameras, and read at the end."""
 
 import binascii
 from dataclasses import dataclass

@@ -41,10 +41,10 @@ def main(path: str) -> None:
 
 
 def show_swings(events: list[dict]) -> None:
-    """What the video encoder gave in the seconds after it was reported something else, as a share of that."""
+    """What the video encoder gave in the seconds after it was asked for something else, as a share of that."""
     measured = [event for event in events if event["name"] == "measured"]
     changes = [event for event in events if event["name"] == "qualityChanged" and "videoBitsPerSecond" in event]
-    print("\nencoder after a change: given / reported in the first second, the second, the third and fourth")
+    print("\nencoder after a change: given / asked for in the first second, the second, the third and fourth")
     for change, following in zip(changes, [*changes[1:], None]):
         end = following["t"] if following else 1e9
         shares = []

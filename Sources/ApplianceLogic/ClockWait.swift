@@ -6,7 +6,7 @@ import Media
 /// not keep anybody from streaming: after a while the last nonce and the image's date have to do.
 struct ClockWait: Sendable {
     /// From the moment in which a stream is wanted and there is a network.
-    static let limit: Duration = .seconds(20)
+    static let timeout: Duration = .seconds(20)
 
     private(set) var isAwaited: Bool
     private(set) var deadline: MediaTimestamp?
@@ -15,7 +15,7 @@ struct ClockWait: Sendable {
 
     /// A stream is wanted; the first of several wishes counts.
     mutating func started(networkIsUp: Bool, now: MediaTimestamp) {
-        if networkIsUp, deadline == nil { deadline = now + Self.limit }
+        if networkIsUp, deadline == nil { deadline = now + Self.timeout }
     }
 
     /// Without a network no time server can answer.

@@ -67,13 +67,13 @@ struct DescriptionFiles {
         }
     }
 
-    /// Choices are taken together or not at all: who sees a frame that he did not ask for is reported why.
+    /// Choices are taken together or not at all: whoever sees video other than asked for learns why.
     private mutating func tellWhetherDeviceIsIgnored() {
         guard errors.contains(where: { $0.file == "device.json" }) else { return }
         let notice = DescriptionFault(
             kind: .suspicious, keyPath: "", position: .start,
             problem: "the whole file is ignored, and every choice has its default, until nothing in it is wrong; "
-                + "only a console and an audio packet that are switched off stay so")
+                + "only a console and audio that are switched off stay so")
         add([notice], "device.json")
     }
 

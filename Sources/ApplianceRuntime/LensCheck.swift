@@ -11,7 +11,7 @@ func cameraParts() -> [String] {
 }
 
 /// What is wrong with the lens that board.json names; `nil` when its driver is there. Whoever focuses (libcamera, or
-/// the lens itself) finds it by the sensor, so that a missing one would only be seen in blurred frames.
+/// the lens itself) finds it by the sensor, so that a missing one would only be seen in blurred video.
 func lensProblem(_ wanted: String) -> String? {
     let present = cameraParts()
     guard !present.contains(wanted) else { return nil }

@@ -60,7 +60,7 @@ final class LineThread: Sendable {
     /// What the thread has in hand.
     private struct Work {
         var device: (any LineDevice)?
-        /// What the device was reported last.
+        /// The light that the device was set to last.
         var light: Bool?
         var opening = 0
         var fault: String?
@@ -123,9 +123,9 @@ final class LineThread: Sendable {
     func end(now: MediaTimestamp) { order(now: now) { $0.ends = true } }
 
     /// Waits until all orders are done, for so long at most; not at all for a chip that has not answered for longer.
-    func wait(atMost limit: Duration) {
-        let deadline = MonotonicClock.now() + limit
-        while let since = state.withLock({ $0.busySince }), since + limit > MonotonicClock.now() {
+    func wait(atMost timeout: Duration) {
+        let deadline = MonotonicClock.now() + timeout
+        while let since = state.withLock({ $0.busySince }), since + timeout > MonotonicClock.now() {
             var entries = [PollEntry(answers.fileDescriptor)]
             guard let count = try? poll(&entries, until: deadline), count > 0 else { return }
             answers.drain()

@@ -28,9 +28,9 @@ int guarded(Body body) {
     }
 }
 
-// Whether the camera turns its frames so. One that takes 90 degrees, too, does not look at what is wanted: sensors
+// Whether the camera orients its frames so. One that takes 90 degrees, too, does not look at what is wanted: sensors
 // mirror, and do not transpose.
-inline bool canTurn(libcamera::Camera &camera, libcamera::Orientation wanted) {
+inline bool canOrient(libcamera::Camera &camera, libcamera::Orientation wanted) {
     auto takes = [&](libcamera::Orientation orientation) {
         auto configuration = camera.generateConfiguration({libcamera::StreamRole::VideoRecording});
         if (!configuration || configuration->empty()) return false;

@@ -147,8 +147,8 @@ int clibcamera_camera_controls(clibcamera_camera *camera, clibcamera_control_tak
 
 int clibcamera_camera_flips(clibcamera_camera *camera, bool *horizontal, bool *vertical) {
     return guarded([&] {
-        *horizontal = canTurn(*camera->camera, Orientation::Rotate0Mirror);
-        *vertical = canTurn(*camera->camera, Orientation::Rotate180Mirror);
+        *horizontal = canOrient(*camera->camera, Orientation::Rotate0Mirror);
+        *vertical = canOrient(*camera->camera, Orientation::Rotate180Mirror);
         return 0;
     });
 }

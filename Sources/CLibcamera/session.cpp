@@ -59,7 +59,7 @@ static int configure(clibcamera_session &session, clibcamera_format *format) {
     stream.size = Size(format->width, format->height);
     stream.bufferCount = format->buffer_count;
     const Orientation wanted = orientation(*format);
-    if (wanted != Orientation::Rotate0 && !canTurn(*session.camera, wanted)) return -ENOTSUP;
+    if (wanted != Orientation::Rotate0 && !canOrient(*session.camera, wanted)) return -ENOTSUP;
     session.configuration->orientation = wanted;
     if (session.configuration->validate() == CameraConfiguration::Invalid) return -EINVAL;
     if (int status = session.camera->configure(session.configuration.get()); status < 0) return status;

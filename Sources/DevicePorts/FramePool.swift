@@ -19,7 +19,7 @@ public final class PooledFrame: FrameMemory {
         return try results[0].get()
     }
 
-    /// For the source, before it lends the frame.
+    /// For the source, before it leases the frame.
     public func withMutableBytes<Value: Sendable>(_ body: (UnsafeMutableRawBufferPointer) -> Value) -> Value {
         samples.withLock { samples in samples.withUnsafeMutableBytes { body($0) } }
     }

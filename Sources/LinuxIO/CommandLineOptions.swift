@@ -107,7 +107,7 @@ extension CommandLineOptions {
     private func parseAlone(_ arguments: [String]) throws(CommandLineError) -> CommandLineArguments {
         let strings = CStringArray(["tallycam"] + arguments)
         let names = CStringArray(options.map(\.name))
-        // The colon in front: a missing value is reported from an unknown option, and nothing is printed.
+        // The colon in front: a missing value is distinguished from an unknown option, and nothing is printed.
         let shortOptions = options.reduce(":") { text, option in
             text + (option.shortName.map { "\($0)\(option.valuePlaceholder == nil ? "" : ":")" } ?? "")
         }

@@ -7,11 +7,11 @@ public struct FileLock: ~Copyable, Sendable {
     private let file: OwnedFileDescriptor
 
     /// Makes the file if it is not there, and waits for the lock.
-    /// - Throws: `EWOULDBLOCK` when another has it for longer than `limit`.
-    public init(_ path: String, within limit: Duration) throws(SystemCallError) {
+    /// - Throws: `EWOULDBLOCK` when another has it for longer than `timeout`.
+    public init(_ path: String, within timeout: Duration) throws(SystemCallError) {
         let file = try OwnedFileDescriptor(
             opening: path, flags: O_RDWR | O_CREAT | O_NOFOLLOW | O_NOCTTY, permissions: 0o600)
-        let deadline = MonotonicClock.now() + limit
+        let deadline = MonotonicClock.now() + timeout
         while flock(file.rawValue, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR, MonotonicClock.now() < deadline else {
                 throw SystemCallError("flock", subject: path)

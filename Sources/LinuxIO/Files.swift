@@ -28,7 +28,7 @@ public func readRegularFile(_ path: String, limit: Int) throws(SystemCallError) 
     }
 }
 
-/// When a file was changed last, in UNIX seconds; `nil` when that cannot be reported.
+/// When a file was changed last, in UNIX seconds; `nil` when that is unknown.
 public func modificationTime(_ path: String) -> Int64? {
     var status = stat()
     return stat(path, &status) == 0 ? Int64(status.st_mtim.tv_sec) : nil
@@ -40,7 +40,7 @@ public func isRegularFile(_ path: String) -> Bool? {
     return stat(path, &status) == 0 ? status.st_mode & S_IFMT == S_IFREG : nil
 }
 
-/// Which regular file a path leads to and in which state, as far as can be reported without reading it.
+/// Which regular file a path leads to and in which state, as far as can be seen without reading it.
 public struct FileState: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64

@@ -7,15 +7,15 @@ import Synchronization
 /// occupancy holds for the whole process, whichever stream tries the node next. Any thread.
 public final class NodeOccupancy: Sendable {
     private struct Abandoned: Sendable {
-        let stay: NodeOccupancy
+        let occupancy: NodeOccupancy
         /// When the call started that has not returned.
         let since: MediaTimestamp
 
         func waitForEnd() throws(NodeOccupancyError) {
-            var entries = [PollEntry(stay.ending.fileDescriptor)]
+            var entries = [PollEntry(occupancy.ending.fileDescriptor)]
             _ = try? poll(&entries, until: since + NodeOccupancy.longestCall)
-            guard !stay.isOver.load(ordering: .acquiring) else { return }
-            throw .blocked(path: stay.path, .seconds((MonotonicClock.now() - since).components.seconds))
+            guard !occupancy.isOver.load(ordering: .acquiring) else { return }
+            throw .blocked(path: occupancy.path, .seconds((MonotonicClock.now() - since).components.seconds))
         }
     }
 
@@ -31,9 +31,9 @@ public final class NodeOccupancy: Sendable {
     /// Readable once it is over.
     private let ending: EventFD
 
-    /// Waits for an abandoned stay at this node as long as its call may return by itself: an encoder that is closed
+    /// Waits for an abandoned occupancy at this node as long as its call may return by itself: an encoder that is closed
     /// slowly is no broken one.
-    /// - Throws: `blocked` while a call of an abandoned stay at this node hangs.
+    /// - Throws: `blocked` while a call of an abandoned occupancy at this node hangs.
     public init(at path: String) throws(NodeOccupancyError) {
         self.path = path
         do throws(SystemCallError) {
@@ -47,8 +47,8 @@ public final class NodeOccupancy: Sendable {
 
     private static func earlier(at path: String) -> Abandoned? {
         abandoned.withLock { all in
-            all.removeAll { $0.stay.isOver.load(ordering: .acquiring) }
-            return all.first { $0.stay.path == path }
+            all.removeAll { $0.occupancy.isOver.load(ordering: .acquiring) }
+            return all.first { $0.occupancy.path == path }
         }
     }
 
@@ -61,10 +61,10 @@ public final class NodeOccupancy: Sendable {
     /// Nobody waits for it any more.
     /// - Parameter since: when the call started that has not returned; `nil` when it is the first one.
     public func abandon(since: MediaTimestamp? = nil) {
-        let entry = Abandoned(stay: self, since: since ?? start)
+        let entry = Abandoned(occupancy: self, since: since ?? start)
         Self.abandoned.withLock { all in
-            all.removeAll { $0.stay.isOver.load(ordering: .acquiring) }
-            if !all.contains(where: { $0.stay === self }) { all.append(entry) }
+            all.removeAll { $0.occupancy.isOver.load(ordering: .acquiring) }
+            if !all.contains(where: { $0.occupancy === self }) { all.append(entry) }
         }
     }
 }
@@ -74,30 +74,30 @@ extension NodeOccupancy {
     /// - Parameters:
     ///   - timeout: how long it is waited for.
     ///   - body: asks the driver of the node. What it returns may keep the node open: when it comes too late, the thread
-    ///     drops it before the stay ends.
-    /// - Throws: `blocked` when it has not returned in time, or an earlier stay has not.
+    ///     drops it before the occupancy ends.
+    /// - Throws: `blocked` when it has not returned in time, or an earlier occupancy has not.
     public static func call<Value>(
         of path: String, timeout: Duration, _ body: @escaping @Sendable () -> sending Value
     ) throws(NodeOccupancyError) -> sending Value {
-        let stay = try NodeOccupancy(at: path)
+        let occupancy = try NodeOccupancy(at: path)
         let call = Call<Value>()
         do throws(SystemCallError) {
             let isDone = try EventFD()
             _ = try NamedThread("driver-call", mayBlock: true) {
                 call.value.withLock { $0 = body() }
                 if !call.ends(as: .returned) { call.value.withLock { $0 = nil } }
-                stay.end()
+                occupancy.end()
                 isDone.signal()
             }
             var entries = [PollEntry(isDone.fileDescriptor)]
-            try poll(&entries, until: stay.start + timeout)
+            try poll(&entries, until: occupancy.start + timeout)
         } catch {
             // The thread may be in the driver by now.
-            if call.ends(as: .abandoned) { stay.abandon() }
+            if call.ends(as: .abandoned) { occupancy.abandon() }
             throw .failed(path: path, error)
         }
         guard !call.ends(as: .abandoned) else {
-            stay.abandon()
+            occupancy.abandon()
             throw .blocked(path: path, timeout)
         }
         let value = call.value.withLock { held in

@@ -8,9 +8,9 @@ public struct VideoSourceStatistics: Hashable, Sendable {
     public var repeatedFrames = 0
     /// Frames that the source had to decode: compressed ones, and formats that libyuv does not read.
     public var decodedFrames = 0
-    /// Frames that the processor turned or mirrored.
-    public var turnedFrames = 0
-    /// How often the source went through a whole frame to decode or turn it, before the encoder has it.
+    /// Frames that the processor rotated or mirrored.
+    public var rotatedFrames = 0
+    /// How often the source went through a whole frame to decode or rotate it, before the encoder has it.
     public var passes = 0
     /// Frames whose samples the processor looked at in the device's memory.
     public var mappedFrames = 0
@@ -22,9 +22,9 @@ public struct VideoSourceStatistics: Hashable, Sendable {
 
 /// What has become of a source's audio, counted from its start.
 public struct AudioSourceStatistics: Hashable, Sendable {
-    /// Frames that the device gave, at its own rate.
+    /// Samples of each channel that the device gave, at its own rate.
     public var capturedFrames = 0
-    /// Frames of silence, at the stream's rate, that stand for audio that was lost.
+    /// Samples of silence in each channel, at the stream's rate, in place of audio that was lost.
     public var silentFrames = 0
     /// How often the device's buffer overran.
     public var overruns = 0

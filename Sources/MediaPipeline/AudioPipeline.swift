@@ -11,7 +11,7 @@ final class AudioPipeline {
     private var source: any AudioSource
     private var encoder: AACEncoder
     private let reopen: @Sendable (AudioQuality) throws -> AudioTrack?
-    /// Goes on with silence when the source has ended: the track never disappears under a frame.
+    /// Goes on with silence when the source has ended: the track never disappears beside video.
     private let fillsWithSilence: Bool
     private let stop: EventFD
     private let queue: SharedSendBuffer

@@ -32,7 +32,7 @@ public final class BudgetedEncoder: ImmediateEncoder {
     public func setFrameRate(_ frameRate: FrameRate, keyframeInterval: Int) throws {
         let carried = budget.frameRate(for: encoder.configuration.size, atMost: frameRate)
         try encoder.setFrameRate(
-            carried, keyframeInterval: SoftwareBudget.interval(keyframeInterval, at: frameRate, turnedTo: carried))
+            carried, keyframeInterval: SoftwareBudget.interval(keyframeInterval, at: frameRate, convertedTo: carried))
         pacer = FramePacer(source: frameRate, wanted: carried)
     }
 }
@@ -116,12 +116,12 @@ public struct SoftwareBudget: Hashable, Sendable {
         }
         carried.frameRate = frameRate(for: carried.size, atMost: configuration.frameRate)
         carried.keyframeInterval = Self.interval(
-            configuration.keyframeInterval, at: configuration.frameRate, turnedTo: carried.frameRate)
+            configuration.keyframeInterval, at: configuration.frameRate, convertedTo: carried.frameRate)
         return carried
     }
 
     /// As long from one keyframe to the next, in frames of another rate.
-    static func interval(_ frames: Int, at frameRate: FrameRate, turnedTo carried: FrameRate) -> Int {
+    static func interval(_ frames: Int, at frameRate: FrameRate, convertedTo carried: FrameRate) -> Int {
         max(1, frames * carried.framesPerSecond / max(1, frameRate.framesPerSecond))
     }
 }

@@ -3,7 +3,8 @@ import Media
 import StreamQuality
 import Synchronization
 
-/// What the main thread wants of the encoders. Each encoder's thread takes its part before its next frame or audio packet.
+/// What the thread `stream` wants of the encoders. Each encoder's thread takes its part before its next frame or block of
+/// samples.
 public final class EncoderRequests: Sendable {
     /// What the video thread does before its next frame, in this order.
     struct VideoRequests: Sendable {
@@ -31,7 +32,7 @@ public final class EncoderRequests: Sendable {
         var isMuted = false
         /// Another sample rate, for a stream that starts again; and the pause of `SharedSendBuffer`.
         var audioReplacement: (quality: AudioQuality, pause: Int)?
-        /// The audio part of a transaction: it counts from the time of the keyframe that the frame's part makes.
+        /// The audio part of a transaction: it counts from the time of the keyframe that the video's part makes.
         var transaction: AudioRequests?
     }
 
@@ -76,7 +77,7 @@ public final class EncoderRequests: Sendable {
 
     /// For a stream that ends to start again: others take the encoders' places from now on.
     /// - Parameters:
-    ///   - video: a new encoder for frames; `nil` keeps the present one. What was ordered from that is void.
+    ///   - video: what a new video encoder is opened with; `nil` keeps the present one. What was ordered from that is void.
     ///   - audio: what audio is encoded with; with `replacesAudio` it is captured anew, too.
     ///   - pause: ends the stream where frames and audio packets wait, and gives the pause's number. It is done before
     ///     anything is ordered: what the encoders' threads answer must not come before it is waited for.
@@ -111,7 +112,7 @@ public final class EncoderRequests: Sendable {
         }
     }
 
-    /// - Parameter time: when the audio started that comes next.
+    /// - Parameter time: when the samples were taken that come next.
     func takeAudioRequests(at time: MediaTimestamp) -> (bitrate: Bitrate?, isMuted: Bool) {
         orders.withLock { orders in
             if let transaction = orders.transaction, let start = transaction.time, time >= start {

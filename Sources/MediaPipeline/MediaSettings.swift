@@ -16,9 +16,9 @@ public struct MediaSettings: Sendable {
     /// Adaptation makes frames no smaller than this; `nil` for `FrameSizeLadder`'s own floor.
     public var smallestSize: FrameSize?
     /// Whether somebody asked for the size or the quality, and it is no default.
-    public var isFrameChosen = true
+    public var isVideoChosen = true
     /// Of the source's frames.
-    public var turn = FrameRotation()
+    public var rotation = FrameRotation()
     /// From one keyframe to the next, as the service wants it.
     public var keyframeInterval = Duration.seconds(2)
     public var encoder: any VideoEncoderChoice

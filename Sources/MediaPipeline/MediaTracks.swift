@@ -6,7 +6,7 @@ import StreamLogic
 import StreamQuality
 import Synchronization
 
-/// What the encoder and audio threads tell the main thread.
+/// What the threads of encoders and audio report to the thread `stream`.
 public enum TrackEvent: Sendable {
     public typealias Track = StreamTrack
 
@@ -33,7 +33,7 @@ public final class MediaTracks {
     public private(set) var audio: AudioContent?
     private let encoderInUse: EncoderInUse?
     public var encoder: EncoderIdentity? { encoderInUse?.identity }
-    /// The audio's header, which is known before the first audio: servers want headers before media.
+    /// The audio's header, which is known before the first samples: servers want headers before media.
     public let audioHeader: EncodedPacket?
     /// Frames a second that the video source gives; `nil` without video.
     public let sourceFrameRate: FrameRate?
@@ -109,9 +109,9 @@ public final class MediaTracks {
     }
 
     /// How much audio so many packets hold.
-    public func audioSeconds(units: Int) -> Double {
+    public func audioSeconds(packets: Int) -> Double {
         guard let audio else { return 0 }
-        return Double(units * AACEncoder.framesPerPacket) / Double(audio.sampleRate)
+        return Double(packets * AACEncoder.framesPerPacket) / Double(audio.sampleRate)
     }
 
     /// Lets the sources start, all at one moment.

@@ -2,32 +2,32 @@ import DevicePorts
 import Media
 import SoftwareEncoding
 
-/// A source whose frames are turned, by software. Used by the video thread.
+/// A source whose frames are rotated or mirrored, in software. Used by the video thread.
 final class RotatedSource: VideoSource {
     private let source: any VideoSource
-    private let turner: FrameRotator
-    private var turnedFrames = 0
+    private let rotator: FrameRotator
+    private var rotatedFrames = 0
 
-    init(_ source: any VideoSource, _ turn: FrameRotation) throws(VideoEncodingError) {
+    init(_ source: any VideoSource, _ rotation: FrameRotation) throws(VideoEncodingError) {
         self.source = source
-        turner = try FrameRotator(from: source.layout, turn)
+        rotator = try FrameRotator(from: source.layout, rotation)
     }
 
-    var layout: FrameLayout { turner.target }
+    var layout: FrameLayout { rotator.target }
     var frameRate: FrameRate { source.frameRate }
     var endingNote: String? { source.endingNote }
 
     var statistics: VideoSourceStatistics {
         var statistics = source.statistics
-        statistics.turnedFrames += turnedFrames
-        statistics.passes += turnedFrames * turner.passCount
+        statistics.rotatedFrames += rotatedFrames
+        statistics.passes += rotatedFrames * rotator.passCount
         return statistics
     }
 
     func nextFrame() throws -> CapturedFrame? {
         guard let frame = try source.nextFrame() else { return nil }
-        let rotated = try frame.withBytes { bytes throws(VideoEncodingError) in try turner.turn(bytes) }
-        turnedFrames += 1
-        return CapturedFrame(layout: turner.target, captureTime: frame.captureTime, memory: CopiedFrame(rotated))
+        let rotated = try frame.withBytes { bytes throws(VideoEncodingError) in try rotator.rotate(bytes) }
+        rotatedFrames += 1
+        return CapturedFrame(layout: rotator.target, captureTime: frame.captureTime, memory: CopiedFrame(rotated))
     }
 }

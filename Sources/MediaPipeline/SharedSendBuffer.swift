@@ -24,11 +24,11 @@ public final class SharedSendBuffer: Sendable {
         var isPaused = false
         /// How often the stream has ended so.
         var pauseCount = 0
-        /// Frames of encoders before the one that the pause with this number asked for are not for the new stream.
+        /// Packets of encoders before the one that the pause with this number asked for are not for the new stream.
         var awaitedVideoEncoder: Int?
         /// As `awaitedVideoEncoder`, of audio.
         var awaitedAudioEncoder: Int?
-        /// Frames that were not taken in, as none is just then.
+        /// Frames that came while none was taken in.
         var refusedFrameCount = 0
         /// The latest of each track.
         var headers: [EncodedPacket.Kind: EncodedPacket] = [:]
@@ -91,7 +91,7 @@ public final class SharedSendBuffer: Sendable {
     /// The sequence headers that decode what comes next.
     public var headers: [EncodedPacket] { state.withLock { Array($0.headers.values) } }
 
-    /// Whether a player can start with the next packet: with a keyframe, or with any audio where there is no frame.
+    /// Whether a player can start with the next packet: with a keyframe, or with any audio where there is no video.
     public var isStartingNext: Bool {
         state.withLock { hasVideo ? $0.buffer.isKeyframeNext : $0.buffer.waitingByteCount > 0 }
     }
@@ -113,7 +113,7 @@ public final class SharedSendBuffer: Sendable {
     /// The stream ends here, to start again on the next connection.
     /// - Parameters:
     ///   - replacesVideoEncoder: frames count again after `videoEncoderReplaced`.
-    ///   - replacesAudioEncoder: audioPackets count again after `audioEncoderReplaced`.
+    ///   - replacesAudioEncoder: audio packets count again after `audioEncoderReplaced`.
     /// - Returns: the number by which the encoders that replace them are reported.
     public func paused(replacesVideoEncoder: Bool, replacesAudioEncoder: Bool) -> Int {
         state.withLock { state in

@@ -9,7 +9,7 @@ import SyntheticSources
 
 /// Where frames come from.
 public protocol VideoSourceChoice: Sendable {
-    /// No frames at all.
+    /// No video at all.
     var isNone: Bool { get }
     /// Whether frames come from a device, in its own memory.
     var isCamera: Bool { get }
@@ -76,8 +76,8 @@ public protocol VideoEncoderFactory: Sendable {
 public struct EncoderNeeds: Sendable {
     public let layout: FrameLayout
     public let memoryKind: FrameMemoryKind
-    /// Whether somebody asked for the size or the quality of the frame: software keeps to them.
-    public let isFrameChosen: Bool
+    /// Whether somebody asked for the size or the quality of the video: software keeps to them.
+    public let isVideoChosen: Bool
     public let inUse: EncoderInUse
     public let output: VideoOutput
     public let reports: Mailbox<TrackEvent>

@@ -49,7 +49,7 @@ public final class ThreadedEncoder: Sendable {
         var isOpen = false
         var hasEnded = false
         /// Since when the node is this thread's; before that it waits for an earlier one to leave it.
-        var stay: NodeOccupancy?
+        var occupancy: NodeOccupancy?
         var openingSince: MediaTimestamp?
         /// Since when the thread has been in the encoder; `nil` while it waits for something to do.
         var busySince: MediaTimestamp?
@@ -97,10 +97,10 @@ public final class ThreadedEncoder: Sendable {
     }
 
     /// Waits until the encoder is open; an earlier thread that is slow to leave the node is waited for, too.
-    /// - Parameter limit: how long the opening itself may take.
+    /// - Parameter timeout: how long the opening itself may take.
     /// - Throws: what it threw; `NodeOccupancyError.blocked` when it has not returned, or an earlier thread hangs
     ///   at this node. It is closed then.
-    public func waitUntilOpen(limit: Duration = ThreadedEncoder.openTimeout) throws {
+    public func waitUntilOpen(timeout: Duration = ThreadedEncoder.openTimeout) throws {
         while true {
             progressed.drain()
             let (isOpen, failure, since) = state.withLock { ($0.isOpen, $0.failure, $0.openingSince) }
@@ -109,10 +109,10 @@ public final class ThreadedEncoder: Sendable {
                 throw failure
             }
             if isOpen { return }
-            let deadline = since.map { $0 + limit }
+            let deadline = since.map { $0 + timeout }
             if let deadline, MonotonicClock.now() >= deadline {
                 close()
-                throw NodeOccupancyError.blocked(path: path, limit)
+                throw NodeOccupancyError.blocked(path: path, timeout)
             }
             var entries = [PollEntry(progressed.fileDescriptor)]
             try poll(&entries, until: deadline)
@@ -188,19 +188,19 @@ public final class ThreadedEncoder: Sendable {
         }
     }
 
-    /// Starts to close the encoder. Every frame's memory is free at once; when the thread has ended is reported by
-    /// `hasEnded`, and the next one at this node waits for it.
+    /// Starts to close the encoder. Every frame's memory is free at once; `hasEnded` says when
+    /// the thread has ended, and the next one at this node waits for it.
     public func close() {
         let now = MonotonicClock.now()
-        let (leased, stay, since) = state.withLock { state in
+        let (leased, occupancy, since) = state.withLock { state in
             state.isCloseWanted = true
             state.waiting = nil
             defer { state.leased = [] }
-            return (state.leased, state.hasEnded ? nil : state.stay, state.failure == nil ? state.busySince : nil)
+            return (state.leased, state.hasEnded ? nil : state.occupancy, state.failure == nil ? state.busySince : nil)
         }
         work.signal()
         for entry in leased { entry.memory?.revoke() }
-        stay?.abandon(since: since ?? now)
+        occupancy?.abandon(since: since ?? now)
     }
 }
 

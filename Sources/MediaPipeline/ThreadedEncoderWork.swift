@@ -7,11 +7,11 @@ import Media
 extension ThreadedEncoder {
     func run(_ open: () throws -> any PolledVideoEncoder) {
         do {
-            let stay = try NodeOccupancy(at: path)
-            defer { stay.end() }
+            let occupancy = try NodeOccupancy(at: path)
+            defer { occupancy.end() }
             let now = MonotonicClock.now()
             let isWanted = state.withLock { state in
-                state.stay = stay
+                state.occupancy = occupancy
                 state.openingSince = now
                 state.busySince = now
                 return !state.isCloseWanted

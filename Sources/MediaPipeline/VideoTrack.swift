@@ -5,7 +5,7 @@ import SoftwareEncoding
 import StreamLogic
 import StreamQuality
 
-/// The frame's source and encoder, opened and fitted to each other.
+/// The video's source and encoder, opened and fitted to each other.
 public struct VideoTrack {
     let source: any VideoSource
     let encoder: any VideoEncoder
@@ -39,9 +39,9 @@ public struct VideoTrack {
                     console: console)
             } catch let lack as any EncoderFailure {
                 mayShrink = try settings.fit(after: lack, asked: asked, point: point, maximum: maximum)
-                console.log("warning: \(lack); the frame is \(settings.dimension.size) now")
+                console.log("warning: \(lack); the frame size is \(settings.dimension.size) now")
                 if settings.video.isCamera {
-                    // A smaller frame of its own leaves more memory, too; the larger one's goes back before.
+                    // Smaller frames of its own leave more memory, too; the larger ones' buffers are freed before.
                     opened.source = nil
                     opened.source = try Self.source(settings, stop: stop, reports: reports)
                 }
@@ -80,7 +80,7 @@ public struct VideoTrack {
                 settings, point: point, maximum: maximum, sourceRate: source.frameRate)
             let factory = settings.encoder.factory(
                 for: EncoderNeeds(
-                    layout: source.layout, memoryKind: source.memoryKind, isFrameChosen: settings.isFrameChosen,
+                    layout: source.layout, memoryKind: source.memoryKind, isVideoChosen: settings.isVideoChosen,
                     inUse: inUse, output: output, reports: reports))
             encoder = try factory.make(configuration, mayShrink: mayShrink) { console.log($0) }
             self.factory = factory
@@ -127,10 +127,11 @@ public struct VideoTrack {
     ) throws -> (any VideoSource)? {
         do {
             let source = try settings.video.open(
-                size: settings.turn.turned(settings.dimension.size), frameRate: settings.sourceFrameRate, stop: stop
+                size: settings.rotation.rotated(settings.dimension.size), frameRate: settings.sourceFrameRate,
+                stop: stop
             ) { reports.send(.source($0)) }
-            guard let source, !settings.turn.isIdentity else { return source }
-            return try RotatedSource(source, settings.turn)
+            guard let source, !settings.rotation.isIdentity else { return source }
+            return try RotatedSource(source, settings.rotation)
         } catch {
             throw StreamFailure(.cameraUnavailable, "\(error)")
         }
@@ -148,9 +149,9 @@ public struct VideoTrack {
 }
 
 extension MediaSettings {
-    /// What is tried next when the hardware encoder has too little memory: a smaller frame, at last software with
-    /// what the processor carries of the frame that was asked for, until the hardware takes that.
-    /// - Returns: whether a still smaller frame can be tried after that.
+    /// What is tried next when the hardware encoder has too little memory: smaller frames, at last software with
+    /// what the processor carries of the video that was asked for, until the hardware takes that.
+    /// - Returns: whether still smaller frames can be tried after that.
     fileprivate mutating func fit(
         after lack: any EncoderFailure, asked: VideoDimension, point: OperatingPoint, maximum: Bitrate
     ) throws -> Bool {

@@ -6,7 +6,7 @@ import Transport
 
 /// What a connection's thread is asked to do.
 enum ConnectionCommand: Sendable {
-    /// Shake hands and publish, after `connected` was reported.
+    /// Do the handshakes and publish, after `connected` was reported.
     case startHandshake
     /// Send the queue's media from now on, behind these sequence headers; `timeZero` is RTMP's.
     case startMedia(timeZero: MediaTimestamp, headers: [EncodedPacket])
@@ -20,7 +20,7 @@ enum ConnectionCommand: Sendable {
     case abort
 }
 
-/// What a connection's thread tells the main thread.
+/// What a connection's thread reports to the thread `stream`.
 struct ConnectionEvent: Sendable {
     enum Content: Sendable {
         /// The thread waits for `startHandshake`: connections that hold the stream's name are ended first.

@@ -200,17 +200,17 @@ public final class FilePublisher {
     private func sayGoodbye(on connection: PublishConnection) throws {
         enter(.disconnecting)
         // A person who interrupts does not want to wait; a file that was read to its end wants to arrive.
-        var limit = isEnding ? Self.stopTimeout : .seconds(5)
-        var deadline = MonotonicClock.now() + limit
+        var timeout = isEnding ? Self.stopTimeout : .seconds(5)
+        var deadline = MonotonicClock.now() + timeout
         while !connection.isIdle, MonotonicClock.now() < deadline {
             let wasEnding = isEnding
             _ = try handle(wait(for: connection, until: deadline), on: connection)
             if isEnding, !wasEnding {
-                limit = Self.stopTimeout
-                deadline = MonotonicClock.now() + limit
+                timeout = Self.stopTimeout
+                deadline = MonotonicClock.now() + timeout
             }
         }
-        var isStopped = try handle(connection.stop(within: limit), on: connection)
+        var isStopped = try handle(connection.stop(within: timeout), on: connection)
         while !isStopped {
             let wasEnding = isEnding
             isStopped = try handle(wait(for: connection, until: connection.nextDeadline), on: connection)

@@ -55,7 +55,7 @@ extension LivePublisher {
         switch report {
         case .ended(let track, let note):
             queue.trackEnded()
-            // Audio alone is no use when the frame has ended.
+            // Audio alone is no use when the video has ended.
             if track == .video { stopTracks.signal() }
             if let note { reporter.emit(.sourceEnded(track, note: note)) }
         case .note(let track, let note): reporter.emit(.sourceEnded(track, note: note))

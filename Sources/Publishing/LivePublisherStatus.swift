@@ -34,7 +34,7 @@ extension LivePublisher {
         reporter.show(snapshot)
     }
 
-    /// What the threads have reported of drops since they were last listened to.
+    /// What the threads have reported of drops since it was last taken.
     func takeLastDrops() {
         for case .buffer(let events) in trackReports.takeAll() { bufferReported(events) }
         for report in reports.takeAll() {
@@ -46,6 +46,6 @@ extension LivePublisher {
     func emitEnd() {
         var sent = counters.snapshot
         sent.droppedFrames += queue.refusedFrameCount + queue.waitingFrameCount
-        reporter.emit(.ended(sent, audioSeconds: tracks.audioSeconds(units: sent.sentAudioPackets)))
+        reporter.emit(.ended(sent, audioSeconds: tracks.audioSeconds(packets: sent.sentAudioPackets)))
     }
 }

@@ -124,12 +124,12 @@ final class PublishConnection {
         return takeEvents()
     }
 
-    /// Says goodbye; `.stopped` follows within `limit`.
+    /// Says goodbye; `.stopped` follows within `timeout`.
     ///
     /// A socket that is closed while words of the server lie unread in it resets the connection, and with that
     /// the server loses what it has not read yet. So this end is finished, and the server's is waited for.
-    func stop(within limit: Duration) throws -> [Event] {
-        goodbyeDeadline = MonotonicClock.now() + limit
+    func stop(within timeout: Duration) throws -> [Event] {
+        goodbyeDeadline = MonotonicClock.now() + timeout
         perform(session.stopRequested())
         return try flush()
     }

@@ -4,7 +4,7 @@ import MediaPipeline
 import StreamQuality
 
 /// Runs the quality controller: measures ten times a second while media is sent, and passes on what it decides.
-/// Used from the main thread.
+/// Used from the thread `stream`.
 final class StreamAdaptation {
     /// What the publisher has to do or tell.
     enum Event {

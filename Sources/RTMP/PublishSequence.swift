@@ -115,7 +115,7 @@ extension PublishSession {
             guard remainingPingAnswers > 0 else { return }
             remainingPingAnswers -= 1
             send(.userControl(.pingResponse(timestamp: timestamp)))
-        // The chunk reader has followed already. The own chunk size stays what it is.
+        // The chunk reader has applied it already. The own chunk size stays what it is.
         case .setChunkSize, .abort: break
         case .userControl: break
         }

@@ -27,7 +27,7 @@ public struct StreamMetadata: Hashable, Sendable {
         }
     }
 
-    /// H.264; `nil` when the stream has no frame.
+    /// H.264; `nil` when the stream has no video.
     public var video: Video?
     /// AAC; `nil` when the stream has no audio.
     public var audio: Audio?

@@ -91,7 +91,7 @@ extension DeviceDescription {
     /// A whole file that is right.
     public static let example = #"{"dimension": "640x480", "startAtBoot": true}"#
 
-    /// The defaults, as they are used while something in the file is wrong; but a console and an audio packet that are switched
+    /// The defaults, as they are used while something in the file is wrong; but a console and audio that are switched
     /// off stay so.
     /// - Parameter goodPart: what could be read.
     public init(defaultsBeside goodPart: DeviceDescription) {
@@ -103,7 +103,7 @@ extension DeviceDescription {
     public static func decode(_ json: JSONValue, vocabulary: DeviceVocabulary) -> Decoded<DeviceDescription> {
         json.decode(example: example) { reader in
             var device = DeviceDescription()
-            device.readFrame(&reader, vocabulary)
+            device.readVideo(&reader, vocabulary)
             device.readQuality(&reader, vocabulary)
             device.readAudio(&reader, vocabulary)
             device.readBuffer(&reader)
@@ -112,7 +112,7 @@ extension DeviceDescription {
         }
     }
 
-    private mutating func readFrame(_ reader: inout DescriptionReader, _ vocabulary: DeviceVocabulary) {
+    private mutating func readVideo(_ reader: inout DescriptionReader, _ vocabulary: DeviceVocabulary) {
         if let name = reader.name("camera", example: #""camera": "auto""#) { camera = name }
         let example = #""dimension": "640x480""#
         if let text = reader.text("dimension", example: example) {

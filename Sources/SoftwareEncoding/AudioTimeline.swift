@@ -6,7 +6,7 @@ import Media
 /// - Small differences move the timeline by at most a thousandth of the block's
 ///   length, which follows any real sample clock and hides jitter.
 /// - A block that comes later than `gapThreshold` follows a gap: silence of the
-///   gap's length takes its place, so that audio stays with the frame.
+///   gap's length takes its place, so that audio stays in sync with the video.
 /// - A gap longer than `longestSilence` is a break (the machine slept): the time jumps.
 /// - Audio that runs more than `largestLead` ahead of the clock (a writer that
 ///   does not pace itself) is cut down to the clock.

@@ -2,70 +2,70 @@ import CLibYUV
 import DevicePorts
 import Media
 
-/// How frames are turned before they are encoded: for cameras that hang, lie, or look into a mirror.
+/// How frames are rotated and mirrored before they are encoded: for cameras that hang, lie, or look into a mirror.
 public struct FrameRotation: Hashable, Sendable {
-    public enum Rotation: Int, CaseIterable, Sendable {
+    public enum Angle: Int, CaseIterable, Sendable {
         case none = 0
         case clockwise90 = 90
         case half = 180
         case clockwise270 = 270
     }
 
-    public var rotation: Rotation
-    /// Left and right are exchanged in the turned frame.
+    public var angle: Angle
+    /// Left and right are exchanged in the rotated frame.
     public var isMirrored: Bool
 
-    public init(_ rotation: Rotation = .none, isMirrored: Bool = false) {
-        self.rotation = rotation
+    public init(_ angle: Angle = .none, isMirrored: Bool = false) {
+        self.angle = angle
         self.isMirrored = isMirrored
     }
 
     public var isIdentity: Bool { self == FrameRotation() }
 
     /// What a frame of `size` becomes; also what it has to be for it to become `size`.
-    public func turned(_ size: FrameSize) -> FrameSize {
-        switch rotation {
+    public func rotated(_ size: FrameSize) -> FrameSize {
+        switch angle {
         case .none, .half: size
         case .clockwise90, .clockwise270: FrameSize(width: size.height, height: size.width)
         }
     }
 }
 
-/// Turns raw frames of any layout; what comes out is I420. Used from one thread.
+/// Rotates and mirrors raw frames of any layout; what comes out is I420. Used from one thread.
 public final class FrameRotator {
     public let target: FrameLayout
-    private let turn: FrameRotation
+    private let rotation: FrameRotation
     /// To I420 of the same size.
     private let planes: FrameScaler
     private var upright: [UInt8]
 
     /// How often a frame is read and written from the first row to the last one.
-    public var passCount: Int { planes.passCount + (turn.isMirrored ? 2 : 1) }
+    public var passCount: Int { planes.passCount + (rotation.isMirrored ? 2 : 1) }
 
     /// - Parameter source: with even sides.
-    public init(from source: FrameLayout, _ turn: FrameRotation) throws(VideoEncodingError) {
+    public init(from source: FrameLayout, _ rotation: FrameRotation) throws(VideoEncodingError) {
         planes = try FrameScaler(from: source, to: source.size)
-        target = FrameLayout(packed: .i420, size: turn.turned(source.size))
-        self.turn = turn
-        upright = turn.isMirrored ? [UInt8](repeating: 0, count: target.byteCount) : []
+        target = FrameLayout(packed: .i420, size: rotation.rotated(source.size))
+        self.rotation = rotation
+        upright = rotation.isMirrored ? [UInt8](repeating: 0, count: target.byteCount) : []
     }
 
     /// - Parameter bytes: a frame in the source's layout.
-    /// - Returns: the turned one, in the target's.
-    public func turn(_ bytes: UnsafeRawBufferPointer) throws(VideoEncodingError) -> [UInt8] {
+    /// - Returns: the rotated one, in the target's.
+    public func rotate(_ bytes: UnsafeRawBufferPointer) throws(VideoEncodingError) -> [UInt8] {
         var frame = [UInt8](repeating: 0, count: target.byteCount)
         let status = try planes.scale(bytes) { bytes, layout throws(VideoEncodingError) -> Int32 in
-            guard turn.isMirrored else { return rotate(bytes, layout, into: &frame) }
+            guard rotation.isMirrored else { return rotate(bytes, layout, into: &frame) }
             let status = rotate(bytes, layout, into: &upright)
             return status == 0 ? mirror(upright, into: &frame) : status
         }
-        guard status == 0 else { throw .libraryFailed(call: "libyuv turn", status: Int(status), reason: nil) }
+        guard status == 0 else { throw .libraryFailed(call: "libyuv rotate", status: Int(status), reason: nil) }
         return frame
     }
 
     private func rotate(_ bytes: UnsafeRawBufferPointer, _ layout: FrameLayout, into frame: inout [UInt8]) -> Int32 {
         let mode: RotationModeEnum =
-            switch turn.rotation {
+            switch rotation.angle {
             case .none: kRotate0
             case .clockwise90: kRotate90
             case .half: kRotate180

@@ -72,7 +72,7 @@ public final class FrameScaler {
         }.get()
     }
 
-    /// As the other one, for frames that are no identity, into memory that started as a black frame and holds
+    /// As the other one, where `isIdentity` is false, into memory that started as a black frame and holds
     /// nothing but this scaler's frames.
     public func scale(
         _ bytes: UnsafeRawBufferPointer, into memory: UnsafeMutableRawBufferPointer
@@ -97,7 +97,7 @@ public final class FrameScaler {
         }
     }
 
-    /// The corner of the frame's place in one plane of the target.
+    /// The corner of the source's place in one plane of the target.
     private func corner(ofPlane plane: Int, in target: UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8> {
         let layout = self.target.planes[plane]
         let divisor = plane == 0 ? 1 : 2
@@ -212,7 +212,7 @@ public final class FrameScaler {
 }
 
 extension FrameLayout {
-    /// A frame of studio-range black, for the target of a scaler. The bars keep it: only the frame's own place is
+    /// A frame of studio-range black, for the target of a scaler. The bars keep it: only the source's place is
     /// written again.
     public var black: [UInt8] {
         let luma = size.width * size.height

@@ -1,14 +1,14 @@
 import Media
 
-/// Where a frame goes inside a frame of another size: as large as it fits with
+/// Where the source's frame goes inside a frame of another size: as large as it fits with
 /// its aspect kept, in the middle, the rest black.
 public struct Letterbox: Hashable, Sendable {
-    /// From the frame's left and top edge to the frame; even, as 4:2:0 chroma needs.
+    /// From the frame's left and top edge to the source's; even, as 4:2:0 chroma needs.
     public let left: Int
     public let top: Int
-    /// The frame's size inside the frame; even sides of at least 2.
+    /// The source's size inside the frame; even sides of at least 2.
     public let size: FrameSize
-    /// The frame has another aspect than the frame, so that there are black bars.
+    /// The source has another aspect than the frame, so that there are black bars.
     public let hasBars: Bool
 
     /// - Parameters:

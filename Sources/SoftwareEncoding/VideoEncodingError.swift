@@ -11,7 +11,7 @@ public enum VideoEncodingError: Error, Hashable, Sendable {
     case levelExceeded(H264Level, size: FrameSize, frameRate: FrameRate, bitrate: Bitrate)
     /// A frame whose memory is smaller than its layout says.
     case incompleteFrame(FrameLayout, byteCount: Int)
-    /// The encoder wrote something else into its parameter sets than it was reported: its profile_idc or level_idc.
+    /// The encoder wrote something else into its parameter sets than it was asked for: its profile_idc or level_idc.
     case unexpectedParameterSet(field: String, asked: UInt8, written: UInt8)
     /// A call of the library failed. `reason` is what the library logged about it, if it did.
     case libraryFailed(call: String, status: Int, reason: String?)

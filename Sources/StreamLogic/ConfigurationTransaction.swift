@@ -5,7 +5,7 @@ import StreamQuality
 /// ```
 ///              set: changes at once
 ///            ┌────┐
-///            ▼    │   start    ┌──────┐ set: noted
+///            ▼    │   begin    ┌──────┐ set: noted
 ///  ───────▶ idle ─┴──────────▶ open ──┴─┐
 ///            ▲                  │  ▲────┘
 ///            └──────────────────┘

@@ -4,7 +4,7 @@ import Media
 /// encoder, and back to the hardware later. The connection is not touched by any of it.
 ///
 /// Nothing here waits: the hardware is closed and opened on a thread of its own, and whoever runs the encoders tells
-/// what came of it, at each frame at the latest. On a machine without a hardware encoder there is nothing to climb:
+/// what came of it, at each frame at the latest. On a machine without a hardware encoder there is nothing to recover:
 /// software is the plain first choice then, and needs no recovery.
 public struct EncoderRecovery: Sendable {
     public enum Action: Hashable, Sendable {
@@ -127,13 +127,13 @@ public struct EncoderRecovery: Sendable {
         case .software(let retryAt): return now >= retryAt ? retry(now: now) : []
         case .closing(let since, let reason):
             guard now - since >= settings.closingTimeout else { return [] }
-            let limit = settings.closingTimeout.inSeconds
-            return goOnInSoftware("\(reason), and closing it has not returned for \(limit) s", now: now)
+            let timeout = settings.closingTimeout.inSeconds
+            return goOnInSoftware("\(reason), and closing it has not returned for \(timeout) s", now: now)
         case .opening(let since, let reason):
             guard now - since >= settings.openingTimeout else { return [] }
             let cause = reason.map { "\($0), and " } ?? ""
-            let limit = settings.openingTimeout.inSeconds
-            return goOnInSoftware("\(cause)opening it has not returned for \(limit) s", now: now)
+            let timeout = settings.openingTimeout.inSeconds
+            return goOnInSoftware("\(cause)opening it has not returned for \(timeout) s", now: now)
         case .trial(let trial):
             let patience = trial.isOpen ? settings.trialSilence : settings.trialOpeningTimeout
             guard now - trial.since >= patience else { return [] }

@@ -29,7 +29,7 @@ extension PublishCounters {
         var fields: [EventField] = [
             ("sourceFrames", .integer(video.capturedFrames)), ("sourceDropped", .integer(video.droppedFrames)),
             ("sourceRepeated", .integer(video.repeatedFrames)),
-            ("sourceDecoded", .integer(video.decodedFrames)), ("sourceRotated", .integer(video.turnedFrames)),
+            ("sourceDecoded", .integer(video.decodedFrames)), ("sourceRotated", .integer(video.rotatedFrames)),
             ("sourceConverted", .integer(conversions)), ("sourcePasses", .integer(video.passes + conversions)),
             ("sourceMapped", .integer(video.mappedFrames)), ("sourceInterruptions", .integer(video.interruptions)),
             ("audioSamples", .integer(audioSource.capturedFrames)), ("audioSilent", .integer(audioSource.silentFrames)),

@@ -59,7 +59,7 @@ public struct LiveConfiguration: Hashable, Sendable {
         switch setting {
         case .quality, .bitrate, .framesPerSecond, .dimension, .resize:
             guard settings.videoQuality == nil else { return }
-            throw .unusableValue(setting: setting.rawValue, value: value, rule: "needs a stream with a frame")
+            throw .unusableValue(setting: setting.rawValue, value: value, rule: "needs a stream with video")
         case .audioQuality, .keepAudioQuality, .mute:
             guard settings.audioQuality == nil else { return }
             throw .unusableValue(setting: setting.rawValue, value: value, rule: "needs a stream with audio")

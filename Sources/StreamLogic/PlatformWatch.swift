@@ -56,7 +56,7 @@ public struct PlatformWatch {
         guard let size, size != found, !platform.allowsSizeChange else { return }
         throw StreamFailure(
             .media, code: .unsupportedResolution,
-            "the frame changes from \(size) to \(found) after "
+            "the frame size changes from \(size) to \(found) after "
                 + "\(fixed(Double(Self.distance(firstTimestamp, tag.timestamp)) / 1000, decimals: 1)) s, which "
                 + "\(platform.name) does not take within a stream; publish the parts one after the other")
     }

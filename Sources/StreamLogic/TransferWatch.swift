@@ -3,7 +3,7 @@ import Media
 /// Notices a peer that takes nothing any more: dead, out of reach, or not reading.
 public struct TransferWatch {
     /// How long nothing may arrive although something is on its way.
-    public static let limit = Duration.seconds(5)
+    public static let timeout = Duration.seconds(5)
 
     /// Acknowledgements on a working way come more often than that, as a rule.
     public static let pause = Duration.milliseconds(400)
@@ -14,7 +14,7 @@ public struct TransferWatch {
     public init() {}
 
     /// When `measured` is to be called at the latest; `nil` when nothing is on its way.
-    public var deadline: MediaTimestamp? { lastProgress.map { $0 + Self.limit } }
+    public var deadline: MediaTimestamp? { lastProgress.map { $0 + Self.timeout } }
 
     /// Whether nothing has arrived for a while although something is on its way.
     public func hasPaused(now: MediaTimestamp) -> Bool { lastProgress.map { now - $0 >= Self.pause } ?? false }

@@ -80,7 +80,7 @@ public struct ControlTuning: Hashable, Sendable {
     public var provingTime = Duration.seconds(10)
     /// A raise that is followed by a link of less than this part of what was sent before it is not what was wrong.
     public var blameShare = 0.65
-    /// An encoder that gives less than this of what it is reported proves nothing about the link.
+    /// An encoder that gives less than this of what it is asked for proves nothing about the link.
     public var verifyingShare = 0.55
 
     // MARK: The encoder
@@ -119,13 +119,13 @@ public struct ControlTuning: Hashable, Sendable {
     /// Where a change of size costs a restart, it must have been needed for so long.
     public var waitBeforeShrinking = Duration.seconds(3)
 
-    // MARK: Between the groups of qualities
+    // MARK: Between the tiers
 
     public var waitBeforeFall = Duration.seconds(5)
-    /// Doubled after each return that did not hold for `crossingProvingTime`.
+    /// Doubled after each return that did not hold for `switchProvingTime`.
     public var waitBeforeRise = Duration.seconds(10)
     public var longestWaitBeforeRise = Duration.seconds(160)
-    public var crossingProvingTime = Duration.seconds(60)
+    public var switchProvingTime = Duration.seconds(60)
 
     public init() {}
 }

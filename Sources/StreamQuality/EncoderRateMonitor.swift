@@ -1,6 +1,6 @@
 import Media
 
-/// Holds what the video encoder gives against what it was reported, and says what to tell it instead.
+/// Holds what the video encoder gives against what it was asked for, and says what to ask of it instead.
 ///
 /// OpenH264 swings by up to 40 % for some seconds after each change of bit rate, and gives too little after its
 /// frame rate was lowered. The first half second after a change is left out, then each GOP corrects.

@@ -40,7 +40,7 @@ public struct QualityChange: Hashable, Sendable {
 /// What the controller wants done, in this order.
 public enum QualityAction: Hashable, Sendable {
     /// Set the running video encoder. The bit rate may differ from the operating point's: it makes up for an encoder
-    /// that gives more or less than it is reported.
+    /// that gives more or less than it is asked for.
     case setVideo(bitrate: Bitrate, frameRate: FrameRate)
     /// Encode frames of the operating point's size from the next one on, which is a keyframe; before `setVideo`.
     case resizeVideo(OperatingPoint)

@@ -1,6 +1,6 @@
 import Media
 
-/// Decides bit rates, frame rate and drops, so that a receiver sees a live frame and not an old one.
+/// Decides bit rates, frame rate and drops, so that a receiver sees live video and not old.
 ///
 /// Goes down at once and to what the link carries; goes up by probing. docs/quality.md has the state diagram and the
 /// reason of each constant. Pure: `measured` is called ten times a second with what the buffer and the encoder count.
@@ -29,7 +29,7 @@ public struct QualityController: Sendable {
     var link: LinkEstimator
     var monitor: EncoderRateMonitor
     var schedule: ProbeSchedule
-    var crossing: TierSwitchWatch
+    var tierWatch: TierSwitchWatch
     var sizing: FrameSizing
     /// Where the buffer was at the last measurement.
     private var bufferLevel = SendBufferLevel.low
@@ -49,7 +49,7 @@ public struct QualityController: Sendable {
         link = LinkEstimator(gopDuration: settings.tuning.gopDuration)
         monitor = EncoderRateMonitor(settings.tuning)
         schedule = ProbeSchedule(settings.tuning)
-        crossing = TierSwitchWatch(settings.tuning)
+        tierWatch = TierSwitchWatch(settings.tuning)
         sizing = FrameSizing(settings.tuning)
         state = .steady(lowSince: now)
         operatingPoint = Self.startingPoint(settings)
@@ -117,7 +117,7 @@ public struct QualityController: Sendable {
             schedule.reset()
             sizing.linkChanged()
         }
-        crossing.connectionOpened()
+        tierWatch.connectionOpened()
         state = .steady(lowSince: now)
         return []
     }

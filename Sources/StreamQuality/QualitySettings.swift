@@ -19,7 +19,7 @@ public struct BitrateRange: Hashable, Sendable {
     }
 }
 
-/// The contract's ranges for automatic bit rates, by the frame that they are meant for.
+/// The contract's ranges for automatic bit rates, by the frame size that they are meant for.
 public enum AutomaticBitrate: String, CaseIterable, Sendable {
     case standardDefinition = "SD"
     case highDefinition = "HD"

@@ -4,9 +4,9 @@ import Media
 /// Encoded media on its way to the network, measured in seconds.
 ///
 /// The duration counts what waits here and what the kernel holds unsent, as time, by the packets' own timestamps;
-/// the longer of the two tracks counts. When more comes than may wait, frames are dropped up to the newest key
-/// frame that waits, or all of them when none does: so always the whole rest of a GOP, and never a
-/// frame that a sent one refers to. Audio goes last, and oldest first. Sequence headers are never dropped.
+/// the longer of the two tracks counts. When more comes than may wait, frames are dropped up to the newest
+/// keyframe that waits, or all of them when none does: so always the whole rest of a GOP, and never a frame
+/// that a sent one refers to. Audio goes last, and oldest first. Sequence headers are never dropped.
 ///
 /// Each packet costs constant time, taken over its life. Memory is bounded by `SendBufferLimits`: at most
 /// `maxDuration` of video waits, a quarter of a second more of audio, and at most `maxByteCount` bytes.
@@ -51,7 +51,7 @@ public struct SendBuffer: Sendable {
     private static let keyframeRetry = Duration.seconds(1)
     /// One packet never counts for more, whatever a source's timestamps do.
     private static let longestSpan = Duration.seconds(1)
-    /// A keyframe that waits is used for a jump to the live frame when it is not older than this.
+    /// A keyframe that waits is used for a jump to live video when it is not older than this.
     static let recentTime = Duration.seconds(1)
     static let audioGrace = Duration.milliseconds(250)
 

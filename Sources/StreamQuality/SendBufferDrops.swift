@@ -1,6 +1,6 @@
 import Media
 
-// What goes when more comes than may wait, when the controller jumps to the live frame, and with a lost connection.
+// What goes when more comes than may wait, when the controller jumps to live video, and with a lost connection.
 extension SendBuffer {
     /// Audio goes last: while both tracks grow alike, video reaches its limit first and makes way.
     private var audioLimit: Duration { limits.maxDuration + (newestTime.video == nil ? .zero : Self.audioGrace) }

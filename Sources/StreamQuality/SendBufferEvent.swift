@@ -7,7 +7,7 @@ public struct DroppedItem: Hashable, Sendable {
         case bufferFull
         /// A frame it refers to was dropped before.
         case awaitingKeyframe
-        /// The controller chose to jump to the live frame.
+        /// The controller chose to jump to live video.
         case discarded
         /// It waited for a connection that is gone.
         case newConnection

@@ -2,7 +2,7 @@ import Media
 
 /// Decides when a stream that may leave its profile tier does so.
 ///
-/// A crossing costs a restart, so the need must have lasted; and a return that did not hold makes the next one wait
+/// A switch costs a restart, so the need must have lasted; and a return that did not hold makes the next one wait
 /// twice as long.
 struct TierSwitchWatch: Sendable {
     private var neededSince: MediaTimestamp?
@@ -18,10 +18,10 @@ struct TierSwitchWatch: Sendable {
     /// - Parameters:
     ///   - tier: where the stream is.
     ///   - wanted: where its bit rate belongs.
-    ///   - canCross: whether the moment is right; the need is watched in any case.
-    /// - Returns: whether to cross now.
+    ///   - canSwitch: whether the moment is right; the need is watched in any case.
+    /// - Returns: whether to switch now.
     mutating func isDue(
-        tier: VideoQuality.ProfileTier, wanted: VideoQuality.ProfileTier, canCross: Bool = true, now: MediaTimestamp
+        tier: VideoQuality.ProfileTier, wanted: VideoQuality.ProfileTier, canSwitch: Bool = true, now: MediaTimestamp
     ) -> Bool {
         guard wanted != tier else {
             neededSince = nil
@@ -29,12 +29,12 @@ struct TierSwitchWatch: Sendable {
         }
         let since = neededSince ?? now
         neededSince = since
-        guard canCross, now - since >= (wanted == .high ? waitBeforeRise : tuning.waitBeforeFall) else { return false }
+        guard canSwitch, now - since >= (wanted == .high ? waitBeforeRise : tuning.waitBeforeFall) else { return false }
         neededSince = nil
         if wanted == .high {
             roseAt = now
         } else if let roseAt {
-            let held = now - roseAt >= tuning.crossingProvingTime
+            let held = now - roseAt >= tuning.switchProvingTime
             waitBeforeRise = held ? tuning.waitBeforeRise : min(waitBeforeRise * 2, tuning.longestWaitBeforeRise)
         }
         return true
@@ -45,7 +45,7 @@ struct TierSwitchWatch: Sendable {
 }
 
 extension QualityController {
-    /// Crosses the border between the tiers when the settings allow it and the link has long asked for it.
+    /// Switches to the other tier when the settings allow it and the link has long asked for it.
     mutating func switchTier(now: MediaTimestamp) -> [QualityAction] {
         guard settings.tierSwitch == .restartStream, settings.videoQuality?.tier == .high,
             let tier = operatingPoint.videoQuality?.tier
@@ -65,7 +65,7 @@ extension QualityController {
                 isLimited && operatingPoint.videoBitrate < VideoQuality.medium3.bitrate ? .lowAndMedium : .high
             case .lowAndMedium: operatingPoint.videoBitrate >= VideoQuality.medium3.bitrate ? .high : .lowAndMedium
             }
-        guard crossing.isDue(tier: tier, wanted: wanted, canCross: isSteady, now: now) else { return [] }
+        guard tierWatch.isDue(tier: tier, wanted: wanted, canSwitch: isSteady, now: now) else { return [] }
         var point = operatingPoint
         if wanted == .high { point.videoBitrate = VideoQuality.high1.bitrate }
         point = QualityLadder.fitted(point, to: settings, tier: wanted)

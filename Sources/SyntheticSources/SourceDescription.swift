@@ -5,7 +5,7 @@ import Media
 /// The video source that a command line names.
 public enum VideoSourceDescription: Hashable, Sendable {
     case synthetic
-    /// No frame at all.
+    /// No video at all.
     case none
     case raw(path: String, format: PixelFormat, size: FrameSize, frameRate: FrameRate)
 

@@ -2,7 +2,7 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// A moving frame with a running clock and a frame counter: colour bars, a ball of rings that
+/// A moving pattern with a running clock and a frame counter: colour bars, a ball of rings that
 /// swings across them, digits for people, and `BurntInClock`'s strip for programs. I420.
 ///
 /// Paced by CLOCK_MONOTONIC: frame N is due N / fps after the first, whoever takes it. Frames that

@@ -47,11 +47,11 @@ final class ConsoleOutput: Sendable {
         work.signal()
     }
 
-    /// Waits until everything is written, but no longer than `limit`. Nothing may be appended afterwards.
-    func finish(within limit: Duration) {
+    /// Waits until everything is written, but no longer than `timeout`. Nothing may be appended afterwards.
+    func finish(within timeout: Duration) {
         waiting.withLock { $0.isEnding = true }
         work.signal()
-        let deadline = MonotonicClock.now() + limit
+        let deadline = MonotonicClock.now() + timeout
         while !waiting.withLock({ $0.hasEnded }), MonotonicClock.now() < deadline {
             var entries = [PollEntry(end.fileDescriptor)]
             guard (try? poll(&entries, until: deadline)) != nil else { return }

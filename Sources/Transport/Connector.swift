@@ -28,7 +28,7 @@ public enum TransportSecurity {
     case tls(TLSContext)
 }
 
-/// Makes one connection: looks the name up, tries its addresses, shakes hands for TLS.
+/// Makes one connection: looks the name up, tries its addresses, does the TLS handshake.
 /// Never waits: the caller polls `pollEntries` until `deadline` and calls
 /// `advance`. Dropping it ends everything at once. Used from one thread.
 public final class Connector {
@@ -44,9 +44,9 @@ public final class Connector {
     private let settings: TCPSettings
     private var phase = Phase.connecting
     /// When looking up has taken too long.
-    private let lookupTimeout: MediaTimestamp
-    /// When connecting, and then shaking hands, has taken too long; `nil` before the first attempt.
-    private var limit: MediaTimestamp?
+    private let lookupDeadline: MediaTimestamp
+    /// When connecting, and then the TLS handshake, has taken too long; `nil` before the first attempt.
+    private var stepDeadline: MediaTimestamp?
 
     private var lookup: NameLookup?
     private var lookupFailures: [NameLookupFailure] = []
@@ -62,7 +62,7 @@ public final class Connector {
         self.security = security
         self.timeouts = timeouts
         self.settings = settings
-        lookupTimeout = now + timeouts.lookup
+        lookupDeadline = now + timeouts.lookup
         if let address = SocketAddress(numericHost: endpoint.host, port: endpoint.port) {
             order = HappyEyeballs(lookingUp: [address.family])
             try perform(order.lookupAnswered(address.family, with: [address], now: now), now: now)
@@ -86,14 +86,14 @@ public final class Connector {
 
     /// When `advance` is to be called even if nothing became ready.
     public var deadline: MediaTimestamp {
-        var times = [limit]
+        var times = [stepDeadline]
         if case .connecting = phase {
-            times += [order.nextTime, lookup == nil ? nil : lookupTimeout, lookup?.nextTime]
+            times += [order.nextTime, lookup == nil ? nil : lookupDeadline, lookup?.nextTime]
             if let repetition = timeouts.repetition {
                 times += attempts.map { $0.isRepeated ? nil : $0.start + repetition }
             }
         }
-        return times.compactMap { $0 }.min() ?? lookupTimeout
+        return times.compactMap { $0 }.min() ?? lookupDeadline
     }
 
     /// Goes on as far as possible without waiting.
@@ -154,11 +154,11 @@ extension Connector {
             }
         }
         try repeatUnanswered(now: now)
-        if lookup != nil, now >= lookupTimeout {
+        if lookup != nil, now >= lookupDeadline {
             lookup = nil
             try perform(order.lookupTimeEnded(now: now), now: now)
         }
-        if let limit, now >= limit { throw connectTimeFailure }
+        if let stepDeadline, now >= stepDeadline { throw connectTimeFailure }
         try perform(order.timePassed(now: now), now: now)
         return nil
     }
@@ -201,7 +201,7 @@ extension Connector {
             switch actions.removeFirst() {
             case .giveUp: throw failure
             case .connect(let address):
-                limit = limit ?? now + timeouts.connect
+                stepDeadline = stepDeadline ?? now + timeouts.connect
                 do {
                     attempts.append(try ConnectionAttempt(to: address, settings: settings, now: now))
                 } catch {
@@ -237,7 +237,7 @@ extension Connector {
         case .tls(let context):
             let secured = try TLSConnection(over: connection, to: endpoint, context: context)
             phase = .tlsHandshake(secured)
-            limit = now + timeouts.tlsHandshake
+            stepDeadline = now + timeouts.tlsHandshake
             return try advanceHandshake(secured, now: now)
         }
     }
@@ -249,7 +249,7 @@ extension Connector {
             phase = .finished
             return connection
         }
-        guard let limit, now < limit else { throw .timedOut(peer: endpoint.description, .tlsHandshake) }
+        guard let stepDeadline, now < stepDeadline else { throw .timedOut(peer: endpoint.description, .tlsHandshake) }
         return nil
     }
 }

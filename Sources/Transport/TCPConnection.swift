@@ -95,7 +95,7 @@ public final class TCPConnection: ByteStream {
         throw .receiving(SystemCallError("recv"), from: peer)
     }
 
-    /// Linux falls back to delayed acknowledgements with each write, so it is reported again and again.
+    /// Linux falls back to delayed acknowledgements with each write, so it is asked for again and again.
     private func acknowledgePromptly() {
         promptAcknowledgements -= 1
         var on: Int32 = 1

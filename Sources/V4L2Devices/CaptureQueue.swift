@@ -71,7 +71,7 @@ final class CaptureQueue: Sendable {
         return buffer
     }
 
-    /// Buffers that the processor has looked into so far, each time it was leased.
+    /// How often the processor has looked into a leased buffer so far.
     var mappedFrames: Int { mappedCount.load(ordering: .relaxed) }
 
     func start() throws(V4L2Error) {

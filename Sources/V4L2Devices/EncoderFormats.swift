@@ -43,7 +43,7 @@ struct EncoderFormats {
         } catch {
             throw HardwareEncodingError(error, path: device.path)
         }
-        // Some drivers round sides up to macroblocks, and are set to how much of that is the frame.
+        // Some drivers round sides up to macroblocks, and learn by the crop how much of that is the frame.
         guard raw.fourCC == format.fourCC, raw.size.width >= size.width, raw.size.height >= size.height,
             let made = FrameLayout(format: format, size: raw.size, stride: raw.stride, bufferSize: raw.byteCount),
             coded.byteCount > 0
@@ -56,7 +56,7 @@ struct EncoderFormats {
         outputSize = coded.byteCount
     }
 
-    /// What of the input is frame. A driver without the call announces the whole.
+    /// Which part of the input is the frame. A driver without the call announces the whole.
     private static func crop(to size: FrameSize, of device: V4L2Device) throws(V4L2Error) {
         var selection = v4l2_selection()
         // Both forms of the interface use the single-planar type here.
@@ -109,7 +109,7 @@ struct EncoderFormats {
             byteCount: Int(format.fmt.pix_mp.plane_fmt.0.sizeimage), colorspace: format.fmt.pix_mp.colorspace)
     }
 
-    /// While streaming too. A driver that cannot be reported does without.
+    /// While streaming too. A driver that does not take it does without.
     static func setFrameRate(_ rate: FrameRate, _ type: UInt32, of device: V4L2Device) throws(V4L2Error) {
         var parameters = v4l2_streamparm()
         parameters.type = type

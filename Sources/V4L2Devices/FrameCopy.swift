@@ -2,7 +2,7 @@ import DevicePorts
 import Media
 
 /// Copies the samples of a frame from one layout to another of the same size, row by row; NV12 and I420 are
-/// turned into each other on the way.
+/// converted into each other on the way.
 struct FrameCopy {
     private let source: FrameLayout
     private let target: FrameLayout

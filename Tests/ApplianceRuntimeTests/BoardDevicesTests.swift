@@ -56,10 +56,10 @@ import Testing
         let (devices, board) = (devices(), try board())
         devices.boardChanged(to: board, now: MonotonicClock.now())
         devices.show(.off, now: MonotonicClock.now())
-        #expect(wait { status.reported.last == false })
+        #expect(wait { status.states.last == false })
         let latency = seconds {
             devices.show(.steady, now: MonotonicClock.now())
-            #expect(wait { status.reported.last == true })
+            #expect(wait { status.states.last == true })
         }
         #expect(latency < 0.1)
         #expect(devices.faults == [:])
@@ -70,7 +70,7 @@ import Testing
         let (devices, board) = (devices(), try board())
         devices.boardChanged(to: board, now: MonotonicClock.now())
         devices.show(.off, now: MonotonicClock.now())
-        #expect(wait { status.reported.last == false })
+        #expect(wait { status.states.last == false })
         bus.hang()
         let took = seconds {
             for number in 0..<100 { devices.show(number % 2 == 0 ? .steady : .off, now: MonotonicClock.now()) }
@@ -78,7 +78,7 @@ import Testing
             devices.setFlash(isLit: true)
         }
         #expect(took < 0.05, "the main thread goes on")
-        #expect(wait { flash.reported.last == true }, "so does the other light")
+        #expect(wait { flash.states.last == true }, "so does the other light")
         // The lines are looked at every two seconds: a bus that hangs takes its moment once.
         #expect(seconds { for _ in 0..<20 { devices.checkLines(now: MonotonicClock.now()) } } < 0.4)
         MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(2_000))
@@ -87,8 +87,8 @@ import Testing
         // No thread is counted as hanging, which would let the watchdog restart the machine.
         #expect(!ThreadActivity.working().contains { $0.name == "statusLED" })
         bus.goOn()
-        #expect(wait { status.reported.last == true }, "what was wanted last is shown")
-        #expect(status.reported.count < 20, "what it had no time for is left out")
+        #expect(wait { status.states.last == true }, "what was wanted last is shown")
+        #expect(status.states.count < 20, "what it had no time for is left out")
         #expect(wait { devices.faults == [:] })
         devices.end()
     }
@@ -98,7 +98,7 @@ import Testing
         let (devices, board) = (devices(), try board())
         #expect(seconds { devices.boardChanged(to: board, now: MonotonicClock.now()) } < 0.3)
         devices.setFlash(isLit: true)
-        #expect(wait { flash.reported.last == true })
+        #expect(wait { flash.states.last == true })
         // Neither does the end, nor another description.
         #expect(seconds { devices.boardChanged(to: nil, now: MonotonicClock.now()) } < 0.5)
         bus.goOn()
@@ -146,7 +146,7 @@ import Testing
         isThere.withLock { $0 = true }
         devices.checkLines(now: MonotonicClock.now())
         #expect(devices.faults == [:])
-        #expect(flash.reported == [true])
+        #expect(flash.states == [true])
         devices.end()
     }
 }

@@ -20,7 +20,7 @@ final class Bus: Sendable {
     }
 }
 
-/// Keeps what was reported, and answers what it is asked to.
+/// Keeps what it was set to, and answers what it is asked to.
 final class FakeLine: LineDevice, Sendable {
     private let bus: Bus
     private let light = Mutex<[Bool]>([])
@@ -32,7 +32,7 @@ final class FakeLine: LineDevice, Sendable {
         self.hasEdges = hasEdges
     }
 
-    var reported: [Bool] { light.withLock { $0 } }
+    var states: [Bool] { light.withLock { $0 } }
     var wasPressedAtFirst: Bool { false }
     var fileDescriptor: Int32 { hasEdges?.fileDescriptor ?? -1 }
 

@@ -50,15 +50,15 @@ import Testing
         #expect(run.request.description.destination.hasPrefix("rtmp://127.0.0.1:9/live"))
         #expect(run.request.device.camera == "synthetic")
         try waitForState("connecting", orWithoutNetwork: true)
-        #expect(camera.flash.reported.last != true)
+        #expect(camera.flash.states.last != true)
         run.goLive()
         try waitForState("live")
-        try camera.waitUntil { camera.flash.reported.last == true }
+        try camera.waitUntil { camera.flash.states.last == true }
 
         camera.press()
         try camera.waitUntil { run.isStopped }
         try waitForState("ready", orWithoutNetwork: true)
-        try camera.waitUntil { camera.flash.reported.last == false }
+        try camera.waitUntil { camera.flash.states.last == false }
         #expect(streams.runs.count == 1)
         try camera.end()
         #expect(camera.read("state/events").contains("live at the server"))

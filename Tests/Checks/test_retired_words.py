@@ -24,7 +24,7 @@ RETIRED_NAMES = {
     "EncoderLadder", "EncoderThread", "DriverStay", "MediaQueue", "EncoderControl", "GroupCrossing", "groupTime",
     "shakeHands", "waitForLeave", "fallSilent", "fellSilent", "Occurrence", "Notice", "notACamera", "audioUnits",
     "audioFramesPerSecond", "connectLimit", "handshakeLimit", "MediaOptions", "PublishOptions", "EncoderReport",
-    "TrackReport", "ConnectionReport", "CardReport",
+    "TrackReport", "ConnectionReport", "CardReport", "turnedFrames",
 }  # fmt: skip
 RETIRED_OPTIONS = {"--connect-limit", "--handshake-limit", "--group-crossing"}
 # Names that others gave: standards, libraries, the kernel, a database's word for a transaction's start.

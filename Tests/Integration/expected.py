@@ -44,8 +44,8 @@ LEVELS = {
 
 
 def level_for(quality: Quality, width: int, height: int) -> int:
-    """The quality's level, or the lowest higher one that carries the frame at 30 frames a second, which every group
-    of qualities goes up to."""
+    """The quality's level, or the lowest higher one that carries the frame size at 30 frames a second, which every tier
+    goes up to."""
     blocks = math.ceil(width / 16) * math.ceil(height / 16)
     return next(
         level

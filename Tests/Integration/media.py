@@ -1,9 +1,12 @@
 """What ffmpeg's decoders say about a file, and clips to publish."""
 
+import itertools
 import subprocess
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+
+import flv
 
 
 @dataclass(frozen=True)
@@ -14,7 +17,7 @@ class Decoded:
 
 
 def decode(path: Path) -> Decoded:
-    """Decodes the whole file and says how many frames and audio frames came out.
+    """Decodes the whole file and says how many video and audio frames came out.
 
     Everything that a decoder or demuxer at level `error` has to say is in `complaints`.
     """
@@ -37,6 +40,17 @@ def decode(path: Path) -> Decoded:
     return Decoded(counts["video"], counts["audio"], complaints.strip())
 
 
+def frame_sizes(path: Path) -> list[tuple[str, int]]:
+    """The sizes of the decoded frames, in their order, and how many in a row have each: `[("640x360", 60), ...]`."""
+    run = subprocess.run(
+        ["ffprobe", "-v", "quiet", "-select_streams", "v", "-show_entries", "frame=width,height", "-of", "csv=p=0:s=x", str(path)],
+        capture_output=True, text=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    # Frames with side data have an empty field for it.
+    sizes = [line.rstrip("x") for line in run.stdout.split()]
+    return [(size, len(list(frames))) for size, frames in itertools.groupby(sizes)]
+
+
 def run_ffmpeg(*arguments) -> None:
     subprocess.run(
         ["ffmpeg", "-v", "error", "-y", *map(str, arguments)],
@@ -44,7 +58,7 @@ def run_ffmpeg(*arguments) -> None:
     )  # fmt: skip
 
 
-# A soft texture that moves smoothly, sensor noise, and a sharp moving frame in front of it:
+# A soft texture that moves smoothly, sensor noise, and a sharp moving pattern in front of it:
 # enough for 2 Mbit/s, and not so much that an encoder has to skip all the time.
 RICH_SCENE = (
     "nullsrc=s=96x54:d=1:r=1,geq=lum='random(1)*255':cb='96+random(2)*64':cr='96+random(3)*64',"
@@ -79,4 +93,25 @@ def make_encoded_flv(path: Path, seconds: int = 4) -> Path:
         "-c:v", "libx264", "-preset", "ultrafast", "-bf", 0, "-g", 60, "-pix_fmt", "yuv420p",
         "-c:a", "aac", "-b:a", "128k", "-ac", 2, path,
     )  # fmt: skip
+    return path
+
+
+def make_resized_flv(path: Path, sizes: list[str], seconds: int = 2, has_audio: bool = True) -> Path:
+    """What an encoder writes whose size is changed: each part has a sequence header of its own and starts with a keyframe.
+    At 30 fps, with a keyframe every second; the audio is of one piece."""
+    tags = []
+    for number, size in enumerate(sizes):
+        part = path.with_name(f"{path.stem}-{number}.flv")
+        run_ffmpeg(
+            "-f", "lavfi", "-i", f"testsrc2=s={size}:r=30:d={seconds}", "-c:v", "libx264", "-preset", "ultrafast",
+            "-bf", 0, "-g", 30, "-pix_fmt", "yuv420p", part,
+        )  # fmt: skip
+        start = 1000 * seconds * number
+        video = [tag for tag in flv.read_tags(part) if tag.kind == flv.VIDEO and not tag.is_video_end]
+        tags += [flv.Tag(tag.kind, tag.timestamp + start, tag.body) for tag in video]
+    if has_audio:
+        tone = path.with_name(f"{path.stem}-tone.flv")
+        run_ffmpeg("-f", "lavfi", "-i", f"sine=440:r=44100:d={seconds * len(sizes)}", "-c:a", "aac", "-b:a", "64k", tone)
+        tags += [tag for tag in flv.read_tags(tone) if tag.kind == flv.AUDIO]
+    flv.write_tags(path, sorted(tags, key=lambda tag: tag.timestamp))
     return path

@@ -9,7 +9,7 @@ from processes import Children, Process
 from recording import Recording
 from tallycam import TALLYCAM, events, start_publisher, wait_for_event
 
-# As little work as a stream with frames and audio can be.
+# As little work as a stream with video and audio can be.
 SMALL = {"quality": "Low1", "dimension": "416x234"}
 
 

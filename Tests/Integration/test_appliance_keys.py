@@ -132,13 +132,13 @@ def test_orientation_and_mirrored(children):
     upright = first_frame(recorded(children), 8, 6)
     rows = [upright[at : at + 8] for at in range(0, 48, 8)]
     mirrored = [colour for row in rows for colour in reversed(row)]
-    turned = list(reversed(upright))
-    cases = [({"orientation": 180}, turned, mirrored), ({"mirrored": True}, mirrored, turned)]
+    rotated = list(reversed(upright))
+    cases = [({"orientation": 180}, rotated, mirrored), ({"mirrored": True}, mirrored, rotated)]
     for device, right, wrong in cases:
         frame = first_frame(recorded(children, **device), 8, 6)
         assert difference(frame, right) < 12, (device, difference(frame, right))
         assert difference(frame, wrong) > 2 * difference(frame, right), device
-    # On its side: the camera's own frame lies, the stream's size is as it was asked for.
+    # On its side: the camera's own frames lie, the stream's size is as it was asked for.
     path = recorded(children, orientation=90, dimension="240x320")
     assert size(path) == (240, 320)
 

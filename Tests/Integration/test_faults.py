@@ -260,7 +260,7 @@ def test_a_server_that_asks_to_move_nowhere_is_stayed_with(children):
 
 
 @pytest.mark.parametrize("tc_url", ["http://127.0.0.1/live?token=hush-hush", "rtmp:///live", "//"])
-def test_a_server_that_asks_to_move_to_no_address_is_reported_of(children, tc_url):
+def test_a_server_that_asks_to_move_to_no_address_is_reported(children, tc_url):
     receiver = FaultyReceiver(children, [f"reconnect-to={tc_url}"])
     publisher = publish_small(children, receiver.url)
     wait_for_event(publisher, "serverChangeFailed", 10)

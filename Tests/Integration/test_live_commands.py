@@ -10,7 +10,7 @@ from tallycam import TALLYCAM, Receiver, events, publish_arguments, start_publis
 
 pytestmark = pytest.mark.takes(minutes=0.7, processors=0.1)
 
-# Seconds to which an audio packet's start is distinguished: an AAC packet and the overlap with its neighbours.
+# Seconds to which a change of the audio can be located: an AAC packet and the overlap with its neighbours.
 AUDIO_BLUR = 0.1
 
 
@@ -36,7 +36,7 @@ def wait_for(publisher: Process, name: str, count: int) -> list[dict]:
 
 
 def silence_starts(path) -> float:
-    """Seconds from the first audio to where it falls silent for good."""
+    """Seconds from the start of the audio to where it falls silent for good."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"],
         capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL,

@@ -232,7 +232,7 @@ RUNS = {
     "killed for 10 s, another link down": (kill_beside_dead_link, 10),
 }
 # Nobody tells of packets that come through again: new connections are tried all the time. A link's return is
-# reported at once, and nothing has to wait for another attempt.
+# announced at once, and nothing has to wait for another attempt.
 LIMIT = 1
 LIMITS = {"unplugged for 2 s": 0.6, "unplugged for 8 s": 0.6}
 
@@ -300,7 +300,7 @@ def test_a_link_is_reported_at_once(runs, seconds):
 
 
 def test_a_connection_whose_address_is_gone_is_given_up_at_once(runs):
-    # The server cannot be reported, and gives the name to nobody else before it misses the old connection.
+    # The server cannot be notified, and gives the name to nobody else before it misses the old connection.
     publisher, noticed, connected = runs.result("another address")
     assert noticed < 0.5, publisher.report()
     assert connected < 1, publisher.report()

@@ -49,7 +49,7 @@ def publish_and_record(children: Children, stdin=None, **options) -> tuple[Recor
 
 
 @pytest.mark.parametrize("format, pixels", [("i420", "yuv420p"), ("nv12", "nv12")])
-def test_the_frame_is_the_files(children, clip, tmp_path, format, pixels):
+def test_the_video_is_the_files(children, clip, tmp_path, format, pixels):
     raw = media.make_raw(clip, tmp_path / "x.raw", 320, 240, 30, SECONDS, pixels)
     source = f"raw:{raw},format={format},size=320x240,fps=30"
     recording, sent, _ = publish_and_record(children, video=source, quality="High3", dimension="320x240")

@@ -47,7 +47,7 @@ def test_both_tracks_cannot_have_standard_input(children: Children):
     assert "standard input" in publisher.stderr
 
 
-def test_a_stop_is_followed_when_nobody_reads_the_events(children: Children):
+def test_a_stop_takes_effect_when_nobody_reads_the_events(children: Children):
     receiver = Receiver(children)
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb"), os.fdopen(writing, "wb") as full:

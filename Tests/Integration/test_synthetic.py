@@ -1,4 +1,4 @@
-"""The clock and counter in the synthetic frame, read from what was received: what is missing, and how late it is."""
+"""The clock and counter in the synthetic video, read from what was received: what is missing, and how late it is."""
 
 import binascii
 import subprocess

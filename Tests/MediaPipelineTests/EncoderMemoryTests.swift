@@ -115,11 +115,11 @@ private let configuration = VideoEncoderConfiguration(
     // MARK: Whole tracks
 
     /// - Returns: the tracks, and the settings as they became.
-    private func tracks(_ script: FakeCamera.Script, turn: FrameRotation = FrameRotation()) throws -> MediaTracks {
+    private func tracks(_ script: FakeCamera.Script, rotation: FrameRotation = FrameRotation()) throws -> MediaTracks {
         var settings = MediaSettings(
             video: CameraChoice(script: script), audio: AudioSourceDescription.none, quality: .medium1,
             audioQuality: .standard, dimension: try VideoDimension(size), encoder: HardwareChoice(openings: openings))
-        settings.turn = turn
+        settings.rotation = rotation
         let quality = QualitySettings(videoQuality: .medium1, audioQuality: nil)
         let point = QualityController(settings: quality, now: .zero).operatingPoint
         return try MediaTracks(
@@ -143,9 +143,9 @@ private let configuration = VideoEncoderConfiguration(
         (FakeCamera.Memory.dmabuf, FrameRotation(), FrameMemoryKind.dmabuf), (.ordinary, FrameRotation(), .pooled),
         (.dmabuf, FrameRotation(.half), .pooled), (.dmabuf, FrameRotation(isMirrored: true), .pooled),
     ]) func theSourceSaysWhatMemoryTheEncoderPlansFor(
-        memory: FakeCamera.Memory, turn: FrameRotation, kind: FrameMemoryKind
+        memory: FakeCamera.Memory, rotation: FrameRotation, kind: FrameMemoryKind
     ) throws {
-        let tracks = try tracks(camera(memory), turn: turn)
+        let tracks = try tracks(camera(memory), rotation: rotation)
         tracks.start(until: nil)
         try run(tracks) { openings.script.content.withLock { $0.inputs } > 5 }
         let content = openings.script.content.withLock { $0 }

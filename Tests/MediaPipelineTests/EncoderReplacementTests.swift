@@ -49,7 +49,7 @@ struct EncoderReplacementTests {
         if orders.replacement != nil { queue.videoEncoderReplaced(of: orders.pause) }
     }
 
-    /// As the audio thread does before an audio packet.
+    /// As the audio thread does before a block of samples.
     private func applyAudioRequests() {
         if let replacement = control.takeAudioReplacement() { queue.audioEncoderReplaced(of: replacement.pause) }
     }
@@ -117,7 +117,7 @@ struct EncoderReplacementTests {
     @Test func anEncoderThatIsStillOnItsWayIsWaitedForThroughOtherChanges() throws {
         restart(video: video, audio: .standard, replacesAudio: true)
         let slowAudio = try #require(control.takeAudioReplacement())
-        // Another bit rate needs no other audio; and one more change within the stream takes the frame's order over.
+        // Another bit rate needs no other audio; and one more change within the stream takes the video's order over.
         restart(video: video, audio: .standard, replacesAudio: false)
         control.perform([], replacement: video)
         #expect(kindsAndEncoders(from: 1).isEmpty)

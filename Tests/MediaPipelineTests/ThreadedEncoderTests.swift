@@ -45,7 +45,7 @@ import Testing
         #expect(script.content.withLock { $0.isClosed })
     }
 
-    /// As the Pi's with frames that a camera lends: what it has read must go back while no new frame can come.
+    /// As the Pi's with frames that a camera leases out: what it has read must go back while no new frame can come.
     @Test func anEncoderSlowerThanTheCameraGivesLeasesBackByItself() throws {
         let script = try ScriptedEncoder.Script()
         script.content.withLock { content in
@@ -169,12 +169,12 @@ import Testing
             if openings.add(1, ordering: .relaxed).newValue == 1 { script.hang() }
             return ScriptedEncoder(script)
         }
-        func attempt(limit: Duration = ThreadedEncoder.openTimeout) throws -> ThreadedEncoder {
+        func attempt(timeout: Duration = ThreadedEncoder.openTimeout) throws -> ThreadedEncoder {
             let thread = try ThreadedEncoder(path: path, output: output.take, open: open)
-            try thread.waitUntilOpen(limit: limit)
+            try thread.waitUntilOpen(timeout: timeout)
             return thread
         }
-        expectBlocked(at: path) { try attempt(limit: .milliseconds(100)) }
+        expectBlocked(at: path) { try attempt(timeout: .milliseconds(100)) }
         // What has hung for five seconds is not waited for: those that follow fail at once, and none opens beside it.
         expectBlocked(at: path) { try attempt() }
         let start = MonotonicClock.now()

@@ -9,43 +9,43 @@ import Testing
     /// Luma 0 to 7 from left to right, then down; two chroma samples of each kind.
     private static let frame: [UInt8] = [0, 1, 2, 3, 4, 5, 6, 7, 100, 101, 200, 201]
 
-    private static func turn(
-        _ turn: FrameRotation, _ frame: [UInt8] = frame, _ format: PixelFormat = .i420
+    private static func rotate(
+        _ rotation: FrameRotation, _ frame: [UInt8] = frame, _ format: PixelFormat = .i420
     ) throws -> (FrameSize, [UInt8]) {
-        let turner = try FrameRotator(from: FrameLayout(packed: format, size: size), turn)
-        return (turner.target.size, try frame.withUnsafeBytes { try turner.turn($0) })
+        let rotator = try FrameRotator(from: FrameLayout(packed: format, size: size), rotation)
+        return (rotator.target.size, try frame.withUnsafeBytes { try rotator.rotate($0) })
     }
 
-    @Test func turnsClockwise() throws {
-        let (size, quarter) = try Self.turn(FrameRotation(.clockwise90))
+    @Test func rotatesClockwise() throws {
+        let (size, quarter) = try Self.rotate(FrameRotation(.clockwise90))
         #expect(size == FrameSize(width: 2, height: 4))
         #expect(quarter == [4, 0, 5, 1, 6, 2, 7, 3, 100, 101, 200, 201])
-        #expect(try Self.turn(FrameRotation(.half)).1 == [7, 6, 5, 4, 3, 2, 1, 0, 101, 100, 201, 200])
-        #expect(try Self.turn(FrameRotation(.clockwise270)).1 == [3, 7, 2, 6, 1, 5, 0, 4, 101, 100, 201, 200])
+        #expect(try Self.rotate(FrameRotation(.half)).1 == [7, 6, 5, 4, 3, 2, 1, 0, 101, 100, 201, 200])
+        #expect(try Self.rotate(FrameRotation(.clockwise270)).1 == [3, 7, 2, 6, 1, 5, 0, 4, 101, 100, 201, 200])
     }
 
-    @Test func mirrorsWhatWasTurned() throws {
-        let mirrored = try Self.turn(FrameRotation(isMirrored: true)).1
+    @Test func mirrorsWhatWasRotated() throws {
+        let mirrored = try Self.rotate(FrameRotation(isMirrored: true)).1
         #expect(mirrored == [3, 2, 1, 0, 7, 6, 5, 4, 101, 100, 201, 200])
-        let both = try Self.turn(FrameRotation(.clockwise90, isMirrored: true)).1
+        let both = try Self.rotate(FrameRotation(.clockwise90, isMirrored: true)).1
         #expect(both == [0, 4, 1, 5, 2, 6, 3, 7, 100, 101, 200, 201])
     }
 
     @Test func takesOtherLayouts() throws {
         let nv12: [UInt8] = [0, 1, 2, 3, 4, 5, 6, 7, 100, 200, 101, 201]
-        #expect(try Self.turn(FrameRotation(.half), nv12, .nv12).1 == [7, 6, 5, 4, 3, 2, 1, 0, 101, 100, 201, 200])
+        #expect(try Self.rotate(FrameRotation(.half), nv12, .nv12).1 == [7, 6, 5, 4, 3, 2, 1, 0, 101, 100, 201, 200])
     }
 
     @Test func refusesHalfAFrame() {
-        #expect(throws: VideoEncodingError.self) { try Self.turn(FrameRotation(.half), [1, 2, 3]) }
+        #expect(throws: VideoEncodingError.self) { try Self.rotate(FrameRotation(.half), [1, 2, 3]) }
     }
 
     @Test func onlyQuartersExchangeTheSides() {
         let lying = FrameSize(width: 640, height: 480)
-        for rotation in FrameRotation.Rotation.allCases {
-            let turned = FrameRotation(rotation).turned(lying)
-            #expect((turned == lying) == (rotation.rawValue % 180 == 0))
-            #expect(FrameRotation(rotation).turned(turned) == lying)
+        for angle in FrameRotation.Angle.allCases {
+            let rotated = FrameRotation(angle).rotated(lying)
+            #expect((rotated == lying) == (angle.rawValue % 180 == 0))
+            #expect(FrameRotation(angle).rotated(rotated) == lying)
         }
         #expect(FrameRotation().isIdentity && !FrameRotation(isMirrored: true).isIdentity)
     }

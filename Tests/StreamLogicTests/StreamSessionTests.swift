@@ -360,7 +360,7 @@ struct StreamSessionTests {
         #expect(script.play(.move(1, nil)) == ["open 3"])
     }
 
-    @Test func aMoveHasATimeLimit() {
+    @Test func aMoveHasATimeout() {
         var script = publishing(StreamSessionScript(statusInterval: .seconds(30)))
         _ = script.play(.move(1, nil))
         #expect(script.wait(.seconds(31)).filter { !$0.hasSuffix("status") } == ["30.0 abort 2", "30.0 2004"])

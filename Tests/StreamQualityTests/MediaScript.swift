@@ -15,7 +15,7 @@ struct MediaScript {
 
     static func time(_ seconds: Double) -> MediaTimestamp { MediaTimestamp(nanoseconds: Int64(seconds * 1e9)) }
 
-    /// The next frame; a keyframe at each group's start and where asked for.
+    /// The next frame; a keyframe at each GOP's start and where asked for.
     mutating func frame(key: Bool = false, byteCount: Int = 1_000) -> EncodedPacket {
         if key { frameInGOP = 0 }
         let isKeyframe = frameInGOP == 0

@@ -98,7 +98,7 @@ extension [QualityAction] {
         #expect(script.controller.operatingPoint.audioQuality == .low1)
     }
 
-    @Test func aStallGoesToTheMinimumAndTheReturnToALiveFrame() {
+    @Test func aStallGoesToTheMinimumAndTheReturnToLiveVideo() {
         var script = Script()
         _ = script.play(5, link: 5_000)
         #expect(script.play(5, link: 0).reasons.contains(.linkCarriesLess))
@@ -405,7 +405,7 @@ extension [QualityAction] {
 }
 
 @Suite struct TierSwitchWatchTests {
-    /// Asks each second; gives the second at which to cross.
+    /// Asks each second; gives the second at which to switch.
     private func firstDue(
         _ watch: inout TierSwitchWatch, from start: Int, tier: VideoQuality.ProfileTier,
         wanted: VideoQuality.ProfileTier

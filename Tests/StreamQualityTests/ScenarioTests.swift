@@ -114,7 +114,7 @@ private let best = VideoQuality.high3.bitrate
         #expect(result.changes.count < 50)
     }
 
-    @Test func atTheMinimumOnlyDropsAreLeftAndTheFrameStaysFresh() {
+    @Test func atTheMinimumOnlyDropsAreLeftAndTheVideoStaysFresh() {
         let settings = QualitySettings(videoQuality: .low1, audioQuality: .low1)
         let result = Simulation(.steady(200), settings: settings).run(seconds: 90)
         #expect(result.changes.isEmpty)
@@ -262,7 +262,7 @@ private let best = VideoQuality.high3.bitrate
     }
 
     @Test(arguments: [VideoQuality.low1, .low2, .low3, .medium1])
-    func audioComesBackBesideASmallFrame(quality: VideoQuality) {
+    func audioComesBackBesideALowVideoQuality(quality: VideoQuality) {
         let script = LinkScript([(0, 5_000), (10, 120), (20, 5_000)])
         let result = Simulation(script, settings: QualitySettings(videoQuality: quality, audioQuality: .high2))
             .run(seconds: 60)

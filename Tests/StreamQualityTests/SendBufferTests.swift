@@ -122,7 +122,7 @@ import Testing
 
     @Test func aFullBufferDropsTheWholeTailBeforeTheNewestKeyframe() {
         var buffer = SendBuffer()
-        var script = MediaScript()  // a group is 2 s
+        var script = MediaScript()  // a GOP is 2 s
         _ = fill(&buffer, from: &script, until: 1)
         let sent = (0..<10).compactMap { _ in buffer.takeNext() }
         _ = buffer.kernelQueueMeasured(unsentBytes: 0, now: time(1))
@@ -148,7 +148,7 @@ import Testing
         #expect(marks(events) == [.roseAboveHigh, .full, .keyframeNeeded, .fellBelowLow, .empty])
         #expect(drops(events).map(\.reason) == Array(repeating: .bufferFull, count: 77))
         #expect(buffer.takeNext() == nil)
-        // What still comes from the old group is refused, and the request repeated each second.
+        // What still comes from the old GOP is refused, and the request repeated each second.
         var refused: [SendBufferEvent] = []
         for _ in 0..<50 { refused += buffer.append(script.frame(), now: script.videoTime) }
         #expect(drops(refused).map(\.reason) == Array(repeating: .awaitingKeyframe, count: 50))

@@ -13,7 +13,7 @@ struct SimulatedEncoder {
         /// What is missing after the frame rate fell, and how fast that fades.
         var undershoot = 0.3
         var undershootTime = 3.0
-        /// It gives so much of what it is reported, always.
+        /// It gives so much of what it is asked for, always.
         var bias = 1.0
         /// What the scene needs at most; more is not given however much is allowed.
         var sceneBitsPerSecond = Double.infinity
@@ -111,7 +111,7 @@ struct SimulatedEncoder {
         let frames = Double(frameRate) * Self.gopSeconds
         let unit = wanted * Self.gopSeconds / (Self.keyframeWeight + frames - 1)
         let planned = unit * (isKeyframe ? Self.keyframeWeight : 1)
-        // What one frame took too much the next ones release.
+        // What one frame took too much the next ones save.
         let noise = 1 + flaws.noise * Double.random(in: -1...1, using: &random)
         let size = max(unit * 0.2, planned * noise - debt * 0.1)
         debt += size - planned

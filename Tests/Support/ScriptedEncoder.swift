@@ -4,7 +4,7 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// A hardware encoder that answers at once or as slowly as it is reported, until it is to hang or to fail.
+/// A hardware encoder that answers at once or as slowly as it is set to, until it is to hang or to fail.
 public final class ScriptedEncoder: PolledVideoEncoder {
     public struct Broken: Error {
         public init() {}

@@ -49,7 +49,7 @@ final class TLSServer {
     /// - Parameter options: more options of s_server, for example `-tls1_2`.
     init(certificate: String, host: String = "localhost", _ options: [String] = []) throws {
         let directory = try TestCertificates.shared.get().directory
-        // s_server says which port it got; it needs one that is free just now to be reported.
+        // s_server says which port it got; it only has to be given one that is free just now.
         process = try ChildProcess(
             [
                 "openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", "\(directory)/\(certificate).crt",

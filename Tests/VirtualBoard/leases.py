@@ -1,4 +1,4 @@
-"""The buffers that a camera lends to a stream: what the guest's kernel and the stream's status say of them."""
+"""The buffers that a camera leases to a stream: what the guest's kernel and the stream's status say of them."""
 
 import re
 import time

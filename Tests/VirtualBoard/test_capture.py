@@ -115,7 +115,7 @@ def test_controls_are_set_by_name_and_refused_with_the_list(board, vivid):
     assert refused.status == 4 and "brightness" in refused.text
 
 
-def test_busy_and_forbidden_cameras_are_reported_apart(board, vivid):
+def test_busy_and_forbidden_cameras_are_distinguished(board, vivid):
     holder = board.start(f"exec tallycam capture --video v4l2:{vivid} --frames 100000")
     board.run("sleep 3")
     busy = board.run(f"tallycam capture --video v4l2:{vivid}", check=False)

@@ -137,7 +137,7 @@ def test_every_frame_comes_out(encoder, nginx):
     assert_decodes(stream)
 
 
-def test_vivid_camera_lends_its_memory(encoder, nginx):
+def test_vivid_camera_leases_its_memory(encoder, nginx):
     """vivid -> DMABUF -> encoder -> RTMP: nothing is copied by the processor."""
     stream = Publisher(
         encoder, nginx, "camera", "--dimension 640x480", "--quality Low3", "--duration 8",

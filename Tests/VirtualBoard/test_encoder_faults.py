@@ -72,7 +72,7 @@ def test_an_encoder_that_is_a_little_slow_to_stop_is_opened_again(encoder, nginx
 
 
 def test_a_stream_after_one_whose_encoder_was_slow_to_stop_or_hangs(encoder, nginx):
-    """Who sees a frozen frame stops the stream and starts it again."""
+    """Whoever sees frozen video stops the stream and starts it again."""
     appliance = Appliance(encoder, nginx, "again")
     assert appliance.live_with() == "v4l2:/dev/video11"
     # What is to stop is stalled, and is not opened again before.
@@ -104,7 +104,7 @@ def test_a_stall_for_good_ends_in_software(encoder, nginx):
 
 
 def test_a_stalled_encoder_gives_the_camera_its_memory_back(encoder, nginx):
-    """The inputs that it keeps are the camera's own: each step of the ladder takes them back, and the camera goes on."""
+    """The inputs that it keeps are the camera's own: each step of the recovery takes them back, and the camera goes on."""
     set_faults(encoder, stall_after=20)
     stream = Publisher(
         encoder, nginx, "kept", "--dimension 640x360", "--quality Low1", "--adapt nothing", "--duration 25",
@@ -168,7 +168,7 @@ def test_a_setting_that_hangs_gives_way_to_software_and_the_hardware_comes_back(
     assert stream.of("status")[-1]["encoder"] == "v4l2:/dev/video11"
     times = [tag.timestamp for tag in stream.recording.frames]
     gaps = [after - before for before, after in zip(times, times[1:])]
-    assert max(gaps) < 3500, "the frame stood for the two seconds that a call may take, and no longer"
+    assert max(gaps) < 3500, "the video stood still for the two seconds that a call may take, and no longer"
     assert_decodes(stream)
 
 
@@ -177,7 +177,7 @@ def test_too_little_memory_makes_a_smaller_frame(encoder, nginx):
     stream = Publisher(
         encoder, nginx, "small", "--dimension 960x540", "--encoder auto", "--quality Low3", "--duration 6").finish()
     assert (stream.recording.sps.width, stream.recording.sps.height) == (640, 360)
-    assert "got no memory for its buffers" in stream.text and "the frame is 640x360 now" in stream.text
+    assert "got no memory for its buffers" in stream.text and "the frame size is 640x360 now" in stream.text
     assert not {1103, 1104} & set(stream.codes)
     assert {event["encoder"] for event in stream.of("status")} == {"v4l2:/dev/video11"}
     assert_decodes(stream)
@@ -215,7 +215,7 @@ def test_a_chosen_encoder_is_waited_for_and_then_missed(encoder, nginx):
 
 
 def test_a_live_stream_outlives_the_encoder_that_was_chosen(encoder, nginx):
-    """--encoder v4l2, and a crossing to another profile needs another one just when it refuses: software takes over."""
+    """--encoder v4l2, and a switch to another profile needs another one just when it refuses: software takes over."""
     publisher = Publisher(
         encoder, nginx, "outlives", "--dimension 640x360", "--quality Medium3", "--adapt restart", "--commands",
         source="v4l2:/dev/video0,size=640x360,format=NV12",
@@ -237,7 +237,7 @@ def test_a_live_stream_outlives_the_encoder_that_was_chosen(encoder, nginx):
 
 @pytest.mark.parametrize("fault", ["hang_open", "hang_buffers", "hang_release"])
 def test_a_driver_that_hangs_costs_one_thread_however_often_it_is_tried(encoder, nginx, fault):
-    """Each crossing to another profile closes the encoder and opens one; then the driver is healed, and serves again."""
+    """Each switch to another profile closes the encoder and opens one; then the driver is healed, and serves again."""
     publisher = Publisher(
         encoder, nginx, fault, "--dimension 640x360", "--quality Medium3", "--adapt restart", "--commands",
         source="v4l2:/dev/video0,size=640x360,format=NV12",

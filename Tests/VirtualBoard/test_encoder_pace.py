@@ -121,14 +121,14 @@ def test_an_encoder_that_stops_slowly_is_bridged_by_software(encoder, nginx, cap
     assert codes == [1103, 1104], codes
     assert stream.of("status")[-1]["encoder"] == HARDWARE
     with capsys.disabled():
-        print(f"\n  the frame stood for {max(gaps(stream))} ms")
+        print(f"\n  the video stood still for {max(gaps(stream))} ms")
     # A second of silence, another one after a keyframe was asked for, and one for closing.
     assert max(gaps(stream)) < 4300, "software takes over after the first slow close"
     assert stream.of("status")[-1]["sourceInterruptions"] == 0
     assert_decodes(stream)
 
 
-def test_firmware_that_was_silent_is_back_with_the_first_retry_and_no_retry_stops_the_frame(encoder, nginx, capsys):
+def test_firmware_that_was_silent_is_back_with_the_first_retry_and_no_retry_stops_the_video(encoder, nginx, capsys):
     """The driver keeps a flag from a component whose disabling was not answered: the next one gives nothing, and only
     closing that heals it. Software goes on through all of it."""
     publisher = Publisher(encoder, nginx, "healed", *LEND, source=CAMERA)
@@ -150,13 +150,13 @@ def test_firmware_that_was_silent_is_back_with_the_first_retry_and_no_retry_stop
     (fall,) = [event["t"] - zero for event in stream.events if event["code"] == 1103]
     later = gaps(stream, fall + 1)
     with capsys.disabled():
-        print(f"\n  after the fall the frame never stood longer than {max(later)} ms ({max(found):.1f} s as counted)")
+        print(f"\n  after the fall the video never stood still longer than {max(later)} ms ({max(found):.1f} s as counted)")
     # Software gives 15 a second at the least; a guest that is busy with an opening is late.
     assert max(later) < 1500, f"{sorted(later)[-10:]} after {fall}, among {gaps(stream)}"
     assert_decodes(stream)
 
 
-def test_a_retry_with_dead_firmware_does_not_stop_the_frame(encoder, nginx):
+def test_a_retry_with_dead_firmware_does_not_stop_the_video(encoder, nginx):
     """Every opening fails after seconds, two at each retry, and software goes on beside them."""
     publisher = Publisher(encoder, nginx, "dead", *LEND, source=CAMERA)
     publisher.wait_frames(60)

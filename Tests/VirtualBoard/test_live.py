@@ -80,7 +80,7 @@ def assert_whole(stream: Stream) -> None:
     assert decoded.frames == stream.ended["videoFrames"] == len(stream.recording.frames)
     assert not stream.recording.disorder()
     assert not {1102, 1103, 1104} & set(stream.codes)
-    # The headers name the frame rate, which may change; the frame may not.
+    # The headers name the frame rate, which may change; the frame size may not.
     headers = [flv.sps_of_header(tag) for tag in stream.recording.tags if tag.is_video_header]
     assert len({(sps.width, sps.height, sps.profile, sps.level) for sps in headers}) == 1, headers
 
@@ -178,7 +178,7 @@ def publish_from_libcamera(encoder, nginx, name: str) -> tuple[Stream, dict]:
     return stream, status
 
 
-def test_libcamera_lends_its_memory_to_the_encoder(encoder, any_memory, nginx):
+def test_libcamera_leases_its_memory_to_the_encoder(encoder, any_memory, nginx):
     """libcamera -> DMABUF -> encoder -> RTMP: the processor copies no raw frame."""
     _, status = publish_from_libcamera(encoder, nginx, "libcamera")
     assert status["sourceConverted"] == status["sourceMapped"] == 0, status
@@ -192,7 +192,7 @@ def test_libcameras_virtual_camera_is_copied_once_for_an_encoder_that_cannot_rea
     assert (reported, copied) == (0, 0) or reported == 1 and 0 < copied <= status["sourceFrames"], (reported, status)
 
 
-def test_frames_that_a_camera_lends_show_what_it_saw(encoder, nginx):
+def test_frames_that_a_camera_leases_show_what_it_saw(encoder, nginx):
     """Each of them once, in its order: the camera sees dark, bright and dark again, and the stream shows no more changes
     than these. A buffer that the encoder read too late or twice would be one."""
     dark, bright, usual = (f"v4l2-ctl -d /dev/video0 -c brightness={value}" for value in (0, 255, 128))

@@ -12,7 +12,7 @@ def test_too_little_contiguous_memory_makes_a_smaller_frame(encoder, nginx):
     stream = Publisher(
         encoder, nginx, "contiguous", "--dimension 1280x720", "--encoder auto", "--quality Low1", "--duration 5").finish()
     assert "needs 8332 kB for its buffers, and 8192 kB of contiguous memory (CMA) are free" in stream.text
-    assert stream.text.count("the frame is ") == 1 and "the frame is 960x540 now" in stream.text
+    assert stream.text.count("the frame size is ") == 1 and "the frame size is 960x540 now" in stream.text
     assert (stream.recording.sps.width, stream.recording.sps.height) == (960, 540)
     assert {event["encoder"] for event in stream.of("status")} == {"v4l2:/dev/video11"}
     assert not {1103, 1104} & set(stream.codes)

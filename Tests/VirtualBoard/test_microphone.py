@@ -219,7 +219,7 @@ def test_an_unplugged_microphone_returns_and_the_connection_stays(card, nginx):
     assert min(levels[-20:-2]) > 1000, "the audio is back"
 
 
-def test_busy_and_forbidden_microphones_are_reported_apart(card):
+def test_busy_and_forbidden_microphones_are_distinguished(card):
     words = "tallycam publish --video none --audio alsa:hw:Loopback,1 --duration 2 --url rtmp://127.0.0.1:9/live/x"
     # The loop has eight of them; one is enough to listen.
     hold = "exec arecord -q -D hw:Loopback,1 -f S16_LE -c 2 -r 48000 /dev/null"

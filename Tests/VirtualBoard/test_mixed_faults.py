@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.takes(minutes=2, processors=0.6), pytest.mark.paced]
 # Of the short mix, which has some of the kinds in each run, and of the long one, which has all that need no minute each.
 SECONDS, LONG_SECONDS = 60, 360
 SOFTWARE, RESTARTED, RECONNECTING = 1103, 1104, 1102
-# Of the ladder: it starts at its first step again after so long without trouble, and tries the hardware again.
+# Of the recovery: it starts at its first step again after so long without trouble, and tries the hardware again.
 RECOVERY, RETRY = 10, 60
 # How long a frame takes in the encoder, in turn: as on a Pi, a little more than the camera's 33 ms, and far more.
 FRAME_TIMES = 20, 36, 60
@@ -47,7 +47,7 @@ class Fault:
 
     @property
     def climbs(self) -> bool:
-        """Whether it moves the ladder: the next such fault is another one's neighbour else."""
+        """Whether it moves the recovery: the next such fault is another one's neighbour else."""
         return bool(self.events) or "stall_until_key" in self.parameters
 
 
@@ -136,7 +136,7 @@ class Judge:
 
     @property
     def reported(self) -> list[dict]:
-        """What the ladder, or a stream that drops, has reported."""
+        """What the recovery, or a stream that drops, has reported."""
         codes = (SOFTWARE, RESTARTED, RECONNECTING)
         return [event for event in self.publisher.events if event["code"] in codes or event["code"] < 0]
 
@@ -267,7 +267,7 @@ class Judge:
 
 
 def assert_keyframes(stream: Stream, judge: Judge) -> None:
-    """After each silence, at each step of the ladder, and in place of what refers to a lost frame."""
+    """After each silence, at each step of the recovery, and in place of what refers to a lost frame."""
     (zero,) = [event["t"] for event in stream.events if event["code"] == 1002]
     frames = [(zero + tag.timestamp / 1000, tag.is_keyframe) for tag in stream.recording.frames]
     gaps = [(before, after, is_key) for (before, _), (after, is_key) in zip(frames, frames[1:])]

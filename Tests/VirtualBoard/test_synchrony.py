@@ -1,4 +1,4 @@
-"""Audio and frame together: clicks into the loop and flashes in the camera's frame, at known times of one clock."""
+"""Audio and video in sync: clicks into the loop and flashes in the camera's frames, at known times of one clock."""
 
 import array
 import random
@@ -166,7 +166,7 @@ def test_audio_and_video_stay_within_forty_milliseconds(board, nginx, flasher, t
         difference = sum(audio) / len(audio) - video_delay(video)
         with capsys.disabled():
             print(
-                f"\n  {stamp}, {name}: audio is {1000 * difference:+.1f} ms later than the frame ({len(audio)} clicks from "
+                f"\n  {stamp}, {name}: audio is {1000 * difference:+.1f} ms later than the video ({len(audio)} clicks from "
                 f"{1000 * min(audio):+.1f} to {1000 * max(audio):+.1f} ms, {len(video)} flashes)"
             )
         assert max(audio) - min(audio) < LIMIT, name

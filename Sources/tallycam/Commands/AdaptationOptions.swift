@@ -26,11 +26,11 @@ enum AdaptationOptions {
         CommandLineOption(
             "bitrate", takes: "MIN,START,MAX",
             help: """
-                kbit/s of the frame that adapting stays in (default: 150, the
+                kbit/s of the video that adapting stays in (default: 150, the
                 quality's, the quality's); or SD (400,800,1200 at 20 fps),
                 HD (1000,1400,1800 at 24), FHD (1200,1800,2400 at 30)
                 """),
-        CommandLineOption("keep-audio-quality", help: "audio keeps its bit rate, however little the frame has left"),
+        CommandLineOption("keep-audio-quality", help: "audio keeps its bit rate, however little is left for video"),
         CommandLineOption(
             "buffer", takes: "SECONDS", help: "of media that may wait for the network, 1 to 5 (default 3)"),
         CommandLineOption(

@@ -124,7 +124,7 @@ struct PublishArguments {
         media.smallestSize = try arguments["smallest-size"].map { text in
             try Self.value(text) { try VideoDimension(parsing: $0) }.size
         }
-        media.isFrameChosen = arguments["dimension"] != nil || arguments["quality"] != nil
+        media.isVideoChosen = arguments["dimension"] != nil || arguments["quality"] != nil
         return media
     }
 

@@ -12,8 +12,8 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
             "record", takes: "FILE.flv", help: "write what is published; a second stream goes to FILE-2.flv"),
         CommandLineOption(
             "events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
-        CommandLineOption("report-arrivals", help: "an event for each video and audio, when it was complete"),
-        CommandLineOption("fault", takes: "NAME[=VALUE]", help: "for tests only: misbehave, as reported below"),
+        CommandLineOption("report-arrivals", help: "an event for each video and audio message, when it is complete"),
+        CommandLineOption("fault", takes: "NAME[=VALUE]", help: "for tests only: misbehave, as described below"),
     ]
     let usage = "tallycam receive --listen HOST:PORT [OPTION...]"
     guard let parsed = try parseOptions(arguments, options, usage: usage, notes: ReceiverFault.helpText) else {

@@ -14,11 +14,11 @@ extension StepTimeouts {
 
     init(_ arguments: CommandLineArguments) throws {
         self.init()
-        connect = try Self.limit(arguments, "connect-timeout") ?? connect
-        handshake = try Self.limit(arguments, "handshake-timeout") ?? handshake
+        connect = try Self.timeout(arguments, "connect-timeout") ?? connect
+        handshake = try Self.timeout(arguments, "handshake-timeout") ?? handshake
     }
 
-    private static func limit(_ arguments: CommandLineArguments, _ name: String) throws -> Duration? {
+    private static func timeout(_ arguments: CommandLineArguments, _ name: String) throws -> Duration? {
         guard let text = arguments[name] else { return nil }
         guard let seconds = Double(text), (1...60).contains(seconds) else {
             throw CommandFailure.usage("--\(name) is a number of seconds, 1 to 60, not \"\(text)\"")

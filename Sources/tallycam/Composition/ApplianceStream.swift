@@ -31,11 +31,11 @@ extension PublishSettings {
             audioQuality: try AudioQuality(named: device.audioQuality),
             dimension: try VideoDimension(parsing: device.dimension), encoder: Self.encoder(request.board),
             duration: nil)
-        media.turn = FrameRotation(device)
+        media.rotation = FrameRotation(device)
         media.isQualityChangeable = true
         media.smallestSize = try device.smallestSize.map { try VideoDimension(parsing: $0).size }
         let defaults = DeviceDescription()
-        media.isFrameChosen =
+        media.isVideoChosen =
             device.dimension != defaults.dimension || device.highestQuality != defaults.highestQuality
         var warnings: [String] = []
         media = try destination.fitted(media, warnings: &warnings)

@@ -164,19 +164,19 @@ struct EncoderFactory: VideoEncoderFactory {
         }
     }
 
-    /// A frame that nobody asked for is what the processor carries; one that was asked for is kept, with a word.
+    /// A size and rate that nobody asked for become what the processor carries; those asked for are kept, with a warning.
     private func plainSoftware(
         _ configuration: VideoEncoderConfiguration, _ log: (String) -> Void
     ) throws -> any VideoEncoder {
         let carried = SoftwareBudget.ofThisMachine.carried(configuration)
         let isCarried = carried.size == configuration.size && carried.frameRate == configuration.frameRate
-        let frame = "\(carried.size) at \(carried.frameRate.framesPerSecond) fps"
-        guard needs.isFrameChosen else {
-            if !isCarried { log("software encodes what this processor carries: \(frame)") }
+        let video = "\(carried.size) at \(carried.frameRate.framesPerSecond) fps"
+        guard needs.isVideoChosen else {
+            if !isCarried { log("software encodes what this processor carries: \(video)") }
             needs.inUse.name = EncoderInUse.software
             return try SoftwareVideoEncoder(configuration, needs.output) { try BudgetedEncoder($0) }
         }
-        if !isCarried { log("software may be too slow for the frame asked for; this processor carries \(frame)") }
+        if !isCarried { log("software may be too slow for the video asked for; this processor carries \(video)") }
         return try software(configuration)
     }
 

@@ -15,7 +15,7 @@ static struct encoder_buffer *own_of(struct vb2_buffer *buffer)
 	return container_of(to_vb2_v4l2_buffer(buffer), struct encoder_buffer, m2m.vb);
 }
 
-/* Memory that a queue's buffers take: the encoder's own count, not those that a camera lends. */
+/* Memory that a queue's buffers take: the encoder's own count, not those that a camera leases. */
 static u32 used_kb(struct vb2_queue *queue, unsigned int buffers, u32 size)
 {
 	return queue->memory == VB2_MEMORY_MMAP ? DIV_ROUND_UP(size, 1024) * buffers : 0;
@@ -62,7 +62,7 @@ static int buf_out_validate(struct vb2_buffer *buffer)
 }
 
 /* The Pi's driver has a hold of its own on memory that is imported, beside vb2's. */
-static int hold_leased(struct vb2_buffer *buffer)
+static int hold_imported(struct vb2_buffer *buffer)
 {
 	struct encoder_buffer *own = own_of(buffer);
 	struct dma_buf *imported;
@@ -88,7 +88,7 @@ static int buf_prepare(struct vb2_buffer *buffer)
 		return -EINVAL;
 	if (input && vb2_get_plane_payload(buffer, 0) - buffer->planes[0].data_offset < size)
 		vb2_set_plane_payload(buffer, 0, size + buffer->planes[0].data_offset);
-	return hold_leased(buffer);
+	return hold_imported(buffer);
 }
 
 static void buf_cleanup(struct vb2_buffer *buffer)
