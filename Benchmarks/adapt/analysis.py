@@ -122,11 +122,12 @@ def decode(path: Path, size: tuple[int, int], lines: tuple[int, int], log: IO[st
 
     lines: the first one wanted, and how many. log: takes what the decoder complains about."""
     (width, height), (top, count) = size, lines
+    # Numbers for timestamps: some programs give two frames the same one, which is no fault of what is decoded.
     # ffmpeg sets its filters up anew where the stream's size changes; `gray` alone would stretch the range of luma.
     filters = f"scale={width}:{height}:flags=bicubic,crop={width}:{count}:0:{top}:exact=1,format=yuv420p,extractplanes=y"
     process = subprocess.Popen(
         ["ffmpeg", "-v", "error", "-nostdin", "-flags", "+output_corrupt", "-i", str(path), "-map", "0:v",
-         "-fps_mode", "passthrough", "-enc_time_base:v", "demux", "-vf", filters, "-f", "rawvideo", "-"],
+         "-fps_mode", "passthrough", "-vf", filters, "-bsf:v", "setts=ts=N", "-f", "rawvideo", "-"],
         stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     try:

@@ -4,9 +4,8 @@ leads to the first.
 Usage: footage.py CONTENT WIDTHxHEIGHT FPS FILE [SECONDS]
 
 CONTENT is natural (a textured scene under a moving camera, with moving objects), head (a person who talks, before a
-soft background), screen (windows with text that scrolls), or synthetic (Tallycam's own test pattern; needs its program).
-A scene does not pass the same place twice within its loop, so that a late frame is not
-taken for a recent one.
+soft background), screen (windows with text that scrolls), or synthetic (Tallycam's own test pattern; needs its
+program). The camera passes no place twice within a loop, so that a late frame is not taken for a recent one.
 """
 
 import os

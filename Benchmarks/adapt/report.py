@@ -64,11 +64,14 @@ def show_table(rows: list[list[str]]) -> None:
 
 
 def show_goals(results: list[Result], script: Script, is_natural: bool) -> bool:
+    judged = [item for item in results if item.participant.is_judged]
+    # `never` is what the other policies are to be better than: its misses are shown, and count only where it is alone.
+    counted = [item for item in judged if not item.participant.is_fixed] or judged
     all_met = True
-    for item in filter(lambda item: item.participant.is_judged, results):
+    for item in judged:
         checks = goals.check(item, results, script, is_natural)
         missed = [check for check in checks if not check.is_met]
-        all_met &= not missed
+        all_met &= not missed or item not in counted
         print(f"\n{item.participant.name}: {len(checks) - len(missed)} goals met, {len(missed)} missed")
         for check in checks:
             print(f"  {word(check.is_met)}  {check.goal}: {check.value}")

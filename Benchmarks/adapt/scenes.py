@@ -6,7 +6,7 @@ import numpy as np
 
 TURN = 2 * np.pi
 # How much of the time a camera that pans rests.
-REST = 0.4
+REST = 0.5
 # Luma, Cb and Cr lie in these (BT.601, limited range).
 LUMA, CHROMA = (16, 235), (16, 240)
 
@@ -148,19 +148,19 @@ class Natural:
                 (0.30, 150, (100, 165), 14), (0.22, 70, (150, 110), 10), (0.16, 190, (120, 120), 16),
             ]
         ]  # fmt: skip
-        self.grain = Grain(rng, width, height, 1.6)
+        self.grain = Grain(rng, width, height, 2.0)
 
     def frame(self, number: int) -> list[np.ndarray]:
         turn, unit = TURN * number / self.count, self.height / 720
         # An oval, which meets itself only when the loop does, and a hand that is not quite steady.
         way = TURN * self._way(number / self.count)
-        x = self.margin + unit * (130 * np.sin(way) + 1.2 * np.sin(13 * turn) + 0.5 * np.sin(29 * turn))
-        y = self.margin + unit * (75 * np.cos(way) + 0.9 * np.sin(17 * turn) + 0.4 * np.cos(31 * turn))
+        x = self.margin + unit * (30 * np.sin(way) + 0.8 * np.sin(9 * turn) + 0.2 * np.sin(29 * turn))
+        y = self.margin + unit * (18 * np.cos(way) + 0.6 * np.sin(11 * turn) + 0.2 * np.cos(31 * turn))
         image = self.world.cut(x, y, self.width, self.height)
         self._sway(image, turn)
         for index, thing in enumerate(self.things):
             side = thing.planes[0].shape[0]
-            across = 0.5 + 0.42 * np.sin((index + 1) * turn + 2 * index)
+            across = 0.5 + 0.3 * np.sin((index + 1) * turn + 2 * index)
             down = 0.35 + 0.22 * np.cos((index + 2) * turn + index)
             image.put(thing, across * self.width - side / 2, down * self.height - side / 2)
         return finished(image, self.grain.of(number))
@@ -179,8 +179,8 @@ class Natural:
             top, right = height // 2, width // 3
             rows = np.arange(top, height)
             unit = height / 720
-            shift = unit * 6 * np.sin(TURN * rows / height * 9 + 12 * turn)
-            shift += unit * 4 * np.sin(TURN * rows / height * 4 - 7 * turn)
+            shift = unit * 6 * np.sin(TURN * rows / height * 9 + 7 * turn)
+            shift += unit * 4 * np.sin(TURN * rows / height * 4 - 5 * turn)
             # Nothing moves at the region's edges, so that it has no seam.
             shift *= (rows - top) / (height - top)
             columns = np.arange(right)

@@ -130,6 +130,24 @@ def test_a_freeze_is_measured_where_it_is(view):
     assert stream.total.size_changes == 0
 
 
+def test_a_freeze_across_two_parts_is_seen_in_both(view):
+    stream = view([(range(25), SIZE), (range(40, 55), SIZE)])
+    assert stream.parts[0].longest_freeze == pytest.approx(3 - 2.42, abs=0.01)
+    assert stream.parts[1].longest_freeze == pytest.approx(4.02 - 3, abs=0.01)
+    # The end counts as well: the last frame stays until then.
+    assert view([(range(45), SIZE)]).parts[1].longest_freeze == pytest.approx(6 - 4.42, abs=0.01)
+
+
+def test_decoded_luma_keeps_its_range(loop, tmp_path):
+    encode(loop, tmp_path / "stream.flv", range(3))
+    height = strip.strip_height(*SIZE)
+    with open("/dev/null", "w") as log:
+        for luma in analysis.decode(tmp_path / "stream.flv", SIZE, (HEIGHT - height, height), log):
+            values = sorted(luma)
+            assert values[len(values) // 10] == pytest.approx(16, abs=4)
+            assert values[-len(values) // 10] == pytest.approx(235, abs=4)
+
+
 def test_a_size_that_changes_is_counted_and_still_read(view):
     whole = view([(ALL, SIZE)])
     stream = view([(range(20), SIZE), (range(20, 40), (160, 96)), (range(40, 60), SIZE)])
