@@ -43,8 +43,8 @@ let package = Package(
         .target(
             name: "MediaPipeline",
             dependencies: [
-                "StreamLogic", "StreamQuality", "DevicePorts", "LinuxIO", "SoftwareEncoding", "SyntheticSources",
-                "Media",
+                "StreamLogic", "StreamQuality", "Bitstream", "DevicePorts", "LinuxIO", "SoftwareEncoding",
+                "SyntheticSources", "Media",
             ]),
         .target(
             name: "Publishing",

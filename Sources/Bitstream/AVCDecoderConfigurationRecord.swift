@@ -116,3 +116,12 @@ public struct AVCDecoderConfigurationRecord: Hashable, Sendable {
         bytes += set
     }
 }
+
+extension AVCDecoderConfigurationRecord {
+    /// The parameter sets as an access unit has them in front of its slices: each behind its length in 4 bytes.
+    public var lengthPrefixedSets: [UInt8] {
+        (sequenceParameterSets + pictureParameterSets).flatMap { set in
+            (0..<4).reversed().map { UInt8(truncatingIfNeeded: set.count >> (8 * $0)) } + set
+        }
+    }
+}

@@ -6,6 +6,12 @@ import Synchronization
 /// What the thread `stream` wants of the encoders. Each encoder's thread takes its part before its next frame or block of
 /// samples.
 public final class EncoderRequests: Sendable {
+    struct VideoSetting: Sendable {
+        let bitrate: Bitrate
+        let frameRate: FrameRate
+        let stretchesKeyframes: Bool
+    }
+
     /// What the video thread does before its next frame, in this order.
     struct VideoRequests: Sendable {
         /// A new encoder, for a stream that starts again.
@@ -14,7 +20,7 @@ public final class EncoderRequests: Sendable {
         var pause: Int?
         /// Frames of another size, in a stream that goes on.
         var resize: VideoEncoderConfiguration?
-        var setting: (bitrate: Bitrate, frameRate: FrameRate)?
+        var setting: VideoSetting?
         var isKeyframeWanted = false
     }
 
@@ -60,7 +66,9 @@ public final class EncoderRequests: Sendable {
             var startsAtKeyframe = false
             for action in actions {
                 switch action {
-                case .setVideo(let bitrate, let frameRate): orders.video.setting = (bitrate, frameRate)
+                case .setVideo(let bitrate, let frameRate, let stretchesKeyframes):
+                    orders.video.setting = VideoSetting(
+                        bitrate: bitrate, frameRate: frameRate, stretchesKeyframes: stretchesKeyframes)
                 case .setAudio(let quality): audio.bitrate = quality.bitrate
                 case .requestKeyframe:
                     orders.video.isKeyframeWanted = true

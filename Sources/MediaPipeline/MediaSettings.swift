@@ -19,8 +19,7 @@ public struct MediaSettings: Sendable {
     public var isVideoChosen = true
     /// Of the source's frames.
     public var rotation = FrameRotation()
-    /// From one keyframe to the next, as the service wants it.
-    public var keyframeInterval = Duration.seconds(2)
+    public var keyframes = KeyframeSpacing()
     public var encoder: any VideoEncoderChoice
     public var duration: Duration?
 

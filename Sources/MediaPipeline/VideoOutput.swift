@@ -1,3 +1,4 @@
+import Bitstream
 import DevicePorts
 import LinuxIO
 import Media
@@ -21,6 +22,9 @@ public final class VideoOutput: Sendable {
         /// The latest header of each encoder that is not heard yet.
         var headers: [Int: EncodedPacket] = [:]
         var lastHeader: [UInt8]?
+        /// What keyframes carry in front once the header is not the stream's first any more: who keeps the first one, as remuxers
+        /// to MP4 do, decodes them all the same.
+        var setsInFront: [UInt8]?
         var lastDecodeTime: MediaTimestamp?
     }
 
@@ -82,7 +86,12 @@ public final class VideoOutput: Sendable {
     }
 
     /// The stream ends to start again: the next header counts, even if it is the same.
-    func streamRestarts() { state.withLock { $0.lastHeader = nil } }
+    func streamRestarts() {
+        state.withLock { state in
+            state.lastHeader = nil
+            state.setsInFront = nil
+        }
+    }
 
     /// Whether the encoder in use is to be asked for its first keyframe once more; true once.
     func takeKeyframeWish() -> Bool {
@@ -127,12 +136,22 @@ extension VideoOutput.State {
         }
         let header = awaitsKeyframe ? takeHeader(of: number) : []
         awaitsKeyframe = false
-        return header + [spread(packet)]
+        return header + [spread(isKeyframe ? withSetsInFront(packet) : packet)]
+    }
+
+    private func withSetsInFront(_ packet: EncodedPacket) -> EncodedPacket {
+        guard let setsInFront else { return packet }
+        var packet = packet
+        packet.payload.insert(contentsOf: setsInFront, at: 0)
+        return packet
     }
 
     /// Another encoder's headers are often the same.
     private mutating func takeHeader(of number: Int) -> [EncodedPacket] {
         guard let header = headers.removeValue(forKey: number), header.payload != lastHeader else { return [] }
+        if lastHeader != nil {
+            setsInFront = (try? AVCDecoderConfigurationRecord(parsing: header.payload))?.lengthPrefixedSets
+        }
         lastHeader = header.payload
         return [header]
     }

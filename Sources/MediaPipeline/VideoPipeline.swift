@@ -23,7 +23,9 @@ final class VideoPipeline {
     private let counters: SharedCounters
     private let control: EncoderRequests
     private let reports: Mailbox<TrackEvent>
-    private let keyframeInterval: Duration
+    private let keyframes: KeyframeSpacing
+    /// In frames, as the encoder was told last.
+    private var keyframeDistance: Int
 
     init(
         track: VideoTrack, queue: SharedSendBuffer, counters: SharedCounters, control: EncoderRequests,
@@ -34,7 +36,8 @@ final class VideoPipeline {
         makeEncoder = track.makeEncoder
         pacer = track.pacer
         output = track.output
-        keyframeInterval = track.keyframeInterval
+        keyframes = track.keyframes
+        keyframeDistance = track.configuration.keyframeInterval
         frameRate = track.configuration.frameRate
         level = track.configuration.level
         size = track.configuration.size
@@ -87,11 +90,12 @@ final class VideoPipeline {
             encoder = try makeEncoder(configuration)
             level = configuration.level
             size = configuration.size
+            keyframeDistance = configuration.keyframeInterval
             pace(at: configuration.frameRate, from: time)
             queue.videoEncoderReplaced(of: orders.pause)
         }
         if let configuration = orders.resize { try resize(to: configuration, at: time) }
-        if let setting = orders.setting { try set(setting.bitrate, setting.frameRate, at: time) }
+        if let setting = orders.setting { try set(setting, at: time) }
         if orders.isKeyframeWanted { encoder.requestKeyframe() }
     }
 
@@ -100,6 +104,7 @@ final class VideoPipeline {
         do {
             try encoder.resize(to: configuration)
             size = configuration.size
+            keyframeDistance = configuration.keyframeInterval
             level = configuration.level
             pace(at: configuration.frameRate, from: time)
         } catch {
@@ -110,15 +115,16 @@ final class VideoPipeline {
     }
 
     /// An encoder that refuses a setting keeps the one before, and the stream goes on.
-    private func set(_ bitrate: Bitrate, _ wanted: FrameRate, at time: MediaTimestamp) throws {
+    private func set(_ setting: EncoderRequests.VideoSetting, at time: MediaTimestamp) throws {
         do {
-            if wanted != frameRate {
-                try encoder.setFrameRate(
-                    wanted, keyframeInterval: VideoTrack.keyframeDistance(keyframeInterval, at: wanted))
-                pace(at: wanted, from: time)
+            let distance = keyframes.distance(at: setting.frameRate, isStretched: setting.stretchesKeyframes)
+            if setting.frameRate != frameRate || distance != keyframeDistance {
+                try encoder.setFrameRate(setting.frameRate, keyframeInterval: distance)
+                keyframeDistance = distance
             }
+            if setting.frameRate != frameRate { pace(at: setting.frameRate, from: time) }
             // What corrects an encoder that gives too little must not exceed what the stream announced.
-            try encoder.setBitrate(min(bitrate, level.largestBitrate))
+            try encoder.setBitrate(min(setting.bitrate, level.largestBitrate))
         } catch {
             // The recovery has given up: there is no encoder any more.
             if error is StreamFailure { throw error }

@@ -14,7 +14,7 @@ public struct VideoTrack {
     let makeEncoder: @Sendable (VideoEncoderConfiguration) throws -> any VideoEncoder
     let configuration: VideoEncoderConfiguration
     let encoderInUse: EncoderInUse
-    let keyframeInterval: Duration
+    let keyframes: KeyframeSpacing
     let pacer: FramePacer
 
     /// - Parameters:
@@ -54,7 +54,7 @@ public struct VideoTrack {
         self.configuration = configuration
         self.encoder = encoder
         self.output = output
-        keyframeInterval = settings.keyframeInterval
+        keyframes = settings.keyframes
         makeEncoder = { configuration in try factory.makeWhileLive(configuration) }
         encoderInUse = opened.inUse
         pacer = FramePacer(source: source.frameRate, wanted: configuration.frameRate)
@@ -102,7 +102,8 @@ public struct VideoTrack {
 
     /// What the encoder is opened with for an operating point.
     public static func configuration(
-        _ settings: MediaSettings, point: OperatingPoint, maximum: Bitrate, sourceRate: FrameRate
+        _ settings: MediaSettings, point: OperatingPoint, maximum: Bitrate, sourceRate: FrameRate,
+        stretchesKeyframes: Bool = false
     ) throws -> VideoEncoderConfiguration {
         let frameRate = min(point.frameRate, sourceRate)
         // The best quality that the stream can rise to without another start.
@@ -114,12 +115,7 @@ public struct VideoTrack {
         return VideoEncoderConfiguration(
             size: size, frameRate: frameRate, bitrate: point.videoBitrate, profile: best.profile,
             level: try level(best, isLower ? best.bitrate : maximum, settings),
-            keyframeInterval: keyframeDistance(settings.keyframeInterval, at: frameRate))
-    }
-
-    /// From one keyframe to the next, in frames.
-    static func keyframeDistance(_ interval: Duration, at frameRate: FrameRate) -> Int {
-        max(1, Int(interval.inSeconds * Double(frameRate.framesPerSecond)))
+            keyframeInterval: settings.keyframes.distance(at: frameRate, isStretched: stretchesKeyframes))
     }
 
     private static func source(

@@ -63,7 +63,8 @@ extension LivePublisher {
         media.dimension = configuration.dimension
         return try VideoTrack.configuration(
             media, point: point, maximum: configuration.settings.bitrateRange.maximum,
-            sourceRate: tracks.sourceFrameRate ?? point.frameRate)
+            sourceRate: tracks.sourceFrameRate ?? point.frameRate,
+            stretchesKeyframes: adaptation.controller.stretchesKeyframes)
     }
 
     /// Ends the stream in order and starts it again at this point, with the profile, size and sample rate that are

@@ -66,7 +66,9 @@ public final class PublishDestination {
             throw StreamFailure(.settings, "\(platform.name) takes RTMPS only; start the URL with rtmps://")
         }
         var media = media
-        media.keyframeInterval = platform.keyframeInterval
+        // Who joins waits for a keyframe, and nobody waits longer than this.
+        let longest = min(platform.longestKeyframeInterval, .seconds(4))
+        media.keyframes = KeyframeSpacing(usual: platform.keyframeInterval, longest: longest)
         if platform.requiresAudio, media.audio.isNone {
             media.addSilence()
             warnings.append("\(platform.name) shows no stream without audio; silence is sent")

@@ -94,7 +94,11 @@ final class StreamAdaptation {
     func restartFailed() {
         isRestarting = false
         let point = controller.operatingPoint
-        var actions = [QualityAction.setVideo(bitrate: point.videoBitrate, frameRate: point.frameRate)]
+        var actions = [
+            QualityAction.setVideo(
+                bitrate: point.videoBitrate, frameRate: point.frameRate,
+                stretchesKeyframes: controller.stretchesKeyframes)
+        ]
         if let audio = point.audioQuality { actions.append(.setAudio(audio)) }
         control.perform(actions)
     }

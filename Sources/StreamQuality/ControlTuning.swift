@@ -102,10 +102,13 @@ public struct ControlTuning: Hashable, Sendable {
     /// ... until the bit rate is so much higher.
     public var skipRelief = 1.2
 
+    /// Below this a keyframe each two seconds takes a third of the bits.
+    public var rareKeyframesBelow = Bitrate(kilobitsPerSecond: 400)
+
     // MARK: The size of the frame
 
     /// With fewer bits for a pixel of each frame, the frame becomes smaller ...
-    public var leastBitsPerPixel = 0.045
+    public var leastBitsPerPixel = 0.04
     /// ... as large as this allows ...
     public var wantedBitsPerPixel = 0.06
     /// ... and larger again with so much more.
@@ -113,7 +116,9 @@ public struct ControlTuning: Hashable, Sendable {
     /// With more than this part of its frames left out, the encoder gets the next smaller size ...
     public var toleratedSkipsOfSize = 0.2
     /// A larger size must have been affordable for so long; doubled by each that did not last `growthProvingTime`.
-    public var waitBeforeGrowth = Duration.seconds(2)
+    public var waitBeforeGrowth = Duration.seconds(6)
+    /// The same on a link whose limit is not known, as after a blackout.
+    public var waitBeforeFreeGrowth = Duration.milliseconds(1_500)
     public var longestWaitBeforeGrowth = Duration.seconds(120)
     public var growthProvingTime = Duration.seconds(60)
     /// Where a change of size costs a restart, it must have been needed for so long.

@@ -48,10 +48,12 @@ struct FrameSizing: Sendable {
     /// Watches what the present bit rate can afford.
     /// - Parameters:
     ///   - isSteady: the link carries what is sent.
+    ///   - isLimited: the link's limit is known; what comes near to it may be too much after all.
     ///   - isAtTop: no higher rate is to come, and so no swing of it.
     /// - Returns: a larger size that has been affordable for long enough; else `nil`.
     mutating func growth(
-        of point: OperatingPoint, in ladder: FrameSizeLadder, isSteady: Bool, isAtTop: Bool, now: MediaTimestamp
+        of point: OperatingPoint, in ladder: FrameSizeLadder, isSteady: Bool, isLimited: Bool, isAtTop: Bool,
+        now: MediaTimestamp
     ) -> FrameSize? {
         guard let present = point.frameSize,
             let size = best(for: point, in: ladder, margin: isAtTop ? 1 : tuning.growthMargin),
@@ -62,8 +64,8 @@ struct FrameSizing: Sendable {
         }
         let since = affordableSince ?? now
         affordableSince = since
-        guard isSteady, now - since >= waitBeforeGrowth else { return nil }
-        return size
+        let wait = isLimited ? waitBeforeGrowth : tuning.waitBeforeFreeGrowth
+        return isSteady && now - since >= wait ? size : nil
     }
 
     /// Whether the present size has been too large for so long that a restart is worth it.
@@ -138,7 +140,9 @@ extension QualityController {
         let isSteady = if case .steady = state { true } else { false }
         var point = operatingPoint
         let isAtTop = point.videoBitrate >= settings.bitrateRange.maximum * (1 - tuning.leastChange)
-        if let larger = sizing.growth(of: point, in: ladder, isSteady: isSteady, isAtTop: isAtTop, now: now) {
+        if let larger = sizing.growth(
+            of: point, in: ladder, isSteady: isSteady, isLimited: link.capacity != nil, isAtTop: isAtTop, now: now)
+        {
             point.frameSize = larger
             return resized(to: point, .sizeFits, now: now)
         }

@@ -41,7 +41,8 @@ public struct QualityChange: Hashable, Sendable {
 public enum QualityAction: Hashable, Sendable {
     /// Set the running video encoder. The bit rate may differ from the operating point's: it makes up for an encoder
     /// that gives more or less than it is asked for.
-    case setVideo(bitrate: Bitrate, frameRate: FrameRate)
+    /// With `stretchesKeyframes` they come as rarely as the service takes: each costs what the link does not have.
+    case setVideo(bitrate: Bitrate, frameRate: FrameRate, stretchesKeyframes: Bool)
     /// Encode frames of the operating point's size from the next one on, which is a keyframe; before `setVideo`.
     case resizeVideo(OperatingPoint)
     case setAudio(AudioQuality)

@@ -255,7 +255,17 @@ public struct QualityController: Sendable {
 
     /// What the encoder is set to so that it gives what the operating point says.
     var videoCommand: QualityAction {
-        .setVideo(bitrate: operatingPoint.videoBitrate * monitor.correction, frameRate: operatingPoint.frameRate)
+        .setVideo(
+            bitrate: operatingPoint.videoBitrate * monitor.correction, frameRate: operatingPoint.frameRate,
+            stretchesKeyframes: stretchesKeyframes)
+    }
+
+    /// Whether the link has less than keyframes at the usual distance are worth: at a low rate that nobody chose, and while a
+    /// backlog is being sent.
+    public var stretchesKeyframes: Bool {
+        guard settings.isAutomatic else { return false }
+        if case .draining = state { return true }
+        return operatingPoint.videoBitrate < min(tuning.rareKeyframesBelow, settings.bitrateRange.start)
     }
 }
 

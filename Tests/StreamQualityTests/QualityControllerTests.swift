@@ -129,7 +129,9 @@ extension [QualityAction] {
         #expect(actions.count == 4)
         guard actions.count == 4 else { return }
         #expect(
-            actions[0] == .setVideo(bitrate: VideoQuality.high1.bitrate, frameRate: VideoQuality.high1.frameRate))
+            actions[0] == .setVideo(
+                    bitrate: VideoQuality.high1.bitrate, frameRate: VideoQuality.high1.frameRate,
+                    stretchesKeyframes: false))
         #expect(actions[1] == .setAudio(.high1))
         #expect(actions[2] == .requestKeyframe)
         #expect(actions.reasons == [.settingsChanged])
@@ -150,7 +152,8 @@ extension [QualityAction] {
             #expect(
                 actions.first
                     == .setVideo(
-                        bitrate: VideoQuality.medium3.bitrate, frameRate: FrameRate(framesPerSecond: rate)))
+                        bitrate: VideoQuality.medium3.bitrate, frameRate: FrameRate(framesPerSecond: rate),
+                        stretchesKeyframes: false))
             #expect(actions.contains(.requestKeyframe))
             #expect(script.controller.operatingPoint.videoBitrate == before.videoBitrate)
             #expect(script.controller.operatingPoint.audioQuality == before.audioQuality)

@@ -48,7 +48,7 @@ struct SimulatedEncoder {
 
     /// A keyframe takes the bits of so many others.
     private static let keyframeWeight = 6.0
-    private static let gopSeconds = 2.0
+    var gopSeconds = 2.0
 
     init(point: OperatingPoint, flaws: Flaws, seed: UInt64) {
         bitrate = Double(point.videoBitrate.bitsPerSecond)
@@ -93,7 +93,7 @@ struct SimulatedEncoder {
             skippedFrames += 1
             return nil
         }
-        let isKeyframe = wantsKeyframe || time - keyframeAt >= Self.gopSeconds - 1e-9
+        let isKeyframe = wantsKeyframe || time - keyframeAt >= gopSeconds - 1e-9
         if isKeyframe { keyframeAt = time }
         wantsKeyframe = false
         let bytes = max(60, Int(size(isKeyframe: isKeyframe, at: time) / 8))
@@ -108,8 +108,8 @@ struct SimulatedEncoder {
 
     private mutating func size(isKeyframe: Bool, at time: Double) -> Double {
         let wanted = min(rate(at: time), flaws.sceneBitsPerSecond)
-        let frames = Double(frameRate) * Self.gopSeconds
-        let unit = wanted * Self.gopSeconds / (Self.keyframeWeight + frames - 1)
+        let frames = Double(frameRate) * gopSeconds
+        let unit = wanted * gopSeconds / (Self.keyframeWeight + frames - 1)
         let planned = unit * (isKeyframe ? Self.keyframeWeight : 1)
         // What one frame took too much the next ones save.
         let noise = 1 + flaws.noise * Double.random(in: -1...1, using: &random)

@@ -148,7 +148,8 @@ struct Simulation {
                 case .resizeVideo(let point):
                     encoder.resize(to: point.frameSize)
                     result.resizes.append(time)
-                case .setVideo(let bitrate, let frameRate):
+                case .setVideo(let bitrate, let frameRate, let stretches):
+                    encoder.gopSeconds = stretches ? 4 : 2
                     encoder.set(bitrate: bitrate, frameRate: frameRate, at: time)
                     result.encoderCommands.append(time)
                 case .setAudio(let quality): audio = quality
