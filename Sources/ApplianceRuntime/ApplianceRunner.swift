@@ -68,7 +68,7 @@ public final class ApplianceRunner {
         resumed = ResumedStream(path: "\(settings.socketPath).wanted")
         links = try? LinkMonitor()
         supplicant = SupplicantMonitor(
-            directory: NetworkDescription.controlDirectory, path: "\(settings.networkDirectory)/wifi-messages")
+            directory: settings.supplicantDirectory, path: "\(settings.networkDirectory)/wifi-messages")
         appliance = Appliance(awaitsClock: Self.isClockAwaited(settings))
     }
 
