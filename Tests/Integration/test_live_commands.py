@@ -158,9 +158,12 @@ def test_what_cannot_be_is_refused_and_the_stream_goes_on(children):
     receiver = Receiver(children)
     publisher = start(children, receiver.url())
     bad = ["set quality Best", "set dimension 360p", "set volume 11", "commit", "hello", "set bitrate 1,2,3"]
+    # A URL in the wrong place has a key.
+    bad += ["set quality rtmp://127.0.0.1/live/hush-hush", "rtmp://127.0.0.1/live/hush-hush"]
     send(publisher, *bad)
     refused = wait_for(publisher, "refused", len(bad))
     assert all(event["reason"] for event in refused)
+    assert "hush" not in publisher.stdout + publisher.stderr
     time.sleep(0.5)
     assert not [event for event in events(publisher) if event["name"] in ("configured", "qualityChanged")]
     send(publisher, "stop")
