@@ -81,6 +81,11 @@ public final class ApplianceRunner {
         end()
     }
 
+    /// What `step` waits for, and behind it what the control socket does.
+    private enum Waited: Int {
+        case signals, board, stream, links, console, supplicant, card
+    }
+
     private func step() throws {
         var entries =
             [
@@ -99,9 +104,9 @@ public final class ApplianceRunner {
         buttonMeant(board.buttonMoved())
         buttonMeant(board.timersFired(now: MonotonicClock.now()))
         for report in stream.reports.takeAll() { streamReported(report) }
-        if !entries[3].ready.isEmpty { linksChanged() }
-        if !entries[4].ready.isEmpty { serveConsole() }
-        if !entries[5].ready.isEmpty { supplicantSaid() }
+        if !entries[Waited.links].ready.isEmpty { linksChanged() }
+        if !entries[Waited.console].ready.isEmpty { serveConsole() }
+        if !entries[Waited.supplicant].ready.isEmpty { supplicantSaid() }
         for report in card.reports.takeAll() { cardReported(report) }
         control.serve(now: MonotonicClock.now()) { execute($0) }
         timersFired(now: MonotonicClock.now())
