@@ -6,7 +6,7 @@ import StreamLogic
 import StreamQuality
 
 /// The video encoder of a stream: the hardware's while it works, else software. Does what `EncoderRecovery` says, on
-/// the video thread; the connection notices nothing but a keyframe. The hardware has a thread of its own, is closed and
+/// the video thread; the connection sees nothing but a keyframe. The hardware has a thread of its own, is closed and
 /// opened there, and while it is tried again after a failure software goes on.
 public final class FallbackEncoder: VideoEncoder {
     /// How the hardware starts.

@@ -9,7 +9,7 @@ from pathlib import Path
 @dataclass(frozen=True)
 class Decoded:
     frames: int
-    audio_frames: int
+    audio_packets: int
     complaints: str
 
 

@@ -75,15 +75,15 @@ def test_all_changes_take_effect_at_one_keyframe(children, nginx, form):
     border = next(at for at, gap in enumerate(gaps) if gap > 50)
     assert all(gap < 50 for gap in gaps[:border]) and all(gap > 50 for gap in gaps[border:]), gaps
     assert recording.frames[border].is_keyframe
-    crossing = times[border]
-    assert min(abs(crossing - key - 2000 * turn) for turn in (1, 2) for key in recording.key_times[:1]) > 200, (
+    change_time = times[border]
+    assert min(abs(change_time - key - 2000 * turn) for turn in (1, 2) for key in recording.key_times[:1]) > 200, (
         "it is a keyframe of its own, beside those that come every 2 s"
     )
     # From there on audio is silent and has half its bits.
     heard = recording.audio_packets[0].timestamp / 1000 + silence_starts(recording.path)
-    assert abs(heard - crossing / 1000) < AUDIO_BLUR, (heard, crossing)
-    before = [len(tag.body) for tag in recording.audio_packets if tag.timestamp < crossing - 200]
-    after = [len(tag.body) for tag in recording.audio_packets if tag.timestamp > crossing + 500]
+    assert abs(heard - change_time / 1000) < AUDIO_BLUR, (heard, change_time)
+    before = [len(tag.body) for tag in recording.audio_packets if tag.timestamp < change_time - 200]
+    after = [len(tag.body) for tag in recording.audio_packets if tag.timestamp > change_time + 500]
     assert sum(after) / len(after) < 0.6 * sum(before) / len(before)
 
 
@@ -225,5 +225,5 @@ def test_audio_alone_is_a_stream(children, nginx):
     assert recording.decoded.complaints == ""
     assert recording.frames == [] and not any(tag.is_video_header for tag in recording.tags)
     assert 3.8 < recording.audio_seconds < 4.2
-    assert recording.decoded.audio_frames == len(recording.audio_packets)
+    assert recording.decoded.audio_packets == len(recording.audio_packets)
     assert "width" not in recording.metadata
