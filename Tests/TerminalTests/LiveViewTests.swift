@@ -52,7 +52,7 @@ struct LiveViewTests {
         var changed = snapshot
         changed.reason = .linkCarriesLess
         changed.linkEstimate = Bitrate(kilobitsPerSecond: 480)
-        changed.counters.audioSource.capturedFrames = 1
+        changed.counters.audioSource.capturedSamples = 1
         changed.counters.audioSource.peakDecibels = -6
         let lines = shown(changed)
         #expect(lines[1].hasSuffix("  (the link carries less than is sent)"))
