@@ -96,7 +96,7 @@ public struct CardFiles: Sendable {
     }
 }
 
-/// Watches that the card answers. Nobody waits for it, and so nobody else would notice.
+/// Watches that the card answers. Nobody waits for it, and so nobody else would see it.
 public struct CardWatch: Sendable {
     /// Slow cards make one wait for many seconds; what has not answered for so long is broken.
     public static let patience = Duration.seconds(60)

@@ -19,6 +19,9 @@ public struct RestartLimit: Hashable, Sendable {
             case .hardwareEncoder: 1
             }
         }
+
+        /// The limit for people: "3 times within an hour".
+        public var frequency: String { "\(most == 1 ? "once" : "\(most) times") \(RestartLimit.withinWindow)" }
     }
 
     /// What becomes of the stream after the machine's start.
@@ -32,6 +35,8 @@ public struct RestartLimit: Hashable, Sendable {
     }
 
     public static let window = Duration.seconds(3600)
+    /// "within an hour".
+    public static let withinWindow = "within \(window.inWords)"
     private static let mostOfAll = Reason.allCases.map(\.most).max() ?? 0
 
     /// Of all restarts, the earliest first.
@@ -74,5 +79,14 @@ public struct RestartLimit: Hashable, Sendable {
     public func savedText(now: MediaTimestamp) -> String {
         let ages = times.map { "\(max(0, Int64((now - $0).inSeconds)))" }
         return ([streamAfterwards.rawValue] + ages).joined(separator: " ") + "\n"
+    }
+}
+
+extension Duration {
+    /// "an hour", "90 minutes": whole minutes, and hours where those are whole.
+    var inWords: String {
+        let minutes = Int(inSeconds / 60)
+        let (count, unit, one) = minutes % 60 == 0 ? (minutes / 60, "hours", "an hour") : (minutes, "minutes", "a minute")
+        return count == 1 ? one : "\(count) \(unit)"
     }
 }

@@ -68,7 +68,7 @@ public final class ApplianceRunner {
         resumed = ResumedStream(path: "\(settings.socketPath).wanted")
         links = try? LinkMonitor()
         supplicant = SupplicantMonitor(
-            directory: NetworkDescription.controlDirectory, path: "\(settings.networkDirectory)/wifi-messages")
+            directory: settings.supplicantDirectory, path: "\(settings.networkDirectory)/wifi-messages")
         appliance = Appliance(awaitsClock: Self.isClockAwaited(settings))
     }
 
@@ -79,6 +79,11 @@ public final class ApplianceRunner {
         load(card.firstFiles.value)
         while !isOver { try step() }
         end()
+    }
+
+    /// What `step` waits for, and behind it what the control socket does.
+    private enum Waited: Int {
+        case signals, board, stream, links, console, supplicant, card
     }
 
     private func step() throws {
@@ -99,9 +104,9 @@ public final class ApplianceRunner {
         buttonMeant(board.buttonMoved())
         buttonMeant(board.timersFired(now: MonotonicClock.now()))
         for report in stream.reports.takeAll() { streamReported(report) }
-        if !entries[3].ready.isEmpty { linksChanged() }
-        if !entries[4].ready.isEmpty { serveConsole() }
-        if !entries[5].ready.isEmpty { supplicantSaid() }
+        if !entries[Waited.links].ready.isEmpty { linksChanged() }
+        if !entries[Waited.console].ready.isEmpty { serveConsole() }
+        if !entries[Waited.supplicant].ready.isEmpty { supplicantSaid() }
         for report in card.reports.takeAll() { cardReported(report) }
         control.serve(now: MonotonicClock.now()) { execute($0) }
         timersFired(now: MonotonicClock.now())

@@ -4,7 +4,6 @@ import LinuxIO
 import Media
 import Settings
 import StreamLogic
-import StreamQuality
 
 // The commands of console and socket.
 extension ApplianceRunner {
@@ -39,7 +38,7 @@ extension ApplianceRunner {
             return CommandAnswer(text: stream.isRunning ? "stopping\n" : "\(appliance.state.name)\n")
         case ("quality", nil, 1): return CommandAnswer(text: qualityText)
         case ("quality", let name?, 2): return change(["quality", name])
-        case ("set", _?, let count) where count % 2 == 1: return change(Array(words.dropFirst()))
+        case ("set", _?, let count) where count % 2 == 1: return change(words.dropFirst())
         case ("faults", nil, 1):
             return CommandAnswer(text: faultsText)
         case ("events", let count, 1...2):
@@ -70,19 +69,14 @@ extension ApplianceRunner {
     }
 
     /// Passes changes on to the live stream; what came of them is among the events.
-    private func change(_ words: [String]) -> CommandAnswer {
+    private func change(_ words: some Sequence<String>) -> CommandAnswer {
         guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
         // Whether the stream can do it, it says itself; a wrong name is reported at once.
-        var example = LiveConfiguration(
-            settings: QualitySettings(videoQuality: .standard, audioQuality: .standard), dimension: .standard)
         do {
-            for index in stride(from: 0, to: words.count - 1, by: 2) {
-                try example.set(words[index], to: words[index + 1])
-            }
+            stream.apply(try LiveConfiguration.Change.parsing(words))
         } catch {
             return .failed("\(error)")
         }
-        stream.command("set \(words.joined(separator: " "))")
         return CommandAnswer(text: "asked for; events tells what came of it\n")
     }
 

@@ -37,7 +37,8 @@ extension ApplianceRunner {
         guard let reason = encoderHealth.deathReason else { return nil }
         let helps =
             mayRestartForEncoder
-            ? "the machine does that by itself while nothing is live, at most once an hour; power off and on helps, too"
+            ? "the machine does that by itself while nothing is live, at most "
+                + "\(RestartLimit.Reason.hardwareEncoder.frequency); power off and on helps, too"
             : "switch the power off and on, or give the console's command reboot, when nothing is live; with "
                 + "\"restartForEncoder\": true in board.json the machine does that by itself"
         return "the hardware encoder opens no more (\(reason)), until the machine is restarted. Streams go on in "

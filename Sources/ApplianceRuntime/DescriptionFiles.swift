@@ -70,11 +70,11 @@ struct DescriptionFiles {
     /// Choices are taken together or not at all: whoever sees video other than asked for learns why.
     private mutating func tellWhetherDeviceIsIgnored() {
         guard errors.contains(where: { $0.file == "device.json" }) else { return }
-        let notice = DescriptionFault(
+        let fault = DescriptionFault(
             kind: .suspicious, keyPath: "", position: .start,
             problem: "the whole file is ignored, and every choice has its default, until nothing in it is wrong; "
                 + "only a console and audio that are switched off stay so")
-        add([notice], "device.json")
+        add([fault], "device.json")
     }
 
     private mutating func checkCAFile() {

@@ -12,7 +12,7 @@ struct MachineRestarts {
         let reason: RestartLimit.Reason
         /// The same for people.
         let words: String
-        /// Of this restart, within the hour.
+        /// Of this restart, within `RestartLimit.window`.
         let number: Int
         fileprivate let resumesStream: Bool
         fileprivate let before: RestartLimit
@@ -86,8 +86,7 @@ extension ApplianceRunner {
         guard !restarts.isAsked else { return }
         let text = restarts.ask(for: reason, words: words, resumesStream: appliance.wantsStream, now: now)
         guard let text else {
-            let often = reason.most == 1 ? "" : "\(reason.most) times "
-            tell("the machine has restarted itself \(often)within an hour, and stands now")
+            tell("the machine has restarted itself \(reason.frequency), and stands now")
             if reason == .hardwareEncoder {
                 encoderHealth.restartRefused(until: restarts.earliest(for: reason, now: now), now: now)
             }
@@ -110,7 +109,7 @@ extension ApplianceRunner {
         }
         tell(
             "\(EventCode.machineRestarting.name) (\(EventCode.machineRestarting.rawValue)): \(restart.words); "
-                + "restart \(restart.number) of at most \(restart.reason.most) an hour")
+                + "restart \(restart.number) of at most \(restart.reason.most) \(RestartLimit.withinWindow)")
         perform(appliance.powerOffRequested(.reboot, now: now))
     }
 }

@@ -40,8 +40,8 @@ final class StreamRunner {
         running = (try Self.thread(request, engine, commands: commands, reports: reports), commands)
     }
 
-    /// A change of the live stream, as `ConfigurationTransaction` takes it.
-    func command(_ line: String) { running?.commands.send(.line(line)) }
+    /// Changes the live stream.
+    func apply(_ changes: [LiveConfiguration.Change]) { running?.commands.send(.apply(changes)) }
 
     func stop() {
         startsAgain = false

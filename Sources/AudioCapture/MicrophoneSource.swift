@@ -115,7 +115,7 @@ public final class MicrophoneSource: AudioSource {
         _ samples: [Int16], at time: MediaTimestamp, _ resampler: Resampler
     ) throws(MicrophoneError) {
         guard !samples.isEmpty else { return }
-        statistics.capturedFrames += samples.count / 2
+        statistics.capturedSamples += samples.count / 2
         if origin == nil { origin = time }
         if excessFrames == 0 { try correct(at: time, resampler) }
         let dropped = min(excessFrames, samples.count / 2)
@@ -143,7 +143,7 @@ public final class MicrophoneSource: AudioSource {
     }
 
     private func appendSilence(_ count: Int) {
-        statistics.silentFrames += count
+        statistics.silentSamples += count
         pending += [Int16](repeating: 0, count: 2 * count)
     }
 

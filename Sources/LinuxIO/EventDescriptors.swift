@@ -29,42 +29,6 @@ public final class EventFD: Sendable {
     }
 }
 
-/// A timer on CLOCK_MONOTONIC as a descriptor (timerfd_create(2)): readable when it has expired.
-public final class TimerFD: Sendable {
-    private let descriptor: OwnedFileDescriptor
-
-    public init() throws(SystemCallError) {
-        let descriptor = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
-        guard descriptor >= 0 else { throw SystemCallError("timerfd_create") }
-        self.descriptor = OwnedFileDescriptor(adopting: descriptor)
-    }
-
-    public var fileDescriptor: Int32 { descriptor.rawValue }
-
-    /// Expires at `time`, at once when that is past, and then every `interval` if one is given.
-    public func arm(at time: MediaTimestamp, every interval: Duration? = nil) throws(SystemCallError) {
-        // Zero would disarm.
-        try set(first: max(1, time.nanoseconds), interval: interval?.wholeNanoseconds ?? 0)
-    }
-
-    public func disarm() throws(SystemCallError) { try set(first: 0, interval: 0) }
-
-    /// How often the timer has expired since it was asked last.
-    public func takeExpirations() -> UInt64 {
-        var count: UInt64 = 0
-        let size = MemoryLayout<UInt64>.size
-        return Glibc.read(descriptor.rawValue, &count, size) == size ? count : 0
-    }
-
-    private func set(first: Int64, interval: Int64) throws(SystemCallError) {
-        var setting = itimerspec(
-            it_interval: timespec(nanoseconds: interval), it_value: timespec(nanoseconds: first))
-        guard timerfd_settime(descriptor.rawValue, Int32(TFD_TIMER_ABSTIME), &setting, nil) == 0 else {
-            throw SystemCallError("timerfd_settime")
-        }
-    }
-}
-
 /// Signals to the process as a descriptor (signalfd(2)).
 ///
 /// Make it on the main thread before any other thread: it blocks the signals

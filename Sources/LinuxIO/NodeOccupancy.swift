@@ -70,6 +70,19 @@ public final class NodeOccupancy: Sendable {
 }
 
 extension NodeOccupancy {
+    /// How `call` starts its thread and waits for it; tests let either of them fail.
+    struct CallThread: Sendable {
+        var start: @Sendable (sending @escaping () -> Void) throws(SystemCallError) -> Void = {
+            body throws(SystemCallError) in
+            _ = try NamedThread("driver-call", mayBlock: true, body)
+        }
+        var wait: @Sendable (EventFD, MediaTimestamp) throws(SystemCallError) -> Void = {
+            isDone, deadline throws(SystemCallError) in
+            var entries = [PollEntry(isDone.fileDescriptor)]
+            try poll(&entries, until: deadline)
+        }
+    }
+
     /// Does what may hang on a thread of its own.
     /// - Parameters:
     ///   - timeout: how long it is waited for.
@@ -79,18 +92,31 @@ extension NodeOccupancy {
     public static func call<Value>(
         of path: String, timeout: Duration, _ body: @escaping @Sendable () -> sending Value
     ) throws(NodeOccupancyError) -> sending Value {
+        try call(of: path, timeout: timeout, on: CallThread(), body)
+    }
+
+    static func call<Value>(
+        of path: String, timeout: Duration, on thread: CallThread, _ body: @escaping @Sendable () -> sending Value
+    ) throws(NodeOccupancyError) -> sending Value {
         let occupancy = try NodeOccupancy(at: path)
         let call = Call<Value>()
+        let isDone: EventFD
         do throws(SystemCallError) {
-            let isDone = try EventFD()
-            _ = try NamedThread("driver-call", mayBlock: true) {
+            let done = try EventFD()
+            try thread.start {
                 call.value.withLock { $0 = body() }
                 if !call.ends(as: .returned) { call.value.withLock { $0 = nil } }
                 occupancy.end()
-                isDone.signal()
+                done.signal()
             }
-            var entries = [PollEntry(isDone.fileDescriptor)]
-            try poll(&entries, until: occupancy.start + timeout)
+            isDone = done
+        } catch {
+            // Nothing has asked the driver: the node is as free as before.
+            occupancy.end()
+            throw .failed(path: path, error)
+        }
+        do throws(SystemCallError) {
+            try thread.wait(isDone, occupancy.start + timeout)
         } catch {
             // The thread may be in the driver by now.
             if call.ends(as: .abandoned) { occupancy.abandon() }

@@ -24,30 +24,6 @@ public enum ProcessSettings {
     }
 }
 
-/// What the process has used since its start (getrusage(2)).
-public struct ResourceUsage: Sendable {
-    public let userTime: Duration
-    public let systemTime: Duration
-    /// The largest resident set so far, in bytes.
-    public let peakResidentByteCount: Int
-
-    public static func current() -> ResourceUsage {
-        var usage = rusage()
-        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        return ResourceUsage(
-            userTime: .init(usage.ru_utime), systemTime: .init(usage.ru_stime),
-            peakResidentByteCount: usage.ru_maxrss &* 1024)
-    }
-
-    public var cpuTime: Duration { userTime + systemTime }
-}
-
-extension Duration {
-    fileprivate init(_ time: timeval) {
-        self = .seconds(Int64(time.tv_sec)) + .microseconds(Int64(time.tv_usec))
-    }
-}
-
 /// Width and height of a terminal in characters.
 public struct TerminalSize: Hashable, Sendable {
     public let columns: Int

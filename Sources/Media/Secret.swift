@@ -8,6 +8,14 @@ public struct Secret: Hashable, Sendable {
     public init(_ text: String) { revealed = text }
 }
 
+/// What a person has typed, in quotes, for a message that answers it and that may be kept: of a URL, which holds a key
+/// where it was typed in the wrong place, only the scheme is left.
+public func quoted(_ typed: some StringProtocol) -> String {
+    let bytes = typed.utf8
+    guard let mark = bytes.indices.first(where: { bytes[$0...].starts(with: "://".utf8) }) else { return "\"\(typed)\"" }
+    return "\"\(typed[..<mark])://***\""
+}
+
 /// What stands in the source is no secret of anybody.
 extension Secret: ExpressibleByStringLiteral {
     public init(stringLiteral text: String) { self.init(text) }

@@ -23,9 +23,9 @@ public struct VideoSourceStatistics: Hashable, Sendable {
 /// What has become of a source's audio, counted from its start.
 public struct AudioSourceStatistics: Hashable, Sendable {
     /// Samples of each channel that the device gave, at its own rate.
-    public var capturedFrames = 0
+    public var capturedSamples = 0
     /// Samples of silence in each channel, at the stream's rate, in place of audio that was lost.
-    public var silentFrames = 0
+    public var silentSamples = 0
     /// How often the device's buffer overran.
     public var overruns = 0
     /// How often the device was lost.

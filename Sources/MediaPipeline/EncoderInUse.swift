@@ -1,18 +1,21 @@
 import StreamLogic
 import Synchronization
 
-/// The name of the encoder that works now, for status reports. The video thread writes, the stream's thread reads.
+/// The encoder that works now, for status reports. The video thread writes, the stream's thread reads.
 public final class EncoderInUse: Sendable {
-    public static let software = "openh264"
-    private let current = Mutex(EncoderInUse.software)
+    private let current = Mutex(EncoderIdentity.software)
 
-    public var name: String {
+    public var identity: EncoderIdentity {
         get { current.withLock { $0 } }
         set { current.withLock { $0 = newValue } }
     }
+}
 
-    public var identity: EncoderIdentity {
-        let name = name
-        return EncoderIdentity(name: name, isHardware: name != Self.software)
+extension EncoderIdentity {
+    public static let software = EncoderIdentity(name: "openh264", isHardware: false)
+
+    /// - Parameter path: the device node.
+    public static func v4l2(_ path: String) -> EncoderIdentity {
+        EncoderIdentity(name: "v4l2:\(path)", isHardware: true)
     }
 }

@@ -6,7 +6,7 @@ import StreamLogic
 import StreamQuality
 
 /// The video encoder of a stream: the hardware's while it works, else software. Does what `EncoderRecovery` says, on
-/// the video thread; the connection notices nothing but a keyframe. The hardware has a thread of its own, is closed and
+/// the video thread; the connection sees nothing but a keyframe. The hardware has a thread of its own, is closed and
 /// opened there, and while it is tried again after a failure software goes on.
 public final class FallbackEncoder: VideoEncoder {
     /// How the hardware starts.
@@ -120,7 +120,7 @@ public final class FallbackEncoder: VideoEncoder {
     private func useHardware(after time: MediaTimestamp? = nil) {
         guard let hardware else { return }
         output.listen(to: hardware.source, after: time)
-        inUse.name = "v4l2:\(path)"
+        inUse.identity = .v4l2(path)
     }
 
     public var pendingFrameCount: Int {
@@ -245,7 +245,7 @@ public final class FallbackEncoder: VideoEncoder {
             let source = output.makeSource()
             software = (try BudgetedEncoder(configuration), source)
             output.listen(to: source)
-            inUse.name = EncoderInUse.software
+            inUse.identity = .software
             return true
         } catch {
             try perform(recovery.softwareFailed(reason: "\(error)"))

@@ -6,11 +6,13 @@ import SoftwareEncoding
 final class RotatedSource: VideoSource {
     private let source: any VideoSource
     private let rotator: FrameRotator
+    private var pool: FramePool
     private var rotatedFrames = 0
 
     init(_ source: any VideoSource, _ rotation: FrameRotation) throws(VideoEncodingError) {
         self.source = source
         rotator = try FrameRotator(from: source.layout, rotation)
+        pool = FramePool(byteCount: rotator.target.byteCount)
     }
 
     var layout: FrameLayout { rotator.target }
@@ -26,8 +28,14 @@ final class RotatedSource: VideoSource {
 
     func nextFrame() throws -> CapturedFrame? {
         guard let frame = try source.nextFrame() else { return nil }
-        let rotated = try frame.withBytes { bytes throws(VideoEncodingError) in try rotator.rotate(bytes) }
+        let rotated = pool.take()
+        let result = frame.withBytes { bytes in
+            rotated.withMutableBytes { memory in
+                Result { () throws(VideoEncodingError) in try rotator.rotate(bytes, into: memory) }
+            }
+        }
+        try result.get()
         rotatedFrames += 1
-        return CapturedFrame(layout: rotator.target, captureTime: frame.captureTime, memory: CopiedFrame(rotated))
+        return CapturedFrame(layout: rotator.target, captureTime: frame.captureTime, memory: rotated)
     }
 }

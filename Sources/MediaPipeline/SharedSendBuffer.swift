@@ -4,13 +4,13 @@ import StreamLogic
 import StreamQuality
 import Synchronization
 
-/// The send buffer between the encoder and audio threads, which append, and the
-/// thread of the present connection, which takes.
+/// The send buffer between the threads `video`, `encoder` and `audio`, which append, and the thread `network` of the
+/// present connection, which takes.
 public final class SharedSendBuffer: Sendable {
     /// Signalled when there is something to take, or when the last packet was appended.
     public let wakeup: EventFD
     private let hasVideo: Bool
-    /// Reported on the thread that finds it out: nothing else is to be waited for.
+    /// Called at once, on the thread whose packet needs it.
     private let requestKeyframe: @Sendable () -> Void
     private let state: Mutex<State>
 
@@ -133,13 +133,13 @@ public final class SharedSendBuffer: Sendable {
         }
     }
 
-    /// What the audio thread appends from now on is another encoder's.
+    /// Audio packets that are appended from now on are another encoder's.
     /// - Parameter pause: asked for it. One that took its time while a later pause asked for another is not awaited.
     func audioEncoderReplaced(of pause: Int) {
         state.withLock { if $0.awaitedAudioEncoder == pause { $0.awaitedAudioEncoder = nil } }
     }
 
-    /// What the video thread appends from now on is another encoder's.
+    /// Frames that are appended from now on are another encoder's.
     /// - Parameter pause: as for `audioEncoderReplaced`; `nil` when the stream goes on without one.
     func videoEncoderReplaced(of pause: Int?) {
         state.withLock { if $0.awaitedVideoEncoder == pause { $0.awaitedVideoEncoder = nil } }

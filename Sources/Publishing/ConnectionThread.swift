@@ -94,7 +94,7 @@ final class ConnectionThread {
     }
 
     private func connect() throws -> any ByteStream {
-        // The watch notices a dead peer; the kernel's own end of the connection would leave the server unaware.
+        // The watch detects a dead peer; the kernel's own end of the connection would leave the server unaware.
         var settings = TCPSettings()
         settings.userTimeout = Self.stalledTimeout
         // What the kernel holds cannot be given up for newer frames.
@@ -136,7 +136,7 @@ final class ConnectionThread {
             report(.peerDead(ConnectionFailure(TransportError.timedOut(peer: connection.peer, .transfer))))
             return try waitForAbort(connection)
         }
-        if sendsMedia { noticeSilence(of: connection) }
+        if sendsMedia { checkSilence(of: connection) }
         if try sayGoodbyeIfDue(connection) { return false }
         var entries = [
             PollEntry(connection.fileDescriptor, connection.pollEvents),
@@ -154,7 +154,7 @@ final class ConnectionThread {
         return try !handle(connection.service(ready: entries[Waited.stream].ready), on: connection)
     }
 
-    private func noticeSilence(of connection: PublishConnection) {
+    private func checkSilence(of connection: PublishConnection) {
         // Until something arrives: between two repetitions nobody knows.
         let isSilentNow = watch.hasPaused(now: MonotonicClock.now()) && (isSilent || connection.isUnanswered)
         guard isSilentNow != isSilent else { return }

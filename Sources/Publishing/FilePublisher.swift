@@ -114,7 +114,7 @@ public final class FilePublisher {
                         cancellation: signals.fileDescriptor))
             } catch {
                 guard error == .cancelled else { throw error }
-                noticeSignals()
+                takeSignals()
             }
         }
         return nil
@@ -175,14 +175,14 @@ public final class FilePublisher {
         pollEntries[Waited.connection] = PollEntry(connection.fileDescriptor, connection.pollEvents)
         try poll(&pollEntries, until: deadline)
         nextPollTime = MonotonicClock.now() + Self.pollInterval
-        if !pollEntries[Waited.signals].ready.isEmpty { noticeSignals() }
+        if !pollEntries[Waited.signals].ready.isEmpty { takeSignals() }
         let ready = pollEntries[Waited.connection].ready
         // When only the next tag is due there is nothing to do for the connection.
         if ready.isEmpty, connection.nextDeadline == nil { return [] }
         return try connection.service(ready: ready)
     }
 
-    private func noticeSignals() {
+    private func takeSignals() {
         while let signal = signals.next() {
             if signal == SIGUSR1 {
                 reporter.log("a file goes out as it is: it cannot be muted")
@@ -264,7 +264,7 @@ public final class FilePublisher {
                 tellStatus(&progress)
             } else {
                 try poll(&pollEntries, until: nil)
-                noticeSignals()
+                takeSignals()
             }
             if !pollEntries[Waited.input].ready.isEmpty { return !isEnding }
         }

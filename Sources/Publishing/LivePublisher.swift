@@ -11,7 +11,6 @@ public final class LivePublisher {
     let settings: PublishSettings
     /// How the stream is now; at the start as the settings say.
     var configuration: LiveConfiguration
-    private var transaction = ConfigurationTransaction()
     let reporter: EventSink
     private let commands: Mailbox<PublisherCommand>
     let reports: Mailbox<ConnectionEvent>
@@ -132,7 +131,8 @@ public final class LivePublisher {
     private func commanded(_ command: PublisherCommand) {
         switch command {
         case .stop: stop()
-        case .line(let line): lineReceived(line)
+        case .apply(let changes): reconfigure(changes)
+        case .showConfiguration: for value in configuration.values { reporter.note("\(value)") }
         case .toggleMute: setMuted(!configuration.isMuted)
         }
     }
@@ -140,17 +140,5 @@ public final class LivePublisher {
     func stop() {
         stopTracks.signal()
         perform(session.stopRequested(now: MonotonicClock.now()))
-    }
-
-    private func lineReceived(_ line: String) {
-        switch transaction.lineReceived(line, present: configuration) {
-        case nil: break
-        case .answer(let lines): for line in lines { reporter.note(line) }
-        case .refuse(let reason): refuse(reason)
-        case .apply(let wanted): reconfigure(to: wanted)
-        case .endStream:
-            reporter.log("asked to stop: ending the stream")
-            stop()
-        }
     }
 }

@@ -21,8 +21,16 @@ extension LivePublisher {
         reporter.emit(.refused(reason: reason))
     }
 
-    /// Makes the stream so, if it can be.
-    func reconfigure(to wanted: LiveConfiguration) {
+    /// Makes these changes, all of them or none.
+    func reconfigure(_ changes: [LiveConfiguration.Change]) {
+        do throws(QualityError) {
+            try reconfigure(to: configuration.applying(changes))
+        } catch {
+            refuse(error.description)
+        }
+    }
+
+    private func reconfigure(to wanted: LiveConfiguration) {
         let running = RunningStream(
             isLive: timeZero != nil, takesSampleRate: tracks.hasOwnSampleRate, encoder: tracks.videoConfiguration)
         switch configuration.plan(for: wanted, of: running, controller: adaptation.controller) {

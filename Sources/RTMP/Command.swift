@@ -1,4 +1,4 @@
-/// A command message: a call, its answer, or a notice (RTMP 1.0 section 7.2).
+/// A command message: a call, its answer, or a status (RTMP 1.0 section 7.2).
 public struct Command: Equatable, Sendable {
     public var name: String
     /// Pairs a call with its `_result` or `_error`; zero when no answer is wanted.

@@ -50,20 +50,24 @@ public final class FrameRotator {
         upright = rotation.isMirrored ? [UInt8](repeating: 0, count: target.byteCount) : []
     }
 
-    /// - Parameter bytes: a frame in the source's layout.
-    /// - Returns: the rotated one, in the target's.
-    public func rotate(_ bytes: UnsafeRawBufferPointer) throws(VideoEncodingError) -> [UInt8] {
-        var frame = [UInt8](repeating: 0, count: target.byteCount)
+    /// - Parameters:
+    ///   - bytes: a frame in the source's layout.
+    ///   - memory: gets the rotated one, in the target's; every byte of it is written.
+    public func rotate(
+        _ bytes: UnsafeRawBufferPointer, into memory: UnsafeMutableRawBufferPointer
+    ) throws(VideoEncodingError) {
+        guard memory.count >= target.byteCount else { throw .incompleteFrame(target, byteCount: memory.count) }
         let status = try planes.scale(bytes) { bytes, layout throws(VideoEncodingError) -> Int32 in
-            guard rotation.isMirrored else { return rotate(bytes, layout, into: &frame) }
-            let status = rotate(bytes, layout, into: &upright)
-            return status == 0 ? mirror(upright, into: &frame) : status
+            guard rotation.isMirrored else { return rotate(bytes, layout, into: memory) }
+            let status = upright.withUnsafeMutableBytes { rotate(bytes, layout, into: $0) }
+            return status == 0 ? mirror(upright, into: memory) : status
         }
         guard status == 0 else { throw .libraryFailed(call: "libyuv rotate", status: Int(status), reason: nil) }
-        return frame
     }
 
-    private func rotate(_ bytes: UnsafeRawBufferPointer, _ layout: FrameLayout, into frame: inout [UInt8]) -> Int32 {
+    private func rotate(
+        _ bytes: UnsafeRawBufferPointer, _ layout: FrameLayout, into memory: UnsafeMutableRawBufferPointer
+    ) -> Int32 {
         let mode: RotationModeEnum =
             switch rotation.angle {
             case .none: kRotate0
@@ -71,7 +75,7 @@ public final class FrameRotator {
             case .half: kRotate180
             case .clockwise270: kRotate270
             }
-        return planewise(bytes, layout, into: &frame) { source, strides, result, resultStrides in
+        return planewise(bytes, layout, into: memory) { source, strides, result, resultStrides in
             I420Rotate(
                 source[0], strides[0], source[1], strides[1], source[2], strides[2], result[0], resultStrides[0],
                 result[1], resultStrides[1], result[2], resultStrides[2], Int32(layout.size.width),
@@ -79,9 +83,9 @@ public final class FrameRotator {
         }
     }
 
-    private func mirror(_ given: [UInt8], into frame: inout [UInt8]) -> Int32 {
+    private func mirror(_ given: [UInt8], into memory: UnsafeMutableRawBufferPointer) -> Int32 {
         given.withUnsafeBytes { bytes in
-            planewise(bytes, target, into: &frame) { source, strides, result, resultStrides in
+            planewise(bytes, target, into: memory) { source, strides, result, resultStrides in
                 I420Mirror(
                     source[0], strides[0], source[1], strides[1], source[2], strides[2], result[0], resultStrides[0],
                     result[1], resultStrides[1], result[2], resultStrides[2], Int32(target.size.width),
@@ -93,17 +97,15 @@ public final class FrameRotator {
     /// Calls libyuv with the planes of a frame and of the target, and their strides.
     /// - Returns: its status; -1 when there is no memory to look at.
     private func planewise(
-        _ bytes: UnsafeRawBufferPointer, _ layout: FrameLayout, into frame: inout [UInt8],
+        _ bytes: UnsafeRawBufferPointer, _ layout: FrameLayout, into memory: UnsafeMutableRawBufferPointer,
         _ call: ([UnsafePointer<UInt8>], [Int32], [UnsafeMutablePointer<UInt8>], [Int32]) -> Int32
     ) -> Int32 {
         guard layout.planes.count == 3, bytes.count >= layout.byteCount,
-            let base = bytes.bindMemory(to: UInt8.self).baseAddress
+            let base = bytes.bindMemory(to: UInt8.self).baseAddress,
+            let result = memory.bindMemory(to: UInt8.self).baseAddress
         else { return -1 }
-        return frame.withUnsafeMutableBufferPointer { buffer in
-            guard let result = buffer.baseAddress else { return -1 }
-            return call(
-                layout.planes.map { base + $0.offset }, layout.planes.map { Int32($0.stride) },
-                target.planes.map { result + $0.offset }, target.planes.map { Int32($0.stride) })
-        }
+        return call(
+            layout.planes.map { base + $0.offset }, layout.planes.map { Int32($0.stride) },
+            target.planes.map { result + $0.offset }, target.planes.map { Int32($0.stride) })
     }
 }

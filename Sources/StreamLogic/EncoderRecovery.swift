@@ -145,7 +145,7 @@ public struct EncoderRecovery: Sendable {
             let since = unansweredSince ?? now
             unansweredSince = since
             guard now - since >= settings.silence else { return [] }
-            return climb(reason: "no frame for \(settings.silence.inSeconds) s", now: now)
+            return escalate(reason: "no frame for \(settings.silence.inSeconds) s", now: now)
         }
     }
 
@@ -172,7 +172,7 @@ public struct EncoderRecovery: Sendable {
         faults.append(now)
         faults.removeAll { now - $0 > settings.faultWindow }
         guard faults.count >= settings.faultLimit else { return [] }
-        return climb(reason: "\(faults.count) faulty frames in \(settings.faultWindow.inSeconds) s", now: now)
+        return escalate(reason: "\(faults.count) faulty frames in \(settings.faultWindow.inSeconds) s", now: now)
     }
 
     /// A call of the hardware failed; it encodes no more.
@@ -247,7 +247,7 @@ public struct EncoderRecovery: Sendable {
         }
     }
 
-    private mutating func climb(reason: String, now: MediaTimestamp) -> [Action] {
+    private mutating func escalate(reason: String, now: MediaTimestamp) -> [Action] {
         switch state {
         case .steady:
             // A recovery long ago starts the count of reopenings anew.

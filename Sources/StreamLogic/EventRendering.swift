@@ -132,5 +132,5 @@ extension StreamEvent.RetryStage {
 
 extension LiveConfiguration {
     /// All settings, as commands take them.
-    fileprivate var line: String { lines.joined(separator: ", ") }
+    fileprivate var line: String { values.map(\.description).joined(separator: ", ") }
 }

@@ -32,7 +32,7 @@ extension PublishCounters {
             ("sourceDecoded", .integer(video.decodedFrames)), ("sourceRotated", .integer(video.rotatedFrames)),
             ("sourceConverted", .integer(conversions)), ("sourcePasses", .integer(video.passes + conversions)),
             ("sourceMapped", .integer(video.mappedFrames)), ("sourceInterruptions", .integer(video.interruptions)),
-            ("audioSamples", .integer(audioSource.capturedFrames)), ("audioSilent", .integer(audioSource.silentFrames)),
+            ("audioSamples", .integer(audioSource.capturedSamples)), ("audioSilent", .integer(audioSource.silentSamples)),
             ("audioOverruns", .integer(audioSource.overruns)),
             ("audioInterruptions", .integer(audioSource.interruptions)),
         ]
@@ -55,7 +55,7 @@ public struct SourceSummary {
             ? "\(video.capturedFrames) frames, \(video.droppedFrames) lost, \(video.repeatedFrames) repeated, "
                 + "\(video.decodedFrames) decoded, \(counters.conversions) converted"
             : nil
-        guard audio.capturedFrames + audio.silentFrames > 0 else {
+        guard audio.capturedSamples + audio.silentSamples > 0 else {
             microphone = nil
             return
         }

@@ -14,6 +14,15 @@ public struct LiveConfiguration: Hashable, Sendable {
         case resize
         case keepAudioQuality = "keep-audio-quality"
         case mute
+
+        /// What the setting is of; `nil` where it is of both.
+        var track: StreamTrack? {
+            switch self {
+            case .quality, .bitrate, .framesPerSecond, .dimension, .resize: .video
+            case .audioQuality, .keepAudioQuality, .mute: .audio
+            case .policy: nil
+            }
+        }
     }
 
     public var settings: QualitySettings
@@ -26,127 +35,60 @@ public struct LiveConfiguration: Hashable, Sendable {
         self.isMuted = isMuted
     }
 
-    /// Takes a setting as people write it. A quality brings its own bit rates along: what is set after it holds.
-    public mutating func set(_ name: String, to value: String) throws(QualityError) {
-        guard let setting = Setting(rawValue: name.lowercased()) else {
-            throw .unknownSetting(name, known: Setting.allCases.map(\.rawValue))
+    /// The configuration with all of these changes, made one after the other.
+    /// - Throws: when the stream lacks the track that a setting is of, or its policy does not allow another size.
+    public func applying(_ changes: [Change]) throws(QualityError) -> LiveConfiguration {
+        var result = self
+        for change in changes { try result.apply(change) }
+        let mayRestart = result.settings.policy == .restart
+        guard result.dimension == dimension || mayRestart else { throw .dimensionNeedsRestart(result.dimension.size) }
+        return result
+    }
+
+    mutating func apply(_ change: Change) throws(QualityError) {
+        if let track = change.setting.track, !hasTrack(track) {
+            throw .missingTrack(setting: change.setting.rawValue, track: track.rawValue)
         }
-        try checkTrack(of: setting, value)
-        switch setting {
-        case .quality:
-            let quality = try VideoQuality(named: value)
+        switch change {
+        case .quality(let quality):
             settings.videoQuality = quality
             settings.bitrateRange = BitrateRange(
                 minimum: min(settings.bitrateRange.minimum, quality.bitrate), start: quality.bitrate,
                 maximum: quality.bitrate)
-        case .audioQuality: settings.audioQuality = try AudioQuality(named: value)
-        case .bitrate: try settings.setBitrate(value)
-        case .framesPerSecond:
-            guard let rate = Int(value), (1...60).contains(rate) else {
-                throw .unusableValue(
-                    setting: name, value: value, rule: "is a whole number of frames a second, 1 to 60")
-            }
-            settings.frameRateLimit = FrameRate(framesPerSecond: rate)
-        case .dimension: dimension = try VideoDimension(parsing: value)
-        case .policy: try settings.setPolicy(value)
-        case .resize: try settings.setResize(value)
-        case .keepAudioQuality: settings.audioFollowsVideo = try !Self.flag(setting, value)
-        case .mute: isMuted = try Self.flag(setting, value)
+        case .audioQuality(let quality): settings.audioQuality = quality
+        case .bitrate(let choice): settings.setBitrate(choice)
+        case .frameRate(let rate): settings.frameRateLimit = rate
+        case .dimension(let dimension): self.dimension = dimension
+        case .policy(let policy): settings.policy = policy
+        case .resize(let policy): settings.resize = policy
+        case .keepAudioQuality(let isKept): settings.audioFollowsVideo = !isKept
+        case .mute(let isMuted): self.isMuted = isMuted
         }
     }
 
-    private func checkTrack(of setting: Setting, _ value: String) throws(QualityError) {
+    private func hasTrack(_ track: StreamTrack) -> Bool {
+        switch track {
+        case .video: settings.videoQuality != nil
+        case .audio: settings.audioQuality != nil
+        }
+    }
+
+    /// All settings as they are, in the order of `Setting`: what `set` would be given for them.
+    public var values: [Change] { Setting.allCases.compactMap(value) }
+
+    private func value(of setting: Setting) -> Change? {
+        if let track = setting.track, !hasTrack(track) { return nil }
         switch setting {
-        case .quality, .bitrate, .framesPerSecond, .dimension, .resize:
-            guard settings.videoQuality == nil else { return }
-            throw .unusableValue(setting: setting.rawValue, value: value, rule: "needs a stream with video")
-        case .audioQuality, .keepAudioQuality, .mute:
-            guard settings.audioQuality == nil else { return }
-            throw .unusableValue(setting: setting.rawValue, value: value, rule: "needs a stream with audio")
-        case .policy: return
-        }
-    }
-
-    private static func flag(_ setting: Setting, _ value: String) throws(QualityError) -> Bool {
-        switch value.lowercased() {
-        case "on": return true
-        case "off": return false
-        default: throw .unusableValue(setting: setting.rawValue, value: value, rule: "is on or off")
-        }
-    }
-
-    /// All settings, one a line, as `set` takes them.
-    public var lines: [String] {
-        Setting.allCases.compactMap { setting in value(of: setting).map { "\(setting.rawValue) \($0)" } }
-    }
-
-    private func value(of setting: Setting) -> String? {
-        guard (try? checkTrack(of: setting, "")) != nil else { return nil }
-        switch setting {
-        case .quality: return settings.videoQuality?.name
-        case .audioQuality: return settings.audioQuality?.name
-        case .bitrate:
-            let range = settings.bitrateRange
-            return [range.minimum, range.start, range.maximum].map { String($0.bitsPerSecond / 1000) }.joined(
-                separator: ",")
+        case .quality: return settings.videoQuality.map { .quality($0) }
+        case .audioQuality: return settings.audioQuality.map { .audioQuality($0) }
+        case .bitrate: return .bitrate(.range(settings.bitrateRange))
         case .framesPerSecond:
-            return settings.videoQuality.map { String(settings.frameRate(atMost: $0.frameRate).framesPerSecond) }
-        case .dimension: return dimension.size.description
-        case .policy: return settings.policyName
-        case .resize: return settings.resize.rawValue
-        case .keepAudioQuality: return settings.audioFollowsVideo ? "off" : "on"
-        case .mute: return isMuted ? "on" : "off"
+            return settings.videoQuality.map { .frameRate(settings.frameRate(atMost: $0.frameRate)) }
+        case .dimension: return .dimension(dimension)
+        case .policy: return .policy(settings.policy)
+        case .resize: return .resize(settings.resize)
+        case .keepAudioQuality: return .keepAudioQuality(!settings.audioFollowsVideo)
+        case .mute: return .mute(isMuted)
         }
-    }
-}
-
-// The settings that command line and live stream have in common.
-extension QualitySettings {
-    /// What a slow network may change: `nothing`, `seamless`, `restart`.
-    public mutating func setPolicy(_ name: String) throws(QualityError) {
-        switch name {
-        case "nothing":
-            isAutomatic = false
-            tierSwitch = .never
-        case "seamless":
-            isAutomatic = true
-            tierSwitch = .never
-        case "restart":
-            isAutomatic = true
-            tierSwitch = .restartStream
-        default: throw .unusableValue(setting: "adapt", value: name, rule: "is nothing, seamless or restart")
-        }
-    }
-
-    /// How a slow network may change the frame size: `never`, `restart`, `seamless`.
-    public mutating func setResize(_ name: String) throws(QualityError) {
-        guard let policy = ResizePolicy(rawValue: name) else {
-            throw .unusableValue(setting: "resize", value: name, rule: "is never, restart or seamless")
-        }
-        resize = policy
-    }
-
-    var policyName: String { !isAutomatic ? "nothing" : tierSwitch == .never ? "seamless" : "restart" }
-
-    /// - Parameter text: "MIN,START,MAX" in kbit/s; or SD, HD or FHD, which bring their frame rate along.
-    public mutating func setBitrate(_ text: String) throws(QualityError) {
-        if let preset = AutomaticBitrate(rawValue: text.uppercased()) {
-            bitrateRange = preset.range
-            frameRateLimit = preset.frameRate
-            return
-        }
-        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
-        guard numbers.count == 3, let minimum = numbers[0], let start = numbers[1], let maximum = numbers[2],
-            (30...100_000).contains(minimum), minimum <= start, start <= maximum, maximum <= 100_000
-        else {
-            let rule = """
-                is MIN,START,MAX in kbit/s, each 30 to 100000 and none less than the one before, or \
-                \(AutomaticBitrate.allCases.map(\.rawValue).joined(separator: ", "))
-                """
-            throw .unusableValue(setting: "bitrate", value: text, rule: rule)
-        }
-        bitrateRange = BitrateRange(
-            minimum: Bitrate(kilobitsPerSecond: minimum), start: Bitrate(kilobitsPerSecond: start),
-            maximum: Bitrate(kilobitsPerSecond: maximum))
     }
 }

@@ -1,6 +1,6 @@
 import Media
 
-/// Notices a peer that takes nothing any more: dead, out of reach, or not reading.
+/// Detects a peer that takes nothing any more: dead, out of reach, or not reading.
 public struct TransferWatch {
     /// How long nothing may arrive although something is on its way.
     public static let timeout = Duration.seconds(5)

@@ -14,6 +14,8 @@ public enum QualityError: Error, Hashable, Sendable {
     case unknownSetting(String, known: [String])
     /// A value that breaks the setting's rule.
     case unusableValue(setting: String, value: String, rule: String)
+    /// A setting of a track that the stream does not have.
+    case missingTrack(setting: String, track: String)
     /// Another size needs another stream, which the policy does not allow.
     case dimensionNeedsRestart(FrameSize)
 }
@@ -22,19 +24,19 @@ extension QualityError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unknownVideoQuality(let name):
-            "video quality \"\(name)\" is unknown; use one of \(Self.list(VideoQuality.allCases.map(\.name)))"
+            "video quality \(quoted(name)) is unknown; use one of \(Self.list(VideoQuality.allCases.map(\.name)))"
         case .unknownAudioQuality(let name):
             """
-            audio quality "\(name)" is unknown; use one of \(Self.list(AudioQuality.presets.map(\.name))), \
+            audio quality \(quoted(name)) is unknown; use one of \(Self.list(AudioQuality.presets.map(\.name))), \
             with a sample rate if it is not to be 44100, as in High2@48000
             """
         case .unsupportedSampleRate(let rate):
             """
-            audio sample rate "\(rate)" is not supported; use one of \
+            audio sample rate \(quoted(rate)) is not supported; use one of \
             \(Self.list(AudioQuality.sampleRates.map { String($0) })) (Hz)
             """
         case .unknownDimension(let text):
-            "dimension \"\(text)\" is neither WIDTHxHEIGHT nor a name; use a size such as 640x480, or one of \(Self.presets)"
+            "dimension \(quoted(text)) is neither WIDTHxHEIGHT nor a name; use a size such as 640x480, or one of \(Self.presets)"
         case .impossibleSize(let size):
             """
             dimension \(size) is impossible: each side must be at least 16 pixels, and H.264 level 5.1 ends at \
@@ -46,8 +48,9 @@ extension QualityError: CustomStringConvertible {
             than H.264 level 5.1 carries; use a smaller dimension, \(Self.presets) for example, or a lower quality
             """
         case .unknownSetting(let name, let known):
-            "\"\(name)\" cannot be set; the settings are \(Self.list(known))"
-        case .unusableValue(let setting, let value, let rule): "\(setting) \(rule), not \"\(value)\""
+            "\(quoted(name)) cannot be set; the settings are \(Self.list(known))"
+        case .unusableValue(let setting, let value, let rule): "\(setting) \(rule), not \(quoted(value))"
+        case .missingTrack(let setting, let track): "\(setting) needs a stream with \(track)"
         case .dimensionNeedsRestart(let size):
             """
             the size can become \(size) only where the stream may start again: set adapt restart in the same \

@@ -1,6 +1,6 @@
 import Media
 
-/// Turns the buffer's duration into events, each with hysteresis: one crossing, one event.
+/// Turns the buffer's duration into events, each with hysteresis: one threshold crossing, one event.
 struct SendBufferAlarms: Sendable {
     private let limits: SendBufferLimits
     private var isAboveHigh = false
@@ -10,7 +10,7 @@ struct SendBufferAlarms: Sendable {
     private(set) var isFull = false
     private var reportedDuration = Duration.zero
 
-    /// How far the duration must come back, as a fraction of the longest, before a crossing counts again: half of
+    /// How far the duration must come back, as a fraction of the longest, before a threshold crossing counts again: half of
     /// the least distance between the thresholds, so that the two bands never overlap.
     private static let hysteresis = 0.05
     private static let durationStep = Duration.milliseconds(100)

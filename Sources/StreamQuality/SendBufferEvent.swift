@@ -27,7 +27,7 @@ public struct DroppedItem: Hashable, Sendable {
     }
 }
 
-/// What happened in a `SendBuffer`. Each crossing is reported once.
+/// What happened in a `SendBuffer`. Each threshold crossing is reported once.
 public enum SendBufferEvent: Hashable, Sendable {
     /// Nothing waits any more, here or in the kernel. Reported again only after media piled up in between.
     case empty

@@ -13,12 +13,12 @@ struct LiveView {
         let reason = snapshot.reason.map { "  (\($0.rawValue))" } ?? ""
         let counters = snapshot.counters
         let target = snapshot.size == nil ? 0 : snapshot.point.frameRate.framesPerSecond
-        let state = state(snapshot)
+        let state = stateName(snapshot)
         let lost =
             "\(counters.sentFrames) sent, \(counters.skippedFrames) skipped by the encoder, "
             + "\(counters.droppedFrames) dropped, \(counters.decimatedFrames) decimated"
         return [
-            badge(state) + "  " + clipped(head, to: columns - state.count - 6),
+            badge(snapshot) + "  " + clipped(head, to: columns - state.count - 6),
             clipped("  quality  \(snapshot.point.qualityName)\(size)\(reason)", to: columns),
             "  video    \(fixed(sent.videoFramesPerSecond, width: 5, decimals: 1)) fps     "
                 + bar(sent.videoFramesPerSecond, of: Double(target), columns: columns)
@@ -51,20 +51,20 @@ struct LiveView {
         ]
     }
 
-    private static func state(_ snapshot: StreamSnapshot) -> String {
+    private static func stateName(_ snapshot: StreamSnapshot) -> String {
         guard snapshot.state == .connected else { return snapshot.state.rawValue }
         return snapshot.isStalled ? "stalled" : "live"
     }
 
     /// The state as the tally light shows it: red is live.
-    private static func badge(_ state: String) -> String {
+    private static func badge(_ snapshot: StreamSnapshot) -> String {
         let colour =
-            switch state {
-            case "live": "41;97"
-            case "connecting": "43;30"
+            switch snapshot.state {
+            case .connected where !snapshot.isStalled: "41;97"
+            case .connecting: "43;30"
             default: "100;97"
             }
-        return "\u{1B}[1;\(colour)m \(state.uppercased()) \u{1B}[0m"
+        return "\u{1B}[1;\(colour)m \(stateName(snapshot).uppercased()) \u{1B}[0m"
     }
 
     private static func width(_ columns: Int) -> Int { max(5, min(barWidth, columns - 40)) }

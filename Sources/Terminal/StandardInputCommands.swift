@@ -41,7 +41,7 @@ public final class StandardInputCommands {
         tcsetattr(input.rawValue, TCSANOW, &mode)
     }
 
-    /// Gives the terminal back as it was. To be called at the end.
+    /// Restores the terminal as it was. To be called at the end.
     public func restoreTerminal() {
         guard var mode = previousMode, isInForeground else { return }
         previousMode = nil

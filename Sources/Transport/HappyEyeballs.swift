@@ -2,7 +2,7 @@ import Media
 
 /// Decides which address is tried when (RFC 8305): IPv6 and IPv4 in turn, a new
 /// attempt every 250 ms while the ones before have not answered, at once when one
-/// has failed. The first that connects wins; that is the caller's to notice.
+/// has failed. The first that connects wins; that is the caller's to see.
 ///
 ///     waiting for names ──IPv6 answer, or IPv4 answer and 50 ms──▶ trying ──nothing left──▶ exhausted
 struct HappyEyeballs<Address> {

@@ -9,7 +9,7 @@ public struct EncoderMemoryPlan: Hashable, Sendable {
     /// What the machine has free, in kilobytes.
     public struct Available: Hashable, Sendable {
         public let kilobytes: Int
-        /// What could be free at most: the kernel lends contiguous memory to files' pages, and takes it back.
+        /// What could be free at most: the kernel has files' pages in contiguous memory, and moves them out.
         public let most: Int
         /// The kernel's word for it.
         public let kind: String

@@ -135,7 +135,7 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
         queues = try EncoderQueues(device, encoder, formats, isDMABUF: isDMABUF, plans: plans)
     }
 
-    /// Gives every buffer back. Frames that are still inside have been left out.
+    /// Releases every buffer. Frames that are still inside have been left out.
     private func stop() {
         queues?.stop()
         queues = nil

@@ -1,8 +1,16 @@
-import ApplianceLogic
 import Media
 import Testing
 
+@testable import ApplianceLogic
+
 @Suite struct RestartLimitTests {
+    @Test func theLimitIsReportedAsItIs() {
+        #expect(RestartLimit.Reason.everyEncoder.frequency == "3 times within an hour")
+        #expect(RestartLimit.Reason.hardwareEncoder.frequency == "once within an hour")
+        let spans: [Duration] = [.seconds(60), .seconds(300), .seconds(3600), .seconds(5400), .seconds(7200)]
+        #expect(spans.map(\.inWords) == ["a minute", "5 minutes", "an hour", "90 minutes", "2 hours"])
+    }
+
     private func time(_ seconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: seconds * 1000) }
 
     /// The encoder fails so many seconds after each start, for good.

@@ -59,7 +59,7 @@ import Testing
         camera.goLive()
         camera.reported(.hardwareEncoderDead(reason: Camera.reason))
         camera.reported(.ended(nil))
-        try camera.waitUntil { try camera.ask("events 50").contains("itself within an hour, and stands now") }
+        try camera.waitUntil { try camera.ask("events 50").contains("itself once within an hour, and stands now") }
         usleep(4_500_000)
         #expect(!camera.hasEnded)
         #expect(try camera.ask("events 50").split(separator: "\n").count { $0.contains("and stands now") } == 1)

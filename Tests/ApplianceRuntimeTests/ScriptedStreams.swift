@@ -19,9 +19,10 @@ final class ScriptedStreams: Sendable {
             ends = try Mailbox()
         }
 
-        var lines: [String] {
+        /// What it was asked to change, each time.
+        var changes: [[LiveConfiguration.Change]] {
             received.withLock { commands in
-                commands.compactMap { if case .line(let line) = $0 { line } else { nil } }
+                commands.compactMap { if case .apply(let changes) = $0 { changes } else { nil } }
             }
         }
 

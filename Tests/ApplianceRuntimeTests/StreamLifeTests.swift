@@ -162,7 +162,11 @@ import Testing
         try waitForState("live")
         #expect(try camera.ask("quality Low1").hasPrefix("ok\n"))
         #expect(try camera.ask("set fps 15 mute on").hasPrefix("ok\n"))
-        try camera.waitUntil { run.lines == ["set quality Low1", "set fps 15 mute on"] }
+        try camera.waitUntil { run.changes.count == 2 }
+        #expect(
+            run.changes == [
+                [.quality(.low1)], [.frameRate(FrameRate(framesPerSecond: 15)), .mute(true)],
+            ])
         #expect(try camera.ask("set nonsense 1").hasPrefix("error\n"))
         #expect(try camera.ask("dance").hasPrefix("error\nthere is no such command"))
         #expect(try camera.ask("help").contains("quality NAME"))

@@ -120,7 +120,7 @@ private final class ScriptedCard: CapturePCM {
         var rest = cards[...]
         let source = try MicrophoneSource(
             settings, sampleRate: 44_100, stop: try EventFD(),
-            notify: { notice in events.update { $0.append(notice) } }
+            notify: { event in events.update { $0.append(event) } }
         ) { () throws(MicrophoneError) in
             guard let card = rest.popFirst() else { throw .missing(device: "hw:9") }
             return card
@@ -149,7 +149,7 @@ private final class ScriptedCard: CapturePCM {
             last = block
         }
         #expect(source.statistics.overruns == 1)
-        #expect(abs(source.statistics.silentFrames - 11_025) < 50)
+        #expect(abs(source.statistics.silentSamples - 11_025) < 50)
         #expect(abs(samples.filter { $0 == 0 }.count / 2 - 11_025) < 200)
         #expect(abs((try #require(last).captureTime - at(0)).inSeconds - 59 * 1024 / 44_100) < 0.005)
     }
@@ -200,7 +200,7 @@ private final class ScriptedCard: CapturePCM {
         let error = (try #require(loudTime(blocks)) - at(0.9 + gap)).inSeconds
         #expect(abs(error) < 0.0015, "\(error) s")
         // One more or less at the loss: the block starts with what the filter holds of the audio before.
-        #expect(abs(Double(source.statistics.silentFrames) - max(0, gap) * 44_100) < 60)
+        #expect(abs(Double(source.statistics.silentSamples) - max(0, gap) * 44_100) < 60)
     }
 
     /// The card's samples through the resampler: seventy seconds would be 35 ms off at the end.
@@ -227,7 +227,7 @@ private final class ScriptedCard: CapturePCM {
         #expect(errors.allSatisfy { abs($0) < 0.006 }, "\(errors)")
         #expect(errors.suffix(2).allSatisfy { abs($0) < 0.002 }, "\(errors)")
         #expect(abs(try #require(source.statistics.driftPPM) - driftPPM) < 100)
-        #expect(source.statistics.silentFrames == 0)
+        #expect(source.statistics.silentSamples == 0)
     }
 
     @Test func aMicrophoneThatReturnsIsInTimeAtOnce() throws {

@@ -24,6 +24,8 @@ class Appliance:
         self.boot = children.directory / "boot"
         self.state = children.directory / "state"
         self.socket = children.directory / "socket"
+        # Of its own, as those of other files run beside it.
+        self.supplicant = children.directory / "supplicant"
         for folder in (self.boot, self.state, children.directory / "network"):
             folder.mkdir(exist_ok=True)
         for name, content in {"board": BOARD, "device": DEVICE, **files}.items():
@@ -33,7 +35,7 @@ class Appliance:
     def start(self) -> Process:
         process = self.children.start("run", [
             *self.prefix, TALLYCAM, "run", "--boot", self.boot, "--state", self.state, "--socket", self.socket,
-            "--network", self.children.directory / "network", "--simulate-power",
+            "--network", self.children.directory / "network", "--supplicant", self.supplicant, "--simulate-power",
         ])  # fmt: skip
         process.wait_until(self.listens, 10, "socket")
         return process

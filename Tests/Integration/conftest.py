@@ -1,6 +1,7 @@
 """Fixtures of the integration tests. Everything runs on loopback, inside the build root."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -42,6 +43,14 @@ def own_state(tmp_path_factory):
     """The nonces of signed URLs are kept apart from the machine's."""
     os.environ["TALLYCAM_STATE_DIR"] = str(tmp_path_factory.mktemp("state"))
     os.environ.pop("TALLYCAM_URL", None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_terminals():
+    """Pseudo terminals that no process of another file can open: a camera tries to open its console again when that was hung
+    up, and by then the number in the path may be another test's."""
+    os.unshare(os.CLONE_NEWNS)
+    subprocess.run(["mount", "-t", "devpts", "-o", "ptmxmode=0666", "devpts", "/dev/pts"], check=True)
 
 
 @pytest.fixture

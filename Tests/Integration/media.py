@@ -12,7 +12,7 @@ import flv
 @dataclass(frozen=True)
 class Decoded:
     frames: int
-    audio_frames: int
+    audio_packets: int
     complaints: str
 
 

@@ -77,7 +77,7 @@ def assert_whole(recording: Recording, sent: dict) -> None:
     assert recording.decoded.complaints == ""
     assert abs(len(recording.frames) - sent["videoFrames"]) <= 1
     assert recording.decoded.frames == len(recording.frames)
-    assert recording.decoded.audio_frames == len(recording.audio_packets)
+    assert recording.decoded.audio_packets == len(recording.audio_packets)
     assert recording.disorder() == []
     if recording.frames:
         assert recording.frames[0].is_keyframe

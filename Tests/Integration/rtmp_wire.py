@@ -238,12 +238,12 @@ class OBSLikePublisher:
         self.invokes = 0
         self.inbox: list[Message] = []
         self.socket = socket.create_connection((parts.hostname, parts.port or 1935), timeout=5)
-        self._shake_hands()
+        self._handshake()
         self._send(Message(2, SET_CHUNK_SIZE, 0, 0, struct.pack(">I", chunk_size)))
         self.chunk_size = chunk_size
         self._connect(f"rtmp://{parts.netloc}/{self.application}")
 
-    def _shake_hands(self) -> None:
+    def _handshake(self) -> None:
         # A plain handshake: time, four zero bytes, and random bytes; C2 repeats S1.
         self.socket.sendall(b"\x03" + struct.pack(">II", 12345, 0) + os.urandom(HANDSHAKE_SIZE - 8))
         answer = self._receive_exactly(1 + HANDSHAKE_SIZE)

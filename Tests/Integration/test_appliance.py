@@ -122,14 +122,12 @@ def test_a_signed_stream_waits_for_the_clock(children):
 class Supplicant:
     """Stands in for wpa_supplicant at its control interface: a datagram socket by the name of the Wi-Fi interface."""
 
-    PATH = Path("/run/wpa_supplicant/wlan0")
-
-    def __init__(self, status: str):
-        """`status` is its answer to STATUS."""
-        self.PATH.parent.mkdir(exist_ok=True)
-        self.PATH.unlink(missing_ok=True)
+    def __init__(self, directory: Path, status: str):
+        """`directory` is that of its control interface; `status` is its answer to STATUS."""
+        self.path = directory / "wlan0"
+        directory.mkdir(exist_ok=True)
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.socket.bind(os.fspath(self.PATH))
+        self.socket.bind(os.fspath(self.path))
         self.socket.settimeout(10)
         client = None
         asked = []
@@ -145,7 +143,7 @@ class Supplicant:
 
     def end(self) -> None:
         self.socket.close()
-        self.PATH.unlink(missing_ok=True)
+        self.path.unlink()
 
 
 def test_what_wpa_supplicant_says_is_reported(children):
@@ -154,7 +152,7 @@ def test_what_wpa_supplicant_says_is_reported(children):
     lost = "<3>CTRL-EVENT-NETWORK-NOT-FOUND "
     camera = Appliance(children, stream=GOOD)
     usual = "ready" if has_route() else "no network"
-    first = Supplicant("wpa_state=SCANNING\n")
+    first = Supplicant(camera.supplicant, "wpa_state=SCANNING\n")
     try:
         first.say(refusal)
         camera.wait_for("fault")
@@ -168,7 +166,7 @@ def test_what_wpa_supplicant_says_is_reported(children):
         first.end()
     # It has ended, and with it what it said.
     camera.wait_for(usual)
-    second = Supplicant("wpa_state=SCANNING\n")
+    second = Supplicant(camera.supplicant, "wpa_state=SCANNING\n")
     try:
         second.say(lost, lost, lost)
         time.sleep(1)
@@ -299,6 +297,12 @@ def test_the_quality_of_a_live_stream_is_changed(children):
     times = [tag.timestamp for tag in recording.frames]
     # Low3 has 15 frames a second, Low1 12.
     assert times[1] - times[0] < 70 and times[-1] - times[-2] > 95
+
+
+def test_no_other_file_has_these_terminals():
+    """Not those of the process that has started this one, which starts the other files' beside it."""
+    theirs = os.stat(f"/proc/{os.getppid()}/root/dev/pts")
+    assert os.stat("/dev/pts").st_dev != theirs.st_dev
 
 
 def test_power_off_ends_in_order(children):

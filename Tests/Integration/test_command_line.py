@@ -16,7 +16,7 @@ OPTIONS = {
     ],
     "receive": ["--listen", "--record", "--events"],
     "check": ["stream.json"],
-    "run": ["--boot", "--state", "--network", "--socket", "--simulate-power"],
+    "run": ["--boot", "--state", "--network", "--supplicant", "--socket", "--simulate-power"],
     "status": ["--json", "--socket"],
     "start": ["--socket"],
     "stop": ["--socket"],

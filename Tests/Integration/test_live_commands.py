@@ -75,15 +75,15 @@ def test_all_changes_take_effect_at_one_keyframe(children, nginx, form):
     border = next(at for at, gap in enumerate(gaps) if gap > 50)
     assert all(gap < 50 for gap in gaps[:border]) and all(gap > 50 for gap in gaps[border:]), gaps
     assert recording.frames[border].is_keyframe
-    crossing = times[border]
-    assert min(abs(crossing - key - 2000 * turn) for turn in (1, 2) for key in recording.key_times[:1]) > 200, (
+    change_time = times[border]
+    assert min(abs(change_time - key - 2000 * turn) for turn in (1, 2) for key in recording.key_times[:1]) > 200, (
         "it is a keyframe of its own, beside those that come every 2 s"
     )
     # From there on audio is silent and has half its bits.
     heard = recording.audio_packets[0].timestamp / 1000 + silence_starts(recording.path)
-    assert abs(heard - crossing / 1000) < AUDIO_BLUR, (heard, crossing)
-    before = [len(tag.body) for tag in recording.audio_packets if tag.timestamp < crossing - 200]
-    after = [len(tag.body) for tag in recording.audio_packets if tag.timestamp > crossing + 500]
+    assert abs(heard - change_time / 1000) < AUDIO_BLUR, (heard, change_time)
+    before = [len(tag.body) for tag in recording.audio_packets if tag.timestamp < change_time - 200]
+    after = [len(tag.body) for tag in recording.audio_packets if tag.timestamp > change_time + 500]
     assert sum(after) / len(after) < 0.6 * sum(before) / len(before)
 
 
@@ -158,9 +158,12 @@ def test_what_cannot_be_is_refused_and_the_stream_goes_on(children):
     receiver = Receiver(children)
     publisher = start(children, receiver.url())
     bad = ["set quality Best", "set dimension 360p", "set volume 11", "commit", "hello", "set bitrate 1,2,3"]
+    # A URL in the wrong place has a key.
+    bad += ["set quality rtmp://127.0.0.1/live/hush-hush", "rtmp://127.0.0.1/live/hush-hush"]
     send(publisher, *bad)
     refused = wait_for(publisher, "refused", len(bad))
     assert all(event["reason"] for event in refused)
+    assert "hush" not in publisher.stdout + publisher.stderr
     time.sleep(0.5)
     assert not [event for event in events(publisher) if event["name"] in ("configured", "qualityChanged")]
     send(publisher, "stop")
@@ -222,5 +225,5 @@ def test_audio_alone_is_a_stream(children, nginx):
     assert recording.decoded.complaints == ""
     assert recording.frames == [] and not any(tag.is_video_header for tag in recording.tags)
     assert 3.8 < recording.audio_seconds < 4.2
-    assert recording.decoded.audio_frames == len(recording.audio_packets)
+    assert recording.decoded.audio_packets == len(recording.audio_packets)
     assert "width" not in recording.metadata

@@ -42,7 +42,7 @@ class Gatekeeper:
 
     def _serve(self, client: socket.socket) -> None:
         try:
-            said = self._shake_hands(client)
+            said = self._handshake(client)
             application, more = self._await_connect(client)
             refusal = self._judge(application)
             if refusal is None:
@@ -64,7 +64,7 @@ class Gatekeeper:
             data += part
         return data
 
-    def _shake_hands(self, client: socket.socket) -> bytes:
+    def _handshake(self, client: socket.socket) -> bytes:
         hello = self._receive(client, 1 + HANDSHAKE_SIZE)
         client.sendall(b"\x03" + struct.pack(">II", 1, 0) + os.urandom(HANDSHAKE_SIZE - 8) + hello[1:])
         return hello + self._receive(client, HANDSHAKE_SIZE)

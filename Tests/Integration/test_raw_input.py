@@ -144,8 +144,8 @@ def frequency(path, rate: int = 44100) -> float:
     samples = memoryview(run.stdout).cast("h")[rate // 4 : -rate // 4]
     level = math.sqrt(sum(sample * sample for sample in samples) / len(samples))
     assert level > 1000, "the tone is there"
-    crossings = [at for at in range(1, len(samples)) if samples[at - 1] < 0 <= samples[at]]
-    return (len(crossings) - 1) * rate / (crossings[-1] - crossings[0])
+    zero_crossings = [at for at in range(1, len(samples)) if samples[at - 1] < 0 <= samples[at]]
+    return (len(zero_crossings) - 1) * rate / (zero_crossings[-1] - zero_crossings[0])
 
 
 @pytest.mark.parametrize("rate, channels", [(44100, 2), (48000, 2), (48000, 1), (22050, 1)])

@@ -23,7 +23,7 @@ def assert_counts(receiver: Receiver, frames: int, audio_packets: int) -> Record
     assert recording.decoded.complaints == ""
     assert recording.disorder() == []
     assert len(recording.frames) == recording.decoded.frames == summary["videoFrames"] == frames
-    assert len(recording.audio_packets) == recording.decoded.audio_frames == audio_packets
+    assert len(recording.audio_packets) == recording.decoded.audio_packets == audio_packets
     assert abs(summary["audioSeconds"] - audio_packets * 1024 / 44100) < 0.01
     return recording
 

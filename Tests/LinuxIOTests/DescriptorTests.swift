@@ -91,21 +91,6 @@ private func makePipe() throws -> (read: Int32, write: Int32) {
         #expect(entries[0].ready == [])
     }
 
-    @Test func timerExpiresAndRepeats() throws {
-        let timer = try TimerFD()
-        let start = MonotonicClock.now()
-        try timer.arm(at: start, every: .milliseconds(1))
-        var entries = [PollEntry(timer.fileDescriptor)]
-        MonotonicClock.sleep(until: start + .milliseconds(3))
-        #expect(MonotonicClock.now() >= start + .milliseconds(3))
-        #expect(try poll(&entries, until: nil) == 1)
-        #expect(timer.takeExpirations() >= 3)
-        try timer.arm(at: start + .seconds(3600))
-        #expect(timer.takeExpirations() == 0)
-        try timer.disarm()
-        #expect(timer.takeExpirations() == 0)
-    }
-
     @Test func pollReturnsAtItsDeadline() throws {
         let event = try EventFD()
         let deadline = MonotonicClock.now() + .milliseconds(5)
@@ -155,12 +140,6 @@ private func makePipe() throws -> (read: Int32, write: Int32) {
 }
 
 @Suite struct ProcessTests {
-    @Test func measuresItself() {
-        let usage = ResourceUsage.current()
-        #expect(usage.peakResidentByteCount > 1_000_000)
-        #expect(usage.cpuTime >= usage.userTime)
-    }
-
     @Test func knowsATerminal() throws {
         let file = try OwnedFileDescriptor(opening: "/dev/null", flags: O_RDWR)
         #expect(!isTerminal(file.rawValue))

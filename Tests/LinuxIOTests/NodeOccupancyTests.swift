@@ -1,4 +1,6 @@
+import Glibc
 import Media
+import Synchronization
 import Testing
 
 @testable import LinuxIO
@@ -60,5 +62,49 @@ private func waitForEver(_ release: EventFD) {
         }
         #expect(try NodeOccupancy.call(of: "\(path)-other", timeout: .seconds(5)) { 1 } == 1)
         release.signal()
+    }
+
+    /// The system's threads or descriptors have run out; a moment later there are some again.
+    @Test func aCallThatCannotStartLeavesTheNodeFree() throws {
+        let none = SystemCallError("pthread_create", number: EAGAIN)
+        var thread = NodeOccupancy.CallThread()
+        thread.start = { _ throws(SystemCallError) in throw none }
+        let isAsked = Atomic(false)
+        #expect(throws: NodeOccupancyError.failed(path: path, none)) {
+            try NodeOccupancy.call(of: path, timeout: .seconds(5), on: thread) {
+                isAsked.store(true, ordering: .releasing)
+            }
+        }
+        let wasAsked = isAsked.load(ordering: .acquiring)
+        #expect(!wasAsked)
+        let start = MonotonicClock.now()
+        #expect(try NodeOccupancy.call(of: path, timeout: .seconds(5)) { 7 } == 7)
+        #expect(MonotonicClock.now() - start < .seconds(3), "nothing is waited for")
+    }
+
+    /// Nobody knows how far the thread is: the node stays occupied until it has left the driver, and no longer.
+    @Test func aCallThatCannotBeWaitedForKeepsTheNodeUntilItReturns() throws {
+        let broken = SystemCallError("ppoll", number: ENOMEM)
+        var thread = NodeOccupancy.CallThread()
+        thread.wait = { _, _ throws(SystemCallError) in throw broken }
+        let (release, closed) = (try EventFD(), try EventFD())
+        #expect(throws: NodeOccupancyError.failed(path: path, broken)) {
+            try NodeOccupancy.call(of: path, timeout: .seconds(5), on: thread) {
+                waitForEver(release)
+                return OpenNode(closed)
+            }
+        }
+        #expect(try !isSignalled(closed, within: .milliseconds(50)), "the driver still has it")
+        // The next call waits for it, and comes after the release.
+        let isReleased = Atomic(false)
+        let helper = try NamedThread("release") {
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(200))
+            isReleased.store(true, ordering: .releasing)
+            release.signal()
+        }
+        let wasReleased = try NodeOccupancy.call(of: path, timeout: .seconds(5)) { isReleased.load(ordering: .acquiring) }
+        helper.join()
+        #expect(wasReleased)
+        #expect(try isSignalled(closed))
     }
 }

@@ -78,7 +78,7 @@ private struct Busy: EncoderFailure {
     @Test func aStallIsBridgedBySoftwareAndTheHardwareTakesOverWithoutAGap() throws {
         let encoder = try encoder()
         try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 10 }
-        #expect(inUse.name == "v4l2:/dev/video70")
+        #expect(inUse.identity == .v4l2("/dev/video70"))
         // It gives nothing any more, and is closed slowly.
         script.content.withLock { content in
             content.isSilent = true
@@ -89,13 +89,13 @@ private struct Busy: EncoderFailure {
             reported += events
             return reported.contains { if case .softwareEncoderInUse = $0 { true } else { false } }
         }
-        #expect(inUse.name == EncoderInUse.software)
+        #expect(inUse.identity == .software)
         script.content.withLock { content in
             content.isSilent = false
             content.closing = .zero
         }
         _ = packets()
-        try submit(to: encoder, for: .seconds(10)) { inUse.name != EncoderInUse.software }
+        try submit(to: encoder, for: .seconds(10)) { inUse.identity.isHardware }
         let before = counters.snapshot.encodedFrames
         try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > before + 10 }
         let times = packets().filter { $0.kind != .videoHeader }.map(\.decodeTime)
@@ -127,7 +127,7 @@ private struct Busy: EncoderFailure {
     @Test func aStreamThatStartsWithoutItsHardwareStartsInSoftware() throws {
         let encoder = try encoder(.failed(Busy()))
         try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 3 }
-        #expect(inUse.name == EncoderInUse.software && script.content.withLock { $0.starts } == 0)
+        #expect(inUse.identity == .software && script.content.withLock { $0.starts } == 0)
         #expect(packets().first?.kind == .videoHeader)
         #expect(events.count == 1)
         try encoder.finish()
@@ -138,7 +138,7 @@ private struct Busy: EncoderFailure {
         let encoder = try encoder(.meanwhile)
         #expect(MonotonicClock.now() - start < .milliseconds(200))
         try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 3 }
-        #expect(inUse.name == "v4l2:/dev/video70" && events.isEmpty)
+        #expect(inUse.identity == .v4l2("/dev/video70") && events.isEmpty)
         try encoder.finish()
     }
 }

@@ -11,11 +11,11 @@ import Testing
 /// A camera that is unplugged, silent or late, as its stream sees it.
 @Suite struct ResilientCameraTests {
     private let stop: EventFD
-    private let notices: Mailbox<SourceEvent>
+    private let reported: Mailbox<SourceEvent>
 
     init() throws {
         stop = try EventFD()
-        notices = try Mailbox()
+        reported = try Mailbox()
     }
 
     private func script(_ memory: FakeCamera.Memory = .ordinary) -> FakeCamera.Script {
@@ -24,7 +24,7 @@ import Testing
     }
 
     private func camera(_ script: FakeCamera.Script) throws -> ResilientCamera {
-        try ResilientCamera(stop: stop, notify: { [notices] in notices.send($0) }) { try FakeCamera(script) }
+        try ResilientCamera(stop: stop, notify: { [reported] in reported.send($0) }) { try FakeCamera(script) }
     }
 
     /// Frames until the condition holds.
@@ -41,8 +41,8 @@ import Testing
     }
 
     private func names() -> [String] {
-        notices.takeAll().map { notice in
-            switch notice {
+        reported.takeAll().map { event in
+            switch event {
             case .interrupted(_, let source, let reason): "\(source) interrupted: \(reason)"
             case .returned(_, let source, _): "\(source) returned"
             }

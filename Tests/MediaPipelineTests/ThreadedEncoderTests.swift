@@ -46,7 +46,7 @@ import Testing
     }
 
     /// As the Pi's with frames that a camera leases out: what it has read must go back while no new frame can come.
-    @Test func anEncoderSlowerThanTheCameraGivesLeasesBackByItself() throws {
+    @Test func anEncoderSlowerThanTheCameraReleasesLeasesByItself() throws {
         let script = try ScriptedEncoder.Script()
         script.content.withLock { content in
             content.frameTime = .milliseconds(45)

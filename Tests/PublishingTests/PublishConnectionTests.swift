@@ -74,7 +74,7 @@ import WireSupport
         #expect(shortForm(server[1].tags) == ["header", "key 0", "frame 1"])
         #expect(server[1].tags.map(\.body.count) == [8, 100_005, 15] && server[1].tags.last?.timestamp == 20)
         #expect(server[1].metadata.contains(AMF0Property("width", .number(64))))
-        #expect(server[1].hasEnded && server[1].isClosed && !server[1].isReset)
+        #expect(becomesTrue { server[1].hasEnded && server[1].isClosed } && !server[1].isReset)
     }
 
     @Test(arguments: [1, 7, 1000]) func whatIsTakenInPortionsArrivesWhole(portion: Int) throws {

@@ -13,7 +13,12 @@ import Testing
         _ rotation: FrameRotation, _ frame: [UInt8] = frame, _ format: PixelFormat = .i420
     ) throws -> (FrameSize, [UInt8]) {
         let rotator = try FrameRotator(from: FrameLayout(packed: format, size: size), rotation)
-        return (rotator.target.size, try frame.withUnsafeBytes { try rotator.rotate($0) })
+        // What was there before is written over.
+        var rotated = [UInt8](repeating: 255, count: rotator.target.byteCount)
+        try frame.withUnsafeBytes { bytes in
+            try rotated.withUnsafeMutableBytes { try rotator.rotate(bytes, into: $0) }
+        }
+        return (rotator.target.size, rotated)
     }
 
     @Test func rotatesClockwise() throws {
@@ -38,6 +43,17 @@ import Testing
 
     @Test func refusesHalfAFrame() {
         #expect(throws: VideoEncodingError.self) { try Self.rotate(FrameRotation(.half), [1, 2, 3]) }
+    }
+
+    @Test func refusesMemoryThatIsTooSmall() throws {
+        let rotator = try FrameRotator(from: FrameLayout(packed: .i420, size: Self.size), FrameRotation(.half))
+        var small = [UInt8](repeating: 255, count: rotator.target.byteCount - 1)
+        #expect(throws: VideoEncodingError.incompleteFrame(rotator.target, byteCount: small.count)) {
+            try Self.frame.withUnsafeBytes { bytes in
+                try small.withUnsafeMutableBytes { try rotator.rotate(bytes, into: $0) }
+            }
+        }
+        #expect(small.allSatisfy { $0 == 255 })
     }
 
     @Test func onlyQuartersExchangeTheSides() {

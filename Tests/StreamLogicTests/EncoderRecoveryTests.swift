@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func climbsFromAKeyframeOverReopeningToSoftware() {
+    @Test func escalatesFromAKeyframeOverReopeningToSoftware() {
         var recovery = EncoderRecovery()
         #expect(silence(&recovery, from: 0, to: 1000) == [])
         #expect(recovery.frameSubmitted(now: time(1000)) == [.forceKeyframe])

@@ -157,7 +157,7 @@ struct EventRenderingTests {
     func peopleReadALine(event: StreamEvent, text: String?) { #expect(event.text == text) }
 
     @Test func theConfigurationIsAsCommandsTakeIt() {
-        let settings = EventSamples.configuration.lines.joined(separator: ", ")
+        let settings = EventSamples.configuration.values.map(\.description).joined(separator: ", ")
         let event = StreamEvent.configured(EventSamples.configuration)
         #expect(line(event) == "0 configured settings=\(settings)")
         #expect(event.text == "now \(settings)")

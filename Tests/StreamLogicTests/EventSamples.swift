@@ -61,7 +61,7 @@ enum EventSamples {
         counters.videoSource.capturedFrames = 95
         counters.videoSource.repeatedFrames = 1
         counters.videoSource.passes = 12
-        counters.audioSource.capturedFrames = 132_300
+        counters.audioSource.capturedSamples = 132_300
         counters.audioSource.driftPPM = 12.5
         counters.audioSource.peakDecibels = -3.25
         counters.audioSource.meanDecibels = -18

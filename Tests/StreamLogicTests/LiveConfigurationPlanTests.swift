@@ -1,7 +1,8 @@
 import Media
-import StreamLogic
 import StreamQuality
 import Testing
+
+@testable import StreamLogic
 
 /// What a wanted change means for the stream that runs.
 @Suite struct LiveConfigurationPlanTests {
@@ -16,7 +17,7 @@ import Testing
         encoder: VideoEncoderConfiguration? = nil
     ) throws -> LiveConfiguration.Plan {
         var wanted = present
-        for (name, value) in settings { try wanted.set(name, to: value) }
+        for (name, value) in settings { try wanted.apply(LiveConfiguration.Change(name, value)) }
         return present.plan(
             for: wanted,
             of: RunningStream(isLive: isLive, takesSampleRate: takesSampleRate, encoder: encoder ?? self.encoder),

@@ -50,7 +50,7 @@ private let best = VideoQuality.high3.bitrate
         #expect(result.point(at: 50)?.frameRate == VideoQuality.low1.frameRate)
     }
 
-    @Test func highStaysHighUnlessCrossingIsAllowed() {
+    @Test func highStaysHighUnlessATierSwitchIsAllowed() {
         let result = Simulation.high3(Self.script).run(seconds: 90)
         #expect(result.restarts.isEmpty)
         #expect(result.changes.allSatisfy { $0.change.to.videoQuality?.tier == .high })
@@ -58,7 +58,7 @@ private let best = VideoQuality.high3.bitrate
             result.point(at: 50)?.frameRate == VideoQuality.low1.frameRate, "the frame rate of the row it would be in")
     }
 
-    @Test func aCrossingIsOneCleanRestartEachWay() {
+    @Test func aTierSwitchIsOneCleanRestartEachWay() {
         var settings = QualitySettings(videoQuality: .high3, audioQuality: .high2)
         settings.tierSwitch = .restartStream
         let result = Simulation(Self.script, settings: settings).run(seconds: 110)

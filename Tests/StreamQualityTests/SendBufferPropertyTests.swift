@@ -14,7 +14,7 @@ import Testing
         var taken: [EncodedPacket] = []
         var dropped: [DroppedItem] = []
         var wantsKeyframe = false
-        var crossings: [SendBufferEvent] = []
+        var thresholdCrossings: [SendBufferEvent] = []
 
         /// Frames that do not wait any more.
         var settledFrameCount: Int {
@@ -27,7 +27,7 @@ import Testing
                 switch event {
                 case .droppedItems(let items): dropped += items
                 case .keyframeNeeded: wantsKeyframe = true
-                case .roseAboveHigh, .fellBelowLow: crossings.append(event)
+                case .roseAboveHigh, .fellBelowLow: thresholdCrossings.append(event)
                 default: break
                 }
             }
@@ -96,7 +96,7 @@ import Testing
             let times = run.taken.filter { $0.isVideo == kind }.map(\.decodeTime)
             #expect(times == times.sorted())
         }
-        for (first, second) in zip(run.crossings, run.crossings.dropFirst()) where first == .roseAboveHigh {
+        for (first, second) in zip(run.thresholdCrossings, run.thresholdCrossings.dropFirst()) where first == .roseAboveHigh {
             #expect(second == .fellBelowLow || second == .roseAboveHigh)
         }
     }

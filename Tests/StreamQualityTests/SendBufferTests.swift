@@ -87,7 +87,7 @@ import Testing
         #expect(buffer.duration == .seconds(1))
     }
 
-    @Test func eachCrossingIsReportedOnce() {
+    @Test func eachThresholdCrossingIsReportedOnce() {
         var buffer = SendBuffer()
         var script = MediaScript(keyframeInterval: 1_000)
         #expect(marks(fill(&buffer, from: &script, until: 2.36)) == [])

@@ -55,7 +55,7 @@ struct LinkScript: Sendable {
         return LinkScript(points)
     }
 
-    /// A link that loses packets: TCP halves its window at each loss and climbs back, so what it carries dips.
+    /// A link that loses packets: TCP halves its window at each loss and grows back, so what it carries dips.
     static func lossy(_ kilobits: Double, percent: Double, until end: Double, seed: UInt64) -> LinkScript {
         var random = SeededGenerator(seed: seed)
         var points: [(Double, Double)] = []

@@ -101,12 +101,9 @@ public final class ScriptedEncoder: PolledVideoEncoder {
         try arm()
     }
 
-    private func arm() throws {
-        if let first = inside.first { try timer.arm(at: first.due) } else { try timer.disarm() }
-    }
+    private func arm() throws { try timer.arm(at: inside.first?.due) }
 
     public func collect() throws -> [EncodedPacket] {
-        _ = timer.takeExpirations()
         let now = MonotonicClock.now()
         let isSilent = script.content.withLock { $0.isSilent }
         var packets: [EncodedPacket] = []

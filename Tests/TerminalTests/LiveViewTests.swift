@@ -38,7 +38,7 @@ struct LiveViewTests {
         let lines = shown(snapshot)
         #expect(lines[0] == " LIVE   server/live/***  1:15")
         #expect(lines[1].hasPrefix("  quality  Medium1 "))
-        #expect(lines[2].hasPrefix("  video    29.5 fps") && lines[2].hasSuffix(" of 30"))
+        #expect(lines[2].hasPrefix("  video     29.5 fps") && lines[2].hasSuffix(" of 30"))
         #expect(lines[3].hasPrefix("  bitrate    512 kbit/s"))
         #expect(lines[4].hasPrefix("  target     528 kbit/s"))
         #expect(lines[5] == "  link         ? kbit/s  never full so far")
@@ -52,7 +52,7 @@ struct LiveViewTests {
         var changed = snapshot
         changed.reason = .linkCarriesLess
         changed.linkEstimate = Bitrate(kilobitsPerSecond: 480)
-        changed.counters.audioSource.capturedFrames = 1
+        changed.counters.audioSource.capturedSamples = 1
         changed.counters.audioSource.peakDecibels = -6
         let lines = shown(changed)
         #expect(lines[1].hasSuffix("  (the link carries less than is sent)"))

@@ -166,7 +166,7 @@ func waitUntilReadable(_ stream: any ByteStream) throws {
         #expect(error.description.hasSuffix("no longer answers: nothing that was sent arrives"))
     }
 
-    @Test func noticesADeadPeer() throws {
+    @Test func detectsADeadPeer() throws {
         let error = try inNetworkNamespace { () -> TransportError? in
             var settings = TCPSettings()
             settings.userTimeout = .milliseconds(300)

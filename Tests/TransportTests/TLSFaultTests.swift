@@ -112,7 +112,7 @@ import Testing
         #expect(try receive(12, from: client) == Array("still whole\n".utf8))
     }
 
-    @Test(arguments: ["-tls1_2", "-tls1_3"]) func noticesADamagedRecord(option: String) throws {
+    @Test(arguments: ["-tls1_2", "-tls1_3"]) func detectsADamagedRecord(option: String) throws {
         let server = try TLSServer(certificate: "good", [option])
         let relay = try Relay(to: server.endpoint.port)
         let client = try connect(through: relay)

@@ -192,7 +192,7 @@ def test_a_hardware_encoder_takes_the_cameras_memory(board, vivid, nginx, settin
 
 
 def unbound_for_seconds(board, sender) -> list[dict]:
-    """Takes the camera of a live stream away and gives it back.
+    """Takes the camera of a live stream away and returns it.
 
     Returns the statuses since then; the stream has kept its one connection to its end."""
     sender.wait_for('"name":"status".*"sourceFrames":[1-9]', 40)

@@ -62,7 +62,7 @@ def test_a_dead_encoder_is_reported_and_restarts_the_machine_when_nothing_is_liv
     board.edit("board.json", description | {"restartForEncoder": True})
     # QEMU ends instead of restarting, as the tests ask it to.
     board.wait_for_end(90)
-    for reported in ("machineRestarting (2007): the hardware encoder is dead", "restart 1 of at most 1 an hour"):
+    for reported in ("machineRestarting (2007): the hardware encoder is dead", "restart 1 of at most 1 within an hour"):
         assert reported in board.console, f"{reported!r} is not among\n{board.console[-3000:]}"
 
     # The stream was stopped, and whatever starts at boot is not what anybody waits for. A press takes the hardware.

@@ -12,7 +12,7 @@ from encoder import SMALL, Publisher, Stream, assert_decodes, set_faults
 pytestmark = [pytest.mark.takes(minutes=5.5, processors=0.4), pytest.mark.paced]
 
 CAMERA = "v4l2:/dev/video0,size=640x360,format=NV12"
-LEND = ("--dimension 640x360", "--quality Medium1", "--adapt nothing")
+AS_CAPTURED = ("--dimension 640x360", "--quality Medium1", "--adapt nothing")
 HARDWARE, SOFTWARE = "v4l2:/dev/video11", "openh264"
 
 
@@ -38,7 +38,7 @@ def silences(publisher: Publisher, seconds: float) -> list[float]:
 def test_an_encoder_slower_than_the_camera_gives_even_frames(encoder, nginx, capsys, milliseconds, rates):
     """All of the camera's buffers are in it, and none comes back by a new frame: there is none without a free buffer."""
     set_faults(encoder, frame_ms=milliseconds)
-    stream = Publisher(encoder, nginx, f"pace{milliseconds}", *LEND, "--duration 14", source=CAMERA).finish(90)
+    stream = Publisher(encoder, nginx, f"pace{milliseconds}", *AS_CAPTURED, "--duration 14", source=CAMERA).finish(90)
     found = sorted(gaps(stream))
     rate = 1000 * len(found) / sum(found)
     report = stream.of("status")[-1]
@@ -56,7 +56,7 @@ def test_an_encoder_slower_than_the_camera_gives_even_frames(encoder, nginx, cap
 
 def test_frames_that_the_driver_cannot_read_are_copied_once(encoder, scattered_camera, nginx):
     """The import is refused with the first frame, which goes in all the same."""
-    stream = Publisher(encoder, nginx, "scattered", *LEND, "--duration 10", source=CAMERA).finish(90)
+    stream = Publisher(encoder, nginx, "scattered", *AS_CAPTURED, "--duration 10", source=CAMERA).finish(90)
     assert not {1103, 1104} & set(stream.codes)
     reports = stream.of("status")
     assert {report["encoder"] for report in reports} == {HARDWARE}
@@ -113,7 +113,7 @@ def test_an_encoder_that_stops_slowly_is_bridged_by_software(encoder, nginx, cap
     """The Pi's driver waits two seconds for what a stalled firmware has of either queue. Nothing else waits for that, and
     the hardware comes back when it has."""
     set_faults(encoder, stall_after=60, stall_opens=1, stop_ms=2000)
-    publisher = Publisher(encoder, nginx, "bridged", *LEND, source=CAMERA)
+    publisher = Publisher(encoder, nginx, "bridged", *AS_CAPTURED, source=CAMERA)
     publisher.wait_event(1104, 1, 60)
     publisher.wait_frames(publisher.frames + 60)
     stream = publisher.stop()
@@ -131,7 +131,7 @@ def test_an_encoder_that_stops_slowly_is_bridged_by_software(encoder, nginx, cap
 def test_firmware_that_was_silent_is_back_with_the_first_retry_and_no_retry_stops_the_video(encoder, nginx, capsys):
     """The driver keeps a flag from a component whose disabling was not answered: the next one gives nothing, and only
     closing that heals it. Software goes on through all of it."""
-    publisher = Publisher(encoder, nginx, "healed", *LEND, source=CAMERA)
+    publisher = Publisher(encoder, nginx, "healed", *AS_CAPTURED, source=CAMERA)
     publisher.wait_frames(60)
     set_faults(encoder, silent=1)
     publisher.wait_event(1103, 1, 40)
@@ -158,7 +158,7 @@ def test_firmware_that_was_silent_is_back_with_the_first_retry_and_no_retry_stop
 
 def test_a_retry_with_dead_firmware_does_not_stop_the_video(encoder, nginx):
     """Every opening fails after seconds, two at each retry, and software goes on beside them."""
-    publisher = Publisher(encoder, nginx, "dead", *LEND, source=CAMERA)
+    publisher = Publisher(encoder, nginx, "dead", *AS_CAPTURED, source=CAMERA)
     publisher.wait_frames(60)
     set_faults(encoder, silent=1)
     publisher.wait_event(1103, 2, 140)

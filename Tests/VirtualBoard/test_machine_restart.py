@@ -62,7 +62,7 @@ def test_when_software_fails_too_the_machine_restarts_and_the_stream_goes_on(pow
     board.run(EXHAUST)
     # QEMU ends instead of restarting, as the tests ask it to.
     board.wait_for_end(90)
-    for reported in ("failed (-1303)", "machineRestarting (2007)", "restart 1 of at most 3 an hour"):
+    for reported in ("failed (-1303)", "machineRestarting (2007)", "restart 1 of at most 3 within an hour"):
         assert reported in board.console, f"{reported!r} is not among\n{board.console[-3000:]}"
 
     # With memory again, and without that encoder.

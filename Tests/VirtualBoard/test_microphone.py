@@ -92,9 +92,9 @@ def test_the_hardwares_own_format_is_brought_to_the_streams(card, nginx, code, r
     samples = array.array("h", subprocess.run(command, capture_output=True, check=True, timeout=60).stdout)
     for side in (samples[0::2], samples[1::2]):
         middle = side[44_100 : 3 * 44_100]
-        crossings = [index for index, (a, b) in enumerate(zip(middle, middle[1:])) if a < 0 <= b]
+        zero_crossings = [index for index, (a, b) in enumerate(zip(middle, middle[1:])) if a < 0 <= b]
         # An emulated machine that stands still leaves gaps, and a coder's faint noise in them.
-        periods = [b - a for a, b in zip(crossings, crossings[1:]) if abs(b - a - 44_100 / frequency) < 5]
+        periods = [b - a for a, b in zip(zero_crossings, zero_crossings[1:]) if abs(b - a - 44_100 / frequency) < 5]
         assert len(periods) > frequency and abs(44_100 * len(periods) / sum(periods) - frequency) < 2
         assert 14_000 < max(middle) < 18_500
 

@@ -46,8 +46,8 @@ class Fault:
     healed_by_hand: str | None = None
 
     @property
-    def climbs(self) -> bool:
-        """Whether it moves the recovery: the next such fault is another one's neighbour else."""
+    def escalates(self) -> bool:
+        """Whether recovery goes a step further by it: the next such fault is another one's neighbour else."""
         return bool(self.events) or "stall_until_key" in self.parameters
 
 
@@ -130,7 +130,7 @@ class Judge:
         self.seconds: dict[str, list[float]] = defaultdict(list)
         # From when to when, by the program's clock.
         self.past: list[tuple[Fault, float, float]] = []
-        self.last_climb = float("-inf")
+        self.last_escalation = float("-inf")
         # Troubles that are left of this turn.
         self.due: list[str] = []
 
@@ -188,7 +188,7 @@ class Judge:
             set_faults(self.board, **{fault.healed_by_hand: 0})
         self._wait(is_answered, fault, before, fault.within)
         self.seconds[fault.name].append(time.monotonic() - injected)
-        if not fault.climbs:
+        if not fault.escalates:
             time.sleep(self.rng.uniform(0, 1))
         if fault.events[-1:] == [SOFTWARE]:
             # The hardware is opened once more beside software, and is to be refused then, too.
@@ -201,8 +201,8 @@ class Judge:
         assert not new or re.search(fault.reason, new[-1]["reason"]), f"{fault} was followed by {new}"
         self.measure()
         self.past.append((fault, start, self._measured("t")))
-        if fault.climbs:
-            self.last_climb = time.monotonic()
+        if fault.escalates:
+            self.last_escalation = time.monotonic()
 
     @staticmethod
     def _is_specified(codes: list[int], fault: Fault) -> bool:
@@ -220,7 +220,7 @@ class Judge:
 
     def refuse(self, fault: Fault) -> None:
         """To software."""
-        time.sleep(max(0, self.last_climb + RECOVERY + 1 - time.monotonic()))
+        time.sleep(max(0, self.last_escalation + RECOVERY + 1 - time.monotonic()))
         self.inject(fault)
 
     def fall(self, fault: Fault) -> None:
@@ -240,7 +240,7 @@ class Judge:
         (event,) = self.reported[before:]
         assert event["code"] == RESTARTED and "gives frames again" in event["reason"], event
         self.measure()
-        self.last_climb = time.monotonic()
+        self.last_escalation = time.monotonic()
 
     def mix(self, seconds: float, wanted: set[str] = frozenset()) -> None:
         """All troubles in one turn after another, each apart from the last, with silent faults between them; for longer
@@ -251,7 +251,7 @@ class Judge:
         times = itertools.cycle(FRAME_TIMES)
         while has_stalled or time.monotonic() < end or wanted - self.seconds.keys():
             set_faults(self.board, frame_ms=next(times))
-            if time.monotonic() - self.last_climb < RECOVERY + 1:
+            if time.monotonic() - self.last_escalation < RECOVERY + 1:
                 self.inject(self.rng.choice(silent(self.rng)))
             else:
                 kinds = {fault.name: fault for fault in troubles(self.rng, self.rate)}
@@ -282,7 +282,7 @@ def assert_keyframes(stream: Stream, judge: Judge) -> None:
         ends = [after for before, after, is_key in during if is_key and after - before > 0.9]
         silences = [gap for gap in during if gap[1] - gap[0] > 0.9]
         broken = [gap for gap in silences if not gap[2] and not any(0 <= gap[0] - end < 0.7 for end in ends)]
-        assert not fault.climbs or not broken, f"{fault.name}: a silence ended without a keyframe: {broken}"
+        assert not fault.escalates or not broken, f"{fault.name}: a silence ended without a keyframe: {broken}"
         slowest = min([rate for at, rate in rates if start - 2 < at < end + 2] or [30])
         missing = [gap for gap in during if gap[1] - gap[0] > 1.4 / slowest and gap[2]]
         assert missing or not fault.is_damage, f"{fault.name}: no keyframe where a frame was lost, {start} to {end} s"
@@ -313,8 +313,8 @@ def stop_and_judge(judge: Judge, capsys) -> None:
     assert RECONNECTING not in stream.codes and all(code >= 0 for code in stream.codes)
     assert_keyframes(stream, judge)
     assert_nobody_looks(stream)
-    climbs = [(start, end) for fault, start, end in judge.past if fault.climbs]
-    shares = assert_camera_goes_on(stream, climbs, judge.leases.count)
+    escalations = [(start, end) for fault, start, end in judge.past if fault.escalates]
+    shares = assert_camera_goes_on(stream, escalations, judge.leases.count)
     with capsys.disabled():
         print(f"  {len(shares)} times without trouble: {min(shares):.1%} to {max(shares):.1%} of the frames lost")
     assert_decodes(stream)

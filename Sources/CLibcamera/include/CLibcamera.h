@@ -118,7 +118,7 @@ int clibcamera_session_controls(clibcamera_session *session, clibcamera_control_
 // Sets a control from the next request on: `count` numbers, each in its range, four for each rectangle. -EINVAL when
 // the control takes another number of them. From any thread.
 int clibcamera_session_set_control(clibcamera_session *session, uint32_t id, const double *numbers, size_t count);
-// Stops, gives the camera back. No listener is called afterwards.
+// Stops, releases the camera. No listener is called afterwards.
 void clibcamera_session_close(clibcamera_session *session);
 
 #ifdef __cplusplus

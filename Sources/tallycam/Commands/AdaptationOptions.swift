@@ -1,6 +1,7 @@
 import LinuxIO
 import Media
 import MediaPipeline
+import StreamLogic
 import StreamQuality
 
 /// The command line's part of `QualitySettings`.
@@ -57,10 +58,11 @@ enum AdaptationOptions {
             audioQuality: media.audio.isNone ? nil : media.audioQuality)
         settings.sourceFrameRate = media.video.frameRate
         do throws(QualityError) {
-            if let policy = arguments["adapt"] { try settings.setPolicy(policy) }
-            settings.resize = resize
-            if let policy = arguments["resize"] { try settings.setResize(policy) }
-            if let range = arguments["bitrate"] { try settings.setBitrate(range) }
+            settings.resize = try arguments["resize"].map { text throws(QualityError) in
+                try ResizePolicy(named: text)
+            } ?? resize
+            if let policy = arguments["adapt"] { settings.policy = try AdaptationPolicy(named: policy) }
+            if let range = arguments["bitrate"] { settings.setBitrate(try BitrateChoice(parsing: range)) }
         } catch {
             throw CommandFailure.usage("--\(error)")
         }

@@ -5,7 +5,7 @@ import LinuxIO
 import Media
 import StreamLogic
 
-/// `tallycam capture`: takes frames and gives each back unread, as an encoder that takes DMABUF does.
+/// `tallycam capture`: takes frames and releases each unread, as an encoder that takes DMABUF does.
 func runCapture(_ arguments: [String]) throws -> ExitStatus {
     let usage = "tallycam capture --video SOURCE [--frames N] [--dimension WxH] [--fps N] [--save FILE]"
     let options = [

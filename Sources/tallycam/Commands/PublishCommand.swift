@@ -41,6 +41,7 @@ private final class LiveCommand {
     private let ends: Mailbox<(any Error)?>
     /// `nil` where standard input is no place of commands.
     private let input: StandardInputCommands?
+    private var transaction = ConfigurationTransaction()
 
     /// - Parameter takesCommands: on standard input, whatever it is; `nil` where media comes from there.
     init(takesCommands: Bool?, console: Console, view: StreamView) throws {
@@ -50,6 +51,10 @@ private final class LiveCommand {
         ends = try Mailbox()
         input = takesCommands.flatMap { StandardInputCommands(isAskedFor: $0, editsLines: console.hasTerminal) }
         signals = try SignalFD([SIGINT, SIGTERM, SIGUSR1])
+    }
+
+    private enum Waited: Int {
+        case signals, ends, input
     }
 
     func run(_ settings: sending PublishSettings) throws {
@@ -69,7 +74,7 @@ private final class LiveCommand {
             // Nothing tells that the terminal is released.
             let pause = input?.isInBackground == true ? Duration.milliseconds(250) : nil
             try poll(&entries, until: pause.map { MonotonicClock.now() + $0 })
-            if !entries[2].ready.isEmpty { takeLines() }
+            if !entries[Waited.input].ready.isEmpty { takeLines() }
             while let signal = signals.next() { signalled(signal) }
             end = ends.takeAll().first
         }
@@ -95,13 +100,24 @@ private final class LiveCommand {
     }
 
     private func takeLines() {
-        for line in input?.takeLines() ?? [] { commands.send(.line(line)) }
+        for action in (input?.takeLines() ?? []).flatMap({ transaction.lineReceived($0) }) {
+            switch action {
+            case .answer(let lines): for line in lines { console.note(line) }
+            case .refuse(let reason): console.emit(StreamEvent.refused(reason: reason))
+            case .command(.stop): stop("asked to stop")
+            case .command(let command): commands.send(command)
+            }
+        }
         view.typed(prompt: input?.prompt)
+    }
+
+    private func stop(_ reason: String) {
+        console.log("\(reason): ending the stream")
+        commands.send(.stop)
     }
 
     private func signalled(_ signal: Int32) {
         guard signal != SIGUSR1 else { return commands.send(.toggleMute) }
-        console.log(signal == SIGINT ? "interrupted: ending the stream" : "terminated: ending the stream")
-        commands.send(.stop)
+        stop(signal == SIGINT ? "interrupted" : "terminated")
     }
 }

@@ -11,6 +11,8 @@ extension ApplianceSettings {
         CommandLineOption("boot", takes: "DIRECTORY", help: "the boot partition with the JSON files (default /boot)"),
         CommandLineOption("state", takes: "DIRECTORY", help: "what must survive a power cut (default /state)"),
         CommandLineOption("network", takes: "DIRECTORY", help: "the system's network settings (default /run/network)"),
+        CommandLineOption(
+            "supplicant", takes: "DIRECTORY", help: "wpa_supplicant's control interface (default /run/wpa_supplicant)"),
         socketOption,
         CommandLineOption(
             "simulate-power",
@@ -25,6 +27,7 @@ extension ApplianceSettings {
         bootDirectory = arguments["boot"] ?? bootDirectory
         stateDirectory = arguments["state"] ?? stateDirectory
         networkDirectory = arguments["network"] ?? networkDirectory
+        supplicantDirectory = arguments["supplicant"] ?? supplicantDirectory
         socketPath = arguments["socket"] ?? socketPath
         simulatesPower = arguments.contains("simulate-power")
     }

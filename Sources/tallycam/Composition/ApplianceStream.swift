@@ -90,13 +90,13 @@ extension PublishSettings {
 
 extension FrameRotation {
     fileprivate init(_ device: DeviceDescription) {
-        let rotation: Rotation =
+        let angle: Angle =
             switch device.orientation {
             case .upright: .none
             case .clockwise90: .clockwise90
             case .upsideDown: .half
             case .clockwise270: .clockwise270
             }
-        self.init(rotation, isMirrored: device.mirrored)
+        self.init(angle, isMirrored: device.mirrored)
     }
 }

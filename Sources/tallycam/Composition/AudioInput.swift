@@ -47,8 +47,8 @@ enum AudioInput: AudioSourceChoice, Hashable {
         case .embedded(let source): return try source.open(sampleRate: sampleRate, stop: stop)
         case .alsa(let settings):
             let name = settings.device.isEmpty ? "the microphone" : "the microphone \(settings.device)"
-            return try MicrophoneSource(settings, sampleRate: sampleRate, stop: stop) { notice in
-                switch notice {
+            return try MicrophoneSource(settings, sampleRate: sampleRate, stop: stop) { event in
+                switch event {
                 case .interrupted(let reason): notify(.interrupted(.audio, source: name, reason: reason))
                 case .returned(let gap): notify(.returned(.audio, source: name, after: gap))
                 }

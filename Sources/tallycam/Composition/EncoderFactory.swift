@@ -173,7 +173,7 @@ struct EncoderFactory: VideoEncoderFactory {
         let video = "\(carried.size) at \(carried.frameRate.framesPerSecond) fps"
         guard needs.isVideoChosen else {
             if !isCarried { log("software encodes what this processor carries: \(video)") }
-            needs.inUse.name = EncoderInUse.software
+            needs.inUse.identity = .software
             return try SoftwareVideoEncoder(configuration, needs.output) { try BudgetedEncoder($0) }
         }
         if !isCarried { log("software may be too slow for the video asked for; this processor carries \(video)") }
@@ -181,7 +181,7 @@ struct EncoderFactory: VideoEncoderFactory {
     }
 
     private func software(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
-        needs.inUse.name = EncoderInUse.software
+        needs.inUse.identity = .software
         return try SoftwareVideoEncoder(configuration, needs.output) { try OpenH264Encoder(configuration: $0) }
     }
 }

@@ -163,13 +163,13 @@ static inline bool is_due(uint every, u32 number)
 /* component.c: how the calls of the driver end. */
 int component_create(struct context *ctx);
 int component_start(struct context *ctx, bool is_input);
-/* Gives every buffer of the queue back. */
+/* Returns every buffer of the queue. */
 void component_stop(struct context *ctx, bool is_input);
 void component_destroy(struct context *ctx);
 /* Whether a message to the component, if there is one, is answered; takes its time if not. */
 bool component_answers(const struct context *ctx);
 
-/* firmware.c: takes buffers from the queues and gives them back, in its own time. */
+/* firmware.c: takes buffers from the queues and returns them, in its own time. */
 void firmware_init(struct context *ctx);
 /* The queue of inputs, or of outputs, starts; the second one starts the encoder. */
 int firmware_start(struct context *ctx, bool is_input);

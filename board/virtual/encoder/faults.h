@@ -16,7 +16,7 @@
 	FAULT(headers_every, "every n-th frame is replaced by SPS and PPS alone")                                 \
 	FAULT(buffer_bytes, "the size of output buffers; a frame that is larger comes in several")                \
 	FAULT(stall_after, "take inputs and give nothing, not even them, from the n-th frame on")                 \
-	FAULT(swallow_after, "give inputs back and nothing else, from the n-th frame on")                         \
+	FAULT(swallow_after, "return inputs and nothing else, from the n-th frame on")                            \
 	FAULT(stall_until_key, "a stall ends when a keyframe is asked for")                                      \
 	FAULT(stop_ms, "how long stopping either queue takes after a stall: the Pi's driver waits 2 s")           \
 	FAULT(silent, "the firmware answers nothing: calls wait 3 s for each message, 2 s for buffers, and fail") \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The encoder itself. On a Pi it is the VideoCore's firmware: it is handed every
- * buffer at once, works on one frame after the other, and gives an input back when
+ * buffer at once, works on one frame after the other, and returns an input when
  * it has read it, the output later. Here it is a delayed work for each opening.
  */
 
@@ -205,7 +205,7 @@ static long step(struct context *ctx)
 			return wait;
 		if (frame->gives_output)
 			coder_run(ctx);
-		/* What takes no time gives its input back last. */
+		/* What takes no time returns its input last. */
 		if (faults.frame_ms)
 			return_input(ctx);
 	}

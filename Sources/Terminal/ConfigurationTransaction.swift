@@ -1,0 +1,91 @@
+import Media
+import StreamLogic
+import StreamQuality
+
+/// Reads commands for a live stream line by line, several changes of it as one transaction between `begin` and `commit`.
+///
+/// ```
+///              set: changes at once
+///            ┌────┐
+///            ▼    │   begin    ┌──────┐ set: noted
+///  ───────▶ idle ─┴──────────▶ open ──┴─┐
+///            ▲                  │  ▲────┘
+///            └──────────────────┘
+///       commit: all changes at once; cancel: none
+/// ```
+public struct ConfigurationTransaction: Sendable {
+    public enum Action: Hashable, Sendable {
+        /// Lines for the one who asked.
+        case answer([String])
+        /// Why the stream is not asked for anything.
+        case refuse(String)
+        /// For the stream.
+        case command(PublisherCommand)
+    }
+
+    /// Changes that wait for `commit`; `nil` outside a transaction.
+    private var noted: [LiveConfiguration.Change]?
+
+    public init() {}
+
+    public static let help = [
+        "set NAME VALUE [NAME VALUE...]   change settings, all of them at one keyframe",
+        "begin                            note what is set from here on, and change nothing yet",
+        "commit                           change what was noted, all of it at one keyframe",
+        "cancel                           forget what was noted",
+        "show                             the settings and their values",
+        "stop                             end the stream",
+        "help                             this list",
+        "Settings: quality NAME, audio-quality NAME, bitrate MIN,START,MAX (or SD, HD, FHD), fps N,",
+        "dimension WxH|NAME (with adapt restart), adapt nothing|seamless|restart,",
+        "keep-audio-quality on|off, mute on|off. quality brings its own bit rates; set bitrate after it.",
+    ]
+
+    /// - Returns: what to do, in this order; nothing for an empty line.
+    public mutating func lineReceived(_ line: String) -> [Action] {
+        let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" }).map(String.init)
+        guard let command = words.first else { return [] }
+        switch (command.lowercased(), words.count) {
+        case ("set", let count) where count >= 3 && count % 2 == 1: return [set(words.dropFirst())]
+        case ("set", _): return [.refuse("set takes names with values, as in: set quality Medium2 fps 15")]
+        case ("begin", 1): return [begin()]
+        case ("commit", 1): return [commit()]
+        case ("cancel", 1): return [cancel()]
+        case ("show", 1): return (noted.map { [Self.answer($0)] } ?? []) + [.command(.showConfiguration)]
+        case ("stop", 1): return [.command(.stop)]
+        case ("help", 1): return [.answer(Self.help)]
+        default: return [.refuse("there is no command \(quoted(line.prefix(60))); help lists them")]
+        }
+    }
+
+    private mutating func set(_ words: ArraySlice<String>) -> Action {
+        do throws(QualityError) {
+            let changes = try LiveConfiguration.Change.parsing(words)
+            guard let noted else { return .command(.apply(changes)) }
+            self.noted = noted + changes
+            return Self.answer(changes)
+        } catch {
+            return .refuse(error.description)
+        }
+    }
+
+    private static func answer(_ noted: [LiveConfiguration.Change]) -> Action { .answer(noted.map { "noted: \($0)" }) }
+
+    private mutating func begin() -> Action {
+        guard noted == nil else { return .refuse("a transaction is open already; commit or cancel ends it") }
+        noted = []
+        return .answer(["what is set from here on waits for commit"])
+    }
+
+    private mutating func commit() -> Action {
+        guard let noted else { return .refuse("there is nothing to commit; begin opens a transaction") }
+        self.noted = nil
+        return .command(.apply(noted))
+    }
+
+    private mutating func cancel() -> Action {
+        guard let noted else { return .refuse("there is nothing to cancel; begin opens a transaction") }
+        self.noted = nil
+        return .answer(["\(noted.count) changes are forgotten"])
+    }
+}

@@ -1,0 +1,89 @@
+import StreamLogic
+import Testing
+
+@testable import Terminal
+
+@Suite struct ConfigurationTransactionTests {
+    private typealias Action = ConfigurationTransaction.Action
+
+    /// The request for these changes, as pairs of name and value.
+    private func changes(_ words: String...) throws -> [Action] {
+        [.command(.apply(try LiveConfiguration.Change.parsing(words)))]
+    }
+
+    @Test func severalChangesAreOneTransaction() throws {
+        var transaction = ConfigurationTransaction()
+        #expect(transaction.lineReceived("begin") == [.answer(["what is set from here on waits for commit"])])
+        #expect(transaction.lineReceived("set quality medium2") == [.answer(["noted: quality Medium2"])])
+        #expect(transaction.lineReceived("set fps 15 mute on") == [.answer(["noted: fps 15", "noted: mute on"])])
+        let all = try changes("quality", "Medium2", "fps", "15", "mute", "on")
+        #expect(transaction.lineReceived("commit") == all)
+        // It is over.
+        #expect(try transaction.lineReceived("set fps 10") == changes("fps", "10"))
+    }
+
+    @Test func oneLineIsATransactionToo() throws {
+        var transaction = ConfigurationTransaction()
+        let actions = transaction.lineReceived("  set quality Low2  audio-quality Low1\r")
+        #expect(try actions == changes("quality", "Low2", "audio-quality", "Low1"))
+    }
+
+    @Test func aBadValueLeavesWhatWasNoted() throws {
+        var transaction = ConfigurationTransaction()
+        _ = transaction.lineReceived("begin")
+        _ = transaction.lineReceived("set fps 10")
+        #expect(refusal(transaction.lineReceived("set mute on quality none")) != nil)
+        #expect(try transaction.lineReceived("commit") == changes("fps", "10"))
+    }
+
+    @Test func cancelForgets() {
+        var transaction = ConfigurationTransaction()
+        _ = transaction.lineReceived("begin")
+        _ = transaction.lineReceived("set fps 10")
+        #expect(transaction.lineReceived("cancel") == [.answer(["1 changes are forgotten"])])
+        #expect(refusal(transaction.lineReceived("commit")) != nil)
+    }
+
+    private func refusal(_ actions: [Action]) -> String? {
+        guard actions.count == 1, case .refuse(let reason) = actions[0] else { return nil }
+        return reason
+    }
+
+    @Test(arguments: ["set", "set quality", "set quality Low1 fps", "begin now", "commit", "cancel", "foo", "SETT x y"])
+    func whatIsNoCommandIsRefused(line: String) {
+        var transaction = ConfigurationTransaction()
+        #expect(refusal(transaction.lineReceived(line)) != nil)
+    }
+
+    /// Refusals are events, which are kept: a publish URL that was typed in the wrong place is a secret.
+    @Test(arguments: [
+        "rtmp://host/live/hush-hush", "push rtmp://host/live/hush-hush", "set rtmp://host/live/hush-hush 1",
+        "set quality rtmp://host/live/hush-hush", "set audio-quality rtmp://host/live/hush-hush",
+        "set audio-quality High1@rtmp://host/live/hush-hush", "set bitrate rtmp://host/live/hush-hush",
+        "set fps RTMPS://host/live/hush-hush", "set dimension rtmp://host/live/hush-hush",
+        "set adapt rtmp://host/live/hush-hush", "set mute rtmp://host/live/hush-hush",
+        "set keep-audio-quality rtmp://host/live/hush-hush", "set rtmp://host/live/hush-hush",
+    ])
+    func aURLIsNotRepeated(line: String) throws {
+        for command in [[line], ["begin", line]] {
+            var transaction = ConfigurationTransaction()
+            let reason = try #require(refusal(command.reduce([]) { _, line in transaction.lineReceived(line) }))
+            #expect(!reason.contains("hush") && !reason.contains("host"), "\(reason)")
+        }
+    }
+
+    @Test func showNamesWhatIsNoted() {
+        var transaction = ConfigurationTransaction()
+        #expect(transaction.lineReceived("show") == [.command(.showConfiguration)])
+        _ = transaction.lineReceived("begin")
+        _ = transaction.lineReceived("set fps 10")
+        #expect(transaction.lineReceived("show") == [.answer(["noted: fps 10"]), .command(.showConfiguration)])
+    }
+
+    @Test func emptyLinesAreNothing() {
+        var transaction = ConfigurationTransaction()
+        #expect(transaction.lineReceived("  \t") == [])
+        #expect(transaction.lineReceived("stop") == [.command(.stop)])
+        #expect(transaction.lineReceived("help") == [.answer(ConfigurationTransaction.help)])
+    }
+}
