@@ -31,15 +31,10 @@ struct FrameSizing: Sendable {
         waitBeforeGrowth = tuning.waitBeforeGrowth
     }
 
-    /// The size that a stream starts with, or that one of another connection does.
-    func startingSize(of point: OperatingPoint, in ladder: FrameSizeLadder) -> FrameSize? {
-        guard isTooLarge(ladder.sizes.first, for: point) else { return ladder.sizes.first }
-        return best(for: point, in: ladder)
-    }
-
-    /// The size at a new bit rate: the present one, or a smaller one where that gives a pixel too little.
-    func shrunk(_ point: OperatingPoint, in ladder: FrameSizeLadder) -> FrameSize? {
-        guard isTooLarge(point.frameSize, for: point), let size = best(for: point, in: ladder),
+    /// The size at a new bit rate: the present one, or a smaller one where that gives a pixel too little. Who chose few bits for
+    /// a large frame has them: nothing shrinks before the rate is below the one that the stream started with.
+    func shrunk(_ point: OperatingPoint, in ladder: FrameSizeLadder, start: Bitrate) -> FrameSize? {
+        guard point.videoBitrate < start, isTooLarge(point.frameSize, for: point), let size = best(for: point, in: ladder),
             size.pixelCount < point.frameSize?.pixelCount ?? 0
         else { return point.frameSize }
         return size
@@ -49,14 +44,14 @@ struct FrameSizing: Sendable {
     /// - Parameters:
     ///   - isSteady: the link carries what is sent.
     ///   - isLimited: the link's limit is known; what comes near to it may be too much after all.
-    ///   - isAtTop: no higher rate is to come, and so no swing of it.
+    ///   - isAtTop: the rate is the highest that was chosen, and with it the stream's own size.
     /// - Returns: a larger size that has been affordable for long enough; else `nil`.
     mutating func growth(
         of point: OperatingPoint, in ladder: FrameSizeLadder, isSteady: Bool, isLimited: Bool, isAtTop: Bool,
         now: MediaTimestamp
     ) -> FrameSize? {
         guard let present = point.frameSize,
-            let size = best(for: point, in: ladder, margin: isAtTop ? 1 : tuning.growthMargin),
+            let size = isAtTop ? ladder.sizes.first : best(for: point, in: ladder, margin: tuning.growthMargin),
             size.pixelCount > present.pixelCount
         else {
             affordableSince = nil
@@ -69,8 +64,8 @@ struct FrameSizing: Sendable {
     }
 
     /// Whether the present size has been too large for so long that a restart is worth it.
-    mutating func isShrinkingDue(of point: OperatingPoint, now: MediaTimestamp) -> Bool {
-        guard isTooLarge(point.frameSize, for: point) else {
+    mutating func isShrinkingDue(of point: OperatingPoint, start: Bitrate, now: MediaTimestamp) -> Bool {
+        guard point.videoBitrate < start, isTooLarge(point.frameSize, for: point) else {
             neededSince = nil
             return false
         }
@@ -147,8 +142,8 @@ extension QualityController {
             return resized(to: point, .sizeFits, now: now)
         }
         if case .stalled = state { return [] }
-        guard settings.resize == .restart, sizing.isShrinkingDue(of: point, now: now) else { return [] }
-        point.frameSize = sizing.shrunk(point, in: ladder)
+        guard settings.resize == .restart, sizing.isShrinkingDue(of: point, start: settings.bitrateRange.start, now: now) else { return [] }
+        point.frameSize = sizing.shrunk(point, in: ladder, start: settings.bitrateRange.start)
         return resized(to: point, .sizeTooLarge, now: now)
     }
 

@@ -79,16 +79,10 @@ public struct QualityController: Sendable {
             QualityLadder.fitted(point, to: settings, tier: settings.videoQuality?.tier ?? .lowAndMedium), settings)
     }
 
-    /// The size that a stream has when it starts at this point.
+    /// With the size that the stream was asked for, where it has any.
     static func sized(_ point: OperatingPoint, _ settings: QualitySettings) -> OperatingPoint {
         var point = point
-        guard let ladder = settings.frameSizes, point.videoQuality != nil else {
-            point.frameSize = nil
-            return point
-        }
-        point.frameSize =
-            settings.mayResize
-            ? FrameSizing(settings.tuning).startingSize(of: point, in: ladder) : ladder.sizes.first
+        point.frameSize = point.videoQuality == nil ? nil : settings.frameSizes?.sizes.first
         return point
     }
 
@@ -234,7 +228,7 @@ public struct QualityController: Sendable {
         let old = operatingPoint
         var point = point
         if settings.resize == .seamless, reason != .settingsChanged, let ladder = settings.frameSizes {
-            point.frameSize = sizing.shrunk(point, in: ladder)
+            point.frameSize = sizing.shrunk(point, in: ladder, start: settings.bitrateRange.start)
         }
         guard point != old else { return [] }
         operatingPoint = point

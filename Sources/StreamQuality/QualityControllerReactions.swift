@@ -247,7 +247,7 @@ extension QualityController {
         guard operatingPoint.videoQuality != nil else { return [] }
         let isCorrected = monitor.measured(measurement, wanted: operatingPoint.videoBitrate)
         if monitor.skippedShare > tuning.toleratedSkipsOfSize, settings.resize == .seamless, settings.mayResize,
-            let ladder = settings.frameSizes,
+            operatingPoint.videoBitrate < settings.bitrateRange.start, let ladder = settings.frameSizes,
             let smaller = sizing.encoderSkips(
                 at: operatingPoint, upTo: settings.bitrateRange.maximum, in: ladder)
         {

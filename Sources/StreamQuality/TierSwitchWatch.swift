@@ -70,7 +70,10 @@ extension QualityController {
         if wanted == .high { point.videoBitrate = VideoQuality.high1.bitrate }
         point = QualityLadder.fitted(point, to: settings, tier: wanted)
         // What needs a restart anyway comes with this one.
-        if settings.mayResize { point = Self.sized(point, settings) }
+        if settings.mayResize, let ladder = settings.frameSizes {
+            point.frameSize = sizing.shrunk(
+                Self.sized(point, settings), in: ladder, start: settings.bitrateRange.start)
+        }
         let report = move(to: point, .tierSwitched, now: now).filter {
             if case .reportChange = $0 { true } else { false }
         }

@@ -18,12 +18,12 @@ extension LiveConfiguration {
 @Suite struct LiveConfigurationTests {
     @Test func eachSettingIsTakenAsTheCommandLineTakesIt() throws {
         let configuration = try present.setting(
-            "quality medium2 audio-quality High1@48000 bitrate 200,600,900 FPS 20 dimension 720p adapt restart "
+            "quality medium2 audio-quality High1@48000 bitrate 200,600,900 FPS 20 dimension 720p adapt restart resize restart "
                 + "keep-audio-quality on mute ON")
         #expect(
             configuration.lines == [
                 "quality Medium2", "audio-quality High1@48000", "bitrate 200,600,900", "fps 20", "dimension 1280x720",
-                "adapt restart", "keep-audio-quality on", "mute on",
+                "adapt restart", "resize restart", "keep-audio-quality on", "mute on",
             ])
         // What it shows is what it takes.
         #expect(try present.setting(configuration.lines.joined(separator: " ")) == configuration)
