@@ -1,9 +1,12 @@
 """What ffmpeg's decoders say about a file, and clips to publish."""
 
+import itertools
 import subprocess
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+
+import flv
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,17 @@ def decode(path: Path) -> Decoded:
     if run.returncode != 0:
         complaints += f"\nffmpeg ended with status {run.returncode}"
     return Decoded(counts["video"], counts["audio"], complaints.strip())
+
+
+def frame_sizes(path: Path) -> list[tuple[str, int]]:
+    """The sizes of the decoded frames, in their order, and how many in a row have each: `[("640x360", 60), ...]`."""
+    run = subprocess.run(
+        ["ffprobe", "-v", "quiet", "-select_streams", "v", "-show_entries", "frame=width,height", "-of", "csv=p=0:s=x", str(path)],
+        capture_output=True, text=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    # Frames with side data have an empty field for it.
+    sizes = [line.rstrip("x") for line in run.stdout.split()]
+    return [(size, len(list(frames))) for size, frames in itertools.groupby(sizes)]
 
 
 def run_ffmpeg(*arguments) -> None:
@@ -79,4 +93,25 @@ def make_encoded_flv(path: Path, seconds: int = 4) -> Path:
         "-c:v", "libx264", "-preset", "ultrafast", "-bf", 0, "-g", 60, "-pix_fmt", "yuv420p",
         "-c:a", "aac", "-b:a", "128k", "-ac", 2, path,
     )  # fmt: skip
+    return path
+
+
+def make_resized_flv(path: Path, sizes: list[str], seconds: int = 2, has_audio: bool = True) -> Path:
+    """What an encoder writes whose size is changed: each part has a sequence header of its own and starts with a keyframe.
+    At 30 fps, with a keyframe every second; the audio is of one piece."""
+    tags = []
+    for number, size in enumerate(sizes):
+        part = path.with_name(f"{path.stem}-{number}.flv")
+        run_ffmpeg(
+            "-f", "lavfi", "-i", f"testsrc2=s={size}:r=30:d={seconds}", "-c:v", "libx264", "-preset", "ultrafast",
+            "-bf", 0, "-g", 30, "-pix_fmt", "yuv420p", part,
+        )  # fmt: skip
+        start = 1000 * seconds * number
+        video = [tag for tag in flv.read_tags(part) if tag.kind == flv.VIDEO and not tag.is_video_end]
+        tags += [flv.Tag(tag.kind, tag.timestamp + start, tag.body) for tag in video]
+    if has_audio:
+        tone = path.with_name(f"{path.stem}-tone.flv")
+        run_ffmpeg("-f", "lavfi", "-i", f"sine=440:r=44100:d={seconds * len(sizes)}", "-c:a", "aac", "-b:a", "64k", tone)
+        tags += [tag for tag in flv.read_tags(tone) if tag.kind == flv.AUDIO]
+    flv.write_tags(path, sorted(tags, key=lambda tag: tag.timestamp))
     return path

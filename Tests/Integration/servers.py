@@ -19,6 +19,8 @@ rtmp {{
     application live {{
       live on; sync 0; wait_key off; wait_video off;
       record all; record_path "{directory}/recordings"; record_unique {unique}; record_suffix .flv;
+      hls {hls}; hls_path "{directory}/hls"; hls_fragment 1s; hls_playlist_length 10m; hls_cleanup off;
+      {directives}
     }}
   }}
 }}
@@ -50,8 +52,12 @@ def is_listening(port: int, process: Process) -> bool:
 class NginxRTMP:
     """nginx, recording each stream of the application `live` into an FLV of its own."""
 
-    def __init__(self, children: Children, host: str = "127.0.0.1", prefix: tuple = (), unique: bool = False):
-        """`prefix` is a command that runs nginx; with `unique` every connection has a recording of its own."""
+    def __init__(
+        self, children: Children, host: str = "127.0.0.1", prefix: tuple = (), unique: bool = False,
+        hls: bool = False, directives: str = "",
+    ):  # fmt: skip
+        """`prefix` is a command that runs nginx; with `unique` every connection has a recording of its own; `directives` are
+        more of nginx' for the application."""
         self.host = host
         self.prefix = prefix
         self.children = children
@@ -62,8 +68,9 @@ class NginxRTMP:
         self.configuration = children.directory / "nginx.conf"
         self.configuration.write_text(
             NGINX_CONFIGURATION.format(
-                directory=self.directory, host=host, port=self.port, unique="on" if unique else "off"
-            )
+                directory=self.directory, host=host, port=self.port, unique="on" if unique else "off",
+                hls="on" if hls else "off", directives=directives,
+            )  # fmt: skip
         )
         self.start()
 
@@ -75,6 +82,10 @@ class NginxRTMP:
 
     def url(self, name: str) -> str:
         return f"rtmp://{self.host}:{self.port}/live/{name}"
+
+    def playlist(self, name: str) -> Path:
+        """The HLS playlist of a stream: complete once `recording` has returned, as nginx ends its HLS first."""
+        return self.directory / "hls" / f"{name}.m3u8"
 
     def all_recordings(self) -> list[Path]:
         """In the order they were started."""

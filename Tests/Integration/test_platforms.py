@@ -3,7 +3,6 @@
 import itertools
 import json
 
-import flv
 import media
 import pytest
 from scenarios import SMALL, FaultyReceiver
@@ -91,21 +90,9 @@ def test_a_disabled_stream_is_not_published(children, tmp_path):
 
 @pytest.fixture(scope="module")
 def resized_flv(tmp_path_factory):
-    """Two seconds of one size, then two of another, as an encoder writes that is set to another size; no audio."""
-    directory = tmp_path_factory.mktemp("resized")
-    tags = []
-    for number, size in enumerate(["416x234", "640x360"]):
-        path = directory / f"{size}.flv"
-        media.run_ffmpeg(
-            "-f", "lavfi", "-i", f"testsrc2=s={size}:r=30:d=2", "-c:v", "libx264", "-preset", "ultrafast",
-            "-bf", 0, "-g", 60, "-pix_fmt", "yuv420p", path,
-        )  # fmt: skip
-        for tag in flv.read_tags(path):
-            if tag.kind == flv.VIDEO and not tag.is_video_end:
-                tags.append(flv.Tag(tag.kind, tag.timestamp + 2000 * number, tag.body))
-    path = directory / "resized.flv"
-    flv.write_tags(path, tags)
-    return path
+    """Two seconds of one size, then two of another; no audio."""
+    path = tmp_path_factory.mktemp("resized") / "resized.flv"
+    return media.make_resized_flv(path, ["416x234", "640x360"], has_audio=False)
 
 
 @pytest.mark.parametrize("host", [TWITCH, "localhost"])

@@ -1,9 +1,28 @@
 # shellcheck shell=bash
-# What the scripts share that make root file systems for the virtual boards. Sourced by them, in the build root; what they
-# keep by its recipe has this file in the recipe.
+# What the scripts share that make root file systems. Sourced by them, in the build root; what they keep by its recipe has
+# this file in the recipe.
 
 # words FILE: what it lists, without its comments.
 words() { sed 's/#.*//' "$1"; }
+
+# configure_apt FOLDER ARCHITECTURE ARCHIVES: writes FOLDER/apt.conf, with which apt takes packages of that architecture with
+# all that they need, whatever is installed here, and keeps their files in ARCHIVES. FOLDER/no-status has none of them.
+configure_apt() {
+    mkdir -p "$1/no-status" "$3/partial"
+    : > "$1/no-status/status"
+    cat > "$1/apt.conf" <<CONF
+APT::Architecture "$2";
+#clear APT::Architectures;
+APT::Architectures { "$2"; };
+APT::Install-Recommends "false";
+APT::Sandbox::User "root";
+Acquire::Retries "5";
+Dir::State::status "$1/no-status/status";
+Dir::Cache::archives "$3";
+Dir::Cache::pkgcache "";
+Dir::Cache::srcpkgcache "";
+CONF
+}
 
 # download_packages CONFIG NOWHERE PACKAGE...: Debian's packages and all that they need, into the folder that apt's
 # configuration names. Prints the names of all their files; NOWHERE is a folder that has none of them.

@@ -1,0 +1,119 @@
+"""Chromium without a screen, which plays files on a page of ours (player.html) and tells how that went."""
+
+import functools
+import json
+import subprocess
+import threading
+from dataclasses import dataclass
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from processes import Children
+from tallycam import CHECKOUT
+
+# In namespaces of its own: all of its processes end with the first. Its sandbox asks for more than a chroot has.
+ENTER = """
+set -eu
+root=$1; shift
+for directory in sys dev; do mount --rbind "/$directory" "$root/$directory"; done
+mount -t proc proc "$root/proc"
+mount --bind "$PWD" "$root/tmp"
+exec env HOME=/tmp chroot "$root" /usr/lib/chromium/chromium --headless=new --no-sandbox --disable-gpu --no-first-run \\
+    --disable-background-networking --disable-component-update --autoplay-policy=no-user-gesture-required \\
+    --user-data-dir=/tmp/profile "$@"
+"""
+
+
+@dataclass(frozen=True)
+class Played:
+    """What the video element went through until it ended or failed."""
+
+    sizes: list[str]  # of the video, each as it changed to it
+    frames: int  # decoded
+    seconds: float
+    error: str | None
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file for a SourceBuffer, and the second of the stream that its timestamps count from."""
+
+    path: Path
+    start: float = 0
+
+
+def play_address(children: Children, path: Path) -> Played:
+    """A file, or a playlist beside its segments, as the video element's address."""
+    return _play(children, path.parent, {"address": path.name})
+
+
+def play_parts(children: Children, mime_type: str, parts: list[Part]) -> Played:
+    """Files of one folder through Media Source Extensions, appended in their order."""
+    files = [{"name": part.path.name, "start": part.start} for part in parts]
+    return _play(children, parts[0].path.parent, {"type": mime_type, "files": files})
+
+
+def _play(children: Children, folder: Path, playing: dict, timeout: float = 60) -> Played:
+    page = _Page(folder, playing)
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Handler, page)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/player.html"
+        unshare = ["unshare", "--mount", "--propagation", "unchanged", "--pid", "--fork", "--kill-child"]
+        browser = children.start("chromium", [*unshare, "sh", "-c", ENTER, "sh", _browser_root(), address])
+        try:
+            browser.wait_until(page.is_over.is_set, timeout, "report of the player")
+        finally:
+            server.shutdown()
+            browser.kill()
+    return Played(**page.report)
+
+
+@functools.cache
+def _browser_root() -> str:
+    """Made by the first test that needs it on this machine."""
+    run = subprocess.run([CHECKOUT / "scripts/browser-root"], stdout=subprocess.PIPE, text=True, check=True, timeout=900)
+    return run.stdout.strip()
+
+
+class _Page:
+    """The player, what it is to play, and what it said in the end."""
+
+    def __init__(self, folder: Path, playing: dict):
+        self.folder = folder
+        self.playing = playing
+        self.report: dict = {}
+        self.is_over = threading.Event()
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    extensions_map = {".m3u8": "application/vnd.apple.mpegurl", ".ts": "video/mp2t", ".mp4": "video/mp4"}
+
+    def __init__(self, page: _Page, *arguments):
+        self.page = page
+        super().__init__(*arguments, directory=str(page.folder))
+
+    def do_GET(self):
+        match self.path:
+            case "/player.html":
+                self._answer("text/html", Path(__file__).with_name("player.html").read_bytes())
+            case "/playing.json":
+                self._answer("application/json", json.dumps(self.page.playing).encode())
+            case _:
+                super().do_GET()
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self._answer("text/plain", b"")
+        if not self.page.is_over.is_set():
+            self.page.report = json.loads(body)
+            self.page.is_over.set()
+
+    def _answer(self, content_type: str, body: bytes):
+        self.send_response(200)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Nothing: the browser's own messages are kept."""

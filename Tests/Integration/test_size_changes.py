@@ -1,0 +1,132 @@
+"""A frame size that changes inside a stream, as `publish --from-flv` sends it: what the servers and players that are here
+make of it (docs/services.md). ffplay is not among them: its demuxers and its decoder are ffmpeg's."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import flv
+import hls
+import media
+import pytest
+from processes import Children, Process
+from recording import Recording
+from servers import NginxRTMP
+from tallycam import TALLYCAM, Receiver
+
+pytestmark = pytest.mark.takes(minutes=0.4, processors=0.3)
+
+SIZES = ["640x360", "320x176", "640x360"]
+SECONDS = 3
+PARTS = [(size, SECONDS * 30) for size in SIZES]
+FRAMES = sum(count for _, count in PARTS)
+
+
+@dataclass
+class Published:
+    """One stream of three sizes, and everything that has become of it."""
+
+    sent: Path
+    recording: Recording
+    subscribed: Path
+    joined: Path
+    pushed: Recording
+    playlist: Path
+
+
+@pytest.fixture(scope="module")
+def resized_flv(tmp_path_factory):
+    return media.make_resized_flv(tmp_path_factory.mktemp("resized") / "resized.flv", SIZES, SECONDS)
+
+
+@pytest.fixture(scope="module")
+def published(module_children, resized_flv):
+    """At the pace of its timestamps, as a live stream."""
+    receiver = Receiver(module_children)
+    nginx = NginxRTMP(module_children, hls=True, directives=f"push {receiver.url('x').removesuffix('/x')};")
+    subscriber = subscribe(module_children, nginx, "subscribed")
+    subscriber.wait_until(lambda: "play: name='x'" in nginx.log, 5, "subscription")
+    publisher = module_children.start("publish", [TALLYCAM, "publish", "--from-flv", resized_flv, "--url", nginx.url("x")])
+    # Of a second each: it is the second part's turn.
+    publisher.wait_until(lambda: len(hls.segments(nginx.playlist("x"))) == SECONDS, 10, "segments of the first part")
+    late = subscribe(module_children, nginx, "joined")
+    assert publisher.wait(20) == 0, publisher.report()
+    recording = nginx.recording("x")
+    # To those who play it, a stream never ends; the connection does.
+    nginx.process.interrupt_and_wait()
+    assert [process.wait(10) for process in (subscriber, late)] == [0, 0]
+    return Published(
+        sent=resized_flv,
+        recording=Recording(recording),
+        subscribed=module_children.directory / "subscribed.flv",
+        joined=module_children.directory / "joined.flv",
+        pushed=Recording(receiver.recording()),
+        playlist=nginx.playlist("x"),
+    )
+
+
+def subscribe(children: Children, nginx: NginxRTMP, name: str) -> Process:
+    """ffmpeg as a subscriber until nginx ends; what it got is in NAME.flv."""
+    return children.start(name, ["ffmpeg", "-v", "error", "-i", nginx.url("x"), "-c", "copy", "-copyts", f"{name}.flv"])
+
+
+def frames_of(tags: list[flv.Tag]) -> list[flv.Tag]:
+    return [tag for tag in tags if tag.is_frame or tag.is_audio]
+
+
+def assert_decodes(path: Path) -> None:
+    """Every frame, in its size, without a word of a decoder's."""
+    assert media.frame_sizes(path) == PARTS
+    decoded = media.decode(path)
+    assert (decoded.complaints, decoded.frames) == ("", FRAMES)
+
+
+def test_the_file_itself_decodes(resized_flv):
+    assert_decodes(resized_flv)
+    assert len([tag for tag in flv.read_tags(resized_flv) if tag.is_video_header]) == len(SIZES)
+
+
+def test_nginx_records_it_whole(published):
+    assert_decodes(published.recording.path)
+    assert frames_of(published.recording.tags) == frames_of(flv.read_tags(published.sent))
+
+
+def test_a_subscriber_gets_every_frame(published):
+    assert_decodes(published.subscribed)
+
+
+def test_who_joins_after_the_change_sees_the_present_size(published):
+    headers = [flv.sps_of_header(tag) for tag in flv.read_tags(published.joined) if tag.is_video_header]
+    assert [f"{header.width}x{header.height}" for header in headers] == SIZES[1:]
+    assert media.frame_sizes(published.joined)[-1] == PARTS[2]
+
+
+def test_nginx_pushes_it_to_the_next_server(published):
+    pushed = frames_of(published.pushed.tags)
+    # nginx connects to it when the stream starts, and sends what comes from then on.
+    assert len(pushed) > len(frames_of(flv.read_tags(published.sent))) * 0.8
+    assert pushed == frames_of(flv.read_tags(published.sent))[-len(pushed) :]
+    assert media.frame_sizes(published.pushed.path)[-2:] == PARTS[1:]
+
+
+def test_every_hls_segment_has_one_size(published):
+    sizes = [media.frame_sizes(segment) for segment in hls.segments(published.playlist)]
+    assert sizes == [[(size, 30)] for size in SIZES for _ in range(SECONDS)]
+
+
+def test_ffmpeg_reads_the_hls_playlist_whole(published):
+    assert_decodes(hls.whole(published.playlist))
+
+
+def test_gstreamer_follows(children, resized_flv):
+    """flvdemux and h264parse announce the new size, and the decoder gives frames of it."""
+    player = children.run("gst-launch", [
+        "gst-launch-1.0", "--verbose", "filesrc", f"location={resized_flv}", "!", "flvdemux", "!", "h264parse", "!",
+        "openh264dec", "!", "video/x-raw,format=I420", "!", "fakesink", "name=sink", "silent=false",
+    ])  # fmt: skip
+    assert player.child.returncode == 0, player.report()
+    caps = re.findall(r"sink\.GstPad:sink: caps = video/x-raw.*?width=\(int\)(\d+), height=\(int\)(\d+)", player.stdout)
+    assert [f"{width}x{height}" for width, height in caps] == SIZES
+    # Three bytes for each two pixels.
+    expected = [int(width) * int(height) * 3 // 2 for width, height in caps for _ in range(SECONDS * 30)]
+    assert [int(size) for size in re.findall(r"chain +\*+ \(sink:sink\) \((\d+) bytes", player.stdout)] == expected
