@@ -86,7 +86,8 @@ extension Duration {
     /// "an hour", "90 minutes": whole minutes, and hours where those are whole.
     var inWords: String {
         let minutes = Int(inSeconds / 60)
-        let (count, unit, one) = minutes % 60 == 0 ? (minutes / 60, "hours", "an hour") : (minutes, "minutes", "a minute")
+        let (count, unit, one) =
+            minutes % 60 == 0 ? (minutes / 60, "hours", "an hour") : (minutes, "minutes", "a minute")
         return count == 1 ? one : "\(count) \(unit)"
     }
 }

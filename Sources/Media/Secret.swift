@@ -12,7 +12,9 @@ public struct Secret: Hashable, Sendable {
 /// where it was typed in the wrong place, only the scheme is left.
 public func quoted(_ typed: some StringProtocol) -> String {
     let bytes = typed.utf8
-    guard let mark = bytes.indices.first(where: { bytes[$0...].starts(with: "://".utf8) }) else { return "\"\(typed)\"" }
+    guard let mark = bytes.indices.first(where: { bytes[$0...].starts(with: "://".utf8) }) else {
+        return "\"\(typed)\""
+    }
     return "\"\(typed[..<mark])://***\""
 }
 

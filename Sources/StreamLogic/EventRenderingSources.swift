@@ -32,7 +32,8 @@ extension PublishCounters {
             ("sourceDecoded", .integer(video.decodedFrames)), ("sourceRotated", .integer(video.rotatedFrames)),
             ("sourceConverted", .integer(conversions)), ("sourcePasses", .integer(video.passes + conversions)),
             ("sourceMapped", .integer(video.mappedFrames)), ("sourceInterruptions", .integer(video.interruptions)),
-            ("audioSamples", .integer(audioSource.capturedSamples)), ("audioSilent", .integer(audioSource.silentSamples)),
+            ("audioSamples", .integer(audioSource.capturedSamples)),
+            ("audioSilent", .integer(audioSource.silentSamples)),
             ("audioOverruns", .integer(audioSource.overruns)),
             ("audioInterruptions", .integer(audioSource.interruptions)),
         ]

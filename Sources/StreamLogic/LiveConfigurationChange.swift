@@ -45,7 +45,7 @@ extension LiveConfiguration.Change {
         case .quality: self = .quality(try VideoQuality(named: value))
         case .audioQuality: self = .audioQuality(try AudioQuality(named: value))
         case .bitrate: self = .bitrate(try BitrateChoice(parsing: value))
-        case .framesPerSecond: self = .frameRate(try Self.frameRate(setting, value))
+        case .framesPerSecond: self = .frameRate(try Self.frameRate(value))
         case .dimension: self = .dimension(try VideoDimension(parsing: value))
         case .policy: self = .policy(try AdaptationPolicy(named: value))
         case .resize: self = .resize(try ResizePolicy(named: value))
@@ -62,10 +62,9 @@ extension LiveConfiguration.Change {
         return changes
     }
 
-    private static func frameRate(_ setting: LiveConfiguration.Setting, _ value: String) throws(QualityError) -> FrameRate {
+    private static func frameRate(_ value: String) throws(QualityError) -> FrameRate {
         guard let rate = Int(value), (1...60).contains(rate) else {
-            throw .unusableValue(
-                setting: setting.rawValue, value: value, rule: "is a whole number of frames a second, 1 to 60")
+            throw .unusableValue(setting: "fps", value: value, rule: "is a whole number of frames a second, 1 to 60")
         }
         return FrameRate(framesPerSecond: rate)
     }

@@ -102,7 +102,9 @@ private func waitForEver(_ release: EventFD) {
             isReleased.store(true, ordering: .releasing)
             release.signal()
         }
-        let wasReleased = try NodeOccupancy.call(of: path, timeout: .seconds(5)) { isReleased.load(ordering: .acquiring) }
+        let wasReleased = try NodeOccupancy.call(of: path, timeout: .seconds(5)) {
+            isReleased.load(ordering: .acquiring)
+        }
         helper.join()
         #expect(wasReleased)
         #expect(try isSignalled(closed))

@@ -96,7 +96,8 @@ import Testing
             let times = run.taken.filter { $0.isVideo == kind }.map(\.decodeTime)
             #expect(times == times.sorted())
         }
-        for (first, second) in zip(run.thresholdCrossings, run.thresholdCrossings.dropFirst()) where first == .roseAboveHigh {
+        for (first, second) in zip(run.thresholdCrossings, run.thresholdCrossings.dropFirst())
+        where first == .roseAboveHigh {
             #expect(second == .fellBelowLow || second == .roseAboveHigh)
         }
     }
