@@ -53,11 +53,12 @@ public final class FallbackEncoder: VideoEncoder {
     /// - Parameters:
     ///   - path: of the hardware's node.
     ///   - layout, memoryKind: of the frames to come.
+    ///   - scalingDevice: scales them for the hardware where their size is another one.
     /// - Throws: what opening the hardware threw; a `StreamFailure` when software does not open either.
     public init(
         path: String, configuration: VideoEncoderConfiguration, layout: FrameLayout,
-        memoryKind: FrameMemoryKind, inUse: EncoderInUse, output: VideoOutput, reports: Mailbox<TrackEvent>,
-        opening: Opening, openHardware: @escaping HardwareOpening
+        memoryKind: FrameMemoryKind, scalingDevice: ScalingDevice? = nil, inUse: EncoderInUse, output: VideoOutput,
+        reports: Mailbox<TrackEvent>, opening: Opening, openHardware: @escaping HardwareOpening
     ) throws {
         self.path = path
         self.configuration = configuration
@@ -67,7 +68,7 @@ public final class FallbackEncoder: VideoEncoder {
         self.inUse = inUse
         self.output = output
         self.reports = reports
-        scaling = FrameScaling(to: configuration.size)
+        scaling = FrameScaling(to: configuration.size, by: scalingDevice)
         let now = MonotonicClock.now()
         switch opening {
         case .now:
@@ -85,18 +86,21 @@ public final class FallbackEncoder: VideoEncoder {
         }
     }
 
-    // The thread keeps the encoder until it is asked to close it.
-    deinit { hardware?.thread.close() }
+    // The threads keep encoder and scaler until they are asked to close them.
+    deinit {
+        hardware?.thread.close()
+        scaling.close()
+    }
 
     /// - Throws: when there is no thread for it.
     private func startHardware() throws {
         let source = output.makeSource()
         // Frames that are scaled or converted first come in the scaler's layout and memory.
-        let isAsIs = isTakenAsIs(layout)
-        let given = isAsIs ? layout : FrameLayout(packed: .i420, size: configuration.size)
-        let (configuration, kind, open) = (configuration, isAsIs ? memoryKind : .pooled, openHardware)
+        let (configuration, layout, kind, open) = (configuration, layout, memoryKind, openHardware)
+        let scaled = isTakenAsIs(layout) ? nil : scaling.start(for: layout, kind)
         let thread = try ThreadedEncoder(path: path, output: source.output) {
-            try open(configuration, given, kind)
+            let given = scaled?() ?? (layout: layout, memory: kind)
+            return try open(configuration, given.layout, given.memory)
         }
         hardware = Hardware(thread: thread, source: source)
     }
@@ -133,10 +137,12 @@ public final class FallbackEncoder: VideoEncoder {
         guard recovery.feedsHardware, let hardware else { return }
         if output.takeKeyframeWish() { hardware.thread.requestKeyframe() }
         do {
-            hardware.thread.submit(isTakenAsIs(frame.layout) ? frame : try scaling.scale(frame))
+            let fitting = isTakenAsIs(frame.layout) ? frame : try scaling.scale(frame)
+            if let fitting { hardware.thread.submit(fitting) }
         } catch {
             try perform(recovery.hardwareFailed(reason: "\(error)", now: MonotonicClock.now()))
         }
+        if let note = scaling.takeNote() { reports.send(.encoderNote(note)) }
     }
 
     /// Tells the recovery what has become of the hardware since the last frame.
@@ -249,6 +255,7 @@ public final class FallbackEncoder: VideoEncoder {
     public func finish() throws {
         if !recovery.usesSoftware { hardware?.thread.finish() }
         forgetHardware()
+        scaling.close()
         earlierConversions += software?.encoder.conversionCount ?? 0
         software = nil
     }

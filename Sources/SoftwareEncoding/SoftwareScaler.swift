@@ -9,7 +9,7 @@ import Media
 /// they are enlarged or the heights have no small ratio, they take two passes.
 ///
 /// I420 that has the size already is passed through untouched.
-public final class FrameScaler {
+public final class SoftwareScaler: FrameScaler {
     public let source: FrameLayout
     public let target: FrameLayout
     public let fit: Letterbox
@@ -17,8 +17,10 @@ public final class FrameScaler {
     public let isIdentity: Bool
     /// How often a frame is read and written from the first row to the last one: 0, 1 or 2.
     public let passCount: Int
+    public let memoryKind = FrameMemoryKind.pooled
 
-    private var output: [UInt8]
+    private lazy var output = isIdentity ? [] : target.black
+    private lazy var pool = FramePool(initial: target.black)
     /// NV12 that is scaled: its chroma planes in the source's size, U before V.
     private var splitChroma: [UInt8]
     /// A format of one plane that is scaled: a strip of the frame as I420 in the source's width.
@@ -40,7 +42,6 @@ public final class FrameScaler {
         target = FrameLayout(packed: .i420, size: targetSize)
         fit = Letterbox(source.size, into: targetSize)
         isIdentity = source.format == .i420 && source.size == targetSize
-        output = isIdentity ? [] : target.black
         let scalesChroma = source.format == .nv12 && source.size != fit.size
         let chromaWidth = (source.size.width + 1) / 2
         let chromaHeight = (source.size.height + 1) / 2
@@ -72,9 +73,20 @@ public final class FrameScaler {
         }.get()
     }
 
-    /// As the other one, for frames that are no identity, into memory that started as a black frame and holds
-    /// nothing but this scaler's frames.
-    public func scale(
+    public func scale(_ frame: CapturedFrame) throws -> CapturedFrame? {
+        guard !isIdentity else { return frame }
+        let memory = pool.take()
+        let result = frame.withBytes { bytes in
+            memory.withMutableBytes { target in
+                Result { () throws(VideoEncodingError) in try scale(bytes, into: target) }
+            }
+        }
+        try result.get()
+        return CapturedFrame(layout: target, captureTime: frame.captureTime, memory: memory)
+    }
+
+    /// - Parameter memory: started as a black frame, and holds nothing but this scaler's frames.
+    private func scale(
         _ bytes: UnsafeRawBufferPointer, into memory: UnsafeMutableRawBufferPointer
     ) throws(VideoEncodingError) {
         guard bytes.count >= source.byteCount, memory.count >= target.byteCount else {
