@@ -25,21 +25,28 @@ public final class ScalingDevice: Sendable {
     func failed() { hasFailed.store(true, ordering: .relaxed) }
 }
 
-/// A scaling device on a thread of its own: whoever wants a frame scaled waits for it, but not for a driver that hangs.
-/// Of a device that does not come back the camera has its memory again; the thread ends when the kernel lets it, and no
-/// other one starts at the node before. `scale` is for one thread, the rest for any.
+/// A scaling device on a thread of its own: whoever wants a frame scaled waits for it, but not for a driver that hangs. A
+/// frame that is late is left out, and so are those that come while it is inside. Of a device that does not come back the
+/// camera has its memory again; the thread ends when the kernel lets it, and no other one starts at the node before.
+/// `scale` is for one thread, the rest for any.
 final class ThreadedScaler: Sendable {
     /// A device that has not opened by then is left alone.
-    private static let openTimeout = Duration.seconds(1)
-    /// A frame that has not come by then is scaled by somebody else. Scalers take some milliseconds; a camera that is not
-    /// asked for so long still has its buffers.
-    private static let frameTimeout = Duration.milliseconds(250)
+    private static let openTimeout = Duration.milliseconds(1500)
+    /// So long a frame is waited for: scalers take some milliseconds, and cameras have buffers for it.
+    private static let patience = Duration.milliseconds(100)
+    /// A device that keeps a frame for so long does not come back.
+    private static let longestStay = Duration.seconds(1)
 
     private struct State: Sendable {
         /// Once it is open: what it gives.
         var output: (layout: FrameLayout, memory: FrameMemoryKind)?
         var failure: (any Error)?
+        /// Left for the thread.
         var waiting: CapturedFrame?
+        /// The frame that the thread was asked for and has not answered for yet.
+        var asked: (at: MediaTimestamp, memory: RevocableMemory)?
+        /// Whether somebody waits for the answer.
+        var isAwaited = false
         var outcome: Result<CapturedFrame?, any Error>?
         var isCloseWanted = false
         var hasEnded = false
@@ -82,27 +89,45 @@ final class ThreadedScaler: Sendable {
         }
     }
 
-    /// Waits for the scaled frame, for a quarter of a second at the most.
-    /// - Returns: `nil` when the device has no memory for it now.
+    /// Waits for the scaled frame, for a tenth of a second at the most.
+    /// - Returns: `nil` for a frame that is to be left out: the device has no memory for it now, or is late.
     /// - Throws: what the device threw, or `NodeOccupancyError.blocked`. It scales nothing any more then.
     func scale(_ frame: CapturedFrame) throws -> CapturedFrame? {
-        let memory = RevocableMemory(frame.memory)
-        let deadline = MonotonicClock.now() + Self.frameTimeout
-        try state.withLock { state in
-            if let failure = state.failure { throw failure }
-            state.waiting = CapturedFrame(layout: frame.layout, captureTime: frame.captureTime, memory: memory)
-        }
+        guard try ask(for: frame) else { return nil }
         work.signal()
+        let deadline = MonotonicClock.now() + Self.patience
         while true {
             answered.drain()
             if let outcome = takeOutcome() { return try outcome.get() }
             var entries = [PollEntry(answered.fileDescriptor)]
             guard MonotonicClock.now() < deadline, try poll(&entries, until: deadline) > 0 else { break }
         }
-        memory.revoke()
-        let error = NodeOccupancyError.blocked(path: path, Self.frameTimeout)
-        state.withLock { $0.failure = $0.failure ?? error }
-        throw error
+        return state.withLock { state in
+            defer { state.outcome = nil }
+            state.isAwaited = false
+            return try? state.outcome?.get()
+        }
+    }
+
+    /// Leaves the frame for the thread.
+    /// - Returns: false while an earlier one is inside.
+    private func ask(for frame: CapturedFrame) throws -> Bool {
+        let now = MonotonicClock.now()
+        return try state.withLock { state in
+            if let failure = state.failure { throw failure }
+            if let asked = state.asked {
+                guard now - asked.at >= Self.longestStay else { return false }
+                asked.memory.revoke()
+                let error = NodeOccupancyError.blocked(path: path, Self.longestStay)
+                state.failure = error
+                throw error
+            }
+            let memory = RevocableMemory(frame.memory)
+            state.asked = (now, memory)
+            state.isAwaited = true
+            state.waiting = CapturedFrame(layout: frame.layout, captureTime: frame.captureTime, memory: memory)
+            return true
+        }
     }
 
     private func takeOutcome() -> Result<CapturedFrame?, any Error>? {
@@ -119,6 +144,7 @@ final class ThreadedScaler: Sendable {
             state.isCloseWanted = true
             state.waiting = nil
             state.outcome = nil
+            state.asked?.memory.revoke()
             return (state.hasEnded ? nil : state.stay, state.busySince)
         }
         work.signal()
@@ -154,8 +180,10 @@ extension ThreadedScaler {
         while try waitForWork() {
             // The frame goes back to its source before anybody hears of the scaled one.
             guard let outcome = takeFrame().map({ frame in Result { try scaler.scale(frame) } }) else { continue }
-            // Nobody waits for it any more when it is closed; what it gave goes back.
-            state.withLock { if !$0.isCloseWanted, $0.failure == nil { $0.outcome = outcome } }
+            state.withLock { state in
+                state.asked = nil
+                if state.isAwaited, !state.isCloseWanted { state.outcome = outcome }
+            }
             answered.signal()
             if case .failure(let error) = outcome { throw error }
         }

@@ -19,8 +19,9 @@ public final class SoftwareScaler: FrameScaler {
     public let passCount: Int
     public let memoryKind = FrameMemoryKind.pooled
 
-    private lazy var output = isIdentity ? [] : target.black
-    private lazy var pool = FramePool(initial: target.black)
+    private var output: [UInt8]
+    /// For those who take frames; `nil` until the first one.
+    private var pool: FramePool?
     /// NV12 that is scaled: its chroma planes in the source's size, U before V.
     private var splitChroma: [UInt8]
     /// A format of one plane that is scaled: a strip of the frame as I420 in the source's width.
@@ -42,6 +43,7 @@ public final class SoftwareScaler: FrameScaler {
         target = FrameLayout(packed: .i420, size: targetSize)
         fit = Letterbox(source.size, into: targetSize)
         isIdentity = source.format == .i420 && source.size == targetSize
+        output = isIdentity ? [] : target.black
         let scalesChroma = source.format == .nv12 && source.size != fit.size
         let chromaWidth = (source.size.width + 1) / 2
         let chromaHeight = (source.size.height + 1) / 2
@@ -75,7 +77,8 @@ public final class SoftwareScaler: FrameScaler {
 
     public func scale(_ frame: CapturedFrame) throws -> CapturedFrame? {
         guard !isIdentity else { return frame }
-        let memory = pool.take()
+        if pool == nil { pool = FramePool(initial: target.black) }
+        guard let memory = pool?.take() else { return nil }
         let result = frame.withBytes { bytes in
             memory.withMutableBytes { target in
                 Result { () throws(VideoEncodingError) in try scale(bytes, into: target) }

@@ -7,7 +7,7 @@ import Media
 enum ScalerTrial {
     private static let source = FrameSize(width: 640, height: 480)
     private static let size = FrameSize(width: 320, height: 240)
-    private static let patience = Duration.milliseconds(500)
+    private static let patience = Duration.seconds(1)
     /// How far a sample in the middle of a field may be off: colours may be converted on the way.
     private static let tolerance = 12
 
@@ -19,15 +19,24 @@ enum ScalerTrial {
         guard let target = stream.input.mappings.first?.bytes, target.count >= given.byteCount else {
             throw .wrongKind(path: node.path, reason: "\(node.name) has too little memory for a frame")
         }
-        for component in FrameComponent.allCases { paint(component, of: given, into: target) }
+        paint(given, into: target)
         try stream.input.enqueue(0, byteCount: given.byteCount)
         guard let frame = try stream.takeFrame(until: MonotonicClock.now() + patience), !frame.isBroken else {
             throw .wrongKind(path: node.path, reason: "\(node.name) gives no frame")
         }
-        let bytes = stream.output.bytes(of: frame)
-        guard bytes.count >= stream.target.byteCount,
-            FrameComponent.allCases.allSatisfy({ shows($0, of: stream.target, in: bytes) })
-        else { throw .wrongKind(path: node.path, reason: "\(node.name) does not scale") }
+        guard isPainted(stream.target, in: stream.output.bytes(of: frame)) else {
+            throw .wrongKind(path: node.path, reason: "\(node.name) does not scale")
+        }
+    }
+
+    /// - Parameter bytes: as many as the layout says.
+    static func paint(_ layout: FrameLayout, into bytes: UnsafeMutableRawBufferPointer) {
+        for component in FrameComponent.allCases { paint(component, of: layout, into: bytes) }
+    }
+
+    /// Whether a frame of any size shows the four fields.
+    static func isPainted(_ layout: FrameLayout, in bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.count >= layout.byteCount && FrameComponent.allCases.allSatisfy { shows($0, of: layout, in: bytes) }
     }
 
     /// What a component has in each field: luma another value in each, chroma one from left to right and one downwards.

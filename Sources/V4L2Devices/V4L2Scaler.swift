@@ -22,7 +22,7 @@ public final class V4L2Scaler: FrameScaler {
     /// Four in the encoder, one that waits for it, and one that is being written.
     private static let outputCount = 6
     /// The slowest scaler takes some milliseconds.
-    private static let patience = Duration.seconds(1)
+    private static let patience = Duration.milliseconds(700)
 
     /// Opens the node and starts it.
     /// - Parameters:

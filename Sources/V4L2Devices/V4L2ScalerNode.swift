@@ -16,7 +16,7 @@ public struct V4L2ScalerNode: Hashable, Sendable {
     let outputs: [PixelFormat]
 
     /// So long a driver may take to say what it is and to show it.
-    private static let answerTimeout = Duration.seconds(1)
+    private static let answerTimeout = Duration.seconds(2)
     /// What hangs often hangs at several nodes: after the first the others get less.
     private static let laterAnswerTimeout = Duration.milliseconds(300)
 

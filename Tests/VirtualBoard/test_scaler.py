@@ -165,16 +165,16 @@ def test_a_scaler_that_vanishes_is_replaced_by_the_processor(fading_scaler, ngin
     stream = publisher.stop()
     assert_the_processor_scaled(stream)
     assert f"the scaler at {NODE} is gone" in stream.text
-    # The picture goes on as it was, with a keyframe at the most, and soon.
+    # What it shows goes on as it was, and soon.
     times = [frame.timestamp for frame in stream.recording.frames]
     assert max(after - before for before, after in zip(times, times[1:])) < 2000, times
-    pictures = shown(stream.recording)
-    assert statistics.mean(abs(a - b) for a, b in zip(pictures[5], pictures[-5])) < 6
+    frames = shown(stream.recording)
+    assert statistics.mean(abs(a - b) for a, b in zip(frames[5], frames[-5])) < 6
 
 
 @pytest.mark.parametrize("fault, words", [
     ({"scaler_limit": 480}, "/dev/video12 has no 640x360 NV12; it has 480x360 NV12"),
-    ({"scaler_stall_after": 25}, "has not returned for 0.25 seconds"),
+    ({"scaler_stall_after": 25}, "/dev/video12 takes frames and gives none within 0.7 s"),
 ])  # fmt: skip
 def test_a_scaler_that_does_not_do_what_it_says_is_replaced_by_the_processor(encoder, nginx, fault, words):
     """One that makes its frames smaller than it says, and one that takes them and gives none."""
@@ -185,6 +185,25 @@ def test_a_scaler_that_does_not_do_what_it_says_is_replaced_by_the_processor(enc
     stream = publisher.stop()
     assert_the_processor_scaled(stream)
     assert words in stream.text, stream.text
+
+
+def test_another_encoder_gets_scaled_frames_as_before(encoder, nginx):
+    """One that stalls and is opened again keeps the scaler; one that takes its place (another profile) opens it anew."""
+    set_faults(encoder, stall_after=20, stall_opens=1)
+    publisher = Publisher(encoder, nginx, "another", "--dimension 640x360", "--quality Medium3", "--adapt restart",
+                          "--commands", source=CAMERA)  # fmt: skip
+    publisher.wait_event(1104, 1, 60)
+    publisher.wait_frames(publisher.frames + 20)
+    for quality in ("High1", "Medium3"):
+        publisher.command(f"set quality {quality}")
+        publisher.process.wait_for(f'"quality":"{quality}"', 30)
+        publisher.wait_frames(publisher.frames + 20)
+    Leases(encoder).assert_return()
+    stream = publisher.stop()
+    status = stream.of("status")[-1]
+    assert {report["encoder"] for report in stream.of("status")} == {HARDWARE}
+    assert status["sourceConverted"] == status["sourcePasses"] == status["sourceMapped"] == 0, status
+    assert stream.codes.count(1104) == 1 and 1103 not in stream.codes and SAID not in stream.text
 
 
 def test_memory_that_a_scaler_cannot_read_is_the_processors(encoder, scattered_camera, nginx):

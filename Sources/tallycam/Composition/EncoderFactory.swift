@@ -174,7 +174,8 @@ struct EncoderFactory: VideoEncoderFactory {
         let refusal = found.importRefusal
         return try FallbackEncoder(
             path: encoder.path, configuration: configuration, layout: needs.layout, memoryKind: needs.memoryKind,
-            scalingDevice: scaler.device.withLock { $0 }, inUse: needs.inUse, output: needs.output, reports: needs.reports, opening: opening
+            scalingDevice: scaler.device.withLock { $0 }, inUse: needs.inUse, output: needs.output,
+            reports: needs.reports, opening: opening
         ) { configuration, layout, memoryKind in
             try V4L2H264Encoder(
                 encoder, configuration: configuration, layout: layout, memoryKind: memoryKind, importRefusal: refusal)
