@@ -25,6 +25,22 @@ extension VideoSource {
     public var statistics: VideoSourceStatistics { VideoSourceStatistics() }
 }
 
+/// Brings raw frames of one layout to another size. Used from one thread.
+public protocol FrameScaler: AnyObject {
+    /// Of the frames that it takes.
+    var source: FrameLayout { get }
+    /// Of the frames that it gives.
+    var target: FrameLayout { get }
+    /// Of the frames that it gives.
+    var memoryKind: FrameMemoryKind { get }
+    /// How often the processor goes through a frame for it: never where a device scales.
+    var passCount: Int { get }
+
+    /// - Returns: a frame in memory of the scaler, which is free again when nobody holds it any more; `nil` when all of that
+    ///   is held, and the frame is to be left out.
+    func scale(_ frame: CapturedFrame) throws -> CapturedFrame?
+}
+
 /// Turns raw frames into H.264 at its own pace: frames go in on one thread, the video thread, and packets come out by the
 /// closure that the encoder was made with, on whatever thread has them.
 public protocol VideoEncoder: AnyObject {

@@ -30,6 +30,7 @@ public final class FallbackEncoder: VideoEncoder {
     private let layout: FrameLayout
     private let memoryKind: FrameMemoryKind
     private let openHardware: HardwareOpening
+    let scalingDevice: ScalingDevice?
     let inUse: EncoderInUse
     let output: VideoOutput
     let reports: Mailbox<TrackEvent>
@@ -58,11 +59,12 @@ public final class FallbackEncoder: VideoEncoder {
     /// - Parameters:
     ///   - path: of the hardware's node.
     ///   - layout, memoryKind: of the frames to come.
+    ///   - scalingDevice: scales them for the hardware where their size is another one.
     /// - Throws: what opening the hardware threw; a `StreamFailure` when software does not open either.
     public init(
         path: String, configuration: VideoEncoderConfiguration, layout: FrameLayout,
-        memoryKind: FrameMemoryKind, inUse: EncoderInUse, output: VideoOutput, reports: Mailbox<TrackEvent>,
-        opening: Opening, openHardware: @escaping HardwareOpening
+        memoryKind: FrameMemoryKind, scalingDevice: ScalingDevice? = nil, inUse: EncoderInUse, output: VideoOutput,
+        reports: Mailbox<TrackEvent>, opening: Opening, openHardware: @escaping HardwareOpening
     ) throws {
         self.path = path
         self.configuration = configuration
@@ -72,7 +74,8 @@ public final class FallbackEncoder: VideoEncoder {
         self.inUse = inUse
         self.output = output
         self.reports = reports
-        scaling = FrameScaling(to: configuration.size)
+        self.scalingDevice = scalingDevice
+        scaling = FrameScaling(to: configuration.size, by: scalingDevice)
         let now = MonotonicClock.now()
         switch opening {
         case .now:
@@ -90,24 +93,28 @@ public final class FallbackEncoder: VideoEncoder {
         }
     }
 
-    // The thread keeps the encoder until it is asked to close it.
+    // The threads keep encoder and scaler until they are asked to close them.
     deinit {
         hardware?.thread.close()
+        scaling.close()
         resizing.close()
     }
 
     /// - Throws: when there is no thread for it.
-    private func startHardware() throws { hardware = try makeHardware(configuration) }
+    private func startHardware() throws { hardware = try makeHardware(configuration, &scaling) }
 
+    /// - Parameter scaling: brings frames to the configuration's size; its device opens with the hardware.
     /// - Throws: when there is no thread for it.
-    func makeHardware(_ configuration: VideoEncoderConfiguration, isProven: Bool = false) throws -> Hardware {
+    func makeHardware(
+        _ configuration: VideoEncoderConfiguration, _ scaling: inout FrameScaling, isProven: Bool = false
+    ) throws -> Hardware {
         let source = output.makeSource()
         // Frames that are scaled or converted first come in the scaler's layout and memory.
-        let isAsIs = Self.isTakenAsIs(layout, configuration)
-        let given = isAsIs ? layout : FrameLayout(packed: .i420, size: configuration.size)
-        let (kind, open) = (isAsIs ? memoryKind : .pooled, openHardware)
+        let (layout, kind, open) = (layout, memoryKind, openHardware)
+        let scaled = Self.isTakenAsIs(layout, configuration) ? nil : scaling.start(for: layout, kind)
         let thread = try ThreadedEncoder(path: path, output: source.output) {
-            try open(configuration, given, kind, isProven)
+            let given = scaled?() ?? (layout: layout, memory: kind)
+            return try open(configuration, given.layout, given.memory, isProven)
         }
         return Hardware(thread: thread, source: source)
     }
@@ -147,10 +154,12 @@ public final class FallbackEncoder: VideoEncoder {
         guard recovery.feedsHardware, let hardware else { return }
         if output.takeKeyframeWish() { hardware.thread.requestKeyframe() }
         do {
-            hardware.thread.submit(Self.isTakenAsIs(frame.layout, configuration) ? frame : try scaling.scale(frame))
+            let fitting = Self.isTakenAsIs(frame.layout, configuration) ? frame : try scaling.scale(frame)
+            if let fitting { hardware.thread.submit(fitting) }
         } catch {
             try perform(recovery.hardwareFailed(reason: "\(error)", now: MonotonicClock.now()))
         }
+        if let note = scaling.takeNote() { reports.send(.encoderNote(note)) }
     }
 
     /// Tells the recovery what has become of the hardware since the last frame.
@@ -265,6 +274,7 @@ public final class FallbackEncoder: VideoEncoder {
         dropResizing()
         if !recovery.usesSoftware { hardware?.thread.finish() }
         forgetHardware()
+        scaling.close()
         earlierConversions += software?.encoder.conversionCount ?? 0
         software = nil
     }

@@ -10,8 +10,9 @@ extension FallbackEncoder {
     struct Resizing {
         /// The configuration that is wanted; `nil` when it is reached.
         fileprivate(set) var wanted: VideoEncoderConfiguration?
-        /// The hardware for it, which is opening.
+        /// The hardware for it, which is opening, and what scales for it.
         fileprivate(set) var successor: Hardware?
+        fileprivate var scaling: FrameScaling?
         fileprivate var successorDeadline: MediaTimestamp?
         /// The hardware before, with the frames that are still in it.
         fileprivate var retiring: (hardware: Hardware, deadline: MediaTimestamp)?
@@ -25,8 +26,9 @@ extension FallbackEncoder {
             self.wanted = wanted
         }
 
-        func close() {
+        mutating func close() {
             successor?.thread.close()
+            scaling?.close()
             retiring?.hardware.thread.close()
         }
     }
@@ -63,15 +65,21 @@ extension FallbackEncoder {
         do {
             software = (try BudgetedEncoder(wanted), present.source)
             earlierConversions += present.encoder.conversionCount
-            adopt(wanted)
+            adopt(wanted, scaling(to: wanted))
         } catch {
             refused("\(error)")
         }
     }
 
+    private func scaling(to wanted: VideoEncoderConfiguration) -> FrameScaling {
+        FrameScaling(to: wanted.size, by: scalingDevice)
+    }
+
     private func startSuccessor(for wanted: VideoEncoderConfiguration) {
+        var next = scaling(to: wanted)
         do {
-            resizing.successor = try makeHardware(wanted, isProven: true)
+            resizing.successor = try makeHardware(wanted, &next, isProven: true)
+            resizing.scaling = next
             resizing.successorDeadline = MonotonicClock.now() + ThreadedEncoder.openTimeout
         } catch {
             refused("\(error)")
@@ -106,25 +114,28 @@ extension FallbackEncoder {
         hardware = successor
         hardware?.isOpenReported = true
         resizing.successor = nil
-        adopt(wanted)
+        adopt(wanted, resizing.scaling ?? scaling(to: wanted))
+        resizing.scaling = nil
     }
 
     /// There is memory for one encoder only.
     private func openInPlace(_ wanted: VideoEncoderConfiguration) {
         forgetHardware()
+        var next = scaling(to: wanted)
         do {
-            hardware = try makeHardware(wanted, isProven: true)
+            hardware = try makeHardware(wanted, &next, isProven: true)
             recovery = EncoderRecovery(opening: MonotonicClock.now())
-            adopt(wanted)
+            adopt(wanted, next)
         } catch {
             refused("\(error)")
         }
     }
 
-    private func adopt(_ wanted: VideoEncoderConfiguration) {
+    private func adopt(_ wanted: VideoEncoderConfiguration, _ next: FrameScaling) {
         earlierConversions += scaling.passCount
+        scaling.close()
+        scaling = next
         configuration = wanted
-        scaling = FrameScaling(to: wanted.size)
         resizing.wanted = nil
     }
 
@@ -152,6 +163,8 @@ extension FallbackEncoder {
         resizing.successor = nil
         output.ignore(successor.source)
         successor.thread.close()
+        resizing.scaling?.close()
+        resizing.scaling = nil
     }
 
     func dropResizing() {

@@ -2,33 +2,76 @@ import DevicePorts
 import Media
 import SoftwareEncoding
 
-/// Frames of another size than the stream's, scaled into memory that is used again and again.
+/// Frames of another size than the stream's: by a device where there is one and frames come in a device's memory, else, and
+/// from its first failure on, by the processor. Used by the video thread.
 struct FrameScaling {
     private let size: FrameSize
-    private var scaler: FrameScaler?
-    private var pool = FramePool(byteCount: 0)
+    private let device: ScalingDevice?
+    private var hardware: ThreadedScaler?
+    private var software: SoftwareScaler?
+    /// Passes of the processor over frames.
     private(set) var passCount = 0
+    private var note: String?
 
-    init(to size: FrameSize) { self.size = size }
-
-    mutating func scale(_ frame: CapturedFrame) throws -> CapturedFrame {
-        let scaler = try scaler(for: frame.layout)
-        let target = pool.take()
-        let result = frame.withBytes { bytes in
-            target.withMutableBytes { target in
-                Result { () throws(VideoEncodingError) in try scaler.scale(bytes, into: target) }
-            }
-        }
-        try result.get()
-        passCount += scaler.passCount
-        return CapturedFrame(layout: scaler.target, captureTime: frame.captureTime, memory: target)
+    init(to size: FrameSize, by device: ScalingDevice? = nil) {
+        self.size = size
+        self.device = device
     }
 
-    private mutating func scaler(for layout: FrameLayout) throws -> FrameScaler {
-        if let scaler, scaler.source == layout { return scaler }
-        let scaler = try FrameScaler(from: layout, to: size)
-        self.scaler = scaler
-        pool = FramePool(initial: scaler.target.black)
+    /// Opens the device where it scales such frames.
+    /// - Parameters:
+    ///   - layout, kind: of the frames to come.
+    /// - Returns: what waits for the device, and says in which layout and memory scaled frames will come; for the thread
+    ///   that opens the encoder.
+    mutating func start(for layout: FrameLayout, _ kind: FrameMemoryKind) -> @Sendable () -> (
+        layout: FrameLayout, memory: FrameMemoryKind
+    ) {
+        if hardware == nil, let device, device.isUsable, suitsDevice(layout), kind == .dmabuf {
+            hardware = try? ThreadedScaler(device, from: layout, to: size)
+        }
+        return { [hardware, size] in
+            hardware?.waitUntilOpen() ?? (FrameLayout(packed: .i420, size: size), .pooled)
+        }
+    }
+
+    /// A device fills the whole of its target: bars are the processor's.
+    private func suitsDevice(_ layout: FrameLayout) -> Bool {
+        layout.format.isPlanar && layout.size != size && !Letterbox(layout.size, into: size).hasBars
+    }
+
+    /// - Returns: `nil` when there is no memory for the frame now: it is left out.
+    mutating func scale(_ frame: CapturedFrame) throws -> CapturedFrame? {
+        if let hardware, frame.layout == hardware.source, frame.dmabuf != nil {
+            do {
+                return try hardware.scale(frame)
+            } catch {
+                note = "\(error); the processor scales the frames from here on"
+                device?.failed()
+                close()
+            }
+        }
+        let scaler = try softwareScaler(for: frame.layout)
+        let scaled = try scaler.scale(frame)
+        passCount += scaler.passCount
+        return scaled
+    }
+
+    private mutating func softwareScaler(for layout: FrameLayout) throws -> SoftwareScaler {
+        if let software, software.source == layout { return software }
+        let scaler = try SoftwareScaler(from: layout, to: size)
+        software = scaler
         return scaler
+    }
+
+    /// What people should know since it was asked last.
+    mutating func takeNote() -> String? {
+        defer { note = nil }
+        return note
+    }
+
+    /// The device is free for others; frames that it has given stay valid.
+    mutating func close() {
+        hardware?.close()
+        hardware = nil
     }
 }

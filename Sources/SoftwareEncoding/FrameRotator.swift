@@ -36,7 +36,7 @@ public final class FrameRotator {
     public let target: FrameLayout
     private let rotation: FrameRotation
     /// To I420 of the same size.
-    private let planes: FrameScaler
+    private let planes: SoftwareScaler
     private var upright: [UInt8]
 
     /// How often a frame is read and written from the first row to the last one.
@@ -44,7 +44,7 @@ public final class FrameRotator {
 
     /// - Parameter source: with even sides.
     public init(from source: FrameLayout, _ rotation: FrameRotation) throws(VideoEncodingError) {
-        planes = try FrameScaler(from: source, to: source.size)
+        planes = try SoftwareScaler(from: source, to: source.size)
         target = FrameLayout(packed: .i420, size: rotation.rotated(source.size))
         self.rotation = rotation
         upright = rotation.isMirrored ? [UInt8](repeating: 0, count: target.byteCount) : []

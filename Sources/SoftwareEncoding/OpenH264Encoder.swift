@@ -12,7 +12,7 @@ public final class OpenH264Encoder {
 
     private let session: OpenH264Session
     private var header: AVCDecoderConfigurationRecord?
-    private var scaler: FrameScaler?
+    private var scaler: SoftwareScaler?
     private var keyframeSchedule = KeyframeSchedule()
     private var firstCaptureTime: MediaTimestamp?
 
@@ -91,9 +91,9 @@ public final class OpenH264Encoder {
         try session.setOption(ENCODER_OPTION_IDR_INTERVAL, named: "IDR_INTERVAL", to: Int32(isKey ? 1 : 0))
     }
 
-    private func scaler(for layout: FrameLayout) throws(VideoEncodingError) -> FrameScaler {
+    private func scaler(for layout: FrameLayout) throws(VideoEncodingError) -> SoftwareScaler {
         if let scaler, scaler.source == layout { return scaler }
-        let scaler = try FrameScaler(from: layout, to: configuration.size)
+        let scaler = try SoftwareScaler(from: layout, to: configuration.size)
         self.scaler = scaler
         return scaler
     }

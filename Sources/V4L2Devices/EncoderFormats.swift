@@ -10,15 +10,6 @@ struct EncoderFormats {
     let inputSize: Int
     let outputSize: Int
 
-    /// What single- and multi-planar formats have in common.
-    private struct Format {
-        var size = FrameSize(width: 0, height: 0)
-        var fourCC = FourCC(rawValue: 0)
-        var stride = 0
-        var byteCount = 0
-        var colorspace: UInt32 = 0
-    }
-
     /// The raw format first, with the colour space, then the coded one with the same: drivers take the last one's.
     /// - Parameter layout: of the frames to come; of their format and stride when the driver can do it.
     init(
@@ -26,20 +17,17 @@ struct EncoderFormats {
     ) throws(HardwareEncodingError) {
         let size = configuration.size
         let format = encoder.formats.contains(layout.format) ? layout.format : encoder.formats[0]
-        let sides = EncoderSides(isMultiplanar: encoder.isMultiplanar)
-        // Named by the frame's height, as televisions do.
-        let colorspace = size.height >= 720 ? V4L2_COLORSPACE_REC709 : V4L2_COLORSPACE_SMPTE170M
-        var raw = Format(size: size, fourCC: format.fourCC, colorspace: colorspace.rawValue)
-        raw.stride = layout.format == format && layout.size == size ? layout.planes[0].stride : 0
-        var coded = Format(
-            size: size, fourCC: FourCC(rawValue: clinux_v4l2_pix_fmt_h264), byteCount: 512 << 10,
-            colorspace: colorspace.rawValue)
+        let types = QueueTypes(isMultiplanar: encoder.isMultiplanar)
+        let isAsked = layout.format == format && layout.size == size
+        var raw = QueueFormat(size: size, fourCC: format.fourCC, stride: isAsked ? layout.planes[0].stride : 0)
+        var coded = QueueFormat(
+            size: size, fourCC: FourCC(rawValue: clinux_v4l2_pix_fmt_h264), byteCount: 512 << 10)
         let asked = "\(size) \(raw.fourCC)"
         do throws(V4L2Error) {
-            try Self.set(&raw, sides.encoderInput, of: device, isMultiplanar: encoder.isMultiplanar)
+            try raw.set(types.input, of: device, isMultiplanar: encoder.isMultiplanar)
             if raw.size != size { try Self.crop(to: size, of: device) }
-            try Self.set(&coded, sides.encoderOutput, of: device, isMultiplanar: encoder.isMultiplanar)
-            try Self.setFrameRate(configuration.frameRate, sides.encoderInput, of: device)
+            try coded.set(types.output, of: device, isMultiplanar: encoder.isMultiplanar)
+            try Self.setFrameRate(configuration.frameRate, types.input, of: device)
         } catch {
             throw HardwareEncodingError(error, path: device.path)
         }
@@ -71,42 +59,6 @@ struct EncoderFormats {
     func takesAsIs(_ layout: FrameLayout) -> Bool {
         layout.format == input.format && layout.size == input.size && layout.modifier == 0
             && layout.planes == input.planes
-    }
-
-    private static func set(
-        _ wanted: inout Format, _ type: UInt32, of device: V4L2Device, isMultiplanar: Bool
-    ) throws(V4L2Error) {
-        var format = v4l2_format()
-        format.type = type
-        guard isMultiplanar else {
-            format.fmt.pix.width = UInt32(wanted.size.width)
-            format.fmt.pix.height = UInt32(wanted.size.height)
-            format.fmt.pix.pixelformat = wanted.fourCC.rawValue
-            format.fmt.pix.field = V4L2_FIELD_NONE.rawValue
-            format.fmt.pix.bytesperline = UInt32(wanted.stride)
-            format.fmt.pix.sizeimage = UInt32(wanted.byteCount)
-            format.fmt.pix.colorspace = wanted.colorspace
-            try device.request("VIDIOC_S_FMT", clinux_vidioc_s_fmt, &format)
-            wanted = Format(
-                size: FrameSize(width: Int(format.fmt.pix.width), height: Int(format.fmt.pix.height)),
-                fourCC: FourCC(rawValue: format.fmt.pix.pixelformat), stride: Int(format.fmt.pix.bytesperline),
-                byteCount: Int(format.fmt.pix.sizeimage), colorspace: format.fmt.pix.colorspace)
-            return
-        }
-        format.fmt.pix_mp.width = UInt32(wanted.size.width)
-        format.fmt.pix_mp.height = UInt32(wanted.size.height)
-        format.fmt.pix_mp.pixelformat = wanted.fourCC.rawValue
-        format.fmt.pix_mp.field = V4L2_FIELD_NONE.rawValue
-        format.fmt.pix_mp.colorspace = wanted.colorspace
-        format.fmt.pix_mp.num_planes = 1
-        format.fmt.pix_mp.plane_fmt.0.bytesperline = UInt32(wanted.stride)
-        format.fmt.pix_mp.plane_fmt.0.sizeimage = UInt32(wanted.byteCount)
-        try device.request("VIDIOC_S_FMT", clinux_vidioc_s_fmt, &format)
-        wanted = Format(
-            size: FrameSize(width: Int(format.fmt.pix_mp.width), height: Int(format.fmt.pix_mp.height)),
-            fourCC: FourCC(rawValue: format.fmt.pix_mp.pixelformat),
-            stride: Int(format.fmt.pix_mp.plane_fmt.0.bytesperline),
-            byteCount: Int(format.fmt.pix_mp.plane_fmt.0.sizeimage), colorspace: format.fmt.pix_mp.colorspace)
     }
 
     /// While streaming too. A driver that does not take it does without.

@@ -6,8 +6,8 @@ import Media
 
 /// Both queues of an encoder, streaming, with as many buffers as the memory allows.
 struct EncoderQueues {
-    let input: EncoderQueue
-    let output: EncoderQueue
+    let input: BufferQueue
+    let output: BufferQueue
     /// Whether inputs are the camera's memory.
     let isDMABUF: Bool
 
@@ -33,7 +33,7 @@ struct EncoderQueues {
             path: encoder.path, neededKilobytes: (leanest + 1023) / 1024, isUnanswered: isUnanswered)
     }
 
-    private init(input: EncoderQueue, output: EncoderQueue, isDMABUF: Bool) {
+    private init(input: BufferQueue, output: BufferQueue, isDMABUF: Bool) {
         self.input = input
         self.output = output
         self.isDMABUF = isDMABUF
@@ -42,15 +42,15 @@ struct EncoderQueues {
     private static func start(
         _ plan: EncoderMemoryPlan, _ device: V4L2Device, _ encoder: V4L2EncoderNode, isDMABUF: Bool
     ) -> Result<EncoderQueues, V4L2Error> {
-        let sides = EncoderSides(isMultiplanar: encoder.isMultiplanar)
-        var started: [EncoderQueue] = []
+        let types = QueueTypes(isMultiplanar: encoder.isMultiplanar)
+        var started: [BufferQueue] = []
         do throws(V4L2Error) {
-            let input = try EncoderQueue(
-                device, type: sides.encoderInput, memory: isDMABUF ? .imported : .driver,
+            let input = try BufferQueue(
+                device, type: types.input, memory: isDMABUF ? .imported : .driver,
                 isMultiplanar: encoder.isMultiplanar, wantedCount: isDMABUF ? importCount : plan.inputCount)
             started.append(input)
-            let output = try EncoderQueue(
-                device, type: sides.encoderOutput, memory: .driver, isMultiplanar: encoder.isMultiplanar,
+            let output = try BufferQueue(
+                device, type: types.output, memory: .driver, isMultiplanar: encoder.isMultiplanar,
                 wantedCount: plan.outputCount)
             started.append(output)
             for index in 0..<output.bufferCount { try output.enqueue(index) }
@@ -105,21 +105,5 @@ extension V4L2Error {
     var refusesImport: Bool {
         guard case .failed(_, let error) = self, error.call == "VIDIOC_QBUF" else { return false }
         return [EFAULT, EINVAL, ENOMEM].contains(error.number)
-    }
-}
-
-/// Whose memory a queue's buffers are.
-enum BufferMemory {
-    /// The driver's own, to be mapped.
-    case driver
-    /// DMABUFs of somebody else.
-    case imported
-
-    /// As v4l2_requestbuffers and v4l2_buffer have it.
-    var number: UInt32 {
-        switch self {
-        case .driver: V4L2_MEMORY_MMAP.rawValue
-        case .imported: V4L2_MEMORY_DMABUF.rawValue
-        }
     }
 }

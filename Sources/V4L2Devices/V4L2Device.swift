@@ -1,4 +1,5 @@
 import CLinux
+import DevicePorts
 import Glibc
 import LinuxIO
 
@@ -31,6 +32,9 @@ final class V4L2Device: Sendable {
     var isCameraOfItsOwn: Bool {
         capabilities & UInt32(V4L2_CAP_IO_MC) == 0 && !Self.imageProcessors.contains(driver)
     }
+
+    /// The machine's video nodes, in the order of their numbers.
+    static var videoNodes: [String] { (0..<64).map { "/dev/video\($0)" }.filter { access($0, F_OK) == 0 } }
 
     /// Opens a device of any kind.
     init(at path: String) throws(V4L2Error) {
@@ -87,6 +91,34 @@ final class V4L2Device: Sendable {
             }
         }
         try result.get()
+    }
+}
+
+// Memory-to-memory devices.
+extension V4L2Device {
+    /// Whether a memory-to-memory device has the multi-planar form of the interface.
+    /// - Throws: `wrongKind` when it is another device.
+    func isMultiplanarMemoryToMemory() throws(V4L2Error) -> Bool {
+        let isMultiplanar = capabilities & UInt32(V4L2_CAP_VIDEO_M2M_MPLANE) != 0
+        let isSinglePlanar = capabilities & UInt32(V4L2_CAP_VIDEO_M2M) != 0
+        guard isMultiplanar || isSinglePlanar, capabilities & UInt32(V4L2_CAP_STREAMING) != 0 else {
+            throw .wrongKind(path: path, reason: "\(name) is no memory-to-memory device")
+        }
+        return isMultiplanar
+    }
+
+    /// The formats that a queue names, in the driver's order.
+    func formats(of type: UInt32) -> [FourCC] {
+        var formats: [FourCC] = []
+        for index in 0..<64 {
+            var description = v4l2_fmtdesc()
+            description.index = UInt32(index)
+            description.type = type
+            let isThere = try? requestUnless(EINVAL, "VIDIOC_ENUM_FMT", clinux_vidioc_enum_fmt, &description)
+            guard isThere == true else { break }
+            formats.append(FourCC(rawValue: description.pixelformat))
+        }
+        return formats
     }
 }
 

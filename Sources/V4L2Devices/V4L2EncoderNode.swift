@@ -31,9 +31,7 @@ public struct V4L2EncoderNode: Hashable, Sendable {
     public static func all(unanswered: (HardwareEncodingError, V4L2EncoderNode?) -> Void) -> [V4L2EncoderNode] {
         var timeout = answerTimeout
         var found: [V4L2EncoderNode] = []
-        for number in 0..<64 {
-            let path = "/dev/video\(number)"
-            guard access(path, F_OK) == 0 else { continue }
+        for path in V4L2Device.videoNodes {
             switch Result(catching: { () throws(HardwareEncodingError) in
                 try V4L2EncoderNode(at: path, timeout: timeout)
             })
@@ -72,34 +70,17 @@ public struct V4L2EncoderNode: Hashable, Sendable {
     private init(_ device: V4L2Device) throws(V4L2Error) {
         path = device.path
         name = device.name
-        isMultiplanar = device.capabilities & UInt32(V4L2_CAP_VIDEO_M2M_MPLANE) != 0
-        let isSinglePlanar = device.capabilities & UInt32(V4L2_CAP_VIDEO_M2M) != 0
-        guard isMultiplanar || isSinglePlanar, device.capabilities & UInt32(V4L2_CAP_STREAMING) != 0 else {
-            throw .wrongKind(path: device.path, reason: "\(device.name) is no memory-to-memory device")
-        }
-        let sides = EncoderSides(isMultiplanar: isMultiplanar)
-        guard Self.fourCCs(of: device, sides.encoderOutput).contains(FourCC(rawValue: clinux_v4l2_pix_fmt_h264)) else {
+        isMultiplanar = try device.isMultiplanarMemoryToMemory()
+        let types = QueueTypes(isMultiplanar: isMultiplanar)
+        guard device.formats(of: types.output).contains(FourCC(rawValue: clinux_v4l2_pix_fmt_h264)) else {
             throw .wrongKind(path: device.path, reason: "\(device.name) gives no H.264")
         }
-        formats = Self.fourCCs(of: device, sides.encoderInput).compactMap { PixelFormat($0) }
+        formats = device.formats(of: types.input).compactMap { PixelFormat($0) }
             .filter { $0 == .nv12 || $0 == .i420 }
         guard !formats.isEmpty else {
             throw .wrongKind(path: device.path, reason: "\(device.name) takes neither NV12 nor YU12")
         }
         (smallest, largest) = Self.sizes(of: device)
-    }
-
-    private static func fourCCs(of device: V4L2Device, _ type: UInt32) -> [FourCC] {
-        var formats: [FourCC] = []
-        for index in 0..<64 {
-            var description = v4l2_fmtdesc()
-            description.index = UInt32(index)
-            description.type = type
-            let isThere = try? device.requestUnless(EINVAL, "VIDIOC_ENUM_FMT", clinux_vidioc_enum_fmt, &description)
-            guard isThere == true else { break }
-            formats.append(FourCC(rawValue: description.pixelformat))
-        }
-        return formats
     }
 
     /// A driver that does not say is believed to carry level 4's frames.
@@ -120,18 +101,5 @@ public struct V4L2EncoderNode: Hashable, Sendable {
     func carries(_ size: FrameSize) -> Bool {
         size.width % 2 == 0 && size.height % 2 == 0 && (smallest.width...largest.width).contains(size.width)
             && (smallest.height...largest.height).contains(size.height)
-    }
-}
-
-/// The kernel's numbers for the two queues: its OUTPUT is the encoder's input, its CAPTURE the encoder's output.
-struct EncoderSides: Sendable {
-    let encoderInput: UInt32
-    let encoderOutput: UInt32
-
-    init(isMultiplanar: Bool) {
-        encoderInput =
-            isMultiplanar ? V4L2_BUF_TYPE_VIDEO_OUTPUT_MPLANE.rawValue : V4L2_BUF_TYPE_VIDEO_OUTPUT.rawValue
-        encoderOutput =
-            isMultiplanar ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE.rawValue : V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
     }
 }

@@ -32,8 +32,7 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
     private var queues: EncoderQueues?
     /// Frames that the driver reads, by the index of their input buffer.
     private var leased: [Int: any FrameMemory] = [:]
-    /// The index that a descriptor has been used with: drivers import it once then.
-    private var indexOfDescriptor: [Int32: Int] = [:]
+    private var imported = ImportedBuffers()
     private var assembly = OutputAssembly()
     private var notes: [String] = []
 
@@ -140,7 +139,7 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
         queues?.stop()
         queues = nil
         leased = [:]
-        indexOfDescriptor = [:]
+        imported = ImportedBuffers()
         assembly.encoderStopped()
     }
 
@@ -161,8 +160,8 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
     public func setFrameRate(_ frameRate: FrameRate, keyframeInterval: Int) throws {
         try controls.setKeyframeInterval(keyframeInterval)
         do throws(V4L2Error) {
-            let sides = EncoderSides(isMultiplanar: encoder.isMultiplanar)
-            try EncoderFormats.setFrameRate(frameRate, sides.encoderInput, of: device)
+            let types = QueueTypes(isMultiplanar: encoder.isMultiplanar)
+            try EncoderFormats.setFrameRate(frameRate, types.input, of: device)
         } catch {
             throw HardwareEncodingError(error, path: device.path)
         }
@@ -197,7 +196,9 @@ extension V4L2H264Encoder {
     /// - Returns: false when the driver does not read this frame where it is.
     private func submitInPlace(_ frame: CapturedFrame) throws(HardwareEncodingError) -> Bool {
         guard let queues, queues.isDMABUF else { return false }
-        guard formats.takesAsIs(frame.layout), let dmabuf = frame.dmabuf, let index = choose(dmabuf) else {
+        guard formats.takesAsIs(frame.layout), let dmabuf = frame.dmabuf,
+            let index = imported.index(for: dmabuf, free: queues.input.free)
+        else {
             try startWithOwnInputs(because: "a frame is not in a device's memory")
             return false
         }
@@ -221,18 +222,6 @@ extension V4L2H264Encoder {
         notes.append("\(reason): each frame is copied into the encoder's own")
         stop()
         try start(plans(isDMABUF: false), isDMABUF: false)
-    }
-
-    /// For a descriptor the input that it was used with before; else one that no descriptor has, else any: the driver
-    /// imports anew then.
-    private func choose(_ dmabuf: Int32) -> Int? {
-        guard let free = queues?.input.free else { return nil }
-        if let index = indexOfDescriptor[dmabuf], free.contains(index) { return index }
-        let taken = Set(indexOfDescriptor.values)
-        guard let index = free.subtracting(taken).min() ?? free.min() else { return nil }
-        indexOfDescriptor = indexOfDescriptor.filter { $0.value != index }
-        indexOfDescriptor[dmabuf] = index
-        return index
     }
 
     private func submitCopy(_ frame: CapturedFrame) throws(V4L2Error) {

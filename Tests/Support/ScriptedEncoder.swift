@@ -160,9 +160,12 @@ public final class CollectedPackets: Sendable {
 /// Memory of one frame, counted while somebody holds it.
 public final class CountedMemory: FrameMemory {
     private let leases: LeaseCount
+    public let dmabuf: Int32?
 
-    public init(_ leases: LeaseCount) {
+    /// - Parameter dmabuf: a number, which nobody opens.
+    public init(_ leases: LeaseCount, dmabuf: Int32? = nil) {
         self.leases = leases
+        self.dmabuf = dmabuf
         leases.count.add(1, ordering: .relaxed)
     }
 

@@ -36,7 +36,7 @@ import Testing
     @Test(arguments: VideoDimension.widePresets.map(\.size))
     func survivesScaling(to target: FrameSize) throws {
         for source in VideoDimension.widePresets.map(\.size) {
-            let scaler = try FrameScaler(from: FrameLayout(packed: .i420, size: source), to: target)
+            let scaler = try SoftwareScaler(from: FrameLayout(packed: .i420, size: source), to: target)
             let reading = try Self.frame(source).withUnsafeBytes { bytes in
                 try scaler.scale(bytes) { scaled, layout in
                     BurntInClock.read(luma: scaled, stride: layout.planes[0].stride, size: layout.size)

@@ -39,12 +39,18 @@ struct EncoderFactory: VideoEncoderFactory {
     private let choice: EncoderChoice
     private let needs: EncoderNeeds
     private let found = FoundEncoder()
+    private let scaler = FoundScaler()
 
     /// The hardware that the stream uses, or goes back to; `nil` where software was the plain choice.
     private final class FoundEncoder: Sendable {
         let encoder = Mutex<V4L2EncoderNode?>(nil)
         /// What it cannot read is not tried again in this stream.
         let importRefusal = ImportRefusal()
+    }
+
+    /// What scales a device's frames for the hardware; looked for once.
+    private final class FoundScaler: Sendable {
+        let device = Mutex<ScalingDevice?>(nil)
     }
 
     init(choice: EncoderChoice, _ needs: EncoderNeeds) {
@@ -63,6 +69,7 @@ struct EncoderFactory: VideoEncoderFactory {
     func make(
         _ configuration: VideoEncoderConfiguration, mayShrink: Bool, log: (String) -> Void
     ) throws -> any VideoEncoder {
+        if choice != .openh264 { findScaler() }
         do {
             switch choice {
             case .openh264: return try software(configuration)
@@ -93,6 +100,17 @@ struct EncoderFactory: VideoEncoderFactory {
 
     private static func failure(_ error: any Error) -> StreamFailure {
         StreamFailure(.videoEncodingFailed, "\(error)")
+    }
+
+    /// Only frames in a device's memory go through a device; others would have to be copied first.
+    private func findScaler() {
+        guard needs.memoryKind == .dmabuf, scaler.device.withLock({ $0 == nil }) else { return }
+        guard let node = V4L2ScalerNode.first() else { return }
+        let device = ScalingDevice(path: node.path) { [found] layout, size in
+            guard let encoder = found.encoder.withLock({ $0 }) else { throw HardwareEncodingError.noEncoder }
+            return try V4L2Scaler(node, from: layout, to: size, for: encoder)
+        }
+        scaler.device.withLock { $0 = device }
     }
 
     private func find(_ path: String?) throws(HardwareEncodingError) -> V4L2EncoderNode {
@@ -156,7 +174,8 @@ struct EncoderFactory: VideoEncoderFactory {
         let refusal = found.importRefusal
         return try FallbackEncoder(
             path: encoder.path, configuration: configuration, layout: needs.layout, memoryKind: needs.memoryKind,
-            inUse: needs.inUse, output: needs.output, reports: needs.reports, opening: opening
+            scalingDevice: scaler.device.withLock { $0 }, inUse: needs.inUse, output: needs.output,
+            reports: needs.reports, opening: opening
         ) { configuration, layout, memoryKind, isProven in
             try V4L2H264Encoder(
                 encoder, configuration: configuration, layout: layout, memoryKind: memoryKind, importRefusal: refusal,

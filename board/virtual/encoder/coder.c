@@ -5,30 +5,6 @@
 
 #include "encoder.h"
 
-static void frame_of(const struct context *ctx, const u8 *base, struct h264_frame *frame)
-{
-	const struct sample_layout *layout = &ctx->in.format->layout;
-	u32 stride = ctx->in.stride, luma = stride * ctx->in.height;
-	const u8 *second, *third;
-
-	frame->luma = base + layout->luma_at;
-	frame->luma_stride = stride;
-	frame->luma_step = layout->luma_step;
-	frame->chroma_step = layout->chroma_step;
-	if (layout->luma_step > 1) {
-		/* All in one plane; every other line's chroma. */
-		frame->chroma_stride = 2 * stride;
-		second = base + 1 - layout->luma_at;
-		third = second + 2;
-	} else {
-		frame->chroma_stride = layout->chroma_step > 1 ? stride : stride / 2;
-		second = base + luma;
-		third = layout->chroma_step > 1 ? second + 1 : second + luma / 4;
-	}
-	frame->cb = layout->is_swapped ? third : second;
-	frame->cr = layout->is_swapped ? second : third;
-}
-
 static bool takes_key(struct context *ctx)
 {
 	u32 period = READ_ONCE(ctx->key_period);
@@ -48,7 +24,7 @@ static int encode(struct context *ctx, const u8 *base, bool key, int *header_byt
 	size_t size = ctx->assembly_size, used = 0;
 	int count;
 
-	frame_of(ctx, base, &frame);
+	locate_samples(&ctx->in, base, &frame);
 	if (ctx->headers_due || (key && (other_maker || READ_ONCE(ctx->repeats_headers)))) {
 		count = h264_write_headers(&ctx->coder, out, size);
 		if (count < 0)
@@ -67,8 +43,7 @@ static int encode(struct context *ctx, const u8 *base, bool key, int *header_byt
 	return used;
 }
 
-/* Reads the input and codes it into the assembly. */
-void coder_run(struct context *ctx)
+static void run(struct context *ctx)
 {
 	struct work_frame *frame = &ctx->frame;
 	const struct vb2_buffer *input = &frame->input->vb2_buf;
@@ -112,12 +87,12 @@ static const struct {
 };
 
 /* Of what the formats list names, frames in YUV, and H.264 of them. */
-bool coder_can_start(const struct context *ctx)
+static bool can_start(const struct context *ctx)
 {
 	return ctx->in.format->layout.luma_step && ctx->out.format->fourcc == V4L2_PIX_FMT_H264;
 }
 
-int coder_start(struct context *ctx)
+static int start(struct context *ctx)
 {
 	u32 level = v4l2_ctrl_g_ctrl(v4l2_ctrl_find(&ctx->controls, V4L2_CID_MPEG_VIDEO_H264_LEVEL));
 	u32 profile = v4l2_ctrl_g_ctrl(v4l2_ctrl_find(&ctx->controls, V4L2_CID_MPEG_VIDEO_H264_PROFILE));
@@ -166,9 +141,11 @@ int coder_start(struct context *ctx)
 	return result;
 }
 
-void coder_stop(struct context *ctx)
+static void stop(struct context *ctx)
 {
 	h264_coder_release(&ctx->coder);
 	vfree(ctx->assembly);
 	ctx->assembly = NULL;
 }
+
+const struct processing coder = { .can_start = can_start, .start = start, .stop = stop, .run = run };

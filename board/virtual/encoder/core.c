@@ -204,6 +204,16 @@ unregister_device:
 	return result;
 }
 
+/* Whoever has it open gets nothing but errors from then on. */
+static void remove_node(struct encoder *encoder)
+{
+	if (!video_is_registered(&encoder->node))
+		return;
+	if (!other_maker)
+		v4l2_m2m_unregister_media_controller(encoder->m2m);
+	video_unregister_device(&encoder->node);
+}
+
 static void remove_encoders(struct codec *codec)
 {
 	struct encoder *encoder;
@@ -211,13 +221,41 @@ static void remove_encoders(struct codec *codec)
 	for (encoder = codec->encoders; encoder < codec->encoders + ROLE_COUNT; encoder++) {
 		if (!encoder->role)
 			continue;
-		if (!other_maker)
-			v4l2_m2m_unregister_media_controller(encoder->m2m);
-		video_unregister_device(&encoder->node);
+		remove_node(encoder);
 		v4l2_m2m_release(encoder->m2m);
 		v4l2_device_unregister(&encoder->v4l2);
 	}
 }
+
+static DEFINE_MUTEX(present_lock);
+/* What there is, from its start to its end. */
+static struct codec *present;
+
+static void set_present(struct codec *codec)
+{
+	mutex_lock(&present_lock);
+	present = codec;
+	mutex_unlock(&present_lock);
+}
+
+/* Any value takes the scaler's node away, as if its driver were unbound. It comes back with the module. */
+static int remove_scaler(const char *value, const struct kernel_param *parameter)
+{
+	struct encoder *encoder;
+	int result = -ENODEV;
+
+	mutex_lock(&present_lock);
+	encoder = present ? &present->encoders[SCALER_ROLE] : NULL;
+	if (encoder && encoder->role) {
+		remove_node(encoder);
+		result = 0;
+	}
+	mutex_unlock(&present_lock);
+	return result;
+}
+static const struct kernel_param_ops remove_scaler_ops = { .set = remove_scaler };
+module_param_cb(remove_scaler, &remove_scaler_ops, NULL, 0200);
+MODULE_PARM_DESC(remove_scaler, "write-only: takes the scaler's node away until the module is loaded again");
 
 static int probe(struct platform_device *device)
 {
@@ -247,14 +285,17 @@ static int probe(struct platform_device *device)
 	if (result) {
 		remove_encoders(codec);
 		media_device_cleanup(&codec->media);
+		return result;
 	}
-	return result;
+	set_present(codec);
+	return 0;
 }
 
 static void remove(struct platform_device *device)
 {
 	struct codec *codec = platform_get_drvdata(device);
 
+	set_present(NULL);
 	if (!other_maker)
 		media_device_unregister(&codec->media);
 	remove_encoders(codec);

@@ -41,7 +41,18 @@ struct format_list {
 	u32 count;
 };
 
-/* What a node of the driver is for. Only the one that encodes H.264 does anything. */
+struct context;
+
+/* What the firmware does with a frame. */
+struct processing {
+	bool (*can_start)(const struct context *ctx);
+	int (*start)(struct context *ctx);
+	void (*stop)(struct context *ctx);
+	/* Reads the frame's input, and leaves what comes of it in the assembly. */
+	void (*run)(struct context *ctx);
+};
+
+/* What a node of the driver is for; those without processing do nothing. */
 struct role {
 	const char *name;
 	int number;
@@ -49,11 +60,13 @@ struct role {
 	struct format_list in, out;
 	/* Heights are multiples of it. */
 	u32 lines;
+	const struct processing *processing;
 };
 
 /* roles.c */
 #define ROLE_COUNT 5
 #define ENCODER_ROLE 1
+#define SCALER_ROLE 2
 extern const struct role roles[ROLE_COUNT];
 
 #define SLOT_COUNT 8
@@ -140,6 +153,8 @@ struct context {
 	struct h264_coder coder;
 	u8 *assembly;
 	size_t assembly_size;
+	/* The scaler's: what each column of an output covers. */
+	struct span *columns;
 	u32 input_sequence, output_sequence;
 	u32 frames, since_key;
 	bool headers_due, stalled, has_stalled;
@@ -148,6 +163,12 @@ struct context {
 static inline struct context *context_of(struct file *file)
 {
 	return container_of(file->private_data, struct context, fh);
+}
+
+/* Faults and times of frames are the encoder's, but for those that are named after the scaler. */
+static inline bool encodes(const struct context *ctx)
+{
+	return ctx->encoder->role == &roles[ENCODER_ROLE];
 }
 
 static inline u32 frames_per_second(const struct context *ctx)
@@ -184,11 +205,10 @@ void firmware_finish(struct context *ctx);
 void firmware_wake(struct context *ctx);
 
 /* coder.c: from an input to H.264. */
-bool coder_can_start(const struct context *ctx);
-int coder_start(struct context *ctx);
-void coder_stop(struct context *ctx);
-/* Reads the frame's input and codes it into the assembly. */
-void coder_run(struct context *ctx);
+extern const struct processing coder;
+
+/* scaler.c: from an input to one of another size. */
+extern const struct processing scaler;
 
 /* queues.c */
 int init_queues(void *private, struct vb2_queue *input, struct vb2_queue *output);
@@ -196,6 +216,8 @@ int request_buffers(struct file *file, void *private, struct v4l2_requestbuffers
 
 /* formats.c */
 void init_formats(struct context *ctx);
+/* Where the samples of a frame are that starts at `base`. */
+void locate_samples(const struct side *side, const u8 *base, struct h264_frame *frame);
 /* The calls about formats, whose form depends on the maker. */
 void choose_format_calls(struct v4l2_ioctl_ops *calls);
 

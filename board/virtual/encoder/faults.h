@@ -31,7 +31,9 @@
 	FAULT(hang_buffers, "asking for buffers does not return while this is set")                               \
 	FAULT(hang_release, "closing the node does not return while this is set")                                 \
 	FAULT(slow_bitrate, "a change of bit rate while streaming takes 3 s and fails with EINVAL")               \
-	FAULT(lossless, "copy the samples (I_PCM)")
+	FAULT(lossless, "copy the samples (I_PCM)")                                                               \
+	FAULT(scaler_limit, "the scaler makes larger sides of its outputs this long")                             \
+	FAULT(scaler_stall_after, "the scaler takes inputs and gives nothing, from the n-th frame on")
 
 struct faults {
 #define FAULT(name, text) uint name;

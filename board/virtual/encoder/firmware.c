@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The encoder itself. On a Pi it is the VideoCore's firmware: it is handed every
+ * The encoder itself, and the scaler. On a Pi it is the VideoCore's firmware: it is handed every
  * buffer at once, works on one frame after the other, and returns an input when
  * it has read it, the output later. Here it is a delayed work for each opening.
  */
@@ -19,10 +19,23 @@
 
 static const struct v4l2_event end_of_stream = { .type = V4L2_EVENT_EOS };
 
-static bool is_skipped(u32 number)
+static uint frame_ms(const struct context *ctx)
+{
+	return encodes(ctx) ? faults.frame_ms : 0;
+}
+
+static uint stall_after(const struct context *ctx)
+{
+	return encodes(ctx) ? faults.stall_after : faults.scaler_stall_after;
+}
+
+static bool is_skipped(const struct context *ctx)
 {
 	uint period = min(faults.skip_period, 32u);
+	u32 number = ctx->frames;
 
+	if (!encodes(ctx))
+		return false;
 	return is_due(faults.skip_every, number) || (period && faults.skip_pattern >> (number - 1) % period & 1);
 }
 
@@ -141,7 +154,7 @@ static struct v4l2_m2m_buffer *next_input(struct context *ctx)
 	spin_lock(&ctx->firmware_lock);
 	entry = list_first_entry_or_null(&ctx->inputs, struct v4l2_m2m_buffer, list);
 	/* What takes no time takes no place inside either. */
-	if (entry && !faults.frame_ms && list_empty(&ctx->outputs))
+	if (entry && !frame_ms(ctx) && list_empty(&ctx->outputs))
 		entry = NULL;
 	if (entry && entry != &ctx->end)
 		list_del(&entry->list);
@@ -153,23 +166,23 @@ static long start_frame(struct context *ctx)
 {
 	struct v4l2_m2m_buffer *entry = next_input(ctx);
 	struct work_frame *frame = &ctx->frame;
-	uint ms = faults.frame_ms;
+	uint ms = frame_ms(ctx);
 
 	if (!entry)
 		return IDLE;
 	if (entry == &ctx->end)
 		return deliver_end(ctx) ? 0 : IDLE;
 	ctx->frames++;
-	if (starts_stall(ctx, faults.stall_after) || starts_stall(ctx, faults.swallow_after))
+	if (starts_stall(ctx, stall_after(ctx)) || (encodes(ctx) && starts_stall(ctx, faults.swallow_after)))
 		ctx->stalled = true;
-	if (ctx->stalled && faults.stall_after) {
+	if (ctx->stalled && stall_after(ctx)) {
 		hold_input(ctx, entry);
 		return 0;
 	}
 	memset(frame, 0, sizeof(*frame));
 	frame->input = &entry->vb;
 	v4l2_m2m_buf_copy_metadata(frame->input, &frame->metadata, false);
-	frame->gives_output = !ctx->stalled && !is_skipped(ctx->frames);
+	frame->gives_output = !ctx->stalled && !is_skipped(ctx);
 	frame->read = ktime_add_ms(ctx->free_since, ms * READ_PERCENT / 100);
 	frame->coded = ktime_add_ms(ctx->free_since, ms);
 	WRITE_ONCE(frame->is_active, true);
@@ -178,7 +191,7 @@ static long start_frame(struct context *ctx)
 
 static void end_frame(struct context *ctx)
 {
-	ktime_t now = ktime_get(), late = ktime_add_ms(ctx->frame.coded, faults.frame_ms / 2);
+	ktime_t now = ktime_get(), late = ktime_add_ms(ctx->frame.coded, frame_ms(ctx) / 2);
 
 	if (ctx->frame.input)
 		return_input(ctx);
@@ -204,9 +217,9 @@ static long step(struct context *ctx)
 		if (wait)
 			return wait;
 		if (frame->gives_output)
-			coder_run(ctx);
+			ctx->encoder->role->processing->run(ctx);
 		/* What takes no time returns its input last. */
-		if (faults.frame_ms)
+		if (frame_ms(ctx))
 			return_input(ctx);
 	}
 	wait = jiffies_until(frame->coded);
@@ -234,14 +247,15 @@ static void work(struct work_struct *item)
 
 int firmware_start(struct context *ctx, bool is_input)
 {
+	const struct processing *processing = ctx->encoder->role->processing;
 	int result = 0;
 
-	if (!coder_can_start(ctx))
+	if (!processing || !processing->can_start(ctx))
 		return -ESRCH;
 	if (is_input)
 		ctx->input_sequence = 0;
 	else
-		result = coder_start(ctx);
+		result = processing->start(ctx);
 	if (result)
 		return result;
 	*(is_input ? &ctx->input_runs : &ctx->output_runs) = true;
@@ -290,9 +304,11 @@ void firmware_return_all(struct context *ctx, bool is_input, enum vb2_buffer_sta
 
 void firmware_flush(struct context *ctx, bool is_input)
 {
+	const struct processing *processing = ctx->encoder->role->processing;
+
 	firmware_return_all(ctx, is_input, VB2_BUF_STATE_ERROR);
-	if (!is_input)
-		coder_stop(ctx);
+	if (!is_input && processing)
+		processing->stop(ctx);
 }
 
 void firmware_take(struct context *ctx, struct vb2_v4l2_buffer *buffer, bool is_input)

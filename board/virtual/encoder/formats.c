@@ -49,6 +49,30 @@ static u32 size_of(const struct pixel_format *format, u32 width, u32 height, u32
 	return width * height > 1280 * 720 ? LARGE_BUFFER : SMALL_BUFFER;
 }
 
+void locate_samples(const struct side *side, const u8 *base, struct h264_frame *frame)
+{
+	const struct sample_layout *layout = &side->format->layout;
+	u32 stride = side->stride, luma = stride * side->height;
+	const u8 *second, *third;
+
+	frame->luma = base + layout->luma_at;
+	frame->luma_stride = stride;
+	frame->luma_step = layout->luma_step;
+	frame->chroma_step = layout->chroma_step;
+	if (layout->luma_step > 1) {
+		/* All in one plane; every other line's chroma. */
+		frame->chroma_stride = 2 * stride;
+		second = base + 1 - layout->luma_at;
+		third = second + 2;
+	} else {
+		frame->chroma_stride = layout->chroma_step > 1 ? stride : stride / 2;
+		second = base + luma;
+		third = layout->chroma_step > 1 ? second + 1 : second + luma / 4;
+	}
+	frame->cb = layout->is_swapped ? third : second;
+	frame->cr = layout->is_swapped ? second : third;
+}
+
 static int enumerate(const struct format_list *list, struct v4l2_fmtdesc *format)
 {
 	if (format->index >= offered(list))
@@ -67,16 +91,19 @@ static int enum_out(struct file *file, void *private, struct v4l2_fmtdesc *forma
 	return enumerate(&context_of(file)->encoder->role->out, format);
 }
 
-static u32 max_side(const struct context *ctx)
+/* A scaler that gives less than it says names its real limit only in the format that it makes. */
+static u32 max_side(const struct context *ctx, u32 type)
 {
-	return ctx->encoder->role->function == MEDIA_ENT_F_PROC_VIDEO_SCALER ? MAX_SIDE_ISP : MAX_SIDE;
+	if (ctx->encoder->role != &roles[SCALER_ROLE])
+		return MAX_SIDE;
+	return V4L2_TYPE_IS_CAPTURE(type) && faults.scaler_limit ? faults.scaler_limit : MAX_SIDE_ISP;
 }
 
 static int enum_framesizes(struct file *file, void *private, struct v4l2_frmsizeenum *sizes)
 {
 	struct context *ctx = context_of(file);
 	const struct role *role = ctx->encoder->role;
-	u32 most = max_side(ctx);
+	u32 most = max_side(ctx, V4L2_BUF_TYPE_VIDEO_OUTPUT);
 
 	if (sizes->index || (!find(&role->in, sizes->pixel_format) && !find(&role->out, sizes->pixel_format)))
 		return -EINVAL;
@@ -110,9 +137,9 @@ static int g_fmt(struct file *file, void *private, struct v4l2_format *format)
 }
 
 /* Sides are even with another maker, and inputs whole macroblocks. The Pi's driver takes any. */
-static void fit_size(const struct context *ctx, struct v4l2_pix_format_mplane *pixels, const struct pixel_format *format)
+static void fit_size(const struct context *ctx, u32 most, struct v4l2_pix_format_mplane *pixels,
+		     const struct pixel_format *format)
 {
-	u32 most = max_side(ctx);
 
 	if (other_maker) {
 		u32 step = format->is_coded ? 2 : 16;
@@ -141,7 +168,7 @@ static int try_fmt(struct file *file, void *private, struct v4l2_format *format)
 	if (!known || known >= list->formats + offered(list))
 		known = &list->formats[0];
 	pixels->pixelformat = known->fourcc;
-	fit_size(ctx, pixels, known);
+	fit_size(ctx, max_side(ctx, format->type), pixels, known);
 	pixels->field = V4L2_FIELD_NONE;
 	pixels->num_planes = 1;
 	stride = pixels->plane_fmt[0].bytesperline;

@@ -167,7 +167,7 @@ int request_buffers(struct file *file, void *private, struct v4l2_requestbuffers
 		hang_while(&faults.hang_buffers);
 	if (faults.fail_buffers && request->count)
 		return -ENOMEM;
-	if (request->count)
+	if (request->count && encodes(context_of(file)))
 		atomic_inc(&openings);
 	return v4l2_m2m_ioctl_reqbufs(file, private, request);
 }

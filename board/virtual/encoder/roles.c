@@ -36,8 +36,10 @@ static const struct pixel_format image_formats[] = { CODED(JPEG) };
 #define LIST(formats) { formats, ARRAY_SIZE(formats) }
 const struct role roles[] = {
 	{ "bcm2835-codec-decode", 10, MEDIA_ENT_F_PROC_VIDEO_DECODER, LIST(decoder_formats), LIST(raw_formats), 16 },
-	{ "bcm2835-codec-encode", 11, MEDIA_ENT_F_PROC_VIDEO_ENCODER, LIST(raw_formats), LIST(encoder_formats), 1 },
-	{ "bcm2835-codec-isp", 12, MEDIA_ENT_F_PROC_VIDEO_SCALER, LIST(bayer_formats), LIST(raw_formats), 1 },
+	{ "bcm2835-codec-encode", 11, MEDIA_ENT_F_PROC_VIDEO_ENCODER, LIST(raw_formats), LIST(encoder_formats), 1,
+	  &coder },
+	{ "bcm2835-codec-isp", 12, MEDIA_ENT_F_PROC_VIDEO_SCALER, LIST(bayer_formats), LIST(raw_formats), 1,
+	  &scaler },
 	{ "bcm2835-codec-image_fx", 18, MEDIA_ENT_F_PROC_VIDEO_PIXEL_FORMATTER, LIST(raw_formats), LIST(raw_formats), 1 },
 	{ "bcm2835-codec-encode_image", 31, MEDIA_ENT_F_PROC_VIDEO_ENCODER, LIST(raw_formats), LIST(image_formats), 16 },
 };

@@ -3,8 +3,9 @@ import Glibc
 import LinuxIO
 import Media
 
-/// One of an encoder's two queues: its buffers, which of them the driver has, and the calls that move them.
-final class EncoderQueue {
+/// One of the two queues of a memory-to-memory device: its buffers, which of them the driver has, and the calls that move
+/// them.
+final class BufferQueue {
     struct Dequeued {
         let index: Int
         let byteCount: Int
@@ -18,8 +19,10 @@ final class EncoderQueue {
     private let type: UInt32
     private let memory: BufferMemory
     private let isMultiplanar: Bool
-    /// Empty for DMABUF.
+    /// Of the driver's own memory.
     private(set) var mappings: [WritableMapping] = []
+    /// Of exported memory.
+    private(set) var descriptors: [SharedDescriptor] = []
     private(set) var bufferCount = 0
     /// Buffers that the driver does not have. They come back by `dequeue` alone.
     private(set) var free: Set<Int> = []
@@ -36,7 +39,13 @@ final class EncoderQueue {
             throw .failed(path: device.path, SystemCallError("VIDIOC_REQBUFS", number: ENOMEM))
         }
         free = Set(0..<bufferCount)
-        if memory == .driver { for index in 0..<bufferCount { mappings.append(try map(index)) } }
+        for index in 0..<bufferCount {
+            switch memory {
+            case .driver: mappings.append(try map(index))
+            case .exported: descriptors.append(try export(index))
+            case .imported: break
+            }
+        }
     }
 
     private func requestBuffers(_ count: Int) throws(V4L2Error) -> Int {
@@ -60,6 +69,15 @@ final class EncoderQueue {
         } catch {
             throw V4L2Error(device.path, error)
         }
+    }
+
+    private func export(_ index: Int) throws(V4L2Error) -> SharedDescriptor {
+        var export = v4l2_exportbuffer()
+        export.type = type
+        export.index = UInt32(index)
+        export.flags = UInt32(O_CLOEXEC | O_RDWR)
+        try device.request("VIDIOC_EXPBUF", clinux_vidioc_expbuf, &export)
+        return SharedDescriptor(OwnedFileDescriptor(adopting: export.fd))
     }
 
     /// Gives a buffer's description in the interface's form that this driver speaks, with room for one plane.
@@ -95,6 +113,7 @@ final class EncoderQueue {
         var type = type
         try? device.request("VIDIOC_STREAMOFF", clinux_vidioc_streamoff, &type)
         mappings = []
+        descriptors = []
         _ = try? requestBuffers(0)
         free = []
     }
@@ -163,4 +182,22 @@ final class EncoderQueue {
 
     /// Whether the driver has filled the buffer to its end: what did not fit comes in the next one.
     func isFull(_ dequeued: Dequeued) -> Bool { dequeued.byteCount >= mappings[dequeued.index].bytes.count }
+}
+
+/// Whose memory a queue's buffers are.
+enum BufferMemory {
+    /// The driver's own, to be mapped.
+    case driver
+    /// The driver's own, for other devices: each buffer has a descriptor.
+    case exported
+    /// DMABUFs of somebody else.
+    case imported
+
+    /// As v4l2_requestbuffers and v4l2_buffer have it.
+    var number: UInt32 {
+        switch self {
+        case .driver, .exported: V4L2_MEMORY_MMAP.rawValue
+        case .imported: V4L2_MEMORY_DMABUF.rawValue
+        }
+    }
 }

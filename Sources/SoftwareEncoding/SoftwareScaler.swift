@@ -9,7 +9,7 @@ import Media
 /// they are enlarged or the heights have no small ratio, they take two passes.
 ///
 /// I420 that has the size already is passed through untouched.
-public final class FrameScaler {
+public final class SoftwareScaler: FrameScaler {
     public let source: FrameLayout
     public let target: FrameLayout
     public let fit: Letterbox
@@ -17,8 +17,11 @@ public final class FrameScaler {
     public let isIdentity: Bool
     /// How often a frame is read and written from the first row to the last one: 0, 1 or 2.
     public let passCount: Int
+    public let memoryKind = FrameMemoryKind.pooled
 
     private var output: [UInt8]
+    /// For those who take frames; `nil` until the first one.
+    private var pool: FramePool?
     /// NV12 that is scaled: its chroma planes in the source's size, U before V.
     private var splitChroma: [UInt8]
     /// A format of one plane that is scaled: a strip of the frame as I420 in the source's width.
@@ -72,9 +75,21 @@ public final class FrameScaler {
         }.get()
     }
 
-    /// As the other one, where `isIdentity` is false, into memory that started as a black frame and holds
-    /// nothing but this scaler's frames.
-    public func scale(
+    public func scale(_ frame: CapturedFrame) throws -> CapturedFrame? {
+        guard !isIdentity else { return frame }
+        if pool == nil { pool = FramePool(initial: target.black) }
+        guard let memory = pool?.take() else { return nil }
+        let result = frame.withBytes { bytes in
+            memory.withMutableBytes { target in
+                Result { () throws(VideoEncodingError) in try scale(bytes, into: target) }
+            }
+        }
+        try result.get()
+        return CapturedFrame(layout: target, captureTime: frame.captureTime, memory: memory)
+    }
+
+    /// - Parameter memory: started as a black frame, and holds nothing but this scaler's frames.
+    func scale(
         _ bytes: UnsafeRawBufferPointer, into memory: UnsafeMutableRawBufferPointer
     ) throws(VideoEncodingError) {
         guard bytes.count >= source.byteCount, memory.count >= target.byteCount else {

@@ -52,7 +52,7 @@ import Testing
     }
 }
 
-@Suite struct FrameScalerTests {
+@Suite struct SoftwareScalerTests {
     /// A frame of one colour.
     private func plain(_ layout: FrameLayout, y: UInt8, u: UInt8, v: UInt8) -> [UInt8] {
         if layout.format == .yuyv { return (0..<layout.byteCount / 4).flatMap { _ in [y, u, y, v] } }
@@ -68,7 +68,7 @@ import Testing
         return bytes
     }
 
-    private func scaled(_ scaler: FrameScaler, _ bytes: [UInt8]) throws -> [UInt8] {
+    private func scaled(_ scaler: SoftwareScaler, _ bytes: [UInt8]) throws -> [UInt8] {
         try bytes.withUnsafeBytes { bytes in
             try scaler.scale(bytes) { scaled, layout in
                 #expect(layout == scaler.target)
@@ -79,7 +79,7 @@ import Testing
 
     @Test func passesWhatFitsAsItIs() throws {
         let layout = FrameLayout(packed: .i420, size: FrameSize(width: 64, height: 48))
-        let scaler = try FrameScaler(from: layout, to: layout.size)
+        let scaler = try SoftwareScaler(from: layout, to: layout.size)
         #expect(scaler.isIdentity)
         let bytes = plain(layout, y: 1, u: 2, v: 3)
         try bytes.withUnsafeBytes { bytes in
@@ -96,7 +96,7 @@ import Testing
         let pairs = Array(bytes[(34 * 18)...])
         let u = stride(from: 0, to: pairs.count, by: 2).map { pairs[$0] }
         let v = stride(from: 1, to: pairs.count, by: 2).map { pairs[$0] }
-        #expect(try scaled(FrameScaler(from: layout, to: size), bytes) == bytes.prefix(34 * 18) + u + v)
+        #expect(try scaled(SoftwareScaler(from: layout, to: size), bytes) == bytes.prefix(34 * 18) + u + v)
     }
 
     @Test(
@@ -105,7 +105,7 @@ import Testing
     func fillsItsPlaceAndLeavesBlackBars(format: PixelFormat, side: (Int, Int)) throws {
         let layout = FrameLayout(packed: format, size: FrameSize(width: side.0, height: side.1))
         let target = FrameSize(width: 320, height: 180)
-        let scaler = try FrameScaler(from: layout, to: target)
+        let scaler = try SoftwareScaler(from: layout, to: target)
         let bytes = plain(layout, y: 200, u: 90, v: 160)
         // Twice: the buffer is used again.
         for result in [try scaled(scaler, bytes), try scaled(scaler, bytes)] {
@@ -143,7 +143,7 @@ import Testing
             let pixel = format == .bgr888 ? colour.0 : colour.0.reversed()
             let bytes = (0..<size.width * size.height).flatMap { _ in pixel }
             #expect(bytes.count == layout.byteCount)
-            let result = try scaled(FrameScaler(from: layout, to: target), bytes)
+            let result = try scaled(SoftwareScaler(from: layout, to: target), bytes)
             for (plane, place) in [0..<576, 576..<720, 720..<864].enumerated() {
                 let strays = result[place].count { abs(Int($0) - Int(colour.1[plane])) > 1 }
                 #expect(strays == 0, "plane \(plane) of \(size): \(result[place].prefix(4))")
@@ -165,11 +165,11 @@ import Testing
         let layout = FrameLayout(packed: format, size: size)
         // Slopes, and a sharp pattern over them: a seam between two strips would show.
         let bytes = (0..<layout.byteCount).map { UInt8(truncatingIfNeeded: $0 % 251 / 2 + ($0 / 977 % 5) * 23) }
-        let result = try scaled(FrameScaler(from: layout, to: target), bytes)
+        let result = try scaled(SoftwareScaler(from: layout, to: target), bytes)
         guard size.height % 2 == 0 else { return #expect(result.count == target.width * target.height * 3 / 2) }
-        let whole = try scaled(FrameScaler(from: layout, to: size), bytes)
+        let whole = try scaled(SoftwareScaler(from: layout, to: size), bytes)
         let planes = FrameLayout(packed: .i420, size: size)
-        let expected = try scaled(FrameScaler(from: planes, to: target), whole)
+        let expected = try scaled(SoftwareScaler(from: planes, to: target), whole)
         #expect(result.count == expected.count)
         let differences = zip(result, expected).map { abs(Int($0) - Int($1)) }
         #expect(differences.max() ?? 0 <= 2)
@@ -179,7 +179,7 @@ import Testing
     @Test func passesAreCounted() throws {
         func passes(_ format: PixelFormat, _ width: Int, _ height: Int, to side: (Int, Int)) throws -> Int {
             let layout = FrameLayout(packed: format, size: FrameSize(width: width, height: height))
-            return try FrameScaler(from: layout, to: FrameSize(width: side.0, height: side.1)).passCount
+            return try SoftwareScaler(from: layout, to: FrameSize(width: side.0, height: side.1)).passCount
         }
         #expect(try passes(.i420, 640, 480, to: (640, 480)) == 0)
         for format in PixelFormat.allCases where format != .i420 {
@@ -204,20 +204,22 @@ import Testing
         }
     }
 
-    @Test func aPoolsMemoryTakesFramesWithBars() throws {
+    @Test func framesHaveBarsAndMemoryThatIsUsedAgain() throws {
         let layout = FrameLayout(packed: .nv12, size: FrameSize(width: 64, height: 48))
-        let scaler = try FrameScaler(from: layout, to: FrameSize(width: 64, height: 36))
+        let scaler = try SoftwareScaler(from: layout, to: FrameSize(width: 64, height: 36))
         let bytes = plain(layout, y: 200, u: 90, v: 160)
-        var memory = scaler.target.black
-        try memory.withUnsafeMutableBytes { target in try bytes.withUnsafeBytes { try scaler.scale($0, into: target) } }
-        let other = try scaled(scaler, bytes)
-        #expect(memory == other)
-        var short = Array(memory.dropLast())
-        #expect(throws: VideoEncodingError.self) {
-            try short.withUnsafeMutableBytes { target in
-                try bytes.withUnsafeBytes { try scaler.scale($0, into: target) }
-            }
-        }
+        let frame = CapturedFrame(
+            layout: layout, captureTime: MediaTimestamp(milliseconds: 7), memory: ArrayFrame(bytes))
+        let expected = try scaled(scaler, bytes)
+        func place() throws -> ObjectIdentifier? { try scaler.scale(frame).map { ObjectIdentifier($0.memory) } }
+        let places = try Set((0..<5).map { _ in try place() })
+        #expect(places.count == 1)
+        let held = try #require(try scaler.scale(frame))
+        #expect(try place() != ObjectIdentifier(held.memory))
+        #expect(held.layout == scaler.target && held.captureTime == frame.captureTime)
+        #expect(held.withBytes { [UInt8]($0) } == expected)
+        let short = CapturedFrame(layout: layout, captureTime: .zero, memory: ArrayFrame(Array(bytes.dropLast())))
+        #expect(throws: VideoEncodingError.self) { try scaler.scale(short) }
     }
 
     @Test func bothFormatsGiveTheSameFrame() throws {
@@ -226,9 +228,9 @@ import Testing
         let (luma, chroma) = (320 * 240, 160 * 120)
         let nv12 = i420.prefix(luma) + (0..<chroma).flatMap { [i420[luma + $0], i420[luma + chroma + $0]] }
         let target = FrameSize(width: 208, height: 100)
-        let first = try scaled(FrameScaler(from: scenery.layout, to: target), i420)
+        let first = try scaled(SoftwareScaler(from: scenery.layout, to: target), i420)
         let second = try scaled(
-            FrameScaler(from: FrameLayout(packed: .nv12, size: scenery.layout.size), to: target), Array(nv12))
+            SoftwareScaler(from: FrameLayout(packed: .nv12, size: scenery.layout.size), to: target), Array(nv12))
         #expect(first == second)
         #expect(Set(first.prefix(208 * 100)).count > 50)
     }
@@ -238,11 +240,11 @@ import Testing
         let layout = FrameLayout(packed: .i420, size: size)
         for (width, height) in [(63, 48), (64, 47), (0, 48), (64, 16_386)] {
             let wrong = FrameSize(width: width, height: height)
-            #expect(throws: VideoEncodingError.unsupportedSize(wrong)) { try FrameScaler(from: layout, to: wrong) }
+            #expect(throws: VideoEncodingError.unsupportedSize(wrong)) { try SoftwareScaler(from: layout, to: wrong) }
         }
         let none = FrameLayout(packed: .nv12, size: FrameSize(width: 0, height: 2))
-        #expect(throws: VideoEncodingError.unsupportedSize(none.size)) { try FrameScaler(from: none, to: size) }
-        let scaler = try FrameScaler(from: layout, to: size)
+        #expect(throws: VideoEncodingError.unsupportedSize(none.size)) { try SoftwareScaler(from: none, to: size) }
+        let scaler = try SoftwareScaler(from: layout, to: size)
         let short = [UInt8](repeating: 0, count: layout.byteCount - 1)
         #expect(throws: VideoEncodingError.incompleteFrame(layout, byteCount: short.count)) {
             try scaled(scaler, short)

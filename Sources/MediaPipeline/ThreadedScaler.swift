@@ -1,0 +1,210 @@
+import DevicePorts
+import LinuxIO
+import Media
+import Synchronization
+
+/// A device that scales a stream's frames. What has failed once is not tried again in this stream: frames are needed
+/// without a break, and the processor scales them as well. Any thread.
+public final class ScalingDevice: Sendable {
+    /// Opens the device, for frames in this layout and to this size. What it throws is for people.
+    public typealias Opening = @Sendable (FrameLayout, FrameSize) throws -> any FrameScaler
+
+    let path: String
+    let open: Opening
+    private let hasFailed = Atomic(false)
+
+    /// - Parameters:
+    ///   - path: of the device's node, which one thread at a time uses.
+    ///   - open: done on that thread.
+    public init(path: String, open: @escaping Opening) {
+        self.path = path
+        self.open = open
+    }
+
+    var isUsable: Bool { !hasFailed.load(ordering: .relaxed) }
+    func failed() { hasFailed.store(true, ordering: .relaxed) }
+}
+
+/// A scaling device on a thread of its own: whoever wants a frame scaled waits for it, but not for a driver that hangs. A
+/// frame that is late is left out, and so are those that come while it is inside. Of a device that does not come back the
+/// camera has its memory again; the thread ends when the kernel lets it, and no other one starts at the node before.
+/// `scale` is for one thread, the rest for any.
+final class ThreadedScaler: Sendable {
+    /// A device that has not opened by then is left alone.
+    private static let openTimeout = Duration.milliseconds(1500)
+    /// So long a frame is waited for: scalers take some milliseconds, and cameras have buffers for it.
+    private static let patience = Duration.milliseconds(100)
+    /// A device that keeps a frame for so long does not come back.
+    private static let longestHold = Duration.seconds(1)
+
+    private struct State: Sendable {
+        /// Once it is open: what it gives.
+        var output: (layout: FrameLayout, memory: FrameMemoryKind)?
+        var failure: (any Error)?
+        /// Left for the thread.
+        var waiting: CapturedFrame?
+        /// The frame that the thread was asked for and has not answered for yet.
+        var asked: (at: MediaTimestamp, memory: RevocableMemory)?
+        /// Whether somebody waits for the answer.
+        var isAwaited = false
+        var result: Result<CapturedFrame?, any Error>?
+        var isCloseWanted = false
+        var hasEnded = false
+        /// Since when the node is this thread's.
+        var occupancy: NodeOccupancy?
+        /// Since when the thread has been in the driver.
+        var busySince: MediaTimestamp?
+    }
+
+    let path: String
+    /// Of the frames that it takes.
+    let source: FrameLayout
+    private let state = Mutex(State())
+    private let work: EventFD
+    /// Signalled for good once it is open, or has failed.
+    private let opened: EventFD
+    private let answered: EventFD
+
+    /// Starts the thread, which opens the device.
+    init(_ device: ScalingDevice, from source: FrameLayout, to size: FrameSize) throws(SystemCallError) {
+        path = device.path
+        self.source = source
+        work = try EventFD()
+        opened = try EventFD()
+        answered = try EventFD()
+        _ = try NamedThread("scaler", mayBlock: true) { [self] in run { try device.open(source, size) } }
+    }
+
+    /// Waits until it is open.
+    /// - Returns: how its frames come; `nil` when it has failed, or not opened in time: then it never scales any.
+    func waitUntilOpen() -> (layout: FrameLayout, memory: FrameMemoryKind)? {
+        let deadline = MonotonicClock.now() + Self.openTimeout
+        var entries = [PollEntry(opened.fileDescriptor)]
+        _ = try? poll(&entries, until: deadline)
+        return state.withLock { state in
+            if state.output == nil, state.failure == nil {
+                state.failure = NodeOccupancyError.blocked(path: path, Self.openTimeout)
+            }
+            return state.failure == nil ? state.output : nil
+        }
+    }
+
+    /// Waits for the scaled frame, for a tenth of a second at the most.
+    /// - Returns: `nil` for a frame that is to be left out: the device has no memory for it now, or is late.
+    /// - Throws: what the device threw, or `NodeOccupancyError.blocked`. It scales nothing any more then.
+    func scale(_ frame: CapturedFrame) throws -> CapturedFrame? {
+        guard try ask(for: frame) else { return nil }
+        work.signal()
+        let deadline = MonotonicClock.now() + Self.patience
+        while true {
+            answered.drain()
+            if let result = takeResult() { return try result.get() }
+            var entries = [PollEntry(answered.fileDescriptor)]
+            guard MonotonicClock.now() < deadline, try poll(&entries, until: deadline) > 0 else { break }
+        }
+        return state.withLock { state in
+            defer { state.result = nil }
+            state.isAwaited = false
+            return try? state.result?.get()
+        }
+    }
+
+    /// Leaves the frame for the thread.
+    /// - Returns: false while an earlier one is inside.
+    private func ask(for frame: CapturedFrame) throws -> Bool {
+        let now = MonotonicClock.now()
+        return try state.withLock { state in
+            if let failure = state.failure { throw failure }
+            if let asked = state.asked {
+                guard now - asked.at >= Self.longestHold else { return false }
+                asked.memory.revoke()
+                let error = NodeOccupancyError.blocked(path: path, Self.longestHold)
+                state.failure = error
+                throw error
+            }
+            let memory = RevocableMemory(frame.memory)
+            state.asked = (now, memory)
+            state.isAwaited = true
+            state.waiting = CapturedFrame(layout: frame.layout, captureTime: frame.captureTime, memory: memory)
+            return true
+        }
+    }
+
+    private func takeResult() -> Result<CapturedFrame?, any Error>? {
+        state.withLock { state in
+            defer { state.result = nil }
+            return state.result ?? state.failure.map { .failure($0) }
+        }
+    }
+
+    /// Starts to close the device. Frames that it has given occupancy valid.
+    func close() {
+        let now = MonotonicClock.now()
+        let (occupancy, since) = state.withLock { state in
+            state.isCloseWanted = true
+            state.waiting = nil
+            state.result = nil
+            state.asked?.memory.revoke()
+            return (state.hasEnded ? nil : state.occupancy, state.busySince)
+        }
+        work.signal()
+        occupancy?.abandon(since: since ?? now)
+    }
+}
+
+// On the thread.
+extension ThreadedScaler {
+    private func run(_ open: () throws -> any FrameScaler) {
+        do {
+            let occupancy = try NodeOccupancy(at: path)
+            defer { occupancy.end() }
+            let isWanted = state.withLock { state in
+                state.occupancy = occupancy
+                state.busySince = MonotonicClock.now()
+                return !state.isCloseWanted
+            }
+            // The device is closed when this returns.
+            if isWanted { try serve(open) }
+        } catch {
+            state.withLock { $0.failure = $0.failure ?? error }
+        }
+        state.withLock { $0.hasEnded = true }
+        opened.signal()
+        answered.signal()
+    }
+
+    private func serve(_ open: () throws -> any FrameScaler) throws {
+        let scaler = try open()
+        state.withLock { $0.output = (scaler.target, scaler.memoryKind) }
+        opened.signal()
+        while try waitForWork() {
+            // The frame goes back to its source before anybody hears of the scaled one.
+            guard let result = takeFrame().map({ frame in Result { try scaler.scale(frame) } }) else { continue }
+            state.withLock { state in
+                state.asked = nil
+                if state.isAwaited, !state.isCloseWanted { state.result = result }
+            }
+            answered.signal()
+            if case .failure(let error) = result { throw error }
+        }
+    }
+
+    /// - Returns: false when the device is to be closed.
+    private func waitForWork() throws -> Bool {
+        var entries = [PollEntry(work.fileDescriptor)]
+        state.withLock { $0.busySince = nil }
+        try poll(&entries, until: nil)
+        work.drain()
+        return state.withLock { state in
+            state.busySince = MonotonicClock.now()
+            return !state.isCloseWanted
+        }
+    }
+
+    private func takeFrame() -> CapturedFrame? {
+        state.withLock { state in
+            defer { state.waiting = nil }
+            return state.waiting
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import DevicePorts
+import LinuxIO
+import Media
+import Synchronization
+
+/// Frames of another size by a device: it reads them in the memory of whoever took them, and gives them in memory of its
+/// own that other devices read. Frames that lie otherwise, or in memory that it cannot read, are refused.
+public final class V4L2Scaler: FrameScaler {
+    public let source: FrameLayout
+    public let target: FrameLayout
+    public let memoryKind = FrameMemoryKind.dmabuf
+    public let passCount = 0
+
+    private let path: String
+    private let stream: ScalerStream
+    private var imported = ImportedBuffers()
+    private let buffers: [DMABuffer]
+    private let returned = ReturnedBuffers()
+
+    /// As many as a camera may have: each buffer is imported once.
+    private static let importCount = 16
+    /// Four in the encoder, one that waits for it, and one that is being written.
+    private static let outputCount = 6
+    /// The slowest scaler takes some milliseconds.
+    private static let patience = Duration.milliseconds(700)
+
+    /// Opens the node and starts it.
+    /// - Parameters:
+    ///   - source: of the frames to come.
+    ///   - encoder: of which the formats are that are wanted.
+    public init(
+        _ node: V4L2ScalerNode, from source: FrameLayout, to size: FrameSize, for encoder: V4L2EncoderNode
+    ) throws(HardwareScalingError) {
+        path = node.path
+        do throws(V4L2Error) {
+            stream = try ScalerStream(
+                node, from: source, to: size, in: encoder.formats, inputs: (Self.importCount, .imported),
+                outputs: (Self.outputCount, .exported))
+        } catch {
+            throw HardwareScalingError(error, path: node.path)
+        }
+        self.source = source
+        target = stream.target
+        let byteCount = target.byteCount
+        buffers = stream.output.descriptors.map { DMABuffer($0, byteCount: byteCount) }
+    }
+
+    public func scale(_ frame: CapturedFrame) throws -> CapturedFrame? {
+        let scaled: BufferQueue.Dequeued?
+        do throws(V4L2Error) {
+            for index in returned.takeAll() { try stream.output.enqueue(index) }
+            guard stream.output.free.count < stream.output.bufferCount else { return nil }
+            try submit(frame)
+            scaled = try stream.takeFrame(until: MonotonicClock.now() + Self.patience)
+        } catch {
+            throw HardwareScalingError(error, path: path)
+        }
+        guard let scaled else { throw HardwareScalingError.silent(path: path, Self.patience) }
+        guard !scaled.isBroken else { throw HardwareScalingError.brokenFrame(path: path) }
+        let memory = ScaledBuffer(buffers[scaled.index], index: scaled.index, returned)
+        return CapturedFrame(layout: target, captureTime: frame.captureTime, memory: memory)
+    }
+
+    private func submit(_ frame: CapturedFrame) throws(V4L2Error) {
+        guard frame.layout == source, let dmabuf = frame.dmabuf,
+            let index = imported.index(for: dmabuf, free: stream.input.free)
+        else {
+            throw .noUsableFormat(
+                path: path, asked: "\(frame.layout.size) \(frame.layout.format) in memory of no device",
+                offered: "\(source.size) \(source.format) in a device's")
+        }
+        try stream.input.enqueue(
+            index, byteCount: source.byteCount, timestamp: frame.captureTime, dmabuf: dmabuf, length: stream.inputSize)
+    }
+}
+
+/// Buffers that nobody holds any more. Whoever drops one may be on any thread, and makes no call of the driver for it.
+private final class ReturnedBuffers: Sendable {
+    private let indices = Mutex<[Int]>([])
+
+    func add(_ index: Int) { indices.withLock { $0.append(index) } }
+
+    func takeAll() -> [Int] {
+        indices.withLock { indices in
+            defer { indices = [] }
+            return indices
+        }
+    }
+}
+
+/// A scaled frame on lease.
+private final class ScaledBuffer: FrameMemory {
+    private let buffer: DMABuffer
+    private let index: Int
+    private let returned: ReturnedBuffers
+
+    init(_ buffer: DMABuffer, index: Int, _ returned: ReturnedBuffers) {
+        self.buffer = buffer
+        self.index = index
+        self.returned = returned
+    }
+
+    deinit { returned.add(index) }
+
+    var dmabuf: Int32? { buffer.fileDescriptor }
+
+    func withBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value { try buffer.withBytes(body) }
+}

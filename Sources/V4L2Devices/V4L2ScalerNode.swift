@@ -1,0 +1,54 @@
+import CLinux
+import DevicePorts
+import Glibc
+import LinuxIO
+import Media
+
+/// A scaler of this machine, known by what it can do: any V4L2 memory-to-memory device with raw formats on both sides
+/// that has shown that it scales.
+public struct V4L2ScalerNode: Hashable, Sendable {
+    public let path: String
+    /// As the driver says it.
+    public let name: String
+    let isMultiplanar: Bool
+    /// Formats of planes that it takes and gives, in the driver's order.
+    let inputs: [PixelFormat]
+    let outputs: [PixelFormat]
+
+    /// So long a driver may take to say what it is and to show it.
+    private static let answerTimeout = Duration.seconds(2)
+    /// What hangs often hangs at several nodes: after the first the others get less.
+    private static let laterAnswerTimeout = Duration.milliseconds(300)
+
+    /// The first that there is, in the order of the nodes' numbers. A driver that hangs keeps the caller for seconds at
+    /// the most.
+    public static func first() -> V4L2ScalerNode? {
+        var timeout = answerTimeout
+        for path in V4L2Device.videoNodes {
+            do throws(V4L2Error) {
+                return try V4L2Error.bounded(path, timeout: timeout) {
+                    Result { () throws(V4L2Error) in
+                        let node = try V4L2ScalerNode(V4L2Device(at: path))
+                        try ScalerTrial.run(on: node)
+                        return node
+                    }
+                }
+            } catch {
+                if case .blocked = error { timeout = laterAnswerTimeout }
+            }
+        }
+        return nil
+    }
+
+    private init(_ device: V4L2Device) throws(V4L2Error) {
+        path = device.path
+        name = device.name
+        isMultiplanar = try device.isMultiplanarMemoryToMemory()
+        let types = QueueTypes(isMultiplanar: isMultiplanar)
+        inputs = device.formats(of: types.input).compactMap { PixelFormat(v4l2: $0) }.filter(\.isPlanar)
+        outputs = device.formats(of: types.output).compactMap { PixelFormat(v4l2: $0) }.filter(\.isPlanar)
+        guard !inputs.isEmpty, !outputs.isEmpty else {
+            throw .wrongKind(path: path, reason: "\(name) does not take and give raw frames")
+        }
+    }
+}
