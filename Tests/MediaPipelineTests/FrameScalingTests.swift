@@ -201,7 +201,7 @@ private final class LeasedArray: FrameMemory {
             path: "/dev/video74", configuration: configuration, layout: layout, memoryKind: .dmabuf,
             scalingDevice: device("/dev/video75"), inUse: EncoderInUse(), output: output, reports: reports,
             opening: .now
-        ) { _, layout, kind in
+        ) { _, layout, kind, _ in
             opened.send("\(layout.format) \(layout.size) \(kind)")
             return ScriptedEncoder(encoders)
         }
