@@ -96,7 +96,9 @@ extension FallbackEncoder {
         case .failed(let error):
             dropSuccessor()
             let failure = error as? any EncoderFailure
-            guard failure?.isLackOfMemory == true || failure?.mayPassByItself == true else { return refused("\(error)") }
+            guard failure?.isLackOfMemory == true || failure?.mayPassByItself == true else {
+                return refused("\(error)")
+            }
             openInPlace(wanted)
         case .ended:
             dropSuccessor()

@@ -34,7 +34,8 @@ struct FrameSizing: Sendable {
     /// The size at a new bit rate: the present one, or a smaller one where that gives a pixel too little. Who chose few bits for
     /// a large frame has them: nothing shrinks before the rate is below the one that the stream started with.
     func shrunk(_ point: OperatingPoint, in ladder: FrameSizeLadder, start: Bitrate) -> FrameSize? {
-        guard point.videoBitrate < start, isTooLarge(point.frameSize, for: point), let size = best(for: point, in: ladder),
+        guard point.videoBitrate < start, isTooLarge(point.frameSize, for: point),
+            let size = best(for: point, in: ladder),
             size.pixelCount < point.frameSize?.pixelCount ?? 0
         else { return point.frameSize }
         return size
@@ -117,7 +118,9 @@ struct FrameSizing: Sendable {
     ) -> FrameSize? {
         let size = ladder.largest(
             forBitsPerFrame: bitsPerFrame(point), bitsPerPixel: tuning.wantedBitsPerPixel * margin)
-        guard let size, let ceiling, point.videoBitrate < ceiling.until, size.pixelCount > ceiling.pixelCount else { return size }
+        guard let size, let ceiling, point.videoBitrate < ceiling.until, size.pixelCount > ceiling.pixelCount else {
+            return size
+        }
         return ladder.sizes.first { $0.pixelCount <= ceiling.pixelCount }
     }
 
@@ -130,7 +133,9 @@ extension QualityController {
     /// Makes the frame larger when the rate has long afforded it; and smaller where that costs a restart and has long been
     /// needed. Without one it becomes smaller together with the bit rate: `move`.
     mutating func resize(now: MediaTimestamp) -> [QualityAction] {
-        guard settings.mayResize, let ladder = settings.frameSizes, operatingPoint.videoQuality != nil else { return [] }
+        guard settings.mayResize, let ladder = settings.frameSizes, operatingPoint.videoQuality != nil else {
+            return []
+        }
         // What a probe tries is not yet what the link carries.
         let isSteady = if case .steady = state { true } else { false }
         var point = operatingPoint
@@ -142,7 +147,9 @@ extension QualityController {
             return resized(to: point, .sizeFits, now: now)
         }
         if case .stalled = state { return [] }
-        guard settings.resize == .restart, sizing.isShrinkingDue(of: point, start: settings.bitrateRange.start, now: now) else { return [] }
+        guard settings.resize == .restart,
+            sizing.isShrinkingDue(of: point, start: settings.bitrateRange.start, now: now)
+        else { return [] }
         point.frameSize = sizing.shrunk(point, in: ladder, start: settings.bitrateRange.start)
         return resized(to: point, .sizeTooLarge, now: now)
     }

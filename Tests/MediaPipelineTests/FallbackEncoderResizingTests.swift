@@ -78,7 +78,9 @@ import Testing
         ) { configuration, _, _, isProven in try hardware.open(configuration, isProven: isProven) }
     }
 
-    private func submit(to encoder: FallbackEncoder, for limit: Duration = .seconds(5), until condition: () -> Bool) throws {
+    private func submit(to encoder: FallbackEncoder, for limit: Duration = .seconds(5), until condition: () -> Bool)
+        throws
+    {
         let layout = FrameLayout(packed: .i420, size: Self.large)
         let end = MonotonicClock.now() + limit
         while !condition() {
@@ -171,7 +173,9 @@ import Testing
     @Test func softwareInTheHardwaresPlaceChangesItsSize() throws {
         let encoder = try encoder()
         try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
-        hardware.scripts.withLock { $0[Self.large] }?.content.withLock { $0.failsAt = 1; $0.isSilent = true }
+        hardware.scripts.withLock { $0[Self.large] }?.content.withLock {
+            $0.failsAt = 1; $0.isSilent = true
+        }
         hardware.refusals.withLock { $0 = [Self.large: Refusal(), Self.small: Refusal()] }
         try submit(to: encoder, for: .seconds(15)) { encoder.isInSoftware }
         try encoder.resize(to: configuration(Self.small))

@@ -118,7 +118,7 @@ struct EventRenderingTests {
             ),
             (
                 .qualityChanged(EventSamples.change),
-                "quality: Low1, 12 fps, 200 kbit/s, audio 64 kbit/s (the link carries less than is sent; the link carries "
+                "quality: Low1, 12 fps, 200 kbit/s, 320x240, audio 64 kbit/s (the link carries less than is sent; the link carries "
                     + "about 480 kbit/s)"
             ),
             (.uplinkTooSlow(bitrate: EventSamples.carried), "the uplink is too slow"),

@@ -34,11 +34,11 @@ enum EventSamples {
 
     static let point = OperatingPoint(
         videoQuality: .medium1, videoBitrate: Bitrate(kilobitsPerSecond: 512),
-        frameRate: FrameRate(framesPerSecond: 30),
+        frameRate: FrameRate(framesPerSecond: 30), frameSize: FrameSize(width: 640, height: 480),
         audioQuality: .high2)
     static let lowerPoint = OperatingPoint(
         videoQuality: .low1, videoBitrate: Bitrate(kilobitsPerSecond: 200), frameRate: FrameRate(framesPerSecond: 12),
-        audioQuality: .low1)
+        frameSize: FrameSize(width: 320, height: 240), audioQuality: .low1)
     static let audioPoint = OperatingPoint(
         videoQuality: nil, videoBitrate: Bitrate(kilobitsPerSecond: 512), frameRate: FrameRate(framesPerSecond: 30),
         audioQuality: .high2)

@@ -4,10 +4,12 @@ import Testing
 @testable import StreamQuality
 
 @Suite struct FrameSizeLadderTests {
-    private static let fulls = VideoDimension.presets.map(\.size) + [
-        FrameSize(width: 720, height: 1280), FrameSize(width: 848, height: 480), FrameSize(width: 1000, height: 1000),
-        FrameSize(width: 16, height: 16), FrameSize(width: 1920, height: 80),
-    ]
+    private static let fulls =
+        VideoDimension.presets.map(\.size) + [
+            FrameSize(width: 720, height: 1280), FrameSize(width: 848, height: 480),
+            FrameSize(width: 1000, height: 1000),
+            FrameSize(width: 16, height: 16), FrameSize(width: 1920, height: 80),
+        ]
 
     @Test func theSizesOfACommonFrame() {
         #expect(

@@ -129,7 +129,8 @@ extension [QualityAction] {
         #expect(actions.count == 4)
         guard actions.count == 4 else { return }
         #expect(
-            actions[0] == .setVideo(
+            actions[0]
+                == .setVideo(
                     bitrate: VideoQuality.high1.bitrate, frameRate: VideoQuality.high1.frameRate,
                     stretchesKeyframes: false))
         #expect(actions[1] == .setAudio(.high1))

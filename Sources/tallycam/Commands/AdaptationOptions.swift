@@ -58,9 +58,10 @@ enum AdaptationOptions {
             audioQuality: media.audio.isNone ? nil : media.audioQuality)
         settings.sourceFrameRate = media.video.frameRate
         do throws(QualityError) {
-            settings.resize = try arguments["resize"].map { text throws(QualityError) in
-                try ResizePolicy(named: text)
-            } ?? resize
+            settings.resize =
+                try arguments["resize"].map { text throws(QualityError) in
+                    try ResizePolicy(named: text)
+                } ?? resize
             if let policy = arguments["adapt"] { settings.policy = try AdaptationPolicy(named: policy) }
             if let range = arguments["bitrate"] { settings.setBitrate(try BitrateChoice(parsing: range)) }
         } catch {
