@@ -35,7 +35,7 @@ public struct PlatformProfile: Hashable, Sendable {
         allowsSizeChange: false, resizing: .byRestart, requiresTLS: false)
     public static let twitch = PlatformProfile(
         name: "Twitch", keyframeInterval: .seconds(2), longestKeyframeInterval: .seconds(2), requiresAudio: false,
-        allowsSizeChange: false, resizing: .seamless, requiresTLS: false)
+        allowsSizeChange: false, resizing: .never, requiresTLS: false)
     public static let facebook = PlatformProfile(
         name: "Facebook", keyframeInterval: .seconds(2), longestKeyframeInterval: .seconds(2), requiresAudio: true,
         allowsSizeChange: false, resizing: .never, requiresTLS: true)
