@@ -24,7 +24,7 @@ final class VideoPipeline {
     private let control: EncoderRequests
     private let reports: Mailbox<TrackEvent>
     private let keyframes: KeyframeSpacing
-    /// In frames, as the encoder was told last.
+    /// In frames, as the encoder was set last.
     private var keyframeDistance: Int
 
     init(

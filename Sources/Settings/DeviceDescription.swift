@@ -46,8 +46,8 @@ public struct DeviceDescription: Hashable, Sendable {
     public var lowestQuality = "Low1"
     public var highestQuality = "Medium3"
     public var resize = Resize.auto
-    /// As `dimension`; `nil` for a third of each side.
-    public var smallestSize: String?
+    /// As `dimension`, or "auto" for a third of each side.
+    public var smallestSize = "auto"
     public var audioSource = AudioSource.auto
     public var audioQuality = "High2"
     /// `nil` for no end.
@@ -169,7 +169,7 @@ extension DeviceDescription {
         resize = policy.flatMap(Resize.init) ?? resize
         let example = #""smallestSize": "320x180""#
         guard let text = quality.text("smallestSize", example: example) else { return }
-        if let problem = vocabulary.problemWithDimension(text.value) {
+        if text.value != "auto", let problem = vocabulary.problemWithDimension(text.value) {
             quality.report(.invalidValue, "smallestSize", at: text.position, problem, example: example)
         }
         smallestSize = text.value

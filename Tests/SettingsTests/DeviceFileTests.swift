@@ -35,7 +35,8 @@ struct DeviceFileTests {
         let result = try device(
             """
             {"camera": "imx708", "dimension": "720p", "orientation": 180, "mirrored": true,
-             "quality": {"lowest": "Low2", "start": "Medium3", "highest": "High1"},
+             "quality": {"lowest": "Low2", "start": "Medium3", "highest": "High1", "resize": "restart",
+                         "smallestSize": "640x360"},
              "audio": {"source": "silence", "quality": "High1"}, "reconnectAttempts": 5,
              "buffer": {"seconds": 2.5, "lowThreshold": 0.7, "highThreshold": 0.8},
              "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "flashLED": "live"}
@@ -49,6 +50,8 @@ struct DeviceFileTests {
         expected.lowestQuality = "Low2"
         expected.startQuality = "Medium3"
         expected.highestQuality = "High1"
+        expected.resize = .restart
+        expected.smallestSize = "640x360"
         expected.audioSource = .silence
         expected.audioQuality = "High1"
         expected.reconnectAttempts = 5
@@ -84,6 +87,8 @@ struct DeviceFileTests {
         (#"{"quality": {"start": "Medum1"}}"#, "1:23 quality.start invalidValue"),
         (#"{"quality": {"lowest": "High1", "highest": "Low1"}}"#, "1:13 quality invalidValue"),
         (#"{"quality": "Low1"}"#, "1:13 quality wrongType"),
+        (#"{"quality": {"resize": "always"}}"#, "1:24 quality.resize invalidValue"),
+        (#"{"quality": {"smallestSize": "7x5"}}"#, "1:30 quality.smallestSize invalidValue"),
         (#"{"audio": {"source": "mic"}}"#, "1:22 audio.source invalidValue"),
         (#"{"reconnectAttempts": "forever"}"#, "1:23 reconnectAttempts invalidValue"),
         (#"{"reconnectAttempts": -1}"#, "1:23 reconnectAttempts invalidValue"),

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.takes(minutes=3, processors=0.4)
 NODE = "/dev/video12"
 HARDWARE = "v4l2:/dev/video11"
 CAMERA = "v4l2:/dev/video0,size=1280x720,format=NV12"
-LEND = ("--dimension 640x360", "--quality Low3", "--adapt nothing")
+LEASE = ("--dimension 640x360", "--quality Low3", "--adapt nothing")
 SAID = "the processor scales the frames from here on"
 
 
@@ -136,7 +136,7 @@ def shown(recording) -> list[bytes]:
 
 def test_frames_become_smaller_without_the_processor(encoder, nginx):
     """vivid -> DMABUF -> scaler -> DMABUF -> encoder: nobody reads or copies a frame, and each buffer comes back."""
-    publisher = Publisher(encoder, nginx, "smaller", *LEND, source=CAMERA)
+    publisher = Publisher(encoder, nginx, "smaller", *LEASE, source=CAMERA)
     publisher.wait_frames(20)
     leases = Leases(encoder)
     leases.assert_return()
@@ -156,7 +156,7 @@ def test_frames_become_smaller_without_the_processor(encoder, nginx):
 
 
 def test_a_scaler_that_vanishes_is_replaced_by_the_processor(fading_scaler, nginx):
-    publisher = Publisher(fading_scaler, nginx, "vanishes", *LEND, source=CAMERA)
+    publisher = Publisher(fading_scaler, nginx, "vanishes", *LEASE, source=CAMERA)
     publisher.wait_frames(20)
     before = publisher.wait_status(lambda status: status["videoFrames"] >= 20, 30)
     assert before["sourcePasses"] == before["sourceMapped"] == 0, before
@@ -179,7 +179,7 @@ def test_a_scaler_that_vanishes_is_replaced_by_the_processor(fading_scaler, ngin
 def test_a_scaler_that_does_not_do_what_it_says_is_replaced_by_the_processor(encoder, nginx, fault, words):
     """One that makes its frames smaller than it says, and one that takes them and gives none."""
     set_faults(encoder, **fault)
-    publisher = Publisher(encoder, nginx, next(iter(fault)).replace("_", ""), *LEND, source=CAMERA)
+    publisher = Publisher(encoder, nginx, next(iter(fault)).replace("_", ""), *LEASE, source=CAMERA)
     publisher.wait_frames(45, 90)
     Leases(encoder).assert_return()
     stream = publisher.stop()
@@ -207,7 +207,7 @@ def test_another_encoder_gets_scaled_frames_as_before(encoder, nginx):
 
 
 def test_memory_that_a_scaler_cannot_read_is_the_processors(encoder, scattered_camera, nginx):
-    stream = Publisher(encoder, nginx, "scatteredsmall", *LEND, "--duration 10", source=CAMERA).finish(90)
+    stream = Publisher(encoder, nginx, "scatteredsmall", *LEASE, "--duration 10", source=CAMERA).finish(90)
     assert_the_processor_scaled(stream)
     assert f"{NODE} cannot read the camera's memory" in stream.text
 
@@ -222,6 +222,6 @@ def test_bars_are_the_processors(encoder, nginx):
 
 def test_without_a_scaler_nothing_is_said(fading_scaler, nginx):
     vanish(fading_scaler)
-    stream = Publisher(fading_scaler, nginx, "none", *LEND, "--duration 8", source=CAMERA).finish(90)
+    stream = Publisher(fading_scaler, nginx, "none", *LEASE, "--duration 8", source=CAMERA).finish(90)
     assert_right(stream)
     assert stream.of("status")[-1]["sourcePasses"] > 0 and SAID not in stream.text

@@ -33,7 +33,9 @@ extension PublishSettings {
             duration: nil)
         media.rotation = FrameRotation(device)
         media.isQualityChangeable = true
-        media.smallestSize = try device.smallestSize.map { try VideoDimension(parsing: $0).size }
+        if device.smallestSize != DeviceDescription().smallestSize {
+            media.smallestSize = try VideoDimension(parsing: device.smallestSize).size
+        }
         let defaults = DeviceDescription()
         media.isVideoChosen =
             device.dimension != defaults.dimension || device.highestQuality != defaults.highestQuality
