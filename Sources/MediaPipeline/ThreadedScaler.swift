@@ -137,7 +137,7 @@ final class ThreadedScaler: Sendable {
         }
     }
 
-    /// Starts to close the device. Frames that it has given occupancy valid.
+    /// Starts to close the device. Frames that it has given stay valid.
     func close() {
         let now = MonotonicClock.now()
         let (occupancy, since) = state.withLock { state in

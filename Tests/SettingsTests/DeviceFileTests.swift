@@ -36,7 +36,7 @@ struct DeviceFileTests {
             """
             {"camera": "imx708", "dimension": "720p", "orientation": 180, "mirrored": true,
              "quality": {"lowest": "Low2", "start": "Medium3", "highest": "High1", "resize": "restart",
-                         "smallestSize": "640x360"},
+                         "smallestSize": "720p"},
              "audio": {"source": "silence", "quality": "High1"}, "reconnectAttempts": 5,
              "buffer": {"seconds": 2.5, "lowThreshold": 0.7, "highThreshold": 0.8},
              "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "flashLED": "live"}
@@ -51,7 +51,7 @@ struct DeviceFileTests {
         expected.startQuality = "Medium3"
         expected.highestQuality = "High1"
         expected.resize = .restart
-        expected.smallestSize = "640x360"
+        expected.smallestSize = "720p"
         expected.audioSource = .silence
         expected.audioQuality = "High1"
         expected.reconnectAttempts = 5
