@@ -143,7 +143,7 @@ def test_quality_follows_the_network(encoder, voice, nginx, capsys):
     before = uses(encoder)
     publisher = Publisher(
         encoder, nginx, "follows", "--dimension 640x360", "--quality Medium3", "--bitrate 150,1000,1000",
-        "--resize never", source=CAMERA, audio="alsa:hw:Loopback,1",
+        source=CAMERA, audio="alsa:hw:Loopback,1",
     )  # fmt: skip
     publisher.wait_frames(60)
     encoder.shape(rate="320kbit")

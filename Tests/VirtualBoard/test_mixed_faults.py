@@ -327,7 +327,7 @@ def test_mixed_faults(encoder, nginx, capsys):
     # keeps the camera's buffers.
     judge.inject(judge.rng.choice(hangs({"stall_opens": 1, "stall_after": STALL_AFTER[0]})))
     judge.mix(SECONDS)
-    assert judge.use.is_flat, judge.use
+    assert judge.use.is_flat, str(judge.use)
     judge.refuse(judge.rng.choice(shortages(judge.rng) + refusals(judge.rng)))
     judge.publisher.wait_frames(judge.publisher.frames + 20)
     assert judge.publisher.last_status["encoder"] == "openh264"
@@ -350,6 +350,6 @@ def test_mixed_faults_for_long(encoder, nginx, capsys):
     judge.mix(0, wanted)
     judge.publisher.wait_frames(judge.publisher.frames + 60)
     judge.measure()
-    assert judge.use.is_flat, judge.use
+    assert judge.use.is_flat, str(judge.use)
     assert wanted <= judge.seconds.keys() and len(judge.seconds) >= len(wanted) + 5, judge.seconds.keys()
     stop_and_judge(judge, capsys)

@@ -47,7 +47,8 @@ def wait_for_change(publisher: Publisher, condition, timeout: float) -> None:
 
 def test_the_frame_size_follows_the_network_without_a_gap(encoder, nginx, capsys):
     publisher = Publisher(
-        encoder, nginx, "resize", "--dimension 1280x720", "--quality Medium3", "--bitrate 150,1000,1000", source=CAMERA,
+        encoder, nginx, "resize", "--dimension 1280x720", "--quality Medium3", "--bitrate 150,1000,1000",
+        "--resize seamless", source=CAMERA,
     )  # fmt: skip
     publisher.wait_frames(30)
     encoder.shape(rate="260kbit")
