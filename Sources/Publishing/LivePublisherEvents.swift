@@ -64,6 +64,8 @@ extension LivePublisher {
         case .encoder(let event): emit(event)
         case .encoderNote(let note): reporter.log("warning: \(note)")
         case .sizeRefused(let reason, let size):
+            // A later change of settings is not to ask for it again.
+            configuration.settings.resize = .never
             adaptation.sizeRefused(keeping: size)
             refuse("frames stay at \(size): \(reason)")
         case .settingRefused(let reason): refuse("the encoder keeps its setting: \(reason)")

@@ -1,23 +1,11 @@
 import Media
 
-/// Whether and how a stream may change the size of its frames when the link asks for it.
-public enum ResizePolicy: String, CaseIterable, Sendable {
-    /// The size stays; a poor link costs frames.
-    case never
-    /// The publication ends cleanly and starts again in the other size.
-    case restart
-    /// The size changes at a keyframe within the stream, with a sequence header and metadata of its own.
-    case seamless
-}
-
 /// Chooses the frame size that goes with a bit rate, by the bits that a pixel gets.
 ///
 /// Down at once, since a frame that gets too few bits is left out whole; up only when the rate has shown that it stays, and
 /// later each time that it did not.
 struct FrameSizing: Sendable {
     private let tuning: ControlTuning
-    /// The last change, and whether it was to a larger size.
-    private var change: (time: MediaTimestamp, isGrowth: Bool)?
     private var grownAt: MediaTimestamp?
     /// How long a larger size must have been affordable.
     private var waitBeforeGrowth: Duration
