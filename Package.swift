@@ -116,7 +116,7 @@ let package = Package(
         .testTarget(
             name: "TerminalTests",
             dependencies: ["Terminal", "StreamLogic", "StreamQuality", "LinuxIO", "Media", "MediaTestSupport"]),
-        .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO"]),
+        .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO", "MediaTestSupport"]),
         .testTarget(name: "TransportTests", dependencies: ["Transport"]),
         .target(
             name: "MediaTestSupport",

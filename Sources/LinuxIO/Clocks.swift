@@ -4,6 +4,7 @@ import Media
 /// CLOCK_MONOTONIC: the clock of every `now:` parameter and of capture times.
 public enum MonotonicClock {
     public static func now() -> MediaTimestamp {
+        if let time = CurrentTime.replacement { return time.now() }
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return MediaTimestamp(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
@@ -11,8 +12,9 @@ public enum MonotonicClock {
 
     /// Sleeps until the clock shows `time`; returns at once when that is past.
     public static func sleep(until time: MediaTimestamp) {
-        var deadline = timespec(nanoseconds: time.nanoseconds)
-        ThreadActivity.wait { while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, nil) == EINTR {} }
+        var nothing: [PollEntry] = []
+        // Without a descriptor nothing can be wrong with the call.
+        _ = try? poll(&nothing, until: time)
     }
 }
 

@@ -6,6 +6,8 @@ import Glibc
 /// Its owner either joins it or drops it; a dropped thread runs on by itself.
 public struct NamedThread: ~Copyable, Sendable {
     private let thread: pthread_t
+    /// In a time that is not the kernel's; else 0.
+    private let number: Int
 
     /// Starts the thread.
     /// - Parameters:
@@ -20,31 +22,37 @@ public struct NamedThread: ~Copyable, Sendable {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
-        var number = pthread_attr_setstacksize(&attributes, stackSize)
-        guard number == 0 else {
-            throw SystemCallError("pthread_attr_setstacksize", number: number, subject: "\(stackSize) bytes")
+        var status = pthread_attr_setstacksize(&attributes, stackSize)
+        guard status == 0 else {
+            throw SystemCallError("pthread_attr_setstacksize", number: status, subject: "\(stackSize) bytes")
         }
-        let start = Unmanaged.passRetained(ThreadStart(name: name, mayBlock: mayBlock, body: body))
+        let time = CurrentTime.replacement
+        let number = time?.threadStarts() ?? 0
+        let start = Unmanaged.passRetained(
+            ThreadStart(name: name, mayBlock: mayBlock, time: time, number: number, body: body))
         var thread = pthread_t()
         var (all, own) = (sigset_t(), sigset_t())
         sigfillset(&all)
         // The new thread inherits the mask.
         pthread_sigmask(SIG_SETMASK, &all, &own)
-        number = pthread_create(&thread, &attributes, runThread, start.toOpaque())
+        status = pthread_create(&thread, &attributes, runThread, start.toOpaque())
         pthread_sigmask(SIG_SETMASK, &own, nil)
-        guard number == 0 else {
+        guard status == 0 else {
             start.release()
-            throw SystemCallError("pthread_create", number: number, subject: "thread \(name)")
+            time?.threadEnded(number)
+            throw SystemCallError("pthread_create", number: status, subject: "thread \(name)")
         }
         self.thread = thread
+        self.number = number
     }
 
     deinit { pthread_detach(thread) }
 
     /// Waits until the thread has ended.
     public consuming func join() {
-        let thread = thread
+        let (thread, number) = (thread, number)
         discard self
+        CurrentTime.replacement?.waitForEnd(of: number)
         pthread_join(thread, nil)
     }
 }
@@ -53,19 +61,36 @@ public struct NamedThread: ~Copyable, Sendable {
 private final class ThreadStart {
     let name: String
     let mayBlock: Bool
-    let body: () -> Void
+    let time: (any ThreadTime)?
+    let number: Int
+    private let body: () -> Void
 
-    init(name: String, mayBlock: Bool, body: @escaping () -> Void) {
+    init(name: String, mayBlock: Bool, time: (any ThreadTime)?, number: Int, body: @escaping () -> Void) {
         self.name = name
         self.mayBlock = mayBlock
+        self.time = time
+        self.number = number
         self.body = body
+    }
+
+    func run() {
+        if mayBlock { body() } else { ThreadActivity.watch(name, body) }
     }
 }
 
 private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let context else { return nil }
-    let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
-    clinux_name_thread(String(decoding: start.name.utf8.prefix(15), as: UTF8.self))
-    if start.mayBlock { start.body() } else { ThreadActivity.watch(start.name, start.body) }
+    var start: ThreadStart? = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
+    clinux_name_thread(String(decoding: (start?.name ?? "").utf8.prefix(15), as: UTF8.self))
+    guard let time = start?.time, let number = start?.number else {
+        start?.run()
+        return nil
+    }
+    CurrentTime.with(time) {
+        start?.run()
+        // What the body has captured ends in this time, too.
+        start = nil
+    }
+    time.threadEnded(number)
     return nil
 }

@@ -53,6 +53,9 @@ extension [PollEntry] {
 /// - Returns: how many entries are ready, 0 when the deadline came first.
 @discardableResult
 public func poll(_ entries: inout [PollEntry], until deadline: MediaTimestamp?) throws(SystemCallError) -> Int {
+    if let time = CurrentTime.replacement {
+        return try ThreadActivity.wait { () throws(SystemCallError) in try time.poll(&entries, until: deadline) }
+    }
     while true {
         let count = ThreadActivity.wait { pollOnce(&entries, until: deadline) }
         if count >= 0 { return Int(count) }

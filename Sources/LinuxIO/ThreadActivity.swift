@@ -56,7 +56,7 @@ public enum ThreadActivity {
 
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
-        // Keys run out after 1024 of them; this is the only one.
+        // Keys run out after 1024 of them; this program has two.
         pthread_key_create(&key, nil)
         return key
     }()

@@ -3,6 +3,7 @@ import BoardIO
 import JSONText
 import LinuxIO
 import Media
+import MediaTestSupport
 import Settings
 import Synchronization
 import Testing
@@ -11,6 +12,7 @@ import Testing
 
 /// A light on an expander whose bus hangs must hold up nothing but itself: the main thread runs all of this.
 @Suite(.serialized) struct BoardDevicesTests {
+    private let time = VirtualTime()
     private let bus = Bus()
     private let otherBus = Bus()
     private let status: FakeLine
@@ -53,100 +55,110 @@ import Testing
     }
 
     @Test func aLightAnswersAtOnce() throws {
-        let (devices, board) = (devices(), try board())
-        devices.boardChanged(to: board, now: MonotonicClock.now())
-        devices.show(.off, now: MonotonicClock.now())
-        #expect(wait { status.states.last == false })
-        let latency = seconds {
-            devices.show(.steady, now: MonotonicClock.now())
-            #expect(wait { status.states.last == true })
+        try time.run {
+            let (devices, board) = (devices(), try board())
+            devices.boardChanged(to: board, now: MonotonicClock.now())
+            devices.show(.off, now: MonotonicClock.now())
+            #expect(wait { status.states.last == false })
+            let latency = seconds {
+                devices.show(.steady, now: MonotonicClock.now())
+                #expect(wait { status.states.last == true })
+            }
+            #expect(latency < 0.1)
+            #expect(devices.faults == [:])
+            devices.end()
         }
-        #expect(latency < 0.1)
-        #expect(devices.faults == [:])
-        devices.end()
     }
 
     @Test func aBusThatHangsHoldsUpItsOwnLightOnly() throws {
-        let (devices, board) = (devices(), try board())
-        devices.boardChanged(to: board, now: MonotonicClock.now())
-        devices.show(.off, now: MonotonicClock.now())
-        #expect(wait { status.states.last == false })
-        bus.hang()
-        let took = seconds {
-            for number in 0..<100 { devices.show(number % 2 == 0 ? .steady : .off, now: MonotonicClock.now()) }
-            devices.show(.steady, now: MonotonicClock.now())
-            devices.setFlash(isLit: true)
+        try time.run {
+            let (devices, board) = (devices(), try board())
+            devices.boardChanged(to: board, now: MonotonicClock.now())
+            devices.show(.off, now: MonotonicClock.now())
+            #expect(wait { status.states.last == false })
+            bus.hang()
+            let took = seconds {
+                for number in 0..<100 { devices.show(number % 2 == 0 ? .steady : .off, now: MonotonicClock.now()) }
+                devices.show(.steady, now: MonotonicClock.now())
+                devices.setFlash(isLit: true)
+            }
+            #expect(took < 0.05, "the main thread goes on")
+            #expect(wait { flash.states.last == true }, "so does the other light")
+            // The lines are looked at every two seconds: a bus that hangs takes its moment once.
+            #expect(seconds { for _ in 0..<20 { devices.checkLines(now: MonotonicClock.now()) } } < 0.4)
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(2_000))
+            #expect(devices.faults["statusLED"]?.contains("does not answer") == true)
+            #expect(devices.faults["flashLED"] == nil)
+            // No thread is counted as hanging, which would let the watchdog restart the machine.
+            #expect(!ThreadActivity.working().contains { $0.name == "statusLED" })
+            bus.goOn()
+            #expect(wait { status.states.last == true }, "what was wanted last is shown")
+            #expect(status.states.count < 20, "what it had no time for is left out")
+            #expect(wait { devices.faults == [:] })
+            devices.end()
         }
-        #expect(took < 0.05, "the main thread goes on")
-        #expect(wait { flash.states.last == true }, "so does the other light")
-        // The lines are looked at every two seconds: a bus that hangs takes its moment once.
-        #expect(seconds { for _ in 0..<20 { devices.checkLines(now: MonotonicClock.now()) } } < 0.4)
-        MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(2_000))
-        #expect(devices.faults["statusLED"]?.contains("does not answer") == true)
-        #expect(devices.faults["flashLED"] == nil)
-        // No thread is counted as hanging, which would let the watchdog restart the machine.
-        #expect(!ThreadActivity.working().contains { $0.name == "statusLED" })
-        bus.goOn()
-        #expect(wait { status.states.last == true }, "what was wanted last is shown")
-        #expect(status.states.count < 20, "what it had no time for is left out")
-        #expect(wait { devices.faults == [:] })
-        devices.end()
     }
 
     @Test func aLineThatHangsWhileItIsOpenedHoldsUpNothing() throws {
-        bus.hang()
-        let (devices, board) = (devices(), try board())
-        #expect(seconds { devices.boardChanged(to: board, now: MonotonicClock.now()) } < 0.3)
-        devices.setFlash(isLit: true)
-        #expect(wait { flash.states.last == true })
-        // Neither does the end, nor another description.
-        #expect(seconds { devices.boardChanged(to: nil, now: MonotonicClock.now()) } < 0.5)
-        bus.goOn()
+        try time.run {
+            bus.hang()
+            let (devices, board) = (devices(), try board())
+            #expect(seconds { devices.boardChanged(to: board, now: MonotonicClock.now()) } < 0.3)
+            devices.setFlash(isLit: true)
+            #expect(wait { flash.states.last == true })
+            // Neither does the end, nor another description.
+            #expect(seconds { devices.boardChanged(to: nil, now: MonotonicClock.now()) } < 0.5)
+            bus.goOn()
+        }
     }
 
     @Test func aPressIsHeardWhileAnotherLinesBusHangs() throws {
-        let button = FakeLine(on: otherBus, hasEdges: try EventFD())
-        var openers = BoardDevices.Openers()
-        openers.button = { _ throws(GPIOError) in button }
-        openers.lamp = { [status] _ throws(GPIOError) in status }
-        let devices = BoardDevices(openers: openers)
-        bus.hang()
-        devices.boardChanged(
-            to: try board(#"{"name": "Bench", "button": {"line": "button"}, "statusLED": {"line": "status"}}"#),
-            now: MonotonicClock.now())
-        let start = MonotonicClock.now()
-        button.move(isPressed: true, at: start)
-        var actions: [ButtonGestures.Action] = []
-        let limit = start + .seconds(2)
-        while actions.isEmpty, MonotonicClock.now() < limit {
-            var entries = [PollEntry(devices.fileDescriptor)]
-            try poll(&entries, until: min(limit, devices.nextDeadline ?? limit))
-            actions = (devices.buttonMoved() + devices.timersFired(now: MonotonicClock.now())).filter { action in
-                if case .setTimer = action { false } else { true }
+        try time.run {
+            let button = FakeLine(on: otherBus, hasEdges: try EventFD())
+            var openers = BoardDevices.Openers()
+            openers.button = { _ throws(GPIOError) in button }
+            openers.lamp = { [status] _ throws(GPIOError) in status }
+            let devices = BoardDevices(openers: openers)
+            bus.hang()
+            devices.boardChanged(
+                to: try board(#"{"name": "Bench", "button": {"line": "button"}, "statusLED": {"line": "status"}}"#),
+                now: MonotonicClock.now())
+            let start = MonotonicClock.now()
+            button.move(isPressed: true, at: start)
+            var actions: [ButtonGestures.Action] = []
+            let limit = start + .seconds(2)
+            while actions.isEmpty, MonotonicClock.now() < limit {
+                var entries = [PollEntry(devices.fileDescriptor)]
+                try poll(&entries, until: min(limit, devices.nextDeadline ?? limit))
+                actions = (devices.buttonMoved() + devices.timersFired(now: MonotonicClock.now())).filter { action in
+                    if case .setTimer = action { false } else { true }
+                }
             }
+            #expect(!actions.isEmpty)
+            #expect((MonotonicClock.now() - start).inSeconds < 0.2)
+            bus.goOn()
+            devices.end()
         }
-        #expect(!actions.isEmpty)
-        #expect((MonotonicClock.now() - start).inSeconds < 0.2)
-        bus.goOn()
-        devices.end()
     }
 
     @Test func aLineThatIsNotThereIsReportedAtOnceAndTriedAgain() throws {
-        let isThere = Mutex(false)
-        var openers = BoardDevices.Openers()
-        openers.lamp = { [flash] line throws(GPIOError) in
-            guard isThere.withLock({ $0 }) else { throw .noSuchLine(name: line.name, chip: nil) }
-            return flash
+        try time.run {
+            let isThere = Mutex(false)
+            var openers = BoardDevices.Openers()
+            openers.lamp = { [flash] line throws(GPIOError) in
+                guard isThere.withLock({ $0 }) else { throw .noSuchLine(name: line.name, chip: nil) }
+                return flash
+            }
+            let devices = BoardDevices(openers: openers)
+            let board = try board(#"{"name": "Bench", "flashLED": {"line": "flash"}}"#)
+            devices.boardChanged(to: board, now: MonotonicClock.now())
+            #expect(devices.faults["flashLED"]?.contains("no GPIO line") == true)
+            devices.setFlash(isLit: true)
+            isThere.withLock { $0 = true }
+            devices.checkLines(now: MonotonicClock.now())
+            #expect(devices.faults == [:])
+            #expect(flash.states == [true])
+            devices.end()
         }
-        let devices = BoardDevices(openers: openers)
-        let board = try board(#"{"name": "Bench", "flashLED": {"line": "flash"}}"#)
-        devices.boardChanged(to: board, now: MonotonicClock.now())
-        #expect(devices.faults["flashLED"]?.contains("no GPIO line") == true)
-        devices.setFlash(isLit: true)
-        isThere.withLock { $0 = true }
-        devices.checkLines(now: MonotonicClock.now())
-        #expect(devices.faults == [:])
-        #expect(flash.states == [true])
-        devices.end()
     }
 }

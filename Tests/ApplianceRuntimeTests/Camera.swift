@@ -129,7 +129,7 @@ final class Camera {
             try #require(
                 MonotonicClock.now() < limit, "\((try? ask("status")) ?? "")\(read("state/events"))",
                 sourceLocation: sourceLocation)
-            usleep(20_000)
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))
         }
     }
 

@@ -1,5 +1,6 @@
 import ApplianceLogic
 import Media
+import MediaTestSupport
 import StreamLogic
 import Testing
 
@@ -7,6 +8,7 @@ import Testing
 
 /// The whole appliance around streams that the test plays: what a person does, and what is shown for it.
 @Suite(.serialized) struct StreamLifeTests {
+    private let time = VirtualTime()
     private static let board =
         #"{"name": "Bench", "button": {"line": "button"}, "flashLED": {"line": "flash"}}"#
     private let camera: Camera
@@ -14,8 +16,10 @@ import Testing
     init() throws {
         camera = try Camera(board: Self.board)
         try camera.write("device", #"{"camera": "synthetic", "flashLED": "live"}"#)
-        try camera.start()
-        try waitForState("ready", orWithoutNetwork: true)
+        try time.run {
+            try camera.start()
+            try waitForState("ready", orWithoutNetwork: true)
+        }
     }
 
     private var streams: ScriptedStreams { camera.streams }
@@ -44,159 +48,177 @@ import Testing
     }
 
     @Test func aPressStartsAStreamAndTheNextOneEndsIt() throws {
-        camera.press()
-        try camera.waitUntil { streams.runs.count == 1 }
-        let run = streams.runs[0]
-        #expect(run.request.description.destination.hasPrefix("rtmp://127.0.0.1:9/live"))
-        #expect(run.request.device.camera == "synthetic")
-        try waitForState("connecting", orWithoutNetwork: true)
-        #expect(camera.flash.states.last != true)
-        run.goLive()
-        try waitForState("live")
-        try camera.waitUntil { camera.flash.states.last == true }
+        try time.run {
+            camera.press()
+            try camera.waitUntil { streams.runs.count == 1 }
+            let run = streams.runs[0]
+            #expect(run.request.description.destination.hasPrefix("rtmp://127.0.0.1:9/live"))
+            #expect(run.request.device.camera == "synthetic")
+            try waitForState("connecting", orWithoutNetwork: true)
+            #expect(camera.flash.states.last != true)
+            run.goLive()
+            try waitForState("live")
+            try camera.waitUntil { camera.flash.states.last == true }
 
-        camera.press()
-        try camera.waitUntil { run.isStopped }
-        try waitForState("ready", orWithoutNetwork: true)
-        try camera.waitUntil { camera.flash.states.last == false }
-        #expect(streams.runs.count == 1)
-        try camera.end()
-        #expect(camera.read("state/events").contains("live at the server"))
+            camera.press()
+            try camera.waitUntil { run.isStopped }
+            try waitForState("ready", orWithoutNetwork: true)
+            try camera.waitUntil { camera.flash.states.last == false }
+            #expect(streams.runs.count == 1)
+            try camera.end()
+            #expect(camera.read("state/events").contains("live at the server"))
+        }
     }
 
     @Test func aCameraThatFailedIsReportedAndTriedAgain() throws {
-        let run = try goLive()
-        run.end(StreamFailure(.cameraUnavailable, "/dev/video0 is gone"))
-        try waitForState("fault")
-        let status = try camera.ask("status")
-        #expect(status.contains("no camera (4 blinks)") && status.contains("/dev/video0 is gone"), "\(status)")
-        try camera.waitUntil { camera.read("boot/faults.txt").contains("/dev/video0 is gone") }
-        #expect(camera.read("boot/faults.txt").contains(#""camera": "/dev/video7""#), "what there is")
-        #expect(try camera.ask("events 50").contains("the stream has failed (-1301): /dev/video0 is gone"))
-        // It is still wanted: nobody has to press.
-        try camera.waitUntil(within: FaultBook.retryInterval + .seconds(20)) { streams.runs.count == 2 }
-        #expect(camera.read("boot/faults.txt").contains("/dev/video0 is gone"), "nobody knows yet")
-        streams.runs[1].goLive()
-        try waitForState("live")
-        try camera.waitUntil { camera.read("boot/faults.txt").isEmpty }
-        try camera.end()
+        try time.run {
+            let run = try goLive()
+            run.end(StreamFailure(.cameraUnavailable, "/dev/video0 is gone"))
+            try waitForState("fault")
+            let status = try camera.ask("status")
+            #expect(status.contains("no camera (4 blinks)") && status.contains("/dev/video0 is gone"), "\(status)")
+            try camera.waitUntil { camera.read("boot/faults.txt").contains("/dev/video0 is gone") }
+            #expect(camera.read("boot/faults.txt").contains(#""camera": "/dev/video7""#), "what there is")
+            #expect(try camera.ask("events 50").contains("the stream has failed (-1301): /dev/video0 is gone"))
+            // It is still wanted: nobody has to press.
+            try camera.waitUntil(within: FaultBook.retryInterval + .seconds(20)) { streams.runs.count == 2 }
+            #expect(camera.read("boot/faults.txt").contains("/dev/video0 is gone"), "nobody knows yet")
+            streams.runs[1].goLive()
+            try waitForState("live")
+            try camera.waitUntil { camera.read("boot/faults.txt").isEmpty }
+            try camera.end()
+        }
     }
 
     @Test func aServerThatRefusesEndsTheWishUntilTheNextPress() throws {
-        camera.press()
-        try camera.waitUntil { streams.runs.count == 1 }
-        streams.runs[0].end(StreamFailure(.connectRejected, "no such user"))
-        try waitForState("fault", orWithoutNetwork: true)
-        #expect(try camera.ask("status json").contains(#""isStreamWanted":false"#))
-        #expect(try camera.ask("status").contains("(7 blinks)"))
-        #expect(try goLive() === streams.runs[1])
-        #expect(try camera.ask("faults") == "ok\nnone\n")
-        try camera.end()
+        try time.run {
+            camera.press()
+            try camera.waitUntil { streams.runs.count == 1 }
+            streams.runs[0].end(StreamFailure(.connectRejected, "no such user"))
+            try waitForState("fault", orWithoutNetwork: true)
+            #expect(try camera.ask("status json").contains(#""isStreamWanted":false"#))
+            #expect(try camera.ask("status").contains("(7 blinks)"))
+            #expect(try goLive() === streams.runs[1])
+            #expect(try camera.ask("faults") == "ok\nnone\n")
+            try camera.end()
+        }
     }
 
     @Test func aServerThatIsNotReachedIsCountedOutAfterThreeAttempts() throws {
-        camera.press()
-        try camera.waitUntil { streams.runs.count == 1 }
-        let run = streams.runs[0]
-        let refused = ConnectionFailure(code: -1001, text: "127.0.0.1:9 refuses")
-        run.say(.stateChanged(.connecting), .retry(refused, .connect), .retry(refused, .connect))
-        try camera.waitUntil { try camera.ask("events 50").contains("(2 times") }
-        #expect(try !camera.ask("status").contains("(7 blinks)"))
-        run.say(.retry(refused, .connect))
-        // A machine without a network shows that first.
-        try camera.waitUntil {
-            let status = try camera.ask("status")
-            return status.contains("(7 blinks)") || status.contains("no network")
+        try time.run {
+            camera.press()
+            try camera.waitUntil { streams.runs.count == 1 }
+            let run = streams.runs[0]
+            let refused = ConnectionFailure(code: -1001, text: "127.0.0.1:9 refuses")
+            run.say(.stateChanged(.connecting), .retry(refused, .connect), .retry(refused, .connect))
+            try camera.waitUntil { try camera.ask("events 50").contains("(2 times") }
+            #expect(try !camera.ask("status").contains("(7 blinks)"))
+            run.say(.retry(refused, .connect))
+            // A machine without a network shows that first.
+            try camera.waitUntil {
+                let status = try camera.ask("status")
+                return status.contains("(7 blinks)") || status.contains("no network")
+            }
+            run.goLive()
+            try waitForState("live")
+            try camera.end()
         }
-        run.goLive()
-        try waitForState("live")
-        try camera.end()
     }
 
     @Test func aMicrophoneThatIsLostWhileLiveIsReportedUntilItIsBack() throws {
-        let run = try goLive()
-        run.say(.source(.interrupted(.audio, source: "hw:1", reason: "hw:1 is unplugged")))
-        try camera.waitUntil { try camera.ask("faults").contains("silence goes out until hw:1 is back") }
-        #expect(try camera.ask("status").contains("no microphone (5 blinks)"))
-        #expect(try camera.ask("status").hasPrefix("ok\nstate:    live\n"))
-        run.say(.source(.returned(.audio, source: "hw:1", after: .seconds(2))))
-        try camera.waitUntil { try camera.ask("faults") == "ok\nnone\n" }
-        #expect(try camera.ask("events 50").contains("hw:1 is back after 2.0 s"))
-        try camera.end()
+        try time.run {
+            let run = try goLive()
+            run.say(.source(.interrupted(.audio, source: "hw:1", reason: "hw:1 is unplugged")))
+            try camera.waitUntil { try camera.ask("faults").contains("silence goes out until hw:1 is back") }
+            #expect(try camera.ask("status").contains("no microphone (5 blinks)"))
+            #expect(try camera.ask("status").hasPrefix("ok\nstate:    live\n"))
+            run.say(.source(.returned(.audio, source: "hw:1", after: .seconds(2))))
+            try camera.waitUntil { try camera.ask("faults") == "ok\nnone\n" }
+            #expect(try camera.ask("events 50").contains("hw:1 is back after 2.0 s"))
+            try camera.end()
+        }
     }
 
     @Test func aLongPressEndsTheStreamAndThenTheMachine() throws {
-        let run = try goLive()
-        camera.press(for: ButtonGestures.longPress + .milliseconds(500))
-        try camera.waitUntil { camera.hasEnded }
-        #expect(run.isStopped)
-        let events = camera.read("state/events")
-        #expect(events.contains("button held: power-off") && events.contains("powering off"), "\(events)")
+        try time.run {
+            let run = try goLive()
+            camera.press(for: ButtonGestures.longPress + .milliseconds(500))
+            try camera.waitUntil { camera.hasEnded }
+            #expect(run.isStopped)
+            let events = camera.read("state/events")
+            #expect(events.contains("button held: power-off") && events.contains("powering off"), "\(events)")
+        }
     }
 
     @Test func anotherStreamFileMovesTheStream() throws {
-        let run = try goLive()
-        try camera.write("stream", #"{"url": "rtmp://127.0.0.1:10/other/y"}"#)
-        try camera.waitUntil { run.isStopped && streams.runs.count == 2 }
-        #expect(streams.runs[1].request.description.destination.hasPrefix("rtmp://127.0.0.1:10/other"))
-        #expect(try camera.ask("events 50").contains("the files on the boot partition have changed"))
-        streams.runs[1].goLive()
-        try waitForState("live")
+        try time.run {
+            let run = try goLive()
+            try camera.write("stream", #"{"url": "rtmp://127.0.0.1:10/other/y"}"#)
+            try camera.waitUntil { run.isStopped && streams.runs.count == 2 }
+            #expect(streams.runs[1].request.description.destination.hasPrefix("rtmp://127.0.0.1:10/other"))
+            #expect(try camera.ask("events 50").contains("the files on the boot partition have changed"))
+            streams.runs[1].goLive()
+            try waitForState("live")
 
-        // One that is wrong ends it, with nowhere to go to.
-        try camera.write("stream", #"{"url": "http://127.0.0.1"}"#)
-        try waitForState("fault")
-        #expect(streams.runs[1].isStopped && streams.runs.count == 2)
-        #expect(try camera.ask("status json").contains(#""isStreamWanted":true"#), "until the file is right")
-        #expect(try camera.ask("stop").hasPrefix("ok\n"))
-        #expect(try camera.ask("start").hasPrefix("error\n"))
-        try camera.end()
+            // One that is wrong ends it, with nowhere to go to.
+            try camera.write("stream", #"{"url": "http://127.0.0.1"}"#)
+            try waitForState("fault")
+            #expect(streams.runs[1].isStopped && streams.runs.count == 2)
+            #expect(try camera.ask("status json").contains(#""isStreamWanted":true"#), "until the file is right")
+            #expect(try camera.ask("stop").hasPrefix("ok\n"))
+            #expect(try camera.ask("start").hasPrefix("error\n"))
+            try camera.end()
+        }
     }
 
     @Test func commandsAreAnsweredAndReachTheStream() throws {
-        #expect(try camera.ask("set quality Low1").hasPrefix("error\nnot live"))
-        #expect(try camera.ask("start").hasPrefix("ok\n"))
-        try camera.waitUntil { streams.runs.count == 1 }
-        let run = streams.runs[0]
-        run.goLive()
-        try waitForState("live")
-        #expect(try camera.ask("quality Low1").hasPrefix("ok\n"))
-        #expect(try camera.ask("set fps 15 mute on").hasPrefix("ok\n"))
-        try camera.waitUntil { run.changes.count == 2 }
-        #expect(
-            run.changes == [
-                [.quality(.low1)], [.frameRate(FrameRate(framesPerSecond: 15)), .mute(true)],
-            ])
-        #expect(try camera.ask("set nonsense 1").hasPrefix("error\n"))
-        #expect(try camera.ask("dance").hasPrefix("error\nthere is no such command"))
-        #expect(try camera.ask("help").contains("quality NAME"))
-        #expect(try camera.ask("events 0").hasPrefix("error\n"))
-        #expect(try camera.ask("stop").hasPrefix("ok\n"))
-        try camera.waitUntil { run.isStopped }
-        try waitForState("ready", orWithoutNetwork: true)
-        try camera.end()
+        try time.run {
+            #expect(try camera.ask("set quality Low1").hasPrefix("error\nnot live"))
+            #expect(try camera.ask("start").hasPrefix("ok\n"))
+            try camera.waitUntil { streams.runs.count == 1 }
+            let run = streams.runs[0]
+            run.goLive()
+            try waitForState("live")
+            #expect(try camera.ask("quality Low1").hasPrefix("ok\n"))
+            #expect(try camera.ask("set fps 15 mute on").hasPrefix("ok\n"))
+            try camera.waitUntil { run.changes.count == 2 }
+            #expect(
+                run.changes == [
+                    [.quality(.low1)], [.frameRate(FrameRate(framesPerSecond: 15)), .mute(true)],
+                ])
+            #expect(try camera.ask("set nonsense 1").hasPrefix("error\n"))
+            #expect(try camera.ask("dance").hasPrefix("error\nthere is no such command"))
+            #expect(try camera.ask("help").contains("quality NAME"))
+            #expect(try camera.ask("events 0").hasPrefix("error\n"))
+            #expect(try camera.ask("stop").hasPrefix("ok\n"))
+            try camera.waitUntil { run.isStopped }
+            try waitForState("ready", orWithoutNetwork: true)
+            try camera.end()
+        }
     }
 
     @Test func theStatusSaysWhatTheStreamSaid() throws {
-        let run = try goLive()
-        #expect(try !camera.ask("status json").contains("framesPerSecond"))
-        run.say(.status(Camera.status(encoder: "v4l2:/dev/video11")))
-        try camera.waitUntil { try camera.ask("quality").contains("encoder v4l2:/dev/video11") }
-        #expect(
-            try camera.ask("quality")
-                == "ok\nMedium1, 30.0 fps, 500 kbit/s, 0.00 s buffered, encoder v4l2:/dev/video11\n")
-        let json = try camera.ask("status json")
-        for words in [
-            #""quality":"Medium1","framesPerSecond":30.0,"bitsPerSecond":500000,"bufferedSeconds":0.0,"#,
-            #""encoder":"v4l2:/dev/video11","sources":{"sourceFrames":77,"sourceDropped":0,"#,
-            #""audioInterruptions":0}"#,
-        ] {
-            #expect(json.contains(words), "\(json)")
+        try time.run {
+            let run = try goLive()
+            #expect(try !camera.ask("status json").contains("framesPerSecond"))
+            run.say(.status(Camera.status(encoder: "v4l2:/dev/video11")))
+            try camera.waitUntil { try camera.ask("quality").contains("encoder v4l2:/dev/video11") }
+            #expect(
+                try camera.ask("quality")
+                    == "ok\nMedium1, 30.0 fps, 500 kbit/s, 0.00 s buffered, encoder v4l2:/dev/video11\n")
+            let json = try camera.ask("status json")
+            for words in [
+                #""quality":"Medium1","framesPerSecond":30.0,"bitsPerSecond":500000,"bufferedSeconds":0.0,"#,
+                #""encoder":"v4l2:/dev/video11","sources":{"sourceFrames":77,"sourceDropped":0,"#,
+                #""audioInterruptions":0}"#,
+            ] {
+                #expect(json.contains(words), "\(json)")
+            }
+            #expect(try camera.ask("status").contains("camera:   77 frames, 0 lost"))
+            // The next stream knows nothing of it.
+            run.end(nil)
+            try camera.waitUntil { try camera.ask("quality").contains("not live") }
+            try camera.end()
         }
-        #expect(try camera.ask("status").contains("camera:   77 frames, 0 lost"))
-        // The next stream knows nothing of it.
-        run.end(nil)
-        try camera.waitUntil { try camera.ask("quality").contains("not live") }
-        try camera.end()
     }
 }

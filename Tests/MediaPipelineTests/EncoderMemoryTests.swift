@@ -19,6 +19,7 @@ private let configuration = VideoEncoderConfiguration(
 
 /// What the hardware is opened for, and what it is given then.
 @Suite(.serialized) struct EncoderMemoryTests {
+    private let time = VirtualTime()
     private let queue: SharedSendBuffer
     private let counters = SharedCounters()
     private let control = EncoderRequests()
@@ -58,58 +59,64 @@ private let configuration = VideoEncoderConfiguration(
     ]) func itIsOpenedForWhatItWillGet(
         layout: FrameLayout, kind: FrameMemoryKind, given: FrameLayout, memory: FrameMemoryKind
     ) throws {
-        let encoder = try encoder(layout, kind)
-        #expect(openings.all.map(\.layout) == [given] && openings.all.map(\.kind) == [memory])
-        try encoder.finish()
+        try time.run {
+            let encoder = try encoder(layout, kind)
+            #expect(openings.all.map(\.layout) == [given] && openings.all.map(\.kind) == [memory])
+            try encoder.finish()
+        }
     }
 
     /// The camera is unplugged while the hardware reads its memory, and comes back.
     @Test(arguments: [FakeCamera.Memory.dmabuf, .passingDMABUF])
     func aCamerasReturnCostsNoRestartAndNoCopies(memory: FakeCamera.Memory) throws {
-        let script = camera(memory)
-        let camera = try ResilientCamera(stop: stop, notify: { _ in }) { try FakeCamera(script) }
-        let encoder = try encoder(camera.layout, camera.memoryKind)
-        func submit(until condition: () -> Bool) throws {
-            let end = MonotonicClock.now() + .seconds(10)
-            while !condition() {
-                try #require(MonotonicClock.now() < end)
-                try encoder.submit(try #require(try camera.nextFrame()))
+        try time.run {
+            let script = camera(memory)
+            let camera = try ResilientCamera(stop: stop, notify: { _ in }) { try FakeCamera(script) }
+            let encoder = try encoder(camera.layout, camera.memoryKind)
+            func submit(until condition: () -> Bool) throws {
+                let end = MonotonicClock.now() + .seconds(10)
+                while !condition() {
+                    try #require(MonotonicClock.now() < end)
+                    try encoder.submit(try #require(try camera.nextFrame()))
+                }
             }
+            try submit { counters.snapshot.encodedFrames > 10 }
+            script.content.withLock { $0.isPluggedIn = false }
+            let plug = JoinableThread(
+                try NamedThread("plug") {
+                    MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(900))
+                    script.content.withLock { $0.isPluggedIn = true }
+                })
+            try submit { script.content.withLock { $0.openings } >= 2 && camera.statistics.interruptions == 1 }
+            plug.join()
+            let before = script.content.withLock { $0.frames }
+            try submit { script.content.withLock { $0.frames } > before + 20 }
+            try encoder.finish()
+            let content = openings.script.content.withLock { $0 }
+            #expect(content.inputs > 30 && content.ordinaryInputs == 0)
+            #expect(openings.all.count == 1 && encoderEvents.isEmpty && encoder.conversionCount == 0)
         }
-        try submit { counters.snapshot.encodedFrames > 10 }
-        script.content.withLock { $0.isPluggedIn = false }
-        let plug = JoinableThread(
-            try NamedThread("plug") {
-                MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(900))
-                script.content.withLock { $0.isPluggedIn = true }
-            })
-        try submit { script.content.withLock { $0.openings } >= 2 && camera.statistics.interruptions == 1 }
-        plug.join()
-        let before = script.content.withLock { $0.frames }
-        try submit { script.content.withLock { $0.frames } > before + 20 }
-        try encoder.finish()
-        let content = openings.script.content.withLock { $0 }
-        #expect(content.inputs > 30 && content.ordinaryInputs == 0)
-        #expect(openings.all.count == 1 && encoderEvents.isEmpty && encoder.conversionCount == 0)
     }
 
     /// Somebody plugs in another camera, of another size.
     @Test func aCameraThatReturnsWithOtherFramesIsNoFaultOfTheEncoder() throws {
-        let encoder = try encoder(planar, .pooled)
-        let other = FrameLayout(packed: .i420, size: FrameSize(width: 128, height: 96))
-        for (index, layout) in [planar, other, other, planar].enumerated() {
-            try encoder.submit(
-                CapturedFrame(
-                    layout: layout, captureTime: MonotonicClock.now(),
-                    memory: ArrayFrame([UInt8](repeating: 128, count: layout.byteCount))))
-            for _ in 0..<500 where counters.snapshot.encodedFrames <= index {
-                MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
+        try time.run {
+            let encoder = try encoder(planar, .pooled)
+            let other = FrameLayout(packed: .i420, size: FrameSize(width: 128, height: 96))
+            for (index, layout) in [planar, other, other, planar].enumerated() {
+                try encoder.submit(
+                    CapturedFrame(
+                        layout: layout, captureTime: MonotonicClock.now(),
+                        memory: ArrayFrame([UInt8](repeating: 128, count: layout.byteCount))))
+                for _ in 0..<500 where counters.snapshot.encodedFrames <= index {
+                    MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
+                }
             }
+            #expect(counters.snapshot.encodedFrames == 4)
+            #expect(openings.script.content.withLock { $0.sizes } == [size])
+            #expect(encoderEvents.isEmpty)
+            try encoder.finish()
         }
-        #expect(counters.snapshot.encodedFrames == 4)
-        #expect(openings.script.content.withLock { $0.sizes } == [size])
-        #expect(encoderEvents.isEmpty)
-        try encoder.finish()
     }
 
     // MARK: Whole tracks
@@ -145,50 +152,56 @@ private let configuration = VideoEncoderConfiguration(
     ]) func theSourceSaysWhatMemoryTheEncoderPlansFor(
         memory: FakeCamera.Memory, rotation: FrameRotation, kind: FrameMemoryKind
     ) throws {
-        let tracks = try tracks(camera(memory), rotation: rotation)
-        tracks.start(until: nil)
-        try run(tracks) { openings.script.content.withLock { $0.inputs } > 5 }
-        let content = openings.script.content.withLock { $0 }
-        #expect(openings.all.map(\.kind) == [kind])
-        #expect(content.ordinaryInputs == (kind == .dmabuf ? 0 : content.inputs))
-        #expect(encoderEvents.isEmpty)
+        try time.run {
+            let tracks = try tracks(camera(memory), rotation: rotation)
+            tracks.start(until: nil)
+            try run(tracks) { openings.script.content.withLock { $0.inputs } > 5 }
+            let content = openings.script.content.withLock { $0 }
+            #expect(openings.all.map(\.kind) == [kind])
+            #expect(content.ordinaryInputs == (kind == .dmabuf ? 0 : content.inputs))
+            #expect(encoderEvents.isEmpty)
+        }
     }
 
     /// Not by way of the stream's thread, which may be busy: nobody here takes its reports.
     @Test func theSendBuffersWishForAKeyframeReachesTheEncoder() throws {
-        let tracks = try tracks(camera(.dmabuf))
-        tracks.start(until: nil)
-        for _ in 0..<1000 where counters.snapshot.encodedFrames < 5 {
-            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
+        try time.run {
+            let tracks = try tracks(camera(.dmabuf))
+            tracks.start(until: nil)
+            for _ in 0..<1000 where counters.snapshot.encodedFrames < 5 {
+                MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
+            }
+            // The keyframe of the start is gone, and what follows it waits.
+            while queue.take() != nil {}
+            for _ in 0..<1000 where queue.waitingFrameCount < 3 {
+                MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
+            }
+            let before = openings.script.content.withLock { $0.keyframes }
+            #expect(queue.discardWaitingVideo().contains(.keyframeNeeded))
+            try run(tracks) { openings.script.content.withLock { $0.keyframes } == before + 1 }
         }
-        // The keyframe of the start is gone, and what follows it waits.
-        while queue.take() != nil {}
-        for _ in 0..<1000 where queue.waitingFrameCount < 3 {
-            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
-        }
-        let before = openings.script.content.withLock { $0.keyframes }
-        #expect(queue.discardWaitingVideo().contains(.keyframeNeeded))
-        try run(tracks) { openings.script.content.withLock { $0.keyframes } == before + 1 }
     }
 
     @Test func theSendBufferAsksOnTheThreadThatFindsItOut() throws {
-        let requests = Atomic(0)
-        let queue = try SharedSendBuffer(limits: .standard, tracks: 1, hasVideo: true) {
-            requests.add(1, ordering: .relaxed)
+        try time.run {
+            let requests = Atomic(0)
+            let queue = try SharedSendBuffer(limits: .standard, tracks: 1, hasVideo: true) {
+                requests.add(1, ordering: .relaxed)
+            }
+            queue.mediaStarted(at: .zero)
+            let start = MonotonicClock.now()
+            var appended = 0
+            // Until more waits than may wait, without a keyframe to go on with.
+            while requests.load(ordering: .relaxed) == 0, appended < 200 {
+                _ = queue.append([
+                    EncodedPacket(
+                        kind: .video(isKeyframe: appended == 0), decodeTime: start + .milliseconds(33) * appended,
+                        payload: [0])
+                ])
+                appended += 1
+            }
+            #expect(requests.load(ordering: .relaxed) == 1 && appended > 30 && appended < 200)
         }
-        queue.mediaStarted(at: .zero)
-        let start = MonotonicClock.now()
-        var appended = 0
-        // Until more waits than may wait, without a keyframe to go on with.
-        while requests.load(ordering: .relaxed) == 0, appended < 200 {
-            _ = queue.append([
-                EncodedPacket(
-                    kind: .video(isKeyframe: appended == 0), decodeTime: start + .milliseconds(33) * appended,
-                    payload: [0])
-            ])
-            appended += 1
-        }
-        #expect(requests.load(ordering: .relaxed) == 1 && appended > 30 && appended < 200)
     }
 }
 

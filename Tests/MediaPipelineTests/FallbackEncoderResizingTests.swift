@@ -12,6 +12,7 @@ import Testing
 
 /// Another frame size while hardware encodes: each size has scripted hardware of its own.
 @Suite(.serialized) struct FallbackEncoderResizingTests {
+    private let time = VirtualTime()
     private static let large = FrameSize(width: 128, height: 96)
     private static let small = FrameSize(width: 64, height: 48)
 
@@ -112,79 +113,91 @@ import Testing
     }
 
     @Test func theNextOpensBesideThePresentAndNoFrameIsMissing() throws {
-        let encoder = try encoder()
-        try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
-        try encoder.resize(to: configuration(Self.small))
-        try submit(to: encoder) { hardware.inputs(Self.small) > 10 }
-        try encoder.finish()
-        let frames = frames()
-        // 128x96 and 64x48 differ in this byte; the first small one is a keyframe, and all after it are small.
-        let first = try #require(frames.firstIndex { $0.byte == byte(Self.small) })
-        #expect(frames[first].isKeyframe)
-        #expect(frames[first...].allSatisfy { $0.byte == byte(Self.small) })
-        #expect(frames.count == counters.snapshot.capturedFrames, "none is missing")
-        #expect(zip(frames, frames.dropFirst()).allSatisfy { $0.time < $1.time })
-        #expect(hardware.openings.withLock { $0.map(\.isProven) } == [false, true])
-        #expect(refusals == [])
+        try time.run {
+            let encoder = try encoder()
+            try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
+            try encoder.resize(to: configuration(Self.small))
+            try submit(to: encoder) { hardware.inputs(Self.small) > 10 }
+            try encoder.finish()
+            let frames = frames()
+            // 128x96 and 64x48 differ in this byte; the first small one is a keyframe, and all after it are small.
+            let first = try #require(frames.firstIndex { $0.byte == byte(Self.small) })
+            #expect(frames[first].isKeyframe)
+            #expect(frames[first...].allSatisfy { $0.byte == byte(Self.small) })
+            #expect(frames.count == counters.snapshot.capturedFrames, "none is missing")
+            #expect(zip(frames, frames.dropFirst()).allSatisfy { $0.time < $1.time })
+            #expect(hardware.openings.withLock { $0.map(\.isProven) } == [false, true])
+            #expect(refusals == [])
+        }
     }
 
     @Test func whereTheMemoryForbidsTwoOneClosesFirst() throws {
-        hardware.allowsTwo.withLock { $0 = false }
-        let encoder = try encoder()
-        try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
-        try encoder.resize(to: configuration(Self.small))
-        try submit(to: encoder) { hardware.inputs(Self.small) > 5 }
-        #expect(encoder.configuration.size == Self.small)
-        #expect(refusals == [])
+        try time.run {
+            hardware.allowsTwo.withLock { $0 = false }
+            let encoder = try encoder()
+            try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
+            try encoder.resize(to: configuration(Self.small))
+            try submit(to: encoder) { hardware.inputs(Self.small) > 5 }
+            #expect(encoder.configuration.size == Self.small)
+            #expect(refusals == [])
+        }
     }
 
     @Test func aRefusedSizeIsReportedOnceAndTheStreamGoesOn() throws {
-        hardware.refusals.withLock { $0[Self.small] = Refusal() }
-        let encoder = try encoder()
-        try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
-        try encoder.resize(to: configuration(Self.small))
-        let before = hardware.inputs(Self.large)
-        try submit(to: encoder) { hardware.inputs(Self.large) > before + 20 }
-        #expect(refusals == ["no such size"])
-        #expect(encoder.configuration.size == Self.large)
-        #expect(hardware.openings.withLock { $0.count } == 2, "it is not tried again")
+        try time.run {
+            hardware.refusals.withLock { $0[Self.small] = Refusal() }
+            let encoder = try encoder()
+            try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
+            try encoder.resize(to: configuration(Self.small))
+            let before = hardware.inputs(Self.large)
+            try submit(to: encoder) { hardware.inputs(Self.large) > before + 20 }
+            #expect(refusals == ["no such size"])
+            #expect(encoder.configuration.size == Self.large)
+            #expect(hardware.openings.withLock { $0.count } == 2, "it is not tried again")
+        }
     }
 
     @Test func theLastOfSeveralSizesCounts() throws {
-        let encoder = try encoder()
-        try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
-        try encoder.resize(to: configuration(Self.small))
-        try encoder.resize(to: configuration(Self.large))
-        let before = hardware.inputs(Self.large)
-        try submit(to: encoder) { hardware.inputs(Self.large) > before + 10 }
-        #expect(encoder.configuration.size == Self.large)
-        #expect(frames().allSatisfy { $0.byte == byte(Self.large) })
+        try time.run {
+            let encoder = try encoder()
+            try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
+            try encoder.resize(to: configuration(Self.small))
+            try encoder.resize(to: configuration(Self.large))
+            let before = hardware.inputs(Self.large)
+            try submit(to: encoder) { hardware.inputs(Self.large) > before + 10 }
+            #expect(encoder.configuration.size == Self.large)
+            #expect(frames().allSatisfy { $0.byte == byte(Self.large) })
+        }
     }
 
     @Test func settingsThatComeMeanwhileHoldForTheNext() throws {
-        let encoder = try encoder()
-        try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
-        try encoder.resize(to: configuration(Self.small))
-        try encoder.setBitrate(Bitrate(kilobitsPerSecond: 200))
-        try submit(to: encoder) { hardware.inputs(Self.small) > 5 }
-        #expect(encoder.configuration.bitrate == Bitrate(kilobitsPerSecond: 200))
+        try time.run {
+            let encoder = try encoder()
+            try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
+            try encoder.resize(to: configuration(Self.small))
+            try encoder.setBitrate(Bitrate(kilobitsPerSecond: 200))
+            try submit(to: encoder) { hardware.inputs(Self.small) > 5 }
+            #expect(encoder.configuration.bitrate == Bitrate(kilobitsPerSecond: 200))
+        }
     }
 
     @Test func softwareInTheHardwaresPlaceChangesItsSize() throws {
-        let encoder = try encoder()
-        try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
-        hardware.scripts.withLock { $0[Self.large] }?.content.withLock {
-            $0.failsAt = 1; $0.isSilent = true
+        try time.run {
+            let encoder = try encoder()
+            try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
+            hardware.scripts.withLock { $0[Self.large] }?.content.withLock {
+                $0.failsAt = 1; $0.isSilent = true
+            }
+            hardware.refusals.withLock { $0 = [Self.large: Refusal(), Self.small: Refusal()] }
+            try submit(to: encoder, for: .seconds(15)) { encoder.isInSoftware }
+            try encoder.resize(to: configuration(Self.small))
+            try submit(to: encoder, for: .seconds(15)) { encoder.configuration.size == Self.small }
+            _ = frames()
+            let before = counters.snapshot.encodedFrames
+            try submit(to: encoder) { counters.snapshot.encodedFrames > before + 5 }
+            #expect(!frames().isEmpty)
+            #expect(refusals == [])
         }
-        hardware.refusals.withLock { $0 = [Self.large: Refusal(), Self.small: Refusal()] }
-        try submit(to: encoder, for: .seconds(15)) { encoder.isInSoftware }
-        try encoder.resize(to: configuration(Self.small))
-        try submit(to: encoder, for: .seconds(15)) { encoder.configuration.size == Self.small }
-        _ = frames()
-        let before = counters.snapshot.encodedFrames
-        try submit(to: encoder) { counters.snapshot.encodedFrames > before + 5 }
-        #expect(!frames().isEmpty)
-        #expect(refusals == [])
     }
 }
 

@@ -17,6 +17,7 @@ private struct Busy: EncoderFailure {
 
 /// A stream's encoder on scripted hardware, with OpenH264 as it is.
 @Suite(.serialized) struct FallbackEncoderTests {
+    private let time = VirtualTime()
     private let queue: SharedSendBuffer
     private let counters = SharedCounters()
     private let reports: Mailbox<TrackEvent>
@@ -71,74 +72,84 @@ private struct Busy: EncoderFailure {
     }
 
     @Test func hardwareThatDoesNotStartIsNoStart() throws {
-        script.content.withLock { $0.failsAtStart = true }
-        #expect(throws: ScriptedEncoder.Broken.self) { try encoder() }
+        try time.run { () throws in
+            script.content.withLock { $0.failsAtStart = true }
+            #expect(throws: ScriptedEncoder.Broken.self) { try encoder() }
+        }
     }
 
     @Test func aStallIsBridgedBySoftwareAndTheHardwareTakesOverWithoutAGap() throws {
-        let encoder = try encoder()
-        try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 10 }
-        #expect(inUse.identity == .v4l2("/dev/video70"))
-        // It gives nothing any more, and is closed slowly.
-        script.content.withLock { content in
-            content.isSilent = true
-            content.closing = .milliseconds(2500)
+        try time.run {
+            let encoder = try encoder()
+            try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 10 }
+            #expect(inUse.identity == .v4l2("/dev/video70"))
+            // It gives nothing any more, and is closed slowly.
+            script.content.withLock { content in
+                content.isSilent = true
+                content.closing = .milliseconds(2500)
+            }
+            var reported: [StreamEvent] = []
+            try submit(to: encoder, for: .seconds(10)) {
+                reported += events
+                return reported.contains { if case .softwareEncoderInUse = $0 { true } else { false } }
+            }
+            #expect(inUse.identity == .software)
+            script.content.withLock { content in
+                content.isSilent = false
+                content.closing = .zero
+            }
+            _ = packets()
+            try submit(to: encoder, for: .seconds(10)) { inUse.identity.isHardware }
+            let before = counters.snapshot.encodedFrames
+            try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > before + 10 }
+            let times = packets().filter { $0.kind != .videoHeader }.map(\.decodeTime)
+            let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
+            #expect((gaps.max() ?? .zero) < .milliseconds(300), "software and hardware go on from one frame to the next")
+            try encoder.finish()
         }
-        var reported: [StreamEvent] = []
-        try submit(to: encoder, for: .seconds(10)) {
-            reported += events
-            return reported.contains { if case .softwareEncoderInUse = $0 { true } else { false } }
-        }
-        #expect(inUse.identity == .software)
-        script.content.withLock { content in
-            content.isSilent = false
-            content.closing = .zero
-        }
-        _ = packets()
-        try submit(to: encoder, for: .seconds(10)) { inUse.identity.isHardware }
-        let before = counters.snapshot.encodedFrames
-        try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > before + 10 }
-        let times = packets().filter { $0.kind != .videoHeader }.map(\.decodeTime)
-        let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
-        #expect((gaps.max() ?? .zero) < .milliseconds(300), "software and hardware go on from one frame to the next")
-        try encoder.finish()
     }
 
     @Test func everyFrameComesOutOrIsLeftOut() throws {
-        script.content.withLock { content in
-            content.frameTime = .milliseconds(45)
-            content.room = 4
-        }
-        let encoder = try encoder()
-        // Taken all along: the send buffer keeps three seconds only.
-        var taken = 0
-        try submit(to: encoder, for: .seconds(30)) {
+        try time.run {
+            script.content.withLock { content in
+                content.frameTime = .milliseconds(45)
+                content.room = 4
+            }
+            let encoder = try encoder()
+            // Taken all along: the send buffer keeps three seconds only.
+            var taken = 0
+            try submit(to: encoder, for: .seconds(30)) {
+                taken += packets().count { $0.kind != .videoHeader }
+                return counters.snapshot.capturedFrames == 80
+            }
+            #expect(encoder.pendingFrameCount <= 5)
+            try encoder.finish()
+            #expect(encoder.pendingFrameCount == 0)
             taken += packets().count { $0.kind != .videoHeader }
-            return counters.snapshot.capturedFrames == 80
+            let encoded = counters.snapshot.encodedFrames
+            #expect(encoded > 10 && encoded <= 80 && encoded == taken)
         }
-        #expect(encoder.pendingFrameCount <= 5)
-        try encoder.finish()
-        #expect(encoder.pendingFrameCount == 0)
-        taken += packets().count { $0.kind != .videoHeader }
-        let encoded = counters.snapshot.encodedFrames
-        #expect(encoded > 10 && encoded <= 80 && encoded == taken)
     }
 
     @Test func aStreamThatStartsWithoutItsHardwareStartsInSoftware() throws {
-        let encoder = try encoder(.failed(Busy()))
-        try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 3 }
-        #expect(inUse.identity == .software && script.content.withLock { $0.starts } == 0)
-        #expect(packets().first?.kind == .videoHeader)
-        #expect(events.count == 1)
-        try encoder.finish()
+        try time.run {
+            let encoder = try encoder(.failed(Busy()))
+            try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 3 }
+            #expect(inUse.identity == .software && script.content.withLock { $0.starts } == 0)
+            #expect(packets().first?.kind == .videoHeader)
+            #expect(events.count == 1)
+            try encoder.finish()
+        }
     }
 
     @Test func anotherEncoderThatOpensMeanwhileHoldsNobodyUp() throws {
-        let start = MonotonicClock.now()
-        let encoder = try encoder(.meanwhile)
-        #expect(MonotonicClock.now() - start < .milliseconds(200))
-        try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 3 }
-        #expect(inUse.identity == .v4l2("/dev/video70") && events.isEmpty)
-        try encoder.finish()
+        try time.run {
+            let start = MonotonicClock.now()
+            let encoder = try encoder(.meanwhile)
+            #expect(MonotonicClock.now() - start < .milliseconds(200))
+            try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 3 }
+            #expect(inUse.identity == .v4l2("/dev/video70") && events.isEmpty)
+            try encoder.finish()
+        }
     }
 }

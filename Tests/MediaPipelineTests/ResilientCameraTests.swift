@@ -10,6 +10,7 @@ import Testing
 
 /// A camera that is unplugged, silent or late, as its stream sees it.
 @Suite struct ResilientCameraTests {
+    private let time = VirtualTime()
     private let stop: EventFD
     private let reported: Mailbox<SourceEvent>
 
@@ -51,118 +52,134 @@ import Testing
 
     @Test(arguments: [FakeCamera.Memory.ordinary, .dmabuf])
     func anUnpluggedCamerasLastFrameGoesOnUntilItIsBack(memory: FakeCamera.Memory) throws {
-        let script = script(memory)
-        let camera = try camera(script)
-        _ = try frames(of: camera) { $0.count == 10 }
-        script.content.withLock { $0.isPluggedIn = false }
-        let repeated = try frames(of: camera) { $0.count == 10 }
-        #expect(names() == ["the fake camera interrupted: it was unplugged"])
-        // As the camera's: of the same kind, and with times of their own.
-        #expect(camera.memoryKind == (memory == .ordinary ? .pooled : .dmabuf))
-        #expect(repeated.allSatisfy { ($0.dmabuf != nil) == (memory == .dmabuf) })
-        #expect(repeated.allSatisfy { $0.withBytes { $0.count } == $0.layout.byteCount })
-        #expect(zip(repeated, repeated.dropFirst()).allSatisfy { $0.captureTime < $1.captureTime })
-        script.content.withLock { $0.isPluggedIn = true }
-        let before = script.content.withLock { $0.frames }
-        _ = try frames(of: camera) { _ in script.content.withLock { $0.frames } >= before + 5 }
-        #expect(names() == ["the fake camera returned"])
-        let statistics = camera.statistics
-        #expect(statistics.interruptions == 1 && statistics.repeatedFrames >= 10)
-        #expect(statistics.capturedFrames == script.content.withLock { $0.frames })
-        #expect(statistics.droppedFrames == 0)
+        try time.run {
+            let script = script(memory)
+            let camera = try camera(script)
+            _ = try frames(of: camera) { $0.count == 10 }
+            script.content.withLock { $0.isPluggedIn = false }
+            let repeated = try frames(of: camera) { $0.count == 10 }
+            #expect(names() == ["the fake camera interrupted: it was unplugged"])
+            // As the camera's: of the same kind, and with times of their own.
+            #expect(camera.memoryKind == (memory == .ordinary ? .pooled : .dmabuf))
+            #expect(repeated.allSatisfy { ($0.dmabuf != nil) == (memory == .dmabuf) })
+            #expect(repeated.allSatisfy { $0.withBytes { $0.count } == $0.layout.byteCount })
+            #expect(zip(repeated, repeated.dropFirst()).allSatisfy { $0.captureTime < $1.captureTime })
+            script.content.withLock { $0.isPluggedIn = true }
+            let before = script.content.withLock { $0.frames }
+            _ = try frames(of: camera) { _ in script.content.withLock { $0.frames } >= before + 5 }
+            #expect(names() == ["the fake camera returned"])
+            let statistics = camera.statistics
+            #expect(statistics.interruptions == 1 && statistics.repeatedFrames >= 10)
+            #expect(statistics.capturedFrames == script.content.withLock { $0.frames })
+            #expect(statistics.droppedFrames == 0)
+        }
     }
 
     /// An encoder that reads a device's memory where it is would copy every later frame for the sake of one elsewhere.
     @Test func whatIsLostWithTheCameraIsNotGivenInOtherMemory() throws {
-        let script = script(.passingDMABUF)
-        let camera = try camera(script)
-        _ = try frames(of: camera) { $0.count == 10 }
-        script.content.withLock { $0.isPluggedIn = false }
-        let pause = MonotonicClock.now()
-        let replug = JoinableThread(
-            try NamedThread("replug") {
-                MonotonicClock.sleep(until: pause + .milliseconds(700))
-                script.content.withLock { $0.isPluggedIn = true }
-            })
-        let next = try frames(of: camera) { $0.count == 10 }
-        replug.join()
-        #expect(next.allSatisfy { $0.dmabuf != nil })
-        #expect(next[0].captureTime - pause >= .milliseconds(700))
-        #expect(camera.statistics.repeatedFrames == 0 && script.content.withLock { $0.openings } >= 2)
-        #expect(names().last == "the fake camera returned")
+        try time.run {
+            let script = script(.passingDMABUF)
+            let camera = try camera(script)
+            _ = try frames(of: camera) { $0.count == 10 }
+            script.content.withLock { $0.isPluggedIn = false }
+            let pause = MonotonicClock.now()
+            let replug = JoinableThread(
+                try NamedThread("replug") {
+                    MonotonicClock.sleep(until: pause + .milliseconds(700))
+                    script.content.withLock { $0.isPluggedIn = true }
+                })
+            let next = try frames(of: camera) { $0.count == 10 }
+            replug.join()
+            #expect(next.allSatisfy { $0.dmabuf != nil })
+            #expect(next[0].captureTime - pause >= .milliseconds(700))
+            #expect(camera.statistics.repeatedFrames == 0 && script.content.withLock { $0.openings } >= 2)
+            #expect(names().last == "the fake camera returned")
+        }
     }
 
     @Test func aShortSilenceIsFilledAndClosesNothing() throws {
-        let script = script()
-        let camera = try camera(script)
-        let last = try frames(of: camera) { $0.count == 10 }[9]
-        script.content.withLock { $0.isSilent = true }
-        let repeated = try frames(of: camera) { $0.count == 10 }
-        #expect(repeated[0].captureTime - last.captureTime >= CaptureContinuity.repeatDelay - .milliseconds(50))
-        script.content.withLock { $0.isSilent = false }
-        let before = camera.statistics.capturedFrames
-        _ = try frames(of: camera) { _ in camera.statistics.capturedFrames > before + 3 }
-        #expect(names().isEmpty && script.content.withLock { $0.openings } == 1)
-        #expect(camera.statistics.interruptions == 0)
+        try time.run {
+            let script = script()
+            let camera = try camera(script)
+            let last = try frames(of: camera) { $0.count == 10 }[9]
+            script.content.withLock { $0.isSilent = true }
+            let repeated = try frames(of: camera) { $0.count == 10 }
+            #expect(repeated[0].captureTime - last.captureTime >= CaptureContinuity.repeatDelay - .milliseconds(50))
+            script.content.withLock { $0.isSilent = false }
+            let before = camera.statistics.capturedFrames
+            _ = try frames(of: camera) { _ in camera.statistics.capturedFrames > before + 3 }
+            #expect(names().isEmpty && script.content.withLock { $0.openings } == 1)
+            #expect(camera.statistics.interruptions == 0)
+        }
     }
 
     @Test func aLongSilenceIsAnInterruption() throws {
-        let script = script()
-        let camera = try camera(script)
-        _ = try frames(of: camera) { $0.count == 10 }
-        script.content.withLock { $0.isSilent = true }
-        let start = MonotonicClock.now()
-        _ = try frames(of: camera) { _ in script.content.withLock { $0.openings } == 2 }
-        #expect(MonotonicClock.now() - start >= CaptureContinuity.silenceTimeout)
-        #expect(names() == ["the fake camera interrupted: the camera gives no frames"])
+        try time.run {
+            let script = script()
+            let camera = try camera(script)
+            _ = try frames(of: camera) { $0.count == 10 }
+            script.content.withLock { $0.isSilent = true }
+            let start = MonotonicClock.now()
+            _ = try frames(of: camera) { _ in script.content.withLock { $0.openings } == 2 }
+            #expect(MonotonicClock.now() - start >= CaptureContinuity.silenceTimeout)
+            #expect(names() == ["the fake camera interrupted: the camera gives no frames"])
+        }
     }
 
     @Test func framesThatHaveWaitedAreLeftOut() throws {
-        let script = script()
-        let camera = try camera(script)
-        _ = try frames(of: camera) { $0.count == 10 }
-        script.content.withLock { $0.age = .milliseconds(900) }
-        let resume = JoinableThread(
-            try NamedThread("resume") {
-                MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(300))
-                script.content.withLock { $0.age = .zero }
-            })
-        let next = try frames(of: camera) { $0.count == 10 }
-        resume.join()
-        #expect(next.allSatisfy { MonotonicClock.now() - $0.captureTime < .milliseconds(900) })
-        let statistics = camera.statistics
-        #expect(statistics.droppedFrames > 0 && statistics.repeatedFrames == 0)
-        #expect(statistics.capturedFrames + statistics.droppedFrames == script.content.withLock { $0.frames })
+        try time.run {
+            let script = script()
+            let camera = try camera(script)
+            _ = try frames(of: camera) { $0.count == 10 }
+            script.content.withLock { $0.age = .milliseconds(900) }
+            let resume = JoinableThread(
+                try NamedThread("resume") {
+                    MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(300))
+                    script.content.withLock { $0.age = .zero }
+                })
+            let next = try frames(of: camera) { $0.count == 10 }
+            resume.join()
+            #expect(next.allSatisfy { MonotonicClock.now() - $0.captureTime < .milliseconds(900) })
+            let statistics = camera.statistics
+            #expect(statistics.droppedFrames > 0 && statistics.repeatedFrames == 0)
+            #expect(statistics.capturedFrames + statistics.droppedFrames == script.content.withLock { $0.frames })
+        }
     }
 
     /// It is slower than it was, then.
     @Test func aCameraThatIsAlwaysLateIsTaken() throws {
-        let script = script()
-        let camera = try camera(script)
-        _ = try frames(of: camera) { $0.count == 3 }
-        script.content.withLock { $0.age = .milliseconds(900) }
-        _ = try frames(of: camera) { $0.count == 20 }
-        #expect(camera.statistics.droppedFrames == 16)
+        try time.run {
+            let script = script()
+            let camera = try camera(script)
+            _ = try frames(of: camera) { $0.count == 3 }
+            script.content.withLock { $0.age = .milliseconds(900) }
+            _ = try frames(of: camera) { $0.count == 20 }
+            #expect(camera.statistics.droppedFrames == 16)
+        }
     }
 
     @Test(arguments: [true, false]) func aStopEndsItAtOnce(isPluggedIn: Bool) throws {
-        let script = script()
-        let camera = try camera(script)
-        _ = try frames(of: camera) { $0.count == 3 }
-        script.content.withLock { content in
-            content.isPluggedIn = isPluggedIn
-            content.isSilent = true
+        try time.run {
+            let script = script()
+            let camera = try camera(script)
+            _ = try frames(of: camera) { $0.count == 3 }
+            script.content.withLock { content in
+                content.isPluggedIn = isPluggedIn
+                content.isSilent = true
+            }
+            stop.signal()
+            let start = MonotonicClock.now()
+            var given = 0
+            while try camera.nextFrame() != nil { given += 1 }
+            #expect(given <= 1 && MonotonicClock.now() - start < .milliseconds(400))
         }
-        stop.signal()
-        let start = MonotonicClock.now()
-        var given = 0
-        while try camera.nextFrame() != nil { given += 1 }
-        #expect(given <= 1 && MonotonicClock.now() - start < .milliseconds(400))
     }
 
     @Test func aCameraThatIsNotThereAtTheStartIsAnError() throws {
-        let script = script()
-        script.content.withLock { $0.isPluggedIn = false }
-        #expect(throws: FakeCamera.Gone.self) { try camera(script) }
+        try time.run { () throws in
+            let script = script()
+            script.content.withLock { $0.isPluggedIn = false }
+            #expect(throws: FakeCamera.Gone.self) { try camera(script) }
+        }
     }
 }

@@ -14,6 +14,7 @@ import WireSupport
 
 /// An FLV file on its way to a scripted server.
 @Suite struct FilePublisherTests {
+    private let time = VirtualTime()
     private let directory: TemporaryDirectory
     private let recorder = EventRecorder()
     /// A header, then a frame every 40 ms.
@@ -71,55 +72,67 @@ import WireSupport
     }
 
     @Test func everyTagArrivesAsItIs() throws {
-        let server = try ScriptedServer()
-        #expect(try publish(file(tags), to: server) == nil)
-        #expect(server[1].tags == tags)
-        #expect(server[1].hasEnded && !server[1].isReset)
-        #expect(recorder.states == ["connecting", "connected", "disconnecting", "disconnected"])
-        #expect(recorder.names.last == "ended")
+        try time.run {
+            let server = try ScriptedServer()
+            #expect(try publish(file(tags), to: server) == nil)
+            #expect(server[1].tags == tags)
+            #expect(server[1].hasEnded && !server[1].isReset)
+            #expect(recorder.states == ["connecting", "connected", "disconnecting", "disconnected"])
+            #expect(recorder.names.last == "ended")
+        }
     }
 
     @Test func tagsGoOutWhenTheirTimestampsSay() throws {
-        let server = try ScriptedServer()
-        let start = MonotonicClock.now()
-        #expect(try publish(file(tags), to: server, pace: .realtime) == nil)
-        #expect(MonotonicClock.now() - start >= .milliseconds(960))
-        #expect(server[1].tags == tags)
+        try time.run {
+            let server = try ScriptedServer()
+            let start = MonotonicClock.now()
+            #expect(try publish(file(tags), to: server, pace: .realtime) == nil)
+            #expect(MonotonicClock.now() - start >= .milliseconds(960))
+            #expect(server[1].tags == tags)
+        }
     }
 
     @Test func aDamagedFileFailsBehindWhatIsGood() throws {
-        let server = try ScriptedServer()
-        let failure = try publish(file(tags, damage: [0xFF, 0xFF, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]), to: server)
-        #expect(failure?.kind == .media)
-        #expect(server[1].tags == tags && server[1].hasEnded)
+        try time.run {
+            let server = try ScriptedServer()
+            let failure = try publish(file(tags, damage: [0xFF, 0xFF, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]), to: server)
+            #expect(failure?.kind == .media)
+            #expect(server[1].tags == tags && server[1].hasEnded)
+        }
     }
 
     @Test func aFileWithoutTagsBothersNoServer() throws {
-        let server = try ScriptedServer()
-        #expect(try publish(file([]), to: server)?.kind == .media)
-        #expect(server.connectionCount == 0)
+        try time.run {
+            let server = try ScriptedServer()
+            #expect(try publish(file([]), to: server)?.kind == .media)
+            #expect(server.connectionCount == 0)
+        }
     }
 
     @Test(arguments: [
         (ScriptedServer.Answer.accept(.refusing(publish: "NetStream.Publish.BadName")), EventCode.netStreamFailed),
         (.unreachable(.timedOut(peer: "live.example:1935", .connect)), .timedOut),
     ]) func aRefusalEndsIt(answer: ScriptedServer.Answer, code: EventCode) throws {
-        let server = try ScriptedServer { _ in answer }
-        let failure = try publish(file(tags), to: server)
-        #expect(failure?.code == code && failure?.kind == .connection)
-        #expect(recorder.states == ["connecting", "error"])
+        try time.run {
+            let server = try ScriptedServer { _ in answer }
+            let failure = try publish(file(tags), to: server)
+            #expect(failure?.code == code && failure?.kind == .connection)
+            #expect(recorder.states == ["connecting", "error"])
+        }
     }
 
     /// No attempt is made again: the file would start anew.
     @Test func aConnectionThatIsCutEndsIt() throws {
-        let server = try ScriptedServer()
-        let cutter = JoinableThread(
-            try NamedThread("cutter") {
-                if becomesTrue({ server[1].tags.count > 3 }) { server.perform(.reset, on: 1) }
-            })
-        let failure = try publish(file(tags), to: server, pace: .realtime)
-        cutter.join()
-        #expect(failure?.code == .closedByPeer)
-        #expect(server.connectionCount == 1)
+        try time.run {
+            let server = try ScriptedServer()
+            let cutter = JoinableThread(
+                try NamedThread("cutter") {
+                    if becomesTrue({ server[1].tags.count > 3 }) { server.perform(.reset, on: 1) }
+                })
+            let failure = try publish(file(tags), to: server, pace: .realtime)
+            cutter.join()
+            #expect(failure?.code == .closedByPeer)
+            #expect(server.connectionCount == 1)
+        }
     }
 }

@@ -1,6 +1,7 @@
 import Bitstream
 import LinuxIO
 import Media
+import MediaTestSupport
 import RTMP
 import Testing
 import Transport
@@ -52,183 +53,225 @@ private final class Pair {
 }
 
 @Suite struct ReceivedConnectionTests {
+    private let time = VirtualTime()
+
     @Test func whatIsPublishedComesAsItIs() throws {
-        let pair = try Pair()
-        pair.publish()
-        #expect(pair.run { pair.tags.count == tags.count })
-        #expect(pair.tags == tags)
-        guard case .publishStarted("live", "secret") = pair.events.first else {
-            Issue.record("\(pair.events)")
-            return
+        try time.run {
+            let pair = try Pair()
+            pair.publish()
+            #expect(pair.run { pair.tags.count == tags.count })
+            #expect(pair.tags == tags)
+            guard case .publishStarted("live", "secret") = pair.events.first else {
+                Issue.record("\(pair.events)")
+                return
+            }
+            pair.publisher.stop()
+            #expect(pair.run { pair.hasEnded })
+            #expect(pair.connection.failure == nil && !pair.connection.isOver)
+            pair.publisher.stream.close()
+            #expect(pair.run { pair.connection.isOver })
         }
-        pair.publisher.stop()
-        #expect(pair.run { pair.hasEnded })
-        #expect(pair.connection.failure == nil && !pair.connection.isOver)
-        pair.publisher.stream.close()
-        #expect(pair.run { pair.connection.isOver })
     }
 
     @Test func aPublisherThatIsGoneHasEnded() throws {
-        let pair = try Pair()
-        pair.publish()
-        #expect(pair.run { pair.tags.count == tags.count })
-        pair.publisher.stream.abort()
-        #expect(pair.run { pair.connection.isOver })
-        #expect(pair.hasEnded && pair.connection.failure != nil)
+        try time.run {
+            let pair = try Pair()
+            pair.publish()
+            #expect(pair.run { pair.tags.count == tags.count })
+            pair.publisher.stream.abort()
+            #expect(pair.run { pair.connection.isOver })
+            #expect(pair.hasEnded && pair.connection.failure != nil)
+        }
     }
 
     @Test func whatIsNoRTMPEndsTheConnection() throws {
-        let (client, server) = try ScriptedStream.pair()
-        let stream = ScriptedStream(client)
-        let connection = ReceivedConnection(
-            stream: ScriptedStream(server), configuration: .ofTests, faults: ConnectionFaults())
-        _ = try stream.write([UInt8]("GET / HTTP/1.1\r\n\r\n".utf8))
-        #expect(connection.service().isEmpty && connection.isOver && connection.failure != nil)
+        try time.run {
+            let (client, server) = try ScriptedStream.pair()
+            let stream = ScriptedStream(client)
+            let connection = ReceivedConnection(
+                stream: ScriptedStream(server), configuration: .ofTests, faults: ConnectionFaults())
+            _ = try stream.write([UInt8]("GET / HTTP/1.1\r\n\r\n".utf8))
+            #expect(connection.service().isEmpty && connection.isOver && connection.failure != nil)
+        }
     }
 
     @Test func theReceiversOwnEndEndsTheStream() throws {
-        let pair = try Pair()
-        pair.publish()
-        let events = pair.connection.close()
-        #expect(events.contains { if case .ended = $0 { true } else { false } } && pair.connection.isOver)
-        #expect(pair.connection.close().isEmpty)
+        try time.run {
+            let pair = try Pair()
+            pair.publish()
+            let events = pair.connection.close()
+            #expect(events.contains { if case .ended = $0 { true } else { false } } && pair.connection.isOver)
+            #expect(pair.connection.close().isEmpty)
+        }
     }
 
     // MARK: Faults of the handshake and of answers
 
     @Test func noHandshakeIsNone() throws {
-        let pair = try Pair(.handshake(.missing))
-        #expect(pair.runsQuietly(for: .milliseconds(300)) { pair.publisher.receivedByteCount > 0 })
+        try time.run {
+            let pair = try Pair(.handshake(.missing))
+            #expect(pair.runsQuietly(for: .milliseconds(300)) { pair.publisher.receivedByteCount > 0 })
+        }
     }
 
     @Test func aGarbledHandshakeIsNoHandshake() throws {
-        let pair = try Pair(.handshake(.garbage))
-        #expect(pair.run { pair.publisher.failure != nil })
-        #expect(pair.publisher.failure == -1004)
+        try time.run {
+            let pair = try Pair(.handshake(.garbage))
+            #expect(pair.run { pair.publisher.failure != nil })
+            #expect(pair.publisher.failure == -1004)
+        }
     }
 
     @Test func aDribbledHandshakeTakesASecondAndIsRight() throws {
-        let pair = try Pair(.handshake(.dribbled))
-        let start = MonotonicClock.now()
-        #expect(pair.run { pair.publisher.receivedByteCount > 0 })
-        #expect(pair.publisher.receivedByteCount < 200)
-        #expect(pair.run { pair.publisher.isPublishing })
-        #expect(MonotonicClock.now() - start >= .milliseconds(900))
+        try time.run {
+            let pair = try Pair(.handshake(.dribbled))
+            let start = MonotonicClock.now()
+            #expect(pair.run { pair.publisher.receivedByteCount > 0 })
+            #expect(pair.publisher.receivedByteCount < 200)
+            #expect(pair.run { pair.publisher.isPublishing })
+            #expect(MonotonicClock.now() - start >= .milliseconds(900))
+        }
     }
 
     @Test(arguments: [("connect-rejected", -1005), ("unknown-application", -1011), ("bad-name", -1008)])
     func aRefusalIsHeardBeforeTheConnectionEnds(name: String, code: Int) throws {
-        let pair = try Pair(ReceiverFault(parsing: name))
-        #expect(pair.run { pair.publisher.failure != nil && pair.connection.isOver })
-        #expect(pair.publisher.failure == code && !pair.publisher.isPublishing)
+        try time.run {
+            let pair = try Pair(ReceiverFault(parsing: name))
+            #expect(pair.run { pair.publisher.failure != nil && pair.connection.isOver })
+            #expect(pair.publisher.failure == code && !pair.publisher.isPublishing)
+        }
     }
 
     @Test(arguments: ["connect-unanswered", "publish-unanswered"]) func anAnswerDoesNotCome(name: String) throws {
-        let pair = try Pair(ReceiverFault(parsing: name))
-        #expect(pair.runsQuietly(for: .milliseconds(300)) { pair.publisher.isPublishing })
-        #expect(pair.publisher.failure == nil && !pair.connection.isOver)
+        try time.run {
+            let pair = try Pair(ReceiverFault(parsing: name))
+            #expect(pair.runsQuietly(for: .milliseconds(300)) { pair.publisher.isPublishing })
+            #expect(pair.publisher.failure == nil && !pair.connection.isOver)
+        }
     }
 
     @Test func smallChunksTakeMoreBytes() throws {
-        let (small, usual) = (try Pair(.chunkSize(1)), try Pair())
-        for pair in [small, usual] { #expect(pair.run { pair.publisher.isPublishing }) }
-        #expect(small.publisher.receivedByteCount > usual.publisher.receivedByteCount + 300)
+        try time.run {
+            let (small, usual) = (try Pair(.chunkSize(1)), try Pair())
+            for pair in [small, usual] { #expect(pair.run { pair.publisher.isPublishing }) }
+            #expect(small.publisher.receivedByteCount > usual.publisher.receivedByteCount + 300)
+        }
     }
 
     @Test func aTinyWindowIsAnnounced() throws {
-        var configuration = ReceiveConfiguration.ofTests
-        ConnectionFaults([.tinyWindow]).apply(to: &configuration)
-        #expect(configuration.announcedWindow == 1)
-        let pair = try Pair(.tinyWindow)
-        pair.publish()
-        #expect(pair.run { pair.tags == tags })
+        try time.run {
+            var configuration = ReceiveConfiguration.ofTests
+            ConnectionFaults([.tinyWindow]).apply(to: &configuration)
+            #expect(configuration.announcedWindow == 1)
+            let pair = try Pair(.tinyWindow)
+            pair.publish()
+            #expect(pair.run { pair.tags == tags })
+        }
     }
 
     @Test func acknowledgementsDoNotCome() throws {
-        for isFaulty in [true, false] {
-            let pair = try isFaulty ? Pair(.noAcknowledgements) : Pair()
-            pair.publish()
-            let large = FLVTag(kind: .video, timestamp: 500, body: [0x27, 1] + [UInt8](repeating: 1, count: 500_000))
-            pair.publisher.send(large)
-            #expect(pair.run { pair.tags.last == large })
-            _ = pair.runsQuietly(for: .milliseconds(100)) { false }
-            let isAcknowledged = pair.publisher.actions.contains { if case .acknowledged = $0 { true } else { false } }
-            #expect(isAcknowledged != isFaulty)
+        try time.run {
+            for isFaulty in [true, false] {
+                let pair = try isFaulty ? Pair(.noAcknowledgements) : Pair()
+                pair.publish()
+                let large = FLVTag(kind: .video, timestamp: 500, body: [0x27, 1] + [UInt8](repeating: 1, count: 500_000))
+                pair.publisher.send(large)
+                #expect(pair.run { pair.tags.last == large })
+                _ = pair.runsQuietly(for: .milliseconds(100)) { false }
+                let isAcknowledged = pair.publisher.actions.contains { if case .acknowledged = $0 { true } else { false } }
+                #expect(isAcknowledged != isFaulty)
+            }
         }
     }
 
     // MARK: Faults of a stream that runs
 
     @Test func itIsClosed() throws {
-        let pair = try Pair(.midStream(.close, after: .milliseconds(200)))
-        pair.publish()
-        let start = MonotonicClock.now()
-        #expect(pair.run { pair.publisher.hasLostConnection })
-        #expect(MonotonicClock.now() - start >= .milliseconds(150))
-        #expect(pair.connection.isOver && pair.hasEnded && pair.publisher.failure == -1013)
-        #expect(!pair.wire.content.withLock { $0.isAborted })
+        try time.run {
+            let pair = try Pair(.midStream(.close, after: .milliseconds(200)))
+            pair.publish()
+            let start = MonotonicClock.now()
+            #expect(pair.run { pair.publisher.hasLostConnection })
+            #expect(MonotonicClock.now() - start >= .milliseconds(150))
+            #expect(pair.connection.isOver && pair.hasEnded && pair.publisher.failure == -1013)
+            #expect(!pair.wire.content.withLock { $0.isAborted })
+        }
     }
 
     @Test func itIsReset() throws {
-        let pair = try Pair(.midStream(.reset, after: .milliseconds(200)))
-        pair.publish()
-        #expect(pair.run { pair.publisher.hasLostConnection })
-        #expect(pair.wire.content.withLock { $0.isAborted } && pair.hasEnded)
+        try time.run {
+            let pair = try Pair(.midStream(.reset, after: .milliseconds(200)))
+            pair.publish()
+            #expect(pair.run { pair.publisher.hasLostConnection })
+            #expect(pair.wire.content.withLock { $0.isAborted } && pair.hasEnded)
+        }
     }
 
     @Test(arguments: [("garbage-after=0.2", -1012), ("error-after=0.2", -1014)])
     func thePublisherHearsOfIt(name: String, code: Int) throws {
-        let pair = try Pair(ReceiverFault(parsing: name))
-        pair.publish()
-        #expect(pair.run { pair.publisher.failure != nil })
-        #expect(pair.publisher.failure == code)
+        try time.run {
+            let pair = try Pair(ReceiverFault(parsing: name))
+            pair.publish()
+            #expect(pair.run { pair.publisher.failure != nil })
+            #expect(pair.publisher.failure == code)
+        }
     }
 
     @Test func thePublisherIsAskedToMove() throws {
-        let pair = try Pair(.midStream(.reconnectRequest(tcURL: "rtmp://other.example/app"), after: .zero))
-        pair.publish()
-        func target() -> RTMPURL? {
-            for case .reconnectRequested(let url) in pair.publisher.actions { return url }
-            return nil
+        try time.run {
+            let pair = try Pair(.midStream(.reconnectRequest(tcURL: "rtmp://other.example/app"), after: .zero))
+            pair.publish()
+            func target() -> RTMPURL? {
+                for case .reconnectRequested(let url) in pair.publisher.actions { return url }
+                return nil
+            }
+            #expect(pair.run { target() != nil })
+            #expect(target()?.host == "other.example" && target()?.application == "app")
+            #expect(pair.run { pair.tags == tags }, "the stream goes on")
         }
-        #expect(pair.run { target() != nil })
-        #expect(target()?.host == "other.example" && target()?.application == "app")
-        #expect(pair.run { pair.tags == tags }, "the stream goes on")
     }
 
     @Test func pingsCome() throws {
-        let pair = try Pair(.midStream(.pingFlood, after: .zero))
-        pair.publish()
-        let before = pair.publisher.receivedByteCount
-        // 200 in 10 ms, of 18 bytes each.
-        #expect(pair.run { pair.publisher.receivedByteCount > before + 20_000 })
-        #expect(pair.run { pair.tags == tags })
-        let sent = pair.publisher.sentByteCount
-        #expect(pair.run { pair.publisher.sentByteCount > sent + 5000 }, "they are answered")
+        try time.run {
+            let pair = try Pair(.midStream(.pingFlood, after: .zero))
+            pair.publish()
+            let before = pair.publisher.receivedByteCount
+            // 200 in 10 ms, of 18 bytes each.
+            #expect(pair.run { pair.publisher.receivedByteCount > before + 20_000 })
+            #expect(pair.run { pair.tags == tags })
+            let sent = pair.publisher.sentByteCount
+            #expect(pair.run { pair.publisher.sentByteCount > sent + 5000 }, "they are answered")
+        }
     }
 
     @Test func nothingIsReadForAWhile() throws {
-        let pair = try Pair(.midStream(.zeroWindow(.milliseconds(400)), after: .zero))
-        #expect(pair.run { pair.publisher.isPublishing })
-        _ = pair.runsQuietly(for: .milliseconds(50)) { false }
-        let start = MonotonicClock.now()
-        for tag in tags { pair.publisher.send(tag) }
-        #expect(pair.runsQuietly(for: .milliseconds(250)) { !pair.tags.isEmpty })
-        #expect(pair.connection.nextTime != nil)
-        #expect(pair.run { pair.tags == tags })
-        #expect(MonotonicClock.now() - start >= .milliseconds(300))
+        try time.run {
+            let pair = try Pair(.midStream(.zeroWindow(.milliseconds(400)), after: .zero))
+            #expect(pair.run { pair.publisher.isPublishing })
+            _ = pair.runsQuietly(for: .milliseconds(50)) { false }
+            let start = MonotonicClock.now()
+            for tag in tags { pair.publisher.send(tag) }
+            #expect(pair.runsQuietly(for: .milliseconds(250)) { !pair.tags.isEmpty })
+            #expect(pair.connection.nextTime != nil)
+            #expect(pair.run { pair.tags == tags })
+            #expect(MonotonicClock.now() - start >= .milliseconds(300))
+        }
     }
 
-    @Test func onlyTheFirstConnectionIsHitUnlessAllAreToBe() {
-        let faults = ReceiverFaults([.tinyWindow])
-        #expect(!faults.hitting(connection: 1).isEmpty && faults.hitting(connection: 2).isEmpty)
-        #expect(!ReceiverFaults([.tinyWindow, .everyConnection]).hitting(connection: 7).isEmpty)
+    @Test func onlyTheFirstConnectionIsHitUnlessAllAreToBe() throws {
+        try time.run {
+            let faults = ReceiverFaults([.tinyWindow])
+            #expect(!faults.hitting(connection: 1).isEmpty && faults.hitting(connection: 2).isEmpty)
+            #expect(!ReceiverFaults([.tinyWindow, .everyConnection]).hitting(connection: 7).isEmpty)
+        }
     }
 
     @Test(arguments: [
         "", "nonsense", "no-accept", "no-accept=soon", "chunk-size=0", "close-after=-1", "reconnect-to=x",
     ])
-    func whatIsNoFaultIsRefused(text: String) {
-        #expect(throws: (any Error).self) { try ReceiverFault(parsing: text) }
+    func whatIsNoFaultIsRefused(text: String) throws {
+        try time.run {
+            #expect(throws: (any Error).self) { try ReceiverFault(parsing: text) }
+        }
     }
 }

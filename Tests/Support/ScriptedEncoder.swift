@@ -4,7 +4,7 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// A hardware encoder that answers at once or as slowly as it is set to, until it is to hang or to fail.
+/// A hardware encoder in virtual time, which answers at once or as slowly as it is set to, until it is to hang or to fail.
 public final class ScriptedEncoder: PolledVideoEncoder {
     public struct Broken: Error {
         public init() {}
@@ -50,7 +50,7 @@ public final class ScriptedEncoder: PolledVideoEncoder {
     }
 
     private let script: Script
-    private let timer: TimerFD
+    private let timer: VirtualTimer
     private var count = 0
     private var inside: [(frame: CapturedFrame, isKey: Bool, due: MediaTimestamp)] = []
     private var lastDue = MediaTimestamp.zero
@@ -61,7 +61,9 @@ public final class ScriptedEncoder: PolledVideoEncoder {
 
     public init(_ script: Script) {
         self.script = script
-        guard let timer = try? TimerFD() else { preconditionFailure("no timer for a test") }
+        guard let time = CurrentTime.replacement as? VirtualTime, let timer = try? VirtualTimer(in: time) else {
+            preconditionFailure("a scripted encoder lives in virtual time")
+        }
         self.timer = timer
         script.content.withLock { $0.isClosed = false }
     }
@@ -98,10 +100,10 @@ public final class ScriptedEncoder: PolledVideoEncoder {
         lastDue = max(lastDue, MonotonicClock.now()) + time
         inside.append((frame, isKeyframeWanted, lastDue))
         isKeyframeWanted = false
-        try arm()
+        arm()
     }
 
-    private func arm() throws { try timer.arm(at: inside.first?.due) }
+    private func arm() { timer.arm(at: inside.first?.due) }
 
     public func collect() throws -> [EncodedPacket] {
         let now = MonotonicClock.now()
@@ -116,7 +118,7 @@ public final class ScriptedEncoder: PolledVideoEncoder {
                     kind: .video(isKeyframe: first.isKey), decodeTime: first.frame.captureTime,
                     payload: [UInt8(truncatingIfNeeded: size)]))
         }
-        try arm()
+        arm()
         return packets
     }
 
