@@ -21,7 +21,9 @@ import Testing
             #expect(status.contains("(10 blinks)") && status.contains(Camera.reason), "\(status)")
             try camera.waitUntil { camera.read("boot/faults.txt").contains("(10 blinks)") }
             let faults = camera.read("boot/faults.txt")
-            for words in [Camera.reason, "in software", "power off and on", "\"restartForEncoder\": true in board.json"] {
+            for words in [
+                Camera.reason, "in software", "power off and on", "\"restartForEncoder\": true in board.json",
+            ] {
                 #expect(faults.contains(words), "\(faults)")
             }
             #expect(try camera.ask("events 50").contains(EventCode.hardwareEncoderDead.meaning))

@@ -104,7 +104,8 @@ private struct Busy: EncoderFailure {
             try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > before + 10 }
             let times = packets().filter { $0.kind != .videoHeader }.map(\.decodeTime)
             let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
-            #expect((gaps.max() ?? .zero) < .milliseconds(300), "software and hardware go on from one frame to the next")
+            #expect(
+                (gaps.max() ?? .zero) < .milliseconds(300), "software and hardware go on from one frame to the next")
             try encoder.finish()
         }
     }

@@ -182,7 +182,9 @@ private final class LeasedArray: FrameMemory {
             let wide = FrameLayout(packed: .nv12, size: FrameSize(width: 128, height: 64))
             let packed = FrameLayout(packed: .yuyv, size: layout.size)
             let same = FrameLayout(packed: .uyvy, size: size)
-            for (layout, kind) in [(wide, .dmabuf), (packed, .dmabuf), (same, .dmabuf), (layout, FrameMemoryKind.pooled)] {
+            for (layout, kind) in [
+                (wide, .dmabuf), (packed, .dmabuf), (same, .dmabuf), (layout, FrameMemoryKind.pooled),
+            ] {
                 var scaling = FrameScaling(to: size, by: device)
                 let given = scaling.start(for: layout, kind)()
                 #expect(given.layout == FrameLayout(packed: .i420, size: size) && given.memory == .pooled)

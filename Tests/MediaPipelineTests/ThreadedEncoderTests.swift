@@ -163,7 +163,9 @@ import Testing
 
     @Test func anEncoderThatCannotBeOpenedOrStartedSaysWhy() throws {
         try time.run {
-            let thread = try ThreadedEncoder(path: "/dev/video11", output: output.take) { throw ScriptedEncoder.Broken() }
+            let thread = try ThreadedEncoder(path: "/dev/video11", output: output.take) {
+                throw ScriptedEncoder.Broken()
+            }
             #expect(throws: ScriptedEncoder.Broken.self) { try thread.waitUntilOpen() }
             let script = try ScriptedEncoder.Script()
             script.content.withLock { content in

@@ -24,7 +24,9 @@ import WireSupport
             #expect(stream.recorder.states == ["connecting", "connected"])
             #expect(stream.recorder.count(.connected) == 1 && stream.recorder.count(.publishing) == 1)
             // Of each track its header first; then a keyframe, and audio.
-            let (video, audio) = (server[1].tags.filter { $0.kind == .video }, server[1].tags.filter { $0.kind == .audio })
+            let (video, audio) = (
+                server[1].tags.filter { $0.kind == .video }, server[1].tags.filter { $0.kind == .audio }
+            )
             #expect(video.prefix(2).map { $0.body[0...1] } == [[0x17, 0], [0x17, 1]])
             #expect(audio.prefix(2).map { $0.body[1] } == [0, 1])
 
@@ -149,7 +151,8 @@ import WireSupport
             #expect(server[1].hasEnded && !server[1].isReset)
             #expect(stream.recorder.count(.serverChanged) == 1 && stream.recorder.count(.reconnecting) == 0)
             // Not one frame is missing, and none comes twice.
-            let times = (server[1].tags + server[2].tags).filter { $0.kind == .video && $0.body[1] == 1 }.map(\.timestamp)
+            let times = (server[1].tags + server[2].tags).filter { $0.kind == .video && $0.body[1] == 1 }.map(
+                \.timestamp)
             #expect(zip(times, times.dropFirst()).allSatisfy { $1 > $0 && $1 - $0 < 500 })
             try stream.stop()
         }
@@ -241,7 +244,9 @@ import WireSupport
             let server = try ScriptedServer()
             let stream = try LiveStream(on: server, isWatched: true)
             #expect(
-                becomesTrue { stream.recorder.snapshots.contains { $0.state == .connected && $0.counters.sentFrames > 5 } })
+                becomesTrue {
+                    stream.recorder.snapshots.contains { $0.state == .connected && $0.counters.sentFrames > 5 }
+                })
             let snapshot = try #require(stream.recorder.snapshots.last)
             #expect(snapshot.size == FrameSize(width: 64, height: 48) && snapshot.encoder?.name == "openh264")
             try stream.stop()

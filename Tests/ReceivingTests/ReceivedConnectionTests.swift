@@ -174,11 +174,14 @@ private final class Pair {
             for isFaulty in [true, false] {
                 let pair = try isFaulty ? Pair(.noAcknowledgements) : Pair()
                 pair.publish()
-                let large = FLVTag(kind: .video, timestamp: 500, body: [0x27, 1] + [UInt8](repeating: 1, count: 500_000))
+                let large = FLVTag(
+                    kind: .video, timestamp: 500, body: [0x27, 1] + [UInt8](repeating: 1, count: 500_000))
                 pair.publisher.send(large)
                 #expect(pair.run { pair.tags.last == large })
                 _ = pair.runsQuietly(for: .milliseconds(100)) { false }
-                let isAcknowledged = pair.publisher.actions.contains { if case .acknowledged = $0 { true } else { false } }
+                let isAcknowledged = pair.publisher.actions.contains {
+                    if case .acknowledged = $0 { true } else { false }
+                }
                 #expect(isAcknowledged != isFaulty)
             }
         }
