@@ -76,9 +76,22 @@ public final class PublishDestination {
         return media
     }
 
-    /// What the service makes of a frame size that changes.
-    public var resizePolicy: ResizePolicy {
-        switch platform.resizing {
+    /// How the frame size may change.
+    /// - Parameters:
+    ///   - asked: `nil` for what the service takes.
+    ///   - warnings: gets what the service may make of the one that was asked for.
+    public func resizePolicy(asked: ResizePolicy?, warnings: inout [String]) -> ResizePolicy {
+        let (name, resizing) = (platform.name, platform.resizing)
+        switch (asked, resizing) {
+        case (.seamless, .never), (.seamless, .byRestart):
+            warnings.append("\(name) may not follow a frame size that changes within the stream (docs/services.md)")
+        case (.restart, .never):
+            warnings.append(
+                "\(name) may take a stream that starts again for another one, and end the broadcast (docs/services.md)")
+        default: break
+        }
+        if let asked { return asked }
+        return switch resizing {
         case .never: .never
         case .byRestart: .restart
         case .seamless: .seamless

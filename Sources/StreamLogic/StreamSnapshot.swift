@@ -12,7 +12,7 @@ public struct StreamSnapshot: Sendable {
     /// Connected, and nothing comes through.
     public var isStalled: Bool
     public var counters: PublishCounters
-    /// `nil` without video.
+    /// The stream's own; `nil` without video. What the link leaves of it is in `point`.
     public var size: FrameSize?
     public var encoder: EncoderIdentity?
     public var point: OperatingPoint

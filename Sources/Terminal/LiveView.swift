@@ -8,7 +8,6 @@ struct LiveView {
 
     /// Lines for the terminal, with colours, each within `columns`.
     static func lines(_ snapshot: StreamSnapshot, _ sent: StreamRates, columns: Int) -> [String] {
-        let size = snapshot.size.map { " \($0)" } ?? ""
         let head = "\(snapshot.target)  \(clock(snapshot.start.map { snapshot.time - $0 } ?? .zero))"
         let reason = snapshot.reason.map { "  (\($0.rawValue))" } ?? ""
         let counters = snapshot.counters
@@ -19,7 +18,7 @@ struct LiveView {
             + "\(counters.droppedFrames) dropped, \(counters.decimatedFrames) decimated"
         return [
             badge(snapshot) + "  " + clipped(head, to: columns - state.count - 6),
-            clipped("  quality  \(snapshot.point.qualityName)\(size)\(reason)", to: columns),
+            clipped("  quality  \(snapshot.point.qualityName)\(size(snapshot))\(reason)", to: columns),
             "  video    \(fixed(sent.videoFramesPerSecond, width: 5, decimals: 1)) fps     "
                 + bar(sent.videoFramesPerSecond, of: Double(target), columns: columns)
                 + " of \(target)",
@@ -29,6 +28,12 @@ struct LiveView {
                 + " of \(fixed(snapshot.bufferLimits.maxDuration.inSeconds, decimals: 0))",
             clipped("  frames   \(lost)", to: columns),
         ] + devices(SourceSummary(counters)).map { clipped($0, to: columns) }
+    }
+
+    private static func size(_ snapshot: StreamSnapshot) -> String {
+        guard let whole = snapshot.size else { return "" }
+        guard let size = snapshot.point.frameSize, size != whole else { return " \(whole)" }
+        return " \(size) of \(whole)"
     }
 
     private static func devices(_ sources: SourceSummary) -> [String] {

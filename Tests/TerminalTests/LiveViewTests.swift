@@ -48,6 +48,15 @@ struct LiveViewTests {
         #expect(lines.count == 9, "no microphone")
     }
 
+    @Test func itSaysWhatTheLinkLeavesOfTheFrames() {
+        var smaller = snapshot
+        smaller.size = FrameSize(width: 1280, height: 720)
+        smaller.point.frameSize = FrameSize(width: 640, height: 360)
+        #expect(shown(smaller)[1] == "  quality  Medium1 640x360 of 1280x720")
+        smaller.point.frameSize = smaller.size
+        #expect(shown(smaller)[1] == "  quality  Medium1 1280x720")
+    }
+
     @Test func itSaysWhyTheQualityChangedAndWhatTheLinkCarries() {
         var changed = snapshot
         changed.reason = .linkCarriesLess

@@ -1,6 +1,7 @@
 import LinuxIO
 import Media
 import MediaPipeline
+import Publishing
 import StreamLogic
 import StreamQuality
 
@@ -49,19 +50,18 @@ enum AdaptationOptions {
                 """),
     ]
 
-    /// - Parameter resize: what the service takes.
+    /// - Parameter warnings: gets what the service may make of them.
     static func settings(
-        _ arguments: CommandLineArguments, media: MediaSettings, resize: ResizePolicy
+        _ arguments: CommandLineArguments, media: MediaSettings, destination: PublishDestination,
+        warnings: inout [String]
     ) throws -> QualitySettings {
         var settings = QualitySettings(
             videoQuality: media.video.isNone ? nil : media.quality,
             audioQuality: media.audio.isNone ? nil : media.audioQuality)
         settings.sourceFrameRate = media.video.frameRate
         do throws(QualityError) {
-            settings.resize =
-                try arguments["resize"].map { text throws(QualityError) in
-                    try ResizePolicy(named: text)
-                } ?? resize
+            let resize = try arguments["resize"].map { text throws(QualityError) in try ResizePolicy(named: text) }
+            settings.resize = destination.resizePolicy(asked: resize, warnings: &warnings)
             if let policy = arguments["adapt"] { settings.policy = try AdaptationPolicy(named: policy) }
             if let range = arguments["bitrate"] { settings.setBitrate(try BitrateChoice(parsing: range)) }
         } catch {

@@ -91,9 +91,10 @@ struct PublishArguments {
             var unused: [String] = []
             _ = try destination.fitted(media, warnings: &unused)
         }
+        let quality = try AdaptationOptions.settings(
+            arguments, media: media, destination: destination, warnings: &warnings)
         var publish = try PublishSettings(
-            destination: destination, media: media,
-            quality: AdaptationOptions.settings(arguments, media: media, resize: destination.resizePolicy),
+            destination: destination, media: media, quality: quality,
             statusInterval: Self.statusInterval(arguments["status-interval"]),
             reconnectLimit: Self.reconnectLimit(arguments["reconnect"]))
         publish.warnings = warnings
