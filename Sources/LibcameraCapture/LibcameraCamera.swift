@@ -51,7 +51,7 @@ public final class LibcameraCamera: Camera {
             format: try Self.format(settings, of: camera), size: settings.size ?? size, bufferCount: Self.bufferCount)
         var smaller: StreamWish?
         // Both show the same part of the scene: one of another shape would be distorted.
-        if let smallerSize, full.size.hasShape(of: size) {
+        if let smallerSize, full.size.hasShape(of: size), smallerSize.width < full.size.width {
             smaller = StreamWish(
                 format: Self.smallerFormat(beside: full.format, of: camera), size: smallerSize,
                 bufferCount: Self.smallerBufferCount)
