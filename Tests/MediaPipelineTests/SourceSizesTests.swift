@@ -135,6 +135,23 @@ import Testing
         #expect(hardware.hasOnlyItsOwn && selected == [Self.small, Self.large] && notes == [])
     }
 
+    /// As the policy `restart` has it: another encoder in the present one's place.
+    @Test func anotherEncoderInItsPlaceGetsItsOwnSize() throws {
+        let (tracks, frames) = (try tracks(), Frames())
+        tracks.start(until: nil)
+        try waitForInputs(frames, Self.large)
+        var configuration = try #require(tracks.videoConfiguration)
+        configuration.size = Self.small
+        control.perform([], replacement: configuration)
+        try waitForInputs(frames, Self.small)
+        configuration.size = Self.large
+        control.perform([], replacement: configuration)
+        try waitForInputs(frames, Self.large, opening: 2)
+        end(tracks, frames)
+        #expect(selected == [Self.small, Self.large])
+        #expect(hardware.hasOnlyItsOwn && counters.snapshot.conversions == 0)
+    }
+
     @Test func stillSmallerOnesAreScaledFromTheCamerasSmallerOnes() throws {
         let scaler = try ScriptedScaler.Script()
         let scaled = try Mailbox<FrameLayout>()
