@@ -125,7 +125,7 @@ def test_a_camera_of_one_stream_gives_it_where_another_could_be_of_use(board, vi
     )
     output = sender.wait(120)
     ended = next(json.loads(line) for line in output.text.splitlines() if '"name":"ended"' in line)
-    assert output.status == 0 and ended["sourceFrames"] > 0 and ended["sourceInterruptions"] == 0, output.text[-2000:]
+    assert output.status == 0 and ended["sourceFrames"] > 0, output.text[-2000:]
 
 
 def test_an_unbound_camera_returns_and_the_connection_stays(board, vimc, nginx):
