@@ -133,7 +133,8 @@ extension FallbackEncoder {
         // As if the source had one size: the next attempt is for frames that are scaled.
         resizing.isSecondSizeGivenUp = true
         dropSuccessor()
-        reports.send(.encoderNote("the camera does not give its frames in \(source.size); they are scaled from here on"))
+        reports.send(
+            .encoderNote("the camera does not give its frames in \(source.size); they are scaled from here on"))
     }
 
     /// Frames go to the next encoder from here on; those in the one before still come out, up to the next one's keyframe.

@@ -30,7 +30,7 @@ public struct MediaSettings: Sendable {
         video.isNone ? nil : FrameSizeLadder(full: dimension.size, smallest: smallestSize)
     }
 
-    /// Of a second stream of the source's frames; `nil` where none is of use. Frames that are rotated are scaled in that pass.
+    /// Of a second stream of the source's frames; `nil` where none is of use: rotated frames are the processor's anyway.
     var secondSourceSize: FrameSize? { mayResize && rotation.isIdentity ? frameSizes?.ofSecondStream : nil }
 
     /// What the source is opened at, as it stays open for as long as the stream lives: no quality that can be reached

@@ -73,7 +73,8 @@ import Testing
         let hardware = hardware
         return try FallbackEncoder(
             path: "/dev/video73", configuration: configuration(Self.large),
-            layouts: SourceLayouts(FrameLayout(packed: .i420, size: Self.large)), memoryKind: .pooled, inUse: EncoderInUse(),
+            layouts: SourceLayouts(FrameLayout(packed: .i420, size: Self.large)), memoryKind: .pooled,
+            inUse: EncoderInUse(),
             output: VideoOutput(queue: queue, counters: counters, reports: reports), reports: reports, opening: .now
         ) { configuration, _, _, isProven in try hardware.open(configuration, isProven: isProven) }
     }

@@ -266,10 +266,11 @@ import Testing
         #expect(counters.snapshot.conversions == passes, "I420 of the right size is read as it is")
     }
 
-    @Test(arguments: [
-        (FrameRotation(), true, FrameSize(width: 320, height: 240)), (FrameRotation(), false, nil),
-        (FrameRotation(.half), true, nil),
-    ] as [(FrameRotation, Bool, FrameSize?)])
+    @Test(
+        arguments: [
+            (FrameRotation(), true, FrameSize(width: 320, height: 240)), (FrameRotation(), false, nil),
+            (FrameRotation(.half), true, nil),
+        ] as [(FrameRotation, Bool, FrameSize?)])
     func aSecondSizeIsAskedForWhereItIsOfUse(rotation: FrameRotation, mayResize: Bool, size: FrameSize?) throws {
         let asked = AskedSizes()
         _ = try tracks(
@@ -338,7 +339,9 @@ private final class Hardware: Sendable {
     /// As `sizesAreRight`, and all were in a device's memory.
     var hasOnlyItsOwn: Bool {
         sizesAreRight
-            && openings.withLock { $0.allSatisfy { opening in opening.script.content.withLock { $0.ordinaryInputs } == 0 } }
+            && openings.withLock {
+                $0.allSatisfy { opening in opening.script.content.withLock { $0.ordinaryInputs } == 0 }
+            }
     }
 }
 

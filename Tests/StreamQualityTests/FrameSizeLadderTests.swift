@@ -39,7 +39,8 @@ import Testing
 
     @Test func aSecondStreamHasHalfOfEachSide() {
         func second(_ width: Int, _ height: Int, smallest: FrameSize? = nil) -> String? {
-            FrameSizeLadder(full: FrameSize(width: width, height: height), smallest: smallest).ofSecondStream?.description
+            FrameSizeLadder(full: FrameSize(width: width, height: height), smallest: smallest).ofSecondStream?
+                .description
         }
         #expect(second(1280, 720) == "640x360" && second(1920, 1080) == "960x540" && second(640, 480) == "320x240")
         #expect(second(720, 1280) == "352x626" || second(720, 1280) == "368x654")
