@@ -6,21 +6,35 @@
 using namespace libcamera;
 using namespace clibcamera;
 
-// Owned by whoever opened it. `mutex` guards what the caller's threads and libcamera's share: which requests are with
-// the camera, and controls that wait for the next one.
+// A request, whose cookie is its index, and the one buffer that it carries.
+struct Capture {
+    enum class Place { here, camera, caller };
+
+    uint32_t stream;
+    FrameBuffer *buffer;
+    std::unique_ptr<Request> request;
+    Place place = Place::here;
+};
+
+// Owned by whoever opened it. `mutex` guards what the caller's threads and libcamera's share: where each request is, which
+// stream is selected, and controls that wait for the next request.
 struct clibcamera_session {
     std::shared_ptr<Camera> camera;
     std::unique_ptr<CameraConfiguration> configuration;
     std::unique_ptr<FrameBufferAllocator> allocator;
-    std::vector<std::unique_ptr<Request>> requests;
-    std::vector<bool> queued;
+    std::vector<Capture> captures;
     clibcamera_listener listener{};
     std::mutex mutex;
+    uint32_t selected = 0;
     ControlList controls;
     bool running = false;
     bool acquired = false;
 
-    Stream *stream() const { return configuration->at(0).stream(); }
+    const FrameBuffer *buffer(uint32_t index) const {
+        return index < captures.size() ? captures[index].buffer : nullptr;
+    }
+    int queue(Capture &capture);
+    int queueSelected();
     void completed(Request *request);
     void disconnected() { listener.disconnected(listener.context); }
 };
@@ -30,18 +44,37 @@ void clibcamera_session::completed(Request *request) {
     completion.index = static_cast<uint32_t>(request->cookie());
     {
         std::lock_guard lock(mutex);
-        queued[completion.index] = false;
+        captures[completion.index].place = Capture::Place::caller;
     }
-    FrameBuffer *buffer = request->findBuffer(stream());
     completion.status = 2;
-    if (request->status() == Request::RequestComplete && buffer) {
-        const FrameMetadata &metadata = buffer->metadata();
+    if (request->status() == Request::RequestComplete) {
+        const FrameMetadata &metadata = buffer(completion.index)->metadata();
         completion.status = metadata.status == FrameMetadata::FrameSuccess ? 0 : 1;
         completion.sequence = metadata.sequence;
         auto sensor = request->metadata().get(controls::SensorTimestamp);
         completion.timestamp = sensor ? static_cast<uint64_t>(*sensor) : metadata.timestamp;
     }
     listener.completed(listener.context, &completion);
+}
+
+// With `mutex` held, for a request that is here.
+int clibcamera_session::queue(Capture &capture) {
+    Request &request = *capture.request;
+    if (request.status() != Request::RequestPending) request.reuse(Request::ReuseBuffers);
+    request.controls().merge(controls, ControlList::MergePolicy::OverwriteExisting);
+    controls.clear();
+    int status = camera->queueRequest(&request);
+    if (status == 0) capture.place = Capture::Place::camera;
+    return status;
+}
+
+// With `mutex` held, while the camera runs.
+int clibcamera_session::queueSelected() {
+    for (Capture &capture : captures) {
+        if (capture.stream != selected || capture.place != Capture::Place::here) continue;
+        if (int status = queue(capture); status < 0) return status;
+    }
+    return 0;
 }
 
 static Orientation orientation(const clibcamera_format &format) {
@@ -51,36 +84,50 @@ static Orientation orientation(const clibcamera_format &format) {
     return format.flips_horizontally ? Orientation::Rotate180 : Orientation::Rotate180Mirror;
 }
 
-static int configure(clibcamera_session &session, clibcamera_format *format) {
-    session.configuration = session.camera->generateConfiguration({StreamRole::VideoRecording});
-    if (!session.configuration || session.configuration->empty()) return -ENODEV;
-    StreamConfiguration &stream = session.configuration->at(0);
-    stream.pixelFormat = PixelFormat(format->fourcc, format->modifier);
-    stream.size = Size(format->width, format->height);
-    stream.bufferCount = format->buffer_count;
-    const Orientation wanted = orientation(*format);
+static void describe(const clibcamera_format &format, StreamConfiguration &stream) {
+    stream.pixelFormat = PixelFormat(format.fourcc, format.modifier);
+    stream.size = Size(format.width, format.height);
+    stream.bufferCount = format.buffer_count;
+}
+
+static int configure(clibcamera_session &session, const clibcamera_format *formats, size_t count) {
+    static constexpr StreamRole roles[CLIBCAMERA_STREAMS] = {StreamRole::VideoRecording, StreamRole::Viewfinder};
+    if (count == 0 || count > CLIBCAMERA_STREAMS) return -EINVAL;
+    session.configuration = session.camera->generateConfiguration(Span<const StreamRole>(roles, count));
+    if (!session.configuration || session.configuration->empty()) return count == 1 ? -ENODEV : -E2BIG;
+    if (session.configuration->size() != count) return -E2BIG;
+    for (size_t index = 0; index < count; index++) {
+        describe(formats[index], session.configuration->at(index));
+        // Roles differ in their colours; frames of one video do not.
+        session.configuration->at(index).colorSpace = session.configuration->at(0).colorSpace;
+    }
+    const Orientation wanted = orientation(formats[0]);
     if (wanted != Orientation::Rotate0 && !canOrient(*session.camera, wanted)) return -ENOTSUP;
     session.configuration->orientation = wanted;
     if (session.configuration->validate() == CameraConfiguration::Invalid) return -EINVAL;
-    if (int status = session.camera->configure(session.configuration.get()); status < 0) return status;
-    session.allocator = std::make_unique<FrameBufferAllocator>(session.camera);
-    if (int count = session.allocator->allocate(stream.stream()); count < 0) return count;
-    const auto &buffers = session.allocator->buffers(stream.stream());
-    for (size_t index = 0; index < buffers.size(); index++) {
-        auto request = session.camera->createRequest(index);
-        if (!request) return -ENOMEM;
-        if (int status = request->addBuffer(stream.stream(), buffers[index].get()); status < 0) return status;
-        session.requests.push_back(std::move(request));
+    if (session.configuration->size() != count) return -E2BIG;
+    return session.camera->configure(session.configuration.get());
+}
+
+// A stream's buffers, and a request for each.
+static int allocate(clibcamera_session &session, uint32_t stream, clibcamera_format &format) {
+    const StreamConfiguration &configuration = session.configuration->at(stream);
+    if (int count = session.allocator->allocate(configuration.stream()); count < 0) return count;
+    const auto &buffers = session.allocator->buffers(configuration.stream());
+    for (const auto &buffer : buffers) {
+        Capture capture{stream, buffer.get(), session.camera->createRequest(session.captures.size())};
+        if (!capture.request) return -ENOMEM;
+        if (int status = capture.request->addBuffer(configuration.stream(), buffer.get()); status < 0) return status;
+        session.captures.push_back(std::move(capture));
     }
-    session.queued.assign(buffers.size(), false);
-    *format = {stream.pixelFormat.fourcc(), stream.pixelFormat.modifier(), stream.size.width, stream.size.height,
-               stream.stride, stream.frameSize, static_cast<uint32_t>(buffers.size()),
-               format->flips_horizontally, format->flips_vertically};
+    format = {configuration.pixelFormat.fourcc(), configuration.pixelFormat.modifier(), configuration.size.width,
+              configuration.size.height, configuration.stride, configuration.frameSize,
+              static_cast<uint32_t>(buffers.size()), format.flips_horizontally, format.flips_vertically};
     return 0;
 }
 
 int clibcamera_session_open(
-    clibcamera_camera *camera, struct clibcamera_format *format, struct clibcamera_listener listener,
+    clibcamera_camera *camera, struct clibcamera_format *formats, size_t count, struct clibcamera_listener listener,
     clibcamera_session **session) {
     clibcamera_session *opened = nullptr;
     int status = guarded([&] {
@@ -90,7 +137,11 @@ int clibcamera_session_open(
         opened->controls = ControlList(controls::controls);
         if (int status = opened->camera->acquire(); status < 0) return status;
         opened->acquired = true;
-        if (int status = configure(*opened, format); status < 0) return status;
+        if (int status = configure(*opened, formats, count); status < 0) return status;
+        opened->allocator = std::make_unique<FrameBufferAllocator>(opened->camera);
+        for (size_t stream = 0; stream < count; stream++) {
+            if (int status = allocate(*opened, stream, formats[stream]); status < 0) return status;
+        }
         opened->camera->requestCompleted.connect(opened, &clibcamera_session::completed);
         opened->camera->disconnected.connect(opened, &clibcamera_session::disconnected);
         return 0;
@@ -105,17 +156,17 @@ int clibcamera_session_open(
 
 int clibcamera_session_plane_count(clibcamera_session *session, uint32_t index) {
     return guarded([&] {
-        const auto &buffers = session->allocator->buffers(session->stream());
-        return index < buffers.size() ? static_cast<int>(buffers[index]->planes().size()) : -EINVAL;
+        const FrameBuffer *buffer = session->buffer(index);
+        return buffer ? static_cast<int>(buffer->planes().size()) : -EINVAL;
     });
 }
 
 int clibcamera_session_plane(
     clibcamera_session *session, uint32_t index, uint32_t plane, struct clibcamera_plane *result) {
     return guarded([&] {
-        const auto &buffers = session->allocator->buffers(session->stream());
-        if (index >= buffers.size() || plane >= buffers[index]->planes().size()) return -EINVAL;
-        const FrameBuffer::Plane &found = buffers[index]->planes()[plane];
+        const FrameBuffer *buffer = session->buffer(index);
+        if (!buffer || plane >= buffer->planes().size()) return -EINVAL;
+        const FrameBuffer::Plane &found = buffer->planes()[plane];
         *result = {found.fd.get(), found.offset, found.length};
         return 0;
     });
@@ -136,27 +187,30 @@ int clibcamera_session_start(clibcamera_session *session, int64_t frame_duration
             first.set(controls::FrameDurationLimits, Span<const int64_t, 2>(limits));
         }
         if (int status = session->camera->start(&first); status < 0) return status;
+        std::lock_guard lock(session->mutex);
         session->running = true;
-        for (uint32_t index = 0; index < session->requests.size(); index++) {
-            if (int status = clibcamera_session_requeue(session, index); status < 0) return status;
-        }
-        return 0;
+        return session->queueSelected();
     });
 }
 
 int clibcamera_session_requeue(clibcamera_session *session, uint32_t index) {
     return guarded([&] {
         std::lock_guard lock(session->mutex);
-        if (index >= session->requests.size()) return -EINVAL;
+        if (index >= session->captures.size()) return -EINVAL;
+        Capture &capture = session->captures[index];
         if (!session->running) return -ESHUTDOWN;
-        if (session->queued[index]) return -EALREADY;
-        Request *request = session->requests[index].get();
-        if (request->status() != Request::RequestPending) request->reuse(Request::ReuseBuffers);
-        request->controls().merge(session->controls, ControlList::MergePolicy::OverwriteExisting);
-        session->controls.clear();
-        int status = session->camera->queueRequest(request);
-        if (status == 0) session->queued[index] = true;
-        return status;
+        if (capture.place != Capture::Place::caller) return -EALREADY;
+        capture.place = Capture::Place::here;
+        return capture.stream == session->selected ? session->queue(capture) : 0;
+    });
+}
+
+int clibcamera_session_select(clibcamera_session *session, uint32_t stream) {
+    return guarded([&] {
+        std::lock_guard lock(session->mutex);
+        if (stream >= session->configuration->size()) return -EINVAL;
+        session->selected = stream;
+        return session->running ? session->queueSelected() : 0;
     });
 }
 
@@ -191,7 +245,7 @@ void clibcamera_session_close(clibcamera_session *session) {
         session->camera->stop();
         session->camera->requestCompleted.disconnect(session);
         session->camera->disconnected.disconnect(session);
-        session->requests.clear();
+        session->captures.clear();
         session->allocator.reset();
         if (session->acquired) session->camera->release();
         return 0;

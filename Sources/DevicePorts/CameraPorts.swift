@@ -4,7 +4,7 @@ import Media
 public protocol Camera: AnyObject {
     /// The device, as people know it.
     var name: String { get }
-    /// Of every frame that it gives.
+    /// Of every frame that it gives, but for those of a size that `FrameSizeSelection` has chosen.
     var layout: FrameLayout { get }
     var memoryKind: FrameMemoryKind { get }
     var frameRate: FrameRate { get }

@@ -20,6 +20,9 @@ public struct CaptureOrder: Sendable {
         return missed < 1000 ? Int(missed) : 0
     }
 
+    /// The next frame's number does not go on from the last one's.
+    public mutating func numbersChange() { lastSequence = nil }
+
     /// - Parameter stamp: the driver's, on CLOCK_MONOTONIC; `nil` where it has none.
     /// - Returns: a time later than any before: the driver's, or `now` where that cannot be right.
     public mutating func captureTime(_ stamp: MediaTimestamp?, now: MediaTimestamp) -> MediaTimestamp {

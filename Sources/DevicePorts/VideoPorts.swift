@@ -2,7 +2,7 @@ import Media
 
 /// Gives raw frames, one at a time, on the thread that asks.
 public protocol VideoSource: AnyObject {
-    /// The layout of every frame that the source gives.
+    /// The layout of every frame that the source gives, but for those of a size that `FrameSizeSelection` has chosen.
     var layout: FrameLayout { get }
     /// Of every frame that the source gives, while it works.
     var memoryKind: FrameMemoryKind { get }
@@ -68,6 +68,9 @@ public protocol VideoEncoder: AnyObject {
 
     /// Frames that are in the encoder. What went in, is not here and never came out was left out.
     var pendingFrameCount: Int { get }
+
+    /// The size in which it takes the next frames best, of those that the source gives.
+    var sourceSize: FrameSize { get }
 
     /// How often the processor went through a whole frame on its way in: to scale, convert or copy it.
     var conversionCount: Int { get }

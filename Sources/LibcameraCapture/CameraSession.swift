@@ -37,9 +37,17 @@ final class CompletionQueue: Sendable {
     }
 }
 
+/// A stream of frames as it is wanted of a camera.
+struct StreamWish: Sendable {
+    let format: PixelFormat
+    let size: FrameSize
+    let bufferCount: Int
+}
+
 /// An open camera with its buffers. Every frame on lease keeps it open; the last holder closes it.
 final class CameraSession: Sendable {
-    let layout: FrameLayout
+    /// Of each stream's frames.
+    let layouts: [FrameLayout]
     let queue: CompletionQueue
     private let system: CameraSystem
     /// The session's address, as in `CameraSystem`.
@@ -49,14 +57,16 @@ final class CameraSession: Sendable {
 
     /// The descriptor is libcamera's, valid as long as the session.
     private struct Buffer: Sendable {
+        let stream: Int
         let dmabuf: Int32
         let byteCount: Int
         let mapping: LazyMapping
     }
 
+    /// - Parameter streams: the first one is selected at the start.
     init(
-        _ system: CameraSystem, index: Int, name: String, format wanted: PixelFormat, size: FrameSize,
-        flips: (horizontal: Bool, vertical: Bool), bufferCount: Int
+        _ system: CameraSystem, index: Int, name: String, streams: [StreamWish],
+        flips: (horizontal: Bool, vertical: Bool)
     ) throws(CameraError) {
         self.system = system
         do throws(SystemCallError) {
@@ -64,13 +74,16 @@ final class CameraSession: Sendable {
         } catch {
             throw .failed(camera: name, call: error.call, number: error.number)
         }
-        var format = clibcamera_format()
-        format.fourcc = wanted.fourCC.rawValue
-        format.width = UInt32(size.width)
-        format.height = UInt32(size.height)
-        format.buffer_count = UInt32(bufferCount)
-        format.flips_horizontally = flips.horizontal
-        format.flips_vertically = flips.vertical
+        var formats = streams.map { wish in
+            var format = clibcamera_format()
+            format.fourcc = wish.format.fourCC.rawValue
+            format.width = UInt32(wish.size.width)
+            format.height = UInt32(wish.size.height)
+            format.buffer_count = UInt32(wish.bufferCount)
+            format.flips_horizontally = flips.horizontal
+            format.flips_vertically = flips.vertical
+            return format
+        }
         let listener = clibcamera_listener(
             context: Unmanaged.passUnretained(queue).toOpaque(),
             completed: { context, completion in
@@ -81,12 +94,20 @@ final class CameraSession: Sendable {
                 guard let context else { return }
                 Unmanaged<CompletionQueue>.fromOpaque(context).takeUnretainedValue().disconnected()
             })
-        let (status, address) = system.open(index, &format, listener)
+        let (status, address) = system.open(index, &formats, listener)
         guard status >= 0, let session = OpaquePointer(bitPattern: address) else {
             throw CameraError(name, "Camera::configure", status)
         }
         do throws(CameraError) {
-            (layout, buffers) = try Self.describe(session, format, name: name)
+            var layouts: [FrameLayout] = []
+            var buffers: [Buffer] = []
+            for format in formats {
+                let (layout, added) = try Self.describe(
+                    session, format, stream: layouts.count, firstBuffer: buffers.count, name: name)
+                layouts.append(layout)
+                buffers += added
+            }
+            (self.layouts, self.buffers) = (layouts, buffers)
         } catch {
             clibcamera_session_close(session)
             throw error
@@ -102,7 +123,7 @@ final class CameraSession: Sendable {
 
     /// Where the planes are; all of them must be in one buffer.
     private static func describe(
-        _ session: OpaquePointer, _ format: clibcamera_format, name: String
+        _ session: OpaquePointer, _ format: clibcamera_format, stream: Int, firstBuffer: Int, name: String
     ) throws(CameraError) -> (FrameLayout, [Buffer]) {
         let fourCC = FourCC(rawValue: format.fourcc)
         guard let pixelFormat = PixelFormat(fourCC), format.modifier == 0 else {
@@ -110,7 +131,7 @@ final class CameraSession: Sendable {
         }
         var planes: [clibcamera_plane] = []
         var buffers: [Buffer] = []
-        for index in 0..<format.buffer_count {
+        for index in UInt32(firstBuffer)..<UInt32(firstBuffer) + format.buffer_count {
             planes = []
             for plane in 0..<UInt32(clamping: clibcamera_session_plane_count(session, index)) {
                 var result = clibcamera_plane()
@@ -122,7 +143,7 @@ final class CameraSession: Sendable {
                 throw .unsupportedFormat(camera: name, format: "\(fourCC) in several buffers")
             }
             let end = planes.map { Int($0.offset) + Int($0.length) }.max() ?? 0
-            buffers.append(Buffer(dmabuf: first.fd, byteCount: end, mapping: LazyMapping()))
+            buffers.append(Buffer(stream: stream, dmabuf: first.fd, byteCount: end, mapping: LazyMapping()))
         }
         let byteCount = buffers.map(\.byteCount).min() ?? 0
         let size = FrameSize(width: Int(format.width), height: Int(format.height))
@@ -159,6 +180,14 @@ final class CameraSession: Sendable {
         }
     }
 
+    /// Requests go to the camera for this stream's frames from now on.
+    func select(stream: Int) -> Int32 {
+        handle.withLock { address in
+            guard let session = OpaquePointer(bitPattern: address) else { return -ENODEV }
+            return clibcamera_session_select(session, UInt32(stream))
+        }
+    }
+
     /// With the ranges that the session's size and rate leave them.
     var controls: [CameraControl] {
         handle.withLock { address in
@@ -181,6 +210,7 @@ final class CameraSession: Sendable {
         }
     }
 
+    func stream(ofBuffer index: Int) -> Int { buffers[index].stream }
     func dmabuf(_ index: Int) -> Int32 { buffers[index].dmabuf }
 
     /// - Returns: `nil` when there is no descriptor left for it.

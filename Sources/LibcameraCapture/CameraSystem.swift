@@ -58,16 +58,16 @@ public final class CameraSystem: Sendable {
         }
     }
 
-    /// Opens a session on the camera at an index of `cameras()`.
+    /// Opens a session on the camera at an index of `cameras()`, with a stream of each format.
     func open(
-        _ index: Int, _ format: inout clibcamera_format, _ listener: clibcamera_listener
+        _ index: Int, _ formats: inout [clibcamera_format], _ listener: clibcamera_listener
     ) -> (status: Int32, session: UInt) {
         handle.withLock { address in
             guard let manager = OpaquePointer(bitPattern: address), let camera = clibcamera_camera_get(manager, index)
             else { return (-ENODEV, 0) }
             defer { clibcamera_camera_release(camera) }
             var session: OpaquePointer?
-            let status = clibcamera_session_open(camera, &format, listener, &session)
+            let status = clibcamera_session_open(camera, &formats, formats.count, listener, &session)
             return (status, UInt(bitPattern: session))
         }
     }

@@ -8,7 +8,8 @@ import Media
 public final class LibcameraCamera: Camera {
     public let name: String
     public let frameRate: FrameRate
-    public var layout: FrameLayout { session.layout }
+    public var layout: FrameLayout { layouts.full }
+    public let layouts: SourceLayouts
     public let memoryKind = FrameMemoryKind.dmabuf
 
     private let session: CameraSession
@@ -16,6 +17,8 @@ public final class LibcameraCamera: Camera {
     private var isStarted = false
     private var waiting: [clibcamera_completion] = []
     private var order = CaptureOrder()
+    /// Of the newest frame: each stream may have numbers of its own.
+    private var lastStream = 0
     private var counted = VideoSourceStatistics()
 
     /// As CLibcamera.h has them.
@@ -26,23 +29,37 @@ public final class LibcameraCamera: Camera {
 
     /// Some are with the camera, one is kept to be repeated, and the rest are with the encoder.
     private static let bufferCount = 6
+    /// Of the smaller frames: two with the camera, one that is kept, two with the encoder, which takes less time for them.
+    private static let smallerBufferCount = 5
 
     /// - Parameters:
     ///   - settings: `device` is an id, `front`, `back` or `external`, or empty for the first camera.
     ///   - size, frameRate: of the stream, for what the settings leave open.
+    ///   - smallerSize: of a second stream, for cameras that give two.
     ///   - stop: once signalled, waiting ends. It is not drained.
     public init(
-        _ settings: CameraSettings, size: FrameSize, frameRate: FrameRate, stop: EventFD
+        _ settings: CameraSettings, size: FrameSize, smallerSize: FrameSize? = nil, frameRate: FrameRate, stop: EventFD
     ) throws(CameraError) {
         let (system, cameras) = try Self.cameras(for: settings.device)
         let index = try Self.choose(settings.device, among: cameras)
         let camera = cameras[index]
-        name = camera.model.isEmpty ? camera.id : "\(camera.model) (\(camera.id))"
+        let name = camera.model.isEmpty ? camera.id : "\(camera.model) (\(camera.id))"
+        self.name = name
         self.stop = stop
         let flips = try Self.flips(settings.controls, of: camera, name)
-        session = try CameraSession(
-            system, index: index, name: name, format: Self.format(settings, of: camera),
-            size: settings.size ?? size, flips: flips, bufferCount: Self.bufferCount)
+        let full = StreamWish(
+            format: try Self.format(settings, of: camera), size: settings.size ?? size, bufferCount: Self.bufferCount)
+        var smaller: StreamWish?
+        // Both show the same part of the scene: one of another shape would be distorted.
+        if let smallerSize, full.size.hasShape(of: size), smallerSize.width < full.size.width {
+            smaller = StreamWish(
+                format: Self.smallerFormat(beside: full.format, of: camera), size: smallerSize,
+                bufferCount: Self.smallerBufferCount)
+        }
+        session = try Self.session(full, smaller) { streams throws(CameraError) in
+            try CameraSession(system, index: index, name: name, streams: streams, flips: flips)
+        }
+        layouts = SourceLayouts(session.layouts[0], smaller: Array(session.layouts.dropFirst()))
         let controls = session.controls
         self.frameRate = Self.frameRate(settings.frameRate ?? frameRate, controls)
         for setting in settings.controls {
@@ -51,6 +68,18 @@ public final class LibcameraCamera: Camera {
             let status = session.set(control, to: values)
             guard status >= 0 else { throw CameraError(name, "Request::controls", status) }
         }
+    }
+
+    /// A camera that does not give both, as they are wanted, gives the one.
+    private static func session(
+        _ full: StreamWish, _ smaller: StreamWish?, _ open: ([StreamWish]) throws(CameraError) -> CameraSession
+    ) throws(CameraError) -> CameraSession {
+        if let smaller, let session = try? open([full, smaller]), session.layouts[0].format == full.format,
+            session.layouts.map(\.size) == [full.size, smaller.size], session.layouts[1].format.isPlanar
+        {
+            return session
+        }
+        return try open([full])
     }
 
     private static func cameras(for device: String) throws(CameraError) -> (CameraSystem, [CameraDescription]) {
@@ -95,6 +124,12 @@ public final class LibcameraCamera: Camera {
             return format
         }
         return [.nv12, .i420, .yuyv, .uyvy, .bgr888, .rgb888].first { offered.contains($0.fourCC) } ?? .nv12
+    }
+
+    /// I420 where the camera has it: the Raspberry Pi's image processor reduces the noise of colours by its second stream,
+    /// which has to be half as wide and in this format (`Vc4CameraData::platformConfigure`), and encoders take it, too.
+    private static func smallerFormat(beside format: PixelFormat, of camera: CameraDescription) -> PixelFormat {
+        camera.modes.contains { $0.modifier == 0 && $0.format == PixelFormat.i420.fourCC } ? .i420 : format
     }
 
     /// What the camera can do of what is wanted, now that it is configured: it would change the rate by itself, and
@@ -174,6 +209,9 @@ public final class LibcameraCamera: Camera {
         guard Int(completion.index) < session.bufferCount else { return nil }
         // From here on, the request goes back by itself.
         let memory = RequestLease(session, index: Int(completion.index))
+        let stream = session.stream(ofBuffer: Int(completion.index))
+        if stream != lastStream { order.numbersChange() }
+        lastStream = stream
         counted.droppedFrames += order.missed(before: completion.sequence)
         guard completion.status == CompletionStatus.whole else {
             counted.droppedFrames += 1
@@ -182,6 +220,14 @@ public final class LibcameraCamera: Camera {
         counted.capturedFrames += 1
         let reported = MediaTimestamp(nanoseconds: Int64(clamping: completion.timestamp))
         let time = order.captureTime(reported, now: MonotonicClock.now())
-        return CapturedFrame(layout: layout, captureTime: time, memory: memory)
+        return CapturedFrame(layout: session.layouts[stream], captureTime: time, memory: memory)
+    }
+}
+
+extension LibcameraCamera: FrameSizeSelection {
+    /// A camera that is gone says so where its next frame is waited for.
+    public func selectSize(_ size: FrameSize) {
+        guard let stream = session.layouts.firstIndex(where: { $0.size == size }) else { return }
+        _ = session.select(stream: stream)
     }
 }

@@ -10,6 +10,9 @@ public struct FrameSize: Hashable, Sendable {
 
     public var pixelCount: Int { width * height }
 
+    /// Whether both have the same ratio of width to height, to the pixel.
+    public func hasShape(of other: FrameSize) -> Bool { width * other.height == other.width * height }
+
     /// 16x16 macroblocks that cover the frame (H.264 section 6.3).
     public var macroblocks: Int { ((width + 15) / 16) * ((height + 15) / 16) }
 }

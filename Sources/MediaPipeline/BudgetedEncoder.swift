@@ -55,28 +55,34 @@ public final class SoftwareVideoEncoder: VideoEncoder {
     private var encoder: any ImmediateEncoder
     private let make: (VideoEncoderConfiguration) throws -> any ImmediateEncoder
     private let output: EncodedOutput
+    private let layouts: SourceLayouts
+    private var size: FrameSize
     /// Passes over frames by encoders before this one.
     private var earlierConversions = 0
 
     /// - Parameter make: opens the encoder, now and for each other size.
     public init(
-        _ configuration: VideoEncoderConfiguration, _ output: VideoOutput,
+        _ configuration: VideoEncoderConfiguration, _ needs: EncoderNeeds,
         make: @escaping (VideoEncoderConfiguration) throws -> any ImmediateEncoder
     ) throws {
         encoder = try make(configuration)
         self.make = make
-        let source = output.makeSource()
-        output.listen(to: source)
-        self.output = source.output
+        layouts = needs.layouts
+        size = configuration.size
+        let source = needs.output.makeSource()
+        needs.output.listen(to: source)
+        output = source.output
     }
 
     public let pendingFrameCount = 0
+    public var sourceSize: FrameSize { layouts.nearest(to: size).size }
     public var conversionCount: Int { earlierConversions + encoder.conversionCount }
 
     public func resize(to configuration: VideoEncoderConfiguration) throws {
         let successor = try make(configuration)
         earlierConversions += encoder.conversionCount
         encoder = successor
+        size = configuration.size
     }
 
     public func submit(_ frame: CapturedFrame) throws { output(try encoder.encode(frame)) }

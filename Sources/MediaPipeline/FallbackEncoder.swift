@@ -27,7 +27,9 @@ public final class FallbackEncoder: VideoEncoder {
 
     public internal(set) var configuration: VideoEncoderConfiguration
     private let path: String
-    private let layout: FrameLayout
+    let layouts: SourceLayouts
+    /// Of the source's frames that this configuration is encoded from.
+    var sourceLayout: FrameLayout
     private let memoryKind: FrameMemoryKind
     private let openHardware: HardwareOpening
     let scalingDevice: ScalingDevice?
@@ -44,6 +46,10 @@ public final class FallbackEncoder: VideoEncoder {
 
     /// A change of the frames' size that is under way.
     var resizing = Resizing()
+    /// Of the frames that come.
+    var newestSize: FrameSize
+    /// For frames of the source's other size that come although the encoder has changed.
+    var leftOverWait = SizeWait()
 
     /// The hardware's thread, and what of its doings the recovery knows.
     struct Hardware {
@@ -58,17 +64,19 @@ public final class FallbackEncoder: VideoEncoder {
 
     /// - Parameters:
     ///   - path: of the hardware's node.
-    ///   - layout, memoryKind: of the frames to come.
+    ///   - layouts, memoryKind: of the frames to come.
     ///   - scalingDevice: scales them for the hardware where their size is another one.
     /// - Throws: what opening the hardware threw; a `StreamFailure` when software does not open either.
     public init(
-        path: String, configuration: VideoEncoderConfiguration, layout: FrameLayout,
+        path: String, configuration: VideoEncoderConfiguration, layouts: SourceLayouts,
         memoryKind: FrameMemoryKind, scalingDevice: ScalingDevice? = nil, inUse: EncoderInUse, output: VideoOutput,
         reports: Mailbox<TrackEvent>, opening: Opening, openHardware: @escaping HardwareOpening
     ) throws {
         self.path = path
         self.configuration = configuration
-        self.layout = layout
+        self.layouts = layouts
+        newestSize = layouts.full.size
+        sourceLayout = layouts.nearest(to: configuration.size)
         self.memoryKind = memoryKind
         self.openHardware = openHardware
         self.inUse = inUse
@@ -101,16 +109,21 @@ public final class FallbackEncoder: VideoEncoder {
     }
 
     /// - Throws: when there is no thread for it.
-    private func startHardware() throws { hardware = try makeHardware(configuration, &scaling) }
+    private func startHardware() throws {
+        hardware = try makeHardware(configuration, from: sourceLayout, &scaling)
+    }
 
-    /// - Parameter scaling: brings frames to the configuration's size; its device opens with the hardware.
+    /// - Parameters:
+    ///   - layout: of the frames to come.
+    ///   - scaling: brings them to the configuration's size; its device opens with the hardware.
     /// - Throws: when there is no thread for it.
     func makeHardware(
-        _ configuration: VideoEncoderConfiguration, _ scaling: inout FrameScaling, isProven: Bool = false
+        _ configuration: VideoEncoderConfiguration, from layout: FrameLayout, _ scaling: inout FrameScaling,
+        isProven: Bool = false
     ) throws -> Hardware {
         let source = output.makeSource()
         // Frames that are scaled or converted first come in the scaler's layout and memory.
-        let (layout, kind, open) = (layout, memoryKind, openHardware)
+        let (kind, open) = (memoryKind, openHardware)
         let scaled = Self.isTakenAsIs(layout, configuration) ? nil : scaling.start(for: layout, kind)
         let thread = try ThreadedEncoder(path: path, output: source.output) {
             let given = scaled?() ?? (layout: layout, memory: kind)
@@ -141,8 +154,10 @@ public final class FallbackEncoder: VideoEncoder {
 
     public func submit(_ frame: CapturedFrame) throws {
         try watchHardware()
+        newestSize = frame.layout.size
         try settleSize()
-        try perform(recovery.frameSubmitted(now: MonotonicClock.now()))
+        let isLeftOver = recovery.feedsHardware && isLeftOver(frame)
+        if !isLeftOver { try perform(recovery.frameSubmitted(now: MonotonicClock.now())) }
         if let software {
             lastSoftwareTime = frame.captureTime
             do {
@@ -151,7 +166,7 @@ public final class FallbackEncoder: VideoEncoder {
                 try perform(recovery.softwareFailed(reason: "\(error)"))
             }
         }
-        guard recovery.feedsHardware, let hardware else { return }
+        guard recovery.feedsHardware, !isLeftOver, let hardware else { return }
         if output.takeKeyframeWish() { hardware.thread.requestKeyframe() }
         do {
             let fitting = Self.isTakenAsIs(frame.layout, configuration) ? frame : try scaling.scale(frame)

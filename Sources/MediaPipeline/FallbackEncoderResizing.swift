@@ -4,7 +4,8 @@ import Media
 import StreamLogic
 
 // How the size of its frames changes while it runs. The hardware's next encoder opens beside the present one, which goes on
-// until it is there, so that no frame is missing; where the memory forbids two, one closes before the other opens.
+// until it is there, so that no frame is missing; where the memory forbids two, one closes before the other opens. A camera
+// that gives the new size itself is asked for it then, and the present encoder goes on until its first such frame.
 extension FallbackEncoder {
     /// What is under way.
     struct Resizing {
@@ -13,9 +14,15 @@ extension FallbackEncoder {
         /// The hardware for it, which is opening, and what scales for it.
         fileprivate(set) var successor: Hardware?
         fileprivate var scaling: FrameScaling?
+        /// Of the source's frames that it is for.
+        fileprivate var sourceLayout: FrameLayout?
+        /// For the first of them, once it is open.
+        fileprivate var wait = SizeWait()
         fileprivate var successorDeadline: MediaTimestamp?
         /// The hardware before, with the frames that are still in it.
         fileprivate var retiring: (hardware: Hardware, deadline: MediaTimestamp)?
+        /// The source has not given its smaller frames when it was asked for them.
+        fileprivate var isSecondSizeGivenUp = false
 
         var conversionCount: Int { retiring?.hardware.thread.conversionCount ?? 0 }
         var pendingFrameCount: Int { retiring?.hardware.thread.pendingFrameCount ?? 0 }
@@ -65,10 +72,14 @@ extension FallbackEncoder {
         do {
             software = (try BudgetedEncoder(wanted), present.source)
             earlierConversions += present.encoder.conversionCount
-            adopt(wanted, scaling(to: wanted))
+            adopt(wanted, scaling(to: wanted), from: source(of: wanted))
         } catch {
             refused("\(error)")
         }
+    }
+
+    private func source(of wanted: VideoEncoderConfiguration) -> FrameLayout {
+        resizing.isSecondSizeGivenUp ? layouts.full : layouts.nearest(to: wanted.size)
     }
 
     private func scaling(to wanted: VideoEncoderConfiguration) -> FrameScaling {
@@ -77,9 +88,11 @@ extension FallbackEncoder {
 
     private func startSuccessor(for wanted: VideoEncoderConfiguration) {
         var next = scaling(to: wanted)
+        let source = source(of: wanted)
         do {
-            resizing.successor = try makeHardware(wanted, &next, isProven: true)
+            resizing.successor = try makeHardware(wanted, from: source, &next, isProven: true)
             resizing.scaling = next
+            resizing.sourceLayout = source
             resizing.successorDeadline = MonotonicClock.now() + ThreadedEncoder.openTimeout
         } catch {
             refused("\(error)")
@@ -88,7 +101,7 @@ extension FallbackEncoder {
 
     private func watch(_ successor: Hardware, for wanted: VideoEncoderConfiguration) {
         switch successor.thread.progress {
-        case .open: cross(to: successor, wanted)
+        case .open: successorIsOpen(successor, wanted)
         case .opening:
             guard let deadline = resizing.successorDeadline, MonotonicClock.now() >= deadline else { return }
             dropSuccessor()
@@ -106,6 +119,24 @@ extension FallbackEncoder {
         }
     }
 
+    /// Frames in the size before still belong to the encoder before.
+    private func successorIsOpen(_ successor: Hardware, _ wanted: VideoEncoderConfiguration) {
+        let source = resizing.sourceLayout ?? sourceLayout
+        guard newestSize != source.size, layouts.all.contains(where: { $0.size == newestSize }) else {
+            return cross(to: successor, wanted)
+        }
+        guard resizing.wait.isOver(now: MonotonicClock.now()) else { return }
+        guard source != layouts.full else {
+            leftOverWait = resizing.wait
+            return cross(to: successor, wanted)
+        }
+        // As if the source had one size: the next attempt is for frames that are scaled.
+        resizing.isSecondSizeGivenUp = true
+        dropSuccessor()
+        reports.send(
+            .encoderNote("the camera does not give its frames in \(source.size); they are scaled from here on"))
+    }
+
     /// Frames go to the next encoder from here on; those in the one before still come out, up to the next one's keyframe.
     private func cross(to successor: Hardware, _ wanted: VideoEncoderConfiguration) {
         retireNow()
@@ -116,7 +147,7 @@ extension FallbackEncoder {
         hardware = successor
         hardware?.isOpenReported = true
         resizing.successor = nil
-        adopt(wanted, resizing.scaling ?? scaling(to: wanted))
+        adopt(wanted, resizing.scaling ?? scaling(to: wanted), from: resizing.sourceLayout ?? sourceLayout)
         resizing.scaling = nil
     }
 
@@ -124,21 +155,24 @@ extension FallbackEncoder {
     private func openInPlace(_ wanted: VideoEncoderConfiguration) {
         forgetHardware()
         var next = scaling(to: wanted)
+        let source = source(of: wanted)
         do {
-            hardware = try makeHardware(wanted, &next, isProven: true)
+            hardware = try makeHardware(wanted, from: source, &next, isProven: true)
             recovery = EncoderRecovery(opening: MonotonicClock.now())
-            adopt(wanted, next)
+            adopt(wanted, next, from: source)
         } catch {
             refused("\(error)")
         }
     }
 
-    private func adopt(_ wanted: VideoEncoderConfiguration, _ next: FrameScaling) {
+    private func adopt(_ wanted: VideoEncoderConfiguration, _ next: FrameScaling, from source: FrameLayout) {
         earlierConversions += scaling.passCount
         scaling.close()
         scaling = next
         configuration = wanted
+        sourceLayout = source
         resizing.wanted = nil
+        resizing.wait.end()
     }
 
     private func refused(_ reason: String) {
@@ -167,11 +201,50 @@ extension FallbackEncoder {
         successor.thread.close()
         resizing.scaling?.close()
         resizing.scaling = nil
+        resizing.wait.end()
     }
 
     func dropResizing() {
         dropSuccessor()
         retireNow()
         resizing.wanted = nil
+    }
+}
+
+// Frames of a source that gives several sizes.
+extension FallbackEncoder {
+    /// How long a size is waited for that the source was asked for.
+    struct SizeWait {
+        /// Longer than six frames take at five a second: so many may be under way in the size before.
+        private static let longest = Duration.seconds(2)
+
+        private var since: MediaTimestamp?
+        var isUnderWay: Bool { since != nil }
+
+        /// Starts it, if it has not.
+        mutating func isOver(now: MediaTimestamp) -> Bool {
+            let start = since ?? now
+            since = start
+            return now - start >= Self.longest
+        }
+
+        mutating func end() { since = nil }
+    }
+
+    /// Until the next encoder is open, frames for the present one are wanted.
+    public var sourceSize: FrameSize {
+        let next = resizing.wait.isUnderWay ? resizing.sourceLayout : nil
+        return (next ?? sourceLayout).size
+    }
+
+    /// Whether the source took the frame before it was asked for the encoder's size, as happens where the present encoder could
+    /// not wait. Scaled, one such frame would make the hardware copy all that follow; so for a while they are left out.
+    func isLeftOver(_ frame: CapturedFrame) -> Bool {
+        let size = frame.layout.size
+        guard size != sourceLayout.size, layouts.all.contains(where: { $0.size == size }) else {
+            leftOverWait.end()
+            return false
+        }
+        return !leftOverWait.isOver(now: MonotonicClock.now())
     }
 }

@@ -15,6 +15,8 @@ public struct MediaSettings: Sendable {
     public var dimension: VideoDimension
     /// Adaptation makes frames no smaller than this; `nil` for `FrameSizeLadder`'s own floor.
     public var smallestSize: FrameSize?
+    /// Whether adaptation may make frames smaller at all.
+    public var mayResize = false
     /// Whether somebody asked for the size or the quality, and it is no default.
     public var isVideoChosen = true
     /// Of the source's frames.
@@ -27,6 +29,9 @@ public struct MediaSettings: Sendable {
     public var frameSizes: FrameSizeLadder? {
         video.isNone ? nil : FrameSizeLadder(full: dimension.size, smallest: smallestSize)
     }
+
+    /// Of a second stream of the source's frames; `nil` where none is of use: rotated frames are the processor's anyway.
+    var secondSourceSize: FrameSize? { mayResize && rotation.isIdentity ? frameSizes?.ofSecondStream : nil }
 
     /// What the source is opened at, as it stays open for as long as the stream lives: no quality that can be reached
     /// lacks frames. Those beyond the present one's rate reach no encoder.

@@ -5,7 +5,8 @@ import StreamLogic
 
 /// A camera as a source that never ends: what `CaptureContinuity` decides is done here. Used by the video thread.
 public final class ResilientCamera: VideoSource {
-    public let layout: FrameLayout
+    public var layout: FrameLayout { layouts.full }
+    public let layouts: SourceLayouts
     public let memoryKind: FrameMemoryKind
     public let frameRate: FrameRate
     public let endingNote: String? = nil
@@ -14,6 +15,8 @@ public final class ResilientCamera: VideoSource {
     private let stop: EventFD
     private let notify: @Sendable (SourceEvent) -> Void
     private var camera: (any Camera)?
+    /// What a camera that returns is asked for, too.
+    private var selectedSize: FrameSize?
     private var continuity: CaptureContinuity
     /// The newest frame, kept from the driver until the next one is there.
     private var lastFrame: HeldFrame?
@@ -34,7 +37,7 @@ public final class ResilientCamera: VideoSource {
         self.stop = stop
         self.notify = notify
         name = camera.name
-        layout = camera.layout
+        layouts = (camera as? any FrameSizeSelection)?.layouts ?? SourceLayouts(camera.layout)
         memoryKind = camera.memoryKind
         frameRate = camera.frameRate
         continuity = CaptureContinuity(frameRate: camera.frameRate, now: MonotonicClock.now())
@@ -117,11 +120,19 @@ public final class ResilientCamera: VideoSource {
     private func reopen() {
         do {
             camera = try open()
+            if let selectedSize { selectSize(selectedSize) }
             stale = StaleFrames()
             continuity.cameraOpened(now: MonotonicClock.now())
         } catch {
             continuity.openingFailed(now: MonotonicClock.now())
         }
+    }
+}
+
+extension ResilientCamera: FrameSizeSelection {
+    public func selectSize(_ size: FrameSize) {
+        selectedSize = size
+        (camera as? any FrameSizeSelection)?.selectSize(size)
     }
 }
 

@@ -19,9 +19,11 @@ public protocol VideoSourceChoice: Sendable {
 
     /// - Parameters:
     ///   - size, frameRate: of the stream, for what the choice leaves open.
+    ///   - secondSize: that a camera may give beside, by `FrameSizeSelection`, if the processor has no part in it.
     ///   - stop: once signalled, the source ends at once. It is not drained.
     func open(
-        size: FrameSize, frameRate: FrameRate, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
+        size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate, stop: EventFD,
+        notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any VideoSource)?
 }
 
@@ -74,7 +76,7 @@ public protocol VideoEncoderFactory: Sendable {
 
 /// What a stream's encoders are to fit.
 public struct EncoderNeeds: Sendable {
-    public let layout: FrameLayout
+    public let layouts: SourceLayouts
     public let memoryKind: FrameMemoryKind
     /// Whether somebody asked for the size or the quality of the video: software keeps to them.
     public let isVideoChosen: Bool

@@ -8,6 +8,9 @@ import StreamQuality
 /// Source and encoder: the work of the video thread.
 final class VideoPipeline {
     private let source: any VideoSource
+    /// A camera that gives several sizes, and the one that it was asked for last.
+    private let sizes: (any FrameSizeSelection)?
+    private var sourceSize: FrameSize
     private var encoder: any VideoEncoder
     private let makeEncoder: @Sendable (VideoEncoderConfiguration) throws -> any VideoEncoder
     private var pacer: FramePacer
@@ -32,6 +35,8 @@ final class VideoPipeline {
         reports: Mailbox<TrackEvent>
     ) {
         source = track.source
+        sizes = track.source as? any FrameSizeSelection
+        sourceSize = track.source.layout.size
         encoder = track.encoder
         makeEncoder = track.makeEncoder
         pacer = track.pacer
@@ -77,8 +82,15 @@ final class VideoPipeline {
             try apply(control.takeVideoRequests(at: frame.captureTime), at: frame.captureTime)
             counters.update { $0.capturedFrames += 1 }
             try encoder.submit(frame)
+            selectSize()
             count()
         }
+    }
+
+    private func selectSize() {
+        guard encoder.sourceSize != sourceSize else { return }
+        sourceSize = encoder.sourceSize
+        sizes?.selectSize(sourceSize)
     }
 
     private func apply(_ orders: EncoderRequests.VideoRequests, at time: MediaTimestamp) throws {

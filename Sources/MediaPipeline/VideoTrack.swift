@@ -80,8 +80,8 @@ public struct VideoTrack {
                 settings, point: point, maximum: maximum, sourceRate: source.frameRate)
             let factory = settings.encoder.factory(
                 for: EncoderNeeds(
-                    layout: source.layout, memoryKind: source.memoryKind, isVideoChosen: settings.isVideoChosen,
-                    inUse: inUse, output: output, reports: reports))
+                    layouts: SourceLayouts(of: source), memoryKind: source.memoryKind,
+                    isVideoChosen: settings.isVideoChosen, inUse: inUse, output: output, reports: reports))
             encoder = try factory.make(configuration, mayShrink: mayShrink) { console.log($0) }
             self.factory = factory
             self.configuration = configuration
@@ -123,8 +123,8 @@ public struct VideoTrack {
     ) throws -> (any VideoSource)? {
         do {
             let source = try settings.video.open(
-                size: settings.rotation.rotated(settings.dimension.size), frameRate: settings.sourceFrameRate,
-                stop: stop
+                size: settings.rotation.rotated(settings.dimension.size), secondSize: settings.secondSourceSize,
+                frameRate: settings.sourceFrameRate, stop: stop
             ) { reports.send(.source($0)) }
             guard let source, !settings.rotation.isIdentity else { return source }
             return try RotatedSource(source, settings.rotation)

@@ -29,6 +29,7 @@ public struct PublishSettings {
     ) {
         self.destination = destination
         self.media = media
+        self.media.mayResize = quality.isAutomatic && quality.resize != .never
         self.quality = quality
         self.statusInterval = statusInterval
         self.reconnectLimit = reconnectLimit

@@ -116,7 +116,8 @@ struct Watched {
     uint64_t timestamp = 0;
 
     Watched(clibcamera_camera *camera, uint32_t width, uint32_t height) : format(nv12(width, height)) {
-        EXPECT(clibcamera_session_open(camera, &format, arrivals.listener(), &session) == 0);
+        EXPECT(clibcamera_session_open(camera, &format, 1, arrivals.listener(), &session) == 0);
+        EXPECT(clibcamera_session_select(session, 1) == -EINVAL);
         EXPECT(format.width == width && format.height == height && format.stride >= width);
         EXPECT(format.buffer_count >= 4);
         leased.assign(format.buffer_count, false);
@@ -244,7 +245,7 @@ static void refusesFlips(clibcamera_camera *camera) {
     clibcamera_session *session = nullptr;
     clibcamera_format format = nv12(320, 240);
     format.flips_horizontally = true;
-    EXPECT(clibcamera_session_open(camera, &format, arrivals.listener(), &session) == -ENOTSUP && !session);
+    EXPECT(clibcamera_session_open(camera, &format, 1, arrivals.listener(), &session) == -ENOTSUP && !session);
 }
 
 static void captures(clibcamera_manager *manager) {
@@ -253,7 +254,7 @@ static void captures(clibcamera_manager *manager) {
     Arrivals other;
     clibcamera_format format = nv12(320, 240);
     clibcamera_session *second = nullptr;
-    EXPECT(clibcamera_session_open(camera, &format, other.listener(), &second) == -EBUSY && !second);
+    EXPECT(clibcamera_session_open(camera, &format, 1, other.listener(), &second) == -EBUSY && !second);
     setsControls(watched.session);
     watched.start();
     for (int count = 0; count < 60; count++) {
@@ -284,6 +285,93 @@ static void captures(clibcamera_manager *manager) {
     clibcamera_camera_release(camera);
 }
 
+// A camera's two streams: which of them a completed request is of.
+struct TwoStreams {
+    Arrivals arrivals;
+    clibcamera_session *session = nullptr;
+    clibcamera_format formats[2] = {nv12(320, 240), nv12(160, 120)};
+
+    explicit TwoStreams(clibcamera_camera *camera) {
+        EXPECT(clibcamera_session_open(camera, formats, 2, arrivals.listener(), &session) == 0);
+        EXPECT(formats[0].width == 320 && formats[1].width == 160 && formats[1].height == 120);
+        const uint32_t all = formats[0].buffer_count + formats[1].buffer_count;
+        for (uint32_t index = 0; index < all; index++) {
+            clibcamera_plane plane{};
+            EXPECT(clibcamera_session_plane(session, index, 1, &plane) == 0);
+            EXPECT(plane.offset == (index < formats[0].buffer_count ? 320u * 240 : 160u * 120));
+        }
+        EXPECT(clibcamera_session_plane_count(session, all) == -EINVAL);
+    }
+
+    uint32_t take() {
+        clibcamera_completion completion{};
+        EXPECT(arrivals.next(completion, std::chrono::seconds(20)) && completion.status == 0);
+        return completion.index;
+    }
+
+    uint32_t streamOf(uint32_t index) const { return index < formats[0].buffer_count ? 0 : 1; }
+
+    // Frames of the stream before come first, no more than there are buffers; after them only this one's.
+    void crossTo(uint32_t stream) {
+        EXPECT(clibcamera_session_select(session, stream) == 0);
+        uint32_t earlier = 0;
+        for (int count = 0; count < 30;) {
+            uint32_t index = take();
+            if (streamOf(index) == stream) {
+                count++;
+            } else {
+                EXPECT(count == 0 && ++earlier <= formats[1 - stream].buffer_count);
+            }
+            EXPECT(clibcamera_session_requeue(session, index) == 0);
+        }
+    }
+
+    void close() {
+        clibcamera_session_close(session);
+        std::lock_guard lock(arrivals.mutex);
+        arrivals.closed = true;
+    }
+};
+
+// Requests carry one stream's buffers or the other's, before the start and while frames come.
+static void givesTwoSizes(clibcamera_manager *manager) {
+    clibcamera_camera *camera = clibcamera_camera_get(manager, 0);
+    TwoStreams streams(camera);
+    EXPECT(clibcamera_session_select(streams.session, 2) == -EINVAL);
+    EXPECT(clibcamera_session_start(streams.session, 16'667) == 0);
+    EXPECT(streams.streamOf(streams.take()) == 0);
+    for (uint32_t stream : {1, 0, 1}) streams.crossTo(stream);
+    // A frame that is on lease since the other stream was selected waits when it is back, once, until that is selected again.
+    uint32_t held = streams.take();
+    EXPECT(streams.streamOf(held) == 1);
+    streams.crossTo(0);
+    EXPECT(clibcamera_session_requeue(streams.session, held) == 0);
+    EXPECT(clibcamera_session_requeue(streams.session, held) == -EALREADY);
+    for (int count = 0; count < 10; count++) EXPECT(clibcamera_session_requeue(streams.session, streams.take()) == 0);
+    streams.crossTo(1);
+    // Asked for again and again, it is still one request for each buffer.
+    for (uint32_t stream : {0, 1, 0, 1, 0}) EXPECT(clibcamera_session_select(streams.session, stream) == 0);
+    streams.crossTo(0);
+    streams.close();
+    // Selected before the start.
+    TwoStreams second(camera);
+    EXPECT(clibcamera_session_select(second.session, 1) == 0);
+    EXPECT(clibcamera_session_start(second.session, 16'667) == 0);
+    for (int count = 0; count < 10; count++) {
+        uint32_t index = second.take();
+        EXPECT(second.streamOf(index) == 1);
+        EXPECT(clibcamera_session_requeue(second.session, index) == 0);
+    }
+    second.close();
+    // More than the bridge has roles for, and none.
+    Arrivals arrivals;
+    clibcamera_session *session = nullptr;
+    clibcamera_format formats[3] = {nv12(320, 240), nv12(160, 120), nv12(160, 120)};
+    EXPECT(clibcamera_session_open(camera, formats, 3, arrivals.listener(), &session) == -EINVAL && !session);
+    EXPECT(clibcamera_session_open(camera, formats, 0, arrivals.listener(), &session) == -EINVAL && !session);
+    clibcamera_camera_release(camera);
+}
+
 // Opened and never started, refused, stopped with frames on lease, started and closed at once: over and over, and no
 // descriptor stays behind.
 static void reconfigures(clibcamera_manager *manager) {
@@ -299,6 +387,11 @@ static void reconfigures(clibcamera_manager *manager) {
             watched.take();
             watched.close();
         }
+        TwoStreams streams(camera);
+        EXPECT(clibcamera_session_start(streams.session, 16'667) == 0);
+        EXPECT(clibcamera_session_select(streams.session, 1) == 0);
+        streams.take();
+        streams.close();
         Watched quick(camera, 160, 120);
         quick.start();
         quick.close();
@@ -328,6 +421,7 @@ int main() {
     captures(manager);
     int started = openFiles();
     captures(manager);
+    givesTwoSizes(manager);
     EXPECT(openFiles() == started);
     reconfigures(manager);
     EXPECT(openFiles() == started);

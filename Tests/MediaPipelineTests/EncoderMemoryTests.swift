@@ -38,7 +38,7 @@ private let configuration = VideoEncoderConfiguration(
 
     private func encoder(_ layout: FrameLayout, _ kind: FrameMemoryKind) throws -> FallbackEncoder {
         try FallbackEncoder(
-            path: "/dev/video71", configuration: configuration, layout: layout, memoryKind: kind,
+            path: "/dev/video71", configuration: configuration, layouts: SourceLayouts(layout), memoryKind: kind,
             inUse: EncoderInUse(), output: VideoOutput(queue: queue, counters: counters, reports: reports),
             reports: reports, opening: .now, openHardware: try openings.opening())
     }
@@ -243,7 +243,8 @@ private struct CameraChoice: VideoSourceChoice {
     let frameRate: FrameRate? = nil
 
     func open(
-        size: FrameSize, frameRate: FrameRate, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
+        size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate, stop: EventFD,
+        notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any VideoSource)? {
         try ResilientCamera(stop: stop, notify: notify) { [script] in try FakeCamera(script) }
     }
@@ -269,7 +270,7 @@ private struct HardwareChoice: VideoEncoderChoice, VideoEncoderFactory {
     func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
         guard let needs else { throw StreamFailure(.videoEncodingFailed, "nobody asked for it") }
         return try FallbackEncoder(
-            path: "/dev/video72", configuration: configuration, layout: needs.layout, memoryKind: needs.memoryKind,
+            path: "/dev/video72", configuration: configuration, layouts: needs.layouts, memoryKind: needs.memoryKind,
             inUse: needs.inUse, output: needs.output, reports: needs.reports, opening: .now,
             openHardware: try openings.opening())
     }

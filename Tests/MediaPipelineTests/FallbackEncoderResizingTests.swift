@@ -13,8 +13,8 @@ import Testing
 /// Another frame size while hardware encodes: each size has scripted hardware of its own.
 @Suite(.serialized) struct FallbackEncoderResizingTests {
     private let time = VirtualTime()
-    private static let large = FrameSize(width: 128, height: 96)
-    private static let small = FrameSize(width: 64, height: 48)
+    private static let large = FrameSize(width: 160, height: 120)
+    private static let small = FrameSize(width: 80, height: 60)
 
     private let queue: SharedSendBuffer
     private let counters = SharedCounters()
@@ -74,7 +74,8 @@ import Testing
         let hardware = hardware
         return try FallbackEncoder(
             path: "/dev/video73", configuration: configuration(Self.large),
-            layout: FrameLayout(packed: .i420, size: Self.large), memoryKind: .pooled, inUse: EncoderInUse(),
+            layouts: SourceLayouts(FrameLayout(packed: .i420, size: Self.large)), memoryKind: .pooled,
+            inUse: EncoderInUse(),
             output: VideoOutput(queue: queue, counters: counters, reports: reports), reports: reports, opening: .now
         ) { configuration, _, _, isProven in try hardware.open(configuration, isProven: isProven) }
     }
@@ -120,7 +121,7 @@ import Testing
             try submit(to: encoder) { hardware.inputs(Self.small) > 10 }
             try encoder.finish()
             let frames = frames()
-            // 128x96 and 64x48 differ in this byte; the first small one is a keyframe, and all after it are small.
+            // 160x120 and 80x60 differ in this byte; the first small one is a keyframe, and all after it are small.
             let first = try #require(frames.firstIndex { $0.byte == byte(Self.small) })
             #expect(frames[first].isKeyframe)
             #expect(frames[first...].allSatisfy { $0.byte == byte(Self.small) })

@@ -40,8 +40,8 @@ private struct Busy: EncoderFailure {
     private func encoder(_ opening: FallbackEncoder.Opening = .now) throws -> FallbackEncoder {
         let script = script
         return try FallbackEncoder(
-            path: "/dev/video70", configuration: configuration, layout: layout, memoryKind: .dmabuf, inUse: inUse,
-            output: output, reports: reports, opening: opening
+            path: "/dev/video70", configuration: configuration, layouts: SourceLayouts(layout), memoryKind: .dmabuf,
+            inUse: inUse, output: output, reports: reports, opening: opening
         ) { _, _, _, _ in ScriptedEncoder(script) }
     }
 

@@ -220,7 +220,7 @@ private final class LeasedArray: FrameMemory {
             script.content.withLock { $0.failsAt = 11 }
             let opened = try Mailbox<String>()
             let encoder = try FallbackEncoder(
-                path: "/dev/video74", configuration: configuration, layout: layout, memoryKind: .dmabuf,
+                path: "/dev/video74", configuration: configuration, layouts: SourceLayouts(layout), memoryKind: .dmabuf,
                 scalingDevice: device("/dev/video75"), inUse: EncoderInUse(), output: output, reports: reports,
                 opening: .now
             ) { _, layout, kind, _ in

@@ -109,7 +109,8 @@ struct FakeCameraChoice: VideoSourceChoice {
     let frameRate: FrameRate? = nil
 
     func open(
-        size: FrameSize, frameRate: FrameRate, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
+        size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate, stop: EventFD,
+        notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any VideoSource)? {
         let script = FakeCamera.Script(
             layout: FrameLayout(packed: .i420, size: size), frameRate: frameRate, stop: stop)
@@ -136,6 +137,6 @@ struct SoftwareChoice: VideoEncoderChoice, VideoEncoderFactory {
 
     func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
         guard let needs else { throw StreamFailure(.videoEncodingFailed, "nobody asked for it") }
-        return try SoftwareVideoEncoder(configuration, needs.output) { try OpenH264Encoder(configuration: $0) }
+        return try SoftwareVideoEncoder(configuration, needs) { try OpenH264Encoder(configuration: $0) }
     }
 }

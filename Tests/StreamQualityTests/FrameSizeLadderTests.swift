@@ -37,6 +37,17 @@ import Testing
         }
     }
 
+    @Test func aSecondStreamHasHalfOfEachSide() {
+        func second(_ width: Int, _ height: Int, smallest: FrameSize? = nil) -> String? {
+            FrameSizeLadder(full: FrameSize(width: width, height: height), smallest: smallest).ofSecondStream?
+                .description
+        }
+        #expect(second(1280, 720) == "640x360" && second(1920, 1080) == "960x540" && second(640, 480) == "320x240")
+        #expect(second(720, 1280) == "352x626" || second(720, 1280) == "368x654")
+        #expect(second(320, 180) == nil)
+        #expect(second(1280, 720, smallest: FrameSize(width: 960, height: 540)) == nil)
+    }
+
     @Test func theFloorHolds() {
         let ladder = FrameSizeLadder(
             full: FrameSize(width: 1280, height: 720), smallest: FrameSize(width: 640, height: 360))

@@ -26,6 +26,13 @@ public final class FakeCamera: Camera {
             /// How old a frame is when it comes.
             public var age = Duration.zero
             public var layout: FrameLayout
+            /// Another one that it can be asked for, from its next opening on.
+            public var smaller: FrameLayout?
+            /// It takes another size and goes on as before.
+            public var ignoresSize = false
+            /// Frames under way when another size is asked for: they come in the one before.
+            public var framesUnderWay = 3
+            public fileprivate(set) var selectedSizes: [FrameSize] = []
             public fileprivate(set) var openings = 0
             /// Frames that were given.
             public fileprivate(set) var frames = 0
@@ -52,6 +59,10 @@ public final class FakeCamera: Camera {
     private var nextTime = MonotonicClock.now()
     public let name = "the fake camera"
     public let layout: FrameLayout
+    private let smaller: FrameLayout?
+    /// Of the frames that come, and after how many others.
+    private var coming: (layout: FrameLayout, after: Int)
+    private var present: FrameLayout
     public var frameRate: FrameRate { script.frameRate }
     public var memoryKind: FrameMemoryKind { script.memory == .ordinary ? .pooled : .dmabuf }
     public private(set) var statistics = VideoSourceStatistics()
@@ -59,12 +70,15 @@ public final class FakeCamera: Camera {
     /// - Throws: `Gone` while it is unplugged.
     public init(_ script: Script) throws {
         self.script = script
-        let layout = script.content.withLock { content in
+        let (layout, smaller) = script.content.withLock { content in
             content.openings += 1
-            return content.isPluggedIn ? content.layout : nil
+            return (content.isPluggedIn ? content.layout : nil, content.smaller)
         }
         guard let layout else { throw Gone() }
         self.layout = layout
+        self.smaller = smaller
+        present = layout
+        coming = (layout, 0)
     }
 
     public func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
@@ -90,6 +104,9 @@ public final class FakeCamera: Camera {
             return content.frames
         }
         statistics.capturedFrames += 1
+        if coming.after == 0 { present = coming.layout }
+        coming.after = max(0, coming.after - 1)
+        let layout = present
         let bytes = [UInt8](repeating: 128, count: layout.byteCount)
         let memory: any FrameMemory =
             switch script.memory {
@@ -98,6 +115,20 @@ public final class FakeCamera: Camera {
             case .passingDMABUF: FakeDMABUF(bytes, number: number, outlivesCamera: false)
             }
         return CapturedFrame(layout: layout, captureTime: time, memory: memory)
+    }
+}
+
+extension FakeCamera: FrameSizeSelection {
+    public var layouts: SourceLayouts { SourceLayouts(layout, smaller: smaller.map { [$0] } ?? []) }
+
+    public func selectSize(_ size: FrameSize) {
+        let (ignores, underWay) = script.content.withLock { content in
+            content.selectedSizes.append(size)
+            return (content.ignoresSize, content.framesUnderWay)
+        }
+        guard !ignores, let layout = layouts.all.first(where: { $0.size == size }) else { return }
+        // One that has given nothing yet has nothing under way.
+        coming = (layout, statistics.capturedFrames == 0 ? 0 : underWay)
     }
 }
 

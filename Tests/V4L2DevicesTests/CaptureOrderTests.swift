@@ -17,6 +17,13 @@ import Testing
         #expect(missed == [0, 0, 0, 0])
     }
 
+    @Test func otherNumbersAreNoneMissing() {
+        var order = CaptureOrder()
+        _ = order.missed(before: 7)
+        order.numbersChange()
+        #expect([UInt32(100), 102].map { order.missed(before: $0) } == [0, 1])
+    }
+
     @Test func theDriversTimeIsTaken() {
         var order = CaptureOrder()
         let time = order.captureTime(now - .milliseconds(40), now: now)

@@ -116,6 +116,18 @@ def test_a_forbidden_camera_is_reported(board, vimc):
     assert "may not be opened by this user" in forbidden.text and "in use" not in forbidden.text
 
 
+def test_a_camera_of_one_stream_gives_it_where_another_could_be_of_use(board, vimc, nginx):
+    url = nginx.url("one").replace("127.0.0.1", HOST)
+    sender = board.start(
+        f"exec tallycam publish --video '{vimc},fps=2,size=320x240' --audio silence --quality Low1 --dimension 320x240 "
+        "--smallest-size 160x120 --resize seamless --encoder openh264 --duration 15 --status-interval 1 --events json "
+        f"--url {url}"
+    )
+    output = sender.wait(120)
+    ended = next(json.loads(line) for line in output.text.splitlines() if '"name":"ended"' in line)
+    assert output.status == 0 and ended["sourceFrames"] > 0, output.text[-2000:]
+
+
 def test_an_unbound_camera_returns_and_the_connection_stays(board, vimc, nginx):
     """In software: vimc's thread lets nobody else at its processor for so long that contiguous memory takes seconds."""
     url = nginx.url("vimc").replace("127.0.0.1", HOST)

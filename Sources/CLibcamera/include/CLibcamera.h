@@ -71,10 +71,11 @@ int clibcamera_camera_controls(clibcamera_camera *camera, clibcamera_control_tak
 // Whether the camera can mirror its frames from left to right, and from top to bottom.
 int clibcamera_camera_flips(clibcamera_camera *camera, bool *horizontal, bool *vertical);
 
-// A camera in use.
+// A camera in use, with one stream of frames or more. Each request carries one buffer, of one of them.
 typedef struct clibcamera_session clibcamera_session;
 
 #define CLIBCAMERA_PLANES 3
+#define CLIBCAMERA_STREAMS 2
 struct clibcamera_format {
     uint32_t fourcc;
     uint64_t modifier;
@@ -87,6 +88,7 @@ struct clibcamera_plane {
     uint32_t offset, length;
 };
 struct clibcamera_completion {
+    // Of the buffer: those of the first stream come first.
     uint32_t index;
     // 0 whole, 1 broken, 2 cancelled: only whole ones hold a frame.
     int status;
@@ -100,19 +102,23 @@ struct clibcamera_listener {
     void (*completed)(void *context, const struct clibcamera_completion *completion);
     void (*disconnected)(void *context);
 };
-// Opens and configures; `format` holds what is wanted, and then what has become of it. -ENOTSUP when the camera does
-// not flip as wanted.
+// Opens and configures; `formats` hold what is wanted of each stream, and then what has become of it. The flips are those
+// of the first one. -ENOTSUP when the camera does not flip as wanted, -E2BIG when it does not give so many streams at once.
 int clibcamera_session_open(
-    clibcamera_camera *camera, struct clibcamera_format *format, struct clibcamera_listener listener,
+    clibcamera_camera *camera, struct clibcamera_format *formats, size_t count, struct clibcamera_listener listener,
     clibcamera_session **session);
 int clibcamera_session_plane_count(clibcamera_session *session, uint32_t index);
 int clibcamera_session_plane(
     clibcamera_session *session, uint32_t index, uint32_t plane, struct clibcamera_plane *result);
 // Starts the camera with a fixed time from frame to frame, where it can and FrameDurationLimits is not set
-// otherwise, and queues every request.
+// otherwise, and queues every request of the selected stream.
 int clibcamera_session_start(clibcamera_session *session, int64_t frame_duration_microseconds);
-// Returns a completed request to the camera. From any thread. -EALREADY when the camera has it already.
+// Releases a completed request: it goes back to the camera, or waits here while another stream is selected. From any
+// thread. -EALREADY when it was released already.
 int clibcamera_session_requeue(clibcamera_session *session, uint32_t index);
+// Requests go to the camera for this stream's buffers from now on; those that it has still complete before. The first
+// stream is selected at the start. From any thread.
+int clibcamera_session_select(clibcamera_session *session, uint32_t stream);
 // The camera's controls, with the ranges that its configuration leaves them.
 int clibcamera_session_controls(clibcamera_session *session, clibcamera_control_taker give, void *context);
 // Sets a control from the next request on: `count` numbers, each in its range, four for each rectangle. -EINVAL when

@@ -173,7 +173,7 @@ struct EncoderFactory: VideoEncoderFactory {
         found.encoder.withLock { $0 = encoder }
         let refusal = found.importRefusal
         return try FallbackEncoder(
-            path: encoder.path, configuration: configuration, layout: needs.layout, memoryKind: needs.memoryKind,
+            path: encoder.path, configuration: configuration, layouts: needs.layouts, memoryKind: needs.memoryKind,
             scalingDevice: scaler.device.withLock { $0 }, inUse: needs.inUse, output: needs.output,
             reports: needs.reports, opening: opening
         ) { configuration, layout, memoryKind, isProven in
@@ -193,7 +193,7 @@ struct EncoderFactory: VideoEncoderFactory {
         guard needs.isVideoChosen else {
             if !isCarried { log("software encodes what this processor carries: \(video)") }
             needs.inUse.identity = .software
-            return try SoftwareVideoEncoder(configuration, needs.output) { try BudgetedEncoder($0) }
+            return try SoftwareVideoEncoder(configuration, needs) { try BudgetedEncoder($0) }
         }
         if !isCarried { log("software may be too slow for the video asked for; this processor carries \(video)") }
         return try software(configuration)
@@ -201,6 +201,6 @@ struct EncoderFactory: VideoEncoderFactory {
 
     private func software(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
         needs.inUse.identity = .software
-        return try SoftwareVideoEncoder(configuration, needs.output) { try OpenH264Encoder(configuration: $0) }
+        return try SoftwareVideoEncoder(configuration, needs) { try OpenH264Encoder(configuration: $0) }
     }
 }

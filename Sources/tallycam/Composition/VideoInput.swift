@@ -51,9 +51,10 @@ enum VideoInput: VideoSourceChoice, Hashable {
 
     /// - Parameters:
     ///   - size, frameRate: of the stream, for what the input leaves open.
+    ///   - secondSize: of a second stream, for cameras that give two.
     ///   - stop: once signalled, the source ends at once. It is not drained.
     func open(
-        size: FrameSize, frameRate: FrameRate, stop: EventFD,
+        size: FrameSize, secondSize: FrameSize? = nil, frameRate: FrameRate, stop: EventFD,
         notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any VideoSource)? {
         switch self {
@@ -64,19 +65,23 @@ enum VideoInput: VideoSourceChoice, Hashable {
             }
         case .libcamera(let settings):
             return try ResilientCamera(stop: stop, notify: notify) {
-                try LibcameraCamera(settings, size: size, frameRate: frameRate, stop: stop)
+                try LibcameraCamera(
+                    settings, size: size, smallerSize: secondSize, frameRate: frameRate, stop: stop)
             }
         case .firstCamera:
             return try ResilientCamera(stop: stop, notify: notify) {
-                try Self.firstCamera(size: size, frameRate: frameRate, stop: stop)
+                try Self.firstCamera(size: size, secondSize: secondSize, frameRate: frameRate, stop: stop)
             }
         }
     }
 
     /// libcamera's first camera; where it has none that gives what an encoder takes, the first one that V4L2 opens.
-    private static func firstCamera(size: FrameSize, frameRate: FrameRate, stop: EventFD) throws -> any Camera {
+    private static func firstCamera(
+        size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate, stop: EventFD
+    ) throws -> any Camera {
         do {
-            return try LibcameraCamera(CameraSettings(device: ""), size: size, frameRate: frameRate, stop: stop)
+            return try LibcameraCamera(
+                CameraSettings(device: ""), size: size, smallerSize: secondSize, frameRate: frameRate, stop: stop)
         } catch {
             switch error {
             case .none, .unsupportedFormat: break

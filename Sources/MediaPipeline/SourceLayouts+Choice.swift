@@ -1,0 +1,18 @@
+import DevicePorts
+import Media
+import SoftwareEncoding
+
+extension SourceLayouts {
+    init(of source: any VideoSource) {
+        self = (source as? any FrameSizeSelection)?.layouts ?? SourceLayouts(source.layout)
+    }
+
+    /// The one with the fewest pixels that frames of this size can be made of: not smaller, and of the same shape.
+    func nearest(to size: FrameSize) -> FrameLayout {
+        let fitting = smaller.filter { layout in
+            layout.format.isPlanar && layout.size.width >= size.width && layout.size.height >= size.height
+                && !Letterbox(layout.size, into: size).hasBars
+        }
+        return fitting.min { $0.size.pixelCount < $1.size.pixelCount } ?? full
+    }
+}

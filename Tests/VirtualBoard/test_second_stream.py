@@ -1,0 +1,114 @@
+"""A camera that gives two sizes: the frame size follows the network, and no frame is scaled for it, by nobody. libcamera's virtual
+pipeline gives several streams; its memory is the kernel's udmabuf, which an encoder with memory of its own choice reads."""
+
+import re
+import time
+
+import pytest
+from board import Board
+from encoder import Publisher, assert_decodes
+from leases import DEBUG, ENCODER_HOLDS, mount_debug
+from test_resize import LONGEST_GAP, gaps_at_changes, sizes_of, wait_for_change
+
+pytestmark = [pytest.mark.takes(minutes=2, processors=1), pytest.mark.paced]
+
+# No larger than an emulated processor draws thirty of in a second.
+FULL = (960, 540)
+SECOND = (480, 270)
+DESCRIPTION = "/usr/share/libcamera/pipeline/virtual/virtual.yaml"
+# The virtual camera gives a frame whenever it has a buffer: of so many a second those are chosen that the quality wants.
+CAMERA = "libcamera:Virtual0,size=960x540,fps=60"
+POOR = (
+    "--dimension 960x540", "--smallest-size 480x270", "--quality Medium1", "--bitrate 150,500,500", "--resize seamless",
+)  # fmt: skip
+
+
+@pytest.fixture
+def two_sizes(any_memory, encoder):
+    """The virtual camera with the stream's size and half of it."""
+    sizes = "".join(
+        f"  - width: {width}\n    height: {height}\n    frame_rates: [5, 60]\n" for width, height in (FULL, SECOND)
+    )
+    description = f'%YAML 1.1\n---\n"Virtual0":\n  supported_formats:\n{sizes}  test_pattern: "lines"\n'
+    encoder.put(DESCRIPTION, f'{description}  location: "CameraLocationBack"\n  model: "A model"\n')
+    mount_debug(encoder)
+    yield encoder
+    encoder.end_all()
+    encoder.run(f"cp /board/virtual-camera.yaml {DESCRIPTION}")
+
+
+def bytes_of(size: tuple[int, int]) -> int:
+    """Of a frame's buffer: NV12 in whole pages."""
+    width, height = size
+    return -(-width * height * 3 // 2 // 4096) * 4096
+
+
+def buffers(board: Board) -> dict[int, list[int]]:
+    """The camera's buffers by their bytes: by how many each is held."""
+    text = board.run(f"cat {DEBUG}/dma_buf/bufinfo").text
+    found: dict[int, list[int]] = {}
+    for size, holders in re.findall(r"^(\d+)\s+\S+\s+\S+\s+(\d+)\s+udmabuf", text, re.MULTILINE):
+        found.setdefault(int(size), []).append(int(holders))
+    return found
+
+
+def wait_for_imports(board: Board, size: tuple[int, int], within: float = 30) -> None:
+    """The encoder reads the camera's buffers of this size where they are, and none of another."""
+    deadline = time.monotonic() + within
+    while True:
+        importing = {count for count, holders in buffers(board).items() if max(holders) > ENCODER_HOLDS}
+        if importing == {bytes_of(size)}:
+            return
+        assert time.monotonic() < deadline, buffers(board)
+        time.sleep(0.5)
+
+
+def test_the_camera_gives_the_smaller_frames(two_sizes, nginx, capsys):
+    """On a poor link, and on a better one again: camera -> DMABUF -> encoder at either size. Whose buffers the encoder reads
+    tells that no scaler was there in between."""
+    publisher = Publisher(two_sizes, nginx, "second", *POOR, source=CAMERA)
+    publisher.wait_frames(30)
+    assert set(buffers(two_sizes)) == {bytes_of(FULL), bytes_of(SECOND)}
+    wait_for_imports(two_sizes, FULL)
+    two_sizes.shape(rate="260kbit")
+    wait_for_change(publisher, lambda event: (event["width"], event["height"]) == SECOND, 60)
+    publisher.wait_frames(publisher.frames + 60)
+    wait_for_imports(two_sizes, SECOND)
+    two_sizes.unshape()
+    wait_for_change(publisher, lambda event: event["reason"] == "sizeFits" and event["width"] == FULL[0], 90)
+    publisher.wait_frames(publisher.frames + 60)
+    wait_for_imports(two_sizes, FULL)
+    stream = publisher.stop()
+    sizes, gaps = sizes_of(stream), gaps_at_changes(stream)
+    with capsys.disabled():
+        print(f"\n  sizes {sizes}, gaps {gaps} ms")
+    # No encoder left a frame out, at the changes neither.
+    assert stream.ended["videoSkipped"] == 0, stream.ended
+    assert sizes[0] == sizes[-1] == FULL and SECOND in sizes
+    status = stream.of("status")[-1]
+    assert status["sourceConverted"] == status["sourcePasses"] == status["sourceMapped"] == 0, status
+    # What a stalled network dropped is no gap of the encoder's: only changes upwards are surely without drops.
+    assert gaps and gaps[-1] <= LONGEST_GAP, gaps
+    assert not {1102, 1103, 1104} & set(stream.codes)
+    assert_decodes(stream)
+
+
+def test_one_size_is_configured_where_frames_keep_theirs(two_sizes, nginx):
+    publisher = Publisher(two_sizes, nginx, "never", *POOR[:-1], "--resize never", source=CAMERA)
+    publisher.wait_frames(10)
+    assert set(buffers(two_sizes)) == {bytes_of(FULL)}
+    assert_decodes(publisher.stop())
+
+
+def test_a_camera_that_does_not_have_the_second_size_gives_its_own(any_memory, encoder, nginx):
+    """Its pipeline would make the second stream as large as the first."""
+    mount_debug(encoder)
+    publisher = Publisher(
+        encoder, nginx, "single", "--dimension 640x360", "--quality Medium1", "--resize seamless",
+        source="libcamera:Virtual0,fps=10",
+    )  # fmt: skip
+    publisher.wait_frames(20)
+    assert set(buffers(encoder)) == {bytes_of((640, 360))}
+    stream = publisher.stop()
+    assert_decodes(stream)
+    assert stream.of("status")[-1]["sourcePasses"] == 0
