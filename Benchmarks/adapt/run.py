@@ -21,6 +21,7 @@ import goals
 import participants
 import report
 import screen
+import sizes
 from loop import Loop
 from network import SERVER, Uplink
 from participants import FPS, Participant, Setting
@@ -223,6 +224,13 @@ def measure_lowest(options: argparse.Namespace) -> bool:
     return report.show_lowest(results)
 
 
+def measure_sizes(options: argparse.Namespace) -> None:
+    setting = Setting(options.program, 1280, 720, participants.can_resize(options.program))
+    for content in options.content or sizes.CONTENTS:
+        loop = footage.make_loop(OUT / "footage", content, setting.width, setting.height, FPS, program=options.program)
+        sizes.show(content, measure(sizes.participants(setting), options, loop, OUT / "sizes" / content, sizes.SCRIPT))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench-adapt", description=__doc__)
     parser.add_argument("--content", choices=footage.CONTENTS, action="append",
@@ -231,12 +239,16 @@ def main() -> int:
     parser.add_argument("--ours", action="store_true", help="Tallycam only")
     parser.add_argument("--only", metavar="NAME", action="append", help="one run; may be given more than once")
     parser.add_argument("--lowest", action="store_true", help="only the short run of Low1 at 640x480")
+    parser.add_argument("--sizes", action="store_true", help="only fixed sizes at fixed bit rates, for three kinds of content")
     parser.add_argument("--size", default="1280x720", help="of the source's frame (default 1280x720)")
     parser.add_argument("--queue", type=int, default=64_000, help="bytes that the router holds (default 64000)")
     # Cubic, which boards have, is not allowed in namespaces everywhere; Reno fills queues like it.
     parser.add_argument("--congestion-control", default="reno", help="of the publisher's TCP (default reno; bbr)")
     parser.add_argument("--program", default=str(footage.PROGRAM))
     options = parser.parse_args()
+    if options.sizes:
+        measure_sizes(options)
+        return 0
     reached = []
     if not options.lowest:
         contents = options.content or (["natural"] if options.quick else ["natural", "synthetic"])

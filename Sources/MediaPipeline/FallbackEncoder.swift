@@ -218,7 +218,7 @@ public final class FallbackEncoder: VideoEncoder {
         try perform(recovery.openingFailed(reason: "\(error)", isDead: isDead, now: now))
     }
 
-    private func perform(_ actions: [EncoderRecovery.Action]) throws {
+    func perform(_ actions: [EncoderRecovery.Action]) throws {
         for action in actions {
             switch action {
             case .forceKeyframe: hardware?.thread.requestKeyframe()

@@ -52,7 +52,7 @@ extension FallbackEncoder {
     func settleSize() throws {
         retire()
         guard let wanted = resizing.wanted else { return }
-        if let successor = resizing.successor { return watch(successor, for: wanted) }
+        if let successor = resizing.successor { return try watch(successor, for: wanted) }
         guard wanted.size != configuration.size else {
             resizing.wanted = nil
             try setFrameRate(wanted.frameRate, keyframeInterval: wanted.keyframeInterval)
@@ -99,7 +99,7 @@ extension FallbackEncoder {
         }
     }
 
-    private func watch(_ successor: Hardware, for wanted: VideoEncoderConfiguration) {
+    private func watch(_ successor: Hardware, for wanted: VideoEncoderConfiguration) throws {
         switch successor.thread.progress {
         case .open: successorIsOpen(successor, wanted)
         case .opening:
@@ -112,7 +112,7 @@ extension FallbackEncoder {
             guard failure?.isLackOfMemory == true || failure?.mayPassByItself == true else {
                 return refused("\(error)")
             }
-            openInPlace(wanted)
+            try openInPlace(wanted)
         case .ended:
             dropSuccessor()
             refused("the encoder has closed")
@@ -152,7 +152,7 @@ extension FallbackEncoder {
     }
 
     /// There is memory for one encoder only.
-    private func openInPlace(_ wanted: VideoEncoderConfiguration) {
+    private func openInPlace(_ wanted: VideoEncoderConfiguration) throws {
         forgetHardware()
         var next = scaling(to: wanted)
         let source = source(of: wanted)
@@ -162,6 +162,8 @@ extension FallbackEncoder {
             adopt(wanted, next, from: source)
         } catch {
             refused("\(error)")
+            // There is none in the size before any more, either.
+            try perform(recovery.hardwareFailed(reason: "\(error)", now: MonotonicClock.now()))
         }
     }
 

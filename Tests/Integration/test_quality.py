@@ -117,7 +117,8 @@ def test_the_bitrate_is_the_presets(stream, quality):
 def test_a_keyframe_comes_every_two_seconds(stream):
     keys = stream.recording.key_times
     gaps = [after - before for before, after in zip(keys, keys[1:])]
-    assert len(keys) == SECONDS / KEY_INTERVAL
+    # The next one may just be the stream's last frame.
+    assert len([key for key in keys if key < 1000 * (SECONDS - 0.1)]) == SECONDS / KEY_INTERVAL
     # A skipped frame may put a keyframe off to the next one.
     assert all(abs(gap - 1000 * KEY_INTERVAL) <= 200 for gap in gaps), gaps
 

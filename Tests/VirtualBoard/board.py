@@ -188,12 +188,16 @@ class Board:
 
     # The network between guest and host.
 
-    def shape(self, rate: str | None = None, delay: str | None = None, loss: str | None = None) -> None:
-        """Limits what the guest sends: `rate` and `delay` in tc's words (1mbit, 50ms), `loss` in percent (5%)."""
+    def shape(
+        self, rate: str | None = None, delay: str | None = None, loss: str | None = None, reorder: str | None = None
+    ) -> None:
+        """Limits what the guest sends: `rate` and `delay` in tc's words (1mbit, 50ms), `loss` in percent (5%), and how many
+        packets `reorder` lets go before those that are delayed (25%)."""
         self.unshape()
         parent = "root"
         if delay or loss:
             words = (f" delay {delay}" if delay else "") + (f" loss {loss}" if loss else "")
+            words += f" reorder {reorder}" if reorder else ""
             self.run(f"tc qdisc add dev uplink root handle 1: netem limit 5000{words}")
             parent = "parent 1:"
         if rate:

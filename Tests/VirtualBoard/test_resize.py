@@ -1,11 +1,15 @@
 """The frame size follows the network while the hardware encodes: its next encoder opens beside the present one."""
 
+import random
 import time
 
 import flv
 import pytest
+from seeds import seed_of_this_run
+from test_mixed_faults import Fault, troubles
 
-from encoder import Publisher, Stream, assert_decodes, kernel_is_content
+from encoder import Publisher, ResourceUse, Stream, assert_decodes, clear_faults, kernel_is_content, set_faults
+from leases import Leases
 
 pytestmark = pytest.mark.takes(minutes=2, processors=0.5)
 
@@ -68,3 +72,107 @@ def test_the_frame_size_follows_the_network_without_a_gap(encoder, nginx, capsys
     assert not {1102, 1103, 1104} & set(stream.codes)
     assert_decodes(stream)
     kernel_is_content(encoder)
+
+
+def flap(board, seconds: float) -> None:
+    """Now more than the stream wants, now almost nothing."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        board.shape(rate="200kbit")
+        time.sleep(1)
+        board.unshape()
+        time.sleep(1)
+
+
+def hold(board, seconds: float, **link: str) -> None:
+    board.shape(**link)
+    time.sleep(seconds)
+
+
+@pytest.mark.slow
+@pytest.mark.takes(minutes=2)
+@pytest.mark.parametrize(
+    "happen",
+    [
+        pytest.param(lambda board: flap(board, 40), id="flaps every second"),
+        pytest.param(lambda board: hold(board, 40, rate="60kbit"), id="carries 60 kbit a second"),
+        pytest.param(
+            lambda board: hold(board, 40, rate="600kbit", delay="40ms", loss="5%", reorder="25%"), id="loses and reorders"
+        ),
+    ],
+)
+def test_a_bad_link_ends_nothing(encoder, nginx, capsys, happen):
+    """Whatever the sizes do meanwhile: the stream stays, and is itself again when the link is."""
+    publisher = Publisher(
+        encoder, nginx, "bad-link", "--dimension 1280x720", "--quality Medium3", "--bitrate 150,1000,1000",
+        "--resize seamless", source=CAMERA,
+    )  # fmt: skip
+    publisher.wait_frames(30)
+    happen(encoder)
+    encoder.unshape()
+
+    def is_whole(status: dict) -> bool:
+        return status["width"] == FULL[0] and status["videoBitsPerSecond"] == 1_000_000
+
+    publisher.wait_status(is_whole, 90)
+    publisher.wait_frames(publisher.frames + 30)
+    stream = publisher.stop()
+    sizes = sizes_of(stream)
+    with capsys.disabled():
+        print(f"\n  sizes {sizes}, {stream.ended['videoFrames']} frames, {stream.ended['videoDropped']} dropped")
+    assert sizes[0] == sizes[-1] == FULL
+    assert "reconnecting" not in [event["state"] for event in stream.of("stateChanged")]
+    assert not {1102, 1103, 1104} & set(stream.codes) and all(code >= 0 for code in stream.codes)
+    assert_decodes(stream)
+    kernel_is_content(encoder)
+
+
+def change_of_size(board, publisher: Publisher, is_smaller: bool) -> None:
+    """By way of the network."""
+    before = len(publisher.events)
+    if is_smaller:
+        board.shape(rate="260kbit")
+    else:
+        board.unshape()
+
+    def is_there(event: dict) -> bool:
+        return (event["width"] < FULL[0]) == is_smaller and event in publisher.events[before:]
+
+    wait_for_change(publisher, is_there, 120)
+
+
+@pytest.mark.slow
+@pytest.mark.takes(minutes=5)
+def test_the_size_changes_among_the_encoders_faults(encoder, nginx, capsys):
+    """Each change meets another trouble of the present encoder or of the next one. The stream goes on, in hardware at last,
+    and nothing of any encoder is left behind."""
+    publisher = Publisher(
+        encoder, nginx, "faulty", "--dimension 1280x720", "--quality Medium3", "--bitrate 150,1000,1000",
+        "--resize seamless", source=CAMERA,
+    )  # fmt: skip
+    publisher.wait_frames(120)
+    rng = random.Random(seed_of_this_run())
+    leases, use = Leases(encoder), ResourceUse(encoder, publisher.process.pid)
+    due: list[Fault] = troubles(rng, 15)
+    rng.shuffle(due)
+    for number, fault in enumerate(due[:6]):
+        set_faults(encoder, **fault.parameters)
+        time.sleep(rng.uniform(0, 3))
+        change_of_size(encoder, publisher, is_smaller=number % 2 == 0)
+        time.sleep(rng.uniform(0, 3))
+        clear_faults(encoder)
+        publisher.wait_frames(publisher.frames + 30)
+        use.measure()
+    publisher.wait_status(lambda status: status["encoder"].startswith("v4l2"), 100)
+    publisher.wait_frames(publisher.frames + 30)
+    leases.assert_return()
+    leases.assert_held()
+    stream = publisher.stop()
+    sizes = sizes_of(stream)
+    with capsys.disabled():
+        print(f"\n  {[fault.name for fault in due[:6]]}\n  sizes {sizes}, codes {sorted(set(stream.codes))}\n  {use}\n  {leases}")
+    assert sizes[0] == sizes[-1] == FULL and sum(size != FULL for size in sizes) >= 3
+    assert "reconnecting" not in [event["state"] for event in stream.of("stateChanged")]
+    assert all(code >= 0 for code in stream.codes) and 1102 not in stream.codes
+    assert use.is_flat, str(use)
+    assert_decodes(stream)
