@@ -38,7 +38,7 @@ private let configuration = VideoEncoderConfiguration(
 
     private func encoder(_ layout: FrameLayout, _ kind: FrameMemoryKind) throws -> FallbackEncoder {
         try FallbackEncoder(
-            path: "/dev/video71", configuration: configuration, layouts: SourceLayouts(layout), memoryKind: kind,
+            path: unusedNode(), configuration: configuration, layouts: SourceLayouts(layout), memoryKind: kind,
             inUse: EncoderInUse(), output: VideoOutput(queue: queue, counters: counters, reports: reports),
             reports: reports, opening: .now, openHardware: try openings.opening())
     }
@@ -270,7 +270,7 @@ private struct HardwareChoice: VideoEncoderChoice, VideoEncoderFactory {
     func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
         guard let needs else { throw StreamFailure(.videoEncodingFailed, "nobody asked for it") }
         return try FallbackEncoder(
-            path: "/dev/video72", configuration: configuration, layouts: needs.layouts, memoryKind: needs.memoryKind,
+            path: unusedNode(), configuration: configuration, layouts: needs.layouts, memoryKind: needs.memoryKind,
             inUse: needs.inUse, output: needs.output, reports: needs.reports, opening: .now,
             openHardware: try openings.opening())
     }

@@ -13,6 +13,7 @@ import Testing
 /// Another frame size while hardware encodes: each size has scripted hardware of its own.
 @Suite(.serialized) struct FallbackEncoderResizingTests {
     private let time = VirtualTime()
+    private let node = unusedNode()
     private static let large = FrameSize(width: 160, height: 120)
     private static let small = FrameSize(width: 80, height: 60)
 
@@ -73,7 +74,7 @@ import Testing
     private func encoder() throws -> FallbackEncoder {
         let hardware = hardware
         return try FallbackEncoder(
-            path: "/dev/video73", configuration: configuration(Self.large),
+            path: node, configuration: configuration(Self.large),
             layouts: SourceLayouts(FrameLayout(packed: .i420, size: Self.large)), memoryKind: .pooled,
             inUse: EncoderInUse(),
             output: VideoOutput(queue: queue, counters: counters, reports: reports), reports: reports, opening: .now

@@ -18,6 +18,7 @@ private struct Busy: EncoderFailure {
 /// A stream's encoder on scripted hardware, with OpenH264 as it is.
 @Suite(.serialized) struct FallbackEncoderTests {
     private let time = VirtualTime()
+    private let node = unusedNode()
     private let queue: SharedSendBuffer
     private let counters = SharedCounters()
     private let reports: Mailbox<TrackEvent>
@@ -40,7 +41,7 @@ private struct Busy: EncoderFailure {
     private func encoder(_ opening: FallbackEncoder.Opening = .now) throws -> FallbackEncoder {
         let script = script
         return try FallbackEncoder(
-            path: "/dev/video70", configuration: configuration, layouts: SourceLayouts(layout), memoryKind: .dmabuf,
+            path: node, configuration: configuration, layouts: SourceLayouts(layout), memoryKind: .dmabuf,
             inUse: inUse, output: output, reports: reports, opening: opening
         ) { _, _, _, _ in ScriptedEncoder(script) }
     }
@@ -82,7 +83,7 @@ private struct Busy: EncoderFailure {
         try time.run {
             let encoder = try encoder()
             try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 10 }
-            #expect(inUse.identity == .v4l2("/dev/video70"))
+            #expect(inUse.identity == .v4l2(node))
             // It gives nothing any more, and is closed slowly.
             script.content.withLock { content in
                 content.isSilent = true
@@ -149,7 +150,7 @@ private struct Busy: EncoderFailure {
             let encoder = try encoder(.meanwhile)
             #expect(MonotonicClock.now() - start < .milliseconds(200))
             try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 3 }
-            #expect(inUse.identity == .v4l2("/dev/video70") && events.isEmpty)
+            #expect(inUse.identity == .v4l2(node) && events.isEmpty)
             try encoder.finish()
         }
     }

@@ -28,6 +28,7 @@ private final class LeasedArray: FrameMemory {
 /// Frames of another size than the stream's, by a scripted device and by the processor.
 @Suite(.serialized) struct FrameScalingTests {
     private let time = VirtualTime()
+    private let node = unusedNode()
     private let script: ScriptedScaler.Script
     private let leases = LeaseCount()
     private let layout = FrameLayout(packed: .nv12, size: FrameSize(width: 128, height: 96))
@@ -35,8 +36,8 @@ private final class LeasedArray: FrameMemory {
 
     init() throws { script = try ScriptedScaler.Script() }
 
-    private func device(_ path: String = "/dev/video71") -> ScalingDevice {
-        ScalingDevice(path: path) { [script] layout, size in try ScriptedScaler(script, from: layout, to: size) }
+    private func device() -> ScalingDevice {
+        ScalingDevice(path: node) { [script] layout, size in try ScriptedScaler(script, from: layout, to: size) }
     }
 
     /// - Parameter isLeased: whether it is in a device's memory.
@@ -106,7 +107,7 @@ private final class LeasedArray: FrameMemory {
     @Test(arguments: [1, 4]) func aDriverThatHangsKeepsNobodyAndNothing(_ number: Int) throws {
         try time.run {
             script.content.withLock { $0.hangsAt = number }
-            var (scaling, _, _) = started(device("/dev/video72"))
+            var (scaling, _, _) = started(device())
             for _ in 1..<number { #expect(try scaling.scale(frame())?.dmabuf != nil) }
             let start = MonotonicClock.now()
             var slowest = Duration.zero
@@ -137,7 +138,7 @@ private final class LeasedArray: FrameMemory {
     @Test func aDriverThatIsLateOnceGoesOn() throws {
         try time.run {
             script.content.withLock { $0.hangsAt = 2 }
-            var (scaling, _, _) = started(device("/dev/video76"))
+            var (scaling, _, _) = started(device())
             #expect(try scaling.scale(frame())?.dmabuf != nil)
             #expect(try scaling.scale(frame()) == nil)
             #expect(try scaling.scale(frame()) == nil)
@@ -154,11 +155,11 @@ private final class LeasedArray: FrameMemory {
         try time.run {
             script.content.withLock { $0.hangsInOpening = true }
             let start = MonotonicClock.now()
-            var (scaling, given, kind) = started(device("/dev/video73"))
+            var (scaling, given, kind) = started(device())
             #expect(MonotonicClock.now() - start < .milliseconds(2200))
             #expect(given == FrameLayout(packed: .i420, size: size) && kind == .pooled)
             #expect(try scaling.scale(frame())?.layout == given)
-            #expect(scaling.takeNote()?.contains("/dev/video73 has not returned for 1.5") == true)
+            #expect(scaling.takeNote()?.contains("\(node) has not returned for 1.5") == true)
             // It comes too late, and is closed.
             script.release.signal()
             try wait { script.content.withLock { $0.isClosed } }
@@ -220,8 +221,8 @@ private final class LeasedArray: FrameMemory {
             script.content.withLock { $0.failsAt = 11 }
             let opened = try Mailbox<String>()
             let encoder = try FallbackEncoder(
-                path: "/dev/video74", configuration: configuration, layouts: SourceLayouts(layout), memoryKind: .dmabuf,
-                scalingDevice: device("/dev/video75"), inUse: EncoderInUse(), output: output, reports: reports,
+                path: unusedNode(), configuration: configuration, layouts: SourceLayouts(layout), memoryKind: .dmabuf,
+                scalingDevice: device(), inUse: EncoderInUse(), output: output, reports: reports,
                 opening: .now
             ) { _, layout, kind, _ in
                 opened.send("\(layout.format) \(layout.size) \(kind)")

@@ -162,7 +162,7 @@ import Testing
         try time.run {
             let scaler = try ScriptedScaler.Script()
             let scaled = try Mailbox<FrameLayout>()
-            let device = ScalingDevice(path: "/dev/video77") { layout, size in
+            let device = ScalingDevice(path: unusedNode()) { layout, size in
                 scaled.send(layout)
                 return try ScriptedScaler(scaler, from: layout, to: size)
             }
@@ -325,6 +325,7 @@ private final class Hardware: Sendable {
         let script: ScriptedEncoder.Script
     }
 
+    let node = unusedNode()
     private let openings = Mutex<[Opening]>([])
     /// Whether a second encoder opens beside a first.
     let allowsTwo = Mutex(true)
@@ -415,7 +416,7 @@ private struct ScriptedHardwareChoice: VideoEncoderChoice, VideoEncoderFactory {
     func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
         guard let needs else { throw StreamFailure(.videoEncodingFailed, "nobody asked for it") }
         return try FallbackEncoder(
-            path: "/dev/video76", configuration: configuration, layouts: needs.layouts, memoryKind: needs.memoryKind,
+            path: hardware.node, configuration: configuration, layouts: needs.layouts, memoryKind: needs.memoryKind,
             scalingDevice: device, inUse: needs.inUse, output: needs.output, reports: needs.reports, opening: .now
         ) { [hardware] configuration, layout, _, _ in try hardware.open(configuration, layout) }
     }

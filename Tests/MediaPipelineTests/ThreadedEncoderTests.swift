@@ -10,6 +10,7 @@ import Testing
 
 @Suite(.serialized) struct ThreadedEncoderTests {
     private let time = VirtualTime()
+    private let node = unusedNode()
     private let layout = FrameLayout(packed: .i420, size: FrameSize(width: 64, height: 48))
     private let leases = LeaseCount()
     private let output = CollectedPackets()
@@ -19,10 +20,8 @@ import Testing
             layout: layout, captureTime: MediaTimestamp(milliseconds: Int64(number)), memory: CountedMemory(leases))
     }
 
-    private func thread(
-        _ script: ScriptedEncoder.Script, at path: String = "/dev/video11"
-    ) throws -> ThreadedEncoder {
-        let thread = try ThreadedEncoder(path: path, output: output.take) { ScriptedEncoder(script) }
+    private func thread(_ script: ScriptedEncoder.Script, at path: String? = nil) throws -> ThreadedEncoder {
+        let thread = try ThreadedEncoder(path: path ?? node, output: output.take) { ScriptedEncoder(script) }
         try thread.waitUntilOpen()
         return thread
     }
@@ -163,7 +162,7 @@ import Testing
 
     @Test func anEncoderThatCannotBeOpenedOrStartedSaysWhy() throws {
         try time.run {
-            let thread = try ThreadedEncoder(path: "/dev/video11", output: output.take) {
+            let thread = try ThreadedEncoder(path: node, output: output.take) {
                 throw ScriptedEncoder.Broken()
             }
             #expect(throws: ScriptedEncoder.Broken.self) { try thread.waitUntilOpen() }
@@ -173,7 +172,7 @@ import Testing
                 content.closing = .milliseconds(800)
             }
             let start = MonotonicClock.now()
-            let other = try ThreadedEncoder(path: "/dev/video11", output: output.take) { ScriptedEncoder(script) }
+            let other = try ThreadedEncoder(path: node, output: output.take) { ScriptedEncoder(script) }
             #expect(throws: ScriptedEncoder.Broken.self) { try other.waitUntilOpen() }
             #expect(MonotonicClock.now() - start < .milliseconds(700), "closing it is not waited for")
             try waitUntil { other.hasEnded }
