@@ -83,9 +83,10 @@ def everybody(setting: Setting) -> dict[str, Participant]:
     fifo = ["-f", "fifo", "-fifo_format", "flv", "-drop_pkts_on_overflow", "1", "-attempt_recovery", "1",
             "-recover_any_error", "1", "-recovery_wait_time", "1"]  # fmt: skip
     items = [
-        # Policies that may start the stream again do so for the tier, too.
         tallycam("seamless", setting, "seamless", is_judged=True),
-        tallycam("restart", setting, "restart", adapt="restart", is_judged=True),
+        tallycam("restart", setting, "restart", is_judged=True),
+        # Starts the stream again for the tier of qualities, too.
+        tallycam("restart tiers", setting, "restart", adapt="restart", is_judged=True),
         tallycam("never", setting, "never", is_judged=True, is_fixed=True),
         tallycam("640x360", setting, "never", size="640x360", is_fixed=True),
         tallycam("480x270", setting, "never", size="480x270", is_fixed=True),
@@ -100,12 +101,12 @@ def everybody(setting: Setting) -> dict[str, Participant]:
 
 def names(setting: Setting, is_quick: bool, ours_only: bool) -> list[str]:
     """Who runs when nobody is named, in pairs: a large frame beside a small one where that can be."""
-    ours = ["seamless", "480x270", "restart", "640x360", "never"]
+    ours = ["seamless", "480x270", "restart", "640x360", "never", "restart tiers"]
     if is_quick:
         chosen = ["seamless", "480x270", "never", "640x360"]
     else:
         chosen = ours if ours_only else [*ours, "gst rtmp2sink", "ffmpeg", "ffmpeg fifo"]
-    return [name for name in chosen if setting.can_resize or name not in ("seamless", "restart")]
+    return [name for name in chosen if setting.can_resize or name not in ("seamless", "restart", "restart tiers")]
 
 
 def lowest(setting: Setting) -> list[Participant]:

@@ -12,8 +12,12 @@ from analysis import Recording
 from loop import Loop
 from ssim import ssim
 
-# Seconds between two looks at the screen.
+# Seconds between two looks at the screen, on average.
 STEP = 0.1
+# A tenth of a second is three frames: at even steps all looks would meet the frames at the same phase, and whether that is just
+# before or just after a frame has arrived would be chance, worth 0.05. So each look has its place within its tenth, and the
+# places are spread evenly (by the golden ratio).
+SPREAD = 0.618034
 
 
 @dataclass(frozen=True)
@@ -51,14 +55,14 @@ def views(
 
 
 def screen_ssim(recordings: list[Recording], loop: Loop, start: float, end: float) -> list[float] | None:
-    """SSIM, at even steps, of the newest frame that has arrived by then with the source's frame of that moment.
+    """SSIM, once in each step, of the newest frame that has arrived by then with the source's frame of that moment.
 
     Lateness, freezes, blur and blocks all make it less. The strip with the clock is left out. 0 before the first frame;
     `None` when no frame's clock is legible, so that nobody can tell which frame the source had."""
     origin = source_start(recordings, loop.fps)
     if origin is None:
         return None
-    moments = [start + step * STEP for step in range(round((end - start) / STEP))]
+    moments = [start + (step + step * SPREAD % 1) * STEP for step in range(round((end - start) / STEP))]
     shown = shown_frames(recordings, moments)
     numbers = [max(0, int((moment - origin) * loop.fps)) for moment in moments]
     height = loop.height - strip.strip_height(loop.width, loop.height)

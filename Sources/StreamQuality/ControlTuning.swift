@@ -115,6 +115,8 @@ public struct ControlTuning: Hashable, Sendable {
     public var growthMargin = 1.25
     /// With more than this part of its frames left out, the encoder gets the next smaller size ...
     public var toleratedSkipsOfSize = 0.2
+    /// An encoder that leaves out a larger share of its frames needs more bits than it gives.
+    public var skipsOfStillScene = 0.05
     /// A larger size must have been affordable for so long; doubled by each that did not last `growthProvingTime`.
     public var waitBeforeGrowth = Duration.seconds(6)
     /// The same on a link whose limit is not known, as after a blackout.

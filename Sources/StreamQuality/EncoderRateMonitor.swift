@@ -22,6 +22,8 @@ struct EncoderRateMonitor: Sendable {
     private(set) var skippedShare = 0.0
     /// What the encoder gave in the last window.
     private(set) var rate: Bitrate?
+    /// What a pixel of a frame took then, in bits; `nil` when frames were left out that would have taken more.
+    private(set) var bitsPerPixel: Double?
 
     private let tuning: ControlTuning
 
@@ -37,8 +39,11 @@ struct EncoderRateMonitor: Sendable {
         if frameRateFell { frameRateLoweredUntil = now + tuning.undershootTime }
     }
 
+    /// - Parameters:
+    ///   - wanted: what it was asked for.
+    ///   - size: of its frames.
     /// - Returns: whether the correction changed.
-    mutating func measured(_ measurement: StreamMeasurement, wanted: Bitrate) -> Bool {
+    mutating func measured(_ measurement: StreamMeasurement, wanted: Bitrate, size: FrameSize?) -> Bool {
         let now = measurement.now
         if let changedAt, now - changedAt < tuning.settlingTime { return false }
         let current = Mark(
@@ -54,7 +59,13 @@ struct EncoderRateMonitor: Sendable {
         rate = Bitrate(bitsPerSecond: Int(given))
         let skipped = current.skipped - mark.skipped
         skippedShare = Double(skipped) / Double(max(1, skipped + current.frames - mark.frames))
+        bitsPerPixel = bitsPerPixel(Double(current.bytes - mark.bytes) * 8, Double(current.frames - mark.frames), size)
         return correct(given: given, wanted: Double(wanted.bitsPerSecond), now: now)
+    }
+
+    private func bitsPerPixel(_ bits: Double, _ frames: Double, _ size: FrameSize?) -> Double? {
+        guard let size, frames > 0, skippedShare < tuning.skipsOfStillScene else { return nil }
+        return bits / frames / Double(max(1, size.pixelCount))
     }
 
     private mutating func correct(given: Double, wanted: Double, now: MediaTimestamp) -> Bool {

@@ -14,9 +14,18 @@ struct FrameSizing: Sendable {
     /// What the encoder could not keep up with, until the bit rate is higher than then.
     private var ceiling: (pixelCount: Int, until: Bitrate)?
 
+    /// What a pixel takes in a scene in which hardly anything moves; `nil` in all others. The bit rate does not rise with such a
+    /// scene, as an encoder that gives too little shows nothing of the link: the frame is not to stay small with it.
+    private var bitsOfStillScene: Double?
+
     init(_ tuning: ControlTuning) {
         self.tuning = tuning
         waitBeforeGrowth = tuning.waitBeforeGrowth
+    }
+
+    /// - Parameter bits: of each pixel, as the encoder last gave them; `nil` where it would have needed more.
+    mutating func scene(takes bits: Double?) {
+        bitsOfStillScene = bits.map { $0 * tuning.growthMargin }.flatMap { $0 < tuning.leastBitsPerPixel ? $0 : nil }
     }
 
     /// The size at a new bit rate: the present one, or a smaller one where that gives a pixel too little. Who chose few bits for
@@ -97,7 +106,7 @@ struct FrameSizing: Sendable {
 
     private func isTooLarge(_ size: FrameSize?, for point: OperatingPoint) -> Bool {
         guard let size else { return false }
-        return bitsPerFrame(point) < tuning.leastBitsPerPixel * Double(size.pixelCount)
+        return bitsPerFrame(point) < (bitsOfStillScene ?? tuning.leastBitsPerPixel) * Double(size.pixelCount)
     }
 
     /// - Parameter margin: what a size must be able to afford beyond the wanted bits.
@@ -105,8 +114,11 @@ struct FrameSizing: Sendable {
         for point: OperatingPoint, in ladder: FrameSizeLadder, margin: Double = 1
     ) -> FrameSize? {
         let size = ladder.largest(
-            forBitsPerFrame: bitsPerFrame(point), bitsPerPixel: tuning.wantedBitsPerPixel * margin)
-        guard let size, let ceiling, point.videoBitrate < ceiling.until, size.pixelCount > ceiling.pixelCount else {
+            forBitsPerFrame: bitsPerFrame(point),
+            bitsPerPixel: bitsOfStillScene ?? tuning.wantedBitsPerPixel * margin)
+        guard bitsOfStillScene == nil, let size, let ceiling, point.videoBitrate < ceiling.until,
+            size.pixelCount > ceiling.pixelCount
+        else {
             return size
         }
         return ladder.sizes.first { $0.pixelCount <= ceiling.pixelCount }

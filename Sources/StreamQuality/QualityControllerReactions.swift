@@ -245,7 +245,9 @@ extension QualityController {
 
     mutating func watchEncoder(_ measurement: StreamMeasurement) -> [QualityAction] {
         guard operatingPoint.videoQuality != nil else { return [] }
-        let isCorrected = monitor.measured(measurement, wanted: operatingPoint.videoBitrate)
+        let isCorrected = monitor.measured(
+            measurement, wanted: operatingPoint.videoBitrate, size: operatingPoint.frameSize)
+        sizing.scene(takes: monitor.bitsPerPixel)
         if monitor.skippedShare > tuning.toleratedSkipsOfSize, settings.resize == .seamless, settings.mayResize,
             operatingPoint.videoBitrate < settings.bitrateRange.start, let ladder = settings.frameSizes,
             let smaller = sizing.encoderSkips(

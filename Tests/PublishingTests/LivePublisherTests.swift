@@ -201,6 +201,29 @@ import WireSupport
         }
     }
 
+    @Test func aServerThatWasAwayForTenMinutesHasTheStreamAtOnce() throws {
+        try time.run {
+            let isReachable = Atomic(true)
+            let refusal = TransportError.connectFailed(Endpoint(host: "live.example", port: 1935), attempts: [])
+            let server = try ScriptedServer { _ in
+                isReachable.load(ordering: .relaxed) ? .accept() : .unreachable(refusal)
+            }
+            let stream = try LiveStream(on: server, reconnects: .endless)
+            #expect(becomesTrue { server[1].tags.count > 10 })
+            isReachable.store(false, ordering: .relaxed)
+            server.perform(.close, on: 1)
+            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(600))
+            let (start, next) = (MonotonicClock.now(), server.connectionCount + 1)
+            #expect(next > 1000)
+            isReachable.store(true, ordering: .relaxed)
+            #expect(becomesTrue { !server[next].tags.isEmpty })
+            #expect(MonotonicClock.now() - start <= .seconds(1))
+            // Of now, and not of ten minutes ago.
+            #expect((600_000...602_000).contains(server[next].tags[0].timestamp))
+            try stream.stop()
+        }
+    }
+
     @Test func aStopWhileItConnectsTakesNoTime() throws {
         try time.run {
             let server = try ScriptedServer { _ in .unanswered }

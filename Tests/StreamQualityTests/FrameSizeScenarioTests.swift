@@ -82,6 +82,18 @@ import Testing
         #expect(result.danglingFrames == 0)
     }
 
+    /// A still scene shows nothing of the link, so that the bit rate stays low: the frame is not to stay small with it.
+    @Test(arguments: [1, 2, 3] as [UInt64]) func aStillSceneIsShownWholeAtAnyBitRate(seed: UInt64) {
+        var simulation = Simulation.resizable(LinkScript([(0, 2_500), (10, 250), (40, 2_500)]))
+        simulation.seed = seed
+        simulation.flaws.isStillFrom = 40
+        let result = simulation.run(seconds: 90)
+        #expect((result.point(at: 39)?.frameSize?.width ?? 0) <= 640)
+        #expect(result.timeToSize(Self.full, after: 40) < 30)
+        #expect(result.resizes.count { $0 > 40 } <= 3)
+        #expect(result.danglingFrames == 0)
+    }
+
     @Test func aRefusedSizeIsAskedForOnce() {
         var controller = QualityController(
             settings: Simulation.resizable(.steady(1)).settings, now: .zero)

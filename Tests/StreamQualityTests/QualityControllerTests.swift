@@ -364,7 +364,7 @@ extension [QualityAction] {
                 now: MediaScript.time(time), buffer: SendBuffer(), encodedVideoBytes: Int(time * given * 125_000),
                 encodedFrames: Int(time * 30 * (1 - skipped)), skippedFrames: Int(time * 30 * skipped))
             measurement.appendedBytes = measurement.encodedVideoBytes
-            if monitor.measured(measurement, wanted: wanted) { corrections += 1 }
+            if monitor.measured(measurement, wanted: wanted, size: nil) { corrections += 1 }
         }
         return corrections
     }

@@ -17,6 +17,8 @@ struct SimulatedEncoder {
         var bias = 1.0
         /// What the scene needs at most; more is not given however much is allowed.
         var sceneBitsPerSecond = Double.infinity
+        /// From then on the scene is still: a pixel of a frame takes 0.004 bits, whatever it may have.
+        var isStillFrom = Double.infinity
         /// Sizes vary by this part from frame to frame.
         var noise = 0.25
         /// Frames left out, of each hundred.
@@ -77,7 +79,14 @@ struct SimulatedEncoder {
         wantsKeyframe = true
     }
 
-    private var skippedPercent: Int {
+    /// What the scene takes at most.
+    private func sceneBits(at time: Double) -> Double {
+        guard time >= flaws.isStillFrom, let size else { return flaws.sceneBitsPerSecond }
+        return 0.004 * Double(size.pixelCount) * Double(frameRate)
+    }
+
+    private func skippedPercent(at time: Double) -> Int {
+        guard time < flaws.isStillFrom else { return 0 }
         guard flaws.skipsLargeFrames, let size else { return flaws.skippedPercent }
         let bits = bitrate / Double(frameRate) / Double(size.pixelCount)
         return Int(min(max(1 - (bits - 0.012) / 0.065, 0.05), 0.95) * 100)
@@ -89,7 +98,7 @@ struct SimulatedEncoder {
     mutating func frame(at time: Double) -> EncodedPacket? {
         guard time + 1e-9 >= nextTime else { return nil }
         nextTime = max(nextTime, time - 1) + 1 / Double(frameRate)
-        if !wantsKeyframe, Int.random(in: 0..<100, using: &random) < skippedPercent {
+        if !wantsKeyframe, Int.random(in: 0..<100, using: &random) < skippedPercent(at: time) {
             skippedFrames += 1
             return nil
         }
@@ -107,7 +116,7 @@ struct SimulatedEncoder {
     }
 
     private mutating func size(isKeyframe: Bool, at time: Double) -> Double {
-        let wanted = min(rate(at: time), flaws.sceneBitsPerSecond)
+        let wanted = min(rate(at: time), sceneBits(at: time))
         let frames = Double(frameRate) * gopSeconds
         let unit = wanted * gopSeconds / (Self.keyframeWeight + frames - 1)
         let planned = unit * (isKeyframe ? Self.keyframeWeight : 1)
