@@ -201,7 +201,7 @@ import WireSupport
         }
     }
 
-    @Test func aServerThatWasAwayForTenMinutesHasTheStreamAtOnce() throws {
+    @Test func aServerThatWasAwayForMinutesHasTheStreamAtOnce() throws {
         try time.run {
             let isReachable = Atomic(true)
             let refusal = TransportError.connectFailed(Endpoint(host: "live.example", port: 1935), attempts: [])
@@ -212,14 +212,14 @@ import WireSupport
             #expect(becomesTrue { server[1].tags.count > 10 })
             isReachable.store(false, ordering: .relaxed)
             server.perform(.close, on: 1)
-            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(600))
+            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(120))
             let (start, next) = (MonotonicClock.now(), server.connectionCount + 1)
-            #expect(next > 1000)
+            #expect(next > 200)
             isReachable.store(true, ordering: .relaxed)
             #expect(becomesTrue { !server[next].tags.isEmpty })
             #expect(MonotonicClock.now() - start <= .seconds(1))
-            // Of now, and not of ten minutes ago.
-            #expect((600_000...602_000).contains(server[next].tags[0].timestamp))
+            // Of now, and not of two minutes ago.
+            #expect((120_000...122_000).contains(server[next].tags[0].timestamp))
             try stream.stop()
         }
     }
