@@ -17,6 +17,8 @@ CAMERA = "v4l2:/dev/video0,size=1280x720,format=NV12,fps=15"
 FULL = (1280, 720)
 # From the last frame of one size to the first of the next, ms: a frame's own time at 15 fps included.
 LONGEST_GAP = 150
+# Among the encoder's faults.
+CHANGES = 4
 
 
 def sizes_of(stream: Stream) -> list[tuple[int, int]]:
@@ -127,18 +129,12 @@ def test_a_bad_link_ends_nothing(encoder, nginx, capsys, happen):
     kernel_is_content(encoder)
 
 
-def change_of_size(board, publisher: Publisher, is_smaller: bool) -> None:
-    """By way of the network."""
-    before = len(publisher.events)
-    if is_smaller:
-        board.shape(rate="260kbit")
-    else:
-        board.unshape()
-
-    def is_there(event: dict) -> bool:
-        return (event["width"] < FULL[0]) == is_smaller and event in publisher.events[before:]
-
-    wait_for_change(publisher, is_there, 120)
+def wait_for_size(publisher: Publisher, is_smaller: bool) -> None:
+    """By a status, in hardware. A stall that led to software takes a minute until then, and software takes so little for the
+    camera's pattern that the network does not matter to it."""
+    publisher.wait_status(
+        lambda status: status["encoder"].startswith("v4l2") and (status["width"] < FULL[0]) == is_smaller, 200
+    )
 
 
 @pytest.mark.slow
@@ -155,23 +151,26 @@ def test_the_size_changes_among_the_encoders_faults(encoder, nginx, capsys):
     leases, use = Leases(encoder), ResourceUse(encoder, publisher.process.pid)
     due: list[Fault] = troubles(rng, 15)
     rng.shuffle(due)
-    for number, fault in enumerate(due[:6]):
+    for number, fault in enumerate(due[:CHANGES]):
+        is_smaller = number % 2 == 0
         set_faults(encoder, **fault.parameters)
         time.sleep(rng.uniform(0, 3))
-        change_of_size(encoder, publisher, is_smaller=number % 2 == 0)
-        time.sleep(rng.uniform(0, 3))
+        if is_smaller:
+            encoder.shape(rate="260kbit")
+        else:
+            encoder.unshape()
+        time.sleep(rng.uniform(2, 8))
         clear_faults(encoder)
+        wait_for_size(publisher, is_smaller)
         publisher.wait_frames(publisher.frames + 30)
         use.measure()
-    publisher.wait_status(lambda status: status["encoder"].startswith("v4l2"), 100)
-    publisher.wait_frames(publisher.frames + 30)
     leases.assert_return()
     leases.assert_held()
     stream = publisher.stop()
     sizes = sizes_of(stream)
     with capsys.disabled():
-        print(f"\n  {[fault.name for fault in due[:6]]}\n  sizes {sizes}, codes {sorted(set(stream.codes))}\n  {use}\n  {leases}")
-    assert sizes[0] == sizes[-1] == FULL and sum(size != FULL for size in sizes) >= 3
+        print(f"\n  {[fault.name for fault in due[:CHANGES]]}\n  sizes {sizes}, codes {sorted(set(stream.codes))}\n  {use}\n  {leases}")
+    assert sizes[0] == sizes[-1] == FULL and sum(size != FULL for size in sizes) >= CHANGES // 2
     assert "reconnecting" not in [event["state"] for event in stream.of("stateChanged")]
     assert all(code >= 0 for code in stream.codes) and 1102 not in stream.codes
     assert use.is_flat, str(use)
