@@ -146,6 +146,10 @@ let package = Package(
                 "LinuxIO", "Media", "MediaTestSupport",
             ]),
         .target(
+            name: "PipelineSupport",
+            dependencies: ["MediaPipeline", "StreamLogic", "DevicePorts", "LinuxIO", "Media", "MediaTestSupport"],
+            path: "Tests/PipelineSupport"),
+        .target(
             name: "WireSupport",
             dependencies: ["StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"],
             path: "Tests/WireSupport"),
@@ -154,7 +158,7 @@ let package = Package(
             dependencies: [
                 "Publishing", "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport",
                 "SoftwareEncoding", "SyntheticSources", "DevicePorts", "LinuxIO", "Media", "MediaTestSupport",
-                "WireSupport",
+                "PipelineSupport", "WireSupport",
             ]),
         .testTarget(
             name: "ReceivingTests",
@@ -166,7 +170,7 @@ let package = Package(
             name: "MediaPipelineTests",
             dependencies: [
                 "MediaPipeline", "StreamLogic", "StreamQuality", "SoftwareEncoding", "SyntheticSources", "DevicePorts",
-                "LinuxIO", "Media", "MediaTestSupport",
+                "LinuxIO", "Media", "MediaTestSupport", "PipelineSupport",
             ]),
     ],
     swiftLanguageModes: [.v6],

@@ -2,6 +2,7 @@ import DevicePorts
 import LinuxIO
 import Media
 import MediaTestSupport
+import PipelineSupport
 import SoftwareEncoding
 import StreamLogic
 import StreamQuality
@@ -121,11 +122,20 @@ private let configuration = VideoEncoderConfiguration(
 
     // MARK: Whole tracks
 
+    private var hardwareChoice: FakeEncoderChoice {
+        FakeEncoderChoice(mayUseSoftware: false) { [openings] configuration, needs in
+            try FallbackEncoder(
+                path: unusedNode(), configuration: configuration, layouts: needs.layouts, memoryKind: needs.memoryKind,
+                inUse: needs.inUse, output: needs.output, reports: needs.reports, opening: .now,
+                openHardware: try openings.opening())
+        }
+    }
+
     /// - Returns: the tracks, and the settings as they became.
     private func tracks(_ script: FakeCamera.Script, rotation: FrameRotation = FrameRotation()) throws -> MediaTracks {
         var settings = MediaSettings(
-            video: CameraChoice(script: script), audio: AudioSourceDescription.none, quality: .medium1,
-            audioQuality: .standard, dimension: try VideoDimension(size), encoder: HardwareChoice(openings: openings))
+            video: FakeCameraChoice { _ in script }, audio: AudioSourceDescription.none, quality: .medium1,
+            audioQuality: .standard, dimension: try VideoDimension(size), encoder: hardwareChoice)
         settings.rotation = rotation
         let quality = QualitySettings(videoQuality: .medium1, audioQuality: nil)
         let point = QualityController(settings: quality, now: .zero).operatingPoint
@@ -232,46 +242,5 @@ private final class Openings: Sendable {
             content.withLock { $0.append(Opening(layout: layout, kind: kind)) }
             return ScriptedEncoder(script)
         }
-    }
-}
-
-private struct CameraChoice: VideoSourceChoice {
-    let script: FakeCamera.Script
-    let isNone = false
-    let isCamera = true
-    let readsStandardInput = false
-    let frameRate: FrameRate? = nil
-
-    func open(
-        size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate, stop: EventFD,
-        notify: @escaping @Sendable (SourceEvent) -> Void
-    ) throws -> (any VideoSource)? {
-        try ResilientCamera(stop: stop, notify: notify) { [script] in try FakeCamera(script) }
-    }
-}
-
-private struct HardwareChoice: VideoEncoderChoice, VideoEncoderFactory {
-    let openings: Openings
-    let mayUseSoftware = false
-    var needs: EncoderNeeds?
-
-    init(openings: Openings) { self.openings = openings }
-
-    func factory(for needs: EncoderNeeds) -> any VideoEncoderFactory {
-        var factory = self
-        factory.needs = needs
-        return factory
-    }
-
-    func make(
-        _ configuration: VideoEncoderConfiguration, mayShrink: Bool, log: (String) -> Void
-    ) throws -> any VideoEncoder { try makeWhileLive(configuration) }
-
-    func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
-        guard let needs else { throw StreamFailure(.videoEncodingFailed, "nobody asked for it") }
-        return try FallbackEncoder(
-            path: unusedNode(), configuration: configuration, layouts: needs.layouts, memoryKind: needs.memoryKind,
-            inUse: needs.inUse, output: needs.output, reports: needs.reports, opening: .now,
-            openHardware: try openings.opening())
     }
 }

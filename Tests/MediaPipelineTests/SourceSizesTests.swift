@@ -2,6 +2,7 @@ import DevicePorts
 import LinuxIO
 import Media
 import MediaTestSupport
+import PipelineSupport
 import SoftwareEncoding
 import StreamLogic
 import StreamQuality
@@ -45,9 +46,12 @@ import Testing
         dimension: FrameSize = large, asked: AskedSizes = AskedSizes()
     ) throws -> MediaTracks {
         var settings = MediaSettings(
-            video: TwoSizesChoice(script: script, asked: asked), audio: AudioSourceDescription.none, quality: .medium1,
+            video: FakeCameraChoice { [script] wish in
+                asked.sizes.withLock { $0.append(wish.secondSize) }
+                return script
+            }, audio: AudioSourceDescription.none, quality: .medium1,
             audioQuality: .standard, dimension: try VideoDimension(dimension),
-            encoder: encoder ?? ScriptedHardwareChoice(hardware))
+            encoder: encoder ?? scriptedChoice(hardware))
         settings.rotation = rotation
         settings.mayResize = mayResize
         let quality = QualitySettings(videoQuality: .medium1, audioQuality: nil)
@@ -166,7 +170,7 @@ import Testing
                 scaled.send(layout)
                 return try ScriptedScaler(scaler, from: layout, to: size)
             }
-            let (tracks, frames) = (try tracks(ScriptedHardwareChoice(hardware, device)), Frames())
+            let (tracks, frames) = (try tracks(scriptedChoice(hardware, device)), Frames())
             tracks.start(until: nil)
             try waitForInputs(frames, Self.large)
             try resize(tracks, to: Self.smallest)
@@ -271,7 +275,10 @@ import Testing
 
     @Test func softwareHasLessToDoForTheSmallerFrames() throws {
         try time.run {
-            let (tracks, frames) = (try tracks(PlainSoftwareChoice()), Frames())
+            let software = FakeEncoderChoice(mayUseSoftware: true) { configuration, needs in
+                try SoftwareVideoEncoder(configuration, needs) { try OpenH264Encoder(configuration: $0) }
+            }
+            let (tracks, frames) = (try tracks(software), Frames())
             tracks.start(until: nil)
             try wait(frames) { counters.snapshot.encodedFrames > 10 }
             // NV12 is converted.
@@ -371,69 +378,15 @@ private final class Hardware: Sendable {
     }
 }
 
-private struct TwoSizesChoice: VideoSourceChoice {
-    let script: FakeCamera.Script
-    let asked: AskedSizes
-    let isNone = false
-    let isCamera = true
-    let readsStandardInput = false
-    let frameRate: FrameRate? = nil
-
-    func open(
-        size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate, stop: EventFD,
-        notify: @escaping @Sendable (SourceEvent) -> Void
-    ) throws -> (any VideoSource)? {
-        asked.sizes.withLock { $0.append(secondSize) }
-        return try ResilientCamera(stop: stop, notify: notify) { [script] in try FakeCamera(script) }
-    }
-}
-
 private final class AskedSizes: Sendable {
     let sizes = Mutex<[FrameSize?]>([])
 }
 
-private struct ScriptedHardwareChoice: VideoEncoderChoice, VideoEncoderFactory {
-    let hardware: Hardware
-    let device: ScalingDevice?
-    let mayUseSoftware = false
-    var needs: EncoderNeeds?
-
-    init(_ hardware: Hardware, _ device: ScalingDevice? = nil) {
-        self.hardware = hardware
-        self.device = device
-    }
-
-    func factory(for needs: EncoderNeeds) -> any VideoEncoderFactory {
-        var factory = self
-        factory.needs = needs
-        return factory
-    }
-
-    func make(
-        _ configuration: VideoEncoderConfiguration, mayShrink: Bool, log: (String) -> Void
-    ) throws -> any VideoEncoder { try makeWhileLive(configuration) }
-
-    func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
-        guard let needs else { throw StreamFailure(.videoEncodingFailed, "nobody asked for it") }
-        return try FallbackEncoder(
+private func scriptedChoice(_ hardware: Hardware, _ device: ScalingDevice? = nil) -> FakeEncoderChoice {
+    FakeEncoderChoice(mayUseSoftware: false) { configuration, needs in
+        try FallbackEncoder(
             path: hardware.node, configuration: configuration, layouts: needs.layouts, memoryKind: needs.memoryKind,
             scalingDevice: device, inUse: needs.inUse, output: needs.output, reports: needs.reports, opening: .now
-        ) { [hardware] configuration, layout, _, _ in try hardware.open(configuration, layout) }
-    }
-}
-
-private struct PlainSoftwareChoice: VideoEncoderChoice, VideoEncoderFactory {
-    let mayUseSoftware = true
-    var needs: EncoderNeeds?
-
-    func factory(for needs: EncoderNeeds) -> any VideoEncoderFactory { PlainSoftwareChoice(needs: needs) }
-
-    func make(
-        _ configuration: VideoEncoderConfiguration, mayShrink: Bool, log: (String) -> Void
-    ) throws -> any VideoEncoder { try makeWhileLive(configuration) }
-
-    func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
-        guard let needs else { throw StreamFailure(.videoEncodingFailed, "nobody asked for it") }
-        return try SoftwareVideoEncoder(configuration, needs) { try OpenH264Encoder(configuration: $0) }
+        ) { configuration, layout, _, _ in try hardware.open(configuration, layout) }
     }
 }

@@ -3,6 +3,7 @@ import LinuxIO
 import Media
 import MediaPipeline
 import MediaTestSupport
+import PipelineSupport
 import StreamLogic
 import StreamQuality
 import SyntheticSources
@@ -62,8 +63,8 @@ import WireSupport
 
     private static func settings(_ pace: PublishSettings.Pace) throws -> PublishSettings {
         let media = MediaSettings(
-            video: FakeCameraChoice(), audio: AudioSourceDescription.none, quality: .medium1,
-            audioQuality: .standard, dimension: .standard, encoder: SoftwareChoice())
+            video: FakeCameraChoice.asAsked, audio: AudioSourceDescription.none, quality: .medium1,
+            audioQuality: .standard, dimension: .standard, encoder: FakeEncoderChoice.software)
         var settings = PublishSettings(
             destination: PublishDestination(url: testURL), media: media,
             quality: QualitySettings(videoQuality: .medium1, audioQuality: nil))

@@ -2,6 +2,7 @@ import LinuxIO
 import Media
 import MediaPipeline
 import MediaTestSupport
+import PipelineSupport
 import StreamLogic
 import StreamQuality
 import Synchronization
@@ -313,8 +314,9 @@ private final class LiveStream {
 
     private static func settings(_ reconnects: ReconnectPolicy.Limit, _ duration: Duration?) throws -> PublishSettings {
         let media = MediaSettings(
-            video: FakeCameraChoice(), audio: AudioSourceDescription.tone, quality: .medium1, audioQuality: .standard,
-            dimension: try VideoDimension(FrameSize(width: 64, height: 48)), encoder: SoftwareChoice(),
+            video: FakeCameraChoice.asAsked, audio: AudioSourceDescription.tone, quality: .medium1,
+            audioQuality: .standard,
+            dimension: try VideoDimension(FrameSize(width: 64, height: 48)), encoder: FakeEncoderChoice.software,
             duration: duration)
         return PublishSettings(
             destination: PublishDestination(url: testURL), media: media,

@@ -4,6 +4,7 @@ import LinuxIO
 import Media
 import MediaPipeline
 import MediaTestSupport
+import PipelineSupport
 import RTMP
 import SoftwareEncoding
 import StreamLogic
@@ -101,42 +102,17 @@ final class ScriptedLinkWatch: LinkWatch {
     func link(holding address: SocketAddress) -> String? { links.content.withLock { $0.hasAddress ? "eth0" : nil } }
 }
 
-/// A fake camera where a stream wants frames from.
-struct FakeCameraChoice: VideoSourceChoice {
-    let isNone = false
-    let isCamera = true
-    let readsStandardInput = false
-    let frameRate: FrameRate? = nil
-
-    func open(
-        size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate, stop: EventFD,
-        notify: @escaping @Sendable (SourceEvent) -> Void
-    ) throws -> (any VideoSource)? {
-        let script = FakeCamera.Script(
-            layout: FrameLayout(packed: .i420, size: size), frameRate: frameRate, stop: stop)
-        return try ResilientCamera(stop: stop, notify: notify) { try FakeCamera(script) }
+extension FakeCameraChoice {
+    /// Frames as they are asked for.
+    static let asAsked = FakeCameraChoice { wish in
+        FakeCamera.Script(
+            layout: FrameLayout(packed: .i420, size: wish.size), frameRate: wish.frameRate, stop: wish.stop)
     }
 }
 
-/// OpenH264, whatever the machine has.
-struct SoftwareChoice: VideoEncoderChoice, VideoEncoderFactory {
-    let mayUseSoftware = true
-    private var needs: EncoderNeeds?
-
-    init() {}
-
-    func factory(for needs: EncoderNeeds) -> any VideoEncoderFactory {
-        var factory = self
-        factory.needs = needs
-        return factory
-    }
-
-    func make(
-        _ configuration: VideoEncoderConfiguration, mayShrink: Bool, log: (String) -> Void
-    ) throws -> any VideoEncoder { try makeWhileLive(configuration) }
-
-    func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
-        guard let needs else { throw StreamFailure(.videoEncodingFailed, "nobody asked for it") }
-        return try SoftwareVideoEncoder(configuration, needs) { try OpenH264Encoder(configuration: $0) }
+extension FakeEncoderChoice {
+    /// OpenH264, whatever the machine has.
+    static let software = FakeEncoderChoice(mayUseSoftware: true) { configuration, needs in
+        try SoftwareVideoEncoder(configuration, needs) { try OpenH264Encoder(configuration: $0) }
     }
 }

@@ -1,0 +1,63 @@
+import DevicePorts
+import LinuxIO
+import Media
+import MediaPipeline
+import MediaTestSupport
+import StreamLogic
+
+/// A fake camera where a stream wants frames from.
+public struct FakeCameraChoice: VideoSourceChoice {
+    /// What the camera is asked for.
+    public struct Wish: Sendable {
+        public let size: FrameSize
+        public let secondSize: FrameSize?
+        public let frameRate: FrameRate
+        public let stop: EventFD
+    }
+
+    public let isNone = false
+    public let isCamera = true
+    public let readsStandardInput = false
+    public let frameRate: FrameRate? = nil
+    private let script: @Sendable (Wish) -> FakeCamera.Script
+
+    /// - Parameter script: of the camera for a wish.
+    public init(script: @escaping @Sendable (Wish) -> FakeCamera.Script) { self.script = script }
+
+    public func open(
+        size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate, stop: EventFD,
+        notify: @escaping @Sendable (SourceEvent) -> Void
+    ) throws -> (any VideoSource)? {
+        let script = script(Wish(size: size, secondSize: secondSize, frameRate: frameRate, stop: stop))
+        return try ResilientCamera(stop: stop, notify: notify) { try FakeCamera(script) }
+    }
+}
+
+/// The encoder that a test opens, where a stream wants one.
+public struct FakeEncoderChoice: VideoEncoderChoice, VideoEncoderFactory {
+    public typealias Opening = @Sendable (VideoEncoderConfiguration, EncoderNeeds) throws -> any VideoEncoder
+
+    public let mayUseSoftware: Bool
+    private let open: Opening
+    private var needs: EncoderNeeds?
+
+    public init(mayUseSoftware: Bool, open: @escaping Opening) {
+        self.mayUseSoftware = mayUseSoftware
+        self.open = open
+    }
+
+    public func factory(for needs: EncoderNeeds) -> any VideoEncoderFactory {
+        var factory = self
+        factory.needs = needs
+        return factory
+    }
+
+    public func make(
+        _ configuration: VideoEncoderConfiguration, mayShrink: Bool, log: (String) -> Void
+    ) throws -> any VideoEncoder { try makeWhileLive(configuration) }
+
+    public func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
+        guard let needs else { throw StreamFailure(.videoEncodingFailed, "nobody asked for it") }
+        return try open(configuration, needs)
+    }
+}
