@@ -43,6 +43,10 @@ extension LivePublisher {
 
     private func change(to wanted: LiveConfiguration, replacesEncoder: Bool, restarts: Bool) {
         let isMuted = wanted.isMuted == configuration.isMuted ? nil : wanted.isMuted
+        let resize = wanted.settings.resize
+        if resize != configuration.settings.resize, let warning = settings.destination.warning(of: resize) {
+            reporter.note("warning: \(warning)")
+        }
         configuration = wanted
         configuration.settings.frameSizes = FrameSizeLadder(
             full: wanted.dimension.size, smallest: settings.media.smallestSize)

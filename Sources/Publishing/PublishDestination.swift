@@ -76,25 +76,24 @@ public final class PublishDestination {
         return media
     }
 
-    /// How the frame size may change.
-    /// - Parameters:
-    ///   - asked: `nil` for what the service takes.
-    ///   - warnings: gets what the service may make of the one that was asked for.
-    public func resizePolicy(asked: ResizePolicy?, warnings: inout [String]) -> ResizePolicy {
-        let (name, resizing) = (platform.name, platform.resizing)
-        switch (asked, resizing) {
-        case (.seamless, .never), (.seamless, .byRestart):
-            warnings.append("\(name) may not follow a frame size that changes within the stream (docs/services.md)")
-        case (.restart, .never):
-            warnings.append(
-                "\(name) may take a stream that starts again for another one, and end the broadcast (docs/services.md)")
-        default: break
-        }
-        if let asked { return asked }
-        return switch resizing {
+    /// How the frame size changes where nobody asks for anything: as the service takes it.
+    public var usualResizePolicy: ResizePolicy {
+        switch platform.resizing {
         case .never: .never
         case .byRestart: .restart
         case .seamless: .seamless
+        }
+    }
+
+    /// What the service may make of frames whose size changes like that; `nil` where it takes them.
+    public func warning(of policy: ResizePolicy) -> String? {
+        let (name, resizing) = (platform.name, platform.resizing)
+        return switch (policy, resizing) {
+        case (.seamless, .never), (.seamless, .byRestart):
+            "\(name) may not follow a frame size that changes within the stream (docs/services.md)"
+        case (.restart, .never):
+            "\(name) may take a stream that starts again for another one, and end the broadcast (docs/services.md)"
+        case (.never, _), (.restart, _), (.seamless, .seamless): nil
         }
     }
 

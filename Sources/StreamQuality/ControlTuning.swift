@@ -131,6 +131,8 @@ public struct ControlTuning: Hashable, Sendable {
     public var waitBeforeFall = Duration.seconds(5)
     /// Doubled after each return that did not hold for `switchProvingTime`.
     public var waitBeforeRise = Duration.seconds(10)
+    /// The same on a link whose limit is not known, as after a blackout.
+    public var waitBeforeFreeRise = Duration.milliseconds(1_500)
     public var longestWaitBeforeRise = Duration.seconds(160)
     public var switchProvingTime = Duration.seconds(60)
 

@@ -157,9 +157,8 @@ extension QualityController {
     private mutating func resized(
         to point: OperatingPoint, _ reason: QualityChangeReason, now: MediaTimestamp
     ) -> [QualityAction] {
-        let actions = move(to: point, reason, now: now)
-        guard settings.resize == .restart, !actions.isEmpty else { return actions }
-        return [.restartStream(operatingPoint)] + actions.filter { if case .reportChange = $0 { true } else { false } }
+        guard settings.resize == .restart, point != operatingPoint else { return move(to: point, reason, now: now) }
+        return restart(at: takingTierAlong(point, now: now), reason, now: now)
     }
 
     /// - Parameters:

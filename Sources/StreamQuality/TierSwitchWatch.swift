@@ -18,10 +18,12 @@ struct TierSwitchWatch: Sendable {
     /// - Parameters:
     ///   - tier: where the stream is.
     ///   - wanted: where its bit rate belongs.
+    ///   - isLimited: the link's limit is known; what comes near to it may be too much after all.
     ///   - canSwitch: whether the moment is right; the need is watched in any case.
     /// - Returns: whether to switch now.
     mutating func isDue(
-        tier: VideoQuality.ProfileTier, wanted: VideoQuality.ProfileTier, canSwitch: Bool = true, now: MediaTimestamp
+        tier: VideoQuality.ProfileTier, wanted: VideoQuality.ProfileTier, isLimited: Bool, canSwitch: Bool = true,
+        now: MediaTimestamp
     ) -> Bool {
         guard wanted != tier else {
             neededSince = nil
@@ -29,15 +31,18 @@ struct TierSwitchWatch: Sendable {
         }
         let since = neededSince ?? now
         neededSince = since
-        guard canSwitch, now - since >= (wanted == .high ? waitBeforeRise : tuning.waitBeforeFall) else { return false }
+        let rise = isLimited ? waitBeforeRise : tuning.waitBeforeFreeRise
+        return canSwitch && now - since >= (wanted == .high ? rise : tuning.waitBeforeFall)
+    }
+
+    mutating func switched(to tier: VideoQuality.ProfileTier, now: MediaTimestamp) {
         neededSince = nil
-        if wanted == .high {
+        if tier == .high {
             roseAt = now
         } else if let roseAt {
             let held = now - roseAt >= tuning.switchProvingTime
             waitBeforeRise = held ? tuning.waitBeforeRise : min(waitBeforeRise * 2, tuning.longestWaitBeforeRise)
         }
-        return true
     }
 
     /// A new connection: what was needed on the old one says nothing.
@@ -47,9 +52,7 @@ struct TierSwitchWatch: Sendable {
 extension QualityController {
     /// Switches to the other tier when the settings allow it and the link has long asked for it.
     mutating func switchTier(now: MediaTimestamp) -> [QualityAction] {
-        guard settings.tierSwitch == .restartStream, settings.videoQuality?.tier == .high,
-            let tier = operatingPoint.videoQuality?.tier
-        else { return [] }
+        guard let tier = operatingPoint.videoQuality?.tier, let wanted = wantedTier else { return [] }
         let isSteady: Bool
         switch state {
         // What a probe tries is not yet what the link carries.
@@ -57,26 +60,48 @@ extension QualityController {
         case .steady: isSteady = true
         case .draining, .stalled: isSteady = false
         }
-        // A link that was never full has not asked for less; the rate is only on its way up.
-        let isLimited = link.capacity != nil
-        let wanted: VideoQuality.ProfileTier =
-            switch tier {
-            case .high:
-                isLimited && operatingPoint.videoBitrate < VideoQuality.medium3.bitrate ? .lowAndMedium : .high
-            case .lowAndMedium: operatingPoint.videoBitrate >= VideoQuality.medium3.bitrate ? .high : .lowAndMedium
-            }
-        guard tierWatch.isDue(tier: tier, wanted: wanted, canSwitch: isSteady, now: now) else { return [] }
-        var point = operatingPoint
-        if wanted == .high { point.videoBitrate = VideoQuality.high1.bitrate }
-        point = QualityLadder.fitted(point, to: settings, tier: wanted)
+        let isDue = tierWatch.isDue(
+            tier: tier, wanted: wanted, isLimited: link.capacity != nil, canSwitch: isSteady, now: now)
+        guard isDue else { return [] }
+        var point = inTier(wanted, operatingPoint, now: now)
         // What needs a restart anyway comes with this one.
         if settings.mayResize, let ladder = settings.frameSizes {
             point.frameSize = sizing.shrunk(
                 Self.sized(point, settings), in: ladder, start: settings.bitrateRange.start)
         }
-        let report = move(to: point, .tierSwitched, now: now).filter {
-            if case .reportChange = $0 { true } else { false }
-        }
-        return [.restartStream(operatingPoint)] + report
+        return restart(at: point, .tierSwitched, now: now)
+    }
+
+    /// The tier in which the present bit rate belongs; `nil` where the stream may not leave its own.
+    private var wantedTier: VideoQuality.ProfileTier? {
+        guard settings.tierSwitch == .restartStream, settings.videoQuality?.tier == .high,
+            let tier = operatingPoint.videoQuality?.tier
+        else { return nil }
+        let belongsHigh = operatingPoint.videoBitrate >= VideoQuality.medium3.bitrate
+        // A link that was never full has not asked for less; the rate is only on its way up.
+        let isKept = tier == .high && link.capacity == nil
+        return belongsHigh || isKept ? .high : .lowAndMedium
+    }
+
+    /// A restart for the size's sake takes the switch along that would be the next.
+    mutating func takingTierAlong(_ point: OperatingPoint, now: MediaTimestamp) -> OperatingPoint {
+        guard let wantedTier, wantedTier != point.videoQuality?.tier else { return point }
+        return inTier(wantedTier, point, now: now)
+    }
+
+    private mutating func inTier(
+        _ tier: VideoQuality.ProfileTier, _ point: OperatingPoint, now: MediaTimestamp
+    ) -> OperatingPoint {
+        tierWatch.switched(to: tier, now: now)
+        var point = point
+        if tier == .high { point.videoBitrate = max(point.videoBitrate, VideoQuality.high1.bitrate) }
+        return QualityLadder.fitted(point, to: settings, tier: tier)
+    }
+
+    mutating func restart(
+        at point: OperatingPoint, _ reason: QualityChangeReason, now: MediaTimestamp
+    ) -> [QualityAction] {
+        let reports = move(to: point, reason, now: now).filter { if case .reportChange = $0 { true } else { false } }
+        return [.restartStream(operatingPoint)] + reports
     }
 }

@@ -55,6 +55,18 @@ import WireSupport
         }
     }
 
+    @Test func aPolicyThatTheServiceMayNotTakeIsWarnedOfWhileLive() throws {
+        try time.run {
+            let server = try ScriptedServer()
+            let twitch = RTMPURL(scheme: .rtmp, host: "live.twitch.tv", application: "app", streamName: "key")
+            let stream = try LiveStream(on: server, url: twitch)
+            #expect(becomesTrue { server[1].tags.count > 10 })
+            stream.commands.send(.apply([.resize(.seamless)]))
+            #expect(becomesTrue { stream.recorder.notes.count { $0.hasPrefix("warning: Twitch may not follow") } == 1 })
+            try stream.stop()
+        }
+    }
+
     /// Another profile: players could not follow within the stream.
     @Test func aChangeThatPlayersCannotFollowEndsTheStreamAndStartsItAgain() throws {
         try time.run {
@@ -287,8 +299,8 @@ private final class LiveStream {
     private var hasEnded = false
 
     init(
-        on server: ScriptedServer, reconnects: ReconnectPolicy.Limit = .attempts(3), duration: Duration? = nil,
-        isWatched: Bool = false, links: ScriptedLinks? = nil
+        on server: ScriptedServer, url: RTMPURL = testURL, reconnects: ReconnectPolicy.Limit = .attempts(3),
+        duration: Duration? = nil, isWatched: Bool = false, links: ScriptedLinks? = nil
     ) throws {
         let (commands, ends) = (try Mailbox<PublisherCommand>(), try Mailbox<(any Error)?>())
         (self.commands, self.ends) = (commands, ends)
@@ -297,7 +309,7 @@ private final class LiveStream {
             try NamedThread("stream") {
                 do {
                     let publisher = try LivePublisher(
-                        settings: LiveStream.settings(reconnects, duration), commands: commands, network: network,
+                        settings: LiveStream.settings(url, reconnects, duration), commands: commands, network: network,
                         isWatched: isWatched, reporter: sink)
                     try publisher.run()
                     ends.send(nil)
@@ -312,14 +324,16 @@ private final class LiveStream {
         thread.join()
     }
 
-    private static func settings(_ reconnects: ReconnectPolicy.Limit, _ duration: Duration?) throws -> PublishSettings {
+    private static func settings(
+        _ url: RTMPURL, _ reconnects: ReconnectPolicy.Limit, _ duration: Duration?
+    ) throws -> PublishSettings {
         let media = MediaSettings(
             video: FakeCameraChoice.asAsked, audio: AudioSourceDescription.tone, quality: .medium1,
             audioQuality: .standard,
             dimension: try VideoDimension(FrameSize(width: 64, height: 48)), encoder: FakeEncoderChoice.software,
             duration: duration)
         return PublishSettings(
-            destination: PublishDestination(url: testURL), media: media,
+            destination: PublishDestination(url: url), media: media,
             quality: QualitySettings(videoQuality: .medium1, audioQuality: .standard), statusInterval: .seconds(1),
             reconnectLimit: reconnects)
     }

@@ -5,31 +5,25 @@ import Testing
 @testable import Publishing
 
 @Suite struct PublishDestinationTests {
-    private func policy(_ asked: ResizePolicy?, host: String) -> (ResizePolicy, warnings: [String]) {
-        let url = RTMPURL(scheme: .rtmps, host: host, application: "live", streamName: "key")
-        var warnings: [String] = []
-        return (PublishDestination(url: url).resizePolicy(asked: asked, warnings: &warnings), warnings)
+    private func destination(_ host: String) -> PublishDestination {
+        PublishDestination(url: RTMPURL(scheme: .rtmps, host: host, application: "live", streamName: "key"))
     }
 
     @Test(arguments: [
         ("a.rtmp.youtube.com", ResizePolicy.restart), ("live.twitch.tv", .never),
         ("live-api-s.facebook.com", .never), ("live.example", .seamless),
     ]) func theServiceSaysHowTheFrameSizeMayChange(host: String, fitting: ResizePolicy) {
-        #expect(policy(nil, host: host).0 == fitting)
-        #expect(policy(nil, host: host).warnings.isEmpty)
+        let destination = destination(host)
+        #expect(destination.usualResizePolicy == fitting)
+        #expect(destination.warning(of: fitting) == nil)
+        #expect(destination.warning(of: .never) == nil)
     }
 
     /// Who asks gets it, and learns what it may do.
     @Test func whatTheServiceMayNotTakeIsWarnedOf() {
-        for policy in ResizePolicy.allCases {
-            #expect(self.policy(policy, host: "a.rtmp.youtube.com").0 == policy)
-            #expect(self.policy(policy, host: "live.example").warnings.isEmpty)
-        }
-        #expect(policy(.never, host: "live.twitch.tv").warnings.isEmpty)
-        #expect(policy(.restart, host: "a.rtmp.youtube.com").warnings.isEmpty)
-        #expect(
-            policy(.seamless, host: "a.rtmp.youtube.com").warnings.first?.hasPrefix("YouTube may not follow") == true)
-        #expect(policy(.seamless, host: "live.twitch.tv").warnings.first?.hasPrefix("Twitch may not follow") == true)
-        #expect(policy(.restart, host: "live.twitch.tv").warnings.first?.contains("end the broadcast") == true)
+        let (youTube, twitch) = (destination("a.rtmp.youtube.com"), destination("live.twitch.tv"))
+        #expect(youTube.warning(of: .seamless)?.hasPrefix("YouTube may not follow") == true)
+        #expect(twitch.warning(of: .seamless)?.hasPrefix("Twitch may not follow") == true)
+        #expect(twitch.warning(of: .restart)?.contains("end the broadcast") == true)
     }
 }

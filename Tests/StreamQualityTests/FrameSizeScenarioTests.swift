@@ -45,6 +45,20 @@ import Testing
         #expect(result.point(at: 50)?.videoQuality?.tier == .lowAndMedium)
     }
 
+    /// Either restart takes along what the other would need.
+    @Test func sizeAndTierShareTheirRestarts() {
+        var simulation = Simulation.resizable(FailingUplinkTests.script, policy: .restart)
+        simulation.settings.tierSwitch = .restartStream
+        let result = simulation.run(seconds: 110)
+        let times = result.restarts.map(\.time)
+        #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 > 4 }, "\(times)")
+        #expect(times.count <= 5, "\(times)")
+        #expect(result.timeToSize(Self.full, after: 63) <= 12)
+        #expect(result.timeToBitrate(VideoQuality.high3.bitrate, after: 63) < 15)
+        #expect(result.point(at: 105)?.videoQuality?.tier == .high)
+        #expect(result.danglingFrames == 0)
+    }
+
     @Test(arguments: [250.0, 300, 400, 500, 650, 800, 1_000, 1_200, 1_500, 2_000], [1, 2] as [UInt64])
     func aSteadyLinkChangesTheSizeOnceAMinuteAtMost(kilobits: Double, seed: UInt64) {
         var simulation = Simulation.resizable(.steady(kilobits))

@@ -412,15 +412,25 @@ extension [QualityAction] {
     /// Asks each second; gives the second at which to switch.
     private func firstDue(
         _ watch: inout TierSwitchWatch, from start: Int, tier: VideoQuality.ProfileTier,
-        wanted: VideoQuality.ProfileTier
+        wanted: VideoQuality.ProfileTier, isLimited: Bool = true
     ) -> Int? {
-        (start...start + 400).first { watch.isDue(tier: tier, wanted: wanted, now: MediaScript.time(Double($0))) }
+        (start...start + 400).first { second in
+            let now = MediaScript.time(Double(second))
+            let isDue = watch.isDue(tier: tier, wanted: wanted, isLimited: isLimited, now: now)
+            if isDue { watch.switched(to: wanted, now: now) }
+            return isDue
+        }
     }
 
     @Test func theNeedMustLast() {
         var watch = TierSwitchWatch()
         #expect(firstDue(&watch, from: 0, tier: .high, wanted: .lowAndMedium) == 5)
         #expect(firstDue(&watch, from: 10, tier: .lowAndMedium, wanted: .high) == 20)
+    }
+
+    @Test func aLinkWhoseLimitIsNotKnownGetsTheHighTierBackSoon() {
+        var watch = TierSwitchWatch()
+        #expect(firstDue(&watch, from: 10, tier: .lowAndMedium, wanted: .high, isLimited: false) == 12)
     }
 
     @Test func aReturnThatDidNotHoldMakesTheNextOneWaitTwiceAsLong() {

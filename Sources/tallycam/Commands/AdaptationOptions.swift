@@ -61,7 +61,8 @@ enum AdaptationOptions {
         settings.sourceFrameRate = media.video.frameRate
         do throws(QualityError) {
             let resize = try arguments["resize"].map { text throws(QualityError) in try ResizePolicy(named: text) }
-            settings.resize = destination.resizePolicy(asked: resize, warnings: &warnings)
+            settings.resize = resize ?? destination.usualResizePolicy
+            if let warning = resize.flatMap(destination.warning) { warnings.append(warning) }
             if let policy = arguments["adapt"] { settings.policy = try AdaptationPolicy(named: policy) }
             if let range = arguments["bitrate"] { settings.setBitrate(try BitrateChoice(parsing: range)) }
         } catch {

@@ -44,8 +44,9 @@ extension PublishSettings {
         var quality = QualitySettings(
             videoQuality: highest, audioQuality: media.audio.isNone ? nil : media.audioQuality,
             bitrateRange: BitrateRange(minimum: lowest.bitrate, start: start.bitrate, maximum: highest.bitrate))
-        quality.resize = destination.resizePolicy(
-            asked: ResizePolicy(rawValue: device.resize.rawValue), warnings: &warnings)
+        let resize = ResizePolicy(rawValue: device.resize.rawValue)
+        quality.resize = resize ?? destination.usualResizePolicy
+        if let warning = resize.flatMap(destination.warning) { warnings.append(warning) }
         quality.tierSwitch = lowest.tier == highest.tier ? .never : .restartStream
         quality.bufferLimits = try SendBufferLimits(
             maxDuration: .nanoseconds(Int64(device.bufferDuration * 1e9)), lowThreshold: device.bufferLowThreshold,
