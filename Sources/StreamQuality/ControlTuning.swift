@@ -43,6 +43,8 @@ public struct ControlTuning: Hashable, Sendable {
     public var leastSaving = 0.25
     /// What piled up is to be sent within this time.
     public var drainTime = Duration.seconds(3)
+    /// What the lowest rate does not send in this time is dropped at half the lateness.
+    public var longestDrainTime = Duration.seconds(8)
     /// Nothing comes through for so long: the link is gone, not slow.
     public var stallTime = Duration.seconds(1)
     /// One reduction is given so long to show before the next.
@@ -131,8 +133,6 @@ public struct ControlTuning: Hashable, Sendable {
     public var waitBeforeFall = Duration.seconds(5)
     /// Doubled after each return that did not hold for `switchProvingTime`.
     public var waitBeforeRise = Duration.seconds(10)
-    /// The same on a link whose limit is not known, as after a blackout.
-    public var waitBeforeFreeRise = Duration.milliseconds(1_500)
     public var longestWaitBeforeRise = Duration.seconds(160)
     public var switchProvingTime = Duration.seconds(60)
 

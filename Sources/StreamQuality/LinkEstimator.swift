@@ -39,6 +39,7 @@ struct LinkEstimator: Sendable {
     private static let busyDelay = Duration.milliseconds(150)
     private static let idleDelay = Duration.milliseconds(100)
     private static let exceeding = 1.1
+    private static let latestTime = Duration.milliseconds(400)
     /// Shorter than this, a full link's rate is mostly chance.
     private static let shortestBusyTime = Duration.milliseconds(300)
 
@@ -120,6 +121,12 @@ struct LinkEstimator: Sendable {
             return nil
         }
         return rate(over: min(stretched(stretched(.seconds(1))), last.time - busySince), \.delivered)
+    }
+
+    /// What comes through a full link just now: where it has become worse, the last second is still half the better link's.
+    var latestBusyRate: Bitrate? {
+        guard let busyRate else { return nil }
+        return deliveredRate(over: Self.latestTime).map { min($0, busyRate) } ?? busyRate
     }
 
     func deliveredRate(over window: Duration) -> Bitrate? { rate(over: stretched(window), \.delivered) }

@@ -112,7 +112,9 @@ public struct QualityController: Sendable {
             sizing.linkChanged()
         }
         tierWatch.connectionOpened()
-        state = .steady(lowSince: now)
+        // A link that was not full before the restart was on its way up: half of the wait is enough.
+        let isRising = isRestart && known == nil
+        state = .steady(lowSince: isRising ? now - tuning.shortestProbeWait / 2 : now)
         return []
     }
 

@@ -50,7 +50,8 @@ extension QualityController {
         _ measurement: StreamMeasurement, _ reason: QualityChangeReason
     ) -> [QualityAction] {
         let now = measurement.now
-        let capacity = link.busyRate ?? link.deliveredRate(over: tuning.fastSignTime) ?? total(of: operatingPoint)
+        let capacity =
+            link.latestBusyRate ?? link.deliveredRate(over: tuning.fastSignTime) ?? total(of: operatingPoint)
         noteFailure(capacity: capacity)
         link.guessed(capacity)
         if case .draining = state {
@@ -99,11 +100,18 @@ extension QualityController {
 
     /// Whether a frame taken now would come too late behind what waits, and dropping that helps.
     private func shouldDiscard(_ measurement: StreamMeasurement, capacity: Bitrate) -> Bool {
-        if let discardedAt, measurement.now - discardedAt < tuning.discardInterval { return false }
-        let bitsPerSecond = max(1, capacity.bitsPerSecond)
-        let lateness = Double(measurement.undeliveredBytes) * 8 / Double(bitsPerSecond)
-        let saved = Double(measurement.waitingBytes) * 8 / Double(bitsPerSecond)
-        return lateness > limits.discard.inSeconds && saved > limits.discard.inSeconds * tuning.leastSaving
+        let sinceLast = discardedAt.map { measurement.now - $0 } ?? tuning.longestDrainTime
+        guard sinceLast >= tuning.discardInterval else { return false }
+        let bitsPerSecond = Double(max(1, capacity.bitsPerSecond))
+        let backlog = Double(measurement.undeliveredBytes) * 8
+        let lateness = backlog / bitsPerSecond
+        let saved = Double(measurement.waitingBytes) * 8 / bitsPerSecond
+        guard saved > limits.discard.inSeconds * tuning.leastSaving else { return false }
+        if lateness > limits.discard.inSeconds { return true }
+        // The lowest rate leaves too little of the link for what waits: it would be late for long.
+        let spare = bitsPerSecond - Double(total(of: point(forTotal: .zero)).bitsPerSecond)
+        return lateness > limits.discard.inSeconds / 2 && sinceLast >= tuning.longestDrainTime
+            && backlog > max(0, spare) * tuning.longestDrainTime.inSeconds
     }
 
     private mutating func drain(_ measurement: StreamMeasurement, reducedAt: MediaTimestamp) -> [QualityAction] {

@@ -18,7 +18,8 @@ struct TierSwitchWatch: Sendable {
     /// - Parameters:
     ///   - tier: where the stream is.
     ///   - wanted: where its bit rate belongs.
-    ///   - isLimited: the link's limit is known; what comes near to it may be too much after all.
+    ///   - isLimited: the link's limit is known; what comes near to it may be too much after all. On a link that was never
+    ///     full, as after a blackout, the higher tier waits for nothing.
     ///   - canSwitch: whether the moment is right; the need is watched in any case.
     /// - Returns: whether to switch now.
     mutating func isDue(
@@ -31,7 +32,7 @@ struct TierSwitchWatch: Sendable {
         }
         let since = neededSince ?? now
         neededSince = since
-        let rise = isLimited ? waitBeforeRise : tuning.waitBeforeFreeRise
+        let rise = isLimited ? waitBeforeRise : .zero
         return canSwitch && now - since >= (wanted == .high ? rise : tuning.waitBeforeFall)
     }
 

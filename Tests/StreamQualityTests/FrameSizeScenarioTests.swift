@@ -54,7 +54,7 @@ import Testing
         #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 > 4 }, "\(times)")
         #expect(times.count <= 5, "\(times)")
         #expect(result.timeToSize(Self.full, after: 63) <= 12)
-        #expect(result.timeToBitrate(VideoQuality.high3.bitrate, after: 63) < 15)
+        #expect(result.timeToBitrate(VideoQuality.high3.bitrate, after: 63) < 12)
         #expect(result.point(at: 105)?.videoQuality?.tier == .high)
         #expect(result.danglingFrames == 0)
     }

@@ -72,6 +72,26 @@ private let best = VideoQuality.high3.bitrate
     }
 }
 
+@Suite struct LongBacklogTests {
+    /// Of twenty seconds on a link that carries hardly more than the lowest rate, those in which frames were late by a second.
+    private func lateTime(longestDrainTime: Duration, seed: UInt64) -> Double {
+        var simulation = Simulation.resizable(LinkScript([(0, 1_000), (30, 250)]))
+        simulation.seed = seed
+        simulation.flaws.bias = 1.1
+        simulation.settings.tuning.longestDrainTime = longestDrainTime
+        let result = simulation.run(seconds: 50)
+        return Double(result.moments.count { $0.time > 30 && $0.age > 1 }) / 10
+    }
+
+    @Test func whatTheLowestRateCannotSendIsDropped() {
+        let seeds: ClosedRange<UInt64> = 1...8
+        let with = seeds.map { lateTime(longestDrainTime: .seconds(8), seed: $0) }
+        let without = seeds.map { lateTime(longestDrainTime: .seconds(1_000), seed: $0) }
+        #expect(with.allSatisfy { $0 < 2.5 }, "\(with)")
+        #expect(without.contains { $0 > 5 }, "\(without): the test shows nothing otherwise")
+    }
+}
+
 @Suite struct SteadyLinkTests {
     @Test(arguments: [250.0, 300, 500, 800, 1_000, 1_500, 2_000], [1, 2] as [UInt64])
     func aSteadyLinkIsUsedWithoutOscillation(kilobits: Double, seed: UInt64) {
