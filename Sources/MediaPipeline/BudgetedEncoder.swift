@@ -79,6 +79,10 @@ public final class SoftwareVideoEncoder: VideoEncoder {
     public var conversionCount: Int { earlierConversions + encoder.conversionCount }
 
     public func resize(to configuration: VideoEncoderConfiguration) throws {
+        guard configuration.size != size else {
+            try setFrameRate(configuration.frameRate, keyframeInterval: configuration.keyframeInterval)
+            return try setBitrate(configuration.bitrate)
+        }
         let successor = try make(configuration)
         earlierConversions += encoder.conversionCount
         encoder = successor

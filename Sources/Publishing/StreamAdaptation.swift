@@ -80,8 +80,11 @@ final class StreamAdaptation {
     /// The encoder has been opened for this size, which memory may have made smaller than it was wanted.
     func opened(frameSizes: FrameSizeLadder?, size: FrameSize) { controller.opened(frameSizes: frameSizes, size: size) }
 
-    /// The encoder goes on with frames of this size, and is asked for no other.
-    func sizeRefused(keeping size: FrameSize) { controller.sizeRefused(keeping: size) }
+    /// The encoder goes on with frames of this size, and is asked for no other: one that was ordered meanwhile is void.
+    func sizeRefused(keeping size: FrameSize) {
+        controller.sizeRefused(keeping: size)
+        control.perform([], resize: resizedEncoder?(controller.operatingPoint))
+    }
 
     /// The stream starts again although the controller did not ask for it.
     /// - Returns: where it goes on.

@@ -140,8 +140,10 @@ extension QualityController {
         let isSteady = if case .steady = state { true } else { false }
         var point = operatingPoint
         let isAtTop = point.videoBitrate >= settings.bitrateRange.maximum * (1 - tuning.leastChange)
+        // Where each size costs a restart, a rate that is still on its way up gets no size of its own.
+        let isLimited = link.capacity != nil || settings.resize == .restart && !isAtTop
         if let larger = sizing.growth(
-            of: point, in: ladder, isSteady: isSteady, isLimited: link.capacity != nil, isAtTop: isAtTop, now: now)
+            of: point, in: ladder, isSteady: isSteady, isLimited: isLimited, isAtTop: isAtTop, now: now)
         {
             point.frameSize = larger
             return resized(to: point, .sizeFits, now: now)
@@ -152,6 +154,13 @@ extension QualityController {
         else { return [] }
         point.frameSize = sizing.shrunk(point, in: ladder, start: settings.bitrateRange.start)
         return resized(to: point, .sizeTooLarge, now: now)
+    }
+
+    /// The stream's own size, or a smaller one where that is too large for the point's rate.
+    func largestSize(for point: OperatingPoint) -> FrameSize? {
+        let point = Self.sized(point, settings)
+        guard settings.mayResize, let ladder = settings.frameSizes else { return point.frameSize }
+        return sizing.shrunk(point, in: ladder, start: settings.bitrateRange.start)
     }
 
     private mutating func resized(

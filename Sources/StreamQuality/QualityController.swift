@@ -126,7 +126,7 @@ public struct QualityController: Sendable {
         let old = operatingPoint
         let known = settings.isAutomatic ? limitKnown : nil
         let keepsBitrate = new.leavesBitrate(of: settings)
-        let (video, audio) = (settings.videoQuality, settings.audioQuality)
+        let (video, audio, sizes) = (settings.videoQuality, settings.audioQuality, settings.frameSizes)
         settings = new
         settings.videoQuality = video == nil ? nil : new.videoQuality ?? video
         settings.audioQuality = audio == nil ? nil : new.audioQuality ?? audio
@@ -136,6 +136,7 @@ public struct QualityController: Sendable {
         if !keepsBitrate, new.isAutomatic, let known, total(of: point) > known {
             point = self.point(forTotal: known, tier: point.videoQuality?.tier)
         }
+        if settings.frameSizes != sizes { point.frameSize = largestSize(for: point) }
         if !keepsBitrate {
             schedule = ProbeSchedule(tuning)
             if case .stalled = state {} else { state = .steady(lowSince: now) }

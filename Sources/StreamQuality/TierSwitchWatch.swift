@@ -66,10 +66,7 @@ extension QualityController {
         guard isDue else { return [] }
         var point = inTier(wanted, operatingPoint, now: now)
         // What needs a restart anyway comes with this one.
-        if settings.mayResize, let ladder = settings.frameSizes {
-            point.frameSize = sizing.shrunk(
-                Self.sized(point, settings), in: ladder, start: settings.bitrateRange.start)
-        }
+        if settings.mayResize { point.frameSize = largestSize(for: point) }
         return restart(at: point, .tierSwitched, now: now)
     }
 

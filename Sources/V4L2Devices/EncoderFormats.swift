@@ -10,6 +10,9 @@ struct EncoderFormats {
     let inputSize: Int
     let outputSize: Int
 
+    /// Rows and columns beyond the frame that may be shown where a driver has no crop: less than a macroblock.
+    private static let padding = 15
+
     /// The raw format first, with the colour space, then the coded one with the same: drivers take the last one's.
     /// - Parameter layout: of the frames to come; of their format and stride when the driver can do it.
     init(
@@ -23,9 +26,10 @@ struct EncoderFormats {
         var coded = QueueFormat(
             size: size, fourCC: FourCC(rawValue: clinux_v4l2_pix_fmt_h264), byteCount: 512 << 10)
         let asked = "\(size) \(raw.fourCC)"
+        var shown = size
         do throws(V4L2Error) {
             try raw.set(types.input, of: device, isMultiplanar: encoder.isMultiplanar)
-            if raw.size != size { try Self.crop(to: size, of: device) }
+            if raw.size != size { shown = try Self.crop(to: size, of: device) ?? raw.size }
             try coded.set(types.output, of: device, isMultiplanar: encoder.isMultiplanar)
             try Self.setFrameRate(configuration.frameRate, types.input, of: device)
         } catch {
@@ -33,6 +37,7 @@ struct EncoderFormats {
         }
         // Some drivers round sides up to macroblocks, and learn by the crop how much of that is the frame.
         guard raw.fourCC == format.fourCC, raw.size.width >= size.width, raw.size.height >= size.height,
+            abs(shown.width - size.width) <= Self.padding, abs(shown.height - size.height) <= Self.padding,
             let made = FrameLayout(format: format, size: raw.size, stride: raw.stride, bufferSize: raw.byteCount),
             coded.byteCount > 0
         else {
@@ -44,15 +49,19 @@ struct EncoderFormats {
         outputSize = coded.byteCount
     }
 
-    /// Which part of the input is the frame. A driver without the call announces the whole.
-    private static func crop(to size: FrameSize, of device: V4L2Device) throws(V4L2Error) {
+    /// Which part of the input is the frame.
+    /// - Returns: what the driver made of it; `nil` without the call, as the whole is announced then.
+    private static func crop(to size: FrameSize, of device: V4L2Device) throws(V4L2Error) -> FrameSize? {
         var selection = v4l2_selection()
         // Both forms of the interface use the single-planar type here.
         selection.type = V4L2_BUF_TYPE_VIDEO_OUTPUT.rawValue
         selection.target = UInt32(V4L2_SEL_TGT_CROP)
         selection.r.width = UInt32(size.width)
         selection.r.height = UInt32(size.height)
-        _ = try device.requestUnless(ENOTTY, "VIDIOC_S_SELECTION", clinux_vidioc_s_selection, &selection)
+        guard try device.requestUnless(ENOTTY, "VIDIOC_S_SELECTION", clinux_vidioc_s_selection, &selection) else {
+            return nil
+        }
+        return FrameSize(width: Int(selection.r.width), height: Int(selection.r.height))
     }
 
     /// Whether the driver reads such frames where they are.

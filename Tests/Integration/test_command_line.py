@@ -11,8 +11,8 @@ pytestmark = [pytest.mark.takes(minutes=0.2, processors=0.1), pytest.mark.paced]
 OPTIONS = {
     "publish": [
         "--url", "--stream", "--video", "--audio", "--quality", "--audio-quality", "--dimension", "--encoder",
-        "--duration", "--events", "--from-flv", "--pace", "--adapt", "--bitrate", "--keep-audio-quality", "--buffer",
-        "--buffer-thresholds", "--trace", "--connect-timeout", "--handshake-timeout", "--tuning", "--commands",
+        "--duration", "--events", "--from-flv", "--pace", "--adapt", "--resize", "--smallest-size", "--bitrate",
+        "--keep-audio-quality", "--buffer", "--buffer-thresholds", "--trace", "--connect-timeout", "--handshake-timeout", "--tuning", "--commands",
     ],
     "receive": ["--listen", "--record", "--events"],
     "check": ["stream.json"],
@@ -49,6 +49,16 @@ def test_help_names_all_qualities(children):
         assert name in text
     for word in ("synthetic", "raw:", "i420", "nv12", "tone", "silence", "none", "openh264", "realtime", "fast"):
         assert word in text
+
+
+@pytest.mark.parametrize("words, complaint", [
+    (["--resize", "always"], '--resize is never, restart or seamless, not "always"'),
+    (["--smallest-size", "small"], '--smallest-size: dimension "small" is neither WIDTHxHEIGHT nor a name'),
+    (["--smallest-size", "7x5"], "--smallest-size: dimension 7x5 is impossible"),
+])  # fmt: skip
+def test_what_sizes_may_do_is_checked(children, words, complaint):
+    run = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", *words])
+    assert run.child.returncode == 2 and complaint in run.stderr, run.report()
 
 
 def test_version(children):

@@ -196,6 +196,35 @@ extension [QualityAction] {
         #expect(script.controller.total(of: script.controller.operatingPoint) <= Bitrate(kilobitsPerSecond: 700))
     }
 
+    /// A size of the dimension before is none of the next one's, also where the link decides the bit rate.
+    @Test(arguments: [VideoQuality.medium3, .medium2])
+    func anotherDimensionBringsItsSizes(quality: VideoQuality) {
+        var settings = QualitySettings(videoQuality: .medium3, audioQuality: .high2)
+        settings.frameSizes = FrameSizeLadder(full: FrameSize(width: 1280, height: 720))
+        settings.resize = .seamless
+        var script = Script(settings)
+        _ = script.play(15, link: 400)
+        #expect((script.controller.operatingPoint.frameSize?.width ?? 0) < 1280)
+        let small = FrameSize(width: 320, height: 240)
+        settings.videoQuality = quality
+        settings.bitrateRange = BitrateRange(upTo: quality)
+        settings.frameSizes = FrameSizeLadder(full: small)
+        _ = script.controller.settingsChanged(to: settings, now: script.now)
+        #expect(script.controller.operatingPoint.frameSize == small)
+        // As large as the rate allows at once, so that no other change has to follow.
+        let large = FrameSizeLadder(full: FrameSize(width: 1280, height: 720))
+        settings.frameSizes = large
+        _ = script.controller.settingsChanged(to: settings, now: script.now)
+        let size = script.controller.operatingPoint.frameSize
+        #expect(size.map(large.sizes.contains) == true && size != large.sizes.first)
+        _ = script.play(60, link: 5_000)
+        settings.frameSizes = FrameSizeLadder(full: FrameSize(width: 640, height: 360))
+        _ = script.controller.settingsChanged(to: settings, now: script.now)
+        settings.frameSizes = large
+        _ = script.controller.settingsChanged(to: settings, now: script.now)
+        #expect(script.controller.operatingPoint.frameSize == large.sizes.first)
+    }
+
     /// The new tier counts, also where the link decides the bit rate.
     @Test(arguments: [(VideoQuality.high3, VideoQuality.medium3), (.medium3, .high3)])
     func aNewTierIsTakenOnALimitedLinkToo(from old: VideoQuality, to new: VideoQuality) throws {

@@ -15,7 +15,7 @@ FAULTS = [
     "skip_every", "skip_pattern", "skip_period", "error_every", "headers_every", "stall_after", "swallow_after",
     "stall_until_key", "endless_drain", "busy_format", "fail_buffers", "memory_kb", "slow_bitrate", "lossless",
     "buffer_bytes", "hang_open", "hang_buffers", "hang_release", "stop_ms", "frame_ms",
-    "silent", "no_component", "stream_errno", "scaler_limit", "scaler_stall_after",
+    "silent", "no_component", "stream_errno", "least_width", "scaler_limit", "scaler_stall_after",
 ]  # fmt: skip
 
 

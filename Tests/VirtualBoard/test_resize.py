@@ -11,7 +11,7 @@ from test_mixed_faults import Fault, troubles
 from encoder import Publisher, ResourceUse, Stream, assert_decodes, clear_faults, kernel_is_content, set_faults
 from leases import Leases
 
-pytestmark = pytest.mark.takes(minutes=2, processors=0.5)
+pytestmark = pytest.mark.takes(minutes=3, processors=0.5)
 
 CAMERA = "v4l2:/dev/video0,size=1280x720,format=NV12,fps=15"
 FULL = (1280, 720)
@@ -71,6 +71,31 @@ def test_the_frame_size_follows_the_network_without_a_gap(encoder, nginx, capsys
     assert all(width * 9 == height * 16 for width, height in sizes)
     # What a stalled network dropped is no gap of the encoder's: only changes upwards are surely without drops.
     assert gaps and gaps[-1] <= LONGEST_GAP, gaps
+    assert not {1102, 1103, 1104} & set(stream.codes)
+    assert_decodes(stream)
+    kernel_is_content(encoder)
+
+
+def test_an_encoder_that_refuses_the_smaller_size_keeps_its_own(encoder, nginx):
+    """It makes another size of it. The stream goes on in hardware at what it has, and that is said once."""
+    publisher = Publisher(
+        encoder, nginx, "refuses", "--dimension 1280x720", "--quality Medium3", "--bitrate 150,1000,1000",
+        "--resize seamless", source=CAMERA,
+    )  # fmt: skip
+    publisher.wait_frames(30)
+    set_faults(encoder, least_width=FULL[0])
+    encoder.shape(rate="260kbit")
+    wait_for_change(publisher, lambda event: event["width"] < FULL[0], 60)
+    publisher.wait_status(lambda status: status["width"] == FULL[0] and "reason" in status, 30)
+    # Long enough for it to be asked again.
+    time.sleep(15)
+    encoder.unshape()
+    publisher.wait_frames(publisher.frames + 60)
+    stream = publisher.stop()
+    [refused] = stream.of("refused")
+    assert f"frames stay at {FULL[0]}x{FULL[1]}: " in refused["reason"], refused
+    assert set(sizes_of(stream)) == {FULL}
+    assert {report["encoder"] for report in stream.of("status")} == {"v4l2:/dev/video11"}
     assert not {1102, 1103, 1104} & set(stream.codes)
     assert_decodes(stream)
     kernel_is_content(encoder)

@@ -122,8 +122,12 @@ struct PublishArguments {
             },
             encoder: EncoderChoice(parsing: arguments["encoder"] ?? "auto"),
             duration: arguments["duration"].map(Self.duration))
-        media.smallestSize = try arguments["smallest-size"].map { text in
-            try Self.value(text) { try VideoDimension(parsing: $0) }.size
+        media.smallestSize = try arguments["smallest-size"].map { text throws(CommandFailure) in
+            do throws(QualityError) {
+                return try VideoDimension(parsing: text).size
+            } catch {
+                throw CommandFailure.usage("--smallest-size: \(error)")
+            }
         }
         media.isVideoChosen = arguments["dimension"] != nil || arguments["quality"] != nil
         return media

@@ -32,6 +32,7 @@
 	FAULT(hang_release, "closing the node does not return while this is set")                                 \
 	FAULT(slow_bitrate, "a change of bit rate while streaming takes 3 s and fails with EINVAL")               \
 	FAULT(lossless, "copy the samples (I_PCM)")                                                               \
+	FAULT(least_width, "the encoder makes narrower frames this wide, by its crop neither less")                \
 	FAULT(scaler_limit, "the scaler makes larger sides of its outputs this long")                             \
 	FAULT(scaler_stall_after, "the scaler takes inputs and gives nothing, from the n-th frame on")
 

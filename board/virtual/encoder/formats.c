@@ -136,6 +136,11 @@ static int g_fmt(struct file *file, void *private, struct v4l2_format *format)
 	return 0;
 }
 
+static u32 least_width(const struct context *ctx)
+{
+	return ctx->encoder->role == &roles[ENCODER_ROLE] ? max(faults.least_width, MIN_SIDE) : MIN_SIDE;
+}
+
 /* Sides are even with another maker, and inputs whole macroblocks. The Pi's driver takes any. */
 static void fit_size(const struct context *ctx, u32 most, struct v4l2_pix_format_mplane *pixels,
 		     const struct pixel_format *format)
@@ -153,7 +158,7 @@ static void fit_size(const struct context *ctx, u32 most, struct v4l2_pix_format
 	pixels->height = min(pixels->height, most);
 	if (format->is_coded)
 		return;
-	pixels->width = max(pixels->width, MIN_SIDE);
+	pixels->width = max(pixels->width, least_width(ctx));
 	pixels->height = round_up(max(pixels->height, MIN_SIDE), ctx->encoder->role->lines);
 }
 
@@ -256,7 +261,7 @@ static int s_selection(struct file *file, void *private, struct v4l2_selection *
 		crop->height = clamp(round_up(crop->height, 2), min(MIN_SIDE, ctx->in.height), ctx->in.height);
 	} else {
 		/* Its width is the format's then, and never grows. */
-		crop->width = min(crop->width, ctx->in.width);
+		crop->width = min(max(crop->width, faults.least_width), ctx->in.width);
 		crop->height = min(crop->height, ctx->in.height);
 		ctx->in.width = crop->width;
 		ctx->has_crop = true;

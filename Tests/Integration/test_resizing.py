@@ -1,0 +1,152 @@
+"""A live stream whose frame size follows a poor uplink and comes back with it: within the stream, and by starting again."""
+
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+import flv
+import media
+import pytest
+from processes import Children, Process
+from recording import Recording
+from rtmp_wire import decode_amf
+from scenarios import SideBySide
+from servers import NginxRTMP
+from tallycam import CHECKOUT, TALLYCAM, events, start_publisher, wait_for_event
+
+sys.path.append(str(CHECKOUT / "Benchmarks/adapt"))
+
+from network import SERVER, Uplink  # noqa: E402
+
+pytestmark = [pytest.mark.takes(minutes=0.6, processors=0.7), pytest.mark.paced]
+
+FULL = (1280, 720)
+# kbit/s: more than the stream wants, and less than its frames need.
+GOOD, POOR = 5000, 400
+POLICIES = ["seamless", "restart"]
+
+
+@dataclass
+class Stream:
+    publisher: Process
+    recordings: list[Recording]
+
+    def of(self, name: str) -> list[dict]:
+        return [event for event in events(self.publisher) if event["name"] == name]
+
+
+def wait_for_size(publisher: Process, is_full: bool, timeout: float) -> None:
+    def size() -> tuple[int, int] | None:
+        found = [event for event in events(publisher) if event["name"] == "status"]
+        return (found[-1]["width"], found[-1]["height"]) if found else None
+
+    publisher.wait_until(lambda: size() is not None and (size() == FULL) == is_full, timeout, f"full size: {is_full}")
+
+
+def play(children: Children, policy: str) -> Stream:
+    """To this receiver, which records metadata too; where the stream starts again to nginx."""
+    children.priority = -10
+    with Uplink(queue_bytes=64_000, congestion_control="reno") as uplink:
+        uplink.set_rate(GOOD)
+        prefix, path = uplink.prefix("server"), children.directory / "stream.flv"
+        nginx = NginxRTMP(children, host=SERVER, prefix=tuple(prefix), unique=True) if policy == "restart" else None
+        if nginx is None:
+            words = ["receive", "--listen", f"{SERVER}:1935", "--record", path, "--events", "json"]
+            receiver = children.start("receive", [*prefix, TALLYCAM, *words])
+            wait_for_event(receiver, "listening")
+        publisher = start_publisher(
+            children, nginx.url("x") if nginx else f"rtmp://{SERVER}:1935/live/x", prefix=uplink.prefix("client"),
+            quality="Medium3", dimension="1280x720", encoder="openh264", resize=policy, status_interval=1,
+        )  # fmt: skip
+        wait_for_size(publisher, True, 10)
+        uplink.set_rate(POOR)
+        wait_for_size(publisher, False, 15)
+        time.sleep(3)
+        uplink.set_rate(GOOD)
+        wait_for_size(publisher, True, 30)
+        time.sleep(2)
+        assert publisher.interrupt_and_wait() == 0, publisher.report()
+        time.sleep(0.3)
+        if nginx:
+            return Stream(publisher, [Recording(path) for path in nginx.all_recordings()])
+        assert receiver.interrupt_and_wait() == 0, receiver.report()
+        return Stream(publisher, [Recording(path)])
+
+
+@pytest.fixture(scope="module")
+def streams(tmp_path_factory):
+    runs = SideBySide(tmp_path_factory.mktemp("resizing"), workers=len(POLICIES))
+    for policy in POLICIES:
+        runs.start(policy, play, policy)
+    yield runs
+    runs.end()
+
+
+def sizes(tags: list[flv.Tag]) -> list[tuple[int, int]]:
+    headers = [flv.sps_of_header(tag) for tag in tags if tag.is_video_header]
+    return [(header.width, header.height) for header in headers]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_frame_decodes(streams, policy):
+    for recording in streams.result(policy).recordings:
+        assert (recording.decoded.complaints, recording.disorder()) == ("", [])
+        assert recording.decoded.frames == len(recording.frames) > 0
+
+
+def test_the_size_changes_within_the_stream(streams):
+    stream = streams.result("seamless")
+    [recording] = stream.recordings
+    found = sizes(recording.tags)
+    assert found[0] == found[-1] == FULL and len(found) >= 3
+    assert all(width % 16 == 0 and width * FULL[1] == height * FULL[0] for width, height in found)
+    # As the events said.
+    said = [(event["width"], event["height"]) for event in stream.of("qualityChanged")]
+    assert set(found) == {FULL, *said}
+
+
+def test_each_size_is_announced_before_its_header(streams):
+    [recording] = streams.result("seamless").recordings
+    announced = []
+    for tag in recording.tags:
+        if tag.kind == flv.SCRIPT:
+            [properties] = [value for value in decode_amf(tag.body) if isinstance(value, dict)]
+            announced.append((tag.timestamp, int(properties["width"]), int(properties["height"])))
+        elif tag.is_video_header:
+            header = flv.sps_of_header(tag)
+            assert announced[-1] == (tag.timestamp, header.width, header.height)
+    assert len(announced) == len(sizes(recording.tags))
+
+
+def test_each_change_starts_at_a_keyframe(streams):
+    [recording] = streams.result("seamless").recordings
+    video = [tag for tag in recording.tags if tag.is_video_header or tag.is_frame]
+    for header, frame in zip(video, video[1:]):
+        assert not header.is_video_header or (frame.is_keyframe and frame.timestamp == header.timestamp)
+
+
+def test_keyframes_are_rare_while_the_link_is_poor(streams):
+    """As far apart as services take them, and as usual before and after."""
+    [recording] = streams.result("seamless").recordings
+    gaps = [after - before for before, after in zip(recording.key_times, recording.key_times[1:])]
+    assert 2100 < max(gaps) <= 4100 and gaps[0] <= 2100 and gaps[-1] <= 2100, gaps
+
+
+def test_who_keeps_the_first_header_decodes_it_all(streams):
+    """As ffmpeg does that copies the stream into another container."""
+    [recording] = streams.result("seamless").recordings
+    copy = recording.path.with_suffix(".mp4")
+    media.run_ffmpeg("-i", recording.path, "-c", "copy", copy)
+    decoded = media.decode(copy)
+    assert (decoded.complaints, decoded.frames) == ("", len(recording.frames))
+
+
+def test_each_size_is_a_stream_of_its_own(streams):
+    stream = streams.result("restart")
+    found = [sizes(recording.tags) for recording in stream.recordings]
+    assert all(len(own) == 1 for own in found) and len(found) >= 3, found
+    assert found[0] == found[-1] == [FULL]
+    # On the way up none is spent on a size that the rate is about to leave behind.
+    assert len([event for event in stream.of("qualityChanged") if event["reason"] == "sizeFits"]) == 1
+    assert stream.of("reconnecting") == []
