@@ -80,6 +80,8 @@ public protocol VideoEncoder: AnyObject {
 public protocol EncoderFailure: Error {
     /// Whether a smaller frame may help.
     var isLackOfMemory: Bool { get }
+    /// Whether it encodes, but no frames of this size.
+    var isRefusalOfSize: Bool { get }
     /// Whether opening it again in a moment may help.
     var mayPassByItself: Bool { get }
     /// Whether firmware that answers nothing may be the reason.

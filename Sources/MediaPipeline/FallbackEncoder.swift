@@ -214,7 +214,9 @@ public final class FallbackEncoder: VideoEncoder {
         guard hardware?.isOpenReported == false else {
             return try perform(recovery.hardwareFailed(reason: "\(error)", now: now))
         }
-        let isDead = (error as? any EncoderFailure)?.mayBeDeadFirmware ?? false
+        let failure = error as? any EncoderFailure
+        if failure?.isRefusalOfSize == true { reports.send(.sizeNotOpened("\(error)", configuration.size)) }
+        let isDead = failure?.mayBeDeadFirmware ?? false
         try perform(recovery.openingFailed(reason: "\(error)", isDead: isDead, now: now))
     }
 

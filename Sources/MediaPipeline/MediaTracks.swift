@@ -24,6 +24,8 @@ public enum TrackEvent: Sendable {
     case settingRefused(String)
     /// The encoder does not encode frames of the wanted size, and goes on with those before.
     case sizeRefused(String, keeping: FrameSize)
+    /// The hardware, opened for a stream that starts again, does not encode frames of this size.
+    case sizeNotOpened(String, FrameSize)
     case failed(StreamFailure)
 }
 

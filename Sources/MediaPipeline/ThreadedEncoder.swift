@@ -206,6 +206,7 @@ public final class ThreadedEncoder: Sendable {
 
 extension NodeOccupancyError: EncoderFailure {
     public var isLackOfMemory: Bool { false }
+    public var isRefusalOfSize: Bool { false }
     public var mayPassByItself: Bool { true }
     public var mayBeDeadFirmware: Bool { true }
 }

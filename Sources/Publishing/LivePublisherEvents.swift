@@ -1,4 +1,5 @@
 import LinuxIO
+import Media
 import MediaPipeline
 import StreamLogic
 import StreamQuality
@@ -68,11 +69,22 @@ extension LivePublisher {
             configuration.settings.resize = .never
             adaptation.sizeRefused(keeping: size)
             refuse("frames stay at \(size): \(reason)")
+        case .sizeNotOpened(let reason, let size): sizeNotOpened(size, reason)
         case .settingRefused(let reason): refuse("the encoder keeps its setting: \(reason)")
         case .failed(let cause):
             failure = failure ?? cause
             stop()
         }
+    }
+
+    /// Only a restart for the size's sake opens the hardware anew in another size than the stream's own, which it encoded before.
+    private func sizeNotOpened(_ size: FrameSize, _ reason: String) {
+        let own = configuration.dimension.size
+        guard configuration.settings.resize == .restart, size != own else { return }
+        configuration.settings.resize = .never
+        let point = adaptation.sizeNotOpened(goingBackTo: own)
+        refuse("frames stay at \(own): \(reason)")
+        restart(at: point)
     }
 
     func bufferReported(_ events: [SendBufferEvent]) {

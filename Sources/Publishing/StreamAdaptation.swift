@@ -86,6 +86,13 @@ final class StreamAdaptation {
         control.perform([], resize: resizedEncoder?(controller.operatingPoint))
     }
 
+    /// The stream was started again for a size that the hardware does not encode: it is to start once more in this one.
+    /// - Returns: where it goes on.
+    func sizeNotOpened(goingBackTo size: FrameSize) -> OperatingPoint {
+        controller.sizeRefused(keeping: size)
+        return restarting()
+    }
+
     /// The stream starts again although the controller did not ask for it.
     /// - Returns: where it goes on.
     func restarting() -> OperatingPoint {

@@ -149,11 +149,19 @@ extension QualityController {
             return resized(to: point, .sizeFits, now: now)
         }
         if case .stalled = state { return [] }
+        let lasting = lastingPoint
         guard settings.resize == .restart,
-            sizing.isShrinkingDue(of: point, start: settings.bitrateRange.start, now: now)
+            sizing.isShrinkingDue(of: lasting, start: settings.bitrateRange.start, now: now)
         else { return [] }
-        point.frameSize = sizing.shrunk(point, in: ladder, start: settings.bitrateRange.start)
+        point.frameSize = sizing.shrunk(lasting, in: ladder, start: settings.bitrateRange.start)
         return resized(to: point, .sizeTooLarge, now: now)
+    }
+
+    /// The present point, with the bit rate that it gets when what piled up is sent: a restart for less would be regretted.
+    private var lastingPoint: OperatingPoint {
+        guard case .draining = state, let capacity = link.capacity else { return operatingPoint }
+        let after = point(forTotal: capacity * tuning.share)
+        return after.videoBitrate > operatingPoint.videoBitrate ? after : operatingPoint
     }
 
     /// The stream's own size, or a smaller one where that is too large for the point's rate.

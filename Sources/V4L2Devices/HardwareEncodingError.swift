@@ -47,6 +47,14 @@ extension HardwareEncodingError: EncoderFailure {
         }
     }
 
+    /// Whether it encodes, but no frames of this size.
+    public var isRefusalOfSize: Bool {
+        switch self {
+        case .unsupportedSize, .levelExceeded, .formatRefused: true
+        default: false
+        }
+    }
+
     /// Whether opening it again in a moment may help.
     public var mayPassByItself: Bool {
         switch self {

@@ -54,6 +54,7 @@ import Testing
 
     private struct Refusal: EncoderFailure, CustomStringConvertible {
         var isLackOfMemory = false
+        let isRefusalOfSize = false
         let mayPassByItself = false
         let mayBeDeadFirmware = false
         var description: String { isLackOfMemory ? "no memory" : "no such size" }

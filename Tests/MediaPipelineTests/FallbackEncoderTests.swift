@@ -9,9 +9,10 @@ import Testing
 
 @testable import MediaPipeline
 
-private struct Busy: EncoderFailure {
+private struct Refusal: EncoderFailure {
     let isLackOfMemory = false
-    let mayPassByItself = true
+    var isRefusalOfSize = false
+    var mayPassByItself: Bool { !isRefusalOfSize }
     let mayBeDeadFirmware = false
 }
 
@@ -38,12 +39,17 @@ private struct Busy: EncoderFailure {
         script = try ScriptedEncoder.Script()
     }
 
-    private func encoder(_ opening: FallbackEncoder.Opening = .now) throws -> FallbackEncoder {
+    private func encoder(
+        _ opening: FallbackEncoder.Opening = .now, refusal: Refusal? = nil
+    ) throws -> FallbackEncoder {
         let script = script
         return try FallbackEncoder(
             path: node, configuration: configuration, layouts: SourceLayouts(layout), memoryKind: .dmabuf,
             inUse: inUse, output: output, reports: reports, opening: opening
-        ) { _, _, _, _ in ScriptedEncoder(script) }
+        ) { _, _, _, _ in
+            if let refusal { throw refusal }
+            return ScriptedEncoder(script)
+        }
     }
 
     private func frame() -> CapturedFrame {
@@ -135,7 +141,7 @@ private struct Busy: EncoderFailure {
 
     @Test func aStreamThatStartsWithoutItsHardwareStartsInSoftware() throws {
         try time.run {
-            let encoder = try encoder(.failed(Busy()))
+            let encoder = try encoder(.failed(Refusal()))
             try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 3 }
             #expect(inUse.identity == .software && script.content.withLock { $0.starts } == 0)
             #expect(packets().first?.kind == .videoHeader)
@@ -151,6 +157,20 @@ private struct Busy: EncoderFailure {
             #expect(MonotonicClock.now() - start < .milliseconds(200))
             try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 3 }
             #expect(inUse.identity == .v4l2(node) && events.isEmpty)
+            try encoder.finish()
+        }
+    }
+
+    /// Whoever started the stream again for this size goes back; until then software encodes it.
+    @Test func hardwareThatDoesNotEncodeTheSizeSaysSo() throws {
+        try time.run {
+            let encoder = try encoder(.meanwhile, refusal: Refusal(isRefusalOfSize: true))
+            try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 3 }
+            let refused = reports.takeAll().compactMap {
+                if case .sizeNotOpened(_, let size) = $0 { size } else { nil }
+            }
+            #expect(Set(refused) == [configuration.size])
+            #expect(inUse.identity == .software)
             try encoder.finish()
         }
     }

@@ -339,6 +339,7 @@ private final class Hardware: Sendable {
 
     struct NoMemory: EncoderFailure {
         let isLackOfMemory = true
+        let isRefusalOfSize = false
         let mayPassByItself = false
         let mayBeDeadFirmware = false
     }

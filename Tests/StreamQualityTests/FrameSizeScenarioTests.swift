@@ -36,6 +36,14 @@ import Testing
         #expect(result.danglingFrames == 0)
     }
 
+    /// And not the one that fits the rate while what piled up is being sent.
+    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func aRestartIsForTheSizeThatLasts(seed: UInt64) {
+        var simulation = Simulation.resizable(LinkScript([(0, 5_000), (15, 330)]), policy: .restart)
+        simulation.seed = seed
+        let result = simulation.run(seconds: 60)
+        #expect(result.restarts.map(\.point.frameSize) == [FrameSize(width: 640, height: 360)])
+    }
+
     @Test func aTierSwitchBringsTheSizeAlong() {
         var simulation = Simulation.resizable(.steady(250), policy: .restart)
         simulation.settings.tierSwitch = .restartStream

@@ -101,6 +101,30 @@ def test_an_encoder_that_refuses_the_smaller_size_keeps_its_own(encoder, nginx):
     kernel_is_content(encoder)
 
 
+def test_a_restart_whose_size_is_refused_goes_back_to_its_own(encoder, nginx):
+    publisher = Publisher(
+        encoder, nginx, "refuses-restart", "--dimension 1280x720", "--quality Medium3", "--bitrate 150,1000,1000",
+        "--resize restart", source=CAMERA,
+    )  # fmt: skip
+    publisher.wait_frames(30)
+    set_faults(encoder, least_width=FULL[0])
+    encoder.shape(rate="260kbit")
+    wait_for_change(publisher, lambda event: event["width"] < FULL[0], 60)
+    publisher.wait_status(
+        lambda status: status["encoder"].startswith("v4l2") and any(event["name"] == "refused" for event in publisher.events), 60
+    )
+    # Long enough for it to be asked again.
+    time.sleep(15)
+    encoder.unshape()
+    publisher.wait_frames(publisher.frames + 60)
+    stream = publisher.stop()
+    [refused] = stream.of("refused")
+    assert f"frames stay at {FULL[0]}x{FULL[1]}: " in refused["reason"], refused
+    last = stream.of("status")[-1]
+    assert (last["width"], last["encoder"]) == (FULL[0], "v4l2:/dev/video11"), last
+    kernel_is_content(encoder)
+
+
 def flap(board, seconds: float) -> None:
     """Now more than the stream wants, now almost nothing."""
     end = time.monotonic() + seconds
