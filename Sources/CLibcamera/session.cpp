@@ -39,6 +39,14 @@ struct clibcamera_session {
     void disconnected() { listener.disconnected(listener.context); }
 };
 
+static clibcamera_status statusOf(const FrameMetadata &metadata) {
+    switch (metadata.status) {
+    case FrameMetadata::FrameSuccess: return CLIBCAMERA_WHOLE;
+    case FrameMetadata::FrameStartup: return CLIBCAMERA_SETTLING;
+    default: return CLIBCAMERA_BROKEN;
+    }
+}
+
 void clibcamera_session::completed(Request *request) {
     clibcamera_completion completion{};
     completion.index = static_cast<uint32_t>(request->cookie());
@@ -46,10 +54,10 @@ void clibcamera_session::completed(Request *request) {
         std::lock_guard lock(mutex);
         captures[completion.index].place = Capture::Place::caller;
     }
-    completion.status = 2;
+    completion.status = CLIBCAMERA_CANCELLED;
     if (request->status() == Request::RequestComplete) {
         const FrameMetadata &metadata = buffer(completion.index)->metadata();
-        completion.status = metadata.status == FrameMetadata::FrameSuccess ? 0 : 1;
+        completion.status = statusOf(metadata);
         completion.sequence = metadata.sequence;
         auto sensor = request->metadata().get(controls::SensorTimestamp);
         completion.timestamp = sensor ? static_cast<uint64_t>(*sensor) : metadata.timestamp;

@@ -17,15 +17,10 @@ public final class LibcameraCamera: Camera {
     private var isStarted = false
     private var waiting: [clibcamera_completion] = []
     private var order = CaptureOrder()
+    private var startup = CameraStartup()
     /// Of the newest frame: each stream may have numbers of its own.
     private var lastStream = 0
     private var counted = VideoSourceStatistics()
-
-    /// As CLibcamera.h has them.
-    private enum CompletionStatus {
-        static let whole: Int32 = 0
-        static let cancelled: Int32 = 2
-    }
 
     /// Some are with the camera, one is kept to be repeated, and the rest are with the encoder.
     private static let bufferCount = 6
@@ -192,7 +187,7 @@ public final class LibcameraCamera: Camera {
             while !waiting.isEmpty {
                 let completion = waiting.removeFirst()
                 // Only a driver that takes no more buffers cancels requests of a camera that runs.
-                guard completion.status != CompletionStatus.cancelled else { throw CameraError.gone(camera: name) }
+                guard completion.status != CLIBCAMERA_CANCELLED else { throw CameraError.gone(camera: name) }
                 if let frame = frame(completion) { return .captured(frame) }
             }
             var entries = [PollEntry(stop.fileDescriptor), PollEntry(session.queue.wakeup.fileDescriptor)]
@@ -212,12 +207,19 @@ public final class LibcameraCamera: Camera {
         let stream = session.stream(ofBuffer: Int(completion.index))
         if stream != lastStream { order.numbersChange() }
         lastStream = stream
-        counted.droppedFrames += order.missed(before: completion.sequence)
-        guard completion.status == CompletionStatus.whole else {
-            counted.droppedFrames += 1
+        let missed = order.missed(before: completion.sequence)
+        switch startup.verdict(completion.status, now: MonotonicClock.now()) {
+        case .settling:
+            counted.startupFrames += 1
             return nil
+        case .broken:
+            counted.droppedFrames += missed + 1
+            return nil
+        case .whole:
+            // What is missing before the first one is no gap.
+            if counted.capturedFrames > 0 { counted.droppedFrames += missed }
+            counted.capturedFrames += 1
         }
-        counted.capturedFrames += 1
         let reported = MediaTimestamp(nanoseconds: Int64(clamping: completion.timestamp))
         let time = order.captureTime(reported, now: MonotonicClock.now())
         return CapturedFrame(layout: session.layouts[stream], captureTime: time, memory: memory)

@@ -25,6 +25,9 @@ public final class ResilientCamera: VideoSource {
     private var repeatedFrames = 0
     private var stale = StaleFrames()
     private var staleFrames = 0
+    /// Of the newest frame that was given, as it came or repeated.
+    private var lastTime: MediaTimestamp?
+    private var supersededFrames = 0
     private var interruptions = 0
 
     /// - Throws: what `open` throws: a camera that is not there at the start is a wrong command line.
@@ -48,30 +51,44 @@ public final class ResilientCamera: VideoSource {
         if let camera { sum.add(camera.statistics) }
         sum.repeatedFrames = repeatedFrames
         // Given by the camera, and lost here.
-        sum.capturedFrames -= staleFrames
+        sum.capturedFrames -= staleFrames + supersededFrames
         sum.droppedFrames += staleFrames
+        sum.supersededFrames = supersededFrames
         sum.interruptions = interruptions
         return sum
     }
 
     public func nextFrame() throws -> CapturedFrame? {
         while true {
-            var repeated: HeldFrame?
+            var given: CapturedFrame?
             switch try waitForFrame() {
             case .stopped: return nil
-            case .captured(let frame) where stale.isStale(capturedAt: frame.captureTime, now: MonotonicClock.now()):
-                staleFrames += 1
-                // Late, but the camera is not silent.
-                perform(continuity.frameArrived(now: MonotonicClock.now()))
             case .captured(let frame):
-                let kept = HeldFrame(frame)
-                lastFrame = kept
+                given = judge(frame)
+                // Late or not, the camera is not silent.
                 perform(continuity.frameArrived(now: MonotonicClock.now()))
-                return frame
-            case .none: repeated = perform(continuity.timeReached(now: MonotonicClock.now()))
+            case .none:
+                given = perform(continuity.timeReached(now: MonotonicClock.now())).map { $0.frame(at: $0.repetitionTime) }
             }
-            if let repeated { return repeated.frame(at: repeated.repetitionTime) }
+            guard let given else { continue }
+            lastTime = given.captureTime
+            return given
         }
+    }
+
+    /// - Returns: the frame, if it is worth giving.
+    private func judge(_ frame: CapturedFrame) -> CapturedFrame? {
+        if stale.isStale(capturedAt: frame.captureTime, now: MonotonicClock.now()) {
+            staleFrames += 1
+            return nil
+        }
+        lastFrame = HeldFrame(frame)
+        // A repetition is of the moment at which it is given; frames that come after it were captured before.
+        if let lastTime, frame.captureTime <= lastTime {
+            supersededFrames += 1
+            return nil
+        }
+        return frame
     }
 
     private func waitForFrame() throws -> CameraFrame {
@@ -181,6 +198,7 @@ extension VideoSourceStatistics {
     fileprivate mutating func add(_ other: VideoSourceStatistics) {
         capturedFrames += other.capturedFrames
         droppedFrames += other.droppedFrames
+        startupFrames += other.startupFrames
         decodedFrames += other.decodedFrames
         passes += other.passes
         mappedFrames += other.mappedFrames

@@ -137,7 +137,7 @@ struct Watched {
     uint32_t take() {
         clibcamera_completion completion{};
         EXPECT(arrivals.next(completion, std::chrono::seconds(20)));
-        EXPECT(completion.status == 0 && completion.index < leased.size());
+        EXPECT(completion.status == CLIBCAMERA_WHOLE && completion.index < leased.size());
         EXPECT(!leased[completion.index]);
         EXPECT(completion.sequence > sequence && completion.timestamp > timestamp);
         leased[completion.index] = true;
@@ -305,7 +305,7 @@ struct TwoStreams {
 
     uint32_t take() {
         clibcamera_completion completion{};
-        EXPECT(arrivals.next(completion, std::chrono::seconds(20)) && completion.status == 0);
+        EXPECT(arrivals.next(completion, std::chrono::seconds(20)) && completion.status == CLIBCAMERA_WHOLE);
         return completion.index;
     }
 

@@ -113,6 +113,26 @@ import Testing
         }
     }
 
+    /// A frame is older when it comes than the repetition that was given in its place, which is of that moment.
+    @Test func timesRiseWhenASilentCameraReturns() throws {
+        try time.run {
+            let script = script()
+            script.content.withLock { $0.age = .milliseconds(80) }
+            let camera = try camera(script)
+            var all = try frames(of: camera) { $0.count == 10 }
+            script.content.withLock { $0.isSilent = true }
+            all += try frames(of: camera) { $0.count == 10 }
+            script.content.withLock { $0.isSilent = false }
+            let before = script.content.withLock { $0.frames }
+            all += try frames(of: camera) { _ in script.content.withLock { $0.frames } > before + 5 }
+            #expect(zip(all, all.dropFirst()).allSatisfy { $0.captureTime < $1.captureTime })
+            let statistics = camera.statistics
+            #expect((2...3).contains(statistics.supersededFrames) && statistics.droppedFrames == 0)
+            #expect(statistics.capturedFrames + statistics.supersededFrames == script.content.withLock { $0.frames })
+            #expect(statistics.capturedFrames + statistics.repeatedFrames == all.count)
+        }
+    }
+
     @Test func aLongSilenceIsAnInterruption() throws {
         try time.run {
             let script = script()

@@ -87,11 +87,18 @@ struct clibcamera_plane {
     int fd;
     uint32_t offset, length;
 };
+enum clibcamera_status {
+    CLIBCAMERA_WHOLE,
+    // As whole, while exposure and white balance still settle after the start.
+    CLIBCAMERA_SETTLING,
+    // These hold no frame.
+    CLIBCAMERA_BROKEN,
+    CLIBCAMERA_CANCELLED
+};
 struct clibcamera_completion {
     // Of the buffer: those of the first stream come first.
     uint32_t index;
-    // 0 whole, 1 broken, 2 cancelled: only whole ones hold a frame.
-    int status;
+    enum clibcamera_status status;
     uint32_t sequence;
     // Of the sensor, or of the buffer where the sensor gives none; nanoseconds.
     uint64_t timestamp;
