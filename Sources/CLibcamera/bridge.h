@@ -41,6 +41,11 @@ inline bool canOrient(libcamera::Camera &camera, libcamera::Orientation wanted) 
     return takes(wanted) && !takes(libcamera::Orientation::Rotate90);
 }
 
+// Configures an acquired camera as `clibcamera_session_open` says.
+int configure(
+    libcamera::Camera &camera, const clibcamera_format *formats, size_t count,
+    std::unique_ptr<libcamera::CameraConfiguration> &configuration);
+
 // Controls as numbers; 0 for what is none.
 double firstNumber(const libcamera::ControlValue &value);
 void tellControls(const libcamera::ControlInfoMap &controls, clibcamera_control_taker give, void *context);

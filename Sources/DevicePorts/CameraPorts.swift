@@ -33,8 +33,21 @@ public struct CameraSettings: Hashable, Sendable {
     public var size: FrameSize?
     public var frameRate: FrameRate?
     public var format: FourCC?
+    public var lowLight = LowLight.noisy
+    /// `nil`: nothing is done about lamps that flicker.
+    public var mains: MainsFrequency?
     /// By the camera's own names, in the order in which they are set.
     public var controls: [Control]
+
+    /// What a dark room does to the picture.
+    public enum LowLight: String, CaseIterable, Sendable {
+        /// Gain: frames keep coming at their rate.
+        case noisy
+        /// Exposure: there may be fewer frames, but not fewer than `slowestRate`.
+        case slow
+
+        public static let slowestRate = FrameRate(framesPerSecond: 5)
+    }
 
     public struct Control: Hashable, Sendable {
         public let name: String

@@ -44,6 +44,20 @@ struct StreamWish: Sendable {
     let bufferCount: Int
 }
 
+extension clibcamera_format {
+    /// - Parameter mode: `nil` for the camera's own choice.
+    init(_ wish: StreamWish, flips: (horizontal: Bool, vertical: Bool), _ mode: SensorMode?) {
+        self.init()
+        fourcc = wish.format.fourCC.rawValue
+        width = UInt32(wish.size.width)
+        height = UInt32(wish.size.height)
+        buffer_count = UInt32(wish.bufferCount)
+        flips_horizontally = flips.horizontal
+        flips_vertically = flips.vertical
+        if let mode { sensor = mode.readout }
+    }
+}
+
 /// An open camera with its buffers. Every frame on lease keeps it open; the last holder closes it.
 final class CameraSession: Sendable {
     /// Of each stream's frames.
@@ -66,7 +80,7 @@ final class CameraSession: Sendable {
     /// - Parameter streams: the first one is selected at the start.
     init(
         _ system: CameraSystem, index: Int, name: String, streams: [StreamWish],
-        flips: (horizontal: Bool, vertical: Bool)
+        flips: (horizontal: Bool, vertical: Bool), mode: SensorMode?
     ) throws(CameraError) {
         self.system = system
         do throws(SystemCallError) {
@@ -74,16 +88,7 @@ final class CameraSession: Sendable {
         } catch {
             throw .failed(camera: name, call: error.call, number: error.number)
         }
-        var formats = streams.map { wish in
-            var format = clibcamera_format()
-            format.fourcc = wish.format.fourCC.rawValue
-            format.width = UInt32(wish.size.width)
-            format.height = UInt32(wish.size.height)
-            format.buffer_count = UInt32(wish.bufferCount)
-            format.flips_horizontally = flips.horizontal
-            format.flips_vertically = flips.vertical
-            return format
-        }
+        var formats = streams.map { clibcamera_format($0, flips: flips, mode) }
         let listener = clibcamera_listener(
             context: Unmanaged.passUnretained(queue).toOpaque(),
             completed: { context, completion in
@@ -173,10 +178,12 @@ final class CameraSession: Sendable {
 
     var mappedFrames: Int { mappedCount.load(ordering: .relaxed) }
 
-    func start(frameRate: FrameRate) -> Int32 {
+    /// - Parameter slowest: down to which rate exposure may lower it; `frameRate` where the rate is to hold.
+    func start(frameRate: FrameRate, slowest: FrameRate) -> Int32 {
         handle.withLock { address in
             guard let session = OpaquePointer(bitPattern: address) else { return -ENODEV }
-            return clibcamera_session_start(session, frameRate.frameDuration.wholeNanoseconds / 1000)
+            let durations = [frameRate, slowest].map { $0.frameDuration.wholeNanoseconds / 1000 }
+            return clibcamera_session_start(session, durations[0], durations[1])
         }
     }
 

@@ -13,6 +13,8 @@ public final class LibcameraCamera: Camera {
     public let memoryKind = FrameMemoryKind.dmabuf
 
     private let session: CameraSession
+    /// Down to which exposure may lower the rate.
+    private let slowestRate: FrameRate
     private let stop: EventFD
     private var isStarted = false
     private var waiting: [clibcamera_completion] = []
@@ -51,13 +53,16 @@ public final class LibcameraCamera: Camera {
                 format: Self.smallerFormat(beside: full.format, of: camera), size: smallerSize,
                 bufferCount: Self.smallerBufferCount)
         }
+        let wantedRate = settings.frameRate ?? frameRate
+        let mode = system.sensorMode(index, for: full, wantedRate)
         session = try Self.session(full, smaller) { streams throws(CameraError) in
-            try CameraSession(system, index: index, name: name, streams: streams, flips: flips)
+            try CameraSession(system, index: index, name: name, streams: streams, flips: flips, mode: mode)
         }
         layouts = SourceLayouts(session.layouts[0], smaller: Array(session.layouts.dropFirst()))
         let controls = session.controls
-        self.frameRate = Self.frameRate(settings.frameRate ?? frameRate, controls)
-        for setting in settings.controls {
+        self.frameRate = Self.frameRate(wantedRate, controls)
+        slowestRate = settings.lowLight == .slow ? min(self.frameRate, CameraSettings.LowLight.slowestRate) : self.frameRate
+        for setting in StreamingDefaults.controls(beside: settings, offered: controls) + settings.controls {
             let (control, values) = try Self.resolve(setting, among: controls + camera.controls.filter(\.isFlip), name)
             guard !control.isFlip else { continue }
             let status = session.set(control, to: values)
@@ -104,7 +109,7 @@ public final class LibcameraCamera: Camera {
 
     /// NV12 is what encoders take, and what they can be given without a copy. BGR888 comes before RGB888 because
     /// vimc lists both but streams only the first, the order of its scaler's output.
-    private static func format(
+    static func format(
         _ settings: CameraSettings, of camera: CameraDescription
     ) throws(CameraError) -> PixelFormat {
         let offered = Set(camera.modes.filter { $0.modifier == 0 }.map(\.format))
@@ -179,7 +184,7 @@ public final class LibcameraCamera: Camera {
 
     public func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
         if !isStarted {
-            let status = session.start(frameRate: frameRate)
+            let status = session.start(frameRate: frameRate, slowest: slowestRate)
             guard status >= 0 else { throw CameraError(name, "Camera::start", status) }
             isStarted = true
         }

@@ -54,6 +54,7 @@ public final class V4L2Camera: Camera {
         let mode = try Self.mode(of: device, settings, size: wantedSize, frameRate: wantedRate)
         let format = try device.setFormat(mode)
         self.frameRate = try device.setFrameRate(wantedRate) ?? wantedRate
+        device.setExposure(settings)
         try device.set(settings.controls)
         self.device = device
         self.stop = stop

@@ -39,7 +39,8 @@ struct DeviceFileTests {
                          "smallestSize": "720p"},
              "audio": {"source": "silence", "quality": "High1"}, "reconnectAttempts": 5,
              "buffer": {"seconds": 2.5, "lowThreshold": 0.7, "highThreshold": 0.8},
-             "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "flashLED": "live"}
+             "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "flashLED": "live",
+             "lowLight": "slow", "mains": "60"}
             """)
         #expect(result.faults == [])
         var expected = DeviceDescription()
@@ -64,6 +65,8 @@ struct DeviceFileTests {
         expected.console = false
         expected.startAtBoot = true
         expected.flashLED = .live
+        expected.lowLight = .slow
+        expected.mains = .hertz60
         #expect(result.value == expected)
     }
 
