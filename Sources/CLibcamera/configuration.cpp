@@ -48,6 +48,31 @@ struct Acquired {
 
 namespace clibcamera {
 
+clibcamera_colors colorsOf(const std::optional<ColorSpace> &space) {
+    constexpr uint8_t unspecified = 2;
+    if (!space) return {};
+    clibcamera_colors colors{unspecified, unspecified, unspecified, space->range == ColorSpace::Range::Full};
+    switch (space->primaries) {
+    case ColorSpace::Primaries::Rec709: colors.primaries = 1; break;
+    case ColorSpace::Primaries::Smpte170m: colors.primaries = 6; break;
+    case ColorSpace::Primaries::Rec2020: colors.primaries = 9; break;
+    case ColorSpace::Primaries::Raw: return {};
+    }
+    switch (space->transferFunction) {
+    case ColorSpace::TransferFunction::Linear: colors.transfer = 8; break;
+    case ColorSpace::TransferFunction::Srgb: colors.transfer = 13; break;
+    case ColorSpace::TransferFunction::Rec709: colors.transfer = colors.primaries == 6 ? 6 : 1; break;
+    }
+    switch (space->ycbcrEncoding) {
+    // RGB becomes BT.601 of limited range on its way into the encoder.
+    case ColorSpace::YcbcrEncoding::None: colors.matrix = 6, colors.is_full_range = false; break;
+    case ColorSpace::YcbcrEncoding::Rec601: colors.matrix = 6; break;
+    case ColorSpace::YcbcrEncoding::Rec709: colors.matrix = 1; break;
+    case ColorSpace::YcbcrEncoding::Rec2020: colors.matrix = 9; break;
+    }
+    return colors;
+}
+
 int configure(
     Camera &camera, const clibcamera_format *formats, size_t count, std::unique_ptr<CameraConfiguration> &configuration) {
     static constexpr StreamRole roles[CLIBCAMERA_STREAMS] = {StreamRole::VideoRecording, StreamRole::Viewfinder};
@@ -58,7 +83,7 @@ int configure(
     for (size_t index = 0; index < count; index++) {
         describe(formats[index], configuration->at(index));
         // Roles differ in their colours; frames of one video do not.
-        configuration->at(index).colorSpace = configuration->at(0).colorSpace;
+        configuration->at(index).colorSpace = formats[0].height >= 720 ? ColorSpace::Rec709 : ColorSpace::Smpte170m;
     }
     if (const clibcamera_sensor_readout &sensor = formats[0].sensor; sensor.width > 0) {
         configuration->sensorConfig = SensorConfiguration();

@@ -103,6 +103,7 @@ static int allocate(clibcamera_session &session, uint32_t stream, clibcamera_for
     format.stride = configuration.stride;
     format.frame_size = configuration.frameSize;
     format.buffer_count = static_cast<uint32_t>(buffers.size());
+    format.colors = colorsOf(configuration.colorSpace);
     return 0;
 }
 

@@ -8,6 +8,8 @@ public protocol Camera: AnyObject {
     var layout: FrameLayout { get }
     var memoryKind: FrameMemoryKind { get }
     var frameRate: FrameRate { get }
+    /// What encoders get to see of its frames; `nil` when it does not say.
+    var colors: VideoColors? { get }
 
     /// Waits for the next frame until the clock shows `deadline`. The first call starts the camera.
     /// - Throws: the camera's typed error when it is gone or gives no frames any more. It has to be opened again then.

@@ -58,10 +58,21 @@ extension clibcamera_format {
     }
 }
 
+extension VideoColors {
+    init?(_ colors: clibcamera_colors) {
+        guard colors.primaries > 0 else { return nil }
+        self.init(
+            primaries: colors.primaries, transfer: colors.transfer, matrix: colors.matrix,
+            isFullRange: colors.is_full_range)
+    }
+}
+
 /// An open camera with its buffers. Every frame on lease keeps it open; the last holder closes it.
 final class CameraSession: Sendable {
     /// Of each stream's frames.
     let layouts: [FrameLayout]
+    /// Of all streams; `nil` when the camera does not say.
+    let colors: VideoColors?
     let queue: CompletionQueue
     private let system: CameraSystem
     /// The session's address, as in `CameraSystem`.
@@ -113,6 +124,7 @@ final class CameraSession: Sendable {
                 buffers += added
             }
             (self.layouts, self.buffers) = (layouts, buffers)
+            colors = VideoColors(formats[0].colors)
         } catch {
             clibcamera_session_close(session)
             throw error

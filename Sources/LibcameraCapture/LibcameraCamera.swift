@@ -11,6 +11,7 @@ public final class LibcameraCamera: Camera {
     public var layout: FrameLayout { layouts.full }
     public let layouts: SourceLayouts
     public let memoryKind = FrameMemoryKind.dmabuf
+    public var colors: VideoColors? { session.colors }
 
     private let session: CameraSession
     /// Down to which exposure may lower the rate.

@@ -9,6 +9,7 @@ public final class ResilientCamera: VideoSource {
     public let layouts: SourceLayouts
     public let memoryKind: FrameMemoryKind
     public let frameRate: FrameRate
+    public let colors: VideoColors?
     public let endingNote: String? = nil
     private let name: String
     private let open: () throws -> any Camera
@@ -43,6 +44,7 @@ public final class ResilientCamera: VideoSource {
         layouts = (camera as? any FrameSizeSelection)?.layouts ?? SourceLayouts(camera.layout)
         memoryKind = camera.memoryKind
         frameRate = camera.frameRate
+        colors = camera.colors
         continuity = CaptureContinuity(frameRate: camera.frameRate, now: MonotonicClock.now())
     }
 

@@ -64,6 +64,7 @@ public final class FakeCamera: Camera {
     private var coming: (layout: FrameLayout, after: Int)
     private var present: FrameLayout
     public var frameRate: FrameRate { script.frameRate }
+    public let colors: VideoColors? = nil
     public var memoryKind: FrameMemoryKind { script.memory == .ordinary ? .pooled : .dmabuf }
     public private(set) var statistics = VideoSourceStatistics()
 

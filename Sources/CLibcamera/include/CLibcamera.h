@@ -23,6 +23,11 @@ void clibcamera_be_quiet(void);
 struct clibcamera_sensor_readout {
     uint32_t width, height, bit_depth;
 };
+// Code points of ITU-T H.273; all zero for what is not known.
+struct clibcamera_colors {
+    uint8_t primaries, transfer, matrix;
+    bool is_full_range;
+};
 // A stream, as it is wanted or as it is.
 struct clibcamera_format {
     uint32_t fourcc;
@@ -32,6 +37,8 @@ struct clibcamera_format {
     bool flips_horizontally, flips_vertically;
     // All zero for the camera's own choice.
     struct clibcamera_sensor_readout sensor;
+    // What has become of the wish for BT.709 from 720 rows on, and BT.601 below.
+    struct clibcamera_colors colors;
 };
 
 // A camera as the manager lists it.
