@@ -38,6 +38,8 @@ public struct CameraSettings: Hashable, Sendable {
     public var lowLight = LowLight.noisy
     /// `nil`: nothing is done about lamps that flicker.
     public var mains: MainsFrequency?
+    /// The name of a sensor's tuning file of libcamera's, for modules that the sensor's name does not tell apart.
+    public var tuning: String?
     /// By the camera's own names, in the order in which they are set.
     public var controls: [Control]
 

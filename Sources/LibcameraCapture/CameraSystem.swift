@@ -18,10 +18,13 @@ public final class CameraSystem: Sendable {
     private let handle: Mutex<UInt>
 
     /// The manager that is there, or a new one.
-    public static func shared() throws(CameraError) -> CameraSystem {
+    /// - Parameter tuning: the tuning file for the Raspberry Pi's sensors, of those in `CameraTuning.directory`. A manager that is
+    ///   there keeps its own.
+    public static func shared(tuning: CameraTuning? = nil) throws(CameraError) -> CameraSystem {
         let result = present.withLock { present -> Result<CameraSystem, CameraError> in
             if let system = present.system { return .success(system) }
             return Result { () throws(CameraError) in
+                tuning?.apply()
                 let system = try CameraSystem()
                 present.system = system
                 return system

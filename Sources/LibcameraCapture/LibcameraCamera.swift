@@ -16,6 +16,8 @@ public final class LibcameraCamera: Camera {
     private let session: CameraSession
     /// Down to which exposure may lower the rate.
     private let slowestRate: FrameRate
+    /// `nil` where the camera has none, or the settings say how many frames there are to be.
+    private let durationLimits: CameraControl?
     private let stop: EventFD
     private var isStarted = false
     private var waiting: [clibcamera_completion] = []
@@ -24,6 +26,8 @@ public final class LibcameraCamera: Camera {
     /// Of the newest frame: each stream may have numbers of its own.
     private var lastStream = 0
     private var counted = VideoSourceStatistics()
+
+    private static let durationLimitsName = "FrameDurationLimits"
 
     /// Some are with the camera, one is kept to be repeated, and the rest are with the encoder.
     private static let bufferCount = 6
@@ -38,7 +42,7 @@ public final class LibcameraCamera: Camera {
     public init(
         _ settings: CameraSettings, size: FrameSize, smallerSize: FrameSize? = nil, frameRate: FrameRate, stop: EventFD
     ) throws(CameraError) {
-        let (system, cameras) = try Self.cameras(for: settings.device)
+        let (system, cameras) = try Self.cameras(for: settings)
         let index = try Self.choose(settings.device, among: cameras)
         let camera = cameras[index]
         let name = camera.model.isEmpty ? camera.id : "\(camera.model) (\(camera.id))"
@@ -63,6 +67,8 @@ public final class LibcameraCamera: Camera {
         let controls = session.controls
         self.frameRate = Self.frameRate(wantedRate, controls)
         slowestRate = settings.lowLight == .slow ? min(self.frameRate, CameraSettings.LowLight.slowestRate) : self.frameRate
+        let isRateFixed = settings.frameRate != nil || settings.controls.contains { $0.name == Self.durationLimitsName }
+        durationLimits = isRateFixed ? nil : controls.first { $0.name == Self.durationLimitsName }
         for setting in StreamingDefaults.controls(beside: settings, offered: controls) + settings.controls {
             let (control, values) = try Self.resolve(setting, among: controls + camera.controls.filter(\.isFlip), name)
             guard !control.isFlip else { continue }
@@ -83,9 +89,14 @@ public final class LibcameraCamera: Camera {
         return try open([full])
     }
 
-    private static func cameras(for device: String) throws(CameraError) -> (CameraSystem, [CameraDescription]) {
+    private static func cameras(
+        for settings: CameraSettings
+    ) throws(CameraError) -> (CameraSystem, [CameraDescription]) {
+        let device = settings.device
+        var tuning: CameraTuning?
+        if let name = settings.tuning { tuning = try CameraTuning(named: name, camera: device) }
         do throws(CameraError) {
-            let system = try CameraSystem.shared()
+            let system = try CameraSystem.shared(tuning: tuning)
             return (system, system.cameras())
         } catch {
             guard case .none(_, let reason) = error else { throw error }
@@ -136,7 +147,7 @@ public final class LibcameraCamera: Camera {
     /// What the camera can do of what is wanted, now that it is configured: it would change the rate by itself, and
     /// say nothing.
     static func frameRate(_ wanted: FrameRate, _ controls: [CameraControl]) -> FrameRate {
-        guard let limits = controls.first(where: { $0.name == "FrameDurationLimits" }), limits.minimum >= 1,
+        guard let limits = controls.first(where: { $0.name == durationLimitsName }), limits.minimum >= 1,
             limits.maximum >= limits.minimum
         else { return wanted }
         // In microseconds, rounded by the camera.
@@ -237,5 +248,22 @@ extension LibcameraCamera: FrameSizeSelection {
     public func selectSize(_ size: FrameSize) {
         guard let stream = session.layouts.firstIndex(where: { $0.size == size }) else { return }
         _ = session.select(stream: stream)
+    }
+}
+
+extension LibcameraCamera: FrameRateSelection {
+    public func selectFrameRate(_ rate: FrameRate) {
+        guard let durationLimits else { return }
+        let durations = Self.frameDurations(rate, of: frameRate, slowest: slowestRate)
+        // Out of range: the frames that are too many are left out later.
+        guard durations[0] >= durationLimits.minimum, durations[1] <= durationLimits.maximum else { return }
+        _ = session.set(durationLimits, to: durations)
+    }
+
+    /// Shortest and longest, in microseconds. A rate below the camera's own is a thousandth slower than asked for: the frames
+    /// are paced by a grid of that rate, and one that came too early for its place would be left out.
+    static func frameDurations(_ rate: FrameRate, of own: FrameRate, slowest: FrameRate) -> [Double] {
+        let shortest = rate < own ? rate.frameDuration.inSeconds * 1.001 : own.frameDuration.inSeconds
+        return [shortest, max(shortest, slowest.frameDuration.inSeconds)].map { ($0 * 1e6).rounded(.down) }
     }
 }

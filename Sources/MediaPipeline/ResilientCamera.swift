@@ -18,6 +18,7 @@ public final class ResilientCamera: VideoSource {
     private var camera: (any Camera)?
     /// What a camera that returns is asked for, too.
     private var selectedSize: FrameSize?
+    private var selectedRate: FrameRate?
     private var continuity: CaptureContinuity
     /// The newest frame, kept from the driver until the next one is there.
     private var lastFrame: HeldFrame?
@@ -140,6 +141,7 @@ public final class ResilientCamera: VideoSource {
         do {
             camera = try open()
             if let selectedSize { selectSize(selectedSize) }
+            if let selectedRate { selectFrameRate(selectedRate) }
             stale = StaleFrames()
             continuity.cameraOpened(now: MonotonicClock.now())
         } catch {
@@ -152,6 +154,13 @@ extension ResilientCamera: FrameSizeSelection {
     public func selectSize(_ size: FrameSize) {
         selectedSize = size
         (camera as? any FrameSizeSelection)?.selectSize(size)
+    }
+}
+
+extension ResilientCamera: FrameRateSelection {
+    public func selectFrameRate(_ rate: FrameRate) {
+        selectedRate = rate
+        (camera as? any FrameRateSelection)?.selectFrameRate(rate)
     }
 }
 

@@ -40,3 +40,7 @@ final class RotatedSource: VideoSource {
         return CapturedFrame(layout: rotator.target, captureTime: frame.captureTime, memory: rotated)
     }
 }
+
+extension RotatedSource: FrameRateSelection {
+    func selectFrameRate(_ rate: FrameRate) { (source as? any FrameRateSelection)?.selectFrameRate(rate) }
+}

@@ -53,6 +53,8 @@ public struct DeviceDescription: Hashable, Sendable {
 
     /// "auto", "synthetic", or a camera's own name.
     public var camera = "auto"
+    /// The name of a tuning file for the camera's sensor; `nil` for the sensor's own.
+    public var cameraTuning: String?
     /// As the command line takes it: "640x480", "720p".
     public var dimension = "640x480"
     public var orientation = Orientation.upright
@@ -132,6 +134,7 @@ extension DeviceDescription {
 
     private mutating func readVideo(_ reader: inout DescriptionReader, _ vocabulary: DeviceVocabulary) {
         if let name = reader.name("camera", example: #""camera": "auto""#) { camera = name }
+        if let name = reader.name("cameraTuning", example: #""cameraTuning": "imx219_noir""#) { cameraTuning = name }
         let example = #""dimension": "640x480""#
         if let text = reader.text("dimension", example: example) {
             if let problem = vocabulary.problemWithDimension(text.value) {

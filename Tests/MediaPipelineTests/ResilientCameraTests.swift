@@ -133,6 +133,20 @@ import Testing
         }
     }
 
+    @Test func aCameraThatReturnsIsAskedForTheRateThatItGave() throws {
+        try time.run {
+            let script = script()
+            let camera = try camera(script)
+            _ = try frames(of: camera) { $0.count == 3 }
+            camera.selectFrameRate(FrameRate(framesPerSecond: 12))
+            script.content.withLock { $0.isPluggedIn = false }
+            _ = try frames(of: camera) { _ in camera.statistics.interruptions == 1 }
+            script.content.withLock { $0.isPluggedIn = true }
+            _ = try frames(of: camera) { _ in script.content.withLock { $0.selectedRates.count } == 2 }
+            #expect(script.content.withLock { $0.selectedRates.map(\.framesPerSecond) } == [12, 12])
+        }
+    }
+
     @Test func aLongSilenceIsAnInterruption() throws {
         try time.run {
             let script = script()

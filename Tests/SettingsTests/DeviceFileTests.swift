@@ -34,7 +34,7 @@ struct DeviceFileTests {
     @Test func everyDeviceKeyIsRead() throws {
         let result = try device(
             """
-            {"camera": "imx708", "dimension": "720p", "orientation": 180, "mirrored": true,
+            {"camera": "imx708", "cameraTuning": "imx219_noir", "dimension": "720p", "orientation": 180, "mirrored": true,
              "quality": {"lowest": "Low2", "start": "Medium3", "highest": "High1", "resize": "restart",
                          "smallestSize": "720p"},
              "audio": {"source": "silence", "quality": "High1"}, "reconnectAttempts": 5,
@@ -45,6 +45,7 @@ struct DeviceFileTests {
         #expect(result.faults == [])
         var expected = DeviceDescription()
         expected.camera = "imx708"
+        expected.cameraTuning = "imx219_noir"
         expected.dimension = "720p"
         expected.orientation = .upsideDown
         expected.mirrored = true

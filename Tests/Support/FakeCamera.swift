@@ -33,6 +33,7 @@ public final class FakeCamera: Camera {
             /// Frames under way when another size is asked for: they come in the one before.
             public var framesUnderWay = 3
             public fileprivate(set) var selectedSizes: [FrameSize] = []
+            public fileprivate(set) var selectedRates: [FrameRate] = []
             public fileprivate(set) var openings = 0
             /// Frames that were given.
             public fileprivate(set) var frames = 0
@@ -117,6 +118,10 @@ public final class FakeCamera: Camera {
             }
         return CapturedFrame(layout: layout, captureTime: time, memory: memory)
     }
+}
+
+extension FakeCamera: FrameRateSelection {
+    public func selectFrameRate(_ rate: FrameRate) { script.content.withLock { $0.selectedRates.append(rate) } }
 }
 
 extension FakeCamera: FrameSizeSelection {

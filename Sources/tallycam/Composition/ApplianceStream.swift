@@ -94,6 +94,7 @@ extension PublishSettings {
 extension CameraSettings {
     fileprivate init(device: String, _ request: StreamRequest) {
         self.init(device: device)
+        tuning = request.device.cameraTuning
         lowLight = request.device.lowLight == .slow ? .slow : .noisy
         mains =
             switch request.device.mains {

@@ -101,7 +101,7 @@ enum VideoInput: VideoSourceChoice, Hashable {
 
 extension CameraSettings {
     /// Parses `SCHEME:DEVICE,key=value,...`. The keys `size`, `fps` and `format` choose the mode, `low-light` and `mains` how
-    /// it is exposed; every other one is a control of the camera.
+    /// it is exposed, `tuning` how libcamera takes its sensor; every other one is a control of the camera.
     /// - Returns: `nil` when the text starts with another scheme.
     init?(parsing text: String, scheme: String) throws {
         guard text == scheme || text.hasPrefix("\(scheme):") || text.hasPrefix("\(scheme),") else { return nil }
@@ -149,6 +149,7 @@ extension CameraSettings {
                 throw CommandFailure.usage("mains is 50 or 60, the frequency of the lamps' electricity, not \"\(value)\"")
             }
             mains = frequency
+        case "tuning": tuning = value
         default: controls.append(Control(name: name, value: value))
         }
     }
