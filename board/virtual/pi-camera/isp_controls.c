@@ -27,7 +27,7 @@ static int check_table(const struct isp_lens_shading *shading)
 	struct dma_buf *table = dma_buf_get(shading->table);
 
 	if (IS_ERR(table))
-		return -EINVAL;
+		return -EIO;
 	dma_buf_put(table);
 	return 0;
 }

@@ -283,13 +283,12 @@ static int init_queue(struct receiver_node *node)
 	return vb2_queue_init(queue);
 }
 
-static int add_node(struct receiver_node *node, struct receiver *receiver, struct v4l2_device *v4l2)
+static int add_node(struct receiver_node *node, struct v4l2_device *v4l2)
 {
+	struct receiver *receiver = node->receiver;
 	struct video_device *video = &node->video;
 	int result;
 
-	node->receiver = receiver;
-	INIT_LIST_HEAD(&node->buffers);
 	result = init_queue(node);
 	if (result)
 		return result;
@@ -318,12 +317,17 @@ int receiver_register(struct receiver *receiver, struct sensor *sensor, struct v
 	int result;
 
 	receiver->sensor = sensor;
+	receiver->image.receiver = receiver;
+	receiver->embedded.receiver = receiver;
+	/* Where there is no node, there is never a buffer. */
+	INIT_LIST_HEAD(&receiver->image.buffers);
+	INIT_LIST_HEAD(&receiver->embedded.buffers);
 	mutex_init(&receiver->lock);
 	spin_lock_init(&receiver->buffers_lock);
 	receiver_choose_formats(receiver);
-	result = add_node(&receiver->image, receiver, v4l2);
+	result = add_node(&receiver->image, v4l2);
 	if (!result && sensor->mounting.has_embedded)
-		result = add_node(&receiver->embedded, receiver, v4l2);
+		result = add_node(&receiver->embedded, v4l2);
 	if (result)
 		receiver_unregister(receiver);
 	return result;

@@ -39,23 +39,26 @@ static const struct colour pigments[] = {
 	['s' - 'a'] = { 350, 220, 160 },
 };
 
-/* Red, green, blue and yellow in the corners tell how it is turned; the rest is mostly grey, as walls are. */
+/*
+ * Red, green, blue and yellow near the corners tell how it is turned, in the part that a sensor's cropped mode sees, too; the
+ * rest is mostly grey, as walls are.
+ */
 static const char fields[SCENE_ROWS][SCENE_COLUMNS + 1] = {
-	"rrrmmdmmmmdmmggg",
-	"rrrmdmmlmmmdmggg",
-	"rrrlmmmdlmmmmggg",
-	"mdmmlmdmmlmdmmlm",
+	"mmlmmdmmmmdmmmlm",
+	"mdmmdmmlmmmdmmmd",
+	"mmrrmmmdlmmmggmm",
+	"lmrrlmdmmlmdggmm",
 	"mmldmmmwwmmmlmdm",
 	"dmmmsmmwwmmsmdmm",
 	"mlmmsmmwwmmsmmmd",
 	"mmdmlmmwwmmlmdmm",
-	"mmmlmdmmmldmmmlm",
-	"bbbmmmldmmmlmyyy",
-	"bbbdmmmmdmmmmyyy",
-	"bbbmkmmlmmdmlyyy",
+	"mmbblmdmmldmyymm",
+	"mmbbmmldmmmlyymd",
+	"mldmmmmmdmmmmdmm",
+	"mmmmkmmlmmdmlmmm",
 };
 /* Of the whole: of 16 by 12 fields, 0.299 red + 0.587 green + 0.114 blue, in 1/1000. */
-#define MEAN_REFLECTANCE 204
+#define MEAN_REFLECTANCE 200
 
 /* A field has this many pairs of stripes, and stripes this much more or less light when all is sharp, in 1/1024. */
 #define STRIPES 4
