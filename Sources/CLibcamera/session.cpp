@@ -60,6 +60,7 @@ void clibcamera_session::completed(Request *request) {
         completion.status = statusOf(metadata);
         completion.sequence = metadata.sequence;
         auto sensor = request->metadata().get(controls::SensorTimestamp);
+        if (auto duration = request->metadata().get(controls::FrameDuration)) completion.frame_duration = *duration;
         completion.timestamp = sensor ? static_cast<uint64_t>(*sensor) : metadata.timestamp;
     }
     listener.completed(listener.context, &completion);

@@ -7,6 +7,8 @@ import Media
 /// A camera of libcamera's that is open. Frames are leased as DMABUF.
 public final class LibcameraCamera: Camera {
     public let name: String
+    /// Libcamera's, by which this very camera can be opened again.
+    public let id: String
     public let frameRate: FrameRate
     public var layout: FrameLayout { layouts.full }
     public let layouts: SourceLayouts
@@ -47,6 +49,7 @@ public final class LibcameraCamera: Camera {
         let camera = cameras[index]
         let name = camera.model.isEmpty ? camera.id : "\(camera.model) (\(camera.id))"
         self.name = name
+        id = camera.id
         self.stop = stop
         let flips = try Self.flips(settings.controls, of: camera, name)
         let full = StreamWish(
@@ -224,7 +227,10 @@ public final class LibcameraCamera: Camera {
         let stream = session.stream(ofBuffer: Int(completion.index))
         if stream != lastStream { order.numbersChange() }
         lastStream = stream
-        let missed = order.missed(before: completion.sequence)
+        let reported = MediaTimestamp(nanoseconds: Int64(clamping: completion.timestamp))
+        let missed = max(
+            order.missed(before: completion.sequence),
+            order.missed(beforeFrameAt: reported, lasting: .microseconds(completion.frame_duration)))
         switch startup.verdict(completion.status, now: MonotonicClock.now()) {
         case .settling:
             counted.startupFrames += 1
@@ -237,7 +243,6 @@ public final class LibcameraCamera: Camera {
             if counted.capturedFrames > 0 { counted.droppedFrames += missed }
             counted.capturedFrames += 1
         }
-        let reported = MediaTimestamp(nanoseconds: Int64(clamping: completion.timestamp))
         let time = order.captureTime(reported, now: MonotonicClock.now())
         return CapturedFrame(layout: session.layouts[stream], captureTime: time, memory: memory)
     }

@@ -32,7 +32,8 @@ public final class ResilientCamera: VideoSource {
     private var supersededFrames = 0
     private var interruptions = 0
 
-    /// - Throws: what `open` throws: a camera that is not there at the start is a wrong command line.
+    /// - Throws: what `open` throws: a camera that is not there at the start is a wrong command line. `nextFrame` throws the
+    ///   camera's error when that cannot start at all.
     public init(
         stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void, open: @escaping () throws -> any Camera
     ) throws {
@@ -101,6 +102,9 @@ public final class ResilientCamera: VideoSource {
         }
         do {
             return try camera.nextFrame(until: continuity.deadline)
+        } catch where lastFrame == nil && interruptions == 0 {
+            // It has never given anything: as with one that is not there at the start.
+            throw error
         } catch {
             perform(continuity.cameraFailed("\(error)", now: MonotonicClock.now()))
             return .none

@@ -209,6 +209,31 @@ import Testing
         }
     }
 
+    @Test func aCameraThatDoesNotStartIsAnError() throws {
+        try time.run { () throws in
+            let script = script()
+            script.content.withLock { $0.failsToStart = true }
+            let camera = try camera(script)
+            #expect(throws: FakeCamera.Gone.self) { try camera.nextFrame() }
+            #expect(names() == [])
+        }
+    }
+
+    /// Once it has worked, it may take its time.
+    @Test func aCameraThatDoesNotStartAgainIsWaitedFor() throws {
+        try time.run {
+            let script = script()
+            let camera = try camera(script)
+            _ = try frames(of: camera) { $0.count == 3 }
+            script.content.withLock { $0.failsToStart = true }
+            _ = try frames(of: camera) { _ in script.content.withLock { $0.openings } >= 3 }
+            script.content.withLock { $0.failsToStart = false }
+            let before = script.content.withLock { $0.frames }
+            _ = try frames(of: camera) { _ in script.content.withLock { $0.frames } > before + 3 }
+            #expect(names().last == "the fake camera returned")
+        }
+    }
+
     @Test func aCameraThatIsNotThereAtTheStartIsAnError() throws {
         try time.run { () throws in
             let script = script()

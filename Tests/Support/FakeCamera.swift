@@ -23,6 +23,8 @@ public final class FakeCamera: Camera {
             public var isPluggedIn = true
             /// It is there, and gives nothing.
             public var isSilent = false
+            /// It opens, and does not start.
+            public var failsToStart = false
             /// How old a frame is when it comes.
             public var age = Duration.zero
             public var layout: FrameLayout
@@ -86,7 +88,7 @@ public final class FakeCamera: Camera {
     public func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
         while true {
             let (isThere, isSilent, age) = script.content.withLock { ($0.isPluggedIn, $0.isSilent, $0.age) }
-            guard isThere else { throw Gone() }
+            guard isThere, !script.content.withLock({ $0.failsToStart }) else { throw Gone() }
             let now = MonotonicClock.now()
             if now >= nextTime {
                 nextTime = max(nextTime + script.frameRate.frameDuration, now)

@@ -134,6 +134,8 @@ struct clibcamera_completion {
     uint32_t sequence;
     // Of the sensor, or of the buffer where the sensor gives none; nanoseconds.
     uint64_t timestamp;
+    // Until the sensor's next frame starts, in microseconds; 0 when the camera does not say.
+    int64_t frame_duration;
 };
 // Called on libcamera's thread.
 struct clibcamera_listener {

@@ -64,9 +64,13 @@ enum VideoInput: VideoSourceChoice, Hashable {
                 try V4L2Camera.open(settings, size: size, frameRate: frameRate, stop: stop)
             }
         case .libcamera(let settings):
+            var settings = settings
             return try ResilientCamera(stop: stop, notify: notify) {
-                try LibcameraCamera(
+                let camera = try LibcameraCamera(
                     settings, size: size, smallerSize: secondSize, frameRate: frameRate, stop: stop)
+                // Another one at the same place is no return of this one.
+                if !settings.device.isEmpty { settings.device = camera.id }
+                return camera
             }
         case .firstCamera(let settings):
             return try ResilientCamera(stop: stop, notify: notify) {
