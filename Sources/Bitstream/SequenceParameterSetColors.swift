@@ -36,7 +36,9 @@ extension SequenceParameterSet {
 
     /// Where the payload ends: at its last bit that is one.
     private static func stopBit(of payload: [UInt8]) throws(BitstreamError) -> Int {
-        guard let last = payload.lastIndex(where: { $0 != 0 }) else { throw .truncated(structure: structure, needed: 1) }
+        guard let last = payload.lastIndex(where: { $0 != 0 }) else {
+            throw .truncated(structure: structure, needed: 1)
+        }
         return last * 8 + 7 - payload[last].trailingZeroBitCount
     }
 

@@ -58,7 +58,8 @@ public struct CameraAbsence: Sendable {
         guard nodes.contains(where: { text("/sys/class/video4linux/\($0)/name") == "unicam-image" }),
             !["linux,cma", "reserved"].contains(where: { exists("/dev/dma_heap/\($0)") })
         else { return nil }
-        return "there is a receiver for camera modules, but no heap of contiguous memory (/dev/dma_heap/linux,cma), which "
+        return
+            "there is a receiver for camera modules, but no heap of contiguous memory (/dev/dma_heap/linux,cma), which "
             + "libcamera needs; the kernel lacks CONFIG_DMABUF_HEAPS_CMA"
     }
 

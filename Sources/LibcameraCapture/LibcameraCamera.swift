@@ -69,7 +69,8 @@ public final class LibcameraCamera: Camera {
         layouts = SourceLayouts(session.layouts[0], smaller: Array(session.layouts.dropFirst()))
         let controls = session.controls
         self.frameRate = Self.frameRate(wantedRate, controls)
-        slowestRate = settings.lowLight == .slow ? min(self.frameRate, CameraSettings.LowLight.slowestRate) : self.frameRate
+        slowestRate =
+            settings.lowLight == .slow ? min(self.frameRate, CameraSettings.LowLight.slowestRate) : self.frameRate
         let isRateFixed = settings.frameRate != nil || settings.controls.contains { $0.name == Self.durationLimitsName }
         durationLimits = isRateFixed ? nil : controls.first { $0.name == Self.durationLimitsName }
         for setting in StreamingDefaults.controls(beside: settings, offered: controls) + settings.controls {

@@ -9,8 +9,10 @@ public enum MainsFrequency: Int, CaseIterable, Sendable {
     /// Where it is 60 Hz: the Americas but their south, and a few others (IEC's list of the world's supplies). The rest of
     /// the world has 50.
     private static let countriesOf60: Set<String> = [
-        "AG", "AI", "AS", "AW", "BB", "BM", "BQ", "BR", "BS", "BZ", "CA", "CO", "CR", "CU", "DO", "EC", "FM", "GT", "GU",
-        "GY", "HN", "HT", "KN", "KR", "KY", "LR", "MH", "MP", "MS", "MX", "NI", "PA", "PE", "PH", "PR", "PW", "SA", "SR",
+        "AG", "AI", "AS", "AW", "BB", "BM", "BQ", "BR", "BS", "BZ", "CA", "CO", "CR", "CU", "DO", "EC", "FM", "GT",
+        "GU",
+        "GY", "HN", "HT", "KN", "KR", "KY", "LR", "MH", "MP", "MS", "MX", "NI", "PA", "PE", "PH", "PR", "PW", "SA",
+        "SR",
         "SV", "SX", "TC", "TT", "TW", "US", "VE", "VG", "VI",
     ]
     /// Japan has both, by region.

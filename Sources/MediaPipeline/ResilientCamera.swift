@@ -72,7 +72,9 @@ public final class ResilientCamera: VideoSource {
                 // Late or not, the camera is not silent.
                 perform(continuity.frameArrived(now: MonotonicClock.now()))
             case .none:
-                given = perform(continuity.timeReached(now: MonotonicClock.now())).map { $0.frame(at: $0.repetitionTime) }
+                given = perform(continuity.timeReached(now: MonotonicClock.now())).map {
+                    $0.frame(at: $0.repetitionTime)
+                }
             }
             guard let given else { continue }
             lastTime = given.captureTime
@@ -102,7 +104,7 @@ public final class ResilientCamera: VideoSource {
         }
         do {
             return try camera.nextFrame(until: continuity.deadline)
-        } catch where lastFrame == nil && interruptions == 0 {
+        } catch  where lastFrame == nil && interruptions == 0 {
             // It has never given anything: as with one that is not there at the start.
             throw error
         } catch {

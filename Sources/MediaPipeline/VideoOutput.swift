@@ -145,7 +145,9 @@ extension VideoOutput.State {
     }
 
     private func withColors(_ header: EncodedPacket) -> EncodedPacket {
-        guard let colors, let record = try? AVCDecoderConfigurationRecord(parsing: header.payload) else { return header }
+        guard let colors, let record = try? AVCDecoderConfigurationRecord(parsing: header.payload) else {
+            return header
+        }
         var header = header
         header.payload = record.with(colors).bytes
         return header

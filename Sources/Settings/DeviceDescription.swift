@@ -134,7 +134,9 @@ extension DeviceDescription {
 
     private mutating func readVideo(_ reader: inout DescriptionReader, _ vocabulary: DeviceVocabulary) {
         if let name = reader.name("camera", example: #""camera": "auto""#) { camera = name }
-        if let name = reader.name("cameraTuning", example: #""cameraTuning": "imx219_noir""#) { cameraTuning = name }
+        if let name = reader.name("cameraTuning", example: #""cameraTuning": "imx219_noir""#) {
+            cameraTuning = name == "auto" ? nil : name
+        }
         let example = #""dimension": "640x480""#
         if let text = reader.text("dimension", example: example) {
             if let problem = vocabulary.problemWithDimension(text.value) {

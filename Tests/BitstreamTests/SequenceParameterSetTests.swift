@@ -130,7 +130,9 @@ struct SPSWriter {
         #expect(timing.isFixedFrameRate)
     }
 
-    @Test(arguments: [VideoColors.bt709, .bt601, .jpeg]) func coloursAreAddedWhereThereWereNone(colors: VideoColors) throws {
+    @Test(arguments: [VideoColors.bt709, .bt601, .jpeg]) func coloursAreAddedWhereThereWereNone(colors: VideoColors)
+        throws
+    {
         let before = try SequenceParameterSet(nalUnit: SampleUnits.baselineSPS)
         let unit = try SequenceParameterSet.nalUnit(SampleUnits.baselineSPS, with: colors)
         let after = try SequenceParameterSet(nalUnit: unit)

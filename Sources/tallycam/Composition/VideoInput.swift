@@ -150,7 +150,8 @@ extension CameraSettings {
             lowLight = choice
         case "mains":
             guard let frequency = Int(value).flatMap(MainsFrequency.init(rawValue:)) else {
-                throw CommandFailure.usage("mains is 50 or 60, the frequency of the lamps' electricity, not \"\(value)\"")
+                throw CommandFailure.usage(
+                    "mains is 50 or 60, the frequency of the lamps' electricity, not \"\(value)\"")
             }
             mains = frequency
         case "tuning": tuning = value
