@@ -5,5 +5,7 @@ public struct StreamRequest: Sendable {
     public let description: StreamDescription
     public let device: DeviceDescription
     public let board: BoardDescription?
+    /// Of `network.json`: two letters.
+    public let country: String?
     public let stateDirectory: String
 }

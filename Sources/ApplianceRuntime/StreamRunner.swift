@@ -36,7 +36,8 @@ final class StreamRunner {
         guard let description = files.stream else { return }
         let commands = try Mailbox<PublisherCommand>()
         let request = StreamRequest(
-            description: description, device: files.device, board: files.board, stateDirectory: stateDirectory)
+            description: description, device: files.device, board: files.board, country: files.network.country,
+            stateDirectory: stateDirectory)
         running = (try Self.thread(request, engine, commands: commands, reports: reports), commands)
     }
 

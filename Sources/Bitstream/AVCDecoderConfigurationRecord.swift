@@ -49,6 +49,20 @@ public struct AVCDecoderConfigurationRecord: Hashable, Sendable {
             : nil
     }
 
+    /// The same stream's record with sets that say more.
+    init(
+        sequenceParameterSets: [[UInt8]], keepingRestOf other: AVCDecoderConfigurationRecord
+    ) throws(BitstreamError) {
+        try Self.check(sequenceParameterSets, field: "number of SPS", limit: 31)
+        profile = other.profile
+        constraintFlags = other.constraintFlags
+        level = other.level
+        nalUnitLengthSize = other.nalUnitLengthSize
+        self.sequenceParameterSets = sequenceParameterSets
+        pictureParameterSets = other.pictureParameterSets
+        highProfileExtension = other.highProfileExtension
+    }
+
     private static func check(_ sets: [[UInt8]], field: String, limit: Int) throws(BitstreamError) {
         guard (1...limit).contains(sets.count) else {
             throw .invalid(structure: structure, field: field, value: sets.count)

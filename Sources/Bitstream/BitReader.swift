@@ -2,7 +2,7 @@
 struct BitReader {
     private let bytes: [UInt8]
     private let structure: String
-    private var bitPosition = 0
+    private(set) var bitPosition = 0
 
     /// - Parameter structure: what the bytes are, for the error.
     init(_ bytes: [UInt8], reading structure: String) {

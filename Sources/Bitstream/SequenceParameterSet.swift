@@ -12,6 +12,12 @@ public struct SequenceParameterSet: Hashable, Sendable {
         public var framesPerSecond: Double { Double(timeScale) / (2 * Double(unitsInTick)) }
     }
 
+    /// What the VUI (annex E.1.1) says, as far as it is read.
+    struct Usability {
+        var timing: Timing?
+        var colors: VideoColors?
+    }
+
     /// profile_idc: 66 Baseline, 77 Main, 100 High.
     public let profile: UInt8
     /// constraint_set0_flag (high bit) to constraint_set5_flag and two reserved bits.
@@ -27,20 +33,27 @@ public struct SequenceParameterSet: Hashable, Sendable {
     public let size: FrameSize
     /// The frame as it is coded: whole macroblocks.
     public let codedSize: FrameSize
-    public let timing: Timing?
+    public private(set) var timing: Timing?
+    /// `nil` when the set does not say.
+    public private(set) var colors: VideoColors?
 
-    private static let structure = "H.264 sequence parameter set"
+    static let structure = "H.264 sequence parameter set"
     /// A side beyond this is garbage: level 6.2 ends at 16,896 (annex A.3.1).
     private static let longestSideInMacroblocks = 1_056
 
     /// - Parameter nalUnit: the whole NAL unit, its first byte included, emulation prevention bytes in place.
     /// - Throws: `BitstreamError` when it is no SPS, ends early or holds forbidden values.
     public init(nalUnit: [UInt8]) throws(BitstreamError) {
-        guard let first = nalUnit.first else { throw .truncated(structure: Self.structure, needed: 4) }
-        guard first & 0x80 == 0, NALUnitType(firstByte: first) == .sequenceParameterSet else {
-            throw .invalid(structure: Self.structure, field: "NAL unit header", value: Int(first))
-        }
-        var reader = BitReader(Self.rawByteSequence(nalUnit), reading: Self.structure)
+        var reader = BitReader(try Self.rawByteSequence(nalUnit), reading: Self.structure)
+        self = try SequenceParameterSet(&reader)
+        guard try reader.flag() else { return }
+        let usability = try Self.usability(&reader)
+        timing = usability.timing
+        colors = usability.colors
+    }
+
+    /// Reads up to vui_parameters_present_flag.
+    init(_ reader: inout BitReader) throws(BitstreamError) {
         profile = UInt8(truncatingIfNeeded: try reader.bits(8))
         constraintFlags = UInt8(truncatingIfNeeded: try reader.bits(8))
         level = UInt8(truncatingIfNeeded: try reader.bits(8))
@@ -51,11 +64,14 @@ public struct SequenceParameterSet: Hashable, Sendable {
         chromaBitDepth = format.chromaBits
         try Self.skipOrdering(&reader)
         (codedSize, size) = try Self.sizes(&reader, chromaFormat: format.chroma, separatePlanes: format.separatePlanes)
-        timing = try reader.flag() ? Self.vuiTiming(&reader) : nil
     }
 
     /// The unit's payload with the emulation prevention bytes taken out (section 7.4.1.1).
-    private static func rawByteSequence(_ nalUnit: [UInt8]) -> [UInt8] {
+    static func rawByteSequence(_ nalUnit: [UInt8]) throws(BitstreamError) -> [UInt8] {
+        guard let first = nalUnit.first else { throw .truncated(structure: structure, needed: 4) }
+        guard first & 0x80 == 0, NALUnitType(firstByte: first) == .sequenceParameterSet else {
+            throw .invalid(structure: structure, field: "NAL unit header", value: Int(first))
+        }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(nalUnit.count)
         var zeros = 0
@@ -156,22 +172,35 @@ public struct SequenceParameterSet: Hashable, Sendable {
     }
 
     /// Annex E.1.1, as far as the timing.
-    private static func vuiTiming(_ reader: inout BitReader) throws(BitstreamError) -> Timing? {
-        let extendedAspectRatio: UInt32 = 255
-        if try reader.flag(), try reader.bits(8) == extendedAspectRatio { _ = try reader.bits(32) }
-        if try reader.flag() { _ = try reader.flag() }  // overscan
-        if try reader.flag() {  // video_signal_type
-            _ = try reader.bits(4)
-            if try reader.flag() { _ = try reader.bits(24) }
-        }
+    private static func usability(_ reader: inout BitReader) throws(BitstreamError) -> Usability {
+        var usability = Usability()
+        try skipAspectRatioAndOverscan(&reader)
+        usability.colors = try videoSignal(&reader)
         if try reader.flag() {  // chroma_loc_info
             _ = try reader.unsignedExpGolomb("chroma_sample_loc_type_top_field", max: 5)
             _ = try reader.unsignedExpGolomb("chroma_sample_loc_type_bottom_field", max: 5)
         }
-        guard try reader.flag() else { return nil }
+        guard try reader.flag() else { return usability }
         let timing = Timing(
             unitsInTick: try reader.bits(32), timeScale: try reader.bits(32), isFixedFrameRate: try reader.flag())
         // Both must be above zero (annex E.2.1); an encoder that leaves them zero tells nothing.
-        return timing.unitsInTick > 0 && timing.timeScale > 0 ? timing : nil
+        if timing.unitsInTick > 0 && timing.timeScale > 0 { usability.timing = timing }
+        return usability
+    }
+
+    static func skipAspectRatioAndOverscan(_ reader: inout BitReader) throws(BitstreamError) {
+        let extendedAspectRatio: UInt32 = 255
+        if try reader.flag(), try reader.bits(8) == extendedAspectRatio { _ = try reader.bits(32) }
+        if try reader.flag() { _ = try reader.flag() }  // overscan
+    }
+
+    /// From video_signal_type_present_flag on.
+    static func videoSignal(_ reader: inout BitReader) throws(BitstreamError) -> VideoColors? {
+        guard try reader.flag() else { return nil }
+        _ = try reader.bits(3)  // video_format
+        let isFullRange = try reader.flag()
+        guard try reader.flag() else { return nil }
+        let codes = try [reader.bits(8), reader.bits(8), reader.bits(8)].map { UInt8(truncatingIfNeeded: $0) }
+        return VideoColors(primaries: codes[0], transfer: codes[1], matrix: codes[2], isFullRange: isFullRange)
     }
 }

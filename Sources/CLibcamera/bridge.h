@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 
 struct clibcamera_camera {
@@ -40,6 +41,14 @@ inline bool canOrient(libcamera::Camera &camera, libcamera::Orientation wanted) 
     };
     return takes(wanted) && !takes(libcamera::Orientation::Rotate90);
 }
+
+// As H.273 numbers them.
+clibcamera_colors colorsOf(const std::optional<libcamera::ColorSpace> &space);
+
+// Configures an acquired camera as `clibcamera_session_open` says.
+int configure(
+    libcamera::Camera &camera, const clibcamera_format *formats, size_t count,
+    std::unique_ptr<libcamera::CameraConfiguration> &configuration);
 
 // Controls as numbers; 0 for what is none.
 double firstNumber(const libcamera::ControlValue &value);

@@ -39,6 +39,14 @@ struct clibcamera_session {
     void disconnected() { listener.disconnected(listener.context); }
 };
 
+static clibcamera_status statusOf(const FrameMetadata &metadata) {
+    switch (metadata.status) {
+    case FrameMetadata::FrameSuccess: return CLIBCAMERA_WHOLE;
+    case FrameMetadata::FrameStartup: return CLIBCAMERA_SETTLING;
+    default: return CLIBCAMERA_BROKEN;
+    }
+}
+
 void clibcamera_session::completed(Request *request) {
     clibcamera_completion completion{};
     completion.index = static_cast<uint32_t>(request->cookie());
@@ -46,12 +54,13 @@ void clibcamera_session::completed(Request *request) {
         std::lock_guard lock(mutex);
         captures[completion.index].place = Capture::Place::caller;
     }
-    completion.status = 2;
+    completion.status = CLIBCAMERA_CANCELLED;
     if (request->status() == Request::RequestComplete) {
         const FrameMetadata &metadata = buffer(completion.index)->metadata();
-        completion.status = metadata.status == FrameMetadata::FrameSuccess ? 0 : 1;
+        completion.status = statusOf(metadata);
         completion.sequence = metadata.sequence;
         auto sensor = request->metadata().get(controls::SensorTimestamp);
+        if (auto duration = request->metadata().get(controls::FrameDuration)) completion.frame_duration = *duration;
         completion.timestamp = sensor ? static_cast<uint64_t>(*sensor) : metadata.timestamp;
     }
     listener.completed(listener.context, &completion);
@@ -77,38 +86,6 @@ int clibcamera_session::queueSelected() {
     return 0;
 }
 
-static Orientation orientation(const clibcamera_format &format) {
-    if (!format.flips_vertically) {
-        return format.flips_horizontally ? Orientation::Rotate0Mirror : Orientation::Rotate0;
-    }
-    return format.flips_horizontally ? Orientation::Rotate180 : Orientation::Rotate180Mirror;
-}
-
-static void describe(const clibcamera_format &format, StreamConfiguration &stream) {
-    stream.pixelFormat = PixelFormat(format.fourcc, format.modifier);
-    stream.size = Size(format.width, format.height);
-    stream.bufferCount = format.buffer_count;
-}
-
-static int configure(clibcamera_session &session, const clibcamera_format *formats, size_t count) {
-    static constexpr StreamRole roles[CLIBCAMERA_STREAMS] = {StreamRole::VideoRecording, StreamRole::Viewfinder};
-    if (count == 0 || count > CLIBCAMERA_STREAMS) return -EINVAL;
-    session.configuration = session.camera->generateConfiguration(Span<const StreamRole>(roles, count));
-    if (!session.configuration || session.configuration->empty()) return count == 1 ? -ENODEV : -E2BIG;
-    if (session.configuration->size() != count) return -E2BIG;
-    for (size_t index = 0; index < count; index++) {
-        describe(formats[index], session.configuration->at(index));
-        // Roles differ in their colours; frames of one video do not.
-        session.configuration->at(index).colorSpace = session.configuration->at(0).colorSpace;
-    }
-    const Orientation wanted = orientation(formats[0]);
-    if (wanted != Orientation::Rotate0 && !canOrient(*session.camera, wanted)) return -ENOTSUP;
-    session.configuration->orientation = wanted;
-    if (session.configuration->validate() == CameraConfiguration::Invalid) return -EINVAL;
-    if (session.configuration->size() != count) return -E2BIG;
-    return session.camera->configure(session.configuration.get());
-}
-
 // A stream's buffers, and a request for each.
 static int allocate(clibcamera_session &session, uint32_t stream, clibcamera_format &format) {
     const StreamConfiguration &configuration = session.configuration->at(stream);
@@ -120,9 +97,14 @@ static int allocate(clibcamera_session &session, uint32_t stream, clibcamera_for
         if (int status = capture.request->addBuffer(configuration.stream(), buffer.get()); status < 0) return status;
         session.captures.push_back(std::move(capture));
     }
-    format = {configuration.pixelFormat.fourcc(), configuration.pixelFormat.modifier(), configuration.size.width,
-              configuration.size.height, configuration.stride, configuration.frameSize,
-              static_cast<uint32_t>(buffers.size()), format.flips_horizontally, format.flips_vertically};
+    format.fourcc = configuration.pixelFormat.fourcc();
+    format.modifier = configuration.pixelFormat.modifier();
+    format.width = configuration.size.width;
+    format.height = configuration.size.height;
+    format.stride = configuration.stride;
+    format.frame_size = configuration.frameSize;
+    format.buffer_count = static_cast<uint32_t>(buffers.size());
+    format.colors = colorsOf(configuration.colorSpace);
     return 0;
 }
 
@@ -137,7 +119,7 @@ int clibcamera_session_open(
         opened->controls = ControlList(controls::controls);
         if (int status = opened->camera->acquire(); status < 0) return status;
         opened->acquired = true;
-        if (int status = configure(*opened, formats, count); status < 0) return status;
+        if (int status = configure(*opened->camera, formats, count, opened->configuration); status < 0) return status;
         opened->allocator = std::make_unique<FrameBufferAllocator>(opened->camera);
         for (size_t stream = 0; stream < count; stream++) {
             if (int status = allocate(*opened, stream, formats[stream]); status < 0) return status;
@@ -172,7 +154,7 @@ int clibcamera_session_plane(
     });
 }
 
-int clibcamera_session_start(clibcamera_session *session, int64_t frame_duration_microseconds) {
+int clibcamera_session_start(clibcamera_session *session, int64_t shortest_frame, int64_t longest_frame) {
     return guarded([&] {
         ControlList first(controls::controls);
         {
@@ -181,9 +163,9 @@ int clibcamera_session_start(clibcamera_session *session, int64_t frame_duration
             session->controls.clear();
         }
         const ControlInfoMap &offered = session->camera->controls();
-        if (offered.find(&controls::FrameDurationLimits) != offered.end() && frame_duration_microseconds > 0 &&
+        if (offered.find(&controls::FrameDurationLimits) != offered.end() && shortest_frame > 0 &&
             !first.contains(controls::FrameDurationLimits.id())) {
-            const int64_t limits[2] = {frame_duration_microseconds, frame_duration_microseconds};
+            const int64_t limits[2] = {shortest_frame, longest_frame};
             first.set(controls::FrameDurationLimits, Span<const int64_t, 2>(limits));
         }
         if (int status = session->camera->start(&first); status < 0) return status;

@@ -8,6 +8,8 @@ public protocol Camera: AnyObject {
     var layout: FrameLayout { get }
     var memoryKind: FrameMemoryKind { get }
     var frameRate: FrameRate { get }
+    /// What encoders get to see of its frames; `nil` when it does not say.
+    var colors: VideoColors? { get }
 
     /// Waits for the next frame until the clock shows `deadline`. The first call starts the camera.
     /// - Throws: the camera's typed error when it is gone or gives no frames any more. It has to be opened again then.
@@ -33,8 +35,23 @@ public struct CameraSettings: Hashable, Sendable {
     public var size: FrameSize?
     public var frameRate: FrameRate?
     public var format: FourCC?
+    public var lowLight = LowLight.noisy
+    /// `nil`: nothing is done about lamps that flicker.
+    public var mains: MainsFrequency?
+    /// The name of a sensor's tuning file of libcamera's, for modules that the sensor's name does not tell apart.
+    public var tuning: String?
     /// By the camera's own names, in the order in which they are set.
     public var controls: [Control]
+
+    /// What a dark room does to the picture.
+    public enum LowLight: String, CaseIterable, Sendable {
+        /// Gain: frames keep coming at their rate.
+        case noisy
+        /// Exposure: there may be fewer frames, but not fewer than `slowestRate`.
+        case slow
+
+        public static let slowestRate = FrameRate(framesPerSecond: 5)
+    }
 
     public struct Control: Hashable, Sendable {
         public let name: String

@@ -7,6 +7,7 @@ public struct CaptureOrder: Sendable {
 
     private var lastSequence: UInt32?
     private var lastTime = MediaTimestamp.zero
+    private var lastFrame: (stamp: MediaTimestamp, duration: Duration)?
 
     public init() {}
 
@@ -18,6 +19,21 @@ public struct CaptureOrder: Sendable {
         let missed = sequence &- lastSequence &- 1
         // A driver that starts its numbers anew has lost nothing.
         return missed < 1000 ? Int(missed) : 0
+    }
+
+    /// Frames that are missing by the sensor's clock. A Raspberry Pi's image processor numbers what it is given: what is lost
+    /// between sensor and memory leaves no gap in the numbers. Called for every frame, after `missed(before:)`.
+    /// - Parameters:
+    ///   - stamp: the sensor's.
+    ///   - duration: from this frame to the next; zero where that is not known.
+    /// - Returns: how many frames had room between the last one and this.
+    public mutating func missed(beforeFrameAt stamp: MediaTimestamp, lasting duration: Duration) -> Int {
+        defer { lastFrame = (stamp, duration) }
+        guard let lastFrame, stamp > lastFrame.stamp, stamp - lastFrame.stamp < Self.largestAge else { return 0 }
+        // At a change of the rate either may hold.
+        let longest = max(duration, lastFrame.duration)
+        guard longest > .zero else { return 0 }
+        return max(0, Int(((stamp - lastFrame.stamp) / longest).rounded()) - 1)
     }
 
     /// The next frame's number does not go on from the last one's.

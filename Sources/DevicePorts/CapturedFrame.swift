@@ -45,6 +45,9 @@ public enum PixelFormat: String, CaseIterable, Sendable {
         }
     }
 
+    /// libyuv turns it into BT.601 of limited range.
+    public var isRGB: Bool { self == .rgb888 || self == .bgr888 }
+
     /// Luma and chroma in planes of their own: what hardware encoders take.
     public var isPlanar: Bool { bytesPerPixel == nil }
 

@@ -7,6 +7,8 @@ public protocol VideoSource: AnyObject {
     /// Of every frame that the source gives, while it works.
     var memoryKind: FrameMemoryKind { get }
     var frameRate: FrameRate { get }
+    /// Of every frame that the source gives; `nil` when it does not know.
+    var colors: VideoColors? { get }
 
     /// Waits for the next frame. Whoever made the source can end the wait from another thread.
     /// - Returns: `nil` when the source has ended or was asked to stop.
@@ -22,6 +24,7 @@ public protocol VideoSource: AnyObject {
 
 extension VideoSource {
     public var memoryKind: FrameMemoryKind { .pooled }
+    public var colors: VideoColors? { nil }
     public var statistics: VideoSourceStatistics { VideoSourceStatistics() }
 }
 

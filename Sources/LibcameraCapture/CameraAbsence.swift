@@ -15,6 +15,7 @@ public struct CameraAbsence: Sendable {
         let nodes = nodes
         guard !nodes.isEmpty else { return reasonWithoutNodes }
         if let note { return note }
+        if let heapless { return heapless }
         if let driverless { return driverless }
         return "the kernel has \(nodes.joined(separator: ", ")), but none of them is a camera that libcamera drives "
             + "(v4l2:/dev/videoN takes others); check the cable, and the camera's overlay in config.txt"
@@ -49,6 +50,17 @@ public struct CameraAbsence: Sendable {
         return driverless
             ?? "the kernel shows none (no /dev/media* and no /dev/video*); check the cable, and that the camera's driver "
             + "is loaded"
+    }
+
+    /// A Raspberry Pi's receiver, whose cameras libcamera leaves out when it finds no contiguous memory.
+    private var heapless: String? {
+        let nodes = entries("/sys/class/video4linux")
+        guard nodes.contains(where: { text("/sys/class/video4linux/\($0)/name") == "unicam-image" }),
+            !["linux,cma", "reserved"].contains(where: { exists("/dev/dma_heap/\($0)") })
+        else { return nil }
+        return
+            "there is a receiver for camera modules, but no heap of contiguous memory (/dev/dma_heap/linux,cma), which "
+            + "libcamera needs; the kernel lacks CONFIG_DMABUF_HEAPS_CMA"
     }
 
     /// A camera that the kernel knows of, and that no driver has taken.

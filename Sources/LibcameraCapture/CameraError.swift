@@ -15,6 +15,8 @@ public enum CameraError: Error, Hashable, Sendable {
     case busy(camera: String)
     /// It was unplugged, or its driver is gone.
     case gone(camera: String)
+    /// There is no tuning file of that name.
+    case noTuning(camera: String, name: String, directory: String)
     /// It can give nothing that an encoder takes.
     case unsupportedFormat(camera: String, format: String)
     /// It does not give frames in the format that was asked for.
@@ -43,6 +45,8 @@ extension CameraError: CustomStringConvertible {
             "there is no camera \"\(asked)\"; there is \(offered)"
         case .noMatchExplained(let asked, let offered, let note):
             "there is no camera \"\(asked)\" to be had: \(note); there is \(offered)"
+        case .noTuning(let camera, let name, let directory):
+            "the camera \(camera) cannot be tuned as \"\(name)\": there is no such file in \(directory)"
         case .forbidden(let camera):
             "the camera \(camera) may not be opened by this user; run as root or join the group video"
         case .busy(let camera): "the camera \(camera) is in use by another program; end that first"

@@ -44,10 +44,35 @@ struct StreamWish: Sendable {
     let bufferCount: Int
 }
 
+extension clibcamera_format {
+    /// - Parameter mode: `nil` for the camera's own choice.
+    init(_ wish: StreamWish, flips: (horizontal: Bool, vertical: Bool), _ mode: SensorMode?) {
+        self.init()
+        fourcc = wish.format.fourCC.rawValue
+        width = UInt32(wish.size.width)
+        height = UInt32(wish.size.height)
+        buffer_count = UInt32(wish.bufferCount)
+        flips_horizontally = flips.horizontal
+        flips_vertically = flips.vertical
+        if let mode { sensor = mode.readout }
+    }
+}
+
+extension VideoColors {
+    init?(_ colors: clibcamera_colors) {
+        guard colors.primaries > 0 else { return nil }
+        self.init(
+            primaries: colors.primaries, transfer: colors.transfer, matrix: colors.matrix,
+            isFullRange: colors.is_full_range)
+    }
+}
+
 /// An open camera with its buffers. Every frame on lease keeps it open; the last holder closes it.
 final class CameraSession: Sendable {
     /// Of each stream's frames.
     let layouts: [FrameLayout]
+    /// Of all streams; `nil` when the camera does not say.
+    let colors: VideoColors?
     let queue: CompletionQueue
     private let system: CameraSystem
     /// The session's address, as in `CameraSystem`.
@@ -66,7 +91,7 @@ final class CameraSession: Sendable {
     /// - Parameter streams: the first one is selected at the start.
     init(
         _ system: CameraSystem, index: Int, name: String, streams: [StreamWish],
-        flips: (horizontal: Bool, vertical: Bool)
+        flips: (horizontal: Bool, vertical: Bool), mode: SensorMode?
     ) throws(CameraError) {
         self.system = system
         do throws(SystemCallError) {
@@ -74,16 +99,7 @@ final class CameraSession: Sendable {
         } catch {
             throw .failed(camera: name, call: error.call, number: error.number)
         }
-        var formats = streams.map { wish in
-            var format = clibcamera_format()
-            format.fourcc = wish.format.fourCC.rawValue
-            format.width = UInt32(wish.size.width)
-            format.height = UInt32(wish.size.height)
-            format.buffer_count = UInt32(wish.bufferCount)
-            format.flips_horizontally = flips.horizontal
-            format.flips_vertically = flips.vertical
-            return format
-        }
+        var formats = streams.map { clibcamera_format($0, flips: flips, mode) }
         let listener = clibcamera_listener(
             context: Unmanaged.passUnretained(queue).toOpaque(),
             completed: { context, completion in
@@ -108,6 +124,7 @@ final class CameraSession: Sendable {
                 buffers += added
             }
             (self.layouts, self.buffers) = (layouts, buffers)
+            colors = VideoColors(formats[0].colors)
         } catch {
             clibcamera_session_close(session)
             throw error
@@ -173,10 +190,12 @@ final class CameraSession: Sendable {
 
     var mappedFrames: Int { mappedCount.load(ordering: .relaxed) }
 
-    func start(frameRate: FrameRate) -> Int32 {
+    /// - Parameter slowest: down to which rate exposure may lower it; `frameRate` where the rate is to hold.
+    func start(frameRate: FrameRate, slowest: FrameRate) -> Int32 {
         handle.withLock { address in
             guard let session = OpaquePointer(bitPattern: address) else { return -ENODEV }
-            return clibcamera_session_start(session, frameRate.frameDuration.wholeNanoseconds / 1000)
+            let durations = [frameRate, slowest].map { $0.frameDuration.wholeNanoseconds / 1000 }
+            return clibcamera_session_start(session, durations[0], durations[1])
         }
     }
 

@@ -18,10 +18,13 @@ public final class CameraSystem: Sendable {
     private let handle: Mutex<UInt>
 
     /// The manager that is there, or a new one.
-    public static func shared() throws(CameraError) -> CameraSystem {
+    /// - Parameter tuning: the tuning file for the Raspberry Pi's sensors, of those in `CameraTuning.directory`. A manager that is
+    ///   there keeps its own.
+    public static func shared(tuning: CameraTuning? = nil) throws(CameraError) -> CameraSystem {
         let result = present.withLock { present -> Result<CameraSystem, CameraError> in
             if let system = present.system { return .success(system) }
             return Result { () throws(CameraError) in
+                tuning?.apply()
                 let system = try CameraSystem()
                 present.system = system
                 return system
@@ -47,15 +50,69 @@ public final class CameraSystem: Sendable {
     }
 
     /// The cameras that are there now.
-    public func cameras() -> [CameraDescription] {
+    public func cameras() -> [CameraDescription] { describe { CameraDescription($0) } }
+
+    /// The cameras that are there now, with the ranges that their controls have in a stream of that size. Before a camera is
+    /// configured libcamera tells ranges that hold for no mode of it.
+    public func cameras(configuredFor size: FrameSize, _ frameRate: FrameRate) -> [CameraDescription] {
+        describe { camera in
+            var description = CameraDescription(camera)
+            let problem = Self.configure(camera, description, size, frameRate)
+            if problem == nil { description = CameraDescription(camera) }
+            description.ranges = problem.map { .unknown($0) } ?? .configured(size)
+            return description
+        }
+    }
+
+    private func describe(_ description: (OpaquePointer) -> CameraDescription) -> [CameraDescription] {
         handle.withLock { address in
             guard let manager = OpaquePointer(bitPattern: address) else { return [] }
             return (0..<clibcamera_camera_count(manager)).compactMap { index in
                 guard let camera = clibcamera_camera_get(manager, index) else { return nil }
                 defer { clibcamera_camera_release(camera) }
-                return CameraDescription(camera)
+                return description(camera)
             }
         }
+    }
+
+    /// As a stream would.
+    private static func configure(
+        _ camera: OpaquePointer, _ description: CameraDescription, _ size: FrameSize, _ frameRate: FrameRate
+    ) -> CameraError? {
+        let settings = CameraSettings(device: description.id)
+        guard let format = try? LibcameraCamera.format(settings, of: description) else {
+            return .unsupportedFormat(camera: description.id, format: "any")
+        }
+        let wish = StreamWish(format: format, size: size, bufferCount: 1)
+        let (busy, mode) = sensorMode(of: camera, for: wish, frameRate)
+        var wanted = clibcamera_format(wish, flips: (false, false), mode)
+        let status = busy < 0 ? busy : clibcamera_camera_configure(camera, &wanted)
+        return status < 0 ? CameraError(description.id, "Camera::configure", status) : nil
+    }
+
+    /// How the sensor of the camera at an index of `cameras()` is to be read out; `nil` for the camera's own choice. A camera
+    /// that is in use says so when it is opened.
+    func sensorMode(_ index: Int, for wish: StreamWish, _ frameRate: FrameRate) -> SensorMode? {
+        handle.withLock { address in
+            guard let manager = OpaquePointer(bitPattern: address), let camera = clibcamera_camera_get(manager, index)
+            else { return nil }
+            defer { clibcamera_camera_release(camera) }
+            return Self.sensorMode(of: camera, for: wish, frameRate).mode
+        }
+    }
+
+    private static func sensorMode(
+        of camera: OpaquePointer, for wish: StreamWish, _ frameRate: FrameRate
+    ) -> (status: Int32, mode: SensorMode?) {
+        let modes = Collected<SensorMode>()
+        var wanted = clibcamera_format(wish, flips: (false, false), nil)
+        let status = clibcamera_camera_sensor_modes(
+            camera, &wanted,
+            { context, mode in
+                guard let mode = mode?.pointee else { return }
+                Collected<SensorMode>.from(context)?.items.append(SensorMode(mode))
+            }, modes.context)
+        return (status, SensorMode.best(of: modes.items, for: wish.size, frameRate: frameRate))
     }
 
     /// Opens a session on the camera at an index of `cameras()`, with a stream of each format.
@@ -86,9 +143,19 @@ public struct CameraDescription: Hashable, Sendable {
         public let largest: FrameSize
     }
 
+    /// Which configuration the frame rates and the controls' ranges are of.
+    public enum Ranges: Hashable, Sendable {
+        /// None yet: they are the widest that libcamera can think of.
+        case unconfigured
+        case configured(FrameSize)
+        /// As `unconfigured`, since the camera could not be configured.
+        case unknown(CameraError)
+    }
+
     public let id: String
     public let model: String
     public let location: Location?
+    public internal(set) var ranges = Ranges.unconfigured
     /// Frames per second, the slowest and the fastest rate, where the camera says so.
     public let frameRates: ClosedRange<Double>?
     public let modes: [Mode]

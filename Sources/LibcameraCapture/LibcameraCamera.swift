@@ -7,25 +7,29 @@ import Media
 /// A camera of libcamera's that is open. Frames are leased as DMABUF.
 public final class LibcameraCamera: Camera {
     public let name: String
+    /// Libcamera's, by which this very camera can be opened again.
+    public let id: String
     public let frameRate: FrameRate
     public var layout: FrameLayout { layouts.full }
     public let layouts: SourceLayouts
     public let memoryKind = FrameMemoryKind.dmabuf
+    public var colors: VideoColors? { session.colors }
 
     private let session: CameraSession
+    /// Down to which exposure may lower the rate.
+    private let slowestRate: FrameRate
+    /// `nil` where the camera has none, or the settings say how many frames there are to be.
+    private let durationLimits: CameraControl?
     private let stop: EventFD
     private var isStarted = false
     private var waiting: [clibcamera_completion] = []
     private var order = CaptureOrder()
+    private var startup = CameraStartup()
     /// Of the newest frame: each stream may have numbers of its own.
     private var lastStream = 0
     private var counted = VideoSourceStatistics()
 
-    /// As CLibcamera.h has them.
-    private enum CompletionStatus {
-        static let whole: Int32 = 0
-        static let cancelled: Int32 = 2
-    }
+    private static let durationLimitsName = "FrameDurationLimits"
 
     /// Some are with the camera, one is kept to be repeated, and the rest are with the encoder.
     private static let bufferCount = 6
@@ -40,11 +44,12 @@ public final class LibcameraCamera: Camera {
     public init(
         _ settings: CameraSettings, size: FrameSize, smallerSize: FrameSize? = nil, frameRate: FrameRate, stop: EventFD
     ) throws(CameraError) {
-        let (system, cameras) = try Self.cameras(for: settings.device)
+        let (system, cameras) = try Self.cameras(for: settings)
         let index = try Self.choose(settings.device, among: cameras)
         let camera = cameras[index]
         let name = camera.model.isEmpty ? camera.id : "\(camera.model) (\(camera.id))"
         self.name = name
+        id = camera.id
         self.stop = stop
         let flips = try Self.flips(settings.controls, of: camera, name)
         let full = StreamWish(
@@ -56,13 +61,19 @@ public final class LibcameraCamera: Camera {
                 format: Self.smallerFormat(beside: full.format, of: camera), size: smallerSize,
                 bufferCount: Self.smallerBufferCount)
         }
+        let wantedRate = settings.frameRate ?? frameRate
+        let mode = system.sensorMode(index, for: full, wantedRate)
         session = try Self.session(full, smaller) { streams throws(CameraError) in
-            try CameraSession(system, index: index, name: name, streams: streams, flips: flips)
+            try CameraSession(system, index: index, name: name, streams: streams, flips: flips, mode: mode)
         }
         layouts = SourceLayouts(session.layouts[0], smaller: Array(session.layouts.dropFirst()))
         let controls = session.controls
-        self.frameRate = Self.frameRate(settings.frameRate ?? frameRate, controls)
-        for setting in settings.controls {
+        self.frameRate = Self.frameRate(wantedRate, controls)
+        slowestRate =
+            settings.lowLight == .slow ? min(self.frameRate, CameraSettings.LowLight.slowestRate) : self.frameRate
+        let isRateFixed = settings.frameRate != nil || settings.controls.contains { $0.name == Self.durationLimitsName }
+        durationLimits = isRateFixed ? nil : controls.first { $0.name == Self.durationLimitsName }
+        for setting in StreamingDefaults.controls(beside: settings, offered: controls) + settings.controls {
             let (control, values) = try Self.resolve(setting, among: controls + camera.controls.filter(\.isFlip), name)
             guard !control.isFlip else { continue }
             let status = session.set(control, to: values)
@@ -82,9 +93,14 @@ public final class LibcameraCamera: Camera {
         return try open([full])
     }
 
-    private static func cameras(for device: String) throws(CameraError) -> (CameraSystem, [CameraDescription]) {
+    private static func cameras(
+        for settings: CameraSettings
+    ) throws(CameraError) -> (CameraSystem, [CameraDescription]) {
+        let device = settings.device
+        var tuning: CameraTuning?
+        if let name = settings.tuning { tuning = try CameraTuning(named: name, camera: device) }
         do throws(CameraError) {
-            let system = try CameraSystem.shared()
+            let system = try CameraSystem.shared(tuning: tuning)
             return (system, system.cameras())
         } catch {
             guard case .none(_, let reason) = error else { throw error }
@@ -109,7 +125,7 @@ public final class LibcameraCamera: Camera {
 
     /// NV12 is what encoders take, and what they can be given without a copy. BGR888 comes before RGB888 because
     /// vimc lists both but streams only the first, the order of its scaler's output.
-    private static func format(
+    static func format(
         _ settings: CameraSettings, of camera: CameraDescription
     ) throws(CameraError) -> PixelFormat {
         let offered = Set(camera.modes.filter { $0.modifier == 0 }.map(\.format))
@@ -135,7 +151,7 @@ public final class LibcameraCamera: Camera {
     /// What the camera can do of what is wanted, now that it is configured: it would change the rate by itself, and
     /// say nothing.
     static func frameRate(_ wanted: FrameRate, _ controls: [CameraControl]) -> FrameRate {
-        guard let limits = controls.first(where: { $0.name == "FrameDurationLimits" }), limits.minimum >= 1,
+        guard let limits = controls.first(where: { $0.name == durationLimitsName }), limits.minimum >= 1,
             limits.maximum >= limits.minimum
         else { return wanted }
         // In microseconds, rounded by the camera.
@@ -184,7 +200,7 @@ public final class LibcameraCamera: Camera {
 
     public func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
         if !isStarted {
-            let status = session.start(frameRate: frameRate)
+            let status = session.start(frameRate: frameRate, slowest: slowestRate)
             guard status >= 0 else { throw CameraError(name, "Camera::start", status) }
             isStarted = true
         }
@@ -192,7 +208,7 @@ public final class LibcameraCamera: Camera {
             while !waiting.isEmpty {
                 let completion = waiting.removeFirst()
                 // Only a driver that takes no more buffers cancels requests of a camera that runs.
-                guard completion.status != CompletionStatus.cancelled else { throw CameraError.gone(camera: name) }
+                guard completion.status != CLIBCAMERA_CANCELLED else { throw CameraError.gone(camera: name) }
                 if let frame = frame(completion) { return .captured(frame) }
             }
             var entries = [PollEntry(stop.fileDescriptor), PollEntry(session.queue.wakeup.fileDescriptor)]
@@ -212,13 +228,22 @@ public final class LibcameraCamera: Camera {
         let stream = session.stream(ofBuffer: Int(completion.index))
         if stream != lastStream { order.numbersChange() }
         lastStream = stream
-        counted.droppedFrames += order.missed(before: completion.sequence)
-        guard completion.status == CompletionStatus.whole else {
-            counted.droppedFrames += 1
-            return nil
-        }
-        counted.capturedFrames += 1
         let reported = MediaTimestamp(nanoseconds: Int64(clamping: completion.timestamp))
+        let missed = max(
+            order.missed(before: completion.sequence),
+            order.missed(beforeFrameAt: reported, lasting: .microseconds(completion.frame_duration)))
+        switch startup.verdict(completion.status, now: MonotonicClock.now()) {
+        case .settling:
+            counted.startupFrames += 1
+            return nil
+        case .broken:
+            counted.droppedFrames += missed + 1
+            return nil
+        case .whole:
+            // What is missing before the first one is no gap.
+            if counted.capturedFrames > 0 { counted.droppedFrames += missed }
+            counted.capturedFrames += 1
+        }
         let time = order.captureTime(reported, now: MonotonicClock.now())
         return CapturedFrame(layout: session.layouts[stream], captureTime: time, memory: memory)
     }
@@ -229,5 +254,22 @@ extension LibcameraCamera: FrameSizeSelection {
     public func selectSize(_ size: FrameSize) {
         guard let stream = session.layouts.firstIndex(where: { $0.size == size }) else { return }
         _ = session.select(stream: stream)
+    }
+}
+
+extension LibcameraCamera: FrameRateSelection {
+    public func selectFrameRate(_ rate: FrameRate) {
+        guard let durationLimits else { return }
+        let durations = Self.frameDurations(rate, of: frameRate, slowest: slowestRate)
+        // Out of range: the frames that are too many are left out later.
+        guard durations[0] >= durationLimits.minimum, durations[1] <= durationLimits.maximum else { return }
+        _ = session.set(durationLimits, to: durations)
+    }
+
+    /// Shortest and longest, in microseconds. A rate below the camera's own is a thousandth slower than asked for: the frames
+    /// are paced by a grid of that rate, and one that came too early for its place would be left out.
+    static func frameDurations(_ rate: FrameRate, of own: FrameRate, slowest: FrameRate) -> [Double] {
+        let shortest = rate < own ? rate.frameDuration.inSeconds * 1.001 : own.frameDuration.inSeconds
+        return [shortest, max(shortest, slowest.frameDuration.inSeconds)].map { ($0 * 1e6).rounded(.down) }
     }
 }

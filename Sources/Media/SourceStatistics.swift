@@ -4,6 +4,10 @@ public struct VideoSourceStatistics: Hashable, Sendable {
     public var capturedFrames = 0
     /// Frames that the device lost before they could be taken, or marked as broken.
     public var droppedFrames = 0
+    /// Frames that a camera gave at its start, while its exposure and white balance were still settling.
+    public var startupFrames = 0
+    /// Frames older than what was given in their place, after the device had been silent.
+    public var supersededFrames = 0
     /// Frames that were given again because the device had no new one.
     public var repeatedFrames = 0
     /// Frames that the source had to decode: compressed ones, and formats that libyuv does not read.

@@ -9,6 +9,7 @@ public final class ResilientCamera: VideoSource {
     public let layouts: SourceLayouts
     public let memoryKind: FrameMemoryKind
     public let frameRate: FrameRate
+    public let colors: VideoColors?
     public let endingNote: String? = nil
     private let name: String
     private let open: () throws -> any Camera
@@ -17,6 +18,7 @@ public final class ResilientCamera: VideoSource {
     private var camera: (any Camera)?
     /// What a camera that returns is asked for, too.
     private var selectedSize: FrameSize?
+    private var selectedRate: FrameRate?
     private var continuity: CaptureContinuity
     /// The newest frame, kept from the driver until the next one is there.
     private var lastFrame: HeldFrame?
@@ -25,9 +27,13 @@ public final class ResilientCamera: VideoSource {
     private var repeatedFrames = 0
     private var stale = StaleFrames()
     private var staleFrames = 0
+    /// Of the newest frame that was given, as it came or repeated.
+    private var lastTime: MediaTimestamp?
+    private var supersededFrames = 0
     private var interruptions = 0
 
-    /// - Throws: what `open` throws: a camera that is not there at the start is a wrong command line.
+    /// - Throws: what `open` throws: a camera that is not there at the start is a wrong command line. `nextFrame` throws the
+    ///   camera's error when that cannot start at all.
     public init(
         stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void, open: @escaping () throws -> any Camera
     ) throws {
@@ -40,6 +46,7 @@ public final class ResilientCamera: VideoSource {
         layouts = (camera as? any FrameSizeSelection)?.layouts ?? SourceLayouts(camera.layout)
         memoryKind = camera.memoryKind
         frameRate = camera.frameRate
+        colors = camera.colors
         continuity = CaptureContinuity(frameRate: camera.frameRate, now: MonotonicClock.now())
     }
 
@@ -48,30 +55,46 @@ public final class ResilientCamera: VideoSource {
         if let camera { sum.add(camera.statistics) }
         sum.repeatedFrames = repeatedFrames
         // Given by the camera, and lost here.
-        sum.capturedFrames -= staleFrames
+        sum.capturedFrames -= staleFrames + supersededFrames
         sum.droppedFrames += staleFrames
+        sum.supersededFrames = supersededFrames
         sum.interruptions = interruptions
         return sum
     }
 
     public func nextFrame() throws -> CapturedFrame? {
         while true {
-            var repeated: HeldFrame?
+            var given: CapturedFrame?
             switch try waitForFrame() {
             case .stopped: return nil
-            case .captured(let frame) where stale.isStale(capturedAt: frame.captureTime, now: MonotonicClock.now()):
-                staleFrames += 1
-                // Late, but the camera is not silent.
-                perform(continuity.frameArrived(now: MonotonicClock.now()))
             case .captured(let frame):
-                let kept = HeldFrame(frame)
-                lastFrame = kept
+                given = judge(frame)
+                // Late or not, the camera is not silent.
                 perform(continuity.frameArrived(now: MonotonicClock.now()))
-                return frame
-            case .none: repeated = perform(continuity.timeReached(now: MonotonicClock.now()))
+            case .none:
+                given = perform(continuity.timeReached(now: MonotonicClock.now())).map {
+                    $0.frame(at: $0.repetitionTime)
+                }
             }
-            if let repeated { return repeated.frame(at: repeated.repetitionTime) }
+            guard let given else { continue }
+            lastTime = given.captureTime
+            return given
         }
+    }
+
+    /// - Returns: the frame, if it is worth giving.
+    private func judge(_ frame: CapturedFrame) -> CapturedFrame? {
+        if stale.isStale(capturedAt: frame.captureTime, now: MonotonicClock.now()) {
+            staleFrames += 1
+            return nil
+        }
+        lastFrame = HeldFrame(frame)
+        // A repetition is of the moment at which it is given; frames that come after it were captured before.
+        if let lastTime, frame.captureTime <= lastTime {
+            supersededFrames += 1
+            return nil
+        }
+        return frame
     }
 
     private func waitForFrame() throws -> CameraFrame {
@@ -81,6 +104,9 @@ public final class ResilientCamera: VideoSource {
         }
         do {
             return try camera.nextFrame(until: continuity.deadline)
+        } catch  where lastFrame == nil && interruptions == 0 {
+            // It has never given anything: as with one that is not there at the start.
+            throw error
         } catch {
             perform(continuity.cameraFailed("\(error)", now: MonotonicClock.now()))
             return .none
@@ -121,6 +147,7 @@ public final class ResilientCamera: VideoSource {
         do {
             camera = try open()
             if let selectedSize { selectSize(selectedSize) }
+            if let selectedRate { selectFrameRate(selectedRate) }
             stale = StaleFrames()
             continuity.cameraOpened(now: MonotonicClock.now())
         } catch {
@@ -133,6 +160,13 @@ extension ResilientCamera: FrameSizeSelection {
     public func selectSize(_ size: FrameSize) {
         selectedSize = size
         (camera as? any FrameSizeSelection)?.selectSize(size)
+    }
+}
+
+extension ResilientCamera: FrameRateSelection {
+    public func selectFrameRate(_ rate: FrameRate) {
+        selectedRate = rate
+        (camera as? any FrameRateSelection)?.selectFrameRate(rate)
     }
 }
 
@@ -181,6 +215,7 @@ extension VideoSourceStatistics {
     fileprivate mutating func add(_ other: VideoSourceStatistics) {
         capturedFrames += other.capturedFrames
         droppedFrames += other.droppedFrames
+        startupFrames += other.startupFrames
         decodedFrames += other.decodedFrames
         passes += other.passes
         mappedFrames += other.mappedFrames

@@ -17,6 +17,7 @@ final class RotatedSource: VideoSource {
 
     var layout: FrameLayout { rotator.target }
     var frameRate: FrameRate { source.frameRate }
+    var colors: VideoColors? { source.colors }
     var endingNote: String? { source.endingNote }
 
     var statistics: VideoSourceStatistics {
@@ -38,4 +39,8 @@ final class RotatedSource: VideoSource {
         rotatedFrames += 1
         return CapturedFrame(layout: rotator.target, captureTime: frame.captureTime, memory: rotated)
     }
+}
+
+extension RotatedSource: FrameRateSelection {
+    func selectFrameRate(_ rate: FrameRate) { (source as? any FrameRateSelection)?.selectFrameRate(rate) }
 }

@@ -26,6 +26,8 @@ public final class VideoOutput: Sendable {
         /// to MP4 do, decodes them all the same.
         var setsInFront: [UInt8]?
         var lastDecodeTime: MediaTimestamp?
+        /// What headers are to say, whatever encoders know.
+        var colors: VideoColors?
     }
 
     private let queue: SharedSendBuffer
@@ -42,6 +44,9 @@ public final class VideoOutput: Sendable {
         self.counters = counters
         self.reports = reports
     }
+
+    /// Says of all later headers what their frames' colours are: encoders guess, or say nothing.
+    func announce(_ colors: VideoColors?) { state.withLock { $0.colors = colors } }
 
     /// An encoder's place here.
     struct Source: Sendable {
@@ -122,7 +127,7 @@ extension VideoOutput.State {
     /// - Returns: what goes into the send buffer: nothing, the packet, or its header before it.
     fileprivate mutating func pass(_ packet: EncodedPacket, from number: Int) -> [EncodedPacket] {
         guard case .video(let isKeyframe) = packet.kind else {
-            headers[number] = packet
+            headers[number] = withColors(packet)
             return number == heard && !awaitsKeyframe ? takeHeader(of: number) : []
         }
         if number == successor, isKeyframe {
@@ -137,6 +142,15 @@ extension VideoOutput.State {
         let header = awaitsKeyframe ? takeHeader(of: number) : []
         awaitsKeyframe = false
         return header + [spread(isKeyframe ? withSetsInFront(packet) : packet)]
+    }
+
+    private func withColors(_ header: EncodedPacket) -> EncodedPacket {
+        guard let colors, let record = try? AVCDecoderConfigurationRecord(parsing: header.payload) else {
+            return header
+        }
+        var header = header
+        header.payload = record.with(colors).bytes
+        return header
     }
 
     private func withSetsInFront(_ packet: EncodedPacket) -> EncodedPacket {

@@ -11,6 +11,7 @@ final class VideoPipeline {
     /// A camera that gives several sizes, and the one that it was asked for last.
     private let sizes: (any FrameSizeSelection)?
     private var sourceSize: FrameSize
+    private let rates: (any FrameRateSelection)?
     private var encoder: any VideoEncoder
     private let makeEncoder: @Sendable (VideoEncoderConfiguration) throws -> any VideoEncoder
     private var pacer: FramePacer
@@ -37,6 +38,7 @@ final class VideoPipeline {
         source = track.source
         sizes = track.source as? any FrameSizeSelection
         sourceSize = track.source.layout.size
+        rates = track.source as? any FrameRateSelection
         encoder = track.encoder
         makeEncoder = track.makeEncoder
         pacer = track.pacer
@@ -71,6 +73,7 @@ final class VideoPipeline {
     }
 
     private func encodeAll(until end: MediaTimestamp?) throws {
+        rates?.selectFrameRate(frameRate)
         while let frame = try source.nextFrame() {
             let isLate = end.map { frame.captureTime >= $0 } ?? false
             guard !isLate, pacer.frameCaptured(at: frame.captureTime) else {
@@ -146,6 +149,8 @@ final class VideoPipeline {
 
     private func pace(at rate: FrameRate, from time: MediaTimestamp) {
         frameRate = rate
+        rates?.selectFrameRate(rate)
+        // Frames that the camera was asked for before come at the rate before.
         pacer = FramePacer(source: source.frameRate, wanted: rate)
         _ = pacer.frameCaptured(at: time)
     }

@@ -51,6 +51,7 @@ public struct VideoTrack {
             let configuration = opened.configuration
         else { return nil }
         self.source = source
+        output.announce(source.colors)
         self.configuration = configuration
         self.encoder = encoder
         self.output = output

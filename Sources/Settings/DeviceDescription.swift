@@ -21,6 +21,22 @@ public struct DeviceDescription: Hashable, Sendable {
         case seamless
     }
 
+    /// What a dark room does to the picture.
+    public enum LowLight: String, CaseIterable, Sendable {
+        case noisy
+        case slow
+    }
+
+    /// The frequency of the electricity that lights the room.
+    public enum Mains: String, CaseIterable, Sendable {
+        /// What the country of `network.json` has.
+        case auto
+        case hertz50 = "50"
+        case hertz60 = "60"
+        /// Daylight, or lamps that do not flicker.
+        case off
+    }
+
     public enum FlashLED: String, CaseIterable, Sendable {
         case off
         case on
@@ -37,10 +53,14 @@ public struct DeviceDescription: Hashable, Sendable {
 
     /// "auto", "synthetic", or a camera's own name.
     public var camera = "auto"
+    /// The name of a tuning file for the camera's sensor; `nil` for the sensor's own.
+    public var cameraTuning: String?
     /// As the command line takes it: "640x480", "720p".
     public var dimension = "640x480"
     public var orientation = Orientation.upright
     public var mirrored = false
+    public var lowLight = LowLight.noisy
+    public var mains = Mains.auto
     /// Names of video qualities; the stream starts with `startQuality` and stays within the other two.
     public var startQuality = "Medium1"
     public var lowestQuality = "Low1"
@@ -114,6 +134,9 @@ extension DeviceDescription {
 
     private mutating func readVideo(_ reader: inout DescriptionReader, _ vocabulary: DeviceVocabulary) {
         if let name = reader.name("camera", example: #""camera": "auto""#) { camera = name }
+        if let name = reader.name("cameraTuning", example: #""cameraTuning": "imx219_noir""#) {
+            cameraTuning = name == "auto" ? nil : name
+        }
         let example = #""dimension": "640x480""#
         if let text = reader.text("dimension", example: example) {
             if let problem = vocabulary.problemWithDimension(text.value) {
@@ -131,6 +154,10 @@ extension DeviceDescription {
             }
         }
         if let flag = reader.flag("mirrored", example: #""mirrored": true"#) { mirrored = flag.value }
+        let light = reader.choice("lowLight", of: LowLight.allCases.map(\.rawValue), example: #""lowLight": "slow""#)
+        lowLight = light.flatMap(LowLight.init) ?? lowLight
+        let frequency = reader.choice("mains", of: Mains.allCases.map(\.rawValue), example: #""mains": "50""#)
+        mains = frequency.flatMap(Mains.init) ?? mains
     }
 
     private mutating func readQuality(_ reader: inout DescriptionReader, _ vocabulary: DeviceVocabulary) {

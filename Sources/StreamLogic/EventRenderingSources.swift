@@ -28,6 +28,8 @@ extension PublishCounters {
         let video = videoSource
         var fields: [EventField] = [
             ("sourceFrames", .integer(video.capturedFrames)), ("sourceDropped", .integer(video.droppedFrames)),
+            ("sourceStartup", .integer(video.startupFrames)),
+            ("sourceSuperseded", .integer(video.supersededFrames)),
             ("sourceRepeated", .integer(video.repeatedFrames)),
             ("sourceDecoded", .integer(video.decodedFrames)), ("sourceRotated", .integer(video.rotatedFrames)),
             ("sourceConverted", .integer(conversions)), ("sourcePasses", .integer(video.passes + conversions)),

@@ -10,6 +10,7 @@ public final class V4L2Camera: Camera {
     public let layout: FrameLayout
     public var memoryKind: FrameMemoryKind { decoder == nil && queue.isExported ? .dmabuf : .pooled }
     public let frameRate: FrameRate
+    public let colors: VideoColors?
     public var name: String { "\(device.name) (\(device.path))" }
 
     private let device: V4L2Device
@@ -54,6 +55,7 @@ public final class V4L2Camera: Camera {
         let mode = try Self.mode(of: device, settings, size: wantedSize, frameRate: wantedRate)
         let format = try device.setFormat(mode)
         self.frameRate = try device.setFrameRate(wantedRate) ?? wantedRate
+        device.setExposure(settings)
         try device.set(settings.controls)
         self.device = device
         self.stop = stop
@@ -67,11 +69,14 @@ public final class V4L2Camera: Camera {
             else { throw .failed(path: device.path, SystemCallError("VIDIOC_S_FMT", number: ERANGE)) }
             self.layout = layout
             decoder = nil
+            colors = VideoColors(pixels, isRGB: pixelFormat.isRGB)
         } else {
             let decoder = try WebcamDecoder(
                 path: device.path, source: format, converter: v4lconvert_create(device.fileDescriptor))
             layout = decoder.layout
             self.decoder = decoder
+            // What a JPEG holds is decoded, not converted; of other formats nothing is known.
+            colors = [FourCC("MJPG"), FourCC("JPEG")].contains(FourCC(rawValue: pixels.pixelformat)) ? .jpeg : nil
         }
         pool = FramePool(byteCount: layout.byteCount)
         queue = try CaptureQueue(device, wantedCount: Self.bufferCount, isWritable: decoder != nil)

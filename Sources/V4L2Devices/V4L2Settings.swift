@@ -49,6 +49,24 @@ extension V4L2Device {
         return controls
     }
 
+    /// Sets what the settings say of light, where the camera has the controls for it: a webcam's own default is often to
+    /// give fewer frames in the dark.
+    func setExposure(_ settings: CameraSettings) {
+        let chosen = Set(settings.controls.map(\.name))
+        var defaults = [(name: "exposure_dynamic_framerate", value: settings.lowLight == .slow ? "on" : "off")]
+        if let mains = settings.mains {
+            defaults.append((name: "power_line_frequency", value: mains == .hertz50 ? "1" : "2"))
+        }
+        let offered = controls()
+        for wanted in defaults where !chosen.contains(wanted.name) {
+            guard let control = offered.first(where: { $0.name == wanted.name }),
+                let value = control.value(wanted.value)
+            else { continue }
+            // A driver that refuses has a reason, such as exposure that is manual: it stays as it is.
+            try? set(control, to: value)
+        }
+    }
+
     /// Sets controls by name, after holding each value against the control's type and range.
     func set(_ wanted: [CameraSettings.Control]) throws(V4L2Error) {
         guard !wanted.isEmpty else { return }

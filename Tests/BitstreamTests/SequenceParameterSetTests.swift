@@ -130,6 +130,59 @@ struct SPSWriter {
         #expect(timing.isFixedFrameRate)
     }
 
+    @Test(arguments: [VideoColors.bt709, .bt601, .jpeg]) func coloursAreAddedWhereThereWereNone(colors: VideoColors)
+        throws
+    {
+        let before = try SequenceParameterSet(nalUnit: SampleUnits.baselineSPS)
+        let unit = try SequenceParameterSet.nalUnit(SampleUnits.baselineSPS, with: colors)
+        let after = try SequenceParameterSet(nalUnit: unit)
+        #expect(after.colors == colors)
+        #expect(after.size == before.size && after.level == before.level && after.timing == before.timing)
+        #expect(try SequenceParameterSet.nalUnit(unit, with: colors) == unit)
+    }
+
+    /// By hand: profile 66, level 31, 640x480, frames only, no cropping; then flag, 00, 1 101 0 1, 01 01 01, 000000, stop.
+    @Test func theBitsAreWhereTheStandardHasThem() throws {
+        var writer = SPSWriter.plain(columns: 40, rows: 30)
+        writer.u(0, 1)
+        var expected = SPSWriter.plain(columns: 40, rows: 30)
+        for (value, count) in [(1, 1), (0, 2), (1, 1), (5, 3), (0, 1), (1, 1), (0x010101, 24), (0, 6)] {
+            expected.u(value, count)
+        }
+        #expect(try SequenceParameterSet.nalUnit(writer.unit(), with: .bt709) == expected.unit())
+    }
+
+    @Test(arguments: [66, 100]) func coloursAreReplacedAndTheRestOfTheVUIStays(profile: Int) throws {
+        var writer = SPSWriter.plain(profile: profile, columns: 80, rows: 45)
+        writer.timing(unitsInTick: 1001, timeScale: 60_000)
+        writer.u(0, 2)  // no HRDs
+        writer.u(1, 1)  // pic_struct_present_flag
+        writer.u(0, 1)
+        let unit = writer.unit()
+        #expect(try SequenceParameterSet(nalUnit: unit).colors == .bt709)
+        let changed = try SequenceParameterSet.nalUnit(unit, with: .bt601)
+        let set = try SequenceParameterSet(nalUnit: changed)
+        let timing = try SequenceParameterSet(nalUnit: unit).timing
+        #expect(set.colors == .bt601 && set.timing == timing && timing != nil)
+        #expect(try SequenceParameterSet.nalUnit(changed, with: .bt709) == unit)
+    }
+
+    @Test func aVUIWithoutColoursGetsThem() throws {
+        var writer = SPSWriter.plain(columns: 40, rows: 30)
+        for (value, count) in [(1, 1), (0, 4), (1, 1), (1, 32), (60, 32), (1, 1), (0, 4)] { writer.u(value, count) }
+        let set = try SequenceParameterSet(nalUnit: SequenceParameterSet.nalUnit(writer.unit(), with: .bt709))
+        #expect(set.colors == .bt709 && set.timing?.framesPerSecond == 30)
+    }
+
+    @Test func aRecordWithColoursIsOtherwiseTheSame() throws {
+        let record = try AVCDecoderConfigurationRecord(
+            sequenceParameterSets: [SampleUnits.baselineSPS], pictureParameterSets: [SampleUnits.pps])
+        let colored = record.with(.bt709)
+        #expect(try SequenceParameterSet(nalUnit: colored.sequenceParameterSets[0]).colors == .bt709)
+        #expect(colored.pictureParameterSets == record.pictureParameterSets && colored.profile == record.profile)
+        #expect(try AVCDecoderConfigurationRecord(parsing: colored.bytes) == colored)
+    }
+
     @Test func zeroTimingIsNone() throws {
         var writer = SPSWriter.plain(columns: 40, rows: 30)
         writer.timing(unitsInTick: 0, timeScale: 60)
@@ -215,6 +268,7 @@ struct SPSWriter {
             if !bytes.isEmpty { bytes[0] = 0x67 }
             if bytes.count > 1 { bytes[1] = [66, 77, 100, 244].randomElement(using: &generator) ?? 66 }
             _ = try? SequenceParameterSet(nalUnit: bytes)
+            _ = try? SequenceParameterSet.nalUnit(bytes, with: .bt709)
             _ = try? AVCDecoderConfigurationRecord(parsing: [1] + bytes)
             _ = try? AudioSpecificConfig(parsing: bytes)
             bytes.withUnsafeBytes { _ = AnnexBAccessUnit($0) }

@@ -132,12 +132,12 @@ struct Watched {
         EXPECT(clibcamera_session_requeue(session, 0) == -ESHUTDOWN);
     }
 
-    void start() { EXPECT(clibcamera_session_start(session, 16'667) == 0); }
+    void start() { EXPECT(clibcamera_session_start(session, 16'667, 16'667) == 0); }
 
     uint32_t take() {
         clibcamera_completion completion{};
         EXPECT(arrivals.next(completion, std::chrono::seconds(20)));
-        EXPECT(completion.status == 0 && completion.index < leased.size());
+        EXPECT(completion.status == CLIBCAMERA_WHOLE && completion.index < leased.size());
         EXPECT(!leased[completion.index]);
         EXPECT(completion.sequence > sequence && completion.timestamp > timestamp);
         leased[completion.index] = true;
@@ -240,6 +240,17 @@ static void setsControls(clibcamera_session *session) {
     EXPECT(clibcamera_session_set_control(session, faces, &off, 1) == 0);
 }
 
+// A camera that nobody uses is configured and left; the virtual one tells of no sensor's modes.
+static void configuresWithoutASession(clibcamera_camera *camera, int expected) {
+    const clibcamera_format format = nv12(160, 120);
+    EXPECT(clibcamera_camera_configure(camera, &format) == expected);
+    int modes = 0;
+    EXPECT(clibcamera_camera_sensor_modes(
+               camera, &format, [](void *context, const clibcamera_sensor_mode *) { ++*static_cast<int *>(context); },
+               &modes) == 0);
+    EXPECT(modes == 0);
+}
+
 static void refusesFlips(clibcamera_camera *camera) {
     Arrivals arrivals;
     clibcamera_session *session = nullptr;
@@ -250,7 +261,9 @@ static void refusesFlips(clibcamera_camera *camera) {
 
 static void captures(clibcamera_manager *manager) {
     clibcamera_camera *camera = clibcamera_camera_get(manager, 0);
+    configuresWithoutASession(camera, 0);
     Watched watched(camera, 320, 240);
+    configuresWithoutASession(camera, -EBUSY);
     Arrivals other;
     clibcamera_format format = nv12(320, 240);
     clibcamera_session *second = nullptr;
@@ -305,7 +318,7 @@ struct TwoStreams {
 
     uint32_t take() {
         clibcamera_completion completion{};
-        EXPECT(arrivals.next(completion, std::chrono::seconds(20)) && completion.status == 0);
+        EXPECT(arrivals.next(completion, std::chrono::seconds(20)) && completion.status == CLIBCAMERA_WHOLE);
         return completion.index;
     }
 
@@ -338,7 +351,7 @@ static void givesTwoSizes(clibcamera_manager *manager) {
     clibcamera_camera *camera = clibcamera_camera_get(manager, 0);
     TwoStreams streams(camera);
     EXPECT(clibcamera_session_select(streams.session, 2) == -EINVAL);
-    EXPECT(clibcamera_session_start(streams.session, 16'667) == 0);
+    EXPECT(clibcamera_session_start(streams.session, 16'667, 16'667) == 0);
     EXPECT(streams.streamOf(streams.take()) == 0);
     for (uint32_t stream : {1, 0, 1}) streams.crossTo(stream);
     // A frame that is on lease since the other stream was selected waits when it is back, once, until that is selected again.
@@ -356,7 +369,7 @@ static void givesTwoSizes(clibcamera_manager *manager) {
     // Selected before the start.
     TwoStreams second(camera);
     EXPECT(clibcamera_session_select(second.session, 1) == 0);
-    EXPECT(clibcamera_session_start(second.session, 16'667) == 0);
+    EXPECT(clibcamera_session_start(second.session, 16'667, 16'667) == 0);
     for (int count = 0; count < 10; count++) {
         uint32_t index = second.take();
         EXPECT(second.streamOf(index) == 1);
@@ -388,7 +401,7 @@ static void reconfigures(clibcamera_manager *manager) {
             watched.close();
         }
         TwoStreams streams(camera);
-        EXPECT(clibcamera_session_start(streams.session, 16'667) == 0);
+        EXPECT(clibcamera_session_start(streams.session, 16'667, 16'667) == 0);
         EXPECT(clibcamera_session_select(streams.session, 1) == 0);
         streams.take();
         streams.close();

@@ -40,6 +40,15 @@ import Testing
         #expect(reason.hasPrefix("the kernel has /dev/media0, /dev/video11, but none of them is a camera"))
     }
 
+    @Test func aKernelWithoutContiguousMemoryIsNamed() throws {
+        try make("dev/media0")
+        try make("dev/video0")
+        try make("sys/class/video4linux/video0/name", "unicam-image\n")
+        #expect(reason.contains("no heap of contiguous memory (/dev/dma_heap/linux,cma)"))
+        try make("dev/dma_heap/reserved")
+        #expect(reason.hasPrefix("the kernel has /dev/media0, /dev/video0, but none of them is a camera"))
+    }
+
     @Test func aUSBCameraWithoutADriverIsNamed() throws {
         try make("sys/bus/usb/devices/1-1:1.0/bInterfaceClass", "03\n")
         try make("sys/bus/usb/devices/1-2:1.0/bInterfaceClass", "0e\n")

@@ -113,6 +113,40 @@ import Testing
         }
     }
 
+    /// A frame is older when it comes than the repetition that was given in its place, which is of that moment.
+    @Test func timesRiseWhenASilentCameraReturns() throws {
+        try time.run {
+            let script = script()
+            script.content.withLock { $0.age = .milliseconds(80) }
+            let camera = try camera(script)
+            var all = try frames(of: camera) { $0.count == 10 }
+            script.content.withLock { $0.isSilent = true }
+            all += try frames(of: camera) { $0.count == 10 }
+            script.content.withLock { $0.isSilent = false }
+            let before = script.content.withLock { $0.frames }
+            all += try frames(of: camera) { _ in script.content.withLock { $0.frames } > before + 5 }
+            #expect(zip(all, all.dropFirst()).allSatisfy { $0.captureTime < $1.captureTime })
+            let statistics = camera.statistics
+            #expect((2...3).contains(statistics.supersededFrames) && statistics.droppedFrames == 0)
+            #expect(statistics.capturedFrames + statistics.supersededFrames == script.content.withLock { $0.frames })
+            #expect(statistics.capturedFrames + statistics.repeatedFrames == all.count)
+        }
+    }
+
+    @Test func aCameraThatReturnsIsAskedForTheRateThatItGave() throws {
+        try time.run {
+            let script = script()
+            let camera = try camera(script)
+            _ = try frames(of: camera) { $0.count == 3 }
+            camera.selectFrameRate(FrameRate(framesPerSecond: 12))
+            script.content.withLock { $0.isPluggedIn = false }
+            _ = try frames(of: camera) { _ in camera.statistics.interruptions == 1 }
+            script.content.withLock { $0.isPluggedIn = true }
+            _ = try frames(of: camera) { _ in script.content.withLock { $0.selectedRates.count } == 2 }
+            #expect(script.content.withLock { $0.selectedRates.map(\.framesPerSecond) } == [12, 12])
+        }
+    }
+
     @Test func aLongSilenceIsAnInterruption() throws {
         try time.run {
             let script = script()
@@ -172,6 +206,31 @@ import Testing
             var given = 0
             while try camera.nextFrame() != nil { given += 1 }
             #expect(given <= 1 && MonotonicClock.now() - start < .milliseconds(400))
+        }
+    }
+
+    @Test func aCameraThatDoesNotStartIsAnError() throws {
+        try time.run { () throws in
+            let script = script()
+            script.content.withLock { $0.failsToStart = true }
+            let camera = try camera(script)
+            #expect(throws: FakeCamera.Gone.self) { try camera.nextFrame() }
+            #expect(names() == [])
+        }
+    }
+
+    /// Once it has worked, it may take its time.
+    @Test func aCameraThatDoesNotStartAgainIsWaitedFor() throws {
+        try time.run {
+            let script = script()
+            let camera = try camera(script)
+            _ = try frames(of: camera) { $0.count == 3 }
+            script.content.withLock { $0.failsToStart = true }
+            _ = try frames(of: camera) { _ in script.content.withLock { $0.openings } >= 3 }
+            script.content.withLock { $0.failsToStart = false }
+            let before = script.content.withLock { $0.frames }
+            _ = try frames(of: camera) { _ in script.content.withLock { $0.frames } > before + 3 }
+            #expect(names().last == "the fake camera returned")
         }
     }
 

@@ -143,6 +143,23 @@ import Testing
         }
     }
 
+    /// What nobody wants is not exposed.
+    @Test func theCameraIsAskedForTheRateOfTheQuality() throws {
+        try time.run {
+            let (tracks, frames) = (try tracks(), Frames())
+            tracks.start(until: nil)
+            try waitForInputs(frames, Self.large)
+            for rate in [12, 30] {
+                let wanted = FrameRate(framesPerSecond: rate)
+                let bitrate = Bitrate(kilobitsPerSecond: 200)
+                control.perform([.setVideo(bitrate: bitrate, frameRate: wanted, stretchesKeyframes: false)])
+                try wait(frames) { script.content.withLock { $0.selectedRates.last } == wanted }
+            }
+            end(tracks, frames)
+            #expect(script.content.withLock { $0.selectedRates.map(\.framesPerSecond) } == [30, 12, 30])
+        }
+    }
+
     /// As the policy `restart` has it: another encoder in the present one's place.
     @Test func anotherEncoderInItsPlaceGetsItsOwnSize() throws {
         try time.run {

@@ -28,7 +28,7 @@ SHARE, FILES_AT_ONCE = 0.85, 8
 FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv"]
 FUZZ_SECONDS = 10
 BOARD_PARTS = (
-    ["scripts/board-parts"], ["scripts/board-parts", "--encoder"], ["scripts/card-parts"], ["scripts/image-virtual"],
+    ["scripts/board-parts"], ["scripts/board-parts", "--modules"], ["scripts/card-parts"], ["scripts/image-virtual"],
 )  # fmt: skip
 
 

@@ -34,16 +34,18 @@ struct DeviceFileTests {
     @Test func everyDeviceKeyIsRead() throws {
         let result = try device(
             """
-            {"camera": "imx708", "dimension": "720p", "orientation": 180, "mirrored": true,
+            {"camera": "imx708", "cameraTuning": "imx219_noir", "dimension": "720p", "orientation": 180, "mirrored": true,
              "quality": {"lowest": "Low2", "start": "Medium3", "highest": "High1", "resize": "restart",
                          "smallestSize": "720p"},
              "audio": {"source": "silence", "quality": "High1"}, "reconnectAttempts": 5,
              "buffer": {"seconds": 2.5, "lowThreshold": 0.7, "highThreshold": 0.8},
-             "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "flashLED": "live"}
+             "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "flashLED": "live",
+             "lowLight": "slow", "mains": "60"}
             """)
         #expect(result.faults == [])
         var expected = DeviceDescription()
         expected.camera = "imx708"
+        expected.cameraTuning = "imx219_noir"
         expected.dimension = "720p"
         expected.orientation = .upsideDown
         expected.mirrored = true
@@ -64,6 +66,8 @@ struct DeviceFileTests {
         expected.console = false
         expected.startAtBoot = true
         expected.flashLED = .live
+        expected.lowLight = .slow
+        expected.mains = .hertz60
         #expect(result.value == expected)
     }
 

@@ -94,7 +94,7 @@ struct EventRenderingTests {
                 + "audioPacketsPerSecond=43.0 bitsPerSecond=512400 bufferedSeconds=0.25 videoFrames=90 videoSkipped=3 "
                 + "videoDropped=2 videoDecimated=1 quality=Medium1 targetBitsPerSecond=640000 videoBitsPerSecond=512000 "
                 + "framesPerSecond=30 width=640 height=480 audioBitsPerSecond=128000 sourceFrames=95 sourceDropped=0 "
-                + "sourceRepeated=1 "
+                + "sourceStartup=0 sourceSuperseded=0 sourceRepeated=1 "
                 + "sourceDecoded=0 sourceRotated=0 sourceConverted=11 sourcePasses=23 sourceMapped=0 "
                 + "sourceInterruptions=0 audioSamples=132300 audioSilent=0 audioOverruns=0 audioInterruptions=0 "
                 + "audioDriftPPM=12.5 audioPeakDecibels=-3.25 audioMeanDecibels=-18.0 linkBitsPerSecond=480000 "

@@ -23,6 +23,8 @@ public final class FakeCamera: Camera {
             public var isPluggedIn = true
             /// It is there, and gives nothing.
             public var isSilent = false
+            /// It opens, and does not start.
+            public var failsToStart = false
             /// How old a frame is when it comes.
             public var age = Duration.zero
             public var layout: FrameLayout
@@ -33,6 +35,7 @@ public final class FakeCamera: Camera {
             /// Frames under way when another size is asked for: they come in the one before.
             public var framesUnderWay = 3
             public fileprivate(set) var selectedSizes: [FrameSize] = []
+            public fileprivate(set) var selectedRates: [FrameRate] = []
             public fileprivate(set) var openings = 0
             /// Frames that were given.
             public fileprivate(set) var frames = 0
@@ -64,6 +67,7 @@ public final class FakeCamera: Camera {
     private var coming: (layout: FrameLayout, after: Int)
     private var present: FrameLayout
     public var frameRate: FrameRate { script.frameRate }
+    public let colors: VideoColors? = nil
     public var memoryKind: FrameMemoryKind { script.memory == .ordinary ? .pooled : .dmabuf }
     public private(set) var statistics = VideoSourceStatistics()
 
@@ -84,7 +88,7 @@ public final class FakeCamera: Camera {
     public func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
         while true {
             let (isThere, isSilent, age) = script.content.withLock { ($0.isPluggedIn, $0.isSilent, $0.age) }
-            guard isThere else { throw Gone() }
+            guard isThere, !script.content.withLock({ $0.failsToStart }) else { throw Gone() }
             let now = MonotonicClock.now()
             if now >= nextTime {
                 nextTime = max(nextTime + script.frameRate.frameDuration, now)
@@ -116,6 +120,10 @@ public final class FakeCamera: Camera {
             }
         return CapturedFrame(layout: layout, captureTime: time, memory: memory)
     }
+}
+
+extension FakeCamera: FrameRateSelection {
+    public func selectFrameRate(_ rate: FrameRate) { script.content.withLock { $0.selectedRates.append(rate) } }
 }
 
 extension FakeCamera: FrameSizeSelection {

@@ -24,6 +24,21 @@ import Testing
         #expect([UInt32(100), 102].map { order.missed(before: $0) } == [0, 1])
     }
 
+    /// 30 frames a second, one of them lost, then 15 a second.
+    @Test func whatNumbersDoNotShowIsMissingByTheSensorsClock() {
+        var order = CaptureOrder()
+        let starts = [0, 33, 66, 133, 166, 233].map { now + .milliseconds($0) }
+        let durations = [33, 33, 33, 33, 67, 67].map { Duration.milliseconds($0) }
+        let missed = zip(starts, durations).map { order.missed(beforeFrameAt: $0, lasting: $1) }
+        #expect(missed == [0, 0, 0, 1, 0, 0])
+    }
+
+    @Test func withoutADurationNothingIsMissing() {
+        var order = CaptureOrder()
+        let missed = [0, 33, 200].map { order.missed(beforeFrameAt: now + .milliseconds($0), lasting: .zero) }
+        #expect(missed == [0, 0, 0])
+    }
+
     @Test func theDriversTimeIsTaken() {
         var order = CaptureOrder()
         let time = order.captureTime(now - .milliseconds(40), now: now)

@@ -345,12 +345,12 @@ def shell() -> None:
 
 
 def built_modules() -> dict[str, Path]:
-    """The encoder's kernel module, built from the present source."""
+    """The kernel modules of the encoder and of the Raspberry Pi's camera, built from the present source."""
     if not (RECIPE / "encoder/Kbuild").exists():
         return {}
-    words = [str(CHECKOUT / "scripts/board-parts"), "--encoder"]
-    path = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
-    return {"encoder.ko": Path(path)}
+    words = [str(CHECKOUT / "scripts/board-parts"), "--modules"]
+    paths = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    return dict(zip(("encoder.ko", "pi-camera.ko"), map(Path, paths), strict=True))
 
 
 if __name__ == "__main__":

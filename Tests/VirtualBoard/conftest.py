@@ -12,6 +12,7 @@ from board import CHECKOUT, TALLYCAM, Board, built_modules  # noqa: E402
 from card import SharedCardBoard, Slot, make_image  # noqa: E402
 from processes import Children  # noqa: E402
 from encoder import clear_faults, kernel_is_content  # noqa: E402
+import pi_camera as raspberry_pi_camera  # noqa: E402
 from servers import NginxRTMP  # noqa: E402
 
 LOGS = CHECKOUT / "out/test/board/consoles"
@@ -81,6 +82,21 @@ def any_memory(encoder):
     yield
     encoder.end_all()
     encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko")
+
+
+@pytest.fixture(scope="session")
+def camera_probe(booted, tmp_path_factory):
+    """In the guest: the program that tells of libcamera's frames, and the tuning files."""
+    raspberry_pi_camera.install(booted, raspberry_pi_camera.compile_probe(tmp_path_factory.mktemp("probe")))
+
+
+@pytest.fixture
+def pi_camera(encoder, camera_probe):
+    """The guest with a Raspberry Pi's camera, a Module 3, in a middling light and free of faults."""
+    raspberry_pi_camera.load(encoder)
+    yield encoder
+    encoder.end_all()
+    raspberry_pi_camera.unload(encoder)
 
 
 @pytest.hookimpl(wrapper=True)

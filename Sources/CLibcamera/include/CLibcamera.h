@@ -19,6 +19,28 @@ void clibcamera_manager_stop(clibcamera_manager *manager);
 // Keeps libcamera's log to itself, but for what it says before it aborts.
 void clibcamera_be_quiet(void);
 
+// How a sensor is read out: so many pixels of so many bits.
+struct clibcamera_sensor_readout {
+    uint32_t width, height, bit_depth;
+};
+// Code points of ITU-T H.273; all zero for what is not known.
+struct clibcamera_colors {
+    uint8_t primaries, transfer, matrix;
+    bool is_full_range;
+};
+// A stream, as it is wanted or as it is.
+struct clibcamera_format {
+    uint32_t fourcc;
+    uint64_t modifier;
+    uint32_t width, height, stride, frame_size;
+    uint32_t buffer_count;
+    bool flips_horizontally, flips_vertically;
+    // All zero for the camera's own choice.
+    struct clibcamera_sensor_readout sensor;
+    // What has become of the wish for BT.709 from 720 rows on, and BT.601 below.
+    struct clibcamera_colors colors;
+};
+
 // A camera as the manager lists it.
 typedef struct clibcamera_camera clibcamera_camera;
 size_t clibcamera_camera_count(clibcamera_manager *manager);
@@ -29,6 +51,23 @@ const char *clibcamera_camera_id(clibcamera_camera *camera);
 const char *clibcamera_camera_model(clibcamera_camera *camera);
 // front 0, back 1, external 2; -1 when the camera does not say.
 int clibcamera_camera_location(clibcamera_camera *camera);
+
+// Configures a camera that nobody uses, and leaves it: its controls and frame durations have that configuration's ranges
+// from then on, as long as the manager lives. -EBUSY when it is in use.
+int clibcamera_camera_configure(clibcamera_camera *camera, const struct clibcamera_format *format);
+
+struct clibcamera_sensor_mode {
+    struct clibcamera_sensor_readout readout;
+    // What it shows, in pixels of the whole sensor: fewer than the sensor has where the mode crops.
+    uint32_t seen_width, seen_height;
+    // In microseconds.
+    int64_t shortest_frame;
+};
+// Calls `give` for each way of reading the sensor out for such a stream; for none where the camera does not tell them.
+// It configures the camera for each. -EBUSY when it is in use.
+int clibcamera_camera_sensor_modes(
+    clibcamera_camera *camera, const struct clibcamera_format *format,
+    void (*give)(void *context, const struct clibcamera_sensor_mode *mode), void *context);
 
 // Shortest and longest time from frame to frame, in microseconds; -ENOENT when the camera does not say.
 int clibcamera_camera_frame_durations(clibcamera_camera *camera, int64_t *least, int64_t *most);
@@ -76,25 +115,27 @@ typedef struct clibcamera_session clibcamera_session;
 
 #define CLIBCAMERA_PLANES 3
 #define CLIBCAMERA_STREAMS 2
-struct clibcamera_format {
-    uint32_t fourcc;
-    uint64_t modifier;
-    uint32_t width, height, stride, frame_size;
-    uint32_t buffer_count;
-    bool flips_horizontally, flips_vertically;
-};
 struct clibcamera_plane {
     int fd;
     uint32_t offset, length;
 };
+enum clibcamera_status {
+    CLIBCAMERA_WHOLE,
+    // As whole, while exposure and white balance still settle after the start.
+    CLIBCAMERA_SETTLING,
+    // These hold no frame.
+    CLIBCAMERA_BROKEN,
+    CLIBCAMERA_CANCELLED
+};
 struct clibcamera_completion {
     // Of the buffer: those of the first stream come first.
     uint32_t index;
-    // 0 whole, 1 broken, 2 cancelled: only whole ones hold a frame.
-    int status;
+    enum clibcamera_status status;
     uint32_t sequence;
     // Of the sensor, or of the buffer where the sensor gives none; nanoseconds.
     uint64_t timestamp;
+    // Until the sensor's next frame starts, in microseconds; 0 when the camera does not say.
+    int64_t frame_duration;
 };
 // Called on libcamera's thread.
 struct clibcamera_listener {
@@ -102,17 +143,18 @@ struct clibcamera_listener {
     void (*completed)(void *context, const struct clibcamera_completion *completion);
     void (*disconnected)(void *context);
 };
-// Opens and configures; `formats` hold what is wanted of each stream, and then what has become of it. The flips are those
-// of the first one. -ENOTSUP when the camera does not flip as wanted, -E2BIG when it does not give so many streams at once.
+// Opens and configures; `formats` hold what is wanted of each stream, and then what has become of it. The flips and the
+// sensor's readout are those of the first one. -ENOTSUP when the camera does not flip as wanted, -E2BIG when it does not
+// give so many streams at once.
 int clibcamera_session_open(
     clibcamera_camera *camera, struct clibcamera_format *formats, size_t count, struct clibcamera_listener listener,
     clibcamera_session **session);
 int clibcamera_session_plane_count(clibcamera_session *session, uint32_t index);
 int clibcamera_session_plane(
     clibcamera_session *session, uint32_t index, uint32_t plane, struct clibcamera_plane *result);
-// Starts the camera with a fixed time from frame to frame, where it can and FrameDurationLimits is not set
+// Starts the camera, with so many microseconds from frame to frame where it can and FrameDurationLimits is not set
 // otherwise, and queues every request of the selected stream.
-int clibcamera_session_start(clibcamera_session *session, int64_t frame_duration_microseconds);
+int clibcamera_session_start(clibcamera_session *session, int64_t shortest_frame, int64_t longest_frame);
 // Releases a completed request: it goes back to the camera, or waits here while another stream is selected. From any
 // thread. -EALREADY when it was released already.
 int clibcamera_session_requeue(clibcamera_session *session, uint32_t index);

@@ -10,10 +10,15 @@ import V4L2Devices
 
 /// `tallycam cameras`: libcamera's cameras, then what V4L2 has besides.
 func runCameras(_ arguments: [String]) throws -> ExitStatus {
-    let usage = "tallycam cameras [--json]"
-    let json = CommandLineOption("json", help: "one JSON object a line")
-    guard let parsed = try parseOptions(arguments, [json], usage: usage) else { return .success }
-    let cameras = try libcamerasCameras()
+    let usage = "tallycam cameras [--json] [--dimension WxH]"
+    let options = [
+        CommandLineOption("json", help: "one JSON object a line"),
+        CommandLineOption("dimension", takes: "WxH", help: "for which frame size (default 640x480)"),
+    ]
+    guard let parsed = try parseOptions(arguments, options, usage: usage) else { return .success }
+    let wanted = try CameraSettings(parsing: "x:,size=\(parsed["dimension"] ?? "640x480")", scheme: "x")
+    guard let size = wanted?.size else { throw CommandFailure.usage("--dimension is WxH") }
+    let cameras = try libcamerasCameras(configuredFor: size)
     let webcams = V4L2CameraDescription.all { write(Array("note: \($0)\n".utf8), to: STDERR_FILENO) }
     guard !cameras.isEmpty || !webcams.isEmpty else {
         throw StreamFailure(.cameraUnavailable, "there is no camera: \(CameraAbsence().reason)")
@@ -27,9 +32,9 @@ func runCameras(_ arguments: [String]) throws -> ExitStatus {
 }
 
 /// - Returns: none when libcamera finds nothing that it could drive.
-private func libcamerasCameras() throws -> [CameraDescription] {
+private func libcamerasCameras(configuredFor size: FrameSize) throws -> [CameraDescription] {
     do {
-        return try CameraSystem.shared().cameras()
+        return try CameraSystem.shared().cameras(configuredFor: size, FrameRate(framesPerSecond: 30))
     } catch {
         if case .none = error { return [] }
         throw StreamFailure(.cameraUnavailable, "\(error)")
@@ -48,6 +53,10 @@ private struct CameraListing {
     let frameRates: ClosedRange<Double>?
     let modes: [(format: FourCC, size: String, framesPerSecond: Int?)]
     let controls: [Control]
+    /// Which frame size the ranges are of; `nil` for all of them.
+    var rangesAt: FrameSize?
+    /// Why the ranges are not the camera's own.
+    var rangesProblem: String?
 
     struct Control {
         let name: String
@@ -66,6 +75,11 @@ private struct CameraListing {
         id = camera.id
         location = camera.location.map { "\($0)" }
         frameRates = camera.frameRates
+        switch camera.ranges {
+        case .unconfigured: break
+        case .configured(let size): rangesAt = size
+        case .unknown(let problem): rangesProblem = "\(problem)"
+        }
         modes = camera.modes.map { mode in
             let size = mode.smallest == mode.largest ? "\(mode.largest)" : "\(mode.smallest)-\(mode.largest)"
             return (mode.format, size, nil)
@@ -98,6 +112,8 @@ private struct CameraListing {
                 .map { mode in mode.size + (mode.framesPerSecond.map { " at \($0) fps" } ?? "") }
             lines.append("  \(format): \(sizes.joined(separator: ", "))")
         }
+        if let rangesAt { lines.append("  at \(rangesAt):") }
+        if let rangesProblem { lines.append("  ranges not known, these are libcamera's widest: \(rangesProblem)") }
         if let frameRates {
             let rates = [frameRates.lowerBound, frameRates.upperBound].map { fixed($0, decimals: 1) }
             lines.append("  \(rates[0]) to \(rates[1]) frames per second")
@@ -113,6 +129,8 @@ private struct CameraListing {
             if let id { object.write("id", id) } else { object.writeNull("id") }
             object.write("model", name)
             if let location { object.write("location", location) } else { object.writeNull("location") }
+            if let rangesAt { object.write("rangesAt", "\(rangesAt)") } else { object.writeNull("rangesAt") }
+            if let rangesProblem { object.write("rangesProblem", rangesProblem) }
             if let frameRates {
                 object.write("slowestFPS", frameRates.lowerBound)
                 object.write("fastestFPS", frameRates.upperBound)

@@ -105,6 +105,8 @@ private struct TakenFrames {
             object.write("frames", count)
             object.write("captured", statistics.capturedFrames)
             object.write("dropped", statistics.droppedFrames)
+            object.write("startup", statistics.startupFrames)
+            object.write("superseded", statistics.supersededFrames)
             object.write("repeated", statistics.repeatedFrames)
             object.write("decoded", statistics.decodedFrames)
             object.write("passes", statistics.passes)

@@ -27,7 +27,7 @@ extension PublishSettings {
         let start = try VideoQuality(named: device.startQuality)
         let destination = PublishDestination(request.description, stateDirectory: request.stateDirectory)
         var media = MediaSettings(
-            video: Self.videoSource(device), audio: Self.audioSource(request), quality: highest,
+            video: Self.videoSource(request), audio: Self.audioSource(request), quality: highest,
             audioQuality: try AudioQuality(named: device.audioQuality),
             dimension: try VideoDimension(parsing: device.dimension), encoder: Self.encoder(request.board),
             duration: nil)
@@ -60,12 +60,12 @@ extension PublishSettings {
     }
 
     /// "auto" is the first camera, a path a V4L2 camera, any other name an id or location of libcamera's.
-    private static func videoSource(_ device: DeviceDescription) -> VideoInput {
-        switch device.camera {
+    private static func videoSource(_ request: StreamRequest) -> VideoInput {
+        switch request.device.camera {
         case "synthetic": .embedded(.synthetic)
-        case "auto": .firstCamera
-        case let name where name.hasPrefix("/dev/"): .v4l2(CameraSettings(device: name))
-        case let name: .libcamera(CameraSettings(device: name))
+        case "auto": .firstCamera(CameraSettings(device: "", request))
+        case let name where name.hasPrefix("/dev/"): .v4l2(CameraSettings(device: name, request))
+        case let name: .libcamera(CameraSettings(device: name, request))
         }
     }
 
@@ -89,6 +89,21 @@ extension PublishSettings {
         case .v4l2: .v4l2(path: nil)
         case .auto, nil: .auto
         }
+    }
+}
+
+extension CameraSettings {
+    fileprivate init(device: String, _ request: StreamRequest) {
+        self.init(device: device)
+        tuning = request.device.cameraTuning
+        lowLight = request.device.lowLight == .slow ? .slow : .noisy
+        mains =
+            switch request.device.mains {
+            case .auto: request.country.flatMap { MainsFrequency(country: $0) }
+            case .hertz50: .hertz50
+            case .hertz60: .hertz60
+            case .off: nil
+            }
     }
 }
 

@@ -13,8 +13,8 @@ enum VideoInput: VideoSourceChoice, Hashable {
     case embedded(VideoSourceDescription)
     case v4l2(CameraSettings)
     case libcamera(CameraSettings)
-    /// Whatever camera there is.
-    case firstCamera
+    /// Whatever camera there is; the settings name none.
+    case firstCamera(CameraSettings)
 
     static let none = VideoInput.embedded(.none)
 
@@ -44,8 +44,8 @@ enum VideoInput: VideoSourceChoice, Hashable {
     var frameRate: FrameRate? {
         switch self {
         case .embedded(.raw(_, _, _, let frameRate)): frameRate
-        case .embedded, .firstCamera: nil
-        case .v4l2(let settings), .libcamera(let settings): settings.frameRate
+        case .embedded: nil
+        case .v4l2(let settings), .libcamera(let settings), .firstCamera(let settings): settings.frameRate
         }
     }
 
@@ -64,31 +64,36 @@ enum VideoInput: VideoSourceChoice, Hashable {
                 try V4L2Camera.open(settings, size: size, frameRate: frameRate, stop: stop)
             }
         case .libcamera(let settings):
+            var settings = settings
             return try ResilientCamera(stop: stop, notify: notify) {
-                try LibcameraCamera(
+                let camera = try LibcameraCamera(
                     settings, size: size, smallerSize: secondSize, frameRate: frameRate, stop: stop)
+                // Another one at the same place is no return of this one.
+                if !settings.device.isEmpty { settings.device = camera.id }
+                return camera
             }
-        case .firstCamera:
+        case .firstCamera(let settings):
             return try ResilientCamera(stop: stop, notify: notify) {
-                try Self.firstCamera(size: size, secondSize: secondSize, frameRate: frameRate, stop: stop)
+                try Self.firstCamera(settings, size: size, secondSize: secondSize, frameRate: frameRate, stop: stop)
             }
         }
     }
 
     /// libcamera's first camera; where it has none that gives what an encoder takes, the first one that V4L2 opens.
     private static func firstCamera(
-        size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate, stop: EventFD
+        _ settings: CameraSettings, size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate, stop: EventFD
     ) throws -> any Camera {
         do {
             return try LibcameraCamera(
-                CameraSettings(device: ""), size: size, smallerSize: secondSize, frameRate: frameRate, stop: stop)
+                settings, size: size, smallerSize: secondSize, frameRate: frameRate, stop: stop)
         } catch {
             switch error {
             case .none, .unsupportedFormat: break
             default: throw error
             }
             for webcam in V4L2CameraDescription.all() {
-                let settings = CameraSettings(device: webcam.path)
+                var settings = settings
+                settings.device = webcam.path
                 if let camera = try? V4L2Camera.open(settings, size: size, frameRate: frameRate, stop: stop) {
                     return camera
                 }
@@ -99,8 +104,8 @@ enum VideoInput: VideoSourceChoice, Hashable {
 }
 
 extension CameraSettings {
-    /// Parses `SCHEME:DEVICE,key=value,...`. The keys `size`, `fps` and `format` choose the mode; every other one is
-    /// a control of the camera.
+    /// Parses `SCHEME:DEVICE,key=value,...`. The keys `size`, `fps` and `format` choose the mode, `low-light` and `mains` how
+    /// it is exposed, `tuning` how libcamera takes its sensor; every other one is a control of the camera.
     /// - Returns: `nil` when the text starts with another scheme.
     init?(parsing text: String, scheme: String) throws {
         guard text == scheme || text.hasPrefix("\(scheme):") || text.hasPrefix("\(scheme),") else { return nil }
@@ -138,6 +143,18 @@ extension CameraSettings {
                 throw CommandFailure.usage("format is a code of four characters, like NV12 or MJPG, not \"\(value)\"")
             }
             format = FourCC(value)
+        case "low-light":
+            guard let choice = LowLight(rawValue: value) else {
+                throw CommandFailure.usage("low-light is noisy (the frame rate holds) or slow, not \"\(value)\"")
+            }
+            lowLight = choice
+        case "mains":
+            guard let frequency = Int(value).flatMap(MainsFrequency.init(rawValue:)) else {
+                throw CommandFailure.usage(
+                    "mains is 50 or 60, the frequency of the lamps' electricity, not \"\(value)\"")
+            }
+            mains = frequency
+        case "tuning": tuning = value
         default: controls.append(Control(name: name, value: value))
         }
     }

@@ -1,0 +1,95 @@
+import Media
+
+extension SequenceParameterSet {
+    /// The set with other colours: what an encoder says of them, if anything, is not what its frames have. Everything else
+    /// stays bit for bit, and slices do not depend on it.
+    /// - Parameter nalUnit: the whole NAL unit, emulation prevention bytes in place.
+    /// - Throws: `BitstreamError` when it is no SPS, or damaged before the colours' place.
+    public static func nalUnit(_ nalUnit: [UInt8], with colors: VideoColors) throws(BitstreamError) -> [UInt8] {
+        let payload = try rawByteSequence(nalUnit)
+        let end = try stopBit(of: payload)
+        var reader = BitReader(payload, reading: structure)
+        _ = try SequenceParameterSet(&reader)
+        var copy = BitCopy(payload)
+        try copy.copy(to: reader.bitPosition)
+        let hasUsability = try reader.flag()
+        copy.writer.write(1, bits: 1)
+        if hasUsability {
+            copy.skip(to: reader.bitPosition)
+            try skipAspectRatioAndOverscan(&reader)
+            try copy.copy(to: reader.bitPosition)
+            _ = try videoSignal(&reader)
+        } else {
+            copy.writer.write(0, bits: 2)  // neither aspect ratio nor overscan
+        }
+        copy.writer.write(colors)
+        copy.skip(to: reader.bitPosition)
+        if hasUsability {
+            try copy.copy(to: end)
+        } else {
+            // Nothing of chroma location, timing, HRDs, pictures' structure and restrictions.
+            copy.writer.write(0, bits: 6)
+        }
+        copy.writer.write(1, bits: 1)  // rbsp_stop_one_bit
+        return nalUnit.prefix(1) + withEmulationPrevention(copy.writer.bytes)
+    }
+
+    /// Where the payload ends: at its last bit that is one.
+    private static func stopBit(of payload: [UInt8]) throws(BitstreamError) -> Int {
+        guard let last = payload.lastIndex(where: { $0 != 0 }) else {
+            throw .truncated(structure: structure, needed: 1)
+        }
+        return last * 8 + 7 - payload[last].trailingZeroBitCount
+    }
+
+    /// Section 7.4.1.1.
+    private static func withEmulationPrevention(_ payload: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var zeros = 0
+        for byte in payload {
+            if zeros >= 2, byte <= 3 {
+                bytes.append(3)
+                zeros = 0
+            }
+            bytes.append(byte)
+            zeros = byte == 0 ? zeros + 1 : 0
+        }
+        return bytes
+    }
+}
+
+extension AVCDecoderConfigurationRecord {
+    /// The record with other colours in its parameter sets; as it is where they cannot be read.
+    public func with(_ colors: VideoColors) -> AVCDecoderConfigurationRecord {
+        let sets = sequenceParameterSets.map { (try? SequenceParameterSet.nalUnit($0, with: colors)) ?? $0 }
+        return (try? AVCDecoderConfigurationRecord(sequenceParameterSets: sets, keepingRestOf: self)) ?? self
+    }
+}
+
+/// Bits on their way from one place to another, with some left out and others put in.
+private struct BitCopy {
+    private var source: BitReader
+    var writer = BitWriter()
+
+    init(_ bytes: [UInt8]) { source = BitReader(bytes, reading: SequenceParameterSet.structure) }
+
+    mutating func copy(to position: Int) throws(BitstreamError) {
+        while source.bitPosition < position { writer.write(try source.bits(1), bits: 1) }
+    }
+
+    mutating func skip(to position: Int) {
+        while source.bitPosition < position, (try? source.bits(1)) != nil {}
+    }
+}
+
+extension BitWriter {
+    /// From video_signal_type_present_flag on.
+    fileprivate mutating func write(_ colors: VideoColors) {
+        let unspecifiedFormat: UInt32 = 5
+        write(1, bits: 1)
+        write(unspecifiedFormat, bits: 3)
+        write(colors.isFullRange ? 1 : 0, bits: 1)
+        write(1, bits: 1)
+        for code in [colors.primaries, colors.transfer, colors.matrix] { write(UInt32(code), bits: 8) }
+    }
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the cameras see: a wall of 16 by 12 fields, each with its reflectance and fine stripes, in planes of different
+ * depth, in one light. It stands upright: a sensor that is mounted upside down sees it turned.
+ */
+#ifndef VIRTUAL_PI_CAMERA_SCENE_H
+#define VIRTUAL_PI_CAMERA_SCENE_H
+
+#include <linux/types.h>
+
+#include "sensor.h"
+
+#define SCENE_COLUMNS 16
+#define SCENE_ROWS 12
+/* Planes of depth, as the ISP's regions of focus. */
+#define DEPTH_COLUMNS 4
+#define DEPTH_ROWS 3
+#define DEPTHS (DEPTH_COLUMNS * DEPTH_ROWS)
+#define BARS 8
+#define WHOLE 65536
+/* A lens that does not move is sharp everywhere. */
+#define FIXED_FOCUS S32_MAX
+
+/* Parameters of the module. */
+struct scene {
+	/* Lux, and kelvin. */
+	uint light, temperature;
+	/* 1/100 dioptre, row by row. */
+	uint depths[DEPTHS];
+	bool pdaf;
+	bool colour_bars;
+};
+extern struct scene scene;
+
+/* In 1/65536 of the scene's width and height, from its upper left corner. */
+struct place {
+	u32 x, y;
+};
+
+/* Part of a frame as it was read out. Sizes are in 1/65536 of the sensor's active pixels. */
+struct view {
+	u32 left, top, width, height;
+	/* The part of the frame itself, where a sensor's test pattern begins and ends. */
+	u32 frame_left, frame_width;
+	bool mirrors_x, mirrors_y;
+};
+
+struct colour {
+	u32 r, g, b;
+};
+
+struct view frame_view(const struct frame_record *record);
+/* What a crop, in pixels of the sensor's mode, leaves of it. */
+struct view cropped_view(const struct frame_record *record, const struct v4l2_rect *crop);
+/* Of a place in the view, in 1/65536 of its width and height. */
+struct place view_place(const struct view *view, u32 x, u32 y);
+struct place cell_centre(const struct view *view, u32 column, u32 columns, u32 row, u32 rows);
+u32 view_bar(const struct view *view, u32 x);
+
+u32 place_column(u32 x);
+u32 place_row(u32 y);
+bool is_bright_stripe(u32 x);
+s32 scene_depth(struct place place);
+/* How sharp the lens shows a depth, in 1/1024. */
+u32 sharpness(s32 focus, s32 depth);
+
+/* How bright a frame is: of a field that reflects all light, in 16 bits of full scale that it may exceed by far. */
+u64 exposed_white(const struct frame_record *record);
+/* Of a field, as the sensor's pixels give it without its black level: 16 bits. */
+struct colour exposed_cell(const struct frame_record *record, u64 white, u32 column, u32 row);
+struct colour bar_colour(u32 bar);
+
+#endif
