@@ -1,4 +1,4 @@
-"""What is told, and what goes on, when a Raspberry Pi's camera, its lens or its image signal processor fails, and that it heals."""
+"""What is told and what goes on when a Raspberry Pi's camera, its lens or its image signal processor fails, and that it heals."""
 
 import json
 import time
@@ -32,22 +32,18 @@ class Capture:
         return report
 
 
-def seconds(duration: float) -> None:
-    time.sleep(duration)
-
-
 # The camera stands still.
 
 
 @pytest.mark.parametrize("fault", ["silent", "no_statistics", "no_embedded"])
 def test_a_camera_that_stops_is_repeated_and_comes_back(pi_camera, fault):
-    """A sensor that falls silent, an ISP that keeps its statistics, and embedded data that libcamera waits for in vain: it gives up
-    after a second."""
+    """A sensor that falls silent, an ISP that keeps its statistics, and embedded data that libcamera waits for in vain: it
+    gives up after a second."""
     capture = Capture(pi_camera, 180)
-    seconds(3)
+    time.sleep(3)
     set_parameters(pi_camera, **{fault: 1})
     capture.process.wait_for(GOES_ON, 20)
-    seconds(1)
+    time.sleep(1)
     set_parameters(pi_camera, **{fault: 0})
     capture.process.wait_for(IS_BACK, 20)
     report = capture.finish()
@@ -79,7 +75,7 @@ def test_a_camera_that_is_unbound_while_it_streams_comes_back(pi_camera):
     """The receiver with sensor and lens, as a loose cable's driver would go."""
     driver = "/sys/bus/platform/drivers/unicam"
     capture = Capture(pi_camera, 200)
-    seconds(3)
+    time.sleep(3)
     pi_camera.run(f"echo unicam.0 > {driver}/unbind")
     capture.process.wait_for(GOES_ON, 20)
     pi_camera.run(f"echo unicam.0 > {driver}/bind")
@@ -124,15 +120,15 @@ def test_a_full_heap_is_told(pi_camera):
     {"refuse_controls": 4},
 ], ids=lambda fault: "-".join(f"{name}-{value}" for name, value in fault.items()))  # fmt: skip
 def test_frames_go_on(pi_camera, fault):
-    """Embedded data that is wrong, lost frames, a lens that sticks, and controls that fail with EIO: from the start, and
-    from the middle on."""
+    """Embedded data that is wrong, lost frames, a lens that sticks, and controls that fail with EIO: from the start on, and
+    for a while."""
     set_parameters(pi_camera, **fault)
     assert Capture(pi_camera, 20, f"{CAMERA},AfMode=Continuous").finish()["captured"] == 20
     set_parameters(pi_camera, **dict.fromkeys(fault, 0))
     capture = Capture(pi_camera, 60, f"{CAMERA},AfMode=Continuous")
-    seconds(2)
+    time.sleep(2)
     set_parameters(pi_camera, **fault)
-    seconds(1)
+    time.sleep(1)
     set_parameters(pi_camera, **dict.fromkeys(fault, 0))
     report = capture.finish()
     assert report["captured"] == 60 and GOES_ON not in capture.text, report

@@ -67,12 +67,13 @@ def test_it_stays_while_it_is_open(pi_camera):
     holder.end()
 
 
-@pytest.mark.parametrize("driver, device", [("unicam", "unicam.0"), ("bcm2835-isp", "bcm2835-isp.0"), ("bcm2835-isp", "bcm2835-isp.1")])
-def test_a_driver_is_unbound_from_a_stream_and_bound_again(pi_camera, driver, device):
+@pytest.mark.parametrize("device", ["unicam.0", "bcm2835-isp.0", "bcm2835-isp.1"])
+def test_a_driver_is_unbound_from_a_stream_and_bound_again(pi_camera, device):
     """Whoever has it open gets errors, and no more; buffers that are leased outlive it."""
     holder = pi_camera.start(f"exec tallycam capture --video libcamera:{IMX708} --frames 4000 --dimension 640x360")
     pi_camera.run("sleep 2")
-    pi_camera.run(f"cd /sys/bus/platform/drivers/{driver} && echo {device} > unbind && sleep 1 && echo {device} > bind", timeout=30)
+    driver = f"/sys/bus/platform/drivers/{device.partition('.')[0]}"
+    pi_camera.run(f"cd {driver} && echo {device} > unbind && sleep 1 && echo {device} > bind")
     holder.end()
     pi_camera.run("sleep 0.5")
     assert shoot(pi_camera, 3).frames
