@@ -1,9 +1,9 @@
 // Takes frames of a libcamera camera and writes down, as JSON, what libcamera says of them and what they show:
 //   camera_probe CAMERA WIDTHxHEIGHT FRAMES [control=value ...] [@FRAME control=value ...]
-// The first line describes the configured camera: its controls' ranges, and its stride. A line per frame follows: the metadata, and
-// the mean Y, Cb and Cr of 16 by 12 fields with the spread of their Y. Controls behind @FRAME are set with that request. Values are
-// numbers, with / between those of a list; colours=709 and colours=601 choose limited range, otherwise it is full, 601;
-// sensor=WIDTHxHEIGHT chooses the sensor's mode, save=FILE keeps the last frame.
+// The first line describes the configured camera: its controls' ranges, its properties and its stride. A line per frame
+// follows: the metadata, and the mean Y, Cb and Cr of 16 by 12 fields with the spread of their Y. Controls behind @FRAME are set
+// with that request. Values are numbers, with / between those of a list; colours=709 and colours=601 choose limited range,
+// otherwise it is full, 601; sensor=WIDTHxHEIGHT chooses the sensor's mode, save=FILE keeps the last frame.
 #include <algorithm>
 #include <cmath>
 #include <condition_variable>

@@ -96,9 +96,9 @@ class Field:
             return "grey"
         if self.cb > 140:
             return "blue"
-        if self.cr > 145:
-            return "red"
-        return "yellow" if self.cb < 100 and self.cr > 118 else "green"
+        if self.cb < 80 and self.cr > 118:
+            return "yellow"
+        return "red" if self.cr > 145 else "green"
 
 
 class Frame(dict):

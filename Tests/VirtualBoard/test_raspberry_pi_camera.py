@@ -9,15 +9,17 @@ import time
 import pytest
 from encoder import Publisher, assert_decodes
 from leases import DEBUG, ENCODER_HOLDS, mount_debug
-from pi_camera import IMX219, IMX708, MIDDLE, NEAR, WHOLE, fields_of, load, set_parameters, shoot
+from pi_camera import COLUMNS, IMX219, IMX708, MIDDLE, NEAR, ROWS, WHOLE, fields_of, load, set_parameters, shoot
 
-pytestmark = pytest.mark.takes(minutes=3, processors=0.8)
+pytestmark = [pytest.mark.takes(minutes=2.5, processors=0.9), pytest.mark.paced]
 
 CAMERA = f"libcamera:{IMX708}"
 HARDWARE = "v4l2:/dev/video11"
 DIOPTRES = 0.3
 MANUAL, AUTO, CONTINUOUS = 0, 1, 2
 FOCUSED = 2
+# Of a frame, as libcamera numbers it.
+SUCCESS = 0
 # Exposure and gain, each by itself.
 FIXED = "ExposureTimeMode=1 AnalogueGainMode=1"
 
@@ -43,7 +45,7 @@ def test_a_configured_camera_has_true_ranges(pi_camera):
     description = shoot(pi_camera, 1, WHOLE).description
     controls = description["controls"]
     # Line times of the mode: 8 lines at least, and the longest frame less 48.
-    assert controls["ExposureTime"][:2] == [106, 112015374] or controls["ExposureTime"][0] == pytest.approx(106, abs=2)
+    assert controls["ExposureTime"][:2] == [pytest.approx(106, abs=2), pytest.approx(112_072_000, rel=0.01)]
     assert controls["LensPosition"][:2] == [0.0, 15.0]
     assert controls["AnalogueGain"][:2] == [pytest.approx(1024 / (1024 - 112), abs=0.001), 16.0]
     assert controls["ScalerCrop"][1] == "(0, 0)/4608x2592"
@@ -66,11 +68,13 @@ def test_exposure_settles_within_ten_frames(pi_camera, light):
     shots = shoot(pi_camera, 24, WHOLE)
     for frame in shots.frames:
         frame["Exposure"] = frame["ExposureTime"] * frame["AnalogueGain"]
-    assert shots.settled("Exposure", 0.05) <= 10, [round(frame["Exposure"]) for frame in shots.frames]
+    # libcamera marks those that a client should not show.
+    first = next(index for index, frame in enumerate(shots.frames) if frame["status"] == SUCCESS)
+    assert first < 10 and shots.settled("Exposure", 0.05) - first <= 10, [round(frame["Exposure"]) for frame in shots.frames]
     assert shots.last["AeState"] == 2
     assert shots.last["Lux"] == pytest.approx(light, rel=0.05)
     # The picture is as bright in any of these lights.
-    assert 100 < shots.last.field(1, 1).y < 140
+    assert 100 < shots.last.field(0, 0).y < 140
 
 
 @pytest.mark.parametrize("temperature", [2950, 5753])
@@ -94,7 +98,7 @@ def test_focus_follows_the_phase(pi_camera, window, depth):
     assert last["AfState"] == FOCUSED
     assert last["LensPosition"] == pytest.approx(depth / 100, abs=DIOPTRES)
     # What is as deep has sharp stripes, what is not has none.
-    middle, near = last.field(1, 1), last.field(1, 11)
+    middle, near = last.field(0, 0), last.field(0, 11)
     sharp, soft = (near, middle) if depth == NEAR else (middle, near)
     assert sharp.spread > 4 * soft.spread + 4, (sharp, soft)
 
@@ -118,7 +122,7 @@ def test_exposure_and_gain_stay_where_they_are_set(pi_camera):
         last = shoot(pi_camera, 14, WHOLE, FIXED, f"ExposureTime={exposure} AnalogueGain={gain}").last
         assert last["ExposureTime"] == pytest.approx(exposure, abs=14)
         assert last["AnalogueGain"] == pytest.approx(gain, rel=0.01)
-        return last.field(1, 1).y
+        return last.field(0, 0).y
 
     dark, long, sensitive = shot(4000, 2), shot(8000, 2), shot(4000, 4)
     assert long > dark + 20
@@ -126,10 +130,10 @@ def test_exposure_and_gain_stay_where_they_are_set(pi_camera):
 
 
 def test_the_lens_stays_where_it_is_set(pi_camera):
-    for position, place in ((4, (1, 1)), (8, (1, 11))):
+    for position, place in ((4, (0, 0)), (8, (0, 11))):
         last = shoot(pi_camera, 14, WHOLE, f"AfMode={MANUAL} LensPosition={position}").last
         assert last["LensPosition"] == pytest.approx(position, abs=0.05)
-        others = [last.field(1, row).spread for row in (1, 11) if (1, row) != place]
+        others = [last.field(0, row).spread for row in (0, 11) if (0, row) != place]
         assert last.field(*place).spread > 4 * max(others) + 4
 
 
@@ -137,7 +141,7 @@ def test_colour_gains_stay_where_they_are_set(pi_camera):
     def shot(red: float, blue: float):
         last = shoot(pi_camera, 14, WHOLE, f"AwbEnable=0 ColourGains={red}/{blue}").last
         assert last.numbers("ColourGains") == pytest.approx([red, blue], rel=0.01)
-        return last.field(1, 1)
+        return last.field(0, 0)
 
     plain, red, blue = shot(2.3, 1.6), shot(3.0, 1.6), shot(2.3, 2.2)
     assert red.cr > plain.cr + 8 and blue.cb > plain.cb + 8
@@ -148,9 +152,9 @@ def test_a_crop_zooms(pi_camera):
     whole = shoot(pi_camera, 14, WHOLE).last
     zoomed = shoot(pi_camera, 14, WHOLE, "ScalerCrop=1152/648/2304/1296").last
     assert zoomed["ScalerCrop"] == "(1152, 648)/2304x1296"
-    ordered = sorted((zoomed.field(x, y).y - whole.field(4 + x // 2, 3 + y // 2).y for x in range(16) for y in range(12)), key=abs)
+    away = [zoomed.field(x, y).y - whole.field(4 + x // 2, 3 + y // 2).y for x in range(COLUMNS) for y in range(ROWS)]
     # Exposure counts the whole frame, so that brightness stays as it is.
-    assert abs(ordered[-1]) < 8, ordered[-8:]
+    assert max(map(abs, away)) < 8, away
 
 
 @pytest.mark.parametrize("flips, corners", [
@@ -229,7 +233,8 @@ def test_a_stream_has_the_sensors_colours_and_nobody_copies_a_frame(pi_camera, n
     set_parameters(pi_camera, colour_bars=1)
     publisher = Publisher(
         pi_camera, nginx, f"bars{height}", f"--dimension {width}x{height}", "--quality Low3", "--adapt nothing",
-        source=f"{CAMERA},AwbEnable=off,ColourGains=2/2",
+        # Daylight's: with its colour matrix a full red has no blue.
+        source=f"{CAMERA},AwbEnable=off,ColourGains=2.35/1.6",
     )  # fmt: skip
     publisher.wait_frames(20)
     wait_for_import(pi_camera, width * height * 3 // 2)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The image signal processor: its nodes, their queues, and a frame's way through it. */
+/* The image signal processor: its driver, and its nodes. */
 
 #include <linux/dma-mapping.h>
 #include <linux/module.h>
@@ -7,9 +7,7 @@
 #include <linux/slab.h>
 #include <media/v4l2-ioctl.h>
 #include <media/videobuf2-dma-contig.h>
-#include <media/videobuf2-vmalloc.h>
 
-#include "faults.h"
 #include "isp.h"
 
 MODULE_IMPORT_NS(DMA_BUF);
@@ -29,208 +27,6 @@ static const struct {
 	[ISP_STATISTICS] = { "bcm2835-isp0-capture3", V4L2_BUF_TYPE_META_CAPTURE, V4L2_CAP_META_CAPTURE,
 			     &isp_statistics_calls },
 };
-
-/* Frames. */
-
-/* The buffers of one frame, for each node that streams. */
-struct frame {
-	struct camera_buffer *buffers[ISP_NODES];
-	struct isp_settings settings;
-};
-
-static bool is_withheld(const struct isp_node *node)
-{
-	return is_statistics(node) && faults.no_statistics;
-}
-
-static bool take_frame(struct isp *isp, struct frame *frame)
-{
-	bool is_ready = !list_empty(&isp->nodes[ISP_INPUT].buffers);
-	u32 i;
-
-	lockdep_assert_held(&isp->lock);
-	for (i = 0; i < ISP_NODES; i++) {
-		struct isp_node *node = &isp->nodes[i];
-
-		if (vb2_start_streaming_called(&node->queue) && !is_withheld(node) && list_empty(&node->buffers))
-			is_ready = false;
-	}
-	if (!is_ready)
-		return false;
-	frame->settings = isp->settings;
-	for (i = 0; i < ISP_NODES; i++) {
-		struct isp_node *node = &isp->nodes[i];
-
-		frame->buffers[i] = is_withheld(node) ? NULL :
-			list_first_entry_or_null(&node->buffers, struct camera_buffer, list);
-		if (frame->buffers[i])
-			list_del(&frame->buffers[i]->list);
-	}
-	return true;
-}
-
-static bool read_record(struct camera_buffer *input, struct frame_record *record)
-{
-	const void *memory = vb2_plane_vaddr(&input->vb.vb2_buf, 0);
-
-	if (!memory)
-		return false;
-	memcpy(record, memory, sizeof(*record));
-	return record->magic == FRAME_MAGIC;
-}
-
-static void fill(struct isp *isp, struct isp_node *node, const struct frame_record *record,
-		 const struct isp_settings *settings, struct camera_buffer *buffer)
-{
-	void *memory = vb2_plane_vaddr(&buffer->vb.vb2_buf, 0);
-
-	if (!memory)
-		return;
-	if (is_statistics(node))
-		statistics_fill(record, memory);
-	else
-		draw(isp->rows, record, settings, node, memory);
-}
-
-static void process(struct isp *isp, struct frame *frame)
-{
-	struct camera_buffer *input = frame->buffers[ISP_INPUT];
-	struct frame_record record;
-	/* What no sensor of ours has sent comes out as it was in memory, as from a processor that is given noise. */
-	bool is_known = read_record(input, &record);
-	u32 i;
-
-	for (i = 0; i < ISP_NODES; i++) {
-		struct isp_node *node = &isp->nodes[i];
-		struct camera_buffer *buffer = frame->buffers[i];
-
-		if (!buffer)
-			continue;
-		if (i != ISP_INPUT) {
-			if (is_known)
-				fill(isp, node, &record, &frame->settings, buffer);
-			vb2_set_plane_payload(&buffer->vb.vb2_buf, 0, isp_node_size(node));
-			buffer->vb.vb2_buf.timestamp = input->vb.vb2_buf.timestamp;
-		}
-		buffer->vb.sequence = node->sequence++;
-		buffer->vb.field = V4L2_FIELD_NONE;
-	}
-	/* The input last: its memory is the sensor's again. */
-	for (i = ISP_NODES; i-- > 0;)
-		if (frame->buffers[i])
-			vb2_buffer_done(&frame->buffers[i]->vb.vb2_buf, VB2_BUF_STATE_DONE);
-}
-
-static void work(struct work_struct *item)
-{
-	struct isp *isp = container_of(item, struct isp, work);
-	struct frame frame;
-	bool is_ready;
-
-	for (;;) {
-		spin_lock(&isp->lock);
-		is_ready = take_frame(isp, &frame);
-		spin_unlock(&isp->lock);
-		if (!is_ready)
-			return;
-		process(isp, &frame);
-	}
-}
-
-/* Queues. */
-
-static struct isp_node *node_of(struct vb2_queue *queue)
-{
-	return vb2_get_drv_priv(queue);
-}
-
-static int queue_setup(struct vb2_queue *queue, unsigned int *buffers, unsigned int *planes, unsigned int sizes[],
-		       struct device *devices[])
-{
-	u32 size = isp_node_size(node_of(queue));
-
-	if (*planes)
-		return sizes[0] < size ? -EINVAL : 0;
-	*planes = 1;
-	sizes[0] = size;
-	return 0;
-}
-
-static int buf_out_validate(struct vb2_buffer *buffer)
-{
-	to_vb2_v4l2_buffer(buffer)->field = V4L2_FIELD_NONE;
-	return 0;
-}
-
-static int buf_prepare(struct vb2_buffer *buffer)
-{
-	u32 size = isp_node_size(node_of(buffer->vb2_queue));
-
-	if (vb2_plane_size(buffer, 0) < size)
-		return -EINVAL;
-	vb2_set_plane_payload(buffer, 0, size);
-	return 0;
-}
-
-static void buf_queue(struct vb2_buffer *buffer)
-{
-	struct isp_node *node = node_of(buffer->vb2_queue);
-
-	spin_lock(&node->isp->lock);
-	list_add_tail(&camera_buffer_of(buffer)->list, &node->buffers);
-	spin_unlock(&node->isp->lock);
-	schedule_work(&node->isp->work);
-}
-
-static int start_streaming(struct vb2_queue *queue, unsigned int count)
-{
-	node_of(queue)->sequence = 0;
-	return 0;
-}
-
-static void stop_streaming(struct vb2_queue *queue)
-{
-	struct isp_node *node = node_of(queue);
-	struct camera_buffer *buffer, *next;
-	LIST_HEAD(left);
-
-	spin_lock(&node->isp->lock);
-	list_splice_init(&node->buffers, &left);
-	spin_unlock(&node->isp->lock);
-	/* A frame that is under way ends first. */
-	flush_work(&node->isp->work);
-	list_for_each_entry_safe(buffer, next, &left, list)
-		vb2_buffer_done(&buffer->vb.vb2_buf, VB2_BUF_STATE_ERROR);
-}
-
-static const struct vb2_ops queue_ops = {
-	.queue_setup = queue_setup,
-	.buf_out_validate = buf_out_validate,
-	.buf_prepare = buf_prepare,
-	.buf_queue = buf_queue,
-	.start_streaming = start_streaming,
-	.stop_streaming = stop_streaming,
-	.wait_prepare = vb2_ops_wait_prepare,
-	.wait_finish = vb2_ops_wait_finish,
-};
-
-static int init_queue(struct isp_node *node, struct device *device)
-{
-	bool is_picture = node->role == ISP_OUTPUT || node->role == ISP_SMALL_OUTPUT;
-	struct vb2_queue *queue = &node->queue;
-
-	queue->type = roles[node->role].type;
-	queue->io_modes = VB2_MMAP | VB2_DMABUF;
-	queue->drv_priv = node;
-	queue->ops = &queue_ops;
-	queue->buf_struct_size = sizeof(struct camera_buffer);
-	/* Pictures are contiguous, as an encoder needs them; raw frames and statistics stay in the camera. */
-	queue->mem_ops = is_picture ? &vb2_dma_contig_memops : &vb2_vmalloc_memops;
-	queue->dev = device;
-	queue->timestamp_flags = V4L2_BUF_FLAG_TIMESTAMP_COPY;
-	queue->lock = &node->lock;
-	return vb2_queue_init(queue);
-}
 
 /* Nodes. */
 
@@ -265,7 +61,7 @@ static int add_node(struct isp *isp, enum isp_role role, struct device *device, 
 	INIT_LIST_HEAD(&node->buffers);
 	if (!is_statistics(node))
 		isp_choose_format(node);
-	result = init_queue(node, device);
+	result = isp_init_queue(node, roles[role].type, device);
 	if (result)
 		return result;
 	strscpy(video->name, roles[role].name, sizeof(video->name));
@@ -343,7 +139,7 @@ static int probe(struct platform_device *device)
 		goto free;
 	vb2_dma_contig_set_max_seg_size(&device->dev, DMA_BIT_MASK(32));
 	spin_lock_init(&isp->lock);
-	INIT_WORK(&isp->work, work);
+	INIT_WORK(&isp->work, isp_work);
 	isp->media.dev = &device->dev;
 	strscpy(isp->media.model, ISP_NAME, sizeof(isp->media.model));
 	strscpy(isp->media.bus_info, "platform:" ISP_NAME, sizeof(isp->media.bus_info));

@@ -91,6 +91,9 @@ const struct isp_format *isp_node_format(const struct isp_node *node);
 extern const struct v4l2_ioctl_ops isp_input_calls, isp_output_calls, isp_statistics_calls;
 
 int isp_init_controls(struct isp *isp);
+int isp_init_queue(struct isp_node *node, u32 type, struct device *device);
+/* Takes frames through it for as long as there are buffers. */
+void isp_work(struct work_struct *item);
 
 /* Rows of a picture, one for each of the scene's. */
 struct rows *rows_create(void);
