@@ -88,11 +88,12 @@ def test_a_camera_that_is_unbound_while_it_streams_comes_back(pi_camera):
 
 
 def test_a_sensor_that_does_not_start_is_told_and_taken_when_it_does(pi_camera):
+    """There is no last frame that could go on."""
     set_parameters(pi_camera, fail_start=1)
-    capture = Capture(pi_camera, 40)
-    capture.process.wait_for("Input/output error", 20)
+    refused = pi_camera.run(f"tallycam capture --video {CAMERA} --frames 5", check=False)
+    assert refused.status == 4 and "Input/output error" in refused.text and GOES_ON not in refused.text
     set_parameters(pi_camera, fail_start=0)
-    assert capture.finish()["captured"] > 20
+    assert Capture(pi_camera, 40).finish()["captured"] > 20
 
 
 @pytest.mark.parametrize("words", ["sensors=none", "heap=0"])

@@ -80,10 +80,19 @@ private struct TakenFrames {
 
     /// - Returns: false when the source has ended.
     mutating func take(from source: any VideoSource) throws -> Bool {
-        guard let frame = try source.nextFrame() else { return false }
+        guard let frame = try Self.nextFrame(of: source) else { return false }
         // The optimizer of Swift 6.0 crashes where a frame is live across a throwing call.
         if let problem = add(frame) { throw problem }
         return true
+    }
+
+    /// A camera that does not start is as good as none.
+    private static func nextFrame(of source: any VideoSource) throws -> CapturedFrame? {
+        do {
+            return try source.nextFrame()
+        } catch {
+            throw StreamFailure(.cameraUnavailable, "\(error)")
+        }
     }
 
     private mutating func add(_ frame: CapturedFrame) -> SystemCallError? {
