@@ -27,7 +27,7 @@ extension SequenceParameterSet {
         if hasUsability {
             try copy.copy(to: end)
         } else {
-            // Nothing of chroma location, timing, HRDs, pictures' structure and restrictions.
+            // Nothing of chroma location, timing, HRDs, pic_struct and restrictions.
             copy.writer.write(0, bits: 6)
         }
         copy.writer.write(1, bits: 1)  // rbsp_stop_one_bit

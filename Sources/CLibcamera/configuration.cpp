@@ -128,7 +128,7 @@ int clibcamera_camera_sensor_modes(
                 wanted.sensor = {size.width, size.height, depth};
                 std::unique_ptr<CameraConfiguration> configuration;
                 if (configure(*camera->camera, &wanted, 1, configuration) < 0) continue;
-                // What a mode shows is known when the camera is set to it; where it is not told, there is no choice.
+                // What a mode shows is known when the camera is set to it; else there is no choice.
                 auto seen = camera->camera->properties().get(properties::ScalerCropMaximum);
                 if (!seen || seen->isNull()) return 0;
                 int64_t shortest = 0, longest = 0;

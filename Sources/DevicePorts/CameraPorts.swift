@@ -43,7 +43,7 @@ public struct CameraSettings: Hashable, Sendable {
     /// By the camera's own names, in the order in which they are set.
     public var controls: [Control]
 
-    /// What a dark room does to the picture.
+    /// What a dark room does to the video.
     public enum LowLight: String, CaseIterable, Sendable {
         /// Gain: frames keep coming at their rate.
         case noisy

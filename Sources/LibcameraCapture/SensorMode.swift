@@ -3,7 +3,7 @@ import Media
 
 /// A way to read a camera's sensor out. Modes differ in what they show: an IMX219's 1920x1080 pixels are the middle third of
 /// what it sees, its 1640x1232 all of it. By itself libcamera takes the mode whose number of pixels is nearest, which may be
-/// a picture that nobody expects from that lens.
+/// a frame that nobody expects from that lens.
 struct SensorMode: Hashable, Sendable {
     let size: FrameSize
     let bitDepth: Int

@@ -21,7 +21,7 @@ public struct DeviceDescription: Hashable, Sendable {
         case seamless
     }
 
-    /// What a dark room does to the picture.
+    /// What a dark room does to the video.
     public enum LowLight: String, CaseIterable, Sendable {
         case noisy
         case slow

@@ -82,7 +82,7 @@ def nodes(board: Board) -> dict[str, str]:
 
 @dataclass
 class Field:
-    """The mean of a sixteenth of a picture's width and a twelfth of its height."""
+    """The mean of a sixteenth of a frame's width and a twelfth of its height."""
 
     y: float
     cb: float
@@ -137,7 +137,7 @@ def shoot(board: Board, count: int, *words: str, camera: str = "imx708", size: s
 
 
 def fields_of(data: bytes, width: int, height: int) -> Frame:
-    """Of a picture in NV12 without padding, as the product saves it."""
+    """Of a frame in NV12 without padding, as the product saves it."""
     fields = []
     for row in range(ROWS):
         for column in range(COLUMNS):

@@ -1,5 +1,5 @@
 """The Raspberry Pi's camera: libcamera's rpi/vc4 pipeline with its real autofocus, exposure and white balance, on a module that
-imitates the sensor, the receiver and the image signal processor. What holds of the pictures, and of the streams made of them."""
+imitates the sensor, the receiver and the image signal processor. What holds of the frames, and of the streams made of them."""
 
 import json
 import re
@@ -73,7 +73,7 @@ def test_exposure_settles_within_ten_frames(pi_camera, light):
     assert first < 10 and shots.settled("Exposure", 0.05) - first <= 10, [round(frame["Exposure"]) for frame in shots.frames]
     assert shots.last["AeState"] == 2
     assert shots.last["Lux"] == pytest.approx(light, rel=0.05)
-    # The picture is as bright in any of these lights.
+    # The frame is as bright in any of these lights.
     assert 100 < shots.last.field(0, 0).y < 140
 
 
@@ -148,7 +148,7 @@ def test_colour_gains_stay_where_they_are_set(pi_camera):
 
 
 def test_a_crop_zooms(pi_camera):
-    """To the middle half of both sides: each field of the scene has four of the picture's."""
+    """To the middle half of both sides: each field of the scene has four of the frame's."""
     whole = shoot(pi_camera, 14, WHOLE).last
     zoomed = shoot(pi_camera, 14, WHOLE, "ScalerCrop=1152/648/2304/1296").last
     assert zoomed["ScalerCrop"] == "(1152, 648)/2304x1296"
@@ -163,7 +163,7 @@ def test_a_crop_zooms(pi_camera):
     (",VerticalFlip=on", ["blue", "yellow", "red", "green"]),
     (",HorizontalFlip=on,VerticalFlip=on", ["yellow", "blue", "green", "red"]),
 ])  # fmt: skip
-def test_the_picture_is_upright_and_can_be_flipped(pi_camera, flips, corners):
+def test_the_frame_is_upright_and_can_be_flipped(pi_camera, flips, corners):
     """The module is mounted upside down, as those of the Raspberry Pi are: upright is what both of the sensor's flips make."""
     report = captured(pi_camera, f"{CAMERA}{flips}", 12, "--dimension 640x360 --save /tmp/frames")
     assert report["captured"] == 12

@@ -1,4 +1,4 @@
-"""What is told and what goes on when a Raspberry Pi's camera, its lens or its image signal processor fails, and that it heals."""
+"""What is reported and what goes on when a Raspberry Pi's camera, its lens or its image signal processor fails, and that it heals."""
 
 import json
 import time
@@ -87,7 +87,7 @@ def test_a_camera_that_is_unbound_while_it_streams_comes_back(pi_camera):
 # The camera is not there, or does not start.
 
 
-def test_a_sensor_that_does_not_start_is_told_and_taken_when_it_does(pi_camera):
+def test_a_sensor_that_does_not_start_is_reported_and_taken_when_it_does(pi_camera):
     """There is no last frame that could go on."""
     set_parameters(pi_camera, fail_start=1)
     refused = pi_camera.run(f"tallycam capture --video {CAMERA} --frames 5", check=False)
@@ -105,7 +105,7 @@ def test_a_camera_that_cannot_be_made_is_not_there(pi_camera, words):
     assert "imx708" not in pi_camera.run("tallycam cameras").text
 
 
-def test_a_full_heap_is_told(pi_camera):
+def test_a_full_heap_is_reported(pi_camera):
     set_parameters(pi_camera, heap_full=1)
     refused = pi_camera.run(f"tallycam capture --video {CAMERA} --frames 5", check=False)
     assert refused.status == 4 and "Cannot allocate memory" in refused.text

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The image signal processor: raw frames in, two pictures of any size and statistics out, by what libcamera sets. */
+/* The image signal processor: raw frames in, two frames of any size and statistics out, by what libcamera sets. */
 #ifndef VIRTUAL_PI_CAMERA_ISP_H
 #define VIRTUAL_PI_CAMERA_ISP_H
 
@@ -95,11 +95,11 @@ int isp_init_queue(struct isp_node *node, u32 type, struct device *device);
 /* Takes frames through it for as long as there are buffers. */
 void isp_work(struct work_struct *item);
 
-/* Rows of a picture, one for each of the scene's. */
+/* Rows of a frame, one for each of the scene's. */
 struct rows *rows_create(void);
 void rows_release(struct rows *rows);
-/* Draws what the sensor saw into a picture of the node's format. */
+/* Draws what the sensor saw into a frame of the node's format. */
 void draw(struct rows *rows, const struct frame_record *record, const struct isp_settings *settings,
-	  const struct isp_node *node, u8 *picture);
+	  const struct isp_node *node, u8 *frame);
 
 #endif

@@ -23,7 +23,7 @@ static const struct isp_format raw_formats[] = {
 	RAW(SRGGB10P, 10), RAW(SBGGR10P, 10), RAW(SGRBG10P, 10), RAW(SGBRG10P, 10),
 	RAW(SRGGB10, 16), RAW(SBGGR10, 16), RAW(SGRBG10, 16), RAW(SGBRG10, 16),
 };
-static const struct isp_format picture_formats[] = {
+static const struct isp_format frame_formats[] = {
 	YUV(YUV420, 64, false, false), YUV(YVU420, 64, false, true), YUV(NV12, 32, true, false), YUV(NV21, 32, true, true),
 };
 
@@ -34,8 +34,8 @@ static struct isp_node *node_of(struct file *file)
 
 static const struct isp_format *formats_of(const struct isp_node *node, u32 *count)
 {
-	*count = node->role == ISP_INPUT ? ARRAY_SIZE(raw_formats) : ARRAY_SIZE(picture_formats);
-	return node->role == ISP_INPUT ? raw_formats : picture_formats;
+	*count = node->role == ISP_INPUT ? ARRAY_SIZE(raw_formats) : ARRAY_SIZE(frame_formats);
+	return node->role == ISP_INPUT ? raw_formats : frame_formats;
 }
 
 static const struct isp_format *find_format(const struct isp_node *node, u32 fourcc)

@@ -198,7 +198,7 @@ static const struct vb2_ops queue_ops = {
 
 int isp_init_queue(struct isp_node *node, u32 type, struct device *device)
 {
-	bool is_picture = node->role == ISP_OUTPUT || node->role == ISP_SMALL_OUTPUT;
+	bool is_image = node->role == ISP_OUTPUT || node->role == ISP_SMALL_OUTPUT;
 	struct vb2_queue *queue = &node->queue;
 
 	queue->type = type;
@@ -206,8 +206,8 @@ int isp_init_queue(struct isp_node *node, u32 type, struct device *device)
 	queue->drv_priv = node;
 	queue->ops = &queue_ops;
 	queue->buf_struct_size = sizeof(struct camera_buffer);
-	/* Pictures are contiguous, as an encoder needs them; raw frames and statistics stay in the camera. */
-	queue->mem_ops = is_picture ? &vb2_dma_contig_memops : &vb2_vmalloc_memops;
+	/* Frames are contiguous, as an encoder needs them; raw frames and statistics stay in the camera. */
+	queue->mem_ops = is_image ? &vb2_dma_contig_memops : &vb2_vmalloc_memops;
 	queue->dev = device;
 	queue->timestamp_flags = V4L2_BUF_FLAG_TIMESTAMP_COPY;
 	queue->lock = &node->lock;

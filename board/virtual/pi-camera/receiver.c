@@ -103,7 +103,7 @@ static int receive(void *data)
 		struct frame_record record;
 		bool is_silent = READ_ONCE(faults.silent), is_missing = is_silent || is_lost(receiver->sequence);
 
-		sensor_begin_frame(receiver->sensor, &record);
+		sensor_start_frame(receiver->sensor, &record);
 		if (!is_silent)
 			announce(receiver);
 		sleep_until(ktime_add_ns(start, lines_to_ns(&record, mode->height)));

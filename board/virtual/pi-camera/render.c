@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pictures of the scene. No pixel of the sensor is ever computed: each of the scene's fields is processed once, light and
- * dark stripes, a row of the picture is put together for each row of fields, and copied to where it shows.
+ * Frames of the scene. No pixel of the sensor is ever computed: each of the scene's fields is processed once, light and
+ * dark stripes, a row of the frame is put together for each row of fields, and copied to where it shows.
  */
 
 #include <linux/math64.h>
@@ -21,7 +21,7 @@ struct samples {
 
 struct rows {
 	struct samples samples[SCENE_ROWS][CELLS];
-	/* Of each column of the picture, which of a row's samples it shows. */
+	/* Of each column of the frame, which of a row's samples it shows. */
 	u8 columns[WIDTH_MAX];
 	/* Luma, and behind it chroma as it lies in memory: pairs, or all U and all V. */
 	u8 luma[SCENE_ROWS][WIDTH_MAX];
@@ -187,15 +187,15 @@ static u32 row_at(const struct view *view, u32 y, u32 height)
 	return place_row(view_place(view, 0, (2ull * y + 1) * WHOLE / (2 * height)).y);
 }
 
-static void copy_rows(const struct rows *rows, const struct view *view, const struct isp_node *node, u8 *picture)
+static void copy_rows(const struct rows *rows, const struct view *view, const struct isp_node *node, u8 *frame)
 {
 	const struct v4l2_pix_format *pix = &node->format;
 	const struct isp_format *format = isp_node_format(node);
 	u32 stride = pix->bytesperline, height = pix->height, half = pix->width / 2, y;
-	u8 *chroma = picture + stride * height, *second = chroma + stride / 2 * (height / 2);
+	u8 *chroma = frame + stride * height, *second = chroma + stride / 2 * (height / 2);
 
 	for (y = 0; y < height; y++)
-		memcpy(picture + y * stride, rows->luma[row_at(view, y, height)], pix->width);
+		memcpy(frame + y * stride, rows->luma[row_at(view, y, height)], pix->width);
 	for (y = 0; y < height / 2; y++) {
 		const u8 *row = rows->chroma[row_at(view, y, height / 2)];
 
@@ -209,7 +209,7 @@ static void copy_rows(const struct rows *rows, const struct view *view, const st
 }
 
 void draw(struct rows *rows, const struct frame_record *record, const struct isp_settings *settings,
-	  const struct isp_node *node, u8 *picture)
+	  const struct isp_node *node, u8 *frame)
 {
 	struct view view = cropped_view(record, &settings->crop);
 
@@ -219,5 +219,5 @@ void draw(struct rows *rows, const struct frame_record *record, const struct isp
 		develop_scene(rows, record, settings, &node->format);
 	place_columns(rows, &view, node->format.width, record->pattern);
 	put_rows_together(rows, isp_node_format(node), node->format.width);
-	copy_rows(rows, &view, node, picture);
+	copy_rows(rows, &view, node, frame);
 }

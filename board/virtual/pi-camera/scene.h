@@ -40,7 +40,7 @@ struct place {
 /* Part of a frame as it was read out. Sizes are in 1/65536 of the sensor's active pixels. */
 struct view {
 	u32 left, top, width, height;
-	/* The part of the frame itself, where a sensor's test pattern begins and ends. */
+	/* The part of the frame itself, where a sensor's test pattern starts and ends. */
 	u32 frame_left, frame_width;
 	bool mirrors_x, mirrors_y;
 };

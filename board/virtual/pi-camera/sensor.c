@@ -286,7 +286,7 @@ void sensor_release(struct sensor *sensor)
 
 static struct sensor_settings *settings_at(struct sensor *sensor, u32 delay)
 {
-	/* What was set before this frame began takes effect in the next one when the delay is 2. */
+	/* What was set before the start of this frame takes effect in the next one when the delay is 2. */
 	return &sensor->history[(sensor->frames + 1 - delay) % SETTINGS_KEPT];
 }
 
@@ -321,7 +321,7 @@ void sensor_stop(struct sensor *sensor)
 	mutex_unlock(sensor->handler.lock);
 }
 
-void sensor_begin_frame(struct sensor *sensor, struct frame_record *record)
+void sensor_start_frame(struct sensor *sensor, struct frame_record *record)
 {
 	const struct sensor_delays *delays = &sensor->model->delays;
 

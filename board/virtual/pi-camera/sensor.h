@@ -63,7 +63,7 @@ struct sensor_model {
 
 const struct sensor_model *sensor_model_named(const char *name);
 
-/* Where the sensor's unflipped rows and columns begin with red. */
+/* Where the sensor's unflipped rows and columns start with red. */
 u32 sensor_code(bool hflip, bool vflip);
 
 struct lens {
@@ -132,7 +132,7 @@ void sensor_release(struct sensor *sensor);
 int sensor_start(struct sensor *sensor);
 void sensor_stop(struct sensor *sensor);
 /* At a frame's start: what it is made with. */
-void sensor_begin_frame(struct sensor *sensor, struct frame_record *record);
+void sensor_start_frame(struct sensor *sensor, struct frame_record *record);
 
 const struct sensor_model *record_model(const struct frame_record *record);
 const struct sensor_mode *record_mode(const struct frame_record *record);
