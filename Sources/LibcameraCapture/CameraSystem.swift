@@ -24,7 +24,7 @@ public final class CameraSystem: Sendable {
         let result = present.withLock { present -> Result<CameraSystem, CameraError> in
             if let system = present.system { return .success(system) }
             return Result { () throws(CameraError) in
-                tuning?.apply()
+                CameraTuning.choose(tuning)
                 let system = try CameraSystem()
                 present.system = system
                 return system

@@ -23,5 +23,14 @@ public struct CameraTuning: Hashable, Sendable {
         self.path = path
     }
 
-    func apply() { setenv(Self.variable, path, 1) }
+    /// What the environment said when the program started.
+    private static let environment = getenv(variable).map { String(cString: $0) }
+
+    /// For the next manager. The caller has it to itself meanwhile.
+    /// - Parameter tuning: `nil` for what the environment says, or libcamera finds by itself.
+    static func choose(_ tuning: CameraTuning?) {
+        // Read before it is changed for the first time.
+        let usual = environment
+        if let path = tuning?.path ?? usual { setenv(variable, path, 1) } else { unsetenv(variable) }
+    }
 }

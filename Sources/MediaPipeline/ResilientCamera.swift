@@ -104,10 +104,9 @@ public final class ResilientCamera: VideoSource {
         }
         do {
             return try camera.nextFrame(until: continuity.deadline)
-        } catch  where lastFrame == nil && interruptions == 0 {
-            // It has never given anything: as with one that is not there at the start.
-            throw error
         } catch {
+            // It has never given anything: as with one that is not there at the start.
+            guard lastFrame != nil || interruptions > 0 else { throw error }
             perform(continuity.cameraFailed("\(error)", now: MonotonicClock.now()))
             return .none
         }

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import LibcameraCapture
@@ -12,5 +13,22 @@ import Testing
     @Test func itsWordsSayWhereFilesAre() {
         let error = CameraError.noTuning(camera: "front", name: "imx999", directory: CameraTuning.directory)
         #expect("\(error)".contains("no such file in /usr/share/libcamera/ipa/rpi/vc4"))
+    }
+
+    /// A stream without a tuning file of its own is not to get the one before.
+    @Test func theNextStreamChoosesAnew() throws {
+        let directory = "/tmp/tuning-\(getpid())"
+        mkdir(directory, 0o700)
+        close(creat("\(directory)/imx219_noir.json", 0o600))
+        defer {
+            unlink("\(directory)/imx219_noir.json")
+            rmdir(directory)
+        }
+        func chosen() -> String? { getenv("LIBCAMERA_RPI_TUNING_FILE").map { String(cString: $0) } }
+        let usual = chosen()
+        CameraTuning.choose(try CameraTuning(named: "imx219_noir", camera: "front", directory: directory))
+        #expect(chosen() == "\(directory)/imx219_noir.json")
+        CameraTuning.choose(nil)
+        #expect(chosen() == usual)
     }
 }
