@@ -1,0 +1,90 @@
+"""The Raspberry Pi's camera gives two sizes: the frame size follows the network by the image signal processor's second output, and
+nobody scales or copies a frame for it."""
+
+import subprocess
+import time
+
+import pytest
+from encoder import Publisher, assert_decodes
+from leases import DEBUG, mount_debug
+from pi_camera import IMX708, set_parameters
+from test_raspberry_pi_camera import BARS
+from test_resize import LONGEST_GAP, gaps_at_changes, sizes_of, wait_for_change
+
+pytestmark = [pytest.mark.takes(minutes=2.5, processors=1), pytest.mark.paced]
+
+# Its driver, among those that have imported a buffer.
+ENCODER = "bcm2835-codec"
+# Daylight's gains: with their colour matrix a full red has no blue.
+CAMERA = f"libcamera:{IMX708},AwbEnable=off,ColourGains=2.35/1.6"
+
+
+def bytes_of(size: tuple[int, int], alignment: int) -> int:
+    """Of a frame's buffer in 4:2:0, in whole pages; rows are as long as the image signal processor wants them."""
+    width, height = size
+    return -(-(-(-width // alignment) * alignment) * height * 3 // 2 // 4096) * 4096
+
+
+def imported(board) -> set[int]:
+    """The sizes of the image signal processor's buffers that the encoder reads where they are."""
+    buffers = board.run(f"cat {DEBUG}/dma_buf/bufinfo").text.split("\n\n")
+    return {
+        int(buffer.split("videobuf2_dma_contig")[0].split()[-4])
+        for buffer in buffers if "videobuf2_dma_contig" in buffer and ENCODER in buffer
+    }  # fmt: skip
+
+
+def wait_for_imports(board, size: int, within: float = 30) -> None:
+    """The encoder reads the camera's buffers of this size where they are, and none of another."""
+    deadline = time.monotonic() + within
+    while imported(board) != {size}:
+        assert time.monotonic() < deadline, board.run(f"cat {DEBUG}/dma_buf/bufinfo").text
+        time.sleep(0.5)
+
+
+def furthest_from_bars(path, width: int, height: int) -> int:
+    """Of any frame's bars, how far away its red, green or blue is at most; smaller frames are brought to the first one's size."""
+    words = ["ffmpeg", "-v", "error", "-i", str(path), "-pix_fmt", "rgb24", "-f", "rawvideo", "-"]
+    data = subprocess.run(words, capture_output=True, check=True, timeout=120).stdout
+    places = [((2 * bar + 1) * width // 16 + height // 2 * width) * 3 for bar in range(8)]
+    return max(
+        abs(received - wanted)
+        for frame in range(0, len(data), width * height * 3)
+        for place, bar in zip(places, BARS)
+        for received, wanted in zip(data[frame + place : frame + place + 3], bar)
+    )
+
+
+# Half of 960 is no multiple of what a row of I420 is rounded up to.
+@pytest.mark.parametrize("full", [(960, 540), (1280, 720)], ids=["960x540", "1280x720"])
+def test_the_second_output_gives_the_smaller_frames(pi_camera, nginx, full, capsys):
+    """On a poor link, and on a better one again: ISP -> DMABUF -> encoder at either size, with the same colours."""
+    half = (full[0] // 2, full[1] // 2)
+    mount_debug(pi_camera)
+    set_parameters(pi_camera, colour_bars=1)
+    publisher = Publisher(
+        pi_camera, nginx, f"second{full[1]}", f"--dimension {full[0]}x{full[1]}", f"--smallest-size {half[0]}x{half[1]}",
+        "--quality Medium1", "--bitrate 150,500,500", "--resize seamless", source=CAMERA,
+    )  # fmt: skip
+    publisher.wait_frames(30)
+    wait_for_imports(pi_camera, bytes_of(full, 32))
+    pi_camera.shape(rate="260kbit")
+    wait_for_change(publisher, lambda event: (event["width"], event["height"]) == half, 60)
+    publisher.wait_frames(publisher.frames + 60)
+    wait_for_imports(pi_camera, bytes_of(half, 64))
+    pi_camera.unshape()
+    wait_for_change(publisher, lambda event: event["reason"] == "sizeFits" and event["width"] == full[0], 90)
+    publisher.wait_frames(publisher.frames + 60)
+    wait_for_imports(pi_camera, bytes_of(full, 32))
+    stream = publisher.stop()
+    sizes, gaps = sizes_of(stream), gaps_at_changes(stream)
+    with capsys.disabled():
+        print(f"\n  sizes {sizes}, gaps {gaps} ms")
+    assert sizes[0] == sizes[-1] == full and half in sizes
+    status = stream.of("status")[-1]
+    assert status["sourceConverted"] == status["sourcePasses"] == status["sourceMapped"] == 0, status
+    # What a stalled network dropped is no gap of the encoder's: only changes upwards are surely without drops.
+    assert gaps and gaps[-1] <= LONGEST_GAP, gaps
+    assert not {1102, 1103, 1104} & set(stream.codes)
+    assert_decodes(stream)
+    assert furthest_from_bars(stream.recording.path, *full) <= 3
