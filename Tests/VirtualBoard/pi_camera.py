@@ -14,12 +14,8 @@ from board import CHECKOUT, Board
 
 MODULE = "virtual_pi_camera"
 PARAMETERS = f"/sys/module/{MODULE}/parameters"
-FAULTS = [
-    "silent", "skip_every", "no_embedded", "wrong_embedded", "no_statistics", "lens_stuck", "refuse_controls", "fail_start",
-    "heap_full",
-]  # fmt: skip
+# Depths of the scene's planes, in 1/100 dioptre.
 MIDDLE, NEAR = 400, 800
-SCENE = {"light": 300, "temperature": 5753, "depths": ",".join([str(MIDDLE)] * 8 + [str(NEAR)] * 4), "pdaf": 1, "colour_bars": 0}
 IMX708 = "/base/soc/i2c0mux/i2c@1/imx708@1a"
 IMX219 = "/base/soc/i2c0mux/i2c@0/imx219@10"
 # The sensor's mode that sees the whole scene.
@@ -63,10 +59,6 @@ def load(board: Board, words: str = "") -> None:
 
 def set_parameters(board: Board, **values: int | str) -> None:
     board.run("; ".join(f"echo {value} > {PARAMETERS}/{name}" for name, value in values.items()))
-
-
-def restore(board: Board) -> None:
-    set_parameters(board, **dict.fromkeys(FAULTS, 0), **SCENE)
 
 
 def nodes(board: Board) -> dict[str, str]:
