@@ -49,6 +49,17 @@ def test_a_camera_is_listed_as_on_a_board(pi_camera):
     assert controls >= {"AfMode", "AfWindows", "LensPosition", "ExposureTime", "AnalogueGain", "AwbEnable", "ScalerCrop"}
 
 
+def test_ranges_are_listed_of_the_mode_that_a_stream_would_have(pi_camera):
+    """As libcamera tells them once the camera is configured; before that, exposure goes up to 66 ms and the lens to 32."""
+    lines = [json.loads(line) for line in pi_camera.run("tallycam cameras --json --dimension 640x360").text.splitlines()]
+    (camera,) = [line for line in lines if line["model"] == "imx708"]
+    assert camera["rangesAt"] == "640x360" and "rangesProblem" not in camera
+    ranges = {control["name"]: (control["minimum"], control["maximum"]) for control in camera["controls"]}
+    true = shoot(pi_camera, 1, WHOLE).description["controls"]
+    for name in ("ExposureTime", "LensPosition", "AnalogueGain"):
+        assert ranges[name] == pytest.approx(true[name][:2], rel=0.01), name
+
+
 def test_a_configured_camera_has_true_ranges(pi_camera):
     description = shoot(pi_camera, 1, WHOLE).description
     controls = description["controls"]
