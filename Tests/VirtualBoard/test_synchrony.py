@@ -198,7 +198,7 @@ def test_a_raspberry_pis_camera_stays_within_forty_milliseconds_of_the_audio(pi_
     """By the sensor's frame start as libcamera tells it, through the hardware encoder; the flash is the scene's light."""
     fixed = "AwbEnable=off,ColourGains=2.35/1.6,ExposureTimeMode=1,AnalogueGainMode=1,ExposureTime=8000,AnalogueGain=2"
     beat = Beat(pi_camera, flasher, tmp_path, f"{PARAMETERS}/light")
-    sender = publish(pi_camera, nginx, f"libcamera:{IMX708},fps=15,AfMode=Manual,{fixed}", "640x360", "v4l2")
+    sender = publish(pi_camera, nginx, f"libcamera:{IMX708},fps=15,AfMode=Manual,{fixed}", "320x180", "v4l2")
     output = sender.wait(90)
     beat.finish()
     assert output.status == 0, output.text[-3000:]
