@@ -223,6 +223,8 @@ public struct Appliance: Sendable {
 
     // MARK: Derived
 
+    public var isPoweringOff: Bool { powerOff != nil }
+
     /// Nothing is live, nor wanted, nor under way.
     public var isIdle: Bool { isLoaded && !isLoading && !wantsStream && !streamIsRunning && powerOff == nil }
 

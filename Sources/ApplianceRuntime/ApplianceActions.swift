@@ -79,6 +79,7 @@ extension ApplianceRunner {
         // A broken description must not take away the light that says so.
         if files.board == nil { files.takeBoard(previous.board ?? DescriptionFiles.readBoard(Self.wiringOfTheImage)) }
         board.boardChanged(to: files.board, now: now)
+        board.hearsDoublePress = files.device.doublePress != .none
         if previous.networkText != files.networkText { takeUpNetworkSettings() }
         hasLoaded = true
         openConsole()

@@ -17,6 +17,11 @@ extension ApplianceRunner {
                 personActed()
                 tell("button pressed")
                 perform(appliance.shortPressed(now: now))
+            case .doublePress:
+                personActed()
+                tell("button pressed twice")
+                board.answer(.doublePress, now: now)
+                doublePressed()
             case .longPress:
                 personActed()
                 tell("button held: power-off")
@@ -24,6 +29,23 @@ extension ApplianceRunner {
             case .forgetPress, .setTimer: break
             }
         }
+    }
+
+    private func doublePressed() {
+        guard !appliance.isPoweringOff else { return }
+        switch files.device.doublePress {
+        // The file has just changed.
+        case .none: break
+        case .snapshot: break
+        case .camera: break
+        case .mute: muteToggled()
+        case .torch: break
+        }
+    }
+
+    private func muteToggled() {
+        guard stream.isRunning else { return tell("not live: there is no audio to mute") }
+        stream.send(.toggleMute)
     }
 
     /// Somebody has asked for something: what comes from now on is the answer.

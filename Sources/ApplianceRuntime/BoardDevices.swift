@@ -30,6 +30,8 @@ final class BoardDevices {
     /// The opening whose gestures are followed.
     private var followedButton = 0
     private var gestures = ButtonGestures(isPressed: false)
+    /// Whether two short presses in a row mean something of their own.
+    var hearsDoublePress = false { didSet { gestures.hearsDoublePress = hearsDoublePress } }
     private var gestureTimer: MediaTimestamp?
     private var sequencer = LEDSequencer()
     private var sequencerTimer: MediaTimestamp?
@@ -87,7 +89,8 @@ final class BoardDevices {
         threadFaults = [:]
         if button == nil, let line = board?.button {
             button = start("button", line, openers.button)
-            (followedButton, gestures, gestureTimer) = (0, ButtonGestures(isPressed: false), nil)
+            followedButton = 0
+            follow(isPressed: false)
         }
         if statusLED == nil, let line = board?.statusLED {
             statusLED = start("statusLED", line, openers.lamp)
@@ -130,10 +133,15 @@ final class BoardDevices {
         guard let news = button?.takeNews() else { return [] }
         if news.opening != followedButton {
             followedButton = news.opening
-            gestures = ButtonGestures(isPressed: news.wasPressedAtFirst)
-            gestureTimer = nil
+            follow(isPressed: news.wasPressedAtFirst)
         }
         return taken(news.edges.flatMap { gestures.levelChanged(isPressed: $0.isPressed, now: $0.time) })
+    }
+
+    /// Follows a button that has just been opened.
+    private func follow(isPressed: Bool) {
+        gestures = ButtonGestures(isPressed: isPressed, hearsDoublePress: hearsDoublePress)
+        gestureTimer = nil
     }
 
     func timersFired(now: MediaTimestamp) -> [ButtonGestures.Action] {

@@ -73,7 +73,7 @@ extension ApplianceRunner {
         guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
         // Whether the stream can do it, it says itself; a wrong name is reported at once.
         do {
-            stream.apply(try LiveConfiguration.Change.parsing(words))
+            stream.send(.apply(try LiveConfiguration.Change.parsing(words)))
         } catch {
             return .failed("\(error)")
         }

@@ -44,6 +44,30 @@ public struct DeviceDescription: Hashable, Sendable {
         case live
     }
 
+    /// What two short presses of the button in a row do.
+    public enum DoublePress: String, CaseIterable, Sendable {
+        /// Nothing of their own: each of them is a press.
+        case none
+        case snapshot
+        /// To the next camera.
+        case camera
+        case mute
+        case torch
+    }
+
+    /// What becomes of pictures that are taken by the button or a command.
+    public struct Snapshots: Hashable, Sendable {
+        /// `nil` for the state partition's own.
+        public var folder: String?
+        /// The newest ones that are kept.
+        public var count = 20
+        public var megabytes = 8
+        /// Of the JPEG, 1...100.
+        public var quality = 90
+
+        public init() {}
+    }
+
     public enum Orientation: Int, CaseIterable, Sendable {
         case upright = 0
         case clockwise90 = 90
@@ -85,6 +109,8 @@ public struct DeviceDescription: Hashable, Sendable {
     public var console = true
     public var startAtBoot = false
     public var flashLED = FlashLED.off
+    public var doublePress = DoublePress.none
+    public var snapshots = Snapshots()
 
     public init() {}
 }
@@ -128,6 +154,7 @@ extension DeviceDescription {
             device.readAudio(&reader, vocabulary)
             device.readBuffer(&reader)
             device.readBehaviour(&reader)
+            device.readSnapshots(&reader)
             return device
         }
     }
@@ -254,5 +281,34 @@ extension DeviceDescription {
         let flash = reader.choice(
             "flashLED", of: FlashLED.allCases.map(\.rawValue), example: #""flashLED": "live""#)
         flashLED = flash.flatMap(FlashLED.init) ?? flashLED
+        let press = reader.choice(
+            "doublePress", of: DoublePress.allCases.map(\.rawValue), example: #""doublePress": "snapshot""#)
+        doublePress = press.flatMap(DoublePress.init) ?? doublePress
+    }
+
+    private mutating func readSnapshots(_ reader: inout DescriptionReader) {
+        let example = #""snapshots": {"count": 20, "megabytes": 8, "quality": 90}"#
+        let usual = Snapshots()
+        let given: Snapshots? = reader.object("snapshots", example: example) { reader in
+            var given = usual
+            if let folder = reader.name("folder", example: #""folder": "auto""#) {
+                if folder != "auto", !folder.hasPrefix("/") || folder.split(separator: "/").contains("..") {
+                    reader.report(
+                        .invalidValue, "folder", "must be \"auto\" or a path from the root, without \"..\"",
+                        example: #""folder": "auto""#)
+                }
+                given.folder = folder == "auto" ? nil : folder
+            }
+            let (count, megabytes, quality) = (
+                reader.integer("count", in: 1...10_000, example: #""count": 20"#),
+                reader.integer("megabytes", in: 1...100_000, unit: "MB", example: #""megabytes": 8"#),
+                reader.integer("quality", in: 1...100, example: #""quality": 90"#)
+            )
+            given.count = count?.value ?? usual.count
+            given.megabytes = megabytes?.value ?? usual.megabytes
+            given.quality = quality?.value ?? usual.quality
+            return given
+        }
+        snapshots = given ?? snapshots
     }
 }

@@ -40,7 +40,8 @@ struct DeviceFileTests {
              "audio": {"source": "silence", "quality": "High1"}, "reconnectAttempts": 5,
              "buffer": {"seconds": 2.5, "lowThreshold": 0.7, "highThreshold": 0.8},
              "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "flashLED": "live",
-             "lowLight": "slow", "mains": "60"}
+             "lowLight": "slow", "mains": "60", "doublePress": "snapshot",
+             "snapshots": {"folder": "/media/stick", "count": 5, "megabytes": 100, "quality": 75}}
             """)
         #expect(result.faults == [])
         var expected = DeviceDescription()
@@ -68,6 +69,11 @@ struct DeviceFileTests {
         expected.flashLED = .live
         expected.lowLight = .slow
         expected.mains = .hertz60
+        expected.doublePress = .snapshot
+        expected.snapshots.folder = "/media/stick"
+        expected.snapshots.count = 5
+        expected.snapshots.megabytes = 100
+        expected.snapshots.quality = 75
         #expect(result.value == expected)
     }
 
