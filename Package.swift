@@ -25,7 +25,7 @@ let package = Package(
         .target(name: "LinuxIO", dependencies: ["CLinux", "Media"]),
         .target(
             name: "SoftwareEncoding",
-            dependencies: ["DevicePorts", "Bitstream", "Media", "COpenH264", "CLibYUV", "CFDKAAC"]),
+            dependencies: ["DevicePorts", "Bitstream", "Media", "COpenH264", "CLibYUV", "CFDKAAC", "CJPEG"]),
         .target(
             name: "AudioCapture",
             dependencies: ["DevicePorts", "LinuxIO", "Media", "CALSA", "CResampler"]),
@@ -80,6 +80,7 @@ let package = Package(
         .target(
             name: "CLibYUV",
             linkerSettings: [.linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("stdc++")]),
+        .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .target(name: "CFDKAAC", linkerSettings: [.linkedLibrary("fdk-aac"), .linkedLibrary("m")]),
         .target(
             name: "CLibcamera", cxxSettings: [.unsafeFlags(["-isystem", "/usr/include/libcamera"])],
@@ -180,7 +181,7 @@ let package = Package(
 // Regular expressions in the standard library weigh 1.5 MB in a static binary, and string searches that
 // look innocent (`contains` of a string) pull them in. Without their module such a line does not compile.
 let shims: Set = [
-    "CLinux", "CGPIOD", "COpenH264", "CLibYUV", "CFDKAAC", "CLibcamera", "CALSA", "CResampler", "CV4LConvert",
+    "CLinux", "CGPIOD", "COpenH264", "CLibYUV", "CJPEG", "CFDKAAC", "CLibcamera", "CALSA", "CResampler", "CV4LConvert",
     "CMbedTLS", "CRapidJSON",
 ]
 for target in package.targets where target.type != .test && !shims.contains(target.name) {

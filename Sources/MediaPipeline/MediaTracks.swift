@@ -16,6 +16,7 @@ public enum TrackEvent: Sendable {
     case note(Track, String)
     /// A device was lost or has come back.
     case source(SourceEvent)
+    case snapshot(SnapshotAnswer)
     case buffer([SendBufferEvent])
     case encoder(StreamEvent)
     /// What people should know of an encoder that goes on.
@@ -43,6 +44,8 @@ public final class MediaTracks {
     public private(set) var videoConfiguration: VideoEncoderConfiguration?
     /// Whether audio comes at the rate that the quality asks for; that of a file or pipe is what it is.
     public let hasOwnSampleRate: Bool
+    /// `nil` without video.
+    public let snapshots: SnapshotTaker?
     private let gate: StartGate
     private var threads: [JoinableThread] = []
 
@@ -69,9 +72,12 @@ public final class MediaTracks {
         encoderInUse = video?.encoderInUse
         videoConfiguration = video?.configuration
         sourceFrameRate = video?.source.frameRate
+        let snapshots = try SnapshotTaker { reports.send(.snapshot($0)) }
+        self.snapshots = hasVideo ? snapshots : nil
         if let video {
             let pipeline = VideoPipeline(
-                track: video, queue: queue, counters: counters, control: control, reports: reports)
+                track: video, queue: queue, counters: counters, control: control, snapshots: snapshots,
+                reports: reports)
             threads.append(try Self.thread(running: pipeline, behind: gate, reports: reports))
         }
         if let audio {
@@ -120,7 +126,13 @@ public final class MediaTracks {
     public func start(until end: MediaTimestamp?) { gate.open(until: end) }
 
     /// Waits for the threads' end. The stop must have been signalled.
-    public func join() { for thread in threads { thread.join() } }
+    public func join() {
+        for thread in threads { thread.join() }
+        snapshots?.finish(reason: "the stream has ended", within: Self.snapshotTimeout)
+    }
+
+    /// At the stream's end, for the file that is just being made.
+    private static let snapshotTimeout = Duration.seconds(1)
 }
 
 /// Holds the tracks' threads until the server has taken the stream.

@@ -26,6 +26,7 @@ final class VideoPipeline {
     private let queue: SharedSendBuffer
     private let counters: SharedCounters
     private let control: EncoderRequests
+    private let snapshots: SnapshotTaker
     private let reports: Mailbox<TrackEvent>
     private let keyframes: KeyframeSpacing
     /// In frames, as the encoder was set last.
@@ -33,7 +34,7 @@ final class VideoPipeline {
 
     init(
         track: VideoTrack, queue: SharedSendBuffer, counters: SharedCounters, control: EncoderRequests,
-        reports: Mailbox<TrackEvent>
+        snapshots: SnapshotTaker, reports: Mailbox<TrackEvent>
     ) {
         source = track.source
         sizes = track.source as? any FrameSizeSelection
@@ -51,6 +52,7 @@ final class VideoPipeline {
         self.queue = queue
         self.counters = counters
         self.control = control
+        self.snapshots = snapshots
         self.reports = reports
     }
 
@@ -75,6 +77,7 @@ final class VideoPipeline {
     private func encodeAll(until end: MediaTimestamp?) throws {
         rates?.selectFrameRate(frameRate)
         while let frame = try source.nextFrame() {
+            snapshots.offer(frame, from: source)
             let isLate = end.map { frame.captureTime >= $0 } ?? false
             guard !isLate, pacer.frameCaptured(at: frame.captureTime) else {
                 counters.update { $0.decimatedFrames += 1 }

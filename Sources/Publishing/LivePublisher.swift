@@ -97,7 +97,7 @@ public final class LivePublisher {
         for connection in ending { connection.commands.send(.abort) }
         for connection in ending { connection.thread.join() }
         tracks.join()
-        takeLastDrops()
+        takeLastReports()
         tellDrops(now: nil)
         if let failure { throw failure }
         emitEnd()
@@ -134,6 +134,7 @@ public final class LivePublisher {
         case .apply(let changes): reconfigure(changes)
         case .showConfiguration: for value in configuration.values { reporter.note("\(value)") }
         case .toggleMute: setMuted(!configuration.isMuted)
+        case .takeSnapshot(let request): takeSnapshot(request)
         }
     }
 

@@ -20,7 +20,7 @@ extension StreamEvent: Event {
         case .hardwareEncoderDead: .hardwareEncoderDead
         case .failed(let code, _): code
         case .linkDown, .linkUp, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration, .dropped, .source,
-            .sourceEnded, .configured, .refused, .muted, .ended, .fileEnded:
+            .sourceEnded, .configured, .refused, .muted, .snapshot, .ended, .fileEnded:
             nil
         }
     }
@@ -47,6 +47,7 @@ extension StreamEvent: Event {
         case .configured: "configured"
         case .refused: "refused"
         case .muted: "muted"
+        case .snapshot(let answer): answer.name
         case .ended, .fileEnded: "ended"
         case .failed: "failed"
         }
@@ -81,6 +82,7 @@ extension StreamEvent: Event {
         case .configured(let configuration): "now \(configuration.line)"
         case .refused(let reason): "refused: \(reason)"
         case .muted(let isMuted): isMuted ? "muted: audio goes out as silence" : "no longer muted"
+        case .snapshot(let answer): answer.text
         case .ended(let counters, let seconds): counters.totalsText(audioSeconds: seconds)
         case .fileEnded(let tally): tally.totalsText
         // People read of it in the program's last line.
@@ -112,6 +114,7 @@ extension StreamEvent: Event {
         case .sourceEnded(let track, _): [("track", .text(track.rawValue))]
         case .configured(let configuration): [("settings", .text(configuration.line))]
         case .muted(let isMuted): [("muted", .flag(isMuted))]
+        case .snapshot(let answer): answer.fields
         case .ended(let counters, let seconds): counters.totalsFields(audioSeconds: seconds)
         case .fileEnded(let tally): tally.totalsFields
         case .failed(_, let message): [("message", .text(message))]

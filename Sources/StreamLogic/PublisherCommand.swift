@@ -8,4 +8,6 @@ public enum PublisherCommand: Hashable, Sendable {
     case showConfiguration
     /// Let the audio go out as silence, or as itself again.
     case toggleMute
+    /// `StreamEvent.snapshot` answers.
+    case takeSnapshot(SnapshotRequest)
 }

@@ -97,6 +97,8 @@ public enum StreamEvent: Hashable, Sendable {
     indirect case configured(LiveConfiguration)
     case refused(reason: String)
     case muted(Bool)
+    /// The answer to a request for one.
+    indirect case snapshot(SnapshotAnswer)
 
     // The end.
     /// In order, with the totals.
