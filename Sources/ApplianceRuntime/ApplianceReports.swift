@@ -36,10 +36,14 @@ extension ApplianceRunner {
         switch files.device.doublePress {
         // The file has just changed.
         case .none: break
-        case .snapshot: break
+        case .snapshot:
+            let answer = takeSnapshot(.keep, quality: nil, for: .console)
+            if !answer.isGood { tell("no snapshot: \(answer.text.dropLast())") }
         case .camera: break
         case .mute: muteToggled()
-        case .torch: break
+        case .torch:
+            perform(appliance.torchToggled())
+            tell("torch \(appliance.isTorchLit ? "on" : "off")")
         }
     }
 
@@ -63,6 +67,8 @@ extension ApplianceRunner {
         case .read(let files): load(files.value)
         case .written: boardChecked(now: now)
         case .restartsSaved(let isSaved): restartsSaved(isSaved, now: now)
+        case .snapshotSaved(let id, .success(let path)): snapshotSaved(id, path: path)
+        case .snapshotSaved(let id, .failure(let error)): snapshotFailed(id, "\(error)")
         case .networkTakenUp(let failure):
             if let failure { tell("the network's settings cannot be taken up: \(failure)") }
         }
@@ -72,7 +78,14 @@ extension ApplianceRunner {
         switch report {
         case .said(.note(let text)), .said(.log(let text)): tell(text)
         case .said(.event(let event)): streamReported(event)
+        case .said(.brightness(let brightness)):
+            perform(appliance.brightnessMeasured(brightness, now: MonotonicClock.now()))
         case .said(.snapshot): break
+        case .still(let answer, let brightness):
+            let now = MonotonicClock.now()
+            let starts = stream.stillEnded(now: now)
+            snapshotAnswered(answer, brightness: brightness)
+            if starts, appliance.wantsStream { startStream(now: now) }
         case .ended(let failure, let devices): streamEnded(failure, choices: devices)
         }
     }
@@ -83,6 +96,7 @@ extension ApplianceRunner {
         if event.isWorthKeeping, let text = event.text { tell(text) }
         encoderReported(event, now: now)
         switch event {
+        case .snapshot(let answer): snapshotAnswered(answer, brightness: nil)
         case .source(let event): faultsChanged(now: now) { $0.sourceChanged(event) }
         case .retry(let failure, let stage): faultsChanged(now: now) { $0.attemptFailed(failure, at: stage) }
         // The thread's end says why.
@@ -99,6 +113,7 @@ extension ApplianceRunner {
     func streamEnded(_ failure: StreamFailure?, choices: [String]) {
         let now = MonotonicClock.now()
         let startsAgain = stream.ended()
+        snapshotsLost()
         summary = StreamSummary()
         encoderHealth.encoderChanged()
         if let failure {

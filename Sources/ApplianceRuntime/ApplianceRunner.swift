@@ -25,6 +25,8 @@ public final class ApplianceRunner {
     var files = DescriptionFiles()
     var hasLoaded = false
     var summary = StreamSummary()
+    var lastCommand: UInt64 = 0
+    var snapshots = SnapshotDuty()
     var wireless = WirelessLink()
     var supplicant: SupplicantMonitor
     var restarts: MachineRestarts
@@ -96,7 +98,7 @@ public final class ApplianceRunner {
             ] + control.pollEntries
         let deadlines = [
             applianceTimer, board.nextDeadline, appliance.faultBook.retryTime, nextTick, nextLookAtClock,
-            control.nextDeadline,
+            control.nextDeadline, stream.nextDeadline,
             powerOff?.deadline,
         ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
@@ -108,7 +110,7 @@ public final class ApplianceRunner {
         if !entries[Waited.console].ready.isEmpty { serveConsole() }
         if !entries[Waited.supplicant].ready.isEmpty { supplicantSaid() }
         for report in card.reports.takeAll() { cardReported(report) }
-        control.serve(now: MonotonicClock.now()) { execute($0) }
+        control.serve(now: MonotonicClock.now()) { execute($0, of: .socket) }
         timersFired(now: MonotonicClock.now())
     }
 
@@ -117,6 +119,7 @@ public final class ApplianceRunner {
             applianceTimer = nil
             perform(appliance.timerFired(now: now))
         }
+        stream.timeReached(now: now)
         lookAtClock(now: now)
         perform(appliance.retryDue(now: now))
         if nextTick <= now {

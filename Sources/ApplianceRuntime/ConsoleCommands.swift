@@ -17,6 +17,9 @@ extension ApplianceRunner {
                        change settings of the live stream, all at one keyframe:
                        \(LiveConfiguration.Setting.allCases.prefix(4).map(\.rawValue).joined(separator: ", ")),
                        \(LiveConfiguration.Setting.allCases.dropFirst(4).map(\.rawValue).joined(separator: ", "))
+        snapshot [QUALITY]
+                       keep a picture in the folder of device.json; JPEG quality 1 to 100
+        torch NAME     off, on, live or auto, until device.json says something else
         faults         what is wrong
         events [N]     the last N events (20)
         reboot         start the machine again
@@ -25,7 +28,7 @@ extension ApplianceRunner {
 
         """
 
-    func execute(_ line: String) -> CommandAnswer {
+    func execute(_ line: String, of asker: CommandAsker) -> CommandAnswer {
         let words = line.split(separator: " ").map(String.init)
         let now = MonotonicClock.now()
         switch (words.first ?? "", words.dropFirst().first, words.count) {
@@ -39,6 +42,10 @@ extension ApplianceRunner {
         case ("quality", nil, 1): return CommandAnswer(text: qualityText)
         case ("quality", let name?, 2): return change(["quality", name])
         case ("set", _?, let count) where count % 2 == 1: return change(words.dropFirst())
+        case ("snapshot", "send", 2...3): return snapshot(.send, words.dropFirst(2).first, for: asker)
+        case ("snapshot", let quality, 1...2): return snapshot(.keep, quality, for: asker)
+        case ("torch", nil, 1): return CommandAnswer(text: "\(appliance.isTorchLit ? "lit" : "dark")\n")
+        case ("torch", let mode?, 2): return torch(mode)
         case ("faults", nil, 1):
             return CommandAnswer(text: faultsText)
         case ("events", let count, 1...2):

@@ -42,12 +42,13 @@ extension StreamEvent {
     }
 }
 
-extension DeviceDescription.FlashLED {
-    var mode: Appliance.FlashLEDMode {
+extension DeviceDescription.Torch {
+    var mode: Torch.Mode {
         switch self {
         case .off: .off
         case .on: .on
         case .live: .whileLive
+        case .auto: .automatic
         }
     }
 }

@@ -17,6 +17,7 @@ public enum TrackEvent: Sendable {
     /// A device was lost or has come back.
     case source(SourceEvent)
     case snapshot(SnapshotAnswer)
+    case brightness(Brightness)
     case buffer([SendBufferEvent])
     case encoder(StreamEvent)
     /// What people should know of an encoder that goes on.
@@ -46,6 +47,7 @@ public final class MediaTracks {
     public let hasOwnSampleRate: Bool
     /// `nil` without video.
     public let snapshots: SnapshotTaker?
+    private let brightness = BrightnessWatch()
     private let gate: StartGate
     private var threads: [JoinableThread] = []
 
@@ -77,7 +79,7 @@ public final class MediaTracks {
         if let video {
             let pipeline = VideoPipeline(
                 track: video, queue: queue, counters: counters, control: control, snapshots: snapshots,
-                reports: reports)
+                brightness: brightness, reports: reports)
             threads.append(try Self.thread(running: pipeline, behind: gate, reports: reports))
         }
         if let audio {
@@ -121,6 +123,9 @@ public final class MediaTracks {
         guard let audio else { return 0 }
         return Double(packets * AACEncoder.framesPerPacket) / Double(audio.sampleRate)
     }
+
+    /// Whether reports tell how bright the frames are.
+    public func watchBrightness(_ isWatched: Bool) { brightness.want(isWatched) }
 
     /// Lets the sources start, all at one moment.
     public func start(until end: MediaTimestamp?) { gate.open(until: end) }

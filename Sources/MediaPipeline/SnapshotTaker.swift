@@ -42,9 +42,9 @@ public final class SnapshotTaker: Sendable {
 
     /// On the video thread, with each frame that the source gives. Does not wait, and keeps the frame until it was copied.
     func offer(_ frame: CapturedFrame, from source: any VideoSource) {
-        let requests = takeRequests(forFrameAt: frame.captureTime)
+        let requests = takeRequests(for: frame, of: source)
         guard !requests.isEmpty else { return }
-        let picture = Picture(of: frame, colors: source.colors, camera: source.deviceName)
+        let picture = Picture(of: frame, from: source)
         do throws(SystemCallError) {
             _ = try NamedThread("snapshot", mayBlock: true) { [self] in
                 for result in picture.files(for: requests) { answer(result) }
@@ -56,11 +56,11 @@ public final class SnapshotTaker: Sendable {
         }
     }
 
-    private func takeRequests(forFrameAt time: MediaTimestamp) -> [SnapshotRequest] {
+    private func takeRequests(for frame: CapturedFrame, of source: any VideoSource) -> [SnapshotRequest] {
         state.withLock { state in
             guard !state.waiting.isEmpty, !state.isBusy else { return [] }
             if var settling = state.settling {
-                let isSettled = settling.frameTaken(at: time, exposureTime: nil, gain: nil)
+                let isSettled = settling.frameTaken(frame, by: source)
                 state.settling = isSettled ? nil : settling
                 guard isSettled else { return [] }
             }
@@ -100,11 +100,15 @@ final class Picture: Sendable {
     /// As its driver names it.
     private let camera: String?
 
-    init(of frame: CapturedFrame, colors: VideoColors?, camera: String?) {
+    init(of frame: CapturedFrame, from source: any VideoSource) {
         self.frame = Mutex(frame)
         layout = frame.layout
-        self.colors = colors
-        self.camera = camera
+        colors = source.colors
+        camera = source.deviceName
+    }
+
+    func file(for request: SnapshotRequest) -> SnapshotAnswer {
+        files(for: [request]).first ?? .failed(request, reason: "nothing was made")
     }
 
     /// To be called once, on a thread of its own: it goes through the frame several times, and may write files.
@@ -139,5 +143,12 @@ final class Picture: Sendable {
         } catch {
             return .failed(request, reason: "\(error)")
         }
+    }
+}
+
+extension ExposureSettling {
+    /// - Returns: whether this frame shows the light as it is to be seen.
+    mutating func frameTaken(_ frame: CapturedFrame, by source: any VideoSource) -> Bool {
+        frameTaken(at: frame.captureTime, exposureTime: nil, gain: nil)
     }
 }

@@ -119,7 +119,7 @@ public struct VideoTrack {
             keyframeInterval: settings.keyframes.distance(at: frameRate, isStretched: stretchesKeyframes))
     }
 
-    private static func source(
+    static func source(
         _ settings: MediaSettings, stop: EventFD, reports: Mailbox<TrackEvent>
     ) throws -> (any VideoSource)? {
         do {

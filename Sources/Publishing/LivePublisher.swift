@@ -135,6 +135,7 @@ public final class LivePublisher {
         case .showConfiguration: for value in configuration.values { reporter.note("\(value)") }
         case .toggleMute: setMuted(!configuration.isMuted)
         case .takeSnapshot(let request): takeSnapshot(request)
+        case .watchBrightness(let isWatched): tracks.watchBrightness(isWatched)
         }
     }
 

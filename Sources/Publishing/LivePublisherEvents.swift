@@ -62,6 +62,7 @@ extension LivePublisher {
         case .note(let track, let note): reporter.emit(.sourceEnded(track, note: note))
         case .source(let event): reporter.emit(.source(event))
         case .snapshot(let answer): reporter.emit(.snapshot(answer))
+        case .brightness(let brightness): reporter.tell(brightness)
         case .buffer(let events): bufferReported(events)
         case .encoder(let event): emit(event)
         case .encoderNote(let note): reporter.log("warning: \(note)")

@@ -37,11 +37,22 @@ public struct DeviceDescription: Hashable, Sendable {
         case off
     }
 
-    public enum FlashLED: String, CaseIterable, Sendable {
+    /// When the board's flash LED is lit.
+    public enum Torch: String, CaseIterable, Sendable {
         case off
         case on
-        /// On while live.
+        /// While live.
         case live
+        /// While live in the dark.
+        case auto
+    }
+
+    /// Whether the flash LED is lit for a snapshot.
+    public enum Flash: String, CaseIterable, Sendable {
+        case off
+        case on
+        /// In the dark.
+        case auto
     }
 
     /// What two short presses of the button in a row do.
@@ -64,6 +75,7 @@ public struct DeviceDescription: Hashable, Sendable {
         public var megabytes = 8
         /// Of the JPEG, 1...100.
         public var quality = 90
+        public var flash = Flash.off
 
         public init() {}
     }
@@ -108,7 +120,7 @@ public struct DeviceDescription: Hashable, Sendable {
     public var handshakeTimeout: Duration = .seconds(5)
     public var console = true
     public var startAtBoot = false
-    public var flashLED = FlashLED.off
+    public var torch = Torch.off
     public var doublePress = DoublePress.none
     public var snapshots = Snapshots()
 
@@ -278,9 +290,13 @@ extension DeviceDescription {
         handshakeTimeout = handshake.map { .seconds($0.value) } ?? handshakeTimeout
         console = reader.flag("console", example: #""console": false"#)?.value ?? console
         startAtBoot = reader.flag("startAtBoot", example: #""startAtBoot": true"#)?.value ?? startAtBoot
-        let flash = reader.choice(
-            "flashLED", of: FlashLED.allCases.map(\.rawValue), example: #""flashLED": "live""#)
-        flashLED = flash.flatMap(FlashLED.init) ?? flashLED
+        let light = reader.choice("torch", of: Torch.allCases.map(\.rawValue), example: #""torch": "live""#)
+        torch = light.flatMap(Torch.init) ?? torch
+        if let former = reader.mention(of: "flashLED") {
+            reader.accept("flashLED")
+            reader.report(
+                .invalidValue, "flashLED", at: former, "is named \"torch\" now", example: #""torch": "live""#)
+        }
         let press = reader.choice(
             "doublePress", of: DoublePress.allCases.map(\.rawValue), example: #""doublePress": "snapshot""#)
         doublePress = press.flatMap(DoublePress.init) ?? doublePress
@@ -304,6 +320,8 @@ extension DeviceDescription {
                 reader.integer("megabytes", in: 1...100_000, unit: "MB", example: #""megabytes": 8"#),
                 reader.integer("quality", in: 1...100, example: #""quality": 90"#)
             )
+            let flash = reader.choice("flash", of: Flash.allCases.map(\.rawValue), example: #""flash": "auto""#)
+            given.flash = flash.flatMap(Flash.init) ?? usual.flash
             given.count = count?.value ?? usual.count
             given.megabytes = megabytes?.value ?? usual.megabytes
             given.quality = quality?.value ?? usual.quality

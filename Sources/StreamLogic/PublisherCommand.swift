@@ -10,4 +10,13 @@ public enum PublisherCommand: Hashable, Sendable {
     case toggleMute
     /// `StreamEvent.snapshot` answers.
     case takeSnapshot(SnapshotRequest)
+    /// Tell from time to time how bright it is in front of the camera, or no longer.
+    case watchBrightness(Bool)
+}
+
+/// Ties an answer to the command that it is of. Whoever asks numbers his commands.
+public struct CommandID: Hashable, Sendable {
+    public let number: UInt64
+
+    public init(_ number: UInt64) { self.number = number }
 }

@@ -6,7 +6,7 @@ public struct SnapshotRequest: Hashable, Sendable {
     public static let usualQuality = 90
 
     /// The answer brings it back.
-    public let ticket: Int
+    public let id: CommandID
     /// Of the JPEG, one of `qualities`.
     public var quality: Int
     /// Where the file is to be; `nil` when the answer is to bring its bytes.
@@ -16,8 +16,8 @@ public struct SnapshotRequest: Hashable, Sendable {
     /// Whether the time of day is known, for the file to tell.
     public var isClockSet = true
 
-    public init(ticket: Int, quality: Int = usualQuality, path: String? = nil) {
-        self.ticket = ticket
+    public init(_ id: CommandID, quality: Int = usualQuality, path: String? = nil) {
+        self.id = id
         self.quality = quality
         self.path = path
     }

@@ -79,7 +79,7 @@ public struct ConfigurationTransaction: Sendable {
         guard SnapshotRequest.qualities.contains(number) else {
             return .refuse("a snapshot's quality is a whole number from 1 to 100, not \(quoted((quality ?? "").prefix(60)))")
         }
-        return .command(.takeSnapshot(SnapshotRequest(ticket: 0, quality: number, path: path)))
+        return .command(.takeSnapshot(SnapshotRequest(CommandID(0), quality: number, path: path)))
     }
 
     private mutating func begin() -> Action {

@@ -25,6 +25,7 @@ public final class StreamView: Sendable {
         case .event(let event): console.emit(event)
         case .note(let text): console.note(text)
         case .log(let text): console.log(text)
+        case .brightness: break
         case .snapshot(nil): end()
         case .snapshot(let snapshot?):
             state.withLock { state in

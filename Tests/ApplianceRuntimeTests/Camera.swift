@@ -79,8 +79,8 @@ final class Camera {
 
     private var openers: BoardDevices.Openers {
         var openers = BoardDevices.Openers()
-        openers.button = { [button] _ throws(GPIOError) in button }
-        openers.lamp = { [flash] _ throws(GPIOError) in flash }
+        openers.button = { [button] _ throws(BoardIOError) in button }
+        openers.lamp = { [flash] _ throws(BoardIOError) in flash }
         return openers
     }
 

@@ -31,11 +31,11 @@ enum EventSamples {
 
     static func snapshot(in path: String?) -> StreamEvent {
         let picture = Snapshot(size: FrameSize(width: 640, height: 480), bytes: [], byteCount: 81_000)
-        return .snapshot(.taken(SnapshotRequest(ticket: 7, path: path), picture))
+        return .snapshot(.taken(SnapshotRequest(CommandID(7), path: path), picture))
     }
 
     static let noSnapshot = StreamEvent.snapshot(
-        .failed(SnapshotRequest(ticket: 8), reason: "the disk is full"))
+        .failed(SnapshotRequest(CommandID(8)), reason: "the disk is full"))
 
     static let failure = ConnectionFailure(code: -1000, text: "not found")
     static let carried = Bitrate(kilobitsPerSecond: 480)

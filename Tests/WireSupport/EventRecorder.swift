@@ -20,7 +20,7 @@ public final class EventRecorder: Sendable {
                 case .event(let event): content.events.append(event)
                 case .note(let text): content.notes.append(text)
                 case .snapshot(let snapshot): if let snapshot { content.snapshots.append(snapshot) }
-                case .log: break
+                case .log, .brightness: break
                 }
             }
         }
