@@ -114,6 +114,6 @@ extension ApplianceRunner {
     }
 
     func serveConsole() {
-        do { try console?.serve { execute($0) } } catch { console = nil }
+        do { try console?.serve { execute($0, of: .console) } } catch { console = nil }
     }
 }

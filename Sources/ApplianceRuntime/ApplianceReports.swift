@@ -50,6 +50,7 @@ extension ApplianceRunner {
         switch report {
         case .said(.note(let text)), .said(.log(let text)): tell(text)
         case .said(.event(let event)): streamReported(event)
+        case .said(.answer(let id, let outcome)): answered(id, outcome)
         case .said(.snapshot): break
         case .ended(let failure, let devices): streamEnded(failure, choices: devices)
         }
@@ -77,6 +78,7 @@ extension ApplianceRunner {
     func streamEnded(_ failure: StreamFailure?, choices: [String]) {
         let now = MonotonicClock.now()
         let startsAgain = stream.ended()
+        control.answerAll(.failed("the stream has ended"))
         summary = StreamSummary()
         encoderHealth.encoderChanged()
         if let failure {

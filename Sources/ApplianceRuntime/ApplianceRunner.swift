@@ -25,6 +25,9 @@ public final class ApplianceRunner {
     var files = DescriptionFiles()
     var hasLoaded = false
     var summary = StreamSummary()
+    var lastCommand: UInt64 = 0
+    /// Those whose answer is for a program.
+    var jsonCommands: Set<CommandID> = []
     var wireless = WirelessLink()
     var supplicant: SupplicantMonitor
     var restarts: MachineRestarts
@@ -108,7 +111,7 @@ public final class ApplianceRunner {
         if !entries[Waited.console].ready.isEmpty { serveConsole() }
         if !entries[Waited.supplicant].ready.isEmpty { supplicantSaid() }
         for report in card.reports.takeAll() { cardReported(report) }
-        control.serve(now: MonotonicClock.now()) { execute($0) }
+        control.serve(now: MonotonicClock.now()) { execute($0, of: .socket) }
         timersFired(now: MonotonicClock.now())
     }
 

@@ -14,9 +14,11 @@ extension ApplianceRunner {
         quality        what is being sent
         quality NAME   send this quality, until the stream ends: Low1 to High3
         set NAME VALUE [NAME VALUE...]
-                       change settings of the live stream, all at one keyframe:
-                       \(LiveConfiguration.Setting.allCases.prefix(4).map(\.rawValue).joined(separator: ", ")),
-                       \(LiveConfiguration.Setting.allCases.dropFirst(4).map(\.rawValue).joined(separator: ", "))
+                       change settings of the live stream and controls of its camera, all at one frame:
+                       \(RequestedChanges.names.prefix(7).joined(separator: ", ")),
+                       \(RequestedChanges.names.dropFirst(7).prefix(9).joined(separator: ", ")),
+                       \(RequestedChanges.names.dropFirst(16).joined(separator: ", "))
+        controls       the camera's controls as they are; controls json for programs
         faults         what is wrong
         events [N]     the last N events (20)
         reboot         start the machine again
@@ -25,7 +27,7 @@ extension ApplianceRunner {
 
         """
 
-    func execute(_ line: String) -> CommandAnswer {
+    func execute(_ line: String, of asker: CommandAsker) -> CommandAnswer {
         let words = line.split(separator: " ").map(String.init)
         let now = MonotonicClock.now()
         switch (words.first ?? "", words.dropFirst().first, words.count) {
@@ -37,8 +39,11 @@ extension ApplianceRunner {
             perform(appliance.stopRequested(now: now))
             return CommandAnswer(text: stream.isRunning ? "stopping\n" : "\(appliance.state.name)\n")
         case ("quality", nil, 1): return CommandAnswer(text: qualityText)
-        case ("quality", let name?, 2): return change(["quality", name])
-        case ("set", _?, let count) where count % 2 == 1: return change(words.dropFirst())
+        case ("quality", let name?, 2): return change(["quality", name], for: asker)
+        case ("set", _?, let count) where count % 2 == 1: return change(words.dropFirst(), for: asker)
+        case ("set", _, _): return .failed("set takes names with values, as in: set quality Medium2 zoom 2")
+        case ("controls", nil, 1): return listControls(asJSON: false, for: asker)
+        case ("controls", "json", 2): return listControls(asJSON: true, for: asker)
         case ("faults", nil, 1):
             return CommandAnswer(text: faultsText)
         case ("events", let count, 1...2):
@@ -68,16 +73,19 @@ extension ApplianceRunner {
         return CommandAnswer(text: "\(appliance.state.name)\n")
     }
 
-    /// Passes changes on to the live stream; what came of them is among the events.
-    private func change(_ words: some Sequence<String>) -> CommandAnswer {
+    /// Passes changes on to the live stream; what came of them is among the events, too.
+    private func change(_ words: some Sequence<String>, for asker: CommandAsker) -> CommandAnswer {
         guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
         // Whether the stream can do it, it says itself; a wrong name is reported at once.
         do {
-            stream.apply(try LiveConfiguration.Change.parsing(words))
+            let changes = try RequestedChanges(parsing: words)
+            // The console shows the event.
+            let id = asker == .socket ? nextCommand() : nil
+            stream.send(.apply(changes, id))
+            return id.map { .later($0) } ?? CommandAnswer(text: "asked for; events tells what came of it\n")
         } catch {
             return .failed("\(error)")
         }
-        return CommandAnswer(text: "asked for; events tells what came of it\n")
     }
 
     private var qualityText: String {

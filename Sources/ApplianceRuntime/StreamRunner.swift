@@ -41,8 +41,8 @@ final class StreamRunner {
         running = (try Self.thread(request, engine, commands: commands, reports: reports), commands)
     }
 
-    /// Changes the live stream.
-    func apply(_ changes: [LiveConfiguration.Change]) { running?.commands.send(.apply(changes)) }
+    /// Asks the stream for something.
+    func send(_ command: PublisherCommand) { running?.commands.send(command) }
 
     func stop() {
         startsAgain = false

@@ -1,3 +1,4 @@
+import Controls
 import DevicePorts
 import LinuxIO
 import Media
@@ -26,6 +27,10 @@ public enum TrackEvent: Sendable {
     case sizeRefused(String, keeping: FrameSize)
     /// The hardware, opened for a stream that starts again, does not encode frames of this size.
     case sizeNotOpened(String, FrameSize)
+    /// The camera says what it did.
+    case controlled([ControlReading], CommandID?)
+    /// The camera stays as it is.
+    case controlRefused(ControlError, CommandID?)
     case failed(StreamFailure)
 }
 
@@ -43,6 +48,8 @@ public final class MediaTracks {
     public private(set) var videoConfiguration: VideoEncoderConfiguration?
     /// Whether audio comes at the rate that the quality asks for; that of a file or pipe is what it is.
     public let hasOwnSampleRate: Bool
+    /// Of the camera.
+    public let controls = ControlsInUse()
     private let gate: StartGate
     private var threads: [JoinableThread] = []
 
@@ -71,7 +78,7 @@ public final class MediaTracks {
         sourceFrameRate = video?.source.frameRate
         if let video {
             let pipeline = VideoPipeline(
-                track: video, queue: queue, counters: counters, control: control, reports: reports)
+                track: video, queue: queue, counters: counters, control: control, controls: controls, reports: reports)
             threads.append(try Self.thread(running: pipeline, behind: gate, reports: reports))
         }
         if let audio {

@@ -26,6 +26,7 @@ final class VideoPipeline {
     private let queue: SharedSendBuffer
     private let counters: SharedCounters
     private let control: EncoderRequests
+    private let camera: CameraControl
     private let reports: Mailbox<TrackEvent>
     private let keyframes: KeyframeSpacing
     /// In frames, as the encoder was set last.
@@ -33,7 +34,7 @@ final class VideoPipeline {
 
     init(
         track: VideoTrack, queue: SharedSendBuffer, counters: SharedCounters, control: EncoderRequests,
-        reports: Mailbox<TrackEvent>
+        controls: ControlsInUse, reports: Mailbox<TrackEvent>
     ) {
         source = track.source
         sizes = track.source as? any FrameSizeSelection
@@ -51,6 +52,7 @@ final class VideoPipeline {
         self.queue = queue
         self.counters = counters
         self.control = control
+        camera = CameraControl(track.source, inUse: controls, reports: reports)
         self.reports = reports
     }
 
@@ -86,6 +88,7 @@ final class VideoPipeline {
             counters.update { $0.capturedFrames += 1 }
             try encoder.submit(frame)
             selectSize()
+            camera.watch()
             count()
         }
     }
@@ -97,6 +100,7 @@ final class VideoPipeline {
     }
 
     private func apply(_ orders: EncoderRequests.VideoRequests, at time: MediaTimestamp) throws {
+        for request in orders.controls { camera.apply(request) }
         if let configuration = orders.replacement {
             // It ends before the next one starts: there may be memory for one only. Its last frames are still its own.
             try? encoder.finish()

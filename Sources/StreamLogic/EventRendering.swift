@@ -1,3 +1,4 @@
+import Controls
 import Media
 import StreamQuality
 
@@ -20,7 +21,7 @@ extension StreamEvent: Event {
         case .hardwareEncoderDead: .hardwareEncoderDead
         case .failed(let code, _): code
         case .linkDown, .linkUp, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration, .dropped, .source,
-            .sourceEnded, .configured, .refused, .muted, .ended, .fileEnded:
+            .sourceEnded, .configured, .controlled, .refused, .muted, .ended, .fileEnded:
             nil
         }
     }
@@ -45,6 +46,7 @@ extension StreamEvent: Event {
         case .source(.returned): "sourceReturned"
         case .sourceEnded: "sourceEnded"
         case .configured: "configured"
+        case .controlled: "controlled"
         case .refused: "refused"
         case .muted: "muted"
         case .ended, .fileEnded: "ended"
@@ -79,6 +81,7 @@ extension StreamEvent: Event {
         case .source(let event): event.text
         case .sourceEnded(_, let note): note
         case .configured(let configuration): "now \(configuration.line)"
+        case .controlled(let readings): "now \(readings.line)"
         case .refused(let reason): "refused: \(reason)"
         case .muted(let isMuted): isMuted ? "muted: audio goes out as silence" : "no longer muted"
         case .ended(let counters, let seconds): counters.totalsText(audioSeconds: seconds)
@@ -111,6 +114,7 @@ extension StreamEvent: Event {
         case .source(let event): event.fields
         case .sourceEnded(let track, _): [("track", .text(track.rawValue))]
         case .configured(let configuration): [("settings", .text(configuration.line))]
+        case .controlled(let readings): [("controls", .text(readings.line))]
         case .muted(let isMuted): [("muted", .flag(isMuted))]
         case .ended(let counters, let seconds): counters.totalsFields(audioSeconds: seconds)
         case .fileEnded(let tally): tally.totalsFields
@@ -128,6 +132,10 @@ extension StreamEvent.RetryStage {
         case .close: .retryAfterClose
         }
     }
+}
+
+extension [ControlReading] {
+    fileprivate var line: String { map(\.description).joined(separator: ", ") }
 }
 
 extension LiveConfiguration {

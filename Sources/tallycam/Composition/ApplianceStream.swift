@@ -33,6 +33,7 @@ extension PublishSettings {
             duration: nil)
         media.rotation = FrameRotation(device)
         media.isQualityChangeable = true
+        media.controls = device.controls
         if device.smallestSize != DeviceDescription().smallestSize {
             media.smallestSize = try VideoDimension(parsing: device.smallestSize).size
         }
