@@ -16,12 +16,13 @@ let package = Package(
         .target(
             name: "StreamQuality",
             dependencies: ["Media", .product(name: "DequeModule", package: "swift-collections")]),
-        .target(name: "Settings", dependencies: ["Media"]),
-        .target(name: "StreamLogic", dependencies: ["StreamQuality", "Settings", "Bitstream", "Media"]),
+        .target(name: "Controls", dependencies: ["Media"]),
+        .target(name: "Settings", dependencies: ["Controls", "Media"]),
+        .target(name: "StreamLogic", dependencies: ["StreamQuality", "Settings", "Controls", "Bitstream", "Media"]),
         .target(name: "ApplianceLogic", dependencies: ["StreamLogic", "Settings", "Media"]),
 
         // Ports and rim.
-        .target(name: "DevicePorts", dependencies: ["Media"]),
+        .target(name: "DevicePorts", dependencies: ["Controls", "Media"]),
         .target(name: "LinuxIO", dependencies: ["CLinux", "Media"]),
         .target(
             name: "SoftwareEncoding",
@@ -30,10 +31,10 @@ let package = Package(
             name: "AudioCapture",
             dependencies: ["DevicePorts", "LinuxIO", "Media", "CALSA", "CResampler"]),
         .target(
-            name: "LibcameraCapture", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLibcamera"]),
+            name: "LibcameraCapture", dependencies: ["DevicePorts", "LinuxIO", "Controls", "Media", "CLibcamera"]),
         .target(
             name: "V4L2Devices",
-            dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Media", "CLinux", "CV4LConvert"]),
+            dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Controls", "Media", "CLinux", "CV4LConvert"]),
         .target(name: "Transport", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLinux", "CMbedTLS"]),
         .target(name: "SyntheticSources", dependencies: ["DevicePorts", "LinuxIO", "Media"]),
         .target(name: "JSONText", dependencies: ["Settings", "LinuxIO", "CRapidJSON"]),
@@ -43,30 +44,31 @@ let package = Package(
         .target(
             name: "MediaPipeline",
             dependencies: [
-                "StreamLogic", "StreamQuality", "Bitstream", "DevicePorts", "LinuxIO", "SoftwareEncoding",
+                "StreamLogic", "StreamQuality", "Bitstream", "Controls", "DevicePorts", "LinuxIO", "SoftwareEncoding",
                 "SyntheticSources", "Media",
             ]),
         .target(
             name: "Publishing",
             dependencies: [
                 "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings",
-                "LinuxIO",
-                "Media",
+                "Controls", "LinuxIO", "Media",
             ]),
         .target(
             name: "Receiving", dependencies: ["StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"]),
-        .target(name: "Terminal", dependencies: ["StreamLogic", "StreamQuality", "JSONText", "LinuxIO", "Media"]),
+        .target(
+            name: "Terminal",
+            dependencies: ["StreamLogic", "StreamQuality", "Controls", "JSONText", "LinuxIO", "Media"]),
         .target(
             name: "ApplianceRuntime",
             dependencies: [
-                "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "JSONText", "BoardIO", "Transport",
-                "Terminal", "LinuxIO", "Media",
+                "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "JSONText", "BoardIO",
+                "Transport", "Terminal", "LinuxIO", "Media",
             ]),
 
         .executableTarget(
             name: "tallycam",
             dependencies: [
-                "Media", "StreamQuality", "Settings", "StreamLogic", "ApplianceLogic",
+                "Media", "StreamQuality", "Settings", "Controls", "StreamLogic", "ApplianceLogic",
                 "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "LibcameraCapture", "V4L2Devices",
                 "Transport",
                 "SyntheticSources", "JSONText", "MediaPipeline",
@@ -100,6 +102,7 @@ let package = Package(
 
         .target(name: "SeededNumbers", path: "Tests/SeededNumbers"),
         .testTarget(name: "MediaTests", dependencies: ["Media", "SeededNumbers"]),
+        .testTarget(name: "ControlsTests", dependencies: ["Controls", "Media"]),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "SeededNumbers"]),
         .testTarget(name: "RTMPTests", dependencies: ["RTMP", "Media", "SeededNumbers"]),
         .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality", "SeededNumbers"]),
@@ -131,10 +134,10 @@ let package = Package(
             ]),
         .testTarget(
             name: "AudioCaptureTests", dependencies: ["AudioCapture", "MediaTestSupport", "SeededNumbers"]),
-        .testTarget(name: "LibcameraCaptureTests", dependencies: ["LibcameraCapture", "MediaTestSupport"]),
+        .testTarget(name: "LibcameraCaptureTests", dependencies: ["Controls", "LibcameraCapture", "MediaTestSupport"]),
         .testTarget(
             name: "V4L2DevicesTests",
-            dependencies: ["V4L2Devices", "DevicePorts", "CLinux", "CV4LConvert", "MediaTestSupport"]),
+            dependencies: ["V4L2Devices", "Controls", "DevicePorts", "CLinux", "CV4LConvert", "MediaTestSupport"]),
         .testTarget(
             name: "SyntheticSourcesTests",
             dependencies: [
@@ -194,7 +197,7 @@ for target in package.targets where target.type != .test && !shims.contains(targ
 
 // What decides, asks devices and puts together is built for size: pixels and bytes are worked on in other targets.
 let builtForSize = [
-    "StreamQuality", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices", "LibcameraCapture",
+    "StreamQuality", "Controls", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices", "LibcameraCapture",
     "BoardIO", "JSONText", "MediaPipeline", "Receiving", "Terminal", "ApplianceRuntime", "tallycam",
 ]
 for target in package.targets where builtForSize.contains(target.name) {

@@ -78,6 +78,7 @@ extension ApplianceRunner {
         switch report {
         case .said(.note(let text)), .said(.log(let text)): tell(text)
         case .said(.event(let event)): streamReported(event)
+        case .said(.answer(let id, let outcome)): answered(id, outcome)
         case .said(.brightness(let brightness)):
             perform(appliance.brightnessMeasured(brightness, now: MonotonicClock.now()))
         case .said(.snapshot): break
@@ -114,6 +115,7 @@ extension ApplianceRunner {
         let now = MonotonicClock.now()
         let startsAgain = stream.ended()
         snapshotsLost()
+        control.answerAll(.failed("the stream has ended"))
         summary = StreamSummary()
         encoderHealth.encoderChanged()
         if let failure {

@@ -26,6 +26,8 @@ public final class ApplianceRunner {
     var hasLoaded = false
     var summary = StreamSummary()
     var lastCommand: UInt64 = 0
+    /// Those whose answer is for a program.
+    var jsonCommands: Set<CommandID> = []
     var snapshots = SnapshotDuty()
     var wireless = WirelessLink()
     var supplicant: SupplicantMonitor

@@ -121,7 +121,7 @@ final class BoardDevices {
         _ key: String, _ open: @escaping @Sendable () throws(BoardIOError) -> any LineDevice
     ) -> LineThread? {
         do {
-            return try LineThread(key, open)
+            return try LineThread(key, opening: open)
         } catch {
             threadFaults[key] = "\(error)"
             return nil

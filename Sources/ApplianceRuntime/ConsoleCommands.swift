@@ -14,9 +14,11 @@ extension ApplianceRunner {
         quality        what is being sent
         quality NAME   send this quality, until the stream ends: Low1 to High3
         set NAME VALUE [NAME VALUE...]
-                       change settings of the live stream, all at one keyframe:
-                       \(LiveConfiguration.Setting.allCases.prefix(4).map(\.rawValue).joined(separator: ", ")),
-                       \(LiveConfiguration.Setting.allCases.dropFirst(4).map(\.rawValue).joined(separator: ", "))
+                       change settings of the live stream and controls of its camera, all at one frame:
+                       \(RequestedChanges.names.prefix(7).joined(separator: ", ")),
+                       \(RequestedChanges.names.dropFirst(7).prefix(9).joined(separator: ", ")),
+                       \(RequestedChanges.names.dropFirst(16).joined(separator: ", "))
+        controls       the camera's controls as they are; controls json for programs
         snapshot [QUALITY]
                        keep a picture in the folder of device.json; JPEG quality 1 to 100
         torch NAME     off, on, live or auto, until device.json says something else
@@ -40,8 +42,12 @@ extension ApplianceRunner {
             perform(appliance.stopRequested(now: now))
             return CommandAnswer(text: stream.isRunning ? "stopping\n" : "\(appliance.state.name)\n")
         case ("quality", nil, 1): return CommandAnswer(text: qualityText)
-        case ("quality", let name?, 2): return change(["quality", name])
-        case ("set", _?, let count) where count % 2 == 1: return change(words.dropFirst())
+        case ("quality", let name?, 2): return change(["quality", name], for: asker)
+        case ("set", "torch"?, 3): return torch(words[2])
+        case ("set", _?, let count) where count % 2 == 1: return change(words.dropFirst(), for: asker)
+        case ("set", _, _): return .failed("set takes names with values, as in: set quality Medium2 zoom 2")
+        case ("controls", nil, 1): return listControls(asJSON: false, for: asker)
+        case ("controls", "json", 2): return listControls(asJSON: true, for: asker)
         case ("snapshot", "send", 2...3): return snapshot(.send, words.dropFirst(2).first, for: asker)
         case ("snapshot", let quality, 1...2): return snapshot(.keep, quality, for: asker)
         case ("torch", nil, 1): return CommandAnswer(text: "\(appliance.isTorchLit ? "lit" : "dark")\n")
@@ -75,16 +81,19 @@ extension ApplianceRunner {
         return CommandAnswer(text: "\(appliance.state.name)\n")
     }
 
-    /// Passes changes on to the live stream; what came of them is among the events.
-    private func change(_ words: some Sequence<String>) -> CommandAnswer {
+    /// Passes changes on to the live stream; what came of them is among the events, too.
+    private func change(_ words: some Sequence<String>, for asker: CommandAsker) -> CommandAnswer {
         guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
         // Whether the stream can do it, it says itself; a wrong name is reported at once.
         do {
-            stream.send(.apply(try LiveConfiguration.Change.parsing(words)))
+            let changes = try RequestedChanges(parsing: words)
+            // The console shows the event.
+            let id = asker == .socket ? nextCommand() : nil
+            stream.send(.apply(changes, id))
+            return id.map { .later($0) } ?? CommandAnswer(text: "asked for; events tells what came of it\n")
         } catch {
             return .failed("\(error)")
         }
-        return CommandAnswer(text: "asked for; events tells what came of it\n")
     }
 
     private var qualityText: String {

@@ -1,6 +1,7 @@
 import ApplianceLogic
 import BoardIO
 import Glibc
+import Media
 import Settings
 
 /// "; there is ..." with the names that there are to choose from; nothing when there are none.

@@ -28,11 +28,6 @@ struct SnapshotDuty {
 
 // The appliance's pictures: by button, console and socket.
 extension ApplianceRunner {
-    func nextCommand() -> CommandID {
-        lastCommand += 1
-        return CommandID(lastCommand)
-    }
-
     func snapshot(
         _ purpose: SnapshotDuty.Purpose, _ quality: String?, for asker: CommandAsker
     ) -> CommandAnswer {

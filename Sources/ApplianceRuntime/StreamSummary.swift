@@ -33,7 +33,7 @@ extension StreamEvent {
         switch self {
         case .connected, .publishing, .retry, .reconnecting, .serverChanged, .serverChangeFailed, .qualityChanged,
             .uplinkTooSlow, .bufferFull, .softwareEncoderInUse, .encoderRestarted, .hardwareEncoderDead, .source,
-            .sourceEnded, .configured, .refused, .muted, .ended, .fileEnded, .failed:
+            .sourceEnded, .configured, .controlled, .refused, .muted, .ended, .fileEnded, .failed:
             true
         case .stateChanged, .status, .fileStatus, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration,
             .dropped, .snapshot, .linkDown, .linkUp:

@@ -1,4 +1,5 @@
 #include "bridge.h"
+#include "report.h"
 
 #include <mutex>
 #include <vector>
@@ -17,7 +18,7 @@ struct Capture {
 };
 
 // Owned by whoever opened it. `mutex` guards what the caller's threads and libcamera's share: where each request is, which
-// stream is selected, and controls that wait for the next request.
+// stream is selected, controls that wait for the next request, and what the camera reported.
 struct clibcamera_session {
     std::shared_ptr<Camera> camera;
     std::unique_ptr<CameraConfiguration> configuration;
@@ -27,6 +28,7 @@ struct clibcamera_session {
     std::mutex mutex;
     uint32_t selected = 0;
     ControlList controls;
+    MetadataReport reported;
     bool running = false;
     bool acquired = false;
 
@@ -61,6 +63,10 @@ void clibcamera_session::completed(Request *request) {
         completion.sequence = metadata.sequence;
         auto sensor = request->metadata().get(controls::SensorTimestamp);
         if (auto duration = request->metadata().get(controls::FrameDuration)) completion.frame_duration = *duration;
+        {
+            std::lock_guard lock(mutex);
+            reported.take(request->metadata());
+        }
         completion.timestamp = sensor ? static_cast<uint64_t>(*sensor) : metadata.timestamp;
     }
     listener.completed(listener.context, &completion);
@@ -203,17 +209,30 @@ int clibcamera_session_controls(clibcamera_session *session, clibcamera_control_
     });
 }
 
-int clibcamera_session_set_control(clibcamera_session *session, uint32_t id, const double *numbers, size_t count) {
+int clibcamera_session_set_controls(
+    clibcamera_session *session, const struct clibcamera_setting *settings, size_t count) {
     return guarded([&] {
-        for (const auto &[control, info] : session->camera->controls()) {
-            if (control->id() != id) continue;
-            ControlValue value = controlValue(*control, numbers, count);
+        const ControlInfoMap &offered = session->camera->controls();
+        ControlList wanted(controls::controls);
+        for (size_t index = 0; index < count; index++) {
+            const clibcamera_setting &setting = settings[index];
+            auto found = offered.find(setting.id);
+            if (found == offered.end()) return -ENOENT;
+            ControlValue value = controlValue(*found->first, setting.numbers, setting.count);
             if (value.isNone()) return -EINVAL;
-            std::lock_guard lock(session->mutex);
-            session->controls.set(id, value);
-            return 0;
+            wanted.set(setting.id, value);
         }
-        return -ENOENT;
+        std::lock_guard lock(session->mutex);
+        session->controls.merge(wanted, ControlList::MergePolicy::OverwriteExisting);
+        return 0;
+    });
+}
+
+int clibcamera_session_report(clibcamera_session *session, struct clibcamera_report *report) {
+    return guarded([&] {
+        std::lock_guard lock(session->mutex);
+        *report = session->reported.report;
+        return 0;
     });
 }
 

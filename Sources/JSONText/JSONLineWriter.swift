@@ -1,6 +1,6 @@
 import CRapidJSON
 
-/// Writes one JSON object per line. Names and texts are escaped as RFC 8259 asks, so that a line never breaks.
+/// Writes one JSON object or array per line. Names and texts are escaped as RFC 8259 asks, so that a line never breaks.
 public struct JSONLineWriter: ~Copyable {
     private let handle: OpaquePointer?
 
@@ -12,10 +12,15 @@ public struct JSONLineWriter: ~Copyable {
 
     /// Writes the members that `body` gives.
     /// - Returns: the line with its LF; empty only when memory is short.
-    public mutating func line(_ body: (borrowing JSONObjectWriter) -> Void) -> [UInt8] {
+    public mutating func line(_ body: (borrowing JSONObjectWriter) -> Void) -> [UInt8] { line(of: { $0.object(body) }) }
+
+    /// Writes the elements that `body` gives; otherwise as `line`.
+    public mutating func arrayLine(_ body: (borrowing JSONArrayWriter) -> Void) -> [UInt8] { line(of: { $0.array(body) }) }
+
+    private mutating func line(of write: (JSONSink) -> Void) -> [UInt8] {
         guard let handle else { return [] }
         crapidjson_writer_reset(handle)
-        JSONSink(handle: handle).object(body)
+        write(JSONSink(handle: handle))
         let text = UnsafeRawBufferPointer(
             start: crapidjson_writer_text(handle), count: Int(crapidjson_writer_length(handle)))
         return [UInt8](text) + [0x0A]

@@ -215,10 +215,30 @@ final class CameraSession: Sendable {
         }
     }
 
-    func set(_ control: CameraControl, to values: [Double]) -> Int32 {
+    /// Sets all of these with the next request, or none.
+    func set(_ settings: [(control: CameraControl, values: [Double])]) -> Int32 {
+        let numbers = settings.flatMap(\.values)
+        return numbers.withUnsafeBufferPointer { numbers in
+            var start = 0
+            let settings = settings.map { control, values in
+                defer { start += values.count }
+                return clibcamera_setting(
+                    id: control.id, numbers: numbers.baseAddress.map { $0 + start }, count: values.count)
+            }
+            return handle.withLock { address in
+                guard let session = OpaquePointer(bitPattern: address) else { return -ENODEV }
+                return clibcamera_session_set_controls(session, settings, settings.count)
+            }
+        }
+    }
+
+    /// What the camera said of itself with its newest frames.
+    var report: clibcamera_report? {
         handle.withLock { address in
-            guard let session = OpaquePointer(bitPattern: address) else { return -ENODEV }
-            return clibcamera_session_set_control(session, control.id, values, values.count)
+            var report = clibcamera_report()
+            guard let session = OpaquePointer(bitPattern: address), clibcamera_session_report(session, &report) >= 0
+            else { return nil }
+            return report
         }
     }
 

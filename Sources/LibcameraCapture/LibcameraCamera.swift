@@ -15,7 +15,8 @@ public final class LibcameraCamera: Camera {
     public let memoryKind = FrameMemoryKind.dmabuf
     public var colors: VideoColors? { session.colors }
 
-    private let session: CameraSession
+    let session: CameraSession
+    var mapping: ControlMapping
     /// Down to which exposure may lower the rate.
     private let slowestRate: FrameRate
     /// `nil` where the camera has none, or the settings say how many frames there are to be.
@@ -73,12 +74,15 @@ public final class LibcameraCamera: Camera {
             settings.lowLight == .slow ? min(self.frameRate, CameraSettings.LowLight.slowestRate) : self.frameRate
         let isRateFixed = settings.frameRate != nil || settings.controls.contains { $0.name == Self.durationLimitsName }
         durationLimits = isRateFixed ? nil : controls.first { $0.name == Self.durationLimitsName }
-        for setting in StreamingDefaults.controls(beside: settings, offered: controls) + settings.controls {
-            let (control, values) = try Self.resolve(setting, among: controls + camera.controls.filter(\.isFlip), name)
-            guard !control.isFlip else { continue }
-            let status = session.set(control, to: values)
-            guard status >= 0 else { throw CameraError(name, "Request::controls", status) }
+        let defaults = StreamingDefaults.controls(beside: settings, offered: controls)
+        mapping = ControlMapping(
+            offered: controls, size: session.layouts[0].size, mode: mode,
+            isFocusing: defaults.contains(where: \.isContinuousFocus))
+        let first = try (defaults + settings.controls).map { setting throws(CameraError) in
+            try Self.resolve(setting, among: controls + camera.controls.filter(\.isFlip), name)
         }
+        let status = session.set(first.filter { !$0.0.isFlip }.map { (control: $0.0, values: $0.1) })
+        guard status >= 0 else { throw CameraError(name, "Request::controls", status) }
     }
 
     /// A camera that does not give both, as they are wanted, gives the one.
@@ -263,7 +267,7 @@ extension LibcameraCamera: FrameRateSelection {
         let durations = Self.frameDurations(rate, of: frameRate, slowest: slowestRate)
         // Out of range: the frames that are too many are left out later.
         guard durations[0] >= durationLimits.minimum, durations[1] <= durationLimits.maximum else { return }
-        _ = session.set(durationLimits, to: durations)
+        _ = session.set([(control: durationLimits, values: durations)])
     }
 
     /// Shortest and longest, in microseconds. A rate below the camera's own is a thousandth slower than asked for: the frames

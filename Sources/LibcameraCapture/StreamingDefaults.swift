@@ -36,3 +36,8 @@ enum StreamingDefaults {
         return defaults
     }
 }
+
+extension CameraSettings.Control {
+    /// Whether the lens follows by itself with it.
+    var isContinuousFocus: Bool { name == "AfMode" && value == "AfModeContinuous" }
+}

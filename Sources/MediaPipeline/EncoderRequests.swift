@@ -1,5 +1,7 @@
+import Controls
 import DevicePorts
 import Media
+import StreamLogic
 import StreamQuality
 import Synchronization
 
@@ -22,6 +24,14 @@ public final class EncoderRequests: Sendable {
         var resize: VideoEncoderConfiguration?
         var setting: VideoSetting?
         var isKeyframeWanted = false
+        /// Of the camera.
+        var controls: [ControlRequest] = []
+    }
+
+    struct ControlRequest: Sendable {
+        let changes: [ControlChange]
+        /// Who waits for what becomes of it.
+        let id: CommandID?
     }
 
     /// What the audio thread does from a time on.
@@ -34,6 +44,8 @@ public final class EncoderRequests: Sendable {
 
     fileprivate struct Orders {
         var video = VideoRequests()
+        /// More belongs to the same frame.
+        var isIncomplete = false
         var audioBitrate: Bitrate?
         var isMuted = false
         /// Another sample rate, for a stream that starts again; and the pause of `SharedSendBuffer`.
@@ -49,6 +61,18 @@ public final class EncoderRequests: Sendable {
     /// Any thread.
     public func requestKeyframe() { orders.withLock { $0.video.isKeyframeWanted = true } }
 
+    /// All that `body` asks for takes effect with one frame.
+    public func together(_ body: () -> Void) {
+        orders.withLock { $0.isIncomplete = true }
+        body()
+        orders.withLock { $0.isIncomplete = false }
+    }
+
+    /// - Parameter id: is reported with what becomes of it.
+    public func set(_ controls: [ControlChange], for id: CommandID?) {
+        orders.withLock { $0.video.controls.append(ControlRequest(changes: controls, id: id)) }
+    }
+
     /// What belongs together takes effect together: neither thread sees half of it.
     /// - Parameters:
     ///   - isMuted: `nil` to leave it.
@@ -60,7 +84,9 @@ public final class EncoderRequests: Sendable {
     ) {
         orders.withLock { orders in
             // The stream may still wait for the one that this one comes in place of.
-            if let replacement { orders.video = VideoRequests(replacement: replacement, pause: orders.video.pause) }
+            if let replacement { 
+                orders.video = orders.video.replaced(by: replacement, pause: orders.video.pause)
+            }
             if let resize { orders.video.resize = resize }
             var audio = AudioRequests(isMuted: isMuted)
             var startsAtKeyframe = false
@@ -93,7 +119,7 @@ public final class EncoderRequests: Sendable {
         video: VideoEncoderConfiguration?, audio: AudioQuality?, replacesAudio: Bool, after pause: () -> Int
     ) {
         let pause = pause()
-        if let video { orders.withLock { $0.video = VideoRequests(replacement: video, pause: pause) } }
+        if let video { orders.withLock { $0.video = $0.video.replaced(by: video, pause: pause) } }
         guard let audio else { return }
         guard replacesAudio else { return perform([.setAudio(audio)]) }
         orders.withLock { $0.audioReplacement = (audio, pause) }
@@ -107,6 +133,7 @@ public final class EncoderRequests: Sendable {
     /// - Parameter time: when the frame was taken that comes next.
     func takeVideoRequests(at time: MediaTimestamp) -> VideoRequests {
         orders.withLock { orders in
+            guard !orders.isIncomplete else { return VideoRequests() }
             defer { orders.video = VideoRequests() }
             if orders.transaction?.time == nil { orders.transaction?.time = time }
             return orders.video
@@ -130,6 +157,15 @@ public final class EncoderRequests: Sendable {
             defer { orders.audioBitrate = nil }
             return (orders.audioBitrate, orders.isMuted)
         }
+    }
+}
+
+extension EncoderRequests.VideoRequests {
+    /// What was ordered from the encoder before is void; what the camera is asked for stays.
+    fileprivate func replaced(by encoder: VideoEncoderConfiguration, pause: Int?) -> Self {
+        var requests = Self(replacement: encoder, pause: pause)
+        requests.controls = controls
+        return requests
     }
 }
 

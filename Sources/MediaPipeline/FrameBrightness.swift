@@ -1,10 +1,14 @@
+import Controls
 import DevicePorts
 import Media
 import StreamLogic
 
 extension Brightness {
     /// - Parameter source: a camera that measures the light itself is believed.
-    init(of frame: CapturedFrame, from source: any VideoSource) { self = .luma(frame.meanLuma) }
+    init(of frame: CapturedFrame, from source: any VideoSource) {
+        let report = (source as? any ControllableSource)?.cameraReport
+        self = report?.lux.map { .lux($0) } ?? .luma(frame.meanLuma)
+    }
 }
 
 extension CapturedFrame {

@@ -1,3 +1,4 @@
+import Controls
 import Media
 import SoftwareEncoding
 import StreamQuality
@@ -22,6 +23,8 @@ public struct MediaSettings: Sendable {
     /// Of the source's frames.
     public var rotation = FrameRotation()
     public var keyframes = KeyframeSpacing()
+    /// What the camera is set to at the start.
+    public var controls: [ControlChange] = []
     public var encoder: any VideoEncoderChoice
     public var duration: Duration?
 

@@ -1,3 +1,4 @@
+import Controls
 import DevicePorts
 import LinuxIO
 import Media
@@ -28,6 +29,10 @@ public enum TrackEvent: Sendable {
     case sizeRefused(String, keeping: FrameSize)
     /// The hardware, opened for a stream that starts again, does not encode frames of this size.
     case sizeNotOpened(String, FrameSize)
+    /// The camera says what it did.
+    case controlled([ControlReading], CommandID?)
+    /// The camera stays as it is.
+    case controlRefused(ControlError, CommandID?)
     case failed(StreamFailure)
 }
 
@@ -45,6 +50,8 @@ public final class MediaTracks {
     public private(set) var videoConfiguration: VideoEncoderConfiguration?
     /// Whether audio comes at the rate that the quality asks for; that of a file or pipe is what it is.
     public let hasOwnSampleRate: Bool
+    /// Of the camera.
+    public let controls = ControlsInUse()
     /// `nil` without video.
     public let snapshots: SnapshotTaker?
     private let brightness = BrightnessWatch()
@@ -78,8 +85,8 @@ public final class MediaTracks {
         self.snapshots = hasVideo ? snapshots : nil
         if let video {
             let pipeline = VideoPipeline(
-                track: video, queue: queue, counters: counters, control: control, snapshots: snapshots,
-                brightness: brightness, reports: reports)
+                track: video, queue: queue, counters: counters, control: control, controls: controls,
+                snapshots: snapshots, brightness: brightness, reports: reports)
             threads.append(try Self.thread(running: pipeline, behind: gate, reports: reports))
         }
         if let audio {

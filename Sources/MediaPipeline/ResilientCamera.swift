@@ -1,3 +1,4 @@
+import Controls
 import DevicePorts
 import LinuxIO
 import Media
@@ -20,6 +21,8 @@ public final class ResilientCamera: VideoSource {
     /// What a camera that returns is asked for, too.
     private var selectedSize: FrameSize?
     private var selectedRate: FrameRate?
+    public private(set) var wishedControls = WishedControls()
+    public let controlOffers: [ControlOffer]
     private var continuity: CaptureContinuity
     /// The newest frame, kept from the driver until the next one is there.
     private var lastFrame: HeldFrame?
@@ -48,6 +51,7 @@ public final class ResilientCamera: VideoSource {
         memoryKind = camera.memoryKind
         frameRate = camera.frameRate
         colors = camera.colors
+        controlOffers = (camera as? any ControllableSource)?.controlOffers ?? .allMissing("the camera has no controls")
         continuity = CaptureContinuity(frameRate: camera.frameRate, now: MonotonicClock.now())
     }
 
@@ -148,6 +152,8 @@ public final class ResilientCamera: VideoSource {
             camera = try open()
             if let selectedSize { selectSize(selectedSize) }
             if let selectedRate { selectFrameRate(selectedRate) }
+            // A camera that takes them no more goes on as it is.
+            try? (camera as? any ControllableSource)?.apply(wishedControls.changes)
             stale = StaleFrames()
             continuity.cameraOpened(now: MonotonicClock.now())
         } catch {
@@ -168,6 +174,16 @@ extension ResilientCamera: FrameRateSelection {
         selectedRate = rate
         (camera as? any FrameRateSelection)?.selectFrameRate(rate)
     }
+}
+
+extension ResilientCamera: ControllableSource {
+    /// What a camera that is gone is asked for, it gets when it is back.
+    public func apply(_ changes: [ControlChange]) throws(ControlError) {
+        try (camera as? any ControllableSource)?.apply(changes)
+        wishedControls.take(changes)
+    }
+
+    public var cameraReport: CameraReport { (camera as? any ControllableSource)?.cameraReport ?? CameraReport() }
 }
 
 /// A frame that is given, and perhaps given again, while it is kept.

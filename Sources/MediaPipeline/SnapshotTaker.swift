@@ -1,4 +1,5 @@
 import Bitstream
+import Controls
 import DevicePorts
 import LinuxIO
 import Media
@@ -99,12 +100,14 @@ final class Picture: Sendable {
     private let colors: VideoColors?
     /// As its driver names it.
     private let camera: String?
+    private let report: CameraReport?
 
     init(of frame: CapturedFrame, from source: any VideoSource) {
         self.frame = Mutex(frame)
         layout = frame.layout
         colors = source.colors
         camera = source.deviceName
+        report = (source as? any ControllableSource)?.cameraReport
     }
 
     func file(for request: SnapshotRequest) -> SnapshotAnswer {
@@ -117,6 +120,8 @@ final class Picture: Sendable {
         let bytes = takeBytes()
         var texts = EXIF(size: layout.size)
         texts.model = camera
+        texts.exposureTime = report?.exposureTime
+        texts.gain = report?.gain
         texts.software = "Tallycam \(version)"
         let time = WallClock.isPlausible ? WallClock.calendarTime() : nil
         return requests.map { request in
@@ -149,6 +154,7 @@ final class Picture: Sendable {
 extension ExposureSettling {
     /// - Returns: whether this frame shows the light as it is to be seen.
     mutating func frameTaken(_ frame: CapturedFrame, by source: any VideoSource) -> Bool {
-        frameTaken(at: frame.captureTime, exposureTime: nil, gain: nil)
+        let report = (source as? any ControllableSource)?.cameraReport
+        return frameTaken(at: frame.captureTime, exposureTime: report?.exposureTime, gain: report?.gain)
     }
 }

@@ -19,6 +19,7 @@ public struct StillPicture: Sendable {
             guard let source = try VideoTrack.source(settings, stop: stop, reports: try Mailbox()) else {
                 return (.failed(request, reason: "there is no camera"), nil)
             }
+            VideoTrack.setControls(of: source, settings.controls, EventSink { _ in })
             guard let frame = try settledFrame(of: source, request) else {
                 return (.failed(request, reason: "the camera gave no frame before it was needed elsewhere"), nil)
             }

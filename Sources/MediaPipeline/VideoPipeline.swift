@@ -26,6 +26,7 @@ final class VideoPipeline {
     private let queue: SharedSendBuffer
     private let counters: SharedCounters
     private let control: EncoderRequests
+    private let camera: CameraControl
     private let snapshots: SnapshotTaker
     private let brightness: BrightnessWatch
     private let reports: Mailbox<TrackEvent>
@@ -35,7 +36,7 @@ final class VideoPipeline {
 
     init(
         track: VideoTrack, queue: SharedSendBuffer, counters: SharedCounters, control: EncoderRequests,
-        snapshots: SnapshotTaker, brightness: BrightnessWatch, reports: Mailbox<TrackEvent>
+        controls: ControlsInUse, snapshots: SnapshotTaker, brightness: BrightnessWatch, reports: Mailbox<TrackEvent>
     ) {
         source = track.source
         sizes = track.source as? any FrameSizeSelection
@@ -53,6 +54,7 @@ final class VideoPipeline {
         self.queue = queue
         self.counters = counters
         self.control = control
+        camera = CameraControl(track.source, inUse: controls, reports: reports)
         self.snapshots = snapshots
         self.brightness = brightness
         self.reports = reports
@@ -92,6 +94,7 @@ final class VideoPipeline {
             counters.update { $0.capturedFrames += 1 }
             try encoder.submit(frame)
             selectSize()
+            camera.watch()
             count()
         }
     }
@@ -103,6 +106,7 @@ final class VideoPipeline {
     }
 
     private func apply(_ orders: EncoderRequests.VideoRequests, at time: MediaTimestamp) throws {
+        for request in orders.controls { camera.apply(request) }
         if let configuration = orders.replacement {
             // It ends before the next one starts: there may be memory for one only. Its last frames are still its own.
             try? encoder.finish()

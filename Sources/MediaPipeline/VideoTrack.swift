@@ -1,3 +1,4 @@
+import Controls
 import DevicePorts
 import LinuxIO
 import Media
@@ -60,6 +61,20 @@ public struct VideoTrack {
         encoderInUse = opened.inUse
         pacer = FramePacer(source: source.frameRate, wanted: configuration.frameRate)
         Self.warn(of: source, settings, console)
+        Self.setControls(of: source, settings.controls, console)
+    }
+
+    /// What the camera lacks is no reason not to stream.
+    static func setControls(of source: any VideoSource, _ controls: [ControlChange], _ console: EventSink) {
+        guard let camera = source as? any ControllableSource else { return }
+        for change in controls {
+            do throws(ControlError) {
+                try camera.controlOffers.check([change])
+                try camera.apply([change])
+            } catch {
+                console.log("warning: \(error)")
+            }
+        }
     }
 
     /// What has been opened so far.
@@ -127,8 +142,9 @@ public struct VideoTrack {
                 size: settings.rotation.rotated(settings.dimension.size), secondSize: settings.secondSourceSize,
                 frameRate: settings.sourceFrameRate, stop: stop
             ) { reports.send(.source($0)) }
-            guard let source, !settings.rotation.isIdentity else { return source }
-            return try RotatedSource(source, settings.rotation)
+            guard let source else { return nil }
+            let rotated = settings.rotation.isIdentity ? source : try RotatedSource(source, settings.rotation)
+            return AdjustedSource(rotated, streamSize: settings.dimension.size)
         } catch {
             throw StreamFailure(.cameraUnavailable, "\(error)")
         }

@@ -131,8 +131,9 @@ public final class LivePublisher {
     private func commanded(_ command: PublisherCommand) {
         switch command {
         case .stop: stop()
-        case .apply(let changes): reconfigure(changes)
-        case .showConfiguration: for value in configuration.values { reporter.note("\(value)") }
+        case .apply(let changes, let id): apply(changes, for: id)
+        case .showConfiguration: showConfiguration()
+        case .listControls(let id): reporter.answer(id, .controls(tracks.controls.state.statuses))
         case .toggleMute: setMuted(!configuration.isMuted)
         case .takeSnapshot(let request): takeSnapshot(request)
         case .watchBrightness(let isWatched): tracks.watchBrightness(isWatched)

@@ -1,3 +1,4 @@
+import Controls
 import LinuxIO
 import Media
 import MediaPipeline
@@ -17,23 +18,47 @@ extension LivePublisher {
     }
 
     /// Nothing has changed, and the stream goes on.
-    func refuse(_ reason: String) {
+    func refuse(_ reason: String, for id: CommandID? = nil) {
         reporter.emit(.refused(reason: reason))
+        if let id { reporter.answer(id, .refused(reason: reason)) }
     }
 
-    /// Makes these changes, all of them or none.
-    func reconfigure(_ changes: [LiveConfiguration.Change]) {
-        do throws(QualityError) {
-            try reconfigure(to: configuration.applying(changes))
+    func showConfiguration() {
+        for value in configuration.values { reporter.note("\(value)") }
+        for control in tracks.controls.state.statuses { reporter.note("\(control)") }
+    }
+
+    /// Makes these changes, all of them at one frame, or none.
+    func apply(_ changes: RequestedChanges, for id: CommandID?) {
+        let wanted: LiveConfiguration
+        do throws(ControlError) {
+            try tracks.controls.state.offers.check(changes.controls)
         } catch {
-            refuse(error.description)
+            return refuse(error.description, for: id)
         }
+        do throws(QualityError) {
+            wanted = try configuration.applying(changes.configuration)
+        } catch {
+            return refuse(error.description, for: id)
+        }
+        let plan = plan(for: wanted)
+        if !changes.configuration.isEmpty, case .refuse(let reason) = plan { return refuse(reason, for: id) }
+        control.together {
+            if !changes.configuration.isEmpty { reconfigure(to: wanted, plan) }
+            if !changes.controls.isEmpty { control.set(changes.controls, for: id) }
+        }
+        guard let id, changes.controls.isEmpty else { return }
+        reporter.answer(id, .done(plan == .nothing ? ["nothing to change"] : configuration.values.map(\.description)))
     }
 
-    private func reconfigure(to wanted: LiveConfiguration) {
+    private func plan(for wanted: LiveConfiguration) -> LiveConfiguration.Plan {
         let running = RunningStream(
             isLive: timeZero != nil, takesSampleRate: tracks.hasOwnSampleRate, encoder: tracks.videoConfiguration)
-        switch configuration.plan(for: wanted, of: running, controller: adaptation.controller) {
+        return configuration.plan(for: wanted, of: running, controller: adaptation.controller)
+    }
+
+    private func reconfigure(to wanted: LiveConfiguration, _ plan: LiveConfiguration.Plan) {
+        switch plan {
         case .nothing: reporter.note("nothing to change")
         case .refuse(let reason): refuse(reason)
         case .change(let replacesEncoder): change(to: wanted, replacesEncoder: replacesEncoder, restarts: false)

@@ -1,3 +1,5 @@
+import Media
+
 /// A value together with where it stands.
 struct Located<Value> {
     let value: Value
@@ -139,6 +141,22 @@ struct DescriptionReader {
             return nil
         }
         return Located(value: number, position: value.position)
+    }
+
+    /// What commands take as one word: text, a number, or true for on and false for off.
+    mutating func word(_ name: String, example: String) -> Located<String>? {
+        guard let value = value(name, required: false, example: example) else { return nil }
+        let text: String
+        switch value.content {
+        case .string(let string): text = string
+        case .integer(let number): text = "\(number)"
+        case .number(let number): text = "\(number)"
+        case .bool(let flag): text = flag ? "on" : "off"
+        default:
+            report(.wrongType, name, at: value, "must be text, a number, true or false, is \(value.kind)", example: example)
+            return nil
+        }
+        return Located(value: text, position: value.position)
     }
 
     /// One of a few words.

@@ -1,3 +1,4 @@
+import Controls
 import Media
 
 /// What `device.json` says: a person's choices. Every key may be absent; then its default holds, so
@@ -97,6 +98,8 @@ public struct DeviceDescription: Hashable, Sendable {
     public var mirrored = false
     public var lowLight = LowLight.noisy
     public var mains = Mains.auto
+    /// What the camera is set to when a stream starts.
+    public var controls: [ControlChange] = []
     /// Names of video qualities; the stream starts with `startQuality` and stays within the other two.
     public var startQuality = "Medium1"
     public var lowestQuality = "Low1"
@@ -162,6 +165,7 @@ extension DeviceDescription {
         json.decode(example: example) { reader in
             var device = DeviceDescription()
             device.readVideo(&reader, vocabulary)
+            device.readControls(&reader)
             device.readQuality(&reader, vocabulary)
             device.readAudio(&reader, vocabulary)
             device.readBuffer(&reader)
@@ -197,6 +201,28 @@ extension DeviceDescription {
         lowLight = light.flatMap(LowLight.init) ?? lowLight
         let frequency = reader.choice("mains", of: Mains.allCases.map(\.rawValue), example: #""mains": "50""#)
         mains = frequency.flatMap(Mains.init) ?? mains
+    }
+
+    private mutating func readControls(_ reader: inout DescriptionReader) {
+        let example = #""controls": {"zoom": 1.5, "white-balance": "daylight"}"#
+        let given = reader.object("controls", example: example) { controls in
+            ControlName.allCases.compactMap { Self.control($0, &controls, example: example) }
+        }
+        controls = given ?? controls
+    }
+
+    /// Whether the camera takes it shows when it is open.
+    private static func control(
+        _ name: ControlName, _ reader: inout DescriptionReader, example: String
+    ) -> ControlChange? {
+        guard let word = reader.word(name.rawValue, example: example) else { return nil }
+        do throws(ControlError) {
+            return try ControlChange(name.rawValue, word.value)
+        } catch {
+            let form = ControlDescription.of(name).form
+            reader.report(.invalidValue, name.rawValue, at: word.position, "must be \(form)", example: example)
+            return nil
+        }
     }
 
     private mutating func readQuality(_ reader: inout DescriptionReader, _ vocabulary: DeviceVocabulary) {

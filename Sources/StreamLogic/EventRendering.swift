@@ -1,3 +1,4 @@
+import Controls
 import Media
 import StreamQuality
 
@@ -20,7 +21,7 @@ extension StreamEvent: Event {
         case .hardwareEncoderDead: .hardwareEncoderDead
         case .failed(let code, _): code
         case .linkDown, .linkUp, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration, .dropped, .source,
-            .sourceEnded, .configured, .refused, .muted, .snapshot, .ended, .fileEnded:
+            .sourceEnded, .configured, .controlled, .refused, .muted, .snapshot, .ended, .fileEnded:
             nil
         }
     }
@@ -45,6 +46,7 @@ extension StreamEvent: Event {
         case .source(.returned): "sourceReturned"
         case .sourceEnded: "sourceEnded"
         case .configured: "configured"
+        case .controlled: "controlled"
         case .refused: "refused"
         case .muted: "muted"
         case .snapshot(let answer): answer.name
@@ -80,6 +82,7 @@ extension StreamEvent: Event {
         case .source(let event): event.text
         case .sourceEnded(_, let note): note
         case .configured(let configuration): "now \(configuration.line)"
+        case .controlled(let readings): "now \(readings.line)"
         case .refused(let reason): "refused: \(reason)"
         case .muted(let isMuted): isMuted ? "muted: audio goes out as silence" : "no longer muted"
         case .snapshot(let answer): answer.text
@@ -113,6 +116,7 @@ extension StreamEvent: Event {
         case .source(let event): event.fields
         case .sourceEnded(let track, _): [("track", .text(track.rawValue))]
         case .configured(let configuration): [("settings", .text(configuration.line))]
+        case .controlled(let readings): [("controls", .text(readings.line))]
         case .muted(let isMuted): [("muted", .flag(isMuted))]
         case .snapshot(let answer): answer.fields
         case .ended(let counters, let seconds): counters.totalsFields(audioSeconds: seconds)
@@ -131,6 +135,10 @@ extension StreamEvent.RetryStage {
         case .close: .retryAfterClose
         }
     }
+}
+
+extension [ControlReading] {
+    fileprivate var line: String { map(\.description).joined(separator: ", ") }
 }
 
 extension LiveConfiguration {

@@ -1,11 +1,16 @@
+import Controls
+
 /// What another thread asks of a publisher. Events report what became of it.
 public enum PublisherCommand: Hashable, Sendable {
     /// End the stream in order.
     case stop
-    /// Make these changes, all of them at one keyframe, or none.
-    case apply([LiveConfiguration.Change])
-    /// Note each setting with its value.
+    /// Make these changes, all of them at one frame, or none.
+    /// - Parameter id: somebody waits for a `CommandOutcome` of it.
+    case apply(RequestedChanges, CommandID? = nil)
+    /// Note each setting with its value, and each control.
     case showConfiguration
+    /// Answer with each control as it is.
+    case listControls(CommandID)
     /// Let the audio go out as silence, or as itself again.
     case toggleMute
     /// `StreamEvent.snapshot` answers.
@@ -19,4 +24,12 @@ public struct CommandID: Hashable, Sendable {
     public let number: UInt64
 
     public init(_ number: UInt64) { self.number = number }
+}
+
+/// What has become of a command, for the one who waits for it; everybody else has the events.
+public enum CommandOutcome: Hashable, Sendable {
+    /// - Parameter lines: for people.
+    case done([String])
+    case refused(reason: String)
+    case controls([ControlStatus])
 }

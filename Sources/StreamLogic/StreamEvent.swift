@@ -1,4 +1,5 @@
 import Bitstream
+import Controls
 import Media
 import StreamQuality
 
@@ -95,6 +96,8 @@ public enum StreamEvent: Hashable, Sendable {
     // What somebody asked for while live.
     /// - Parameter configuration: all settings as they are now.
     indirect case configured(LiveConfiguration)
+    /// - Parameter readings: each control that was set, with what the camera says of it.
+    indirect case controlled([ControlReading])
     case refused(reason: String)
     case muted(Bool)
     /// The answer to a request for one.

@@ -1,3 +1,4 @@
+import Controls
 import Media
 import StreamLogic
 import StreamQuality
@@ -24,23 +25,28 @@ public struct ConfigurationTransaction: Sendable {
     }
 
     /// Changes that wait for `commit`; `nil` outside a transaction.
-    private var noted: [LiveConfiguration.Change]?
+    private var noted: RequestedChanges?
 
     public init() {}
 
     public static let help = [
-        "set NAME VALUE [NAME VALUE...]   change settings, all of them at one keyframe",
+        "set NAME VALUE [NAME VALUE...]   change settings and controls, all of them at one frame",
         "begin                            note what is set from here on, and change nothing yet",
         "commit                           change what was noted, all of it at one keyframe",
         "cancel                           forget what was noted",
-        "show                             the settings and their values",
+        "show                             the settings and the camera's controls, with their values",
         "snapshot FILE [QUALITY]          write the picture as a JPEG; quality 1 to 100 (90)",
         "stop                             end the stream",
         "help                             this list",
         "Settings: quality NAME, audio-quality NAME, bitrate MIN,START,MAX (or SD, HD, FHD), fps N,",
         "dimension WxH|NAME (with adapt restart), adapt nothing|seamless|restart,",
         "keep-audio-quality on|off, mute on|off. quality brings its own bit rates; set bitrate after it.",
+        "The camera's controls are set in the same way:",
+        "\(controls.prefix(9).joined(separator: ", ")),",
+        "\(controls.dropFirst(9).joined(separator: ", ")).",
     ]
+
+    private static var controls: [String] { ControlName.allCases.map(\.rawValue) }
 
     /// - Returns: what to do, in this order; nothing for an empty line.
     public mutating func lineReceived(_ line: String) -> [Action] {
@@ -62,8 +68,8 @@ public struct ConfigurationTransaction: Sendable {
     }
 
     private mutating func set(_ words: ArraySlice<String>) -> Action {
-        do throws(QualityError) {
-            let changes = try LiveConfiguration.Change.parsing(words)
+        do throws(ChangeError) {
+            let changes = try RequestedChanges(parsing: words)
             guard let noted else { return .command(.apply(changes)) }
             self.noted = noted + changes
             return Self.answer(changes)
@@ -72,7 +78,9 @@ public struct ConfigurationTransaction: Sendable {
         }
     }
 
-    private static func answer(_ noted: [LiveConfiguration.Change]) -> Action { .answer(noted.map { "noted: \($0)" }) }
+    private static func answer(_ noted: RequestedChanges) -> Action {
+        .answer(noted.descriptions.map { "noted: \($0)" })
+    }
 
     private func snapshot(_ path: String, quality: String?) -> Action {
         let number = quality.map { Int($0) ?? 0 } ?? SnapshotRequest.usualQuality
@@ -84,7 +92,7 @@ public struct ConfigurationTransaction: Sendable {
 
     private mutating func begin() -> Action {
         guard noted == nil else { return .refuse("a transaction is open already; commit or cancel ends it") }
-        noted = []
+        noted = RequestedChanges()
         return .answer(["what is set from here on waits for commit"])
     }
 

@@ -25,7 +25,8 @@ public final class StreamView: Sendable {
         case .event(let event): console.emit(event)
         case .note(let text): console.note(text)
         case .log(let text): console.log(text)
-        case .brightness: break
+        // Nobody waits for it here: the events are shown.
+        case .answer, .brightness: break
         case .snapshot(nil): end()
         case .snapshot(let snapshot?):
             state.withLock { state in

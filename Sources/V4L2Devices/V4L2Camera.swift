@@ -13,7 +13,8 @@ public final class V4L2Camera: Camera {
     public let colors: VideoColors?
     public var name: String { "\(device.name) (\(device.path))" }
 
-    private let device: V4L2Device
+    let device: V4L2Device
+    var mapping: V4L2ControlMapping
     private let queue: CaptureQueue
     private let decoder: WebcamDecoder?
     private let stop: EventFD
@@ -57,6 +58,7 @@ public final class V4L2Camera: Camera {
         self.frameRate = try device.setFrameRate(wantedRate) ?? wantedRate
         device.setExposure(settings)
         try device.set(settings.controls)
+        mapping = V4L2ControlMapping(device)
         self.device = device
         self.stop = stop
         let pixels = format.fmt.pix

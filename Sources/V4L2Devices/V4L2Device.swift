@@ -80,17 +80,54 @@ final class V4L2Device: Sendable {
 
     /// Sets one control; the driver may change the value that it was given.
     func setControl(_ entry: inout v4l2_ext_control) throws(V4L2Error) {
-        var result: Result<Void, V4L2Error> = .success(())
-        withUnsafeMutablePointer(to: &entry) { pointer in
+        var entries = [entry]
+        defer { entry = entries[0] }
+        try setControls(&entries)
+    }
+
+    /// Sets all of these, or none where the driver can tell before.
+    func setControls(_ entries: inout [v4l2_ext_control]) throws(V4L2Error) {
+        try requestControls("VIDIOC_S_EXT_CTRLS", clinux_vidioc_s_ext_ctrls, &entries)
+    }
+
+    /// - Returns: the value; `nil` when the driver does not tell it.
+    func control(_ id: UInt32) -> Int64? {
+        var entry = v4l2_ext_control()
+        entry.id = id
+        var entries = [entry]
+        guard (try? requestControls("VIDIOC_G_EXT_CTRLS", clinux_vidioc_g_ext_ctrls, &entries)) != nil else {
+            return nil
+        }
+        return Int64(entries[0].value)
+    }
+
+    private func requestControls(
+        _ name: String, _ number: UInt, _ entries: inout [v4l2_ext_control]
+    ) throws(V4L2Error) {
+        guard !entries.isEmpty else { return }
+        let result = entries.withUnsafeMutableBufferPointer { pointer in
             var list = v4l2_ext_controls()
             list.which = UInt32(V4L2_CTRL_WHICH_CUR_VAL)
-            list.count = 1
-            list.controls = pointer
-            result = Result { () throws(V4L2Error) in
-                try request("VIDIOC_S_EXT_CTRLS", clinux_vidioc_s_ext_ctrls, &list)
-            }
+            list.count = UInt32(pointer.count)
+            list.controls = pointer.baseAddress
+            return Result { () throws(V4L2Error) in try request(name, number, &list) }
         }
         try result.get()
+    }
+
+    /// What the numbers of a menu stand for; a number that the driver does not take is not among them.
+    func menu(_ control: V4L2Control) -> [Int64: Int64] {
+        var menu: [Int64: Int64] = [:]
+        for index in max(0, control.minimum)...max(0, min(control.maximum, 63)) {
+            var item = v4l2_querymenu()
+            item.id = control.id
+            item.index = UInt32(index)
+            guard (try? requestUnless(EINVAL, "VIDIOC_QUERYMENU", clinux_vidioc_querymenu, &item)) == true else {
+                continue
+            }
+            menu[index] = control.isIntegerMenu ? item.value : index
+        }
+        return menu
     }
 }
 

@@ -18,6 +18,8 @@ private let commands = [
     Command(name: "status", summary: "what the camera is doing", run: runStatus),
     Command(name: "start", summary: "start the camera's stream", run: runStart),
     Command(name: "stop", summary: "stop the camera's stream", run: runStop),
+    Command(name: "set", summary: "change the live stream and its camera's controls", run: runSet),
+    Command(name: "controls", summary: "the camera's controls as they are", run: runControls),
     Command(name: "snapshot", summary: "take a picture with the camera", run: runSnapshot),
     Command(name: "network", summary: "turn network.json into the system's settings", run: runNetwork),
     Command(name: "cameras", summary: "list cameras with what they offer", run: runCameras),

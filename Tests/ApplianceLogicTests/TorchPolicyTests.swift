@@ -40,10 +40,13 @@ import Testing
 
     @Test func aMomentIsNotFollowed() {
         var policy = TorchPolicy()
-        for (milliseconds, lux) in [(0, 300.0), (500, 2), (1000, 2), (1400, 300), (1500, 2), (2400, 2)] {
-            #expect(!policy.measured(.lux(lux), now: MediaTimestamp(milliseconds: milliseconds)))
+        let measured: [(Int64, Double)] = [(0, 300), (500, 2), (1000, 2), (1400, 300), (1500, 2), (2400, 2)]
+        for (milliseconds, lux) in measured {
+            policy.measured(.lux(lux), now: MediaTimestamp(milliseconds: milliseconds))
+            #expect(!policy.isLit)
         }
-        #expect(policy.measured(.lux(2), now: MediaTimestamp(milliseconds: 2500)))
+        policy.measured(.lux(2), now: MediaTimestamp(milliseconds: 2500))
+        #expect(policy.isLit)
     }
 
     @Test func whatIsNoNumberIsNothing() {

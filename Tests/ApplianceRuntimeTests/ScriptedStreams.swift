@@ -23,7 +23,7 @@ final class ScriptedStreams: Sendable {
         /// What it was asked to change, each time.
         var changes: [[LiveConfiguration.Change]] {
             received.withLock { commands in
-                commands.compactMap { if case .apply(let changes) = $0 { changes } else { nil } }
+                commands.compactMap { if case .apply(let changes, _) = $0 { changes.configuration } else { nil } }
             }
         }
 

@@ -11,8 +11,9 @@ CORE = {
     "Bitstream": {"Media"},
     "RTMP": {"Bitstream", "Media"},
     "StreamQuality": {"Media"},
-    "Settings": {"Media"},
-    "StreamLogic": {"StreamQuality", "Settings", "Bitstream", "Media"},
+    "Controls": {"Media"},
+    "Settings": {"Controls", "Media"},
+    "StreamLogic": {"StreamQuality", "Settings", "Controls", "Bitstream", "Media"},
     "ApplianceLogic": {"StreamLogic", "Settings", "Media"},
 }
 # What a core target may have besides: pure Swift packages.
@@ -20,30 +21,30 @@ CORE_PACKAGES = {"StreamQuality": {"DequeModule"}}
 # The rim's targets and the C modules that each of them wraps.
 RIM = {
     "LinuxIO": {"CLinux"},
-    "SoftwareEncoding": {"COpenH264", "CLibYUV", "CFDKAAC"},
+    "SoftwareEncoding": {"COpenH264", "CLibYUV", "CJPEG", "CFDKAAC"},
     "AudioCapture": {"CALSA", "CResampler"},
     "Transport": {"CLinux", "CMbedTLS"},
     "SyntheticSources": set(),
     "JSONText": {"CRapidJSON"},
     "LibcameraCapture": {"CLibcamera"},
     "V4L2Devices": {"CLinux", "CV4LConvert"},
-    "BoardIO": {"CGPIOD"},
+    "BoardIO": {"CGPIOD", "CLinux"},
 }
 # The engines: threads around the core. Only the executable knows cameras, microphones and hardware encoders.
 ENGINES = {
     "MediaPipeline": {
-        "StreamLogic", "StreamQuality", "Bitstream", "DevicePorts", "LinuxIO", "SoftwareEncoding", "SyntheticSources",
-        "Media",
+        "StreamLogic", "StreamQuality", "Bitstream", "Controls", "DevicePorts", "LinuxIO", "SoftwareEncoding",
+        "SyntheticSources", "Media",
     },
     "Publishing": {
-        "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings", "LinuxIO",
-        "Media",
+        "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings", "Controls",
+        "LinuxIO", "Media",
     },
     "Receiving": {"StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"},
-    "Terminal": {"StreamLogic", "StreamQuality", "JSONText", "LinuxIO", "Media"},
+    "Terminal": {"StreamLogic", "StreamQuality", "Controls", "JSONText", "LinuxIO", "Media"},
     "ApplianceRuntime": {
-        "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "JSONText", "BoardIO", "Transport", "Terminal",
-        "LinuxIO", "Media",
+        "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "JSONText", "BoardIO", "Transport",
+        "Terminal", "LinuxIO", "Media",
     },
 }  # fmt: skip
 SYSTEM = {"Glibc", "Synchronization"}
@@ -54,7 +55,7 @@ def allowed_imports(target: str) -> set[str]:
     if target in CORE:
         return CORE[target] | CORE_PACKAGES.get(target, set())
     if target == "DevicePorts":
-        return {"Media", "Synchronization"}
+        return {"Controls", "Media", "Synchronization"}
     if target in RIM:
         return set(CORE) | {"DevicePorts", "LinuxIO"} | RIM[target] | SYSTEM
     if target in ENGINES:

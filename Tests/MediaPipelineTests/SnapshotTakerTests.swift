@@ -39,7 +39,8 @@ import Testing
         private let isFree: EventFD
 
         init(luma: UInt8, mayBeRead: EventFD, isFree: EventFD) {
-            bytes = [UInt8](repeating: luma, count: SnapshotTakerTests.layout.byteCount)
+            let pixels = SnapshotTakerTests.layout.size.pixelCount
+            bytes = [UInt8](repeating: luma, count: pixels) + [UInt8](repeating: 128, count: pixels / 2)
             self.mayBeRead = mayBeRead
             self.isFree = isFree
         }

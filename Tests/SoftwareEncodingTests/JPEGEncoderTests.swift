@@ -47,7 +47,8 @@ import Testing
         for row in [0, 18, 37] {
             for (column, wanted) in [(8, [255, 0, 0]), (56, [0, 0, 255])] {
                 let start = 3 * (row * size.width + column)
-                for (sample, value) in zip(pixels[start..<start + 3], wanted) { #expect(abs(Int(sample) - value) < 12) }
+                // libyuv's factors have seven bits, one of BT.709's has too few of them for the purest blue.
+                for (sample, value) in zip(pixels[start..<start + 3], wanted) { #expect(abs(Int(sample) - value) < 15) }
             }
         }
     }

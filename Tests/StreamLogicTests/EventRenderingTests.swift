@@ -1,4 +1,5 @@
 import Bitstream
+import Controls
 import Media
 import MediaTestSupport
 import StreamLogic
@@ -147,6 +148,12 @@ struct EventRenderingTests {
             ),
             (.source(.returned(.audio, source: "hw:1", after: .milliseconds(2250))), "hw:1 is back after 2.3 s"),
             (.sourceEnded(.video, note: "the file has ended"), "the file has ended"),
+            (
+                .controlled([
+                    ControlReading(.gain, .number(8), reported: "gain 2"),
+                    ControlReading(.mirror, .flag(true), reported: nil),
+                ]), "now gain 8 (gain 2), mirror on"
+            ),
             (.refused(reason: "too large"), "refused: too large"), (.muted(true), "muted: audio goes out as silence"),
             (.muted(false), "no longer muted"),
             (EventSamples.snapshot(in: "/tmp/a.jpg"), "snapshot of 640x480, 81000 bytes in /tmp/a.jpg"),
@@ -198,7 +205,7 @@ private enum Kind: CaseIterable {
     case status, fileStatus, qualityChanged, uplinkTooSlow, measured
     case bufferEmpty, bufferHigh, bufferLow, bufferFull, bufferDuration, dropped
     case softwareEncoderInUse, encoderRestarted, hardwareEncoderDead, source, sourceEnded
-    case configured, refused, muted, snapshot, ended, fileEnded, failed
+    case configured, controlled, refused, muted, snapshot, ended, fileEnded, failed
 
     init(_ event: StreamEvent) {
         switch event {
@@ -228,6 +235,7 @@ private enum Kind: CaseIterable {
         case .source: self = .source
         case .sourceEnded: self = .sourceEnded
         case .configured: self = .configured
+        case .controlled: self = .controlled
         case .refused: self = .refused
         case .muted: self = .muted
         case .snapshot: self = .snapshot

@@ -1,4 +1,5 @@
 import Bitstream
+import Controls
 import Media
 import StreamLogic
 
@@ -19,8 +20,10 @@ enum EventSamples {
         .hardwareEncoderDead(reason: "it hangs"),
         .source(.interrupted(.video, source: "/dev/video0", reason: "unplugged")),
         .source(.returned(.audio, source: "hw:1", after: .milliseconds(2250))),
-        .sourceEnded(.video, note: "the file has ended"), .configured(configuration), .refused(reason: "too large"),
-        .muted(true), snapshot(in: "/tmp/a.jpg"), noSnapshot, .ended(counters, audioSeconds: 61.25), .failed(.closedByPeer, message: "gone"),
+        .sourceEnded(.video, note: "the file has ended"), .configured(configuration),
+        .controlled([ControlReading(.gain, .number(8), reported: "gain 2"), ControlReading(.mirror, .flag(true), reported: nil)]),
+        .refused(reason: "too large"), .muted(true), snapshot(in: "/tmp/a.jpg"), noSnapshot,
+        .ended(counters, audioSeconds: 61.25), .failed(.closedByPeer, message: "gone"),
     ]
 
     static let sparse: [StreamEvent] = [

@@ -8,7 +8,7 @@ import Testing
 
     /// The request for these changes, as pairs of name and value.
     private func changes(_ words: String...) throws -> [Action] {
-        [.command(.apply(try LiveConfiguration.Change.parsing(words)))]
+        [.command(.apply(try RequestedChanges(parsing: words)))]
     }
 
     @Test func severalChangesAreOneTransaction() throws {

@@ -7,6 +7,7 @@ public final class EventRecorder: Sendable {
         var events: [any Event] = []
         var notes: [String] = []
         var snapshots: [StreamSnapshot] = []
+        var answers: [CommandID: CommandOutcome] = [:]
     }
 
     private let content = Mutex(Content())
@@ -20,6 +21,7 @@ public final class EventRecorder: Sendable {
                 case .event(let event): content.events.append(event)
                 case .note(let text): content.notes.append(text)
                 case .snapshot(let snapshot): if let snapshot { content.snapshots.append(snapshot) }
+                case .answer(let id, let outcome): content.answers[id] = outcome
                 case .log, .brightness: break
                 }
             }
@@ -34,6 +36,7 @@ public final class EventRecorder: Sendable {
     public var codes: [Int] { content.withLock { $0.events.map { $0.code?.rawValue ?? 0 } } }
     public var names: [String] { content.withLock { $0.events.map { $0.name } } }
     public var notes: [String] { content.withLock { $0.notes } }
+    public var answers: [CommandID: CommandOutcome] { content.withLock { $0.answers } }
     public var snapshots: [StreamSnapshot] { content.withLock { $0.snapshots } }
     public func texts(of name: String) -> [String] { events(name).map { $0.text ?? "" } }
     public func count(_ code: EventCode) -> Int { codes.count { $0 == code.rawValue } }

@@ -163,9 +163,32 @@ int clibcamera_session_requeue(clibcamera_session *session, uint32_t index);
 int clibcamera_session_select(clibcamera_session *session, uint32_t stream);
 // The camera's controls, with the ranges that its configuration leaves them.
 int clibcamera_session_controls(clibcamera_session *session, clibcamera_control_taker give, void *context);
-// Sets a control from the next request on: `count` numbers, each in its range, four for each rectangle. -EINVAL when
-// the control takes another number of them. From any thread.
-int clibcamera_session_set_control(clibcamera_session *session, uint32_t id, const double *numbers, size_t count);
+struct clibcamera_setting {
+    uint32_t id;
+    // Each in its range, four for each rectangle.
+    const double *numbers;
+    size_t count;
+};
+// Sets all of these with the next request, or none. -EINVAL when a control takes another count of numbers, -ENOENT when the
+// camera lacks one. From any thread.
+int clibcamera_session_set_controls(
+    clibcamera_session *session, const struct clibcamera_setting *settings, size_t count);
+
+// What the camera said of itself, each with the newest frame for which it did; NaN, or -1, for what it has not said.
+struct clibcamera_report {
+    // Microseconds.
+    int64_t exposure_time;
+    double analogue_gain, lux, colour_temperature, red_gain, blue_gain, lens_position;
+    double exposure_value, brightness, contrast, saturation, sharpness;
+    // In the sensor's pixels: left, top, width, height.
+    double crop[4];
+    // Values of libcamera's enumerations of these names.
+    int32_t af_state, ae_metering_mode, awb_mode, noise_reduction_mode;
+    // Of the modes of ExposureTime and AnalogueGain, and of AwbEnable: 1, or 0 for what is automatic.
+    int32_t exposure_is_manual, gain_is_manual, awb_is_manual;
+};
+// From any thread.
+int clibcamera_session_report(clibcamera_session *session, struct clibcamera_report *report);
 // Stops, releases the camera. No listener is called afterwards.
 void clibcamera_session_close(clibcamera_session *session);
 

@@ -124,6 +124,28 @@ static const int clinux_v4l2_profile_constrained_baseline = V4L2_MPEG_VIDEO_H264
 static const int clinux_v4l2_profile_main = V4L2_MPEG_VIDEO_H264_PROFILE_MAIN;
 static const int clinux_v4l2_profile_high = V4L2_MPEG_VIDEO_H264_PROFILE_HIGH;
 
+// Of cameras.
+static const unsigned long clinux_vidioc_g_ext_ctrls = VIDIOC_G_EXT_CTRLS;
+static const unsigned int clinux_v4l2_cid_brightness = V4L2_CID_BRIGHTNESS;
+static const unsigned int clinux_v4l2_cid_contrast = V4L2_CID_CONTRAST;
+static const unsigned int clinux_v4l2_cid_saturation = V4L2_CID_SATURATION;
+static const unsigned int clinux_v4l2_cid_sharpness = V4L2_CID_SHARPNESS;
+static const unsigned int clinux_v4l2_cid_autogain = V4L2_CID_AUTOGAIN;
+static const unsigned int clinux_v4l2_cid_gain = V4L2_CID_GAIN;
+static const unsigned int clinux_v4l2_cid_hflip = V4L2_CID_HFLIP;
+static const unsigned int clinux_v4l2_cid_vflip = V4L2_CID_VFLIP;
+static const unsigned int clinux_v4l2_cid_auto_white_balance = V4L2_CID_AUTO_WHITE_BALANCE;
+static const unsigned int clinux_v4l2_cid_white_balance_temperature = V4L2_CID_WHITE_BALANCE_TEMPERATURE;
+static const unsigned int clinux_v4l2_cid_auto_n_preset_white_balance = V4L2_CID_AUTO_N_PRESET_WHITE_BALANCE;
+static const unsigned int clinux_v4l2_cid_exposure_auto = V4L2_CID_EXPOSURE_AUTO;
+static const unsigned int clinux_v4l2_cid_exposure_absolute = V4L2_CID_EXPOSURE_ABSOLUTE;
+static const unsigned int clinux_v4l2_cid_exposure_metering = V4L2_CID_EXPOSURE_METERING;
+static const unsigned int clinux_v4l2_cid_auto_exposure_bias = V4L2_CID_AUTO_EXPOSURE_BIAS;
+static const unsigned int clinux_v4l2_cid_focus_auto = V4L2_CID_FOCUS_AUTO;
+static const unsigned int clinux_v4l2_cid_focus_absolute = V4L2_CID_FOCUS_ABSOLUTE;
+static const unsigned int clinux_v4l2_cid_auto_focus_start = V4L2_CID_AUTO_FOCUS_START;
+static const unsigned int clinux_v4l2_cid_zoom_absolute = V4L2_CID_ZOOM_ABSOLUTE;
+
 // The torch of a flash.
 static const unsigned long clinux_vidioc_g_ctrl = VIDIOC_G_CTRL;
 static const unsigned long clinux_vidioc_s_ctrl = VIDIOC_S_CTRL;

@@ -2,6 +2,7 @@ import ApplianceRuntime
 import Glibc
 import LinuxIO
 import Media
+import StreamLogic
 
 /// `tallycam status`, `start` and `stop`: ask the running camera through its Unix socket.
 func runStatus(_ arguments: [String]) throws -> ExitStatus {
@@ -15,6 +16,35 @@ func runStatus(_ arguments: [String]) throws -> ExitStatus {
 func runStart(_ arguments: [String]) throws -> ExitStatus { try runPlain("start", arguments) }
 
 func runStop(_ arguments: [String]) throws -> ExitStatus { try runPlain("stop", arguments) }
+
+/// `tallycam set`: what it answers is what the camera says it did.
+func runSet(_ arguments: [String]) throws -> ExitStatus {
+    let usage = "tallycam set NAME VALUE [NAME VALUE...] [OPTION...]"
+    guard
+        let parsed = try parseOptions(
+            arguments, [ApplianceSettings.socketOption], usage: usage, operands: 2...64,
+            notes: "\nNames: \(RequestedChanges.names.joined(separator: ", "))\n")
+    else { return .success }
+    guard parsed.operands.count % 2 == 0 else {
+        throw CommandFailure.usage("\"\(parsed.operands.last ?? "")\" has no value; usage: \(usage)")
+    }
+    guard !parsed.operands.contains(where: { $0.isEmpty || $0.utf8.contains { $0 <= 0x20 } }) else {
+        throw CommandFailure.usage("neither names nor values have spaces; usage: \(usage)")
+    }
+    return try ask("set \(parsed.operands.joined(separator: " "))", parsed)
+}
+
+/// `tallycam controls`.
+func runControls(_ arguments: [String]) throws -> ExitStatus {
+    let options = [
+        ApplianceSettings.socketOption,
+        CommandLineOption("json", help: "a JSON array with an object for each control"),
+    ]
+    guard let parsed = try parseOptions(arguments, options, usage: "tallycam controls [OPTION...]") else {
+        return .success
+    }
+    return try ask(parsed.contains("json") ? "controls json" : "controls", parsed)
+}
 
 private func runPlain(_ command: String, _ arguments: [String]) throws -> ExitStatus {
     let options = [ApplianceSettings.socketOption]

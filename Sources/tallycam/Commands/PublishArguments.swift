@@ -1,3 +1,4 @@
+import Controls
 import LinuxIO
 import Media
 import MediaPipeline
@@ -59,6 +60,12 @@ struct PublishArguments {
                 help: "frame size (default \(VideoDimension.standard.size)) or a name such as\n"
                     + "720p or 4:3-720p; other sizes are rounded to 16"),
         ] + AdaptationOptions.options + [
+            CommandLineOption(
+                "set", takes: "CONTROLS",
+                help: """
+                    the camera's controls at the start, as in "zoom 2 focus manual"
+                    (docs/controls.md); while live, the command set changes them
+                    """),
             CommandLineOption("encoder", takes: "NAME", help: "auto (default), v4l2, v4l2:/dev/videoN or openh264"),
             CommandLineOption("duration", takes: "SECONDS", help: "end after so much media"),
             CommandLineOption(
@@ -129,14 +136,27 @@ struct PublishArguments {
                 throw CommandFailure.usage("--smallest-size: \(error)")
             }
         }
+        media.controls = try controls(arguments["set"] ?? "")
         media.isVideoChosen = arguments["dimension"] != nil || arguments["quality"] != nil
         return media
+    }
+
+    private static func controls(_ text: String) throws(CommandFailure) -> [ControlChange] {
+        let words = text.split(separator: " ").map(String.init)
+        let changes: RequestedChanges
+        do throws(ChangeError) {
+            changes = try RequestedChanges(parsing: words)
+        } catch {
+            throw CommandFailure.usage("--set: \(error)")
+        }
+        guard let setting = changes.configuration.first?.setting else { return changes.controls }
+        throw CommandFailure.usage("--set: \(setting.rawValue) is no control; it has an option of its own")
     }
 
     private func checkCombination(_ arguments: CommandLineArguments) throws {
         if flvPath != nil,
             let extra = [
-                "video", "audio", "quality", "audio-quality", "dimension", "encoder", "trace", "commands",
+                "video", "audio", "quality", "audio-quality", "dimension", "set", "encoder", "trace", "commands",
             ]
             .first(where: arguments.contains)
                 ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)

@@ -35,6 +35,7 @@ extension MediaSettings {
             audioQuality: try AudioQuality(named: device.audioQuality),
             dimension: try VideoDimension(parsing: device.dimension), encoder: EncoderChoice.openh264)
         rotation = FrameRotation(device)
+        controls = device.controls
     }
 }
 
@@ -53,6 +54,7 @@ extension PublishSettings {
             duration: nil)
         media.rotation = FrameRotation(device)
         media.isQualityChangeable = true
+        media.controls = device.controls
         if device.smallestSize != DeviceDescription().smallestSize {
             media.smallestSize = try VideoDimension(parsing: device.smallestSize).size
         }

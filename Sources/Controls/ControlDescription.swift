@@ -1,0 +1,120 @@
+/// A row of the table of controls: all that is the same on every camera. docs/controls.md is compared with it.
+public struct ControlDescription: Hashable, Sendable {
+    /// What a value is made of.
+    public enum Kind: Hashable, Sendable {
+        /// `on` or `off`.
+        case flag
+        /// One of some words.
+        case word
+        /// A number, or one of some words.
+        case number
+        /// Milliseconds or a part of a second, `1/50`, or one of some words.
+        case time
+        /// `X,Y` of the frame.
+        case point
+        /// `X,Y` or `X,Y,WIDTH,HEIGHT` of the frame, or one of some words.
+        case area
+        /// A word, `RED/BLUE` gains, or a colour temperature, `5600K`.
+        case whiteBalance
+    }
+
+    public let name: ControlName
+    public let kind: Kind
+    /// Of the number; empty for what has none.
+    public let unit: String
+    /// That every camera takes which has the control at all; cameras may have more.
+    public let words: [String]
+    /// What holds where nobody says otherwise; `nil` where that is the camera's own.
+    public let usual: String?
+    public let summary: String
+    /// What it becomes, by the names of libcamera and of V4L2.
+    public let libcamera: String
+    public let v4l2: String
+
+    private init(
+        _ name: ControlName, _ kind: Kind, unit: String = "", words: [String] = [], usual: String? = nil,
+        _ summary: String, libcamera: String, v4l2: String
+    ) {
+        self.name = name
+        self.kind = kind
+        self.unit = unit
+        self.words = words
+        self.usual = usual
+        self.summary = summary
+        self.libcamera = libcamera
+        self.v4l2 = v4l2
+    }
+
+    public static let all: [ControlDescription] = focus + exposure + colors + view
+
+    public static func of(_ name: ControlName) -> ControlDescription {
+        // Each name has a row, which a test holds it to.
+        all.first { $0.name == name } ?? all[0]
+    }
+
+    private static let focus = [
+        ControlDescription(
+            .focus, .word, words: ["auto", "continuous", "manual"], usual: "continuous",
+            "auto focuses once and stays there; manual leaves the lens where it is",
+            libcamera: "AfMode, AfTrigger", v4l2: "FOCUS_AUTO, AUTO_FOCUS_START"),
+        ControlDescription(
+            .focusPoint, .area, words: ["auto"], usual: "auto",
+            "where it focuses, of the frame as it is seen; a lens that stood still focuses there once",
+            libcamera: "AfMetering, AfWindows", v4l2: "none"),
+        ControlDescription(
+            .lens, .number, unit: "dioptres", "the lens stays at one over so many metres; 0 is far away",
+            libcamera: "AfMode, LensPosition", v4l2: "FOCUS_ABSOLUTE, whose range stands for 0 to 10"),
+    ]
+
+    private static let exposure = [
+        ControlDescription(
+            .exposure, .word, words: ["auto", "locked"], usual: "auto", "locked stays at what was found last",
+            libcamera: "ExposureTimeMode, AnalogueGainMode", v4l2: "EXPOSURE_AUTO, AUTOGAIN"),
+        ControlDescription(
+            .exposureTime, .time, unit: "ms", words: ["auto"], usual: "auto", "how long each frame takes light",
+            libcamera: "ExposureTimeMode, ExposureTime", v4l2: "EXPOSURE_AUTO, EXPOSURE_ABSOLUTE"),
+        ControlDescription(
+            .gain, .number, words: ["auto"], usual: "auto", "how far the sensor amplifies",
+            libcamera: "AnalogueGainMode, AnalogueGain", v4l2: "AUTOGAIN, GAIN"),
+        ControlDescription(
+            .exposureValue, .number, unit: "EV", "brighter or darker than the automatic exposure finds right",
+            libcamera: "ExposureValue", v4l2: "AUTO_EXPOSURE_BIAS"),
+        ControlDescription(
+            .metering, .word, words: [], usual: "centre", "which part of the frame exposure is measured in",
+            libcamera: "AeMeteringMode", v4l2: "EXPOSURE_METERING"),
+        ControlDescription(
+            .exposurePoint, .area, words: ["auto"], "where exposure is measured, of the frame as it is seen",
+            libcamera: "none", v4l2: "none"),
+    ]
+
+    private static let colors = [
+        ControlDescription(
+            .whiteBalance, .whiteBalance, words: ["auto", "locked"], usual: "auto",
+            "locked stays at what was found last; others are the camera's lights, gains or a temperature",
+            libcamera: "AwbEnable, AwbMode, ColourGains",
+            v4l2: "AUTO_WHITE_BALANCE, AUTO_N_PRESET_WHITE_BALANCE, WHITE_BALANCE_TEMPERATURE, RED_BALANCE, BLUE_BALANCE"),
+        ControlDescription(
+            .brightness, .number, "added to every sample", libcamera: "Brightness", v4l2: "BRIGHTNESS"),
+        ControlDescription(
+            .contrast, .number, "how far light and dark are apart", libcamera: "Contrast", v4l2: "CONTRAST"),
+        ControlDescription(
+            .saturation, .number, "how strong colours are; 0 is grey", libcamera: "Saturation", v4l2: "SATURATION"),
+        ControlDescription(
+            .sharpness, .number, "how far edges are raised", libcamera: "Sharpness", v4l2: "SHARPNESS"),
+        ControlDescription(
+            .denoise, .word, "how noise is taken out", libcamera: "NoiseReductionMode", v4l2: "none"),
+    ]
+
+    private static let view = [
+        ControlDescription(
+            .zoom, .number, usual: "1", "times larger; up to where a pixel of the sensor is one of the stream",
+            libcamera: "ScalerCrop", v4l2: "ZOOM_ABSOLUTE, else a part of each frame is scaled"),
+        ControlDescription(
+            .zoomCentre, .point, usual: "0.5,0.5", "the middle of what is seen, of the frame without zoom",
+            libcamera: "ScalerCrop", v4l2: "a part of each frame is scaled"),
+        ControlDescription(
+            .mirror, .flag, usual: "off", "left becomes right", libcamera: "turned on the way", v4l2: "HFLIP"),
+        ControlDescription(
+            .flip, .flag, usual: "off", "top becomes bottom", libcamera: "turned on the way", v4l2: "VFLIP"),
+    ]
+}

@@ -1,0 +1,26 @@
+/// What a hand can change of cameras, light and microphones while a stream is live. The order is that of every list.
+public enum ControlName: String, CaseIterable, Sendable {
+    case focus
+    case focusPoint = "focus-point"
+    case lens
+    case exposure
+    case exposureTime = "exposure-time"
+    case gain
+    case exposureValue = "exposure-value"
+    case metering
+    case exposurePoint = "exposure-point"
+    case whiteBalance = "white-balance"
+    case brightness
+    case contrast
+    case saturation
+    case sharpness
+    case denoise
+    case zoom
+    case zoomCentre = "zoom-centre"
+    case mirror
+    case flip
+}
+
+extension ControlName: CustomStringConvertible {
+    public var description: String { rawValue }
+}

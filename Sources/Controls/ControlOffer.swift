@@ -1,0 +1,81 @@
+/// What one camera takes for a control, or why it lacks it.
+public struct ControlOffer: Hashable, Sendable {
+    public let name: ControlName
+    /// Empty for a control that takes none.
+    public let words: [String]
+    /// Of the number, of each gain, or of the temperature; `nil` for a control that takes no number here.
+    public let range: ClosedRange<Double>?
+    /// For people; `nil` for a control that is there.
+    public let absence: String?
+
+    public init(_ name: ControlName, words: [String]? = nil, range: ClosedRange<Double>? = nil) {
+        self.name = name
+        self.words = words ?? ControlDescription.of(name).words
+        self.range = range
+        absence = nil
+    }
+
+    public init(_ name: ControlName, isMissing reason: String) {
+        self.name = name
+        words = []
+        range = nil
+        absence = reason
+    }
+
+    /// - Throws: `missing` without the other controls' names, or `unusableValue`.
+    func check(_ value: ControlValue) throws(ControlError) {
+        if let absence { throw .missing(name, reason: absence, offered: []) }
+        let fits =
+            switch value {
+            case .flag, .point, .area: true
+            case .word(let word): words.contains(word)
+            case .number(let number), .temperature(let number): range?.contains(number) ?? false
+            // Gains are held against what every sensor's image processor takes.
+            case .gains(let red, let blue): takesGains && (0.1...32).contains(red) && (0.1...32).contains(blue)
+            }
+        guard fits else { throw .unusableValue(name, value: "\(value)", rule: rule) }
+    }
+
+    /// Of white balance.
+    public var takesGains: Bool { words.contains(Self.gainsMark) }
+    /// Stands among the words for gains of any value.
+    public static let gainsMark = "RED/BLUE"
+
+    /// What the value has to be on this camera, for people.
+    public var rule: String {
+        let row = ControlDescription.of(name)
+        var parts: [String] = []
+        if let range {
+            let unit = row.kind == .whiteBalance ? "K" : row.unit.isEmpty ? "" : " \(row.unit)"
+            parts.append(
+                "\(ControlValue.text(range.lowerBound)) to \(ControlValue.text(range.upperBound))\(unit)")
+        }
+        parts += words
+        return parts.isEmpty ? row.form : parts.joined(separator: ", ")
+    }
+}
+
+extension [ControlOffer] {
+    /// Holds changes against what a camera takes.
+    public func check(_ changes: [ControlChange]) throws(ControlError) {
+        for change in changes {
+            guard let offer = first(where: { $0.name == change.name }), offer.absence == nil else {
+                let reason = first { $0.name == change.name }?.absence ?? "no camera is open"
+                throw .missing(change.name, reason: reason, offered: filter { $0.absence == nil }.map(\.name))
+            }
+            try offer.check(change.value)
+        }
+    }
+
+    /// All controls in the table's order, missing for this reason.
+    public static func allMissing(_ reason: String) -> [ControlOffer] {
+        ControlName.allCases.map { ControlOffer($0, isMissing: reason) }
+    }
+
+    /// In the table's order; those that are not here are missing for this reason.
+    public func completed(_ reason: (ControlName) -> String) -> [ControlOffer] {
+        ControlName.allCases.map { name in
+            first { $0.name == name } ?? ControlOffer(name, isMissing: reason(name))
+        }
+    }
+}

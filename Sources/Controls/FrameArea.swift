@@ -1,0 +1,71 @@
+/// A rectangle in a frame, in parts of its width and height: 0,0 is the upper left corner, 1,1 the lower right one.
+public struct FrameArea: Hashable, Sendable {
+    public var left: Double
+    public var top: Double
+    public var width: Double
+    public var height: Double
+
+    public init(left: Double, top: Double, width: Double, height: Double) {
+        self.left = left
+        self.top = top
+        self.width = width
+        self.height = height
+    }
+
+    public static let whole = FrameArea(left: 0, top: 0, width: 1, height: 1)
+
+    /// What a point stands for: a fifth of each side around it, as much of it as lies in the frame.
+    public init(around point: FramePoint) {
+        let (left, right) = (max(0, point.x - 0.1), min(1, point.x + 0.1))
+        let (top, bottom) = (max(0, point.y - 0.1), min(1, point.y + 0.1))
+        self.init(left: left, top: top, width: right - left, height: bottom - top)
+    }
+
+    /// Nothing but a point.
+    public init(at point: FramePoint) { self.init(left: point.x, top: point.y, width: 0, height: 0) }
+
+    public var centre: FramePoint { FramePoint(x: left + width / 2, y: top + height / 2) }
+    public var right: Double { left + width }
+    public var bottom: Double { top + height }
+
+    /// Of the frame that this is a part of, the part that `inner` is of this.
+    public func part(_ inner: FrameArea) -> FrameArea {
+        FrameArea(
+            left: left + inner.left * width, top: top + inner.top * height, width: inner.width * width,
+            height: inner.height * height)
+    }
+
+    /// As much of it as lies in the frame; `nil` for nothing.
+    public var clipped: FrameArea? {
+        let (left, right) = (max(0, left), min(1, right))
+        let (top, bottom) = (max(0, top), min(1, bottom))
+        guard right > left, bottom > top else { return nil }
+        return FrameArea(left: left, top: top, width: right - left, height: bottom - top)
+    }
+
+    public func mirrored(_ isMirrored: Bool = true) -> FrameArea {
+        isMirrored ? FrameArea(left: 1 - right, top: top, width: width, height: height) : self
+    }
+
+    public func flipped(_ isFlipped: Bool = true) -> FrameArea {
+        isFlipped ? FrameArea(left: left, top: 1 - bottom, width: width, height: height) : self
+    }
+
+    /// The same part of the frame after it was turned clockwise by a quarter.
+    public var turnedClockwise: FrameArea {
+        FrameArea(left: 1 - bottom, top: left, width: height, height: width)
+    }
+}
+
+/// A point of a frame, as in `FrameArea`.
+public struct FramePoint: Hashable, Sendable {
+    public var x: Double
+    public var y: Double
+
+    public init(x: Double, y: Double) {
+        self.x = x
+        self.y = y
+    }
+
+    public static let centre = FramePoint(x: 0.5, y: 0.5)
+}

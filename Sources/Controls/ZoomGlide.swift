@@ -1,0 +1,49 @@
+import Media
+
+/// Takes a view to another one in a third of a second, instead of jumping: each frame is larger than the one before by the
+/// same factor, which eyes take as one speed.
+public struct ZoomGlide: Sendable {
+    public static let duration = Duration.milliseconds(300)
+
+    private var start: ZoomedView
+    private var startTime = MediaTimestamp.zero
+    public private(set) var target: ZoomedView
+
+    public init(_ view: ZoomedView = ZoomedView()) {
+        start = view
+        target = view
+    }
+
+    public mutating func glide(to view: ZoomedView, from time: MediaTimestamp) {
+        start = self.view(at: time)
+        startTime = time
+        target = view
+    }
+
+    public func isOver(at time: MediaTimestamp) -> Bool { start == target || time - startTime >= Self.duration }
+
+    public func view(at time: MediaTimestamp) -> ZoomedView {
+        guard !isOver(at: time) else { return target }
+        let part = max(0, (time - startTime) / Self.duration)
+        guard part > 0 else { return start }
+        return ZoomedView(
+            zoom: start.zoom * Self.power(target.zoom / start.zoom, part),
+            centre: FramePoint(
+                x: start.centre.x + (target.centre.x - start.centre.x) * part,
+                y: start.centre.y + (target.centre.y - start.centre.y) * part))
+    }
+
+    /// `base` to the power of a part of 1, by square roots: the core has no mathematics library.
+    private static func power(_ base: Double, _ part: Double) -> Double {
+        var (result, root, rest) = (1.0, base, part)
+        for _ in 0..<24 {
+            root = root.squareRoot()
+            rest *= 2
+            if rest >= 1 {
+                result *= root
+                rest -= 1
+            }
+        }
+        return result
+    }
+}

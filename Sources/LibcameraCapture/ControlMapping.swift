@@ -1,0 +1,200 @@
+import Controls
+import DevicePorts
+import Media
+
+/// The table's controls in libcamera's: which of them a configured camera has, in which ranges, and what is set for a change.
+/// Values of libcamera's enumerations are found by their names.
+struct ControlMapping {
+    typealias Setting = (control: CameraControl, values: [Double])
+
+    private let offered: [CameraControl]
+    private let crop: CropRange?
+    private(set) var view = ZoomedView()
+    private(set) var wished = WishedControls()
+    /// Whether the lens follows by itself.
+    private var isFocusing: Bool
+
+    /// - Parameters:
+    ///   - offered: with the ranges of the configuration.
+    ///   - size: of the stream.
+    ///   - mode: `nil` where the camera chose one itself.
+    ///   - isFocusing: whether it was set to focus by itself.
+    init(offered: [CameraControl], size: FrameSize, mode: SensorMode?, isFocusing: Bool) {
+        self.offered = offered
+        self.isFocusing = isFocusing
+        crop = offered.first { $0.name == "ScalerCrop" }.flatMap { CropRange($0, size: size, mode: mode) }
+    }
+
+    private func control(_ name: String) -> CameraControl? { offered.first { $0.name == name } }
+
+    // MARK: What there is
+
+    var offers: [ControlOffer] {
+        ControlName.allCases.compactMap(offer).completed { name in
+            switch name {
+            case .focus, .focusPoint, .lens: "the camera's lens does not move"
+            case .exposurePoint: "libcamera measures exposure by metering only"
+            case .mirror, .flip: "the camera turns its frames only where it is configured"
+            default: "the camera does not have it"
+            }
+        }
+    }
+
+    private func offer(_ name: ControlName) -> ControlOffer? {
+        switch name {
+        case .focus: return choices("AfMode").map { ControlOffer(.focus, words: $0) }
+        case .focusPoint:
+            return control("AfWindows") == nil || control("AfMetering") == nil ? nil : ControlOffer(.focusPoint)
+        case .lens: return range("LensPosition").map { ControlOffer(.lens, range: $0) }
+        case .exposure: return control("ExposureTimeMode").map { _ in ControlOffer(.exposure) }
+        case .exposureTime:
+            let milliseconds = range("ExposureTime").map { $0.lowerBound / 1000...$0.upperBound / 1000 }
+            return milliseconds.map { ControlOffer(.exposureTime, range: $0) }
+        case .gain: return range("AnalogueGain").map { ControlOffer(.gain, range: $0) }
+        case .exposureValue: return range("ExposureValue").map { ControlOffer(.exposureValue, range: $0) }
+        case .metering: return choices("AeMeteringMode").map { ControlOffer(.metering, words: $0) }
+        case .whiteBalance: return whiteBalance
+        case .brightness: return range("Brightness").map { ControlOffer(.brightness, range: $0) }
+        case .contrast: return range("Contrast").map { ControlOffer(.contrast, range: $0) }
+        case .saturation: return range("Saturation").map { ControlOffer(.saturation, range: $0) }
+        case .sharpness: return range("Sharpness").map { ControlOffer(.sharpness, range: $0) }
+        case .denoise: return choices("NoiseReductionMode").map { ControlOffer(.denoise, words: $0) }
+        case .zoom: return crop.map { ControlOffer(.zoom, range: 1...$0.largestZoom) }
+        case .zoomCentre: return crop.map { _ in ControlOffer(.zoomCentre) }
+        case .exposurePoint, .mirror, .flip: return nil
+        }
+    }
+
+    private func range(_ name: String) -> ClosedRange<Double>? {
+        guard let control = control(name), control.minimum <= control.maximum else { return nil }
+        return control.minimum...control.maximum
+    }
+
+    private func choices(_ name: String) -> [String]? {
+        let words = control(name)?.choices.compactMap { Self.word(for: $0.name, of: name) } ?? []
+        return words.isEmpty ? nil : words
+    }
+
+    private var whiteBalance: ControlOffer? {
+        guard control("AwbEnable") != nil else { return nil }
+        let lights = choices("AwbMode")?.filter { $0 != "auto" } ?? []
+        let gains = control("ColourGains") == nil ? [] : [ControlOffer.gainsMark]
+        return ControlOffer(.whiteBalance, words: ["auto", "locked"] + lights + gains, range: range("ColourTemperature"))
+    }
+
+    /// What people call the values of libcamera's enumerations; what is not here is not offered.
+    private static let words: [String: [(libcamera: String, word: String)]] = [
+        "AfMode": [("AfModeAuto", "auto"), ("AfModeContinuous", "continuous"), ("AfModeManual", "manual")],
+        "AeMeteringMode": [
+            ("MeteringCentreWeighted", "centre"), ("MeteringSpot", "spot"), ("MeteringMatrix", "matrix"),
+        ],
+        "AwbMode": [
+            ("AwbAuto", "auto"), ("AwbIncandescent", "incandescent"), ("AwbTungsten", "tungsten"),
+            ("AwbFluorescent", "fluorescent"), ("AwbIndoor", "indoor"), ("AwbDaylight", "daylight"),
+            ("AwbCloudy", "cloudy"),
+        ],
+        "NoiseReductionMode": [
+            ("NoiseReductionModeOff", "off"), ("NoiseReductionModeFast", "fast"),
+            ("NoiseReductionModeHighQuality", "high-quality"), ("NoiseReductionModeMinimal", "minimal"),
+        ],
+    ]
+
+    private static func word(for name: String, of control: String) -> String? {
+        words[control]?.first { $0.libcamera == name }?.word
+    }
+
+    /// - Parameter number: of libcamera's enumeration.
+    func word(for number: Int32, of control: String) -> String? {
+        let choice = self.control(control)?.choices.first { $0.value == Double(number) }
+        return choice.flatMap { Self.word(for: $0.name, of: control) }
+    }
+
+    /// How far the camera is zoomed in, by the crop that it reports.
+    func zoom(_ reported: (left: Double, top: Double, width: Double, height: Double)) -> ZoomedView? {
+        crop?.view(reported)
+    }
+
+    // MARK: What is set
+
+    /// - Returns: what is to be set together.
+    mutating func settings(for changes: [ControlChange]) -> [Setting] {
+        let isViewChanged = changes.contains { $0.name == .zoom || $0.name == .zoomCentre }
+        var settings: [Setting] = []
+        for change in changes { settings += self.settings(for: change, among: changes) }
+        if isViewChanged, let crop, let control = control("ScalerCrop") {
+            settings.append((control, crop.rectangle(view)))
+        }
+        wished.take(changes)
+        return settings
+    }
+
+    private mutating func settings(for change: ControlChange, among changes: [ControlChange]) -> [Setting] {
+        switch (change.name, change.value) {
+        case (.focus, .word(let word)):
+            isFocusing = word == "continuous"
+            return choose("AfMode", word) + (word == "auto" ? number("AfTrigger", 0) : [])
+        case (.focusPoint, let value): return focus(at: value, isModeGiven: changes.contains { $0.name == .focus })
+        case (.lens, .number(let dioptres)):
+            isFocusing = false
+            return choose("AfMode", "manual") + number("LensPosition", dioptres)
+        case (.exposure, .word(let word)):
+            let isManual = word == "locked" ? 1.0 : 0
+            return number("ExposureTimeMode", isManual) + number("AnalogueGainMode", isManual)
+        case (.exposureTime, .number(let milliseconds)):
+            return number("ExposureTimeMode", 1) + number("ExposureTime", (milliseconds * 1000).rounded())
+        case (.exposureTime, _): return number("ExposureTimeMode", 0)
+        case (.gain, .number(let gain)): return number("AnalogueGainMode", 1) + number("AnalogueGain", gain)
+        case (.gain, _): return number("AnalogueGainMode", 0)
+        case (.whiteBalance, let value): return whiteBalance(value)
+        case (.metering, .word(let word)): return choose("AeMeteringMode", word)
+        case (.denoise, .word(let word)): return choose("NoiseReductionMode", word)
+        case (.zoom, .number(let zoom)): view.zoom = zoom
+        case (.zoomCentre, .point(let point)): view.centre = point
+        case (let name, .number(let number)): return self.number(Self.names[name] ?? "", number)
+        default: break
+        }
+        return []
+    }
+
+    private static let names: [ControlName: String] = [
+        .exposureValue: "ExposureValue", .brightness: "Brightness", .contrast: "Contrast", .saturation: "Saturation",
+        .sharpness: "Sharpness",
+    ]
+
+    private func focus(at value: ControlValue, isModeGiven: Bool) -> [Setting] {
+        guard case .area(let area) = value, let crop, let windows = control("AfWindows") else {
+            return choose("AfMetering", named: "AfMeteringAuto")
+        }
+        let set: [Setting] = [(windows, crop.rectangle(view.area.part(area)))]
+        // A lens that stands still looks once where it was pointed to.
+        let search = isFocusing || isModeGiven ? [] : choose("AfMode", "auto") + number("AfTrigger", 0)
+        return choose("AfMetering", named: "AfMeteringWindows") + set + search
+    }
+
+    private func whiteBalance(_ value: ControlValue) -> [Setting] {
+        switch value {
+        case .word("locked"): number("AwbEnable", 0)
+        case .word(let light): number("AwbEnable", 1) + choose("AwbMode", light)
+        case .gains(let red, let blue):
+            number("AwbEnable", 0) + (control("ColourGains").map { [($0, [red, blue])] } ?? [])
+        case .temperature(let kelvins): number("AwbEnable", 0) + number("ColourTemperature", kelvins)
+        default: []
+        }
+    }
+
+    private func number(_ name: String, _ number: Double) -> [Setting] {
+        control(name).map { [($0, [number])] } ?? []
+    }
+
+    private func choose(_ name: String, _ word: String) -> [Setting] {
+        let named = Self.words[name]?.first { $0.word == word }?.libcamera
+        return named.map { choose(name, named: $0) } ?? []
+    }
+
+    private func choose(_ name: String, named value: String) -> [Setting] {
+        guard let control = control(name), let choice = control.choices.first(where: { $0.name == value }) else {
+            return []
+        }
+        return [(control, [choice.value])]
+    }
+}

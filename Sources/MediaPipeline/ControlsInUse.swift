@@ -1,0 +1,24 @@
+import Controls
+import Synchronization
+
+/// The controls of the camera that is on, as the video thread saw them last. Any thread.
+public final class ControlsInUse: Sendable {
+    public struct State: Sendable {
+        public var offers: [ControlOffer]
+        public var wished = WishedControls()
+        public var report = CameraReport()
+
+        /// Each control as it is, in the table's order.
+        public var statuses: [ControlStatus] {
+            offers.map { ControlStatus($0, wished: wished[$0.name], report: report) }
+        }
+    }
+
+    private let content = Mutex(State(offers: .allMissing("the stream has no camera")))
+
+    public init() {}
+
+    public var state: State { content.withLock { $0 } }
+
+    func update(_ state: State) { content.withLock { $0 = state } }
+}

@@ -1,0 +1,79 @@
+import Media
+import Testing
+
+@testable import Controls
+
+@Suite struct ControlConfirmationTests {
+    private let start = MediaTimestamp(milliseconds: 1000)
+
+    private func told(
+        _ changes: [ControlChange], _ report: (Duration) -> CameraReport
+    ) -> (after: Duration, readings: [String])? {
+        let confirmation = ControlConfirmation(changes, at: start)
+        for frame in 0..<200 {
+            let age = Duration.milliseconds(33 * frame)
+            if let readings = confirmation.readings(by: report(age), now: start + age) {
+                return (age, readings.map(\.description))
+            }
+        }
+        return nil
+    }
+
+    private func report(_ fill: (inout CameraReport) -> Void) -> CameraReport {
+        var report = CameraReport()
+        fill(&report)
+        return report
+    }
+
+    @Test func itIsToldWhatTheCameraSaysAsSoonAsItFollows() throws {
+        let told = try #require(told([ControlChange(.exposureTime, .number(20))]) { age in
+            report { $0.exposureTime = age < .milliseconds(500) ? .milliseconds(33) : .microseconds(19_987) }
+        })
+        #expect(told.after == .milliseconds(528) && told.readings == ["exposure-time 20 (19.987 ms)"])
+    }
+
+    @Test func aCameraThatDoesNotFollowIsToldSo() throws {
+        let told = try #require(told([ControlChange(.gain, .number(8))]) { _ in report { $0.gain = 2 } })
+        #expect(told.after == .milliseconds(1023) && told.readings == ["gain 8 (gain 2)"])
+    }
+
+    @Test func focusHasTheTimeOfALens() throws {
+        let told = try #require(told([ControlChange(.focus, .word("auto"))]) { age in
+            report {
+                $0.focusState = age < .seconds(2) ? .scanning : .focused
+                $0.lens = 2.5
+            }
+        })
+        #expect(told.after > .seconds(2) && told.after < .milliseconds(2100))
+        #expect(told.readings == ["focus auto (focused, 2.5 dioptres)"])
+    }
+
+    @Test func whatACameraSaysNothingOfIsToldAfterSomeFrames() throws {
+        let told = try #require(told([ControlChange(.mirror, .flag(true))]) { _ in CameraReport() })
+        #expect(told.after == .milliseconds(264) && told.readings == ["mirror on"])
+    }
+
+    @Test func allOfALineAreWaitedFor() throws {
+        let changes = [ControlChange(.zoom, .number(2)), ControlChange(.brightness, .number(0.5))]
+        let told = try #require(told(changes) { age in
+            report {
+                $0.values[.zoom] = .number(2)
+                $0.values[.brightness] = .number(age < .milliseconds(700) ? 0 : 0.5)
+            }
+        })
+        #expect(told.after == .milliseconds(726) && told.readings == ["zoom 2", "brightness 0.5"])
+    }
+
+    @Test func aStatusHasTheWishElseTheReportElseTheUsual() {
+        let report = report {
+            $0.values[.zoom] = .number(1.99)
+            $0.exposureTime = .milliseconds(10)
+        }
+        let zoom = ControlStatus(ControlOffer(.zoom, range: 1...4), wished: .number(2), report: report)
+        #expect("\(zoom)" == "zoom 2 (1 to 4; now 1.99)")
+        let time = ControlStatus(ControlOffer(.exposureTime, range: 1...66), wished: nil, report: report)
+        #expect("\(time)" == "exposure-time auto (1 to 66 ms, auto; now 10 ms)")
+        let lens = ControlStatus(ControlOffer(.lens, isMissing: "it is fixed"), wished: .number(2), report: report)
+        #expect("\(lens)" == "lens: missing, it is fixed" && lens.value == nil)
+    }
+}
