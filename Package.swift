@@ -197,7 +197,8 @@ for target in package.targets where target.type != .test && !shims.contains(targ
 
 // What decides, asks devices and puts together is built for size: pixels and bytes are worked on in other targets.
 let builtForSize = [
-    "StreamQuality", "Controls", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices", "LibcameraCapture",
+    "StreamQuality", "Controls", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices",
+    "LibcameraCapture",
     "BoardIO", "JSONText", "MediaPipeline", "Receiving", "Terminal", "ApplianceRuntime", "tallycam",
 ]
 for target in package.targets where builtForSize.contains(target.name) {

@@ -226,7 +226,7 @@ public struct Appliance: Sendable {
 
     public mutating func torchToggled() -> [Action] { torchRequested(isTorchLit ? .off : .on) }
 
-    /// Lights the torch for a picture, or lets it be again as it was.
+    /// Lights the torch for a snapshot, or lets it be again as it was.
     public mutating func flashRequested(_ isFlashing: Bool) -> [Action] {
         torch.isFlashing = isFlashing
         return updated()
@@ -238,7 +238,7 @@ public struct Appliance: Sendable {
     }
 
     public var torchMode: Torch.Mode { torch.mode }
-    /// Whether a picture wants the torch; `nil` when nothing is live that would tell.
+    /// Whether a snapshot wants the torch; `nil` when nothing is live that would show it.
     public var isDark: Bool? { torch.isDark }
 
     // MARK: Derived

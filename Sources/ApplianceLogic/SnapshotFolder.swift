@@ -1,4 +1,4 @@
-/// The pictures that the camera keeps, by the names of the files in their folder: the newest ones, up to a number and a size.
+/// The snapshots that the camera keeps, by the names of the files in their folder: the newest ones, up to a number and a size.
 /// Files with other names are somebody else's and left alone.
 public struct SnapshotFolder: Sendable {
     public struct Limits: Hashable, Sendable {
@@ -23,7 +23,7 @@ public struct SnapshotFolder: Sendable {
 
     private static let prefix = "snapshot-"
     private static let suffix = ".jpg"
-    /// With zeros before it, so that names sort as the pictures were taken.
+    /// With zeros before it, so that names sort as the snapshots were taken.
     private static let digitCount = 6
 
     /// The oldest first. A clock that nobody has set yet would mix them up: they are numbered.
@@ -43,14 +43,14 @@ public struct SnapshotFolder: Sendable {
         return Int(String(Substring(digits)))
     }
 
-    /// Of the next picture.
+    /// Of the next snapshot.
     public var nextName: String {
         let digits = "\((files.last?.number ?? 0) + 1)"
         return Self.prefix + String(repeating: "0", count: max(0, Self.digitCount - digits.utf8.count)) + digits
             + Self.suffix
     }
 
-    /// The files that have to go for the next one, oldest first; all of them when that alone is too large.
+    /// The files that have to go for the next one, oldest first.
     public func surplus(before byteCount: Int, limits: Limits) -> [String] {
         var count = files.count + 1
         var sum = files.reduce(byteCount) { $0 + $1.file.byteCount }

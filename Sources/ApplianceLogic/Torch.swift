@@ -15,9 +15,9 @@ public struct Torch: Hashable, Sendable {
     /// What the files say; somebody may have asked for another one since.
     private var configuredMode = Mode.off
     private var policy = TorchPolicy()
-    /// As the stream has told last.
+    /// As the stream reported it last.
     private var brightness: Brightness?
-    /// For a picture that is to be taken.
+    /// For a snapshot that is to be taken.
     var isFlashing = false
 
     mutating func configured(as mode: Mode) {
@@ -27,7 +27,7 @@ public struct Torch: Hashable, Sendable {
     }
 
     mutating func measured(_ brightness: Brightness, now: MediaTimestamp) {
-        // What shines for a picture is not the room's light.
+        // What shines for a snapshot is not the room's light.
         guard !isFlashing else { return }
         self.brightness = brightness
         policy.measured(brightness, now: now)

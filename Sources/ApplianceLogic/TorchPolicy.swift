@@ -23,7 +23,7 @@ public struct TorchPolicy: Hashable, Sendable {
 
     public init() {}
 
-    /// Whether a picture wants more light than there is.
+    /// Whether a snapshot wants more light than there is.
     public static func isDark(_ brightness: Brightness) -> Bool {
         let (level, limits) = Self.level(of: brightness)
         return level < limits.dark

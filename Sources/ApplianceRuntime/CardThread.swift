@@ -17,7 +17,7 @@ enum CardJob: Sendable {
     case look
     case read
     case write(CardPartition, [CardFiles.File])
-    /// A picture, for its folder.
+    /// A snapshot, for its folder.
     case saveSnapshot(CommandID, SnapshotStore, Snapshot)
     /// What `MachineRestarts` keeps.
     case saveRestarts(String)
@@ -74,8 +74,8 @@ struct CardWork: Sendable {
             let result = boot.write(files)
             return .written(.boot, failed: result.failed, failure: result.failure)
         case .write(.state, let files): return writeState(files)
-        case .saveSnapshot(let id, let store, let picture):
-            return .snapshotSaved(id, Result { () throws(SystemCallError) in try store.save(picture.bytes) })
+        case .saveSnapshot(let id, let store, let snapshot):
+            return .snapshotSaved(id, Result { () throws(SystemCallError) in try store.save(snapshot.bytes) })
         case .saveRestarts(let text): return .restartsSaved(save("restarts", Array(text.utf8)) == nil)
         case .takeUpNetwork(let network, let restarts): return takeUpNetwork(network, restarts: restarts)
         }

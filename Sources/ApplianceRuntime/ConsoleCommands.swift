@@ -20,7 +20,7 @@ extension ApplianceRunner {
                        \(RequestedChanges.names.dropFirst(16).joined(separator: ", "))
         controls       the camera's controls as they are; controls json for programs
         snapshot [QUALITY]
-                       keep a picture in the folder of device.json; JPEG quality 1 to 100
+                       keep a JPEG of a frame in the folder of device.json; JPEG quality 1 to 100
         torch NAME     off, on, live or auto, until device.json says something else
         faults         what is wrong
         events [N]     the last N events (20)

@@ -52,7 +52,7 @@ final class ControlServer {
     private static let clientLimit = 8
     /// A client has its whole line ready when it connects.
     private static let patience = Duration.seconds(2)
-    /// A lens takes seconds to find its place, and a camera to open for a picture; nothing takes longer to answer.
+    /// A lens takes seconds to find its place, and a camera to open for a snapshot; nothing takes longer to answer.
     private static let answerPatience = Duration.seconds(9)
     /// Who takes nothing of an answer for so long loses it.
     private static let readerPatience = Duration.seconds(5)

@@ -16,10 +16,11 @@ extension ApplianceRunner {
     /// What board.json names and what is not there, or does not work.
     var hardwareFaults: [FileFault] {
         var faults: [FileFault] = []
-        let lines = [
-            ("button", files.board?.button.map { .line($0) }), ("flashLED", files.board?.flashLED),
-            ("statusLED", files.board?.statusLED.map { .line($0) }),
-        ] as [(String, BoardDescription.Light?)]
+        let lines =
+            [
+                ("button", files.board?.button.map { .line($0) }), ("flashLED", files.board?.flashLED),
+                ("statusLED", files.board?.statusLED.map { .line($0) }),
+            ] as [(String, BoardDescription.Light?)]
         for (key, light) in lines {
             if let light, let problem = board.faults[key] { faults.append(lightFault(key, light, problem)) }
         }

@@ -4,7 +4,7 @@ import Media
 import Settings
 import StreamLogic
 
-/// Pictures that somebody has asked for, on their way from the camera to the card or to whoever waits.
+/// Snapshots that somebody has asked for, on their way from the camera to the card or to whoever waits.
 struct SnapshotDuty {
     /// More at once are a mistake.
     static let limit = 4
@@ -26,7 +26,7 @@ struct SnapshotDuty {
     var waiting: [CommandID: Wish] = [:]
 }
 
-// The appliance's pictures: by button, console and socket.
+// The appliance's snapshots: by button, console and socket.
 extension ApplianceRunner {
     func snapshot(
         _ purpose: SnapshotDuty.Purpose, _ quality: String?, for asker: CommandAsker
@@ -35,7 +35,7 @@ extension ApplianceRunner {
         if let number, !SnapshotRequest.qualities.contains(number) {
             return .failed("snapshot takes a quality from 1 to 100")
         }
-        guard purpose == .keep || asker == .socket else { return .failed("a picture cannot be sent to the console") }
+        guard purpose == .keep || asker == .socket else { return .failed("a snapshot cannot be sent to the console") }
         personActed()
         return takeSnapshot(purpose, quality: number, for: asker)
     }
@@ -53,7 +53,7 @@ extension ApplianceRunner {
         return CommandAnswer(text: "\(appliance.isTorchLit ? "lit" : "dark")\n")
     }
 
-    /// Looking at frames costs something: only where the torch or a picture's flash follow them.
+    /// Looking at frames costs something: only where the torch or a snapshot's flash follow them.
     func watchBrightness() {
         stream.send(.watchBrightness(appliance.torchMode == .automatic || files.device.snapshots.flash == .auto))
     }
@@ -73,7 +73,7 @@ extension ApplianceRunner {
         return asker == .socket ? .later(id) : CommandAnswer(text: "asked for\n")
     }
 
-    /// `nil` when only the picture will tell.
+    /// `nil` when only the snapshot will show it.
     private var needsFlash: Bool? {
         switch files.device.snapshots.flash {
         case .off: false
@@ -89,7 +89,7 @@ extension ApplianceRunner {
         perform(actions)
     }
 
-    /// - Parameter brightness: of the picture, where the camera was open for it alone.
+    /// - Parameter brightness: of the snapshot, where the camera was open for it alone.
     func snapshotAnswered(_ answer: SnapshotAnswer, brightness: Brightness?) {
         guard var wish = snapshots.waiting.removeValue(forKey: answer.request.id) else { return }
         if wish.mayNeedFlash, let brightness, TorchPolicy.isDark(brightness) {
@@ -102,11 +102,11 @@ extension ApplianceRunner {
         if snapshots.waiting.isEmpty { perform(appliance.flashRequested(false)) }
         switch (answer, wish.purpose) {
         case (.failed(_, let reason), _): snapshotFailed(answer.request.id, reason)
-        case (.taken(_, let picture), .send):
-            _ = control.answer(answer.request.id, CommandAnswer(bytes: picture.bytes))
-        case (.taken(_, let picture), .keep):
+        case (.taken(_, let snapshot), .send):
+            _ = control.answer(answer.request.id, CommandAnswer(bytes: snapshot.bytes))
+        case (.taken(_, let snapshot), .keep):
             let store = SnapshotStore(files.device.snapshots, settings)
-            card.give(.saveSnapshot(answer.request.id, store, picture), now: MonotonicClock.now())
+            card.give(.saveSnapshot(answer.request.id, store, snapshot), now: MonotonicClock.now())
         }
     }
 

@@ -6,8 +6,8 @@ import StreamLogic
 public struct StreamEngine: Sendable {
     /// Runs a stream to its end, on the calling thread.
     let run: @Sendable (StreamRequest, Mailbox<PublisherCommand>, EventSink) throws -> Void
-    /// Opens the camera for one picture, on the calling thread, until the descriptor is signalled at the latest. With the
-    /// picture it says how bright that is.
+    /// Opens the camera for one snapshot, on the calling thread, until the descriptor is signalled at the latest. With the
+    /// snapshot it says how bright that is.
     let takeStill: @Sendable (StillRequest, EventFD) -> (SnapshotAnswer, Brightness?)
     /// What the files could name in place of a camera or microphone that was not there. Takes its time.
     let devices: @Sendable (ApplianceFault) -> [String]

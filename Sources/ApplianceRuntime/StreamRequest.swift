@@ -11,7 +11,7 @@ public struct StreamRequest: Sendable {
     public let stateDirectory: String
 }
 
-/// A picture of a camera that no stream has open; goes to a thread of its own.
+/// A snapshot of a camera that no stream has open; goes to a thread of its own.
 public struct StillRequest: Sendable {
     public let snapshot: SnapshotRequest
     public let device: DeviceDescription

@@ -6,23 +6,23 @@ import StreamLogic
 /// What the stream's thread tells the main thread.
 enum EngineEvent: Sendable {
     case said(StreamMessage)
-    /// The camera was open for one picture, and is closed again.
+    /// The camera was open for one snapshot, and is closed again.
     case still(SnapshotAnswer, Brightness?)
     /// The stream is over; nothing follows.
     /// - Parameter devices: where one was missing, those that there are, as the files name them.
     case ended(StreamFailure?, devices: [String] = [])
 }
 
-/// Runs the stream on a thread of its own, one after the other, and takes pictures while there is none. Used from the main
+/// Runs the stream on a thread of its own, one after the other, and takes snapshots while there is none. Used from the main
 /// thread.
 final class StreamRunner {
     let reports: Mailbox<EngineEvent>
     private let engine: StreamEngine
     private let stateDirectory: String
     private var running: (thread: JoinableThread, commands: Mailbox<PublisherCommand>)?
-    /// Start again when the present one, or the picture, has ended.
+    /// Start again when the present one, or the snapshot, has ended.
     private var startsAgain = false
-    /// The camera while it is open for a picture; a stream has precedence.
+    /// The camera while it is open for a snapshot; a stream has precedence.
     private var still: (stop: EventFD, deadline: MediaTimestamp?)?
     private var waitingStills: [StillRequest] = []
     /// A camera takes seconds to open and to see; one that gives nothing is closed again.
@@ -75,7 +75,7 @@ final class StreamRunner {
         return startsAgain
     }
 
-    // MARK: Pictures
+    // MARK: Snapshots
 
     /// `EngineEvent` answers: the stream's, if there is one, else `still`.
     func takeSnapshot(_ request: SnapshotRequest, _ files: DescriptionFiles, now: MediaTimestamp) {
@@ -101,7 +101,7 @@ final class StreamRunner {
         }
     }
 
-    /// When the camera has been open for a picture for too long.
+    /// When the camera has been open for a snapshot for too long.
     var nextDeadline: MediaTimestamp? { still.flatMap(\.deadline) }
 
     func timeReached(now: MediaTimestamp) {

@@ -2,7 +2,7 @@ import Media
 
 /// What a JPEG says of itself: the APP1 segment of Exif 2.32, a small TIFF file with two directories.
 public struct EXIF: Hashable, Sendable {
-    /// When the picture was taken; `nil` where nobody knows the time of day.
+    /// When the snapshot was taken; `nil` where nobody knows the time of day.
     public var time: CalendarTime?
     /// The camera, as its driver names it.
     public var model: String?

@@ -30,7 +30,7 @@ public final class SnapshotTaker: Sendable {
         self.answer = answer
     }
 
-    /// Any thread. One of the next frames is the picture, the same for all who wait for it.
+    /// Any thread. One of the next frames is the snapshot, the same for all who wait for it.
     public func take(_ request: SnapshotRequest) {
         let isTaken = state.withLock { state in
             guard state.waiting.count < Self.requestLimit else { return false }
@@ -45,10 +45,10 @@ public final class SnapshotTaker: Sendable {
     func offer(_ frame: CapturedFrame, from source: any VideoSource) {
         let requests = takeRequests(for: frame, of: source)
         guard !requests.isEmpty else { return }
-        let picture = Picture(of: frame, from: source)
+        let snapshot = SnapshotFile(of: frame, from: source)
         do throws(SystemCallError) {
             _ = try NamedThread("snapshot", mayBlock: true) { [self] in
-                for result in picture.files(for: requests) { answer(result) }
+                for result in snapshot.files(for: requests) { answer(result) }
                 done()
             }
         } catch {
@@ -93,7 +93,7 @@ public final class SnapshotTaker: Sendable {
 }
 
 /// A frame that is to become a file, and what is known of it.
-final class Picture: Sendable {
+final class SnapshotFile: Sendable {
     /// Until its samples were copied.
     private let frame: Mutex<CapturedFrame?>
     private let layout: FrameLayout

@@ -9,7 +9,7 @@ public struct BoardDescription: Hashable, Sendable {
         public let isActiveLow: Bool
     }
 
-    /// What lights when it is told to.
+    /// A light that can be switched.
     public enum Light: Hashable, Sendable {
         case line(Line)
         /// Of the kernel's LED class, by its name.

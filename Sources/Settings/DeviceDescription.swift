@@ -67,7 +67,7 @@ public struct DeviceDescription: Hashable, Sendable {
         case torch
     }
 
-    /// What becomes of pictures that are taken by the button or a command.
+    /// What becomes of snapshots that are taken by the button or a command.
     public struct Snapshots: Hashable, Sendable {
         /// `nil` for the state partition's own.
         public var folder: String?

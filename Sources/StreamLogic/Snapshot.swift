@@ -1,6 +1,6 @@
 import Media
 
-/// A still picture that somebody has asked for.
+/// A JPEG of one frame that somebody has asked for.
 public struct SnapshotRequest: Hashable, Sendable {
     public static let qualities = 1...100
     public static let usualQuality = 90

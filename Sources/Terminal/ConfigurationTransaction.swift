@@ -35,7 +35,7 @@ public struct ConfigurationTransaction: Sendable {
         "commit                           change what was noted, all of it at one keyframe",
         "cancel                           forget what was noted",
         "show                             the settings and the camera's controls, with their values",
-        "snapshot FILE [QUALITY]          write the picture as a JPEG; quality 1 to 100 (90)",
+        "snapshot FILE [QUALITY]          write a frame as a JPEG; quality 1 to 100 (90)",
         "stop                             end the stream",
         "help                             this list",
         "Settings: quality NAME, audio-quality NAME, bitrate MIN,START,MAX (or SD, HD, FHD), fps N,",
@@ -60,7 +60,7 @@ public struct ConfigurationTransaction: Sendable {
         case ("cancel", 1): return [cancel()]
         case ("show", 1): return (noted.map { [Self.answer($0)] } ?? []) + [.command(.showConfiguration)]
         case ("snapshot", 2...3): return [snapshot(words[1], quality: words.dropFirst(2).first)]
-        case ("snapshot", _): return [.refuse("snapshot takes a file, as in: snapshot picture.jpg")]
+        case ("snapshot", _): return [.refuse("snapshot takes a file, as in: snapshot frame.jpg")]
         case ("stop", 1): return [.command(.stop)]
         case ("help", 1): return [.answer(Self.help)]
         default: return [.refuse("there is no command \(quoted(line.prefix(60))); help lists them")]
@@ -85,7 +85,8 @@ public struct ConfigurationTransaction: Sendable {
     private func snapshot(_ path: String, quality: String?) -> Action {
         let number = quality.map { Int($0) ?? 0 } ?? SnapshotRequest.usualQuality
         guard SnapshotRequest.qualities.contains(number) else {
-            return .refuse("a snapshot's quality is a whole number from 1 to 100, not \(quoted((quality ?? "").prefix(60)))")
+            return .refuse(
+                "a snapshot's quality is a whole number from 1 to 100, not \(quoted((quality ?? "").prefix(60)))")
         }
         return .command(.takeSnapshot(SnapshotRequest(CommandID(0), quality: number, path: path)))
     }

@@ -312,7 +312,7 @@ struct ApplianceTests {
         #expect(appliance.configurationLoaded(Configuration(torch: .on), now: now) == [.setTorch(isLit: true)])
     }
 
-    @Test func aPictureHasItsLightAndLeavesTheTorchAsItWas() {
+    @Test func aSnapshotHasItsLightAndLeavesTheTorchAsItWas() {
         var appliance = ready()
         #expect(appliance.flashRequested(true) == [.setTorch(isLit: true)])
         #expect(appliance.flashRequested(false) == [.setTorch(isLit: false)])

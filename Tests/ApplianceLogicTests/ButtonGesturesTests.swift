@@ -5,7 +5,10 @@ import Testing
 @Suite("Button gestures")
 struct ButtonGesturesTests {
     /// Plays line changes (milliseconds, level), fires timers when due, and writes gestures down with their time.
-    private func play(_ changes: [(Int64, Bool)], until end: Int64 = 20_000, startsPressed: Bool = false, hearsDoublePress: Bool = false) -> [String] {
+    private func play(
+        _ changes: [(Int64, Bool)], until end: Int64 = 20_000, startsPressed: Bool = false,
+        hearsDoublePress: Bool = false
+    ) -> [String] {
         var gestures = ButtonGestures(isPressed: startsPressed, hearsDoublePress: hearsDoublePress)
         var timer: MediaTimestamp?
         var log: [String] = []

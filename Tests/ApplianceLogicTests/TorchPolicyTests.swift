@@ -22,7 +22,9 @@ import Testing
     @Test func aDarkRoomIsLit() {
         #expect(lit([300, 4], torch: 200) == [false, true])
         var policy = TorchPolicy()
-        for seconds in 1...3 { _ = policy.measured(.luma(22), now: MediaTimestamp(milliseconds: Int64(1000 * seconds))) }
+        for seconds in 1...3 {
+            _ = policy.measured(.luma(22), now: MediaTimestamp(milliseconds: Int64(1000 * seconds)))
+        }
         #expect(policy.isLit)
     }
 

@@ -38,7 +38,7 @@ final class ScriptedStreams: Sendable {
             say(.stateChanged(.connected))
         }
 
-        /// Pictures that it was asked for.
+        /// Snapshots that it was asked for.
         var snapshots: [SnapshotRequest] {
             received.withLock { commands in
                 commands.compactMap { if case .takeSnapshot(let request) = $0 { request } else { nil } }
@@ -93,7 +93,7 @@ final class ScriptedStreams: Sendable {
     }
 }
 
-/// A camera that is opened for pictures; each takes as long as the test says.
+/// A camera that is opened for snapshots; each takes as long as the test says.
 final class ScriptedStills: Sendable {
     struct Content: Sendable {
         var requests: [StillRequest] = []
@@ -103,7 +103,7 @@ final class ScriptedStills: Sendable {
         var isSilent = false
     }
 
-    static let picture = Snapshot(
+    static let snapshot = Snapshot(
         size: FrameSize(width: 640, height: 480), bytes: [UInt8](repeating: 7, count: 2_000_000), byteCount: 2_000_000)
 
     let content = Mutex(Content())
@@ -118,6 +118,6 @@ final class ScriptedStills: Sendable {
             _ = try? poll(&entries, until: nil)
             return (.failed(request.snapshot, reason: "it was stopped"), nil)
         }
-        return (.taken(request.snapshot, Self.picture), brightness)
+        return (.taken(request.snapshot, Self.snapshot), brightness)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApplianceRuntime
 
-/// Pictures: who gets them, where they are kept, and what becomes of those that cannot be taken.
+/// Snapshots: who gets them, where they are kept, and what becomes of those that cannot be taken.
 @Suite(.serialized) struct SnapshotTests {
     private let time = VirtualTime()
     private let camera: Camera
@@ -32,12 +32,14 @@ import Testing
 
     private func answer(_ run: ScriptedStreams.Run) throws {
         let request = try #require(run.snapshots.last)
-        run.say(.snapshot(.taken(request, ScriptedStills.picture)))
+        run.say(.snapshot(.taken(request, ScriptedStills.snapshot)))
     }
 
-    private var kept: [String] { ((try? fileNames(in: camera.path("state/snapshots"))) ?? []).filter { $0 > ".." }.sorted() }
+    private var kept: [String] {
+        ((try? fileNames(in: camera.path("state/snapshots"))) ?? []).filter { $0 > ".." }.sorted()
+    }
 
-    @Test func withoutAStreamTheCameraIsOpenedAndThePictureKept() throws {
+    @Test func withoutAStreamTheCameraIsOpenedAndTheSnapshotKept() throws {
         try time.run {
             try start(#""snapshots": {"quality": 70, "count": 2}"#)
             for number in 1...3 {
@@ -56,7 +58,7 @@ import Testing
         try time.run {
             try start()
             let answer = try camera.askForBytes("snapshot send 55")
-            #expect(answer == Array("ok\n".utf8) + ScriptedStills.picture.bytes)
+            #expect(answer == Array("ok\n".utf8) + ScriptedStills.snapshot.bytes)
             #expect(stills.content.withLock { $0.requests.first?.snapshot.quality } == 55)
             #expect(kept == [], "whoever has it keeps it")
         }
@@ -99,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func whatAStreamLeavesBehindIsTold() throws {
+    @Test func whatAStreamLeavesBehindIsReported() throws {
         try time.run {
             try start()
             let run = try goLive()
@@ -112,10 +114,18 @@ import Testing
 
     @Test func aFolderThatCannotBeWrittenIsNamed() throws {
         try time.run {
-            try start(#""snapshots": {"folder": "/dev/full/pictures"}"#)
+            try start(#""snapshots": {"folder": "/dev/full/snapshots"}"#)
             #expect(try camera.ask("snapshot").hasPrefix("error\nno snapshot: mkdir"))
             #expect(try camera.ask("snapshot send").hasPrefix("ok\n"))
             #expect(try camera.ask("faults") == "ok\nnone\n", "it is no fault of the card")
+        }
+    }
+
+    @Test func aSnapshotThatIsLargerThanTheFolderMayBeIsNotKept() throws {
+        try time.run {
+            try start(#""snapshots": {"megabytes": 1}"#)
+            #expect(try camera.ask("snapshot").contains("File too large"))
+            #expect(kept == [])
         }
     }
 
@@ -131,7 +141,7 @@ import Testing
 
     // MARK: Light
 
-    @Test func aPictureHasItsLightForAsLongAsItTakes() throws {
+    @Test func aSnapshotHasItsLightForAsLongAsItTakes() throws {
         try time.run {
             try start(#""snapshots": {"flash": "on"}"#)
             let run = try goLive()
@@ -145,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func aDarkPictureIsTakenAgainWithLight() throws {
+    @Test func aDarkSnapshotIsTakenAgainWithLight() throws {
         try time.run {
             try start(#""snapshots": {"flash": "auto"}"#)
             stills.content.withLock { $0.brightness = [.luma(12), .luma(90)] }
@@ -197,7 +207,7 @@ import Testing
         camera.press()
     }
 
-    @Test func takesAPicture() throws {
+    @Test func takesASnapshot() throws {
         try time.run {
             try start("snapshot")
             pressTwice()

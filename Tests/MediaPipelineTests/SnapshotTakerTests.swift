@@ -11,7 +11,7 @@ import Testing
 
 @testable import MediaPipeline
 
-/// Pictures of frames, taken beside the encoders.
+/// Snapshots of frames, taken beside the encoders.
 @Suite struct SnapshotTakerTests {
     private static let layout = FrameLayout(packed: .i420, size: FrameSize(width: 64, height: 48))
     private let answers: Mailbox<SnapshotAnswer>
@@ -85,9 +85,9 @@ import Testing
     }
 
     private func luma(of answer: SnapshotAnswer) throws -> UInt8 {
-        guard case .taken(_, let picture) = answer else { throw StreamFailure(.media, "\(answer)") }
+        guard case .taken(_, let snapshot) = answer else { throw StreamFailure(.media, "\(answer)") }
         // The middle one of gray's red, green and blue.
-        return try FFmpeg.pixels(of: picture.bytes)[1]
+        return try FFmpeg.pixels(of: snapshot.bytes)[1]
     }
 
     @Test func theVideoThreadDoesNotWaitAndTheLeaseEndsBeforeTheWork() throws {
@@ -121,7 +121,7 @@ import Testing
         #expect(try Set(answers.map(luma)).count == 1)
     }
 
-    @Test func tooManyAreTold() throws {
+    @Test func tooManyAreRefused() throws {
         for number in 1...9 { taker.take(request(UInt64(number))) }
         let refused = try takeAnswers(1)
         #expect(refused == [.failed(request(9), reason: "8 others wait for one already")])
@@ -133,7 +133,7 @@ import Testing
         #expect(try takeAnswers(1) == [.failed(request(1), reason: "the stream has ended")])
     }
 
-    @Test func theEndWaitsForThePictureThatIsBeingMade() throws {
+    @Test func theEndWaitsForTheSnapshotThatIsBeingMade() throws {
         let mayBeRead = try EventFD()
         taker.take(request(1))
         taker.offer(try frame(at: 0, mayBeRead: mayBeRead), from: GivenFrames())
@@ -173,33 +173,33 @@ import Testing
         taker.take(request(2, path: directory.file("missing/a.jpg")))
         taker.offer(try frame(at: 0), from: GivenFrames())
         let answers = try takeAnswers(2)
-        guard case .taken(_, let picture) = answers[0], case .failed(_, let reason) = answers[1] else {
+        guard case .taken(_, let snapshot) = answers[0], case .failed(_, let reason) = answers[1] else {
             Issue.record("\(answers)")
             return
         }
         let file = try readFile(path, limit: 1 << 20)
-        #expect(picture.bytes == [] && picture.byteCount == file.count && picture.size == Self.layout.size)
+        #expect(snapshot.bytes == [] && snapshot.byteCount == file.count && snapshot.size == Self.layout.size)
         #expect(file.starts(with: [0xFF, 0xD8, 0xFF, 0xE1]))
         #expect(String(decoding: file, as: UTF8.self).contains("imx708\0"))
         #expect(reason.contains("missing/a.jpg"))
     }
 
-    // MARK: The camera for one picture
+    // MARK: The camera for one snapshot
 
     private func settings(_ script: FakeCamera.Script) -> MediaSettings {
         MediaSettings(
             video: FakeCameraChoice { _ in script }, audio: AudioSourceDescription.none, quality: .standard,
             audioQuality: .standard, dimension: .standard,
             encoder: FakeEncoderChoice(mayUseSoftware: true) { _, _ in
-                throw StreamFailure(.videoEncodingFailed, "nobody encodes a picture")
+                throw StreamFailure(.videoEncodingFailed, "nobody encodes a snapshot")
             })
     }
 
-    @Test func aCameraIsOpenedForAPictureAndClosed() throws {
+    @Test func aCameraIsOpenedForASnapshotAndClosed() throws {
         try VirtualTime().run {
             let stop = try EventFD()
             let script = FakeCamera.Script(layout: Self.layout, memory: .dmabuf, stop: stop)
-            let (answer, brightness) = StillPicture(as: settings(script)).take(request(1), stop: stop)
+            let (answer, brightness) = IdleSnapshot(as: settings(script)).take(request(1), stop: stop)
             #expect(try abs(Int(luma(of: answer)) - 130) < 3)
             #expect(brightness == .luma(128))
             // Half a second for exposure, at 30 frames a second.
@@ -208,16 +208,16 @@ import Testing
         }
     }
 
-    @Test func aCameraThatIsNotThereOrIsNeededElsewhereGivesNoPicture() throws {
+    @Test func aCameraThatIsNotThereOrIsNeededElsewhereGivesNoSnapshot() throws {
         try VirtualTime().run {
             let stop = try EventFD()
             let script = FakeCamera.Script(layout: Self.layout, stop: stop)
             script.content.withLock { $0.isPluggedIn = false }
-            let (absent, _) = StillPicture(as: settings(script)).take(request(1), stop: stop)
+            let (absent, _) = IdleSnapshot(as: settings(script)).take(request(1), stop: stop)
             #expect(absent == .failed(request(1), reason: "it was unplugged"))
             script.content.withLock { $0.isPluggedIn = true }
             stop.signal()
-            let (stopped, brightness) = StillPicture(as: settings(script)).take(request(2), stop: stop)
+            let (stopped, brightness) = IdleSnapshot(as: settings(script)).take(request(2), stop: stop)
             guard case .failed(_, let reason) = stopped else { throw StreamFailure(.media, "\(stopped)") }
             #expect(reason.contains("needed elsewhere") && brightness == nil)
         }

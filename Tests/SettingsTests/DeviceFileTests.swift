@@ -117,7 +117,7 @@ struct DeviceFileTests {
         (#"{"doublePress": "zoom"}"#, "1:17 doublePress invalidValue"),
         (#"{"snapshots": {"count": 0}}"#, "1:25 snapshots.count invalidValue"),
         (#"{"snapshots": {"quality": 101}}"#, "1:27 snapshots.quality invalidValue"),
-        (#"{"snapshots": {"folder": "pictures"}}"#, "1:26 snapshots.folder invalidValue"),
+        (#"{"snapshots": {"folder": "snapshots"}}"#, "1:26 snapshots.folder invalidValue"),
         (#"{"snapshots": {"folder": "/media/../boot"}}"#, "1:26 snapshots.folder invalidValue"),
     ])
     func faultsOfDeviceFiles(text: String, fault: String) throws {

@@ -21,7 +21,9 @@ enum EventSamples {
         .source(.interrupted(.video, source: "/dev/video0", reason: "unplugged")),
         .source(.returned(.audio, source: "hw:1", after: .milliseconds(2250))),
         .sourceEnded(.video, note: "the file has ended"), .configured(configuration),
-        .controlled([ControlReading(.gain, .number(8), reported: "gain 2"), ControlReading(.mirror, .flag(true), reported: nil)]),
+        .controlled([
+            ControlReading(.gain, .number(8), reported: "gain 2"), ControlReading(.mirror, .flag(true), reported: nil),
+        ]),
         .refused(reason: "too large"), .muted(true), snapshot(in: "/tmp/a.jpg"), noSnapshot,
         .ended(counters, audioSeconds: 61.25), .failed(.closedByPeer, message: "gone"),
     ]
@@ -33,8 +35,8 @@ enum EventSamples {
     ]
 
     static func snapshot(in path: String?) -> StreamEvent {
-        let picture = Snapshot(size: FrameSize(width: 640, height: 480), bytes: [], byteCount: 81_000)
-        return .snapshot(.taken(SnapshotRequest(CommandID(7), path: path), picture))
+        let snapshot = Snapshot(size: FrameSize(width: 640, height: 480), bytes: [], byteCount: 81_000)
+        return .snapshot(.taken(SnapshotRequest(CommandID(7), path: path), snapshot))
     }
 
     static let noSnapshot = StreamEvent.snapshot(

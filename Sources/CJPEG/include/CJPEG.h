@@ -6,7 +6,7 @@
 
 typedef struct cjpeg_encoder cjpeg_encoder;
 
-// 4:2:0, in memory. `app1` follows the picture's first marker. NULL without memory; else cjpeg_error tells of failures.
+// 4:2:0, in memory. `app1` follows the file's first marker. NULL without memory; else cjpeg_error tells of failures.
 cjpeg_encoder *cjpeg_start(uint32_t width, uint32_t height, int quality, const uint8_t *app1, size_t app1_count);
 
 // The next rows from the top: blue, green, red and a byte that is not read for every pixel. 0 when they were taken.

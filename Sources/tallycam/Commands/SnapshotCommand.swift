@@ -3,7 +3,7 @@ import Glibc
 import LinuxIO
 import StreamLogic
 
-/// `tallycam snapshot`: a picture of what the running camera sees.
+/// `tallycam snapshot`: a JPEG of what the running camera sees.
 func runSnapshot(_ arguments: [String]) throws -> ExitStatus {
     let options = [
         CommandLineOption(
@@ -25,15 +25,15 @@ func runSnapshot(_ arguments: [String]) throws -> ExitStatus {
         write(try cameraAnswer(to: "snapshot\(quality ?? "")", parsed, limit: 1 << 16), to: STDOUT_FILENO)
         return .success
     }
-    let picture = try cameraAnswer(to: "snapshot send\(quality ?? "")", parsed, limit: 1 << 26)
+    let snapshot = try cameraAnswer(to: "snapshot send\(quality ?? "")", parsed, limit: 1 << 26)
     // Half a file ends with something else.
-    guard picture.suffix(2) == [0xFF, 0xD9] else {
-        throw CommandFailure(.system, "the camera's picture is cut off")
+    guard snapshot.suffix(2) == [0xFF, 0xD9] else {
+        throw CommandFailure(.system, "the camera's snapshot is cut off")
     }
     if path == "-" {
-        write(picture, to: STDOUT_FILENO)
+        write(snapshot, to: STDOUT_FILENO)
     } else {
-        do { try replaceFile(path, with: picture) } catch { throw CommandFailure(.recording, "\(error)") }
+        do { try replaceFile(path, with: snapshot) } catch { throw CommandFailure(.recording, "\(error)") }
     }
     return .success
 }

@@ -18,7 +18,7 @@ extension StreamEngine {
         },
         takeStill: { request, stop in
             do {
-                return StillPicture(as: try MediaSettings(request)).take(request.snapshot, stop: stop)
+                return IdleSnapshot(as: try MediaSettings(request)).take(request.snapshot, stop: stop)
             } catch {
                 return (.failed(request.snapshot, reason: "\(error)"), nil)
             }
@@ -48,7 +48,8 @@ extension PublishSettings {
         let start = try VideoQuality(named: device.startQuality)
         let destination = PublishDestination(request.description, stateDirectory: request.stateDirectory)
         var media = MediaSettings(
-            video: VideoInput(request.device, country: request.country), audio: Self.audioSource(request), quality: highest,
+            video: VideoInput(request.device, country: request.country), audio: Self.audioSource(request),
+            quality: highest,
             audioQuality: try AudioQuality(named: device.audioQuality),
             dimension: try VideoDimension(parsing: device.dimension), encoder: Self.encoder(request.board),
             duration: nil)

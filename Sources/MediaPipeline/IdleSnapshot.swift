@@ -3,16 +3,16 @@ import LinuxIO
 import Media
 import StreamLogic
 
-/// One picture of a camera that is open for nothing else.
-public struct StillPicture: Sendable {
+/// One snapshot of a camera that is open for nothing else.
+public struct IdleSnapshot: Sendable {
     private let settings: MediaSettings
 
     /// - Parameter settings: of a stream, whose frames look the same.
     public init(as settings: MediaSettings) { self.settings = settings }
 
     /// Opens the camera, waits until exposure has settled, and closes it.
-    /// - Parameter stop: once signalled, it ends at once, without a picture.
-    /// - Returns: the answer, and how bright the picture is; `nil` without one.
+    /// - Parameter stop: once signalled, it ends at once, without a snapshot.
+    /// - Returns: the answer, and how bright the snapshot is; `nil` without one.
     public func take(_ request: SnapshotRequest, stop: EventFD) -> (answer: SnapshotAnswer, brightness: Brightness?) {
         do {
             // Nobody hears what the camera's thread would report to a stream.
@@ -23,7 +23,7 @@ public struct StillPicture: Sendable {
             guard let frame = try settledFrame(of: source, request) else {
                 return (.failed(request, reason: "the camera gave no frame before it was needed elsewhere"), nil)
             }
-            return (Picture(of: frame, from: source).file(for: request), Brightness(of: frame, from: source))
+            return (SnapshotFile(of: frame, from: source).file(for: request), Brightness(of: frame, from: source))
         } catch {
             return (.failed(request, reason: (error as? StreamFailure)?.text ?? "\(error)"), nil)
         }
