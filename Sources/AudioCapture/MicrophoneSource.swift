@@ -84,9 +84,7 @@ public final class MicrophoneSource: AudioSource {
     }
 
     private func time(ofFrame frame: Int) -> MediaTimestamp {
-        let rate = format.sampleRate
-        let offset = .seconds(frame / rate) + Duration.nanoseconds(Int64(frame % rate) * 1_000_000_000 / Int64(rate))
-        return (origin ?? MonotonicClock.now()) + offset
+        (origin ?? MonotonicClock.now()) + .ofFrames(frame, sampleRate: format.sampleRate)
     }
 
     /// - Returns: false when the source was asked to stop.

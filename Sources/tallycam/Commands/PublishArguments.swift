@@ -31,7 +31,8 @@ struct PublishArguments {
                     libcamera[:ID|front|back|external][,SETTING...],
                     v4l2:/dev/videoN[,SETTING...], or
                     raw:PATH,format=F,size=WxH,fps=N
-                    with F i420, nv12, yuyv, uyvy, rgb888 or bgr888.
+                    with F i420, nv12, yuyv, uyvy, rgb888, bgr888,
+                    bgra, rgba or bgrx.
                     A camera's settings are size=WxH, fps=N, format=CODE
                     and its controls, CONTROL=VALUE (tallycam cameras).
                     PATH - is standard input. A file is paced by its fps,
@@ -42,7 +43,9 @@ struct PublishArguments {
                 help: """
                     tone (default), silence, none,
                     alsa[:DEVICE][,gain=DB][,mute=on] (tallycam microphones),
-                    or raw:PATH,rate=N,channels=N (S16LE)
+                    or raw:PATH,rate=N,channels=N[,format=F]
+                    with F s16le (default), s32le or f32le,
+                    8000 to 192000 Hz, 1 to 8 channels, mixed to stereo
                     """),
             CommandLineOption(
                 "quality", takes: "NAME",

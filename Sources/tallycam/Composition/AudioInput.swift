@@ -44,7 +44,11 @@ enum AudioInput: AudioSourceChoice, Hashable {
         sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any AudioSource)? {
         switch self {
-        case .embedded(let source): return try source.open(sampleRate: sampleRate, stop: stop)
+        case .embedded(let source):
+            let opened = try source.open(sampleRate: sampleRate, stop: stop)
+            guard let opened, ![sampleRate, 44_100, 48_000].contains(opened.format.sampleRate) else { return opened }
+            // Of a file or pipe, which AAC takes in some rates only, and at some bit rates.
+            return try ResampledSource(opened, sampleRate: sampleRate)
         case .alsa(let settings):
             let name = settings.device.isEmpty ? "the microphone" : "the microphone \(settings.device)"
             return try MicrophoneSource(settings, sampleRate: sampleRate, stop: stop) { event in
