@@ -20,7 +20,8 @@ final class Resampler {
         var status: Int32 = 0
         guard
             let state = speex_resampler_init(
-                UInt32(channelCount), UInt32(inputRate), UInt32(outputRate), SPEEX_RESAMPLER_QUALITY_DEFAULT + 1, &status), status == 0
+                UInt32(channelCount), UInt32(inputRate), UInt32(outputRate), SPEEX_RESAMPLER_QUALITY_DEFAULT + 1,
+                &status), status == 0
         else { throw .resamplerFailed(reason: String(cString: speex_resampler_strerror(status))) }
         self.state = state
         self.inputRate = inputRate

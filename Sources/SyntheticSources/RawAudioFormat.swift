@@ -40,7 +40,9 @@ public struct RawAudioFormat: Hashable, Sendable {
     func samples(of bytes: UnsafeRawBufferPointer) -> [Int16] {
         if channelCount > 2 { return StereoDownmix(channelCount: channelCount).mix(levels(of: bytes)) }
         if sample != .s16le { return levels(of: bytes).map(Int16.init(level:)) }
-        return (0..<bytes.count / 2).map { Int16(littleEndian: bytes.loadUnaligned(fromByteOffset: 2 * $0, as: Int16.self)) }
+        return (0..<bytes.count / 2).map {
+            Int16(littleEndian: bytes.loadUnaligned(fromByteOffset: 2 * $0, as: Int16.self))
+        }
     }
 
     /// Each sample as a part of full scale, -1 to 1.
@@ -53,7 +55,8 @@ public struct RawAudioFormat: Hashable, Sendable {
             }
         case .s32le:
             return indices.map { index in
-                Float(Int32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4 * index, as: Int32.self))) / 2_147_483_648
+                Float(Int32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4 * index, as: Int32.self)))
+                    / 2_147_483_648
             }
         case .f32le:
             return indices.map { index in

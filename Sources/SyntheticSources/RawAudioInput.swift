@@ -14,13 +14,22 @@ public final class RawAudioInput: AudioSource {
     private var start: MediaTimestamp?
     private var frameCount = 0
     private var hasEnded = false
-    /// From when on a pipe that has started counts as silent.
+    /// Whether a pipe's first samples are waited for, however long that takes.
+    private let waitsForWriter: Bool
+    /// From when on a pipe counts as silent.
     private var silenceTime: MediaTimestamp?
 
     /// A pipe may be late by so much before silence is given: writers do not come evenly.
     static let patience = Duration.milliseconds(200)
 
-    public init(path: String, format: RawAudioFormat, stop: EventFD) throws(SourceError) {
+    /// - Parameters:
+    ///   - path: `-` is standard input.
+    ///   - waitsForWriter: whether a pipe's first samples are waited for; else it is silent until they come.
+    ///   - stop: once signalled, the source ends at once. It is not drained.
+    public init(
+        path: String, format: RawAudioFormat, waitsForWriter: Bool = true, stop: EventFD
+    ) throws(SourceError) {
+        self.waitsForWriter = waitsForWriter
         self.format = format.mixed
         rawFormat = format
         pacing = Pacing(stop: stop)
@@ -34,6 +43,9 @@ public final class RawAudioInput: AudioSource {
 
     public func nextBlock(frameCount wanted: Int) throws -> AudioBlock? {
         guard !hasEnded else { return nil }
+        if silenceTime == nil, !waitsForWriter, !input.isRegularFile {
+            silenceTime = MonotonicClock.now() + Self.patience
+        }
         if block.count != wanted * bytesPerFrame { block = [UInt8](repeating: 0, count: wanted * bytesPerFrame) }
         var count = block.count
         var arrival: MediaTimestamp

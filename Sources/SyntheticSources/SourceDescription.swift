@@ -74,12 +74,16 @@ public enum AudioSourceDescription: Hashable, Sendable {
     }
 
     /// As `VideoSourceDescription.open`.
-    public func open(sampleRate: Int, stop: EventFD) throws(SourceError) -> (any AudioSource)? {
+    /// - Parameter waitsForWriter: whether a pipe's first samples are waited for; else it is silent until they come.
+    public func open(
+        sampleRate: Int, stop: EventFD, waitsForWriter: Bool = true
+    ) throws(SourceError) -> (any AudioSource)? {
         switch self {
         case .none: nil
         case .tone: ToneSource(sampleRate: sampleRate, stop: stop)
         case .silence: SilenceSource(format: AudioFormat(sampleRate: sampleRate, channelCount: 2), stop: stop)
-        case .raw(let path, let format): try RawAudioInput(path: path, format: format, stop: stop)
+        case .raw(let path, let format):
+            try RawAudioInput(path: path, format: format, waitsForWriter: waitsForWriter, stop: stop)
         }
     }
 }

@@ -36,7 +36,10 @@ import Testing
         ("", "synthetic, none or raw:PATH"), ("Synthetic", "synthetic, none or raw:PATH"), ("raw:", "path"),
         ("raw:a", "format="), ("raw:,format=i420,size=2x2,fps=1", "path"), ("raw:a,size=2x2,fps=1", "format="),
         ("raw:a,format=i420,fps=1", "size="), ("raw:a,format=i420,size=2x2", "fps="),
-        ("raw:a,format=yuv,size=2x2,fps=1", "format is i420, nv12, yuyv, uyvy, rgb888, bgr888, bgra, rgba or bgrx, not \"yuv\""),
+        (
+            "raw:a,format=yuv,size=2x2,fps=1",
+            "format is i420, nv12, yuyv, uyvy, rgb888, bgr888, bgra, rgba or bgrx, not \"yuv\""
+        ),
         ("raw:a,format=,size=2x2,fps=1", "format is"), ("raw:a,format=i420,size=2,fps=1", "size is"),
         ("raw:a,format=i420,size=2x2x2,fps=1", "size is"), ("raw:a,format=i420,size=x2,fps=1", "size is"),
         ("raw:a,format=i420,size=1x2,fps=1", "size is"), ("raw:a,format=i420,size=2x8193,fps=1", "size is"),

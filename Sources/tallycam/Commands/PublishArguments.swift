@@ -45,7 +45,9 @@ struct PublishArguments {
                     alsa[:DEVICE][,gain=DB][,mute=on] (tallycam microphones),
                     or raw:PATH,rate=N,channels=N[,format=F]
                     with F s16le (default), s32le or f32le,
-                    8000 to 192000 Hz, 1 to 8 channels, mixed to stereo
+                    8000 to 192000 Hz, 1 to 8 channels, mixed to stereo.
+                    Up to four are mixed, --audio for each; each may end with
+                    [,gain=DB][,mute=on]
                     """),
             CommandLineOption(
                 "quality", takes: "NAME",
@@ -115,7 +117,7 @@ struct PublishArguments {
     private static func media(_ arguments: CommandLineArguments) throws -> MediaSettings {
         var media = try MediaSettings(
             video: Self.value(arguments["video"] ?? "synthetic") { try VideoInput(parsing: $0) },
-            audio: Self.value(arguments["audio"] ?? "tone") { try AudioInput(parsing: $0) },
+            audio: Self.audio(arguments.values(of: "audio")),
             quality: Self.value(arguments["quality"] ?? VideoQuality.standard.name) { try VideoQuality(named: $0) },
             audioQuality: Self.value(arguments["audio-quality"] ?? AudioQuality.standard.name) {
                 try AudioQuality(named: $0)
@@ -130,6 +132,10 @@ struct PublishArguments {
         }
         media.isVideoChosen = arguments["dimension"] != nil || arguments["quality"] != nil
         return media
+    }
+
+    private static func audio(_ texts: [String]) throws -> AudioInput {
+        try AudioInput(parsing: texts.isEmpty ? ["tone"] : texts)
     }
 
     private func checkCombination(_ arguments: CommandLineArguments) throws {
