@@ -20,15 +20,17 @@ public struct MicrophoneSettings: Hashable, Sendable {
 }
 
 /// A microphone as a source that never ends: at the stream's rate by the system's clock, with silence in place of
-/// what was lost. Used from the audio thread.
+/// what was lost. Any other source can stand in the microphone's place, to be one of several. Used from the audio thread.
 public final class MicrophoneSource: AudioSource {
     public enum Event: Hashable, Sendable {
         case interrupted(reason: String)
         case returned(after: Duration)
+        /// What stood in its place has ended; silence follows.
+        case ended(note: String)
     }
 
     public let format: AudioFormat
-    public let endingNote: String? = nil
+    public private(set) var endingNote: String?
     public private(set) var statistics = AudioSourceStatistics()
 
     private let settings: MicrophoneSettings
@@ -36,7 +38,8 @@ public final class MicrophoneSource: AudioSource {
     private let notify: @Sendable (Event) -> Void
     private let open: () throws(MicrophoneError) -> any CapturePCM
     private var device: (pcm: any CapturePCM, resampler: Resampler)?
-    private var corrector = ClockDriftCorrector()
+    private let gapThreshold: Duration
+    private var corrector: ClockDriftCorrector
     private let amplification: Float
     /// At the stream's rate, not given yet.
     private var pending: [Int16] = []
@@ -45,6 +48,8 @@ public final class MicrophoneSource: AudioSource {
     /// The time of the stream's first frame, and the frames since.
     private var origin: MediaTimestamp?
     private var frameCount = 0
+    /// It was started at a time of others, and the resampler holds nothing yet.
+    private var isFilterEmpty = false
     private var lossTime: MediaTimestamp?
     private var nextAttempt = MediaTimestamp.zero
 
@@ -57,14 +62,30 @@ public final class MicrophoneSource: AudioSource {
         }
     }
 
+    /// Another source, with the same treatment; once it has ended, there is silence.
+    /// - Parameters:
+    ///   - source: of one or two channels.
+    ///   - gapThreshold: how much earlier or later than expected its audio may come and not follow a loss.
+    public convenience init(
+        _ settings: MicrophoneSettings, of source: any AudioSource, gapThreshold: Duration, sampleRate: Int,
+        stop: EventFD, notify: @escaping @Sendable (Event) -> Void
+    ) throws {
+        try self.init(settings, sampleRate: sampleRate, gapThreshold: gapThreshold, stop: stop, notify: notify) {
+            SourcePCM(source)
+        }
+    }
+
     init(
-        _ settings: MicrophoneSettings, sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (Event) -> Void,
-        open: @escaping () throws(MicrophoneError) -> any CapturePCM
+        _ settings: MicrophoneSettings, sampleRate: Int,
+        gapThreshold: Duration = ClockDriftCorrector.usualGapThreshold, stop: EventFD,
+        notify: @escaping @Sendable (Event) -> Void, open: @escaping () throws(MicrophoneError) -> any CapturePCM
     ) throws {
         self.settings = settings
         self.stop = stop
         self.notify = notify
         self.open = open
+        self.gapThreshold = gapThreshold
+        corrector = ClockDriftCorrector(gapThreshold: gapThreshold)
         format = AudioFormat(sampleRate: sampleRate, channelCount: 2)
         amplification = Float(pow(10, settings.gain / 20))
         let pcm = try open()
@@ -72,8 +93,20 @@ public final class MicrophoneSource: AudioSource {
     }
 
     public func nextBlock(frameCount wanted: Int) throws -> AudioBlock? {
+        try nextBlock(frameCount: wanted, until: nil)
+    }
+
+    /// Puts the first frame at a time that others start at, too; before its first audio there is silence.
+    func start(at time: MediaTimestamp) {
+        origin = time
+        isFilterEmpty = true
+        corrector.audioLost()
+    }
+
+    /// - Parameter deadline: what has not come by then becomes silence; with `nil` it is waited for.
+    func nextBlock(frameCount wanted: Int, until deadline: MediaTimestamp?) throws -> AudioBlock? {
         while pending.count < 2 * wanted {
-            guard try device == nil ? waitInSilence(wanted) : readOnce() else { return nil }
+            guard try device == nil ? waitInSilence(wanted) : readOnce(wanted, until: deadline) else { return nil }
         }
         var samples = Array(pending[..<(2 * wanted)])
         pending.removeFirst(2 * wanted)
@@ -84,17 +117,18 @@ public final class MicrophoneSource: AudioSource {
     }
 
     private func time(ofFrame frame: Int) -> MediaTimestamp {
-        let rate = format.sampleRate
-        let offset = .seconds(frame / rate) + Duration.nanoseconds(Int64(frame % rate) * 1_000_000_000 / Int64(rate))
-        return (origin ?? MonotonicClock.now()) + offset
+        (origin ?? MonotonicClock.now()) + .ofFrames(frame, sampleRate: format.sampleRate)
     }
 
     /// - Returns: false when the source was asked to stop.
-    private func readOnce() throws -> Bool {
+    private func readOnce(_ wanted: Int, until deadline: MediaTimestamp?) throws -> Bool {
         guard let device else { return true }
         do throws(MicrophoneError) {
-            switch try device.pcm.read() {
+            switch try device.pcm.read(until: deadline) {
             case .stopped: return false
+            case .late:
+                appendSilence(wanted - pending.count / 2)
+                corrector.audioLost()
             case .overrun:
                 statistics.overruns += 1
                 excessFrames = 0
@@ -103,6 +137,11 @@ public final class MicrophoneSource: AudioSource {
             }
         } catch {
             self.device = nil
+            if case .ended(let note) = error {
+                endingNote = note
+                notify(.ended(note: note))
+                return true
+            }
             statistics.interruptions += 1
             lossTime = MonotonicClock.now()
             nextAttempt = MonotonicClock.now() + .seconds(1)
@@ -126,7 +165,8 @@ public final class MicrophoneSource: AudioSource {
     /// Holds the next sample's time against its place in the stream.
     private func correct(at time: MediaTimestamp, _ resampler: Resampler) throws(MicrophoneError) {
         // What the filter holds comes out first.
-        let heard = time - .nanoseconds(Int64(resampler.latency * 1e9))
+        let heard = isFilterEmpty ? time : time - .nanoseconds(Int64(resampler.latency * 1e9))
+        isFilterEmpty = false
         switch corrector.blockRead(captureTime: heard, expected: self.time(ofFrame: frameCount + pending.count / 2)) {
         case nil: break
         case .setCorrection(let ppm):
@@ -154,14 +194,14 @@ public final class MicrophoneSource: AudioSource {
         var entries = [PollEntry(stop.fileDescriptor)]
         if try poll(&entries, until: due) > 0 { return false }
         appendSilence(wanted - pending.count / 2)
-        guard MonotonicClock.now() >= nextAttempt else { return true }
+        guard endingNote == nil, MonotonicClock.now() >= nextAttempt else { return true }
         nextAttempt = MonotonicClock.now() + .seconds(1)
         guard let pcm = try? open(), let resampler = try? Resampler(from: pcm.sampleRate, to: format.sampleRate) else {
             return true
         }
         device = (pcm, resampler)
         excessFrames = 0
-        corrector = ClockDriftCorrector()
+        corrector = ClockDriftCorrector(gapThreshold: gapThreshold)
         corrector.audioLost()
         notify(.returned(after: lossTime.map { MonotonicClock.now() - $0 } ?? .zero))
         return true
@@ -170,19 +210,15 @@ public final class MicrophoneSource: AudioSource {
     /// Gain, mute and level.
     private func treat(_ samples: inout [Int16]) {
         if settings.isMuted { samples = [Int16](repeating: 0, count: samples.count) }
-        var peak: Float = 0
-        var power: Float = 0
+        var level = LevelMeter()
         for index in samples.indices {
             var sample = Float(samples[index])
             if amplification != 1 {
                 sample = min(max(sample * amplification, -32768), 32767)
                 samples[index] = Int16(sample)
             }
-            peak = max(peak, abs(sample))
-            power += sample * sample
+            level.add(sample)
         }
-        statistics.peakDecibels = peak > 0 ? Double(20 * log10(peak / 32768)) : nil
-        let mean = power / Float(max(1, samples.count))
-        statistics.meanDecibels = mean > 0 ? Double(10 * log10(mean / (32768 * 32768))) : nil
+        (statistics.peakDecibels, statistics.meanDecibels) = (level.peakDecibels, level.meanDecibels)
     }
 }

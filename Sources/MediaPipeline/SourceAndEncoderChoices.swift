@@ -36,8 +36,9 @@ public protocol AudioSourceChoice: Sendable {
     var readsStandardInput: Bool { get }
 
     /// As `VideoSourceChoice.open`.
+    /// - Parameter notify: gets the loss and the return of a device, and the end of one of several sources.
     func open(
-        sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
+        sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (TrackEvent) -> Void
     ) throws -> (any AudioSource)?
 }
 
@@ -47,7 +48,7 @@ extension AudioSourceDescription: AudioSourceChoice {
     public var readsStandardInput: Bool { if case .raw("-", _) = self { true } else { false } }
 
     public func open(
-        sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
+        sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (TrackEvent) -> Void
     ) throws -> (any AudioSource)? { try open(sampleRate: sampleRate, stop: stop) }
 }
 

@@ -106,7 +106,7 @@ private final class ScriptedCard: CapturePCM {
         self.script = script
     }
 
-    func read() throws(MicrophoneError) -> PCMRead {
+    func read(until deadline: MediaTimestamp?) throws(MicrophoneError) -> PCMRead {
         index += 1
         return try script(index - 1).get()
     }

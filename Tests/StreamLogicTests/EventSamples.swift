@@ -65,6 +65,10 @@ enum EventSamples {
         counters.audioSource.driftPPM = 12.5
         counters.audioSource.peakDecibels = -3.25
         counters.audioSource.meanDecibels = -18
+        var (loud, silent) = (AudioSourceStatistics(), AudioSourceStatistics())
+        (loud.capturedSamples, loud.driftPPM, loud.peakDecibels, loud.meanDecibels) = (44_100, 2.5, -6, -9)
+        silent.silentSamples = 512
+        counters.audioSource.sources = [loud, silent]
         return counters
     }
 
