@@ -76,53 +76,49 @@ def test_the_frame_size_follows_the_network_without_a_gap(encoder, nginx, capsys
     kernel_is_content(encoder)
 
 
-def test_an_encoder_that_refuses_the_smaller_size_keeps_its_own(encoder, nginx):
-    """It makes another size of it. The stream goes on in hardware at what it has, and that is said once."""
+def publish_to_refusal(encoder, nginx, policy: str) -> Publisher:
+    """A stream whose encoder is asked for a smaller size, of which it makes another one."""
     publisher = Publisher(
-        encoder, nginx, "refuses", "--dimension 1280x720", "--quality Medium3", "--bitrate 150,1000,1000",
-        "--resize seamless", source=CAMERA,
+        encoder, nginx, f"refuses-{policy}", "--dimension 1280x720", "--quality Medium3", "--bitrate 150,1000,1000",
+        f"--resize {policy}", source=CAMERA,
     )  # fmt: skip
     publisher.wait_frames(30)
     set_faults(encoder, least_width=FULL[0])
     encoder.shape(rate="260kbit")
     wait_for_change(publisher, lambda event: event["width"] < FULL[0], 60)
-    publisher.wait_status(lambda status: status["width"] == FULL[0] and "reason" in status, 30)
-    # Long enough for it to be asked again.
+    return publisher
+
+
+def finish_refused(encoder, publisher: Publisher) -> Stream:
+    """The refusal was said once, although there was time and reason to ask again."""
     time.sleep(15)
     encoder.unshape()
     publisher.wait_frames(publisher.frames + 60)
     stream = publisher.stop()
     [refused] = stream.of("refused")
     assert f"frames stay at {FULL[0]}x{FULL[1]}: " in refused["reason"], refused
+    kernel_is_content(encoder)
+    return stream
+
+
+def test_an_encoder_that_refuses_the_smaller_size_keeps_its_own(encoder, nginx):
+    """The stream goes on in hardware at what it has."""
+    publisher = publish_to_refusal(encoder, nginx, "seamless")
+    publisher.wait_status(lambda status: status["width"] == FULL[0] and "reason" in status, 30)
+    stream = finish_refused(encoder, publisher)
     assert set(sizes_of(stream)) == {FULL}
     assert {report["encoder"] for report in stream.of("status")} == {"v4l2:/dev/video11"}
     assert not {1102, 1103, 1104} & set(stream.codes)
     assert_decodes(stream)
-    kernel_is_content(encoder)
 
 
 def test_a_restart_whose_size_is_refused_goes_back_to_its_own(encoder, nginx):
-    publisher = Publisher(
-        encoder, nginx, "refuses-restart", "--dimension 1280x720", "--quality Medium3", "--bitrate 150,1000,1000",
-        "--resize restart", source=CAMERA,
-    )  # fmt: skip
-    publisher.wait_frames(30)
-    set_faults(encoder, least_width=FULL[0])
-    encoder.shape(rate="260kbit")
-    wait_for_change(publisher, lambda event: event["width"] < FULL[0], 60)
+    publisher = publish_to_refusal(encoder, nginx, "restart")
     publisher.wait_status(
         lambda status: status["encoder"].startswith("v4l2") and any(event["name"] == "refused" for event in publisher.events), 60
     )
-    # Long enough for it to be asked again.
-    time.sleep(15)
-    encoder.unshape()
-    publisher.wait_frames(publisher.frames + 60)
-    stream = publisher.stop()
-    [refused] = stream.of("refused")
-    assert f"frames stay at {FULL[0]}x{FULL[1]}: " in refused["reason"], refused
-    last = stream.of("status")[-1]
+    last = finish_refused(encoder, publisher).of("status")[-1]
     assert (last["width"], last["encoder"]) == (FULL[0], "v4l2:/dev/video11"), last
-    kernel_is_content(encoder)
 
 
 def flap(board, seconds: float) -> None:

@@ -65,4 +65,18 @@ void heap_unregister(void);
 int isp_drivers_register(void);
 void isp_drivers_unregister(void);
 
+/* What every queue's node does; `querycap` is the file's own. */
+#define CAMERA_QUEUE_CALLS                                \
+	.vidioc_querycap = querycap,                      \
+	.vidioc_reqbufs = vb2_ioctl_reqbufs,              \
+	.vidioc_create_bufs = vb2_ioctl_create_bufs,      \
+	.vidioc_prepare_buf = vb2_ioctl_prepare_buf,      \
+	.vidioc_querybuf = vb2_ioctl_querybuf,            \
+	.vidioc_qbuf = vb2_ioctl_qbuf,                    \
+	.vidioc_dqbuf = vb2_ioctl_dqbuf,                  \
+	.vidioc_expbuf = vb2_ioctl_expbuf,                \
+	.vidioc_streamon = vb2_ioctl_streamon,            \
+	.vidioc_streamoff = vb2_ioctl_streamoff,          \
+	.vidioc_unsubscribe_event = v4l2_event_unsubscribe
+
 #endif

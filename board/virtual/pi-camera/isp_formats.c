@@ -234,22 +234,9 @@ static int s_selection(struct file *file, void *private, struct v4l2_selection *
 	return 0;
 }
 
-#define QUEUE_CALLS                                       \
-	.vidioc_querycap = querycap,                      \
-	.vidioc_reqbufs = vb2_ioctl_reqbufs,              \
-	.vidioc_create_bufs = vb2_ioctl_create_bufs,      \
-	.vidioc_prepare_buf = vb2_ioctl_prepare_buf,      \
-	.vidioc_querybuf = vb2_ioctl_querybuf,            \
-	.vidioc_qbuf = vb2_ioctl_qbuf,                    \
-	.vidioc_dqbuf = vb2_ioctl_dqbuf,                  \
-	.vidioc_expbuf = vb2_ioctl_expbuf,                \
-	.vidioc_streamon = vb2_ioctl_streamon,            \
-	.vidioc_streamoff = vb2_ioctl_streamoff,          \
-	.vidioc_subscribe_event = v4l2_ctrl_subscribe_event, \
-	.vidioc_unsubscribe_event = v4l2_event_unsubscribe
-
 const struct v4l2_ioctl_ops isp_input_calls = {
-	QUEUE_CALLS,
+	CAMERA_QUEUE_CALLS,
+	.vidioc_subscribe_event = v4l2_ctrl_subscribe_event,
 	.vidioc_enum_fmt_vid_out = enum_fmt,
 	.vidioc_g_fmt_vid_out = g_fmt,
 	.vidioc_try_fmt_vid_out = try_fmt,
@@ -260,7 +247,8 @@ const struct v4l2_ioctl_ops isp_input_calls = {
 };
 
 const struct v4l2_ioctl_ops isp_output_calls = {
-	QUEUE_CALLS,
+	CAMERA_QUEUE_CALLS,
+	.vidioc_subscribe_event = v4l2_ctrl_subscribe_event,
 	.vidioc_enum_fmt_vid_cap = enum_fmt,
 	.vidioc_g_fmt_vid_cap = g_fmt,
 	.vidioc_try_fmt_vid_cap = try_fmt,
@@ -269,7 +257,8 @@ const struct v4l2_ioctl_ops isp_output_calls = {
 };
 
 const struct v4l2_ioctl_ops isp_statistics_calls = {
-	QUEUE_CALLS,
+	CAMERA_QUEUE_CALLS,
+	.vidioc_subscribe_event = v4l2_ctrl_subscribe_event,
 	.vidioc_enum_fmt_meta_cap = enum_statistics,
 	.vidioc_g_fmt_meta_cap = get_statistics,
 	.vidioc_try_fmt_meta_cap = get_statistics,

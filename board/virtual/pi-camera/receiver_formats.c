@@ -148,21 +148,8 @@ static int subscribe_event(struct v4l2_fh *fh, const struct v4l2_event_subscript
 	return v4l2_ctrl_subscribe_event(fh, subscription);
 }
 
-#define QUEUE_CALLS                                       \
-	.vidioc_querycap = querycap,                      \
-	.vidioc_reqbufs = vb2_ioctl_reqbufs,              \
-	.vidioc_create_bufs = vb2_ioctl_create_bufs,      \
-	.vidioc_prepare_buf = vb2_ioctl_prepare_buf,      \
-	.vidioc_querybuf = vb2_ioctl_querybuf,            \
-	.vidioc_qbuf = vb2_ioctl_qbuf,                    \
-	.vidioc_dqbuf = vb2_ioctl_dqbuf,                  \
-	.vidioc_expbuf = vb2_ioctl_expbuf,                \
-	.vidioc_streamon = vb2_ioctl_streamon,            \
-	.vidioc_streamoff = vb2_ioctl_streamoff,          \
-	.vidioc_unsubscribe_event = v4l2_event_unsubscribe
-
 const struct v4l2_ioctl_ops receiver_image_calls = {
-	QUEUE_CALLS,
+	CAMERA_QUEUE_CALLS,
 	.vidioc_enum_fmt_vid_cap = enum_image,
 	.vidioc_g_fmt_vid_cap = get_image,
 	.vidioc_try_fmt_vid_cap = try_image,
@@ -172,7 +159,7 @@ const struct v4l2_ioctl_ops receiver_image_calls = {
 };
 
 const struct v4l2_ioctl_ops receiver_embedded_calls = {
-	QUEUE_CALLS,
+	CAMERA_QUEUE_CALLS,
 	.vidioc_enum_fmt_meta_cap = enum_embedded,
 	.vidioc_g_fmt_meta_cap = get_embedded,
 	.vidioc_try_fmt_meta_cap = get_embedded,
