@@ -22,6 +22,14 @@ protocol CapturePCM: AnyObject {
     /// Waits for the next samples. The first call starts the card.
     /// - Parameter deadline: when to return `late`; never when `nil`.
     func read(until deadline: MediaTimestamp?) throws(MicrophoneError) -> PCMRead
+    /// Brings the hardware's gain as near as the card can.
+    /// - Parameter decibels: `nil` to leave it.
+    /// - Returns: what it is by then; `nil` where the card has no capture volume.
+    func setHardwareGain(_ decibels: Double?) -> Double?
+}
+
+extension CapturePCM {
+    func setHardwareGain(_ decibels: Double?) -> Double? { nil }
 }
 
 /// A card through ALSA: the hardware's own rate; alsa-lib's plug device brings its samples to stereo S16.
@@ -35,6 +43,7 @@ final class ALSACapturePCM: CapturePCM {
     private var isStarted = false
     /// Since when it has been waited for samples, by several calls perhaps.
     private var waitStart: MediaTimestamp?
+    private lazy var volume = Self.volume(of: handle)
 
     /// The card's buffer: what a loaded machine may be late.
     private static let bufferTime: UInt32 = 400_000
@@ -120,6 +129,16 @@ final class ALSACapturePCM: CapturePCM {
         }
         return (Int(rate), Int(periodSize))
     }
+
+    private static func volume(of handle: OpaquePointer) -> CaptureVolume? {
+        var info: OpaquePointer?
+        guard snd_pcm_info_malloc(&info) >= 0, let info else { return nil }
+        defer { snd_pcm_info_free(info) }
+        guard snd_pcm_info(handle, info) >= 0 else { return nil }
+        return CaptureVolume(card: snd_pcm_info_get_card(info), device: snd_pcm_info_get_device(info))
+    }
+
+    func setHardwareGain(_ decibels: Double?) -> Double? { volume?.set(decibels) }
 
     func read(until deadline: MediaTimestamp?) throws(MicrophoneError) -> PCMRead {
         if !isStarted {

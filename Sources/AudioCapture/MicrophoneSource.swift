@@ -3,22 +3,6 @@ import Glibc
 import LinuxIO
 import Media
 
-/// How a microphone is used.
-public struct MicrophoneSettings: Hashable, Sendable {
-    /// `hw:CARD[,DEVICE]`; empty for the first one.
-    public var device: String
-    /// In dB; what gets too loud is cut off at full scale.
-    public var gain: Double
-    /// Silence goes out instead of audio; the microphone goes on.
-    public var isMuted: Bool
-
-    public init(device: String = "", gain: Double = 0, isMuted: Bool = false) {
-        self.device = device
-        self.gain = gain
-        self.isMuted = isMuted
-    }
-}
-
 /// A microphone as a source that never ends: at the stream's rate by the system's clock, with silence in place of
 /// what was lost. Any other source can stand in the microphone's place, to be one of several. Used from the audio thread.
 public final class MicrophoneSource: AudioSource {
@@ -33,14 +17,16 @@ public final class MicrophoneSource: AudioSource {
     public private(set) var endingNote: String?
     public private(set) var statistics = AudioSourceStatistics()
 
-    private let settings: MicrophoneSettings
+    private let control: MicrophoneControl
     private let stop: EventFD
     private let notify: @Sendable (Event) -> Void
     private let open: () throws(MicrophoneError) -> any CapturePCM
     private var device: (pcm: any CapturePCM, resampler: Resampler)?
     private let gapThreshold: Duration
     private var corrector: ClockDriftCorrector
-    private let amplification: Float
+    /// What the control has been told.
+    private var applied: MicrophoneControl.Applied?
+    private var ramp: GainRamp
     /// At the stream's rate, not given yet.
     private var pending: [Int16] = []
     /// Frames of the card that are to be left out: the stream is ahead of the clock by so much.
@@ -53,12 +39,16 @@ public final class MicrophoneSource: AudioSource {
     private var lossTime: MediaTimestamp?
     private var nextAttempt = MediaTimestamp.zero
 
-    /// - Parameter stop: once signalled, the source ends. It is not drained.
+    /// - Parameters:
+    ///   - device: `hw:CARD[,DEVICE]`; empty for the first one.
+    ///   - control: of this microphone, while it is open.
+    ///   - stop: once signalled, the source ends. It is not drained.
     public convenience init(
-        _ settings: MicrophoneSettings, sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (Event) -> Void
+        device: String, control: MicrophoneControl, sampleRate: Int, stop: EventFD,
+        notify: @escaping @Sendable (Event) -> Void
     ) throws {
-        try self.init(settings, sampleRate: sampleRate, stop: stop, notify: notify) { () throws(MicrophoneError) in
-            try ALSACapturePCM(settings.device, sampleRate: sampleRate, stop: stop)
+        try self.init(control, sampleRate: sampleRate, stop: stop, notify: notify) { () throws(MicrophoneError) in
+            try ALSACapturePCM(device, sampleRate: sampleRate, stop: stop)
         }
     }
 
@@ -67,30 +57,33 @@ public final class MicrophoneSource: AudioSource {
     ///   - source: of one or two channels.
     ///   - gapThreshold: how much earlier or later than expected its audio may come and not follow a loss.
     public convenience init(
-        _ settings: MicrophoneSettings, of source: any AudioSource, gapThreshold: Duration, sampleRate: Int,
+        _ source: any AudioSource, control: MicrophoneControl, gapThreshold: Duration, sampleRate: Int,
         stop: EventFD, notify: @escaping @Sendable (Event) -> Void
     ) throws {
-        try self.init(settings, sampleRate: sampleRate, gapThreshold: gapThreshold, stop: stop, notify: notify) {
+        try self.init(control, sampleRate: sampleRate, gapThreshold: gapThreshold, stop: stop, notify: notify) {
             SourcePCM(source)
         }
     }
 
     init(
-        _ settings: MicrophoneSettings, sampleRate: Int,
+        _ control: MicrophoneControl, sampleRate: Int,
         gapThreshold: Duration = ClockDriftCorrector.usualGapThreshold, stop: EventFD,
         notify: @escaping @Sendable (Event) -> Void, open: @escaping () throws(MicrophoneError) -> any CapturePCM
     ) throws {
-        self.settings = settings
+        self.control = control
         self.stop = stop
         self.notify = notify
         self.open = open
         self.gapThreshold = gapThreshold
         corrector = ClockDriftCorrector(gapThreshold: gapThreshold)
         format = AudioFormat(sampleRate: sampleRate, channelCount: 2)
-        amplification = Float(pow(10, settings.gain / 20))
+        ramp = GainRamp(sampleRate: sampleRate)
         let pcm = try open()
         device = (pcm, try Resampler(from: pcm.sampleRate, to: sampleRate))
+        adjust()
     }
+
+    deinit { control.closed() }
 
     public func nextBlock(frameCount wanted: Int) throws -> AudioBlock? {
         try nextBlock(frameCount: wanted, until: nil)
@@ -200,6 +193,9 @@ public final class MicrophoneSource: AudioSource {
             return true
         }
         device = (pcm, resampler)
+        // Its volume is another one's now, or the driver's default again.
+        applied = nil
+        adjust()
         excessFrames = 0
         corrector = ClockDriftCorrector(gapThreshold: gapThreshold)
         corrector.audioLost()
@@ -207,18 +203,25 @@ public final class MicrophoneSource: AudioSource {
         return true
     }
 
+    /// Does what the control wants now.
+    private func adjust() {
+        while let wanted = control.exchange(applied), wanted != applied?.level {
+            // A card takes a moment for that.
+            let isGainNew = applied.map { $0.level.gain != wanted.gain } ?? true
+            let hardware = isGainNew ? device?.pcm.setHardwareGain(wanted.gain) : applied?.gain.hardware
+            let digital = wanted.gain.map { $0 - (hardware ?? 0) } ?? 0
+            ramp.change(toDecibels: digital, isMuted: wanted.isMuted)
+            applied = MicrophoneControl.Applied(wanted, gain: MicrophoneGain(hardware: hardware, digital: digital))
+        }
+        statistics.gain = applied?.gain
+    }
+
     /// Gain, mute and level.
     private func treat(_ samples: inout [Int16]) {
-        if settings.isMuted { samples = [Int16](repeating: 0, count: samples.count) }
+        adjust()
+        ramp.amplify(&samples)
         var level = LevelMeter()
-        for index in samples.indices {
-            var sample = Float(samples[index])
-            if amplification != 1 {
-                sample = min(max(sample * amplification, -32768), 32767)
-                samples[index] = Int16(sample)
-            }
-            level.add(sample)
-        }
+        for sample in samples { level.add(Float(sample)) }
         (statistics.peakDecibels, statistics.meanDecibels) = (level.peakDecibels, level.meanDecibels)
     }
 }

@@ -41,6 +41,8 @@ public struct AudioSourceStatistics: Hashable, Sendable {
     public var peakDecibels: Double?
     /// The mean power of the last block, in dB below full scale; `nil` for digital silence.
     public var meanDecibels: Double?
+    /// What amplifies it; `nil` for a source that nobody amplifies.
+    public var gain: MicrophoneGain?
     /// Of each, in their order, where several are mixed; else empty.
     public var sources: [AudioSourceStatistics] = []
 

@@ -16,14 +16,11 @@ public struct DeviceDescription: Hashable, Sendable {
     public struct Microphone: Hashable, Sendable {
         /// `hw:CARD[,DEVICE]`.
         public var device: String
-        /// In dB, -60...40.
-        public var gain = 0.0
-        public var isMuted = false
+        public var level: MicrophoneLevel
 
-        public init(device: String, gain: Double = 0, isMuted: Bool = false) {
+        public init(device: String, _ level: MicrophoneLevel = MicrophoneLevel()) {
             self.device = device
-            self.gain = gain
-            self.isMuted = isMuted
+            self.level = level
         }
     }
 
@@ -137,7 +134,7 @@ extension DeviceDescription {
         self.init()
         console = goodPart.console
         if goodPart.audioSource == .none || goodPart.audioSource == .silence { audioSource = goodPart.audioSource }
-        if audioSource == .auto, goodPart.microphones.contains(where: \.isMuted) { audioSource = .silence }
+        if audioSource == .auto, goodPart.microphones.contains(where: \.level.isMuted) { audioSource = .silence }
     }
 
     public static func decode(_ json: JSONValue, vocabulary: DeviceVocabulary) -> Decoded<DeviceDescription> {
@@ -239,9 +236,10 @@ extension DeviceDescription {
         let example = #""sources": [{"device": "hw:1", "gain": 6}, {"device": "hw:2"}]"#
         let given = audio.objects("sources", example: example) { source -> Microphone? in
             let device = source.name("device", required: true, example: #""device": "hw:1""#)
-            let gain = source.number("gain", in: -60...40, unit: "dB", example: #""gain": 6"#)
+            let gain = source.number("gain", in: MicrophoneLevel.gainRange, unit: "dB", example: #""gain": 6"#)
             let mute = source.flag("mute", example: #""mute": true"#)
-            return Microphone(device: device ?? "", gain: gain?.value ?? 0, isMuted: mute?.value ?? false)
+            return Microphone(
+                device: device ?? "", MicrophoneLevel(gain: gain?.value, isMuted: mute?.value ?? false))
         }
         microphones = given ?? []
         let most = Self.largestMicrophoneCount

@@ -42,6 +42,10 @@ extension PublishCounters {
         if let drift = audioSource.driftPPM { fields.append(("audioDriftPPM", .number(drift))) }
         if let peak = audioSource.peakDecibels { fields.append(("audioPeakDecibels", .number(peak))) }
         if let mean = audioSource.meanDecibels { fields.append(("audioMeanDecibels", .number(mean))) }
+        if let gain = audioSource.gain {
+            if let hardware = gain.hardware { fields.append(("audioHardwareGainDecibels", .number(hardware))) }
+            fields.append(("audioDigitalGainDecibels", .number(gain.digital)))
+        }
         return fields + audioSource.fieldsOfEach
     }
 }
@@ -56,6 +60,8 @@ extension AudioSourceStatistics {
             ("eachAudioDriftPPM", .numbers(sources.map(\.driftPPM))),
             ("eachAudioPeakDecibels", .numbers(sources.map(\.peakDecibels))),
             ("eachAudioMeanDecibels", .numbers(sources.map(\.meanDecibels))),
+            ("eachAudioHardwareGainDecibels", .numbers(sources.map(\.gain?.hardware))),
+            ("eachAudioDigitalGainDecibels", .numbers(sources.map(\.gain?.digital))),
         ]
     }
 

@@ -64,12 +64,12 @@ private final class TimedCard: CapturePCM {
     private let events = Events()
 
     private func microphone(
-        _ card: TimedCard, _ settings: MicrophoneSettings = MicrophoneSettings(), reopened: TimedCard? = nil
+        _ card: TimedCard, _ level: MicrophoneLevel = MicrophoneLevel(), reopened: TimedCard? = nil
     ) throws -> MicrophoneSource {
         var rest = [card]
         let events = events
         return try MicrophoneSource(
-            settings, sampleRate: 44_100, stop: try EventFD(),
+            MicrophoneControl(level), sampleRate: 44_100, stop: try EventFD(),
             notify: { event in events.list.withLock { $0.append(event) } }
         ) { () throws(MicrophoneError) in
             if let next = rest.popLast() { return next }
@@ -106,8 +106,8 @@ private final class TimedCard: CapturePCM {
             let mix = MixedSource(
                 [
                     try microphone(TimedCard(level: 1000)),
-                    try microphone(TimedCard(level: 200), MicrophoneSettings(gain: 20)),
-                    try microphone(TimedCard(level: 5000), MicrophoneSettings(isMuted: true)),
+                    try microphone(TimedCard(level: 200), MicrophoneLevel(gain: 20)),
+                    try microphone(TimedCard(level: 5000), MicrophoneLevel(isMuted: true)),
                 ], sampleRate: 44_100)
             let blocks = try blocks(mix, seconds: 3)
             expectOneTimeline(blocks)
@@ -201,7 +201,7 @@ private final class TimedCard: CapturePCM {
             let events = events
             let parts = try [1, 2].map { seconds in
                 try MicrophoneSource(
-                    MicrophoneSettings(), of: ConstantFile(level: 1000 * Int16(seconds), seconds: seconds),
+                    ConstantFile(level: 1000 * Int16(seconds), seconds: seconds), control: MicrophoneControl(),
                     gapThreshold: .milliseconds(250), sampleRate: 44_100, stop: try EventFD(),
                     notify: { event in events.list.withLock { $0.append(event) } })
             }

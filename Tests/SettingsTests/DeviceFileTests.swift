@@ -58,7 +58,7 @@ struct DeviceFileTests {
         expected.smallestSize = "720p"
         expected.audioSource = .silence
         expected.audioQuality = "High1"
-        expected.microphones = [.init(device: "hw:1", gain: -6.5, isMuted: true), .init(device: "hw:Mic,2")]
+        expected.microphones = [.init(device: "hw:1", .init(gain: -6.5, isMuted: true)), .init(device: "hw:Mic,2")]
         expected.reconnectAttempts = 5
         expected.bufferDuration = 2.5
         expected.bufferLowThreshold = 0.7

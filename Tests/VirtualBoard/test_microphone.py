@@ -2,17 +2,16 @@
 
 import array
 import json
-import math
 import subprocess
 
 import pytest
 from board import HOST
 from recording import Recording
+from sound import DRIVER, amplitudes, assert_audio_keeps_time, last_status, loudness, tone
 from test_capture import events, publish, speak
 
 pytestmark = [pytest.mark.takes(minutes=6, processors=0.55), pytest.mark.listens]
 
-DRIVER = "/sys/bus/platform/drivers/snd_aloop"
 CARD = "snd_aloop.0"
 
 
@@ -22,27 +21,6 @@ def card(board):
     yield board
     board.end_all()
     board.run(f"[ -e {DRIVER}/{CARD} ] || echo {CARD} > {DRIVER}/bind")
-
-
-def last_status(text: str) -> dict:
-    return [event for event in events(text) if event["name"] == "status"][-1]
-
-
-def loudness(recording: Recording) -> list[float]:
-    """Of every tenth of a second, its mean."""
-    words = ["ffmpeg", "-v", "error", "-i", recording.path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"]
-    data = subprocess.run(words, capture_output=True, check=True, timeout=60).stdout
-    samples = array.array("h", data[: len(data) // 2 * 2])
-    return [sum(map(abs, samples[place : place + 800])) / 800 for place in range(0, len(samples) - 800, 800)]
-
-
-def assert_audio_keeps_time(recording: Recording) -> None:
-    """No packet is missing or too many by the clock, none is out of order."""
-    assert not recording.disorder() and not recording.decoded.complaints
-    audio_packets = recording.audio_packets
-    length = 1024 / recording.sample_rate
-    for index, audio in enumerate(audio_packets):
-        assert abs((audio.timestamp - audio_packets[0].timestamp) / 1000 - index * length) < 0.04, index
 
 
 def test_microphones_are_listed(board):
@@ -62,13 +40,6 @@ def test_nothing_in_usr_share_is_needed(card):
     ).text  # fmt: skip
     receiver.end()
     assert text.startswith("alsa:hw:Loopback,0") and last_status(text)["audioSamples"] > 40_000
-
-
-def tone(frequency: int, rate: int, channels: int, width: int, seconds: int) -> bytes:
-    """A sine at half of full scale; `width` is a sample's bytes."""
-    full = 1 << 8 * width - 2
-    frames = (round(full * math.sin(2 * math.pi * frequency * index / rate)) for index in range(rate))
-    return b"".join(value.to_bytes(width, "little", signed=True) * channels for value in frames) * seconds
 
 
 @pytest.mark.parametrize("code, rate, channels, width", [("S16_LE", 16_000, 1, 2), ("S32_LE", 96_000, 2, 4)])
@@ -239,94 +210,53 @@ def test_busy_and_forbidden_microphones_are_distinguished(card):
     card.run("chmod 660 /dev/snd/*")
 
 
-SECOND = "snd_aloop.1"
-TONES = {"hw:Loopback": 500, "hw:Second": 1000}
+# Makes the player's volume a capture volume of the card, from -20 to 20 dB in steps of 0.2, with the number of the end that is
+# heard: a card whose hardware amplifies.
+VOLUME = "Mic Capture Volume"
+AMPLIFIER = f"""</usr/share/alsa/alsa.conf>
+pcm.amplifier {{
+    type softvol
+    slave.pcm "hw:Loopback,0"
+    control {{ name "{VOLUME}" index 1 card Loopback }}
+    min_dB -20.0
+    max_dB 20.0
+    resolution 201
+}}
+"""
 
 
 @pytest.fixture
-def two_cards(board):
-    """The loop twice, each with a tone at half of full scale that is played into it by `play`."""
-    board.run("rmmod snd-aloop && modprobe snd-aloop enable=1,1 id=Loopback,Second")
-    for frequency in TONES.values():
-        board.put("/tmp/second", tone(frequency, 48_000, 2, 2, 1))
-        board.run(f"for _ in $(seq 90); do cat /tmp/second; done > /tmp/{frequency}")
-    yield board
-    board.end_all()
-    board.run("rm -f /tmp/500 /tmp/1000; rmmod snd-aloop && modprobe snd-aloop")
-
-
-def play(board, card: str) -> None:
-    board.start(f"exec aplay -q -D {card},0 -t raw -f S16_LE -c 2 -r 48000 /tmp/{TONES[card]}")
-
-
-def amplitudes(recording: Recording, frequency: int) -> list[float]:
-    """Of one frequency on the left side, in every tenth of a second, as a part of full scale."""
-    side = ["-map", "0:a", "-af", "pan=mono|c0=c0", "-ar", "8000", "-f", "f32le", "-"]
-    words = ["ffmpeg", "-v", "error", "-i", recording.path, *side]
-    samples = array.array("f", subprocess.run(words, capture_output=True, check=True, timeout=60).stdout)
-    waves = [[wave(2 * math.pi * frequency * index / 8000) for index in range(800)] for wave in (math.cos, math.sin)]
-    return [
-        math.hypot(*(sum(map(float.__mul__, samples[place : place + 800], wave)) for wave in waves)) / 400
-        for place in range(0, len(samples) - 800, 800)
-    ]
-
-
-def of_both(url: str, seconds: int, *settings: str) -> str:
-    sources = " ".join(f"--audio alsa:{card},1{more}" for card, more in zip(TONES, settings))
-    return (
-        f"exec tallycam publish --video none {sources} --duration {seconds} --status-interval 1 --events json --url {url}"
-    )
+def amplifying_card(card):
+    yield card
+    card.end_all()
+    card.run("rmmod snd-aloop && modprobe snd-aloop")
 
 
 @pytest.mark.parametrize(
-    "settings, expected",
-    [((",gain=-6", ",gain=-12"), (0.25, 0.125)), ((",gain=-12,mute=off", ",mute=on"), (0.125, 0)), ((",mute=on", ""), (0, 0.5))],
+    "setting, hardware, digital",
+    [("", 6, 0), (",gain=-10", -10, 0), (",gain=3.5", 3.6, -0.1), (",gain=-26", -20, -6), (",gain=26", 20, 6)],
 )
-def test_two_microphones_are_mixed_each_with_its_gain_and_mute(two_cards, nginx, settings, expected):
-    for card in TONES:
-        play(two_cards, card)
-    two_cards.run("sleep 2")
-    url = nginx.url("mixed").replace("127.0.0.1", HOST)
-    text = two_cards.run(of_both(url, 8, *settings), timeout=60).text
-    reports = [event for event in events(text) if event["name"] == "status"]
-    recording = Recording(nginx.recording("mixed"))
-    assert_audio_keeps_time(recording)
-    for frequency, peaks, level in zip(TONES.values(), zip(*(each["eachAudioPeakDecibels"] for each in reports[1:])), expected):
-        # An emulated machine that stands still leaves gaps, and half a tenth of a second at their edges.
-        loudest = sorted(amplitudes(recording, frequency)[10:-5])[-10:]
-        assert all(abs(heard - level) < 0.02 for heard in loudest), (frequency, level, loudest)
-        # A report has the level of one moment, which may be in such a gap.
-        audible = [peak for peak in peaks if peak is not None]
-        assert abs(max(audible) - 20 * math.log10(level)) < 1 if level else not audible, peaks
-    assert min(reports[-1]["eachAudioSamples"]) > 2 * 44_100
-
-
-def test_one_of_two_microphones_is_lost_and_returns(two_cards, nginx):
-    for card in TONES:
-        play(two_cards, card)
-    two_cards.run("sleep 2")
-    sender = two_cards.start(of_both(nginx.url("half").replace("127.0.0.1", HOST), 30, ",gain=-6", ",gain=-6"))
-    sender.wait_for('"name":"status".*"audioSamples":[1-9]', 40)
-    two_cards.run("sleep 4")
-    unplugged = two_cards.start(f"echo {SECOND} > {DRIVER}/unbind")
-    sender.wait_for('"name":"sourceInterrupted","track":"audio","source":"the microphone hw:Second,1"', 20)
-    unplugged.wait(20)
-    two_cards.run(f"sleep 3; echo {SECOND} > {DRIVER}/bind")
-    play(two_cards, "hw:Second")
-    sender.wait_for('"name":"sourceReturned","track":"audio"', 20)
-    output = sender.wait(90)
-    assert output.status == 0
-    names = [event["name"] for event in events(output.text)]
-    assert "reconnecting" not in names and names.count("connected") == names.count("sourceInterrupted") == 1
-    status = last_status(output.text)
-    away = [event["seconds"] for event in events(output.text) if event["name"] == "sourceReturned"][0]
-    assert status["audioInterruptions"] == 1 and 3 < away < 12
-    assert away - 1 < status["eachAudioSilent"][1] / 44_100 < away + 3 + 0.7 * status["audioOverruns"]
-    recording = Recording(nginx.recording("half"))
-    assert_audio_keeps_time(recording)
-    steady, returned = amplitudes(recording, 500)[10:-5], amplitudes(recording, 1000)[10:-5]
-    assert away - 1 < sum(level < 0.02 for level in returned) / 10 < away + 6 + 0.7 * status["audioOverruns"]
-    for part in (returned[:20], returned[-20:]):
-        assert 0.22 < sorted(part)[-5] < 0.28, "it is heard before and after"
-    gaps = sum(level < 0.2 for level in steady) / 10
-    assert gaps < 0.5 + status["audioOverruns"], "the other one is heard all the time, but for what the machine loses"
+def test_the_cards_own_volume_comes_first(amplifying_card, nginx, setting, hardware, digital):
+    board = amplifying_card
+    level = 0.02
+    board.put("/tmp/amplifier.conf", AMPLIFIER.encode())
+    board.put("/tmp/tone", tone(500, 48_000, 2, 2, 1, level))
+    board.run("for _ in $(seq 40); do cat /tmp/tone; done > /tmp/tones")
+    board.start("exec env ALSA_CONFIG_PATH=/tmp/amplifier.conf aplay -q -D amplifier -t raw -f S16_LE -c 2 -r 48000 /tmp/tones")
+    volume = f"amixer -c Loopback cset name='{VOLUME}',index=1"
+    # 130 steps above -20 dB.
+    board.run(f"for _ in $(seq 50); do {volume} 130 && exit; sleep 0.2; done; exit 1")
+    board.run("sleep 1")
+    url = nginx.url("amplified").replace("127.0.0.1", HOST)
+    text = board.run(
+        f"tallycam publish --video none --audio alsa:hw:Loopback,1{setting} --duration 8 --status-interval 1 "
+        f"--events json --url {url}", timeout=60,
+    ).text  # fmt: skip
+    status = last_status(text)
+    assert abs(status["audioHardwareGainDecibels"] - hardware) < 0.001
+    assert abs(status["audioDigitalGainDecibels"] - digital) < 0.001
+    steps = round((hardware + 20) / 0.2)
+    assert f": values={steps},{steps}" in board.run(volume.replace("cset", "cget")).text
+    heard = sorted(amplitudes(Recording(nginx.recording("amplified")), 500)[30:-5])[-10:]
+    expected = level * 10 ** ((hardware + digital) / 20)
+    assert all(abs(part / expected - 1) < 0.08 for part in heard), (expected, heard)

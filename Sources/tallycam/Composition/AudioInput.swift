@@ -1,14 +1,16 @@
 import AudioCapture
 import DevicePorts
 import LinuxIO
+import Media
 import MediaPipeline
+import Settings
 import StreamLogic
 import SyntheticSources
 
 /// Where audio comes from: a microphone, a source that needs none, or several of both.
 enum AudioInput: AudioSourceChoice {
     case embedded(AudioSourceDescription)
-    case alsa(MicrophoneSettings)
+    case microphone(AudioPart)
     /// Their sum.
     case mixed([AudioPart])
 
@@ -35,9 +37,12 @@ enum AudioInput: AudioSourceChoice {
         self = .mixed(parts)
     }
 
+    /// - Parameter device: `hw:CARD[,DEVICE]`; empty for the first microphone.
+    init(microphone device: String) { self = .microphone(AudioPart(microphone: device, MicrophoneLevel())) }
+
     /// - Parameter microphones: any number; those after the fourth are left out.
-    init(microphones: [MicrophoneSettings]) {
-        let parts = microphones.prefix(Self.largestCount).map { AudioPart(.alsa, $0) }
+    init(microphones: [DeviceDescription.Microphone]) {
+        let parts = microphones.prefix(Self.largestCount).map { AudioPart(microphone: $0.device, $0.level) }
         self = parts.count == 1 ? parts[0].alone : .mixed(parts)
     }
 
@@ -46,7 +51,7 @@ enum AudioInput: AudioSourceChoice {
     var takesSampleRate: Bool {
         switch self {
         case .embedded(let source): source.takesSampleRate
-        case .alsa: true
+        case .microphone: true
         case .mixed(let parts): parts.allSatisfy(\.takesSampleRate)
         }
     }
@@ -54,8 +59,16 @@ enum AudioInput: AudioSourceChoice {
     var readsStandardInput: Bool {
         switch self {
         case .embedded(let source): source.readsStandardInput
-        case .alsa: false
+        case .microphone: false
         case .mixed(let parts): parts.contains(where: \.readsStandardInput)
+        }
+    }
+
+    var microphones: [MicrophoneControl] {
+        switch self {
+        case .embedded: []
+        case .microphone(let part): [part.control]
+        case .mixed(let parts): parts.map(\.control)
         }
     }
 
@@ -68,7 +81,7 @@ enum AudioInput: AudioSourceChoice {
             guard let opened, ![sampleRate, 44_100, 48_000].contains(opened.format.sampleRate) else { return opened }
             // Of a file or pipe, which AAC takes in some rates only, and at some bit rates.
             return try ResampledSource(opened, sampleRate: sampleRate)
-        case .alsa(let settings): return try AudioPart(.alsa, settings).open(sampleRate: sampleRate, stop: stop, notify)
+        case .microphone(let part): return try part.open(sampleRate: sampleRate, stop: stop, notify)
         case .mixed(let parts):
             let sources = try parts.compactMap { try $0.open(sampleRate: sampleRate, stop: stop, notify) }
             return MixedSource(sources, sampleRate: sampleRate)
@@ -80,46 +93,54 @@ enum AudioInput: AudioSourceChoice {
 struct AudioPart {
     enum Source {
         case embedded(AudioSourceDescription)
-        case alsa
+        /// `hw:CARD[,DEVICE]`; empty for the first one.
+        case alsa(device: String)
     }
 
     let source: Source
-    private(set) var settings = MicrophoneSettings()
-    /// As it was typed, without gain and mute.
-    private var name = ""
+    let control: MicrophoneControl
+    /// For people.
+    private let name: String
 
-    init(_ source: Source, _ settings: MicrophoneSettings) {
+    private init(_ source: Source, _ level: MicrophoneLevel, name: String) {
         self.source = source
-        self.settings = settings
+        control = MicrophoneControl(level)
+        self.name = name
+    }
+
+    init(microphone device: String, _ level: MicrophoneLevel) {
+        let name = device.isEmpty ? "the microphone" : "the microphone \(device)"
+        self.init(.alsa(device: device), level, name: name)
     }
 
     init(parsing text: String) throws {
+        var level = MicrophoneLevel()
         guard text == "alsa" || text.hasPrefix("alsa:") || text.hasPrefix("alsa,") else {
             var parts = text.split(separator: ",", omittingEmptySubsequences: false)
             while parts.count > 1, let last = parts.last, last.hasPrefix("gain=") || last.hasPrefix("mute=") {
-                try settings.take(last)
+                try level.take(last)
                 parts.removeLast()
             }
-            name = parts.joined(separator: ",")
+            let name = parts.joined(separator: ",")
             do {
-                source = .embedded(try AudioSourceDescription(parsing: name))
+                self.init(.embedded(try AudioSourceDescription(parsing: name)), level, name: name)
             } catch {
                 throw CommandFailure.usage("\(error); microphones are alsa[:hw:CARD]")
             }
             return
         }
-        source = .alsa
         // hw:CARD,DEVICE has a comma of its own.
         let parts = text.dropFirst(5).split(separator: ",", omittingEmptySubsequences: false)
-        settings.device = parts.prefix { $0.firstIndex(of: "=") == nil }.joined(separator: ",")
-        for part in parts.drop(while: { $0.firstIndex(of: "=") == nil }) { try settings.take(part) }
+        let device = parts.prefix { $0.firstIndex(of: "=") == nil }.joined(separator: ",")
+        for part in parts.drop(while: { $0.firstIndex(of: "=") == nil }) { try level.take(part) }
+        self.init(microphone: device, level)
     }
 
     /// What it is when it is the only one. What needs neither gain nor mute is taken as it is.
     fileprivate var alone: AudioInput {
         switch source {
-        case .alsa: .alsa(settings)
-        case .embedded(let source) where source == .none || settings == MicrophoneSettings(): .embedded(source)
+        case .alsa: .microphone(self)
+        case .embedded(let source) where source == .none || control.wanted == MicrophoneLevel(): .embedded(source)
         case .embedded: .mixed([self])
         }
     }
@@ -140,32 +161,34 @@ struct AudioPart {
     fileprivate func open(
         sampleRate: Int, stop: EventFD, _ notify: @escaping @Sendable (TrackEvent) -> Void
     ) throws -> MicrophoneSource? {
-        let device = settings.device.isEmpty ? "the microphone" : "the microphone \(settings.device)"
-        let shown = name.isEmpty ? device : name
-        let report: @Sendable (MicrophoneSource.Event) -> Void = { event in
+        let report: @Sendable (MicrophoneSource.Event) -> Void = { [name] event in
             switch event {
-            case .interrupted(let reason): notify(.source(.interrupted(.audio, source: shown, reason: reason)))
-            case .returned(let gap): notify(.source(.returned(.audio, source: shown, after: gap)))
+            case .interrupted(let reason): notify(.source(.interrupted(.audio, source: name, reason: reason)))
+            case .returned(let gap): notify(.source(.returned(.audio, source: name, after: gap)))
             case .ended(let note): notify(.note(.audio, "\(note); silence follows"))
             }
         }
-        guard case .embedded(let embedded) = source else {
-            return try MicrophoneSource(settings, sampleRate: sampleRate, stop: stop, notify: report)
+        switch source {
+        case .alsa(let device):
+            return try MicrophoneSource(
+                device: device, control: control, sampleRate: sampleRate, stop: stop, notify: report)
+        case .embedded(let embedded):
+            guard let opened = try embedded.open(sampleRate: sampleRate, stop: stop, waitsForWriter: false) else {
+                return nil
+            }
+            return try MicrophoneSource(
+                opened, control: control, gapThreshold: Self.gapThreshold, sampleRate: sampleRate, stop: stop,
+                notify: report)
         }
-        guard let opened = try embedded.open(sampleRate: sampleRate, stop: stop, waitsForWriter: false) else {
-            return nil
-        }
-        return try MicrophoneSource(
-            settings, of: opened, gapThreshold: Self.gapThreshold, sampleRate: sampleRate, stop: stop, notify: report)
     }
 }
 
-extension MicrophoneSettings {
+extension MicrophoneLevel {
     fileprivate mutating func take(_ part: Substring) throws {
         let words = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         switch (words.first, words.last) {
         case ("gain", let text?):
-            guard let decibels = Double(text), (-60...40).contains(decibels) else {
+            guard let decibels = Double(text), Self.gainRange.contains(decibels) else {
                 throw CommandFailure.usage("gain is a number of dB from -60 to 40, not \"\(text)\"")
             }
             gain = decibels
