@@ -24,7 +24,7 @@ public final class MicrophoneSource: AudioSource {
     private var device: (pcm: any CapturePCM, resampler: Resampler)?
     private let gapThreshold: Duration
     private var corrector: ClockDriftCorrector
-    /// What the control has been told.
+    /// What the control knows of.
     private var applied: MicrophoneControl.Applied?
     private var ramp: GainRamp
     /// At the stream's rate, not given yet.

@@ -5,7 +5,7 @@ import math
 import pytest
 from board import HOST
 from recording import Recording
-from sound import DRIVER, amplitudes, assert_audio_keeps_time, last_status, tone
+from loopback import DRIVER, amplitudes, assert_audio_keeps_time, last_status, tone
 from test_capture import events
 
 pytestmark = [pytest.mark.takes(minutes=3, processors=0.6), pytest.mark.listens]
