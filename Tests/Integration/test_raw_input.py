@@ -203,9 +203,10 @@ def test_what_a_program_has_in_memory_is_published_live(children, tmp_path):
     fifo = tmp_path / "samples"
     os.mkfifo(fifo)
     program = children.start("program", [
-        "ffmpeg", "-v", "error", "-y", "-re", "-f", "lavfi", "-i", "sine=1000:r=48000,volume=4", "-filter_complex",
+        "ffmpeg", "-v", "error", "-y", "-re", "-f", "lavfi", "-i",
+        "aevalsrc=0.5*sin(2*PI*1000*t)|0.25*sin(2*PI*1000*t):s=48000", "-filter_complex",
         f"{PATCH_SOURCE},realtime", "-t", 5, "-f", "rawvideo", "-pix_fmt", "bgra", "-",
-        "-map", "0:a", "-t", 5, "-ac", 2, "-f", "f32le", fifo,
+        "-map", "0:a", "-t", 5, "-f", "f32le", fifo,
     ], piped=True)  # fmt: skip
     recording, sent, _ = publish_and_record(
         children, stdin=program.pipe, video="raw:-,format=bgra,size=384x240,fps=30",
@@ -214,9 +215,11 @@ def test_what_a_program_has_in_memory_is_published_live(children, tmp_path):
     assert sent["videoFrames"] + sent["videoSkipped"] - sent["sourceRepeated"] == 5 * 30
     assert_patches(recording.path)
     assert recording.sample_rate == 48_000
-    # ffmpeg comes late at its start, and catches up. Later a second of the tone is in one piece.
-    for side in sides(recording.path):
-        assert abs(amplitude(side[-48_000:], 48_000, 1000) - 0.5) < 0.01
+    # Where ffmpeg comes late, for the machine's sake, there are gaps.
+    for side, level in zip(sides(recording.path), (0.5, 0.25)):
+        tenths = [amplitude(side[place : place + 4800], 48_000, 1000) for place in range(0, len(side) - 4800, 4800)]
+        whole = [part for part in tenths if abs(part - level) < 0.01 * level]
+        assert len(whole) >= 15 and max(tenths) < 1.05 * level, tenths
 
 
 def sides(path) -> list[array.array]:
@@ -342,7 +345,7 @@ def test_one_track_alone_is_a_stream_too(children, missing):
 
 def amplitude(side, rate: int, frequency: int) -> float:
     """Of one frequency, as a part of full scale: the Fourier sum over whole periods."""
-    count = len(side) // rate * rate
+    count = len(side) * frequency // rate * rate // frequency
     parts = (
         (sample * math.cos(angle), sample * math.sin(angle))
         for sample, angle in zip(side[:count], (2 * math.pi * frequency * index / rate for index in range(count)))
