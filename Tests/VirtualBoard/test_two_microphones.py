@@ -12,6 +12,8 @@ pytestmark = [pytest.mark.takes(minutes=3, processors=0.6), pytest.mark.listens]
 
 SECOND = "snd_aloop.1"
 TONES = {"hw:Loopback": 500, "hw:Second": 1000}
+# Of the stream: an emulated processor has enough to do with AAC.
+RATE = 22_050
 
 
 @pytest.fixture
@@ -33,7 +35,8 @@ def play(board, card: str) -> None:
 def of_both(url: str, seconds: int, *settings: str) -> str:
     sources = " ".join(f"--audio alsa:{card},1{more}" for card, more in zip(TONES, settings))
     return (
-        f"exec tallycam publish --video none {sources} --duration {seconds} --status-interval 1 --events json --url {url}"
+        f"exec tallycam publish --video none {sources} --audio-quality Low1@{RATE} --duration {seconds} --status-interval 1 "
+        f"--events json --url {url}"
     )
 
 
@@ -52,12 +55,12 @@ def test_two_microphones_are_mixed_each_with_its_gain_and_mute(two_cards, nginx,
     assert_audio_keeps_time(recording)
     for frequency, peaks, level in zip(TONES.values(), zip(*(each["eachAudioPeakDecibels"] for each in reports[1:])), expected):
         # An emulated machine that stands still leaves gaps, and half a tenth of a second at their edges.
-        loudest = sorted(amplitudes(recording, frequency)[10:-5])[-10:]
+        loudest = sorted(amplitudes(recording, frequency)[10:-5])[-3:]
         assert all(abs(heard - level) < 0.02 for heard in loudest), (frequency, level, loudest)
         # A report has the level of one moment, which may be in such a gap.
         audible = [peak for peak in peaks if peak is not None]
         assert abs(max(audible) - 20 * math.log10(level)) < 1 if level else not audible, peaks
-    assert min(reports[-1]["eachAudioSamples"]) > 2 * 44_100
+    assert min(reports[-1]["eachAudioSamples"]) > 2 * 48_000
 
 
 def test_one_of_two_microphones_is_lost_and_returns(two_cards, nginx):
@@ -80,12 +83,12 @@ def test_one_of_two_microphones_is_lost_and_returns(two_cards, nginx):
     status = last_status(output.text)
     away = [event["seconds"] for event in events(output.text) if event["name"] == "sourceReturned"][0]
     assert status["audioInterruptions"] == 1 and 3 < away < 12
-    assert away - 1 < status["eachAudioSilent"][1] / 44_100 < away + 3 + 0.7 * status["audioOverruns"]
+    assert away - 1 < status["eachAudioSilent"][1] / RATE < away + 3 + 0.7 * status["audioOverruns"]
     recording = Recording(nginx.recording("half"))
     assert_audio_keeps_time(recording)
     steady, returned = amplitudes(recording, 500)[10:-5], amplitudes(recording, 1000)[10:-5]
     assert away - 1 < sum(level < 0.02 for level in returned) / 10 < away + 6 + 0.7 * status["audioOverruns"]
     for part in (returned[:20], returned[-20:]):
-        assert 0.22 < sorted(part)[-5] < 0.28, "it is heard before and after"
+        assert 0.22 < sorted(part)[-3] < 0.28, "it is heard before and after"
     gaps = sum(level < 0.2 for level in steady) / 10
     assert gaps < 0.5 + status["audioOverruns"], "the other one is heard all the time, but for what the machine loses"
