@@ -20,19 +20,13 @@ public struct Appliance: Sendable {
         case loadConfiguration
         /// The state and with it the LED's rhythm.
         case show(ApplianceState)
-        case setFlashLED(isLit: Bool)
+        case setTorch(isLit: Bool)
         /// Write down what must survive and end the machine; nothing comes after it.
         case powerOff(PowerOff)
         /// A start was asked for and cannot be.
         case refuseStart(ApplianceFault)
         /// Call `timerFired` then; replaces the timer before, `nil` ends it.
         case setTimer(MediaTimestamp?)
-    }
-
-    public enum FlashLEDMode: Sendable {
-        case off
-        case on
-        case whileLive
     }
 
     /// A stream stops within a second; a power-off waits no longer than this for it.
@@ -48,8 +42,8 @@ public struct Appliance: Sendable {
     private var isLoadStale = false
     /// Whether a stream is wished for, whatever stands in its way now.
     public private(set) var wantsStream = false
-    private var flashLEDMode = FlashLEDMode.off
-    private var isFlashLit = false
+    private var torch = Torch()
+    public private(set) var isTorchLit = false
     private var stream = StreamState.unknown
     private var isDegraded = false
     private var powerOff: (kind: PowerOff, deadline: MediaTimestamp)?
@@ -103,7 +97,7 @@ public struct Appliance: Sendable {
             isOther: configuration.needsRestart)
         faultBook.hardwareChecked(configuration.hardwareFaults)
         faultBook.wirelessChecked(configuration.wirelessFaults)
-        flashLEDMode = configuration.flashLED
+        torch.configured(as: configuration.torch)
         needsClock = configuration.needsClock
         let isFirst = !isLoaded
         isLoaded = true
@@ -204,6 +198,7 @@ public struct Appliance: Sendable {
 
     public mutating func streamStateChanged(to next: StreamState, now: MediaTimestamp) -> [Action] {
         stream = next
+        if next == .disconnected || next == .error { torch.streamEnded() }
         if next != .connected { isDegraded = false }
         if next == .connected { faultBook.streamConnected() }
         let actions = updated()
@@ -221,7 +216,34 @@ public struct Appliance: Sendable {
         return clockSet(now: now)
     }
 
+    // MARK: The torch
+
+    /// Holds until the files say something else.
+    public mutating func torchRequested(_ mode: Torch.Mode) -> [Action] {
+        torch.mode = mode
+        return updated()
+    }
+
+    public mutating func torchToggled() -> [Action] { torchRequested(isTorchLit ? .off : .on) }
+
+    /// Lights the torch for a snapshot, or lets it be again as it was.
+    public mutating func flashRequested(_ isFlashing: Bool) -> [Action] {
+        torch.isFlashing = isFlashing
+        return updated()
+    }
+
+    public mutating func brightnessMeasured(_ brightness: Brightness, now: MediaTimestamp) -> [Action] {
+        torch.measured(brightness, now: now)
+        return updated()
+    }
+
+    public var torchMode: Torch.Mode { torch.mode }
+    /// Whether a snapshot wants the torch; `nil` when nothing is live that would show it.
+    public var isDark: Bool? { torch.isDark }
+
     // MARK: Derived
+
+    public var isPoweringOff: Bool { powerOff != nil }
 
     /// Nothing is live, nor wanted, nor under way.
     public var isIdle: Bool { isLoaded && !isLoading && !wantsStream && !streamIsRunning && powerOff == nil }
@@ -260,15 +282,10 @@ public struct Appliance: Sendable {
             state = next
             actions.append(.show(next))
         }
-        let flash =
-            switch flashLEDMode {
-            case .off: false
-            case .on: powerOff == nil
-            case .whileLive: stream == .connected && powerOff == nil
-            }
-        if flash != isFlashLit {
-            isFlashLit = flash
-            actions.append(.setFlashLED(isLit: flash))
+        let light = powerOff == nil && torch.isWanted(whileLive: stream == .connected)
+        if light != isTorchLit {
+            isTorchLit = light
+            actions.append(.setTorch(isLit: light))
         }
         return actions
     }

@@ -10,7 +10,7 @@ extension Appliance {
         /// What is connected can do without what is wrong with stream.json.
         public var isStreamFileTolerated: Bool
         public var startsAtBoot: Bool
-        public var flashLED: FlashLEDMode
+        public var torch: Torch.Mode
         /// A stream that is live has to start anew to follow the change.
         public var needsRestart: Bool
         /// The stream is signed or secured, and both need the time of day.
@@ -18,7 +18,7 @@ extension Appliance {
 
         public init(
             faults: [FileFault] = [], hardwareFaults: [FileFault] = [], wirelessFaults: [FileFault] = [],
-            isStreamFileTolerated: Bool = false, startsAtBoot: Bool = false, flashLED: FlashLEDMode = .off,
+            isStreamFileTolerated: Bool = false, startsAtBoot: Bool = false, torch: Torch.Mode = .off,
             needsRestart: Bool = false, needsClock: Bool = false
         ) {
             self.faults = faults
@@ -26,7 +26,7 @@ extension Appliance {
             self.wirelessFaults = wirelessFaults
             self.isStreamFileTolerated = isStreamFileTolerated
             self.startsAtBoot = startsAtBoot
-            self.flashLED = flashLED
+            self.torch = torch
             self.needsRestart = needsRestart
             self.needsClock = needsClock
         }

@@ -71,6 +71,8 @@ public struct LEDSequencer: Sendable {
         case press
         /// The long press was reached: three quick blinks.
         case longPress
+        /// A double press: two blinks that are twice as long.
+        case doublePress
     }
 
     private var pattern = LEDPattern.off
@@ -93,6 +95,7 @@ public struct LEDSequencer: Sendable {
         switch answer {
         case .press: self.answer = ([!(isLit ?? false)], now)
         case .longPress: self.answer = ([false, true, false, true, false, true], now)
+        case .doublePress: self.answer = ([false, true, true, false, true, true, false], now)
         }
         return shown(now: now)
     }

@@ -30,7 +30,7 @@ extension ApplianceRunner {
         case .show(let state):
             board.show(state.pattern, now: now)
             tell("\(state.name)" + faultWords(state))
-        case .setFlashLED(let isLit): board.setFlash(isLit: isLit)
+        case .setTorch(let isLit): board.setTorch(isLit: isLit)
         case .powerOff(let kind): endMachine(kind, now: now)
         case .refuseStart(let fault): tell("cannot start: \(fault.meaning)")
         case .setTimer(let time): applianceTimer = time
@@ -42,9 +42,10 @@ extension ApplianceRunner {
     }
 
     func startStream(now: MediaTimestamp) {
-        let isQueued = stream.isRunning
+        let isQueued = stream.isCameraTaken
         do {
             try stream.start(files)
+            watchBrightness()
             perform(appliance.streamStarted(isQueued: isQueued, now: now))
         } catch {
             streamEnded(StreamFailure(.system, "\(error)"), choices: [])
@@ -79,6 +80,7 @@ extension ApplianceRunner {
         // A broken description must not take away the light that says so.
         if files.board == nil { files.takeBoard(previous.board ?? DescriptionFiles.readBoard(Self.wiringOfTheImage)) }
         board.boardChanged(to: files.board, now: now)
+        board.hearsDoublePress = files.device.doublePress != .none
         if previous.networkText != files.networkText { takeUpNetworkSettings() }
         hasLoaded = true
         openConsole()
@@ -87,10 +89,11 @@ extension ApplianceRunner {
             wirelessFaults: wirelessFaults,
             // They are for the next connection; this one is not disturbed.
             isStreamFileTolerated: stream.isRunning && files.onlyCertificatesAreWrong,
-            startsAtBoot: files.device.startAtBoot && isBoot, flashLED: files.device.flashLED.mode,
+            startsAtBoot: files.device.startAtBoot && isBoot, torch: files.device.torch.mode,
             needsRestart: previous.streamText != files.streamText || previous.deviceText != files.deviceText,
             needsClock: files.stream?.needsClock ?? false)
         perform(appliance.configurationLoaded(configuration, now: now))
+        watchBrightness()
         reportFaults(now: now)
     }
 

@@ -17,6 +17,11 @@ extension ApplianceRunner {
                 personActed()
                 tell("button pressed")
                 perform(appliance.shortPressed(now: now))
+            case .doublePress:
+                personActed()
+                tell("button pressed twice")
+                board.answer(.doublePress, now: now)
+                doublePressed()
             case .longPress:
                 personActed()
                 tell("button held: power-off")
@@ -24,6 +29,27 @@ extension ApplianceRunner {
             case .forgetPress, .setTimer: break
             }
         }
+    }
+
+    private func doublePressed() {
+        guard !appliance.isPoweringOff else { return }
+        switch files.device.doublePress {
+        // The file has just changed.
+        case .none: break
+        case .snapshot:
+            let answer = takeSnapshot(.keep, quality: nil, for: .console)
+            if !answer.isGood { tell("no snapshot: \(answer.text.dropLast())") }
+        case .camera: break
+        case .mute: muteToggled()
+        case .torch:
+            perform(appliance.torchToggled())
+            tell("torch \(appliance.isTorchLit ? "on" : "off")")
+        }
+    }
+
+    private func muteToggled() {
+        guard stream.isRunning else { return tell("not live: there is no audio to mute") }
+        stream.send(.toggleMute)
     }
 
     /// Somebody has asked for something: what comes from now on is the answer.
@@ -41,6 +67,8 @@ extension ApplianceRunner {
         case .read(let files): load(files.value)
         case .written: boardChecked(now: now)
         case .restartsSaved(let isSaved): restartsSaved(isSaved, now: now)
+        case .snapshotSaved(let id, .success(let path)): snapshotSaved(id, path: path)
+        case .snapshotSaved(let id, .failure(let error)): snapshotFailed(id, "\(error)")
         case .networkTakenUp(let failure):
             if let failure { tell("the network's settings cannot be taken up: \(failure)") }
         }
@@ -51,7 +79,14 @@ extension ApplianceRunner {
         case .said(.note(let text)), .said(.log(let text)): tell(text)
         case .said(.event(let event)): streamReported(event)
         case .said(.answer(let id, let outcome)): answered(id, outcome)
+        case .said(.brightness(let brightness)):
+            perform(appliance.brightnessMeasured(brightness, now: MonotonicClock.now()))
         case .said(.snapshot): break
+        case .still(let answer, let brightness):
+            let now = MonotonicClock.now()
+            let starts = stream.stillEnded(now: now)
+            snapshotAnswered(answer, brightness: brightness)
+            if starts, appliance.wantsStream { startStream(now: now) }
         case .ended(let failure, let devices): streamEnded(failure, choices: devices)
         }
     }
@@ -62,6 +97,7 @@ extension ApplianceRunner {
         if event.isWorthKeeping, let text = event.text { tell(text) }
         encoderReported(event, now: now)
         switch event {
+        case .snapshot(let answer): snapshotAnswered(answer, brightness: nil)
         case .source(let event): faultsChanged(now: now) { $0.sourceChanged(event) }
         case .retry(let failure, let stage): faultsChanged(now: now) { $0.attemptFailed(failure, at: stage) }
         // The thread's end says why.
@@ -78,6 +114,7 @@ extension ApplianceRunner {
     func streamEnded(_ failure: StreamFailure?, choices: [String]) {
         let now = MonotonicClock.now()
         let startsAgain = stream.ended()
+        snapshotsLost()
         control.answerAll(.failed("the stream has ended"))
         summary = StreamSummary()
         encoderHealth.encoderChanged()

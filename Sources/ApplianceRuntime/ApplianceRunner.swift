@@ -28,6 +28,7 @@ public final class ApplianceRunner {
     var lastCommand: UInt64 = 0
     /// Those whose answer is for a program.
     var jsonCommands: Set<CommandID> = []
+    var snapshots = SnapshotDuty()
     var wireless = WirelessLink()
     var supplicant: SupplicantMonitor
     var restarts: MachineRestarts
@@ -99,7 +100,7 @@ public final class ApplianceRunner {
             ] + control.pollEntries
         let deadlines = [
             applianceTimer, board.nextDeadline, appliance.faultBook.retryTime, nextTick, nextLookAtClock,
-            control.nextDeadline,
+            control.nextDeadline, stream.nextDeadline,
             powerOff?.deadline,
         ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
@@ -120,6 +121,7 @@ public final class ApplianceRunner {
             applianceTimer = nil
             perform(appliance.timerFired(now: now))
         }
+        stream.timeReached(now: now)
         lookAtClock(now: now)
         perform(appliance.retryDue(now: now))
         if nextTick <= now {

@@ -9,13 +9,27 @@ import Settings
 final class BoardDevices {
     /// How lines are opened; called on their threads.
     struct Openers {
-        typealias Opener = @Sendable (BoardDescription.Line) throws(GPIOError) -> any LineDevice
+        typealias Opener = @Sendable (BoardDescription.Line) throws(BoardIOError) -> any LineDevice
 
-        var button: Opener = { line throws(GPIOError) in
+        var button: Opener = { line throws(BoardIOError) in
             try GPIOButton(name: line.name, chip: line.chip, isActiveLow: line.isActiveLow)
         }
-        var lamp: Opener = { line throws(GPIOError) in
+        var lamp: Opener = { line throws(BoardIOError) in
             try GPIOLamp(name: line.name, chip: line.chip, isActiveLow: line.isActiveLow)
+        }
+        var led: @Sendable (String) throws(BoardIOError) -> any LineDevice = { name throws(BoardIOError) in
+            try KernelLED(name: name)
+        }
+        var flash: @Sendable (String) throws(BoardIOError) -> any LineDevice = { name throws(BoardIOError) in
+            try FlashSubdevice(name: name)
+        }
+
+        func light(_ light: BoardDescription.Light) throws(BoardIOError) -> any LineDevice {
+            switch light {
+            case .line(let line): try lamp(line)
+            case .led(let name): try led(name)
+            case .subdevice(let name): try flash(name)
+            }
         }
     }
 
@@ -30,11 +44,13 @@ final class BoardDevices {
     /// The opening whose gestures are followed.
     private var followedButton = 0
     private var gestures = ButtonGestures(isPressed: false)
+    /// Whether two short presses in a row mean something of their own.
+    var hearsDoublePress = false { didSet { gestures.hearsDoublePress = hearsDoublePress } }
     private var gestureTimer: MediaTimestamp?
     private var sequencer = LEDSequencer()
     private var sequencerTimer: MediaTimestamp?
     private var pattern = LEDPattern.slow
-    private var isFlashLit = false
+    private var isTorchLit = false
     /// Lines that have no thread, by their keys in board.json.
     private var threadFaults: [String: String] = [:]
 
@@ -86,25 +102,26 @@ final class BoardDevices {
     private func startThreads(now: MediaTimestamp) {
         threadFaults = [:]
         if button == nil, let line = board?.button {
-            button = start("button", line, openers.button)
-            (followedButton, gestures, gestureTimer) = (0, ButtonGestures(isPressed: false), nil)
+            button = start("button") { [openers] () throws(BoardIOError) in try openers.button(line) }
+            followedButton = 0
+            follow(isPressed: false)
         }
         if statusLED == nil, let line = board?.statusLED {
-            statusLED = start("statusLED", line, openers.lamp)
+            statusLED = start("statusLED") { [openers] () throws(BoardIOError) in try openers.lamp(line) }
             sequencer = LEDSequencer()
             perform(sequencer.patternChanged(to: pattern, now: now))
         }
-        if flashLED == nil, let line = board?.flashLED {
-            flashLED = start("flashLED", line, openers.lamp)
-            flashLED?.set(isLit: isFlashLit, now: now)
+        if flashLED == nil, let light = board?.flashLED {
+            flashLED = start("flashLED") { [openers] () throws(BoardIOError) in try openers.light(light) }
+            flashLED?.set(isLit: isTorchLit, now: now)
         }
     }
 
     private func start(
-        _ key: String, _ line: BoardDescription.Line, _ open: @escaping Openers.Opener
+        _ key: String, _ open: @escaping @Sendable () throws(BoardIOError) -> any LineDevice
     ) -> LineThread? {
         do {
-            return try LineThread(key) { () throws(GPIOError) in try open(line) }
+            return try LineThread(key, opening: open)
         } catch {
             threadFaults[key] = "\(error)"
             return nil
@@ -120,8 +137,8 @@ final class BoardDevices {
         perform(sequencer.answerWanted(answer, now: now))
     }
 
-    func setFlash(isLit: Bool) {
-        isFlashLit = isLit
+    func setTorch(isLit: Bool) {
+        isTorchLit = isLit
         flashLED?.set(isLit: isLit, now: MonotonicClock.now())
     }
 
@@ -130,10 +147,15 @@ final class BoardDevices {
         guard let news = button?.takeNews() else { return [] }
         if news.opening != followedButton {
             followedButton = news.opening
-            gestures = ButtonGestures(isPressed: news.wasPressedAtFirst)
-            gestureTimer = nil
+            follow(isPressed: news.wasPressedAtFirst)
         }
         return taken(news.edges.flatMap { gestures.levelChanged(isPressed: $0.isPressed, now: $0.time) })
+    }
+
+    /// Follows a button that has just been opened.
+    private func follow(isPressed: Bool) {
+        gestures = ButtonGestures(isPressed: isPressed, hearsDoublePress: hearsDoublePress)
+        gestureTimer = nil
     }
 
     func timersFired(now: MediaTimestamp) -> [ButtonGestures.Action] {

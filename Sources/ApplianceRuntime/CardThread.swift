@@ -3,6 +3,7 @@ import Glibc
 import LinuxIO
 import Media
 import Settings
+import StreamLogic
 
 /// A partition of the card that is written while the camera runs.
 enum CardPartition: Sendable {
@@ -16,6 +17,8 @@ enum CardJob: Sendable {
     case look
     case read
     case write(CardPartition, [CardFiles.File])
+    /// A snapshot, for its folder.
+    case saveSnapshot(CommandID, SnapshotStore, Snapshot)
     /// What `MachineRestarts` keeps.
     case saveRestarts(String)
     /// The network's settings, and its start script when they are others than at boot: programs are read from the card.
@@ -34,6 +37,8 @@ enum CardEvent: Sendable {
     case read(ReadFiles)
     case written(CardPartition, failed: Set<String>, failure: String?)
     case restartsSaved(Bool)
+    /// - Parameter result: the path, or why there is none.
+    case snapshotSaved(CommandID, Result<String, SystemCallError>)
     case networkTakenUp(failure: String?)
 }
 
@@ -69,6 +74,8 @@ struct CardWork: Sendable {
             let result = boot.write(files)
             return .written(.boot, failed: result.failed, failure: result.failure)
         case .write(.state, let files): return writeState(files)
+        case .saveSnapshot(let id, let store, let snapshot):
+            return .snapshotSaved(id, Result { () throws(SystemCallError) in try store.save(snapshot.bytes) })
         case .saveRestarts(let text): return .restartsSaved(save("restarts", Array(text.utf8)) == nil)
         case .takeUpNetwork(let network, let restarts): return takeUpNetwork(network, restarts: restarts)
         }
@@ -193,7 +200,7 @@ final class Card {
             perform(boot.written(failed: failed, failure: failure, now: now), .boot, now: now)
         case .written(.state, let failed, let failure):
             perform(state.written(failed: failed, failure: failure, now: now), .state, now: now)
-        case .read, .restartsSaved, .networkTakenUp: break
+        case .read, .restartsSaved, .snapshotSaved, .networkTakenUp: break
         }
     }
 

@@ -19,6 +19,9 @@ extension ApplianceRunner {
                        \(RequestedChanges.names.dropFirst(7).prefix(9).joined(separator: ", ")),
                        \(RequestedChanges.names.dropFirst(16).joined(separator: ", "))
         controls       the camera's controls as they are; controls json for programs
+        snapshot [QUALITY]
+                       keep a JPEG of a frame in the folder of device.json; JPEG quality 1 to 100
+        torch NAME     off, on, live or auto, until device.json says something else
         faults         what is wrong
         events [N]     the last N events (20)
         reboot         start the machine again
@@ -40,10 +43,15 @@ extension ApplianceRunner {
             return CommandAnswer(text: stream.isRunning ? "stopping\n" : "\(appliance.state.name)\n")
         case ("quality", nil, 1): return CommandAnswer(text: qualityText)
         case ("quality", let name?, 2): return change(["quality", name], for: asker)
+        case ("set", "torch"?, 3): return torch(words[2])
         case ("set", _?, let count) where count % 2 == 1: return change(words.dropFirst(), for: asker)
         case ("set", _, _): return .failed("set takes names with values, as in: set quality Medium2 zoom 2")
         case ("controls", nil, 1): return listControls(asJSON: false, for: asker)
         case ("controls", "json", 2): return listControls(asJSON: true, for: asker)
+        case ("snapshot", "send", 2...3): return snapshot(.send, words.dropFirst(2).first, for: asker)
+        case ("snapshot", let quality, 1...2): return snapshot(.keep, quality, for: asker)
+        case ("torch", nil, 1): return CommandAnswer(text: "\(appliance.isTorchLit ? "lit" : "dark")\n")
+        case ("torch", let mode?, 2): return torch(mode)
         case ("faults", nil, 1):
             return CommandAnswer(text: faultsText)
         case ("events", let count, 1...2):

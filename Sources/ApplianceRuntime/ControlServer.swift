@@ -1,3 +1,4 @@
+import Glibc
 import LinuxIO
 import Media
 import StreamLogic
@@ -43,15 +44,18 @@ final class ControlSocket {
     func answerAll(_ answer: CommandAnswer) { server?.answerAll(answer) }
 }
 
-/// The Unix socket: one command line in, one answer out, at once or when the stream has it, closed. Used from the main thread.
+/// The Unix socket: one command line in, one answer out, at once or when whoever knows it has it, closed. Used from the main
+/// thread.
 final class ControlServer {
     private static let longestCommand = 4096
     /// More ask at once only by mistake: the oldest one goes.
     private static let clientLimit = 8
     /// A client has its whole line ready when it connects.
     private static let patience = Duration.seconds(2)
-    /// A lens takes seconds to find its place; no stream takes longer to answer.
-    private static let answerPatience = Duration.seconds(6)
+    /// A lens takes seconds to find its place, and a camera to open for a snapshot; nothing takes longer to answer.
+    private static let answerPatience = Duration.seconds(9)
+    /// Who takes nothing of an answer for so long loses it.
+    private static let readerPatience = Duration.seconds(5)
 
     private final class Client {
         let connection: OwnedFileDescriptor
@@ -59,6 +63,10 @@ final class ControlServer {
         var received: [UInt8] = []
         /// What it waits for the answer of.
         var awaited: CommandID?
+        /// Once it is known; so much of it was sent.
+        var answer: [UInt8]?
+        var sentCount = 0
+        var isDone = false
 
         init(_ connection: consuming OwnedFileDescriptor, deadline: MediaTimestamp) {
             self.connection = connection
@@ -73,7 +81,9 @@ final class ControlServer {
 
     var pollEntries: [PollEntry] {
         [PollEntry(listener.fileDescriptor)]
-            + clients.filter { $0.awaited == nil }.map { PollEntry($0.connection.rawValue) }
+            + clients.filter { $0.awaited == nil }.map { client in
+                PollEntry(client.connection.rawValue, client.answer == nil ? .readable : .writable)
+            }
     }
 
     /// When a client has said nothing, or waited, for too long.
@@ -88,55 +98,73 @@ final class ControlServer {
             if clients.count == Self.clientLimit { clients.removeFirst() }
             clients.append(Client(connection, deadline: now + Self.patience))
         }
-        clients.removeAll { client in
-            guard client.awaited == nil else { return isOverdue(client, now: now) }
-            return serve(client, now: now, answer) || client.deadline <= now
-        }
+        // A command may lead to answers for others who wait.
+        let present = clients
+        for client in present where !client.isDone { serve(client, now: now, answer) }
+        clients.removeAll(where: \.isDone)
     }
 
     func answer(_ id: CommandID, _ answer: CommandAnswer) -> Bool {
-        guard let index = clients.firstIndex(where: { $0.awaited == id }) else { return false }
-        Self.send(answer, to: clients.remove(at: index))
+        guard let client = clients.first(where: { $0.awaited == id }) else { return false }
+        send(answer, to: client, now: MonotonicClock.now())
         return true
     }
 
     func answerAll(_ answer: CommandAnswer) {
-        for client in clients where client.awaited != nil { Self.send(answer, to: client) }
-        clients.removeAll { $0.awaited != nil }
+        for client in clients where client.awaited != nil { send(answer, to: client, now: MonotonicClock.now()) }
     }
 
-    private func isOverdue(_ client: Client, now: MediaTimestamp) -> Bool {
-        guard client.deadline <= now else { return false }
-        Self.send(.failed("the stream does not answer; events tells what came of it"), to: client)
-        return true
+    private func serve(_ client: Client, now: MediaTimestamp, _ answer: (String) -> CommandAnswer) {
+        if client.answer != nil {
+            sendRest(to: client, now: now)
+        } else if client.awaited == nil {
+            hear(client, now: now, answer)
+        } else if client.deadline <= now {
+            send(.failed("there is no answer; events tells what came of it"), to: client, now: now)
+        }
+        if client.deadline <= now { client.isDone = true }
     }
 
-    /// An answer fits into the socket's buffer; who does not read it loses it.
-    private static func send(_ answer: CommandAnswer, to client: Client) {
-        try? client.connection.writeAll(Array("\(answer.isGood ? "ok" : "error")\n\(answer.text)".utf8))
-    }
-
-    /// - Returns: whether the client is done with.
-    private func serve(_ client: Client, now: MediaTimestamp, _ answer: (String) -> CommandAnswer) -> Bool {
+    private func hear(_ client: Client, now: MediaTimestamp, _ answer: (String) -> CommandAnswer) {
         var block = [UInt8](repeating: 0, count: Self.longestCommand)
         do {
             let count = try block.withMutableBytes { bytes throws(SystemCallError) in
                 try client.connection.readIfReady(into: bytes)
             }
-            guard let count else { return false }
+            guard let count else { return }
             client.received += block[..<count]
             guard let end = client.received.firstIndex(of: 0x0A) else {
-                return count == 0 || client.received.count >= Self.longestCommand
+                client.isDone = count == 0 || client.received.count >= Self.longestCommand
+                return
             }
             let reply = answer(String(decoding: client.received[..<end], as: UTF8.self))
             client.awaited = reply.awaited
             client.deadline = now + Self.answerPatience
-            if reply.awaited != nil { return false }
-            Self.send(reply, to: client)
+            if reply.awaited == nil { send(reply, to: client, now: now) }
         } catch {
-            return true
+            client.isDone = true
         }
-        return true
+    }
+
+    private func send(_ answer: CommandAnswer, to client: Client, now: MediaTimestamp) {
+        client.awaited = nil
+        client.answer = Array("\(answer.isGood ? "ok" : "error")\n\(answer.text)".utf8) + answer.bytes
+        client.deadline = now + Self.readerPatience
+        sendRest(to: client, now: now)
+    }
+
+    /// As much as the socket's buffer takes now.
+    private func sendRest(to client: Client, now: MediaTimestamp) {
+        guard let answer = client.answer else { return }
+        do throws(SystemCallError) {
+            client.sentCount += try answer.withBytes { bytes throws(SystemCallError) in
+                try client.connection.write(UnsafeRawBufferPointer(rebasing: bytes[client.sentCount...]))
+            }
+            client.deadline = now + Self.readerPatience
+            client.isDone = client.sentCount >= answer.count
+        } catch {
+            client.isDone = error.number != EAGAIN
+        }
     }
 }
 
@@ -144,8 +172,10 @@ final class ControlServer {
 struct CommandAnswer {
     var isGood = true
     /// Whole lines.
-    var text: String
-    /// The stream answers in its place.
+    var text = ""
+    /// A file, in place of lines.
+    var bytes: [UInt8] = []
+    /// What answers in its place, later.
     var awaited: CommandID?
 
     static func later(_ id: CommandID) -> CommandAnswer { CommandAnswer(text: "", awaited: id) }

@@ -122,13 +122,16 @@ struct DescriptionFiles {
 
     /// Choices that are right by themselves and that this board cannot do.
     var contradictions: [FileFault] {
-        guard device.flashLED != .off, let board, board.flashLED == nil else { return [] }
-        return [
-            fault(
-                .settings, "device.json", "flashLED",
-                "is \"\(device.flashLED.rawValue)\", but board.json names no line for a flash LED",
-                example: #""flashLED": "off""#)
-        ]
+        guard let board, board.flashLED == nil else { return [] }
+        var faults: [FileFault] = []
+        for (key, value) in [("torch", device.torch.rawValue), ("snapshots.flash", device.snapshots.flash.rawValue)] {
+            guard value != "off" else { continue }
+            faults.append(
+                fault(
+                    .settings, "device.json", key, "is \"\(value)\", but board.json names no flash LED",
+                    example: "\"\(key == "torch" ? key : "flash")\": \"off\""))
+        }
+        return faults
     }
 
     private static func kind(of file: String) -> ApplianceFault {

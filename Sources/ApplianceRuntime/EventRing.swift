@@ -33,16 +33,11 @@ struct EventRing {
 
     /// The time of day, or the time since power-on where the clock is not set.
     private func stamp() -> String {
-        var seconds = time_t(WallClock.secondsSince1970())
-        guard seconds > 1_735_689_600, access(clockMark, F_OK) != 0 else {
-            return "+\(fixed(MonotonicClock.now().seconds, decimals: 1))s"
-        }
-        var parts = tm()
-        gmtime_r(&seconds, &parts)
-        func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + "\(number)" }
-        return "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))T"
-            + "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
+        isClockSet ? WallClock.calendarTime().text : "+\(fixed(MonotonicClock.now().seconds, decimals: 1))s"
     }
+
+    /// Whether the time of day is known.
+    var isClockSet: Bool { WallClock.isPlausible && access(clockMark, F_OK) != 0 }
 }
 
 extension MediaTimestamp {

@@ -16,11 +16,13 @@ extension ApplianceRunner {
     /// What board.json names and what is not there, or does not work.
     var hardwareFaults: [FileFault] {
         var faults: [FileFault] = []
-        let lines = [
-            ("button", files.board?.button), ("flashLED", files.board?.flashLED), ("statusLED", files.board?.statusLED),
-        ]
-        for (key, line) in lines {
-            if let line, let problem = board.faults[key] { faults.append(lineFault(key, line, problem)) }
+        let lines =
+            [
+                ("button", files.board?.button.map { .line($0) }), ("flashLED", files.board?.flashLED),
+                ("statusLED", files.board?.statusLED.map { .line($0) }),
+            ] as [(String, BoardDescription.Light?)]
+        for (key, light) in lines {
+            if let light, let problem = board.faults[key] { faults.append(lightFault(key, light, problem)) }
         }
         if let consoleFailure { faults.append(deviceFault("console", consoleFailure, present: Self.serialPorts)) }
         if let name = files.board?.lens, let problem = lensProblem(name) {
@@ -40,6 +42,21 @@ extension ApplianceRunner {
         let paths = present.map { name -> String in "/dev/\(name)" }.filter { access($0, F_OK) == 0 }
         let example = paths.first.map { "\"\(key)\": \"\($0)\"" }
         return files.fault(.board, "board.json", key, problem + offer(paths), example: example)
+    }
+
+    private func lightFault(_ key: String, _ light: BoardDescription.Light, _ problem: String) -> FileFault {
+        switch light {
+        case .line(let line): lineFault(key, line, problem)
+        case .led: namedFault("\(key).led", problem, among: KernelLED.names)
+        case .subdevice: namedFault("\(key).subdevice", problem, among: cameraParts())
+        }
+    }
+
+    private func namedFault(_ key: String, _ problem: String, among names: [String]) -> FileFault {
+        let name = key.split(separator: ".").last ?? ""
+        return files.fault(
+            .board, "board.json", key, problem + offer(names),
+            example: names.first.map { "\"\(name)\": \"\($0)\"" })
     }
 
     private func lineFault(_ key: String, _ line: BoardDescription.Line, _ problem: String) -> FileFault {

@@ -10,22 +10,26 @@ protocol LineDevice: AnyObject {
     /// Readable when `takeEdges` has something; -1 for what is not listened to.
     var fileDescriptor: Int32 { get }
     var wasPressedAtFirst: Bool { get }
-    func takeEdges() throws(GPIOError) -> [GPIOButton.Edge]
-    func set(isLit: Bool) throws(GPIOError)
+    func takeEdges() throws(BoardIOError) -> [GPIOButton.Edge]
+    func set(isLit: Bool) throws(BoardIOError)
 }
 
 extension GPIOButton: LineDevice {
-    func set(isLit: Bool) throws(GPIOError) {}
+    func set(isLit: Bool) throws(BoardIOError) {}
 }
 
 /// A lamp goes dark when it goes out of scope.
-extension LineDevice where Self: GPIOLamp {
+protocol Lamp: LineDevice {}
+
+extension Lamp {
     var fileDescriptor: Int32 { -1 }
     var wasPressedAtFirst: Bool { false }
-    func takeEdges() throws(GPIOError) -> [GPIOButton.Edge] { [] }
+    func takeEdges() throws(BoardIOError) -> [GPIOButton.Edge] { [] }
 }
 
-extension GPIOLamp: LineDevice {}
+extension GPIOLamp: Lamp {}
+extension KernelLED: Lamp {}
+extension FlashSubdevice: Lamp {}
 
 /// A line of board.json, opened, looked after, switched and listened to by a thread of its own: each call to a chip that
 /// sits behind a bus (an I2C expander) may take its time, or hang, and neither the button's answer nor the other lights
@@ -76,10 +80,10 @@ final class LineThread: Sendable {
     private let wakeup: EventFD
     private let answers: EventFD
     private let newsArrived: EventFD
-    private let open: @Sendable () throws(GPIOError) -> any LineDevice
+    private let open: @Sendable () throws(BoardIOError) -> any LineDevice
 
     /// - Parameter open: called on the thread.
-    init(_ name: String, opening open: @escaping @Sendable () throws(GPIOError) -> any LineDevice)
+    init(_ name: String, opening open: @escaping @Sendable () throws(BoardIOError) -> any LineDevice)
         throws(SystemCallError)
     {
         self.open = open
@@ -165,7 +169,7 @@ final class LineThread: Sendable {
     private func perform(_ orders: Orders, _ work: inout Work) {
         if orders.ends || orders.checks && work.device?.isThere != true { letGo(&work) }
         guard !orders.ends else { return }
-        do throws(GPIOError) {
+        do throws(BoardIOError) {
             if orders.checks, work.device == nil {
                 work.device = try open()
                 work.opening += 1
@@ -181,7 +185,7 @@ final class LineThread: Sendable {
     }
 
     private func listen(_ work: inout Work) {
-        do throws(GPIOError) {
+        do throws(BoardIOError) {
             work.edges += try work.device?.takeEdges() ?? []
         } catch {
             letGo(&work)

@@ -6,14 +6,19 @@ import StreamLogic
 public struct StreamEngine: Sendable {
     /// Runs a stream to its end, on the calling thread.
     let run: @Sendable (StreamRequest, Mailbox<PublisherCommand>, EventSink) throws -> Void
+    /// Opens the camera for one snapshot, on the calling thread, until the descriptor is signalled at the latest. With the
+    /// snapshot it says how bright that is.
+    let takeStill: @Sendable (StillRequest, EventFD) -> (SnapshotAnswer, Brightness?)
     /// What the files could name in place of a camera or microphone that was not there. Takes its time.
     let devices: @Sendable (ApplianceFault) -> [String]
 
     public init(
         run: @escaping @Sendable (StreamRequest, Mailbox<PublisherCommand>, EventSink) throws -> Void,
+        takeStill: @escaping @Sendable (StillRequest, EventFD) -> (SnapshotAnswer, Brightness?),
         devices: @escaping @Sendable (ApplianceFault) -> [String]
     ) {
         self.run = run
+        self.takeStill = takeStill
         self.devices = devices
     }
 }

@@ -1,4 +1,5 @@
 import Settings
+import StreamLogic
 
 /// What a stream is made of; goes to the stream's thread.
 public struct StreamRequest: Sendable {
@@ -8,4 +9,12 @@ public struct StreamRequest: Sendable {
     /// Of `network.json`: two letters.
     public let country: String?
     public let stateDirectory: String
+}
+
+/// A snapshot of a camera that no stream has open; goes to a thread of its own.
+public struct StillRequest: Sendable {
+    public let snapshot: SnapshotRequest
+    public let device: DeviceDescription
+    /// Of `network.json`: two letters.
+    public let country: String?
 }

@@ -33,21 +33,22 @@ extension StreamEvent {
         switch self {
         case .connected, .publishing, .retry, .reconnecting, .serverChanged, .serverChangeFailed, .qualityChanged,
             .uplinkTooSlow, .bufferFull, .softwareEncoderInUse, .encoderRestarted, .hardwareEncoderDead, .source,
-            .sourceEnded, .configured, .controlled, .refused, .ended, .fileEnded, .failed:
+            .sourceEnded, .configured, .controlled, .refused, .muted, .ended, .fileEnded, .failed:
             true
         case .stateChanged, .status, .fileStatus, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration,
-            .dropped, .muted, .linkDown, .linkUp:
+            .dropped, .snapshot, .linkDown, .linkUp:
             false
         }
     }
 }
 
-extension DeviceDescription.FlashLED {
-    var mode: Appliance.FlashLEDMode {
+extension DeviceDescription.Torch {
+    var mode: Torch.Mode {
         switch self {
         case .off: .off
         case .on: .on
         case .live: .whileLive
+        case .auto: .automatic
         }
     }
 }

@@ -18,7 +18,7 @@ struct GPIOLine: ~Copyable {
     /// - Parameters:
     ///   - chip: the chip's name or label; `nil` to search all of them.
     ///   - isActiveLow: whether the low level means pressed, or lit.
-    init(name: String, chip: String?, isActiveLow: Bool, use: Use) throws(GPIOError) {
+    init(name: String, chip: String?, isActiveLow: Bool, use: Use) throws(BoardIOError) {
         let found = try Self.find(name, chip: chip)
         defer { gpiod_chip_close(found.chip) }
         guard let settings = gpiod_line_settings_new(), let config = gpiod_line_config_new(),
@@ -61,7 +61,7 @@ struct GPIOLine: ~Copyable {
     /// The open chip that has the line; it is the caller's to close.
     private static func find(
         _ name: String, chip wanted: String?
-    ) throws(GPIOError) -> (chip: OpaquePointer, offset: UInt32) {
+    ) throws(BoardIOError) -> (chip: OpaquePointer, offset: UInt32) {
         for path in chipPaths() {
             guard let chip = gpiod_chip_open(path) else { continue }
             if wanted == nil || has(chip, name: wanted) {
@@ -107,7 +107,7 @@ public final class GPIOButton {
     public let wasPressedAtFirst: Bool
 
     /// A button to ground gets a pull-up, one to the supply a pull-down.
-    public init(name: String, chip: String?, isActiveLow: Bool) throws(GPIOError) {
+    public init(name: String, chip: String?, isActiveLow: Bool) throws(BoardIOError) {
         line = try GPIOLine(name: name, chip: chip, isActiveLow: isActiveLow, use: .input(pullsUp: isActiveLow))
         guard let buffer = gpiod_edge_event_buffer_new(Self.bufferSize) else {
             throw .failed(SystemCallError("gpiod_edge_event_buffer_new", subject: name))
@@ -127,7 +127,7 @@ public final class GPIOButton {
     /// What has happened; never waits. A line that is faster than its reader (a wire that picks up noise) keeps the rest
     /// for the next time.
     /// - Throws: also when the chip is gone.
-    public func takeEdges() throws(GPIOError) -> [Edge] {
+    public func takeEdges() throws(BoardIOError) -> [Edge] {
         var edges: [Edge] = []
         for _ in 0..<Self.rounds {
             guard gpiod_line_request_wait_edge_events(line.request, 0) == 1 else { break }
@@ -151,7 +151,7 @@ public final class GPIOButton {
 public final class GPIOLamp {
     private let line: GPIOLine
 
-    public init(name: String, chip: String?, isActiveLow: Bool) throws(GPIOError) {
+    public init(name: String, chip: String?, isActiveLow: Bool) throws(BoardIOError) {
         line = try GPIOLine(name: name, chip: chip, isActiveLow: isActiveLow, use: .output)
     }
 
@@ -159,7 +159,7 @@ public final class GPIOLamp {
 
     public var isThere: Bool { line.isThere }
 
-    public func set(isLit: Bool) throws(GPIOError) {
+    public func set(isLit: Bool) throws(BoardIOError) {
         let value = isLit ? GPIOD_LINE_VALUE_ACTIVE : GPIOD_LINE_VALUE_INACTIVE
         guard gpiod_line_request_set_value(line.request, line.offset, value) == 0 else {
             throw .failed(SystemCallError("gpiod_line_request_set_value", subject: line.name))

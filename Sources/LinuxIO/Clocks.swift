@@ -22,6 +22,18 @@ public enum MonotonicClock {
 public enum WallClock {
     /// Whole seconds since 1970-01-01 00:00:00 UTC.
     public static func secondsSince1970() -> Int64 { Int64(time(nil)) }
+
+    public static func calendarTime() -> CalendarTime {
+        var seconds = time_t(secondsSince1970())
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        return CalendarTime(
+            year: Int(parts.tm_year) + 1900, month: Int(parts.tm_mon) + 1, day: Int(parts.tm_mday),
+            hour: Int(parts.tm_hour), minute: Int(parts.tm_min), second: Int(parts.tm_sec))
+    }
+
+    /// No clock that somebody has set shows less: it started from nothing, or from the build of an image.
+    public static var isPlausible: Bool { secondsSince1970() > 1_735_689_600 }
 }
 
 extension timespec {

@@ -100,16 +100,22 @@ private let temporaryFileNumber = Atomic<UInt32>(0)
 /// What `replaceFile` leaves of these files when the power goes in the middle, or has under way just now.
 /// - Returns: paths.
 public func temporaryFiles(of names: [String], in directory: String) -> [String] {
-    guard let listing = opendir(directory) else { return [] }
+    let present = (try? fileNames(in: directory)) ?? []
+    return present.filter { file in names.contains { isTemporary(file, of: $0) } }.map { "\(directory)/\($0)" }
+}
+
+/// The names of all that is in a directory, "." and ".." among them, in the file system's order.
+public func fileNames(in directory: String) throws(SystemCallError) -> [String] {
+    guard let listing = opendir(directory) else { throw SystemCallError("opendir", subject: directory) }
     defer { closedir(listing) }
-    var paths: [String] = []
+    var names: [String] = []
     while let entry = readdir(listing) {
-        let name = withUnsafePointer(to: &entry.pointee.d_name) {
-            $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-        }
-        if names.contains(where: { isTemporary(name, of: $0) }) { paths.append("\(directory)/\(name)") }
+        names.append(
+            withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            })
     }
-    return paths
+    return names
 }
 
 /// Whether it is `.NAME.PROCESS.NUMBER.tmp`.

@@ -17,6 +17,8 @@ public enum TrackEvent: Sendable {
     case note(Track, String)
     /// A device was lost or has come back.
     case source(SourceEvent)
+    case snapshot(SnapshotAnswer)
+    case brightness(Brightness)
     case buffer([SendBufferEvent])
     case encoder(StreamEvent)
     /// What people should know of an encoder that goes on.
@@ -50,6 +52,9 @@ public final class MediaTracks {
     public let hasOwnSampleRate: Bool
     /// Of the camera.
     public let controls = ControlsInUse()
+    /// `nil` without video.
+    public let snapshots: SnapshotTaker?
+    private let brightness = BrightnessWatch()
     private let gate: StartGate
     private var threads: [JoinableThread] = []
 
@@ -76,9 +81,12 @@ public final class MediaTracks {
         encoderInUse = video?.encoderInUse
         videoConfiguration = video?.configuration
         sourceFrameRate = video?.source.frameRate
+        let snapshots = try SnapshotTaker { reports.send(.snapshot($0)) }
+        self.snapshots = hasVideo ? snapshots : nil
         if let video {
             let pipeline = VideoPipeline(
-                track: video, queue: queue, counters: counters, control: control, controls: controls, reports: reports)
+                track: video, queue: queue, counters: counters, control: control, controls: controls,
+                snapshots: snapshots, brightness: brightness, reports: reports)
             threads.append(try Self.thread(running: pipeline, behind: gate, reports: reports))
         }
         if let audio {
@@ -123,11 +131,20 @@ public final class MediaTracks {
         return Double(packets * AACEncoder.framesPerPacket) / Double(audio.sampleRate)
     }
 
+    /// Whether reports tell how bright the frames are.
+    public func watchBrightness(_ isWatched: Bool) { brightness.want(isWatched) }
+
     /// Lets the sources start, all at one moment.
     public func start(until end: MediaTimestamp?) { gate.open(until: end) }
 
     /// Waits for the threads' end. The stop must have been signalled.
-    public func join() { for thread in threads { thread.join() } }
+    public func join() {
+        for thread in threads { thread.join() }
+        snapshots?.finish(reason: "the stream has ended", within: Self.snapshotTimeout)
+    }
+
+    /// At the stream's end, for the file that is just being made.
+    private static let snapshotTimeout = Duration.seconds(1)
 }
 
 /// Holds the tracks' threads until the server has taken the stream.

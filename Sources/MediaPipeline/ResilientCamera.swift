@@ -12,6 +12,7 @@ public final class ResilientCamera: VideoSource {
     public let frameRate: FrameRate
     public let colors: VideoColors?
     public let endingNote: String? = nil
+    public var deviceName: String? { name }
     private let name: String
     private let open: () throws -> any Camera
     private let stop: EventFD

@@ -21,6 +21,7 @@ final class RotatedSource: VideoSource {
     var layout: FrameLayout { rotator.target }
     var frameRate: FrameRate { source.frameRate }
     var colors: VideoColors? { source.colors }
+    var deviceName: String? { source.deviceName }
     var endingNote: String? { source.endingNote }
 
     var statistics: VideoSourceStatistics {

@@ -27,6 +27,8 @@ final class VideoPipeline {
     private let counters: SharedCounters
     private let control: EncoderRequests
     private let camera: CameraControl
+    private let snapshots: SnapshotTaker
+    private let brightness: BrightnessWatch
     private let reports: Mailbox<TrackEvent>
     private let keyframes: KeyframeSpacing
     /// In frames, as the encoder was set last.
@@ -34,7 +36,7 @@ final class VideoPipeline {
 
     init(
         track: VideoTrack, queue: SharedSendBuffer, counters: SharedCounters, control: EncoderRequests,
-        controls: ControlsInUse, reports: Mailbox<TrackEvent>
+        controls: ControlsInUse, snapshots: SnapshotTaker, brightness: BrightnessWatch, reports: Mailbox<TrackEvent>
     ) {
         source = track.source
         sizes = track.source as? any FrameSizeSelection
@@ -53,6 +55,8 @@ final class VideoPipeline {
         self.counters = counters
         self.control = control
         camera = CameraControl(track.source, inUse: controls, reports: reports)
+        self.snapshots = snapshots
+        self.brightness = brightness
         self.reports = reports
     }
 
@@ -77,6 +81,8 @@ final class VideoPipeline {
     private func encodeAll(until end: MediaTimestamp?) throws {
         rates?.selectFrameRate(frameRate)
         while let frame = try source.nextFrame() {
+            snapshots.offer(frame, from: source)
+            if let seen = brightness.look(at: frame, from: source) { reports.send(.brightness(seen)) }
             let isLate = end.map { frame.captureTime >= $0 } ?? false
             guard !isLate, pacer.frameCaptured(at: frame.captureTime) else {
                 counters.update { $0.decimatedFrames += 1 }

@@ -65,7 +65,7 @@ public struct VideoTrack {
     }
 
     /// What the camera lacks is no reason not to stream.
-    private static func setControls(of source: any VideoSource, _ controls: [ControlChange], _ console: EventSink) {
+    static func setControls(of source: any VideoSource, _ controls: [ControlChange], _ console: EventSink) {
         guard let camera = source as? any ControllableSource else { return }
         for change in controls {
             do throws(ControlError) {
@@ -134,7 +134,7 @@ public struct VideoTrack {
             keyframeInterval: settings.keyframes.distance(at: frameRate, isStretched: stretchesKeyframes))
     }
 
-    private static func source(
+    static func source(
         _ settings: MediaSettings, stop: EventFD, reports: Mailbox<TrackEvent>
     ) throws -> (any VideoSource)? {
         do {

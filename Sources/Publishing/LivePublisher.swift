@@ -97,7 +97,7 @@ public final class LivePublisher {
         for connection in ending { connection.commands.send(.abort) }
         for connection in ending { connection.thread.join() }
         tracks.join()
-        takeLastDrops()
+        takeLastReports()
         tellDrops(now: nil)
         if let failure { throw failure }
         emitEnd()
@@ -135,6 +135,8 @@ public final class LivePublisher {
         case .showConfiguration: showConfiguration()
         case .listControls(let id): reporter.answer(id, .controls(tracks.controls.state.statuses))
         case .toggleMute: setMuted(!configuration.isMuted)
+        case .takeSnapshot(let request): takeSnapshot(request)
+        case .watchBrightness(let isWatched): tracks.watchBrightness(isWatched)
         }
     }
 

@@ -61,6 +61,8 @@ extension LivePublisher {
             if let note { reporter.emit(.sourceEnded(track, note: note)) }
         case .note(let track, let note): reporter.emit(.sourceEnded(track, note: note))
         case .source(let event): reporter.emit(.source(event))
+        case .snapshot(let answer): reporter.emit(.snapshot(answer))
+        case .brightness(let brightness): reporter.tell(brightness)
         case .buffer(let events): bufferReported(events)
         case .encoder(let event): emit(event)
         case .encoderNote(let note): reporter.log("warning: \(note)")
@@ -79,6 +81,17 @@ extension LivePublisher {
             failure = failure ?? cause
             stop()
         }
+    }
+
+    func takeSnapshot(_ request: SnapshotRequest) {
+        guard let snapshots = tracks.snapshots else {
+            return reporter.emit(.snapshot(.failed(request, reason: "the stream has no video")))
+        }
+        // Frames come when the first server has taken the stream, which may never be.
+        guard timeZero != nil else {
+            return reporter.emit(.snapshot(.failed(request, reason: "the stream is still connecting")))
+        }
+        snapshots.take(request)
     }
 
     /// Only a restart for the size's sake opens the hardware anew in another size than the stream's own, which it encoded before.

@@ -35,8 +35,14 @@ extension LivePublisher {
     }
 
     /// What the threads have reported of drops since it was last taken.
-    func takeLastDrops() {
-        for case .buffer(let events) in trackReports.takeAll() { bufferReported(events) }
+    func takeLastReports() {
+        for report in trackReports.takeAll() {
+            switch report {
+            case .buffer(let events): bufferReported(events)
+            case .snapshot(let answer): reporter.emit(.snapshot(answer))
+            default: break
+            }
+        }
         for report in reports.takeAll() {
             if case .buffer(let events) = report.content { bufferReported(events) }
         }

@@ -9,6 +9,17 @@ public struct BoardDescription: Hashable, Sendable {
         public let isActiveLow: Bool
     }
 
+    /// A light that can be switched.
+    public enum Light: Hashable, Sendable {
+        case line(Line)
+        /// Of the kernel's LED class, by its name.
+        case led(String)
+        /// A V4L2 flash, by the name of its driver's subdevice.
+        case subdevice(String)
+
+        var line: Line? { if case .line(let line) = self { line } else { nil } }
+    }
+
     public enum Encoder: String, CaseIterable, Sendable {
         /// The hardware's where it has one, else OpenH264.
         case auto
@@ -19,7 +30,7 @@ public struct BoardDescription: Hashable, Sendable {
     public var name: String
     public var button: Line?
     public var statusLED: Line?
-    public var flashLED: Line?
+    public var flashLED: Light?
     public var encoder = Encoder.auto
     /// The machine may restart itself while nothing is live, when the hardware encoder is dead until then.
     public var restartForEncoder = false
@@ -42,7 +53,7 @@ extension BoardDescription {
             var board = BoardDescription(name: name ?? "")
             board.button = readLine("button", &reader)
             board.statusLED = readLine("statusLED", &reader)
-            board.flashLED = readLine("flashLED", &reader)
+            board.flashLED = readLight("flashLED", &reader)
             refuseSharedLines(board, &reader)
             let encoder = reader.choice(
                 "encoder", of: Encoder.allCases.map(\.rawValue), example: #""encoder": "auto""#)
@@ -59,10 +70,31 @@ extension BoardDescription {
 
     private static func readLine(_ key: String, _ reader: inout DescriptionReader) -> Line? {
         reader.object(key, example: "\"\(key)\": {\"line\": \"GPIO17\", \"activeLow\": true}") { line in
-            let chip = line.name("chip", example: #""chip": "pinctrl-bcm2835""#)
-            let name = line.name("line", required: true, example: #""line": "GPIO17""#)
-            let isActiveLow = line.flag("activeLow", example: #""activeLow": true"#)?.value ?? false
-            return name.map { Line(chip: chip, name: $0, isActiveLow: isActiveLow) }
+            readLine(&line, isRequired: true)
+        }
+    }
+
+    private static func readLine(_ line: inout DescriptionReader, isRequired: Bool) -> Line? {
+        let chip = line.name("chip", example: #""chip": "pinctrl-bcm2835""#)
+        let name = line.name("line", required: isRequired, example: #""line": "GPIO17""#)
+        let isActiveLow = line.flag("activeLow", example: #""activeLow": true"#)?.value ?? false
+        return name.map { Line(chip: chip, name: $0, isActiveLow: isActiveLow) }
+    }
+
+    private static func readLight(_ key: String, _ reader: inout DescriptionReader) -> Light? {
+        reader.object(key, example: "\"\(key)\": {\"line\": \"GPIO22\"}") { light in
+            let led = light.name("led", example: #""led": "white:torch""#)
+            let subdevice = light.name("subdevice", example: #""subdevice": "lm3643 0-0063""#)
+            let line = readLine(&light, isRequired: led == nil && subdevice == nil)
+            let given: [Light] = [line.map { .line($0) }, led.map { .led($0) }, subdevice.map { .subdevice($0) }]
+                .compactMap { $0 }
+            if given.count > 1 {
+                light.report(
+                    .invalidValue, led == nil ? "subdevice" : "led",
+                    "names another light than \"\(line == nil ? "led" : "line")\"; one of them is enough",
+                    example: "\"\(key)\": {\"line\": \"GPIO22\"}")
+            }
+            return given.first
         }
     }
 
@@ -76,7 +108,7 @@ extension BoardDescription {
     }
 
     private static func refuseSharedLines(_ board: BoardDescription, _ reader: inout DescriptionReader) {
-        let uses = [("button", board.button), ("statusLED", board.statusLED), ("flashLED", board.flashLED)]
+        let uses = [("button", board.button), ("statusLED", board.statusLED), ("flashLED", board.flashLED?.line)]
         for (index, use) in uses.enumerated() {
             guard let line = use.1 else { continue }
             let earlier = uses[..<index].first { $0.1?.name == line.name && $0.1?.chip == line.chip }

@@ -52,11 +52,47 @@ public struct DeviceDescription: Hashable, Sendable {
         case off
     }
 
-    public enum FlashLED: String, CaseIterable, Sendable {
+    /// When the board's flash LED is lit.
+    public enum Torch: String, CaseIterable, Sendable {
         case off
         case on
-        /// On while live.
+        /// While live.
         case live
+        /// While live in the dark.
+        case auto
+    }
+
+    /// Whether the flash LED is lit for a snapshot.
+    public enum Flash: String, CaseIterable, Sendable {
+        case off
+        case on
+        /// In the dark.
+        case auto
+    }
+
+    /// What two short presses of the button in a row do.
+    public enum DoublePress: String, CaseIterable, Sendable {
+        /// Nothing of their own: each of them is a press.
+        case none
+        case snapshot
+        /// To the next camera.
+        case camera
+        case mute
+        case torch
+    }
+
+    /// What becomes of snapshots that are taken by the button or a command.
+    public struct Snapshots: Hashable, Sendable {
+        /// `nil` for the state partition's own.
+        public var folder: String?
+        /// The newest ones that are kept.
+        public var count = 20
+        public var megabytes = 8
+        /// Of the JPEG, 1...100.
+        public var quality = 90
+        public var flash = Flash.off
+
+        public init() {}
     }
 
     public enum Orientation: Int, CaseIterable, Sendable {
@@ -103,7 +139,9 @@ public struct DeviceDescription: Hashable, Sendable {
     public var handshakeTimeout: Duration = .seconds(5)
     public var console = true
     public var startAtBoot = false
-    public var flashLED = FlashLED.off
+    public var torch = Torch.off
+    public var doublePress = DoublePress.none
+    public var snapshots = Snapshots()
 
     public init() {}
 }
@@ -149,6 +187,7 @@ extension DeviceDescription {
             device.readAudio(&reader, vocabulary)
             device.readBuffer(&reader)
             device.readBehaviour(&reader)
+            device.readSnapshots(&reader)
             return device
         }
     }
@@ -312,8 +351,43 @@ extension DeviceDescription {
         handshakeTimeout = handshake.map { .seconds($0.value) } ?? handshakeTimeout
         console = reader.flag("console", example: #""console": false"#)?.value ?? console
         startAtBoot = reader.flag("startAtBoot", example: #""startAtBoot": true"#)?.value ?? startAtBoot
-        let flash = reader.choice(
-            "flashLED", of: FlashLED.allCases.map(\.rawValue), example: #""flashLED": "live""#)
-        flashLED = flash.flatMap(FlashLED.init) ?? flashLED
+        let light = reader.choice("torch", of: Torch.allCases.map(\.rawValue), example: #""torch": "live""#)
+        torch = light.flatMap(Torch.init) ?? torch
+        if let former = reader.mention(of: "flashLED") {
+            reader.accept("flashLED")
+            reader.report(
+                .invalidValue, "flashLED", at: former, "is named \"torch\" now", example: #""torch": "live""#)
+        }
+        let press = reader.choice(
+            "doublePress", of: DoublePress.allCases.map(\.rawValue), example: #""doublePress": "snapshot""#)
+        doublePress = press.flatMap(DoublePress.init) ?? doublePress
+    }
+
+    private mutating func readSnapshots(_ reader: inout DescriptionReader) {
+        let example = #""snapshots": {"count": 20, "megabytes": 8, "quality": 90}"#
+        let usual = Snapshots()
+        let given: Snapshots? = reader.object("snapshots", example: example) { reader in
+            var given = usual
+            if let folder = reader.name("folder", example: #""folder": "auto""#) {
+                if folder != "auto", !folder.hasPrefix("/") || folder.split(separator: "/").contains("..") {
+                    reader.report(
+                        .invalidValue, "folder", "must be \"auto\" or a path from the root, without \"..\"",
+                        example: #""folder": "auto""#)
+                }
+                given.folder = folder == "auto" ? nil : folder
+            }
+            let (count, megabytes, quality) = (
+                reader.integer("count", in: 1...10_000, example: #""count": 20"#),
+                reader.integer("megabytes", in: 1...100_000, unit: "MB", example: #""megabytes": 8"#),
+                reader.integer("quality", in: 1...100, example: #""quality": 90"#)
+            )
+            let flash = reader.choice("flash", of: Flash.allCases.map(\.rawValue), example: #""flash": "auto""#)
+            given.flash = flash.flatMap(Flash.init) ?? usual.flash
+            given.count = count?.value ?? usual.count
+            given.megabytes = megabytes?.value ?? usual.megabytes
+            given.quality = quality?.value ?? usual.quality
+            return given
+        }
+        snapshots = given ?? snapshots
     }
 }

@@ -21,7 +21,7 @@ extension StreamEvent: Event {
         case .hardwareEncoderDead: .hardwareEncoderDead
         case .failed(let code, _): code
         case .linkDown, .linkUp, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration, .dropped, .source,
-            .sourceEnded, .configured, .controlled, .refused, .muted, .ended, .fileEnded:
+            .sourceEnded, .configured, .controlled, .refused, .muted, .snapshot, .ended, .fileEnded:
             nil
         }
     }
@@ -49,6 +49,7 @@ extension StreamEvent: Event {
         case .controlled: "controlled"
         case .refused: "refused"
         case .muted: "muted"
+        case .snapshot(let answer): answer.name
         case .ended, .fileEnded: "ended"
         case .failed: "failed"
         }
@@ -84,6 +85,7 @@ extension StreamEvent: Event {
         case .controlled(let readings): "now \(readings.line)"
         case .refused(let reason): "refused: \(reason)"
         case .muted(let isMuted): isMuted ? "muted: audio goes out as silence" : "no longer muted"
+        case .snapshot(let answer): answer.text
         case .ended(let counters, let seconds): counters.totalsText(audioSeconds: seconds)
         case .fileEnded(let tally): tally.totalsText
         // People read of it in the program's last line.
@@ -116,6 +118,7 @@ extension StreamEvent: Event {
         case .configured(let configuration): [("settings", .text(configuration.line))]
         case .controlled(let readings): [("controls", .text(readings.line))]
         case .muted(let isMuted): [("muted", .flag(isMuted))]
+        case .snapshot(let answer): answer.fields
         case .ended(let counters, let seconds): counters.totalsFields(audioSeconds: seconds)
         case .fileEnded(let tally): tally.totalsFields
         case .failed(_, let message): [("message", .text(message))]

@@ -13,6 +13,10 @@ public enum PublisherCommand: Hashable, Sendable {
     case listControls(CommandID)
     /// Let the audio go out as silence, or as itself again.
     case toggleMute
+    /// `StreamEvent.snapshot` answers.
+    case takeSnapshot(SnapshotRequest)
+    /// Tell from time to time how bright it is in front of the camera, or no longer.
+    case watchBrightness(Bool)
 }
 
 /// Ties an answer to the command that it is of. Whoever asks numbers his commands.

@@ -100,6 +100,8 @@ public enum StreamEvent: Hashable, Sendable {
     indirect case controlled([ControlReading])
     case refused(reason: String)
     case muted(Bool)
+    /// The answer to a request for one.
+    indirect case snapshot(SnapshotAnswer)
 
     // The end.
     /// In order, with the totals.

@@ -7,6 +7,8 @@ public enum StreamMessage: Sendable {
     case log(String)
     /// What has become of a command that somebody waits for.
     case answer(CommandID, CommandOutcome)
+    /// For whoever watches it, twice a second or so.
+    case brightness(Brightness)
     /// For a live view; `nil` when nothing is live any more.
     case snapshot(StreamSnapshot?)
 }
@@ -21,5 +23,6 @@ public struct EventSink: Sendable {
     public func note(_ text: String) { report(.note(text)) }
     public func log(_ text: String) { report(.log(text)) }
     public func answer(_ id: CommandID, _ outcome: CommandOutcome) { report(.answer(id, outcome)) }
+    public func tell(_ brightness: Brightness) { report(.brightness(brightness)) }
     public func show(_ snapshot: StreamSnapshot?) { report(.snapshot(snapshot)) }
 }

@@ -35,6 +35,7 @@ public struct ConfigurationTransaction: Sendable {
         "commit                           change what was noted, all of it at one keyframe",
         "cancel                           forget what was noted",
         "show                             the settings and the camera's controls, with their values",
+        "snapshot FILE [QUALITY]          write a frame as a JPEG; quality 1 to 100 (90)",
         "stop                             end the stream",
         "help                             this list",
         "Settings: quality NAME, audio-quality NAME, bitrate MIN,START,MAX (or SD, HD, FHD), fps N,",
@@ -58,6 +59,8 @@ public struct ConfigurationTransaction: Sendable {
         case ("commit", 1): return [commit()]
         case ("cancel", 1): return [cancel()]
         case ("show", 1): return (noted.map { [Self.answer($0)] } ?? []) + [.command(.showConfiguration)]
+        case ("snapshot", 2...3): return [snapshot(words[1], quality: words.dropFirst(2).first)]
+        case ("snapshot", _): return [.refuse("snapshot takes a file, as in: snapshot frame.jpg")]
         case ("stop", 1): return [.command(.stop)]
         case ("help", 1): return [.answer(Self.help)]
         default: return [.refuse("there is no command \(quoted(line.prefix(60))); help lists them")]
@@ -77,6 +80,15 @@ public struct ConfigurationTransaction: Sendable {
 
     private static func answer(_ noted: RequestedChanges) -> Action {
         .answer(noted.descriptions.map { "noted: \($0)" })
+    }
+
+    private func snapshot(_ path: String, quality: String?) -> Action {
+        let number = quality.map { Int($0) ?? 0 } ?? SnapshotRequest.usualQuality
+        guard SnapshotRequest.qualities.contains(number) else {
+            return .refuse(
+                "a snapshot's quality is a whole number from 1 to 100, not \(quoted((quality ?? "").prefix(60)))")
+        }
+        return .command(.takeSnapshot(SnapshotRequest(CommandID(0), quality: number, path: path)))
     }
 
     private mutating func begin() -> Action {

@@ -26,7 +26,7 @@ public final class StreamView: Sendable {
         case .note(let text): console.note(text)
         case .log(let text): console.log(text)
         // Nobody waits for it here: the events are shown.
-        case .answer: break
+        case .answer, .brightness: break
         case .snapshot(nil): end()
         case .snapshot(let snapshot?):
             state.withLock { state in

@@ -276,21 +276,51 @@ struct ApplianceTests {
         #expect(appliance.configurationLoaded(Configuration(), now: now) == [.show(.ready)])
     }
 
-    // MARK: Flash LED
+    // MARK: Torch
 
-    @Test func theFlashLEDFollowsItsMode() {
-        var appliance = ready(Configuration(flashLED: .whileLive))
+    @Test func theTorchFollowsItsMode() {
+        var appliance = ready(Configuration(torch: .whileLive))
         _ = appliance.shortPressed(now: now)
         #expect(
-            appliance.streamStateChanged(to: .connected, now: now) == [.show(.live), .setFlashLED(isLit: true)])
+            appliance.streamStateChanged(to: .connected, now: now) == [.show(.live), .setTorch(isLit: true)])
         #expect(
             appliance.streamStateChanged(to: .reconnecting, now: now)
-                == [.show(.reconnecting), .setFlashLED(isLit: false)])
+                == [.show(.reconnecting), .setTorch(isLit: false)])
         var lamp = Appliance()
         #expect(
-            lamp.configurationLoaded(Configuration(flashLED: .on), now: now)
-                == [.show(.ready), .setFlashLED(isLit: true)])
-        #expect(lamp.longPressed(now: now).contains(.setFlashLED(isLit: false)))
+            lamp.configurationLoaded(Configuration(torch: .on), now: now)
+                == [.show(.ready), .setTorch(isLit: true)])
+        #expect(lamp.longPressed(now: now).contains(.setTorch(isLit: false)))
+    }
+
+    @Test func theTorchLightsADarkRoomWhileLive() {
+        var appliance = ready(Configuration(torch: .automatic))
+        _ = appliance.shortPressed(now: now)
+        _ = appliance.streamStateChanged(to: .connected, now: now)
+        #expect(appliance.brightnessMeasured(.lux(3), now: now) == [])
+        #expect(appliance.brightnessMeasured(.lux(3), now: now + .seconds(1)) == [.setTorch(isLit: true)])
+        _ = appliance.stopRequested(now: now)
+        #expect(appliance.streamStateChanged(to: .disconnected, now: now).contains(.setTorch(isLit: false)))
+    }
+
+    @Test func whatSomebodyAskedForHoldsUntilTheFileChanges() {
+        var appliance = ready(Configuration(torch: .off))
+        #expect(appliance.torchToggled() == [.setTorch(isLit: true)])
+        #expect(appliance.configurationLoaded(Configuration(torch: .off), now: now) == [])
+        #expect(appliance.isTorchLit)
+        #expect(appliance.torchToggled() == [.setTorch(isLit: false)])
+        #expect(appliance.configurationLoaded(Configuration(torch: .on), now: now) == [.setTorch(isLit: true)])
+    }
+
+    @Test func aSnapshotHasItsLightAndLeavesTheTorchAsItWas() {
+        var appliance = ready()
+        #expect(appliance.flashRequested(true) == [.setTorch(isLit: true)])
+        #expect(appliance.flashRequested(false) == [.setTorch(isLit: false)])
+        var lit = ready(Configuration(torch: .on))
+        #expect(lit.flashRequested(true) == [] && lit.flashRequested(false) == [])
+        // No light goes on while the machine ends.
+        _ = lit.longPressed(now: now)
+        #expect(lit.flashRequested(true) == [])
     }
 
     // MARK: Power

@@ -5,8 +5,11 @@ import Testing
 @Suite("Button gestures")
 struct ButtonGesturesTests {
     /// Plays line changes (milliseconds, level), fires timers when due, and writes gestures down with their time.
-    private func play(_ changes: [(Int64, Bool)], until end: Int64 = 20_000, startsPressed: Bool = false) -> [String] {
-        var gestures = ButtonGestures(isPressed: startsPressed)
+    private func play(
+        _ changes: [(Int64, Bool)], until end: Int64 = 20_000, startsPressed: Bool = false,
+        hearsDoublePress: Bool = false
+    ) -> [String] {
+        var gestures = ButtonGestures(isPressed: startsPressed, hearsDoublePress: hearsDoublePress)
         var timer: MediaTimestamp?
         var log: [String] = []
         func note(_ actions: [ButtonGestures.Action], at now: MediaTimestamp) {
@@ -77,6 +80,65 @@ struct ButtonGesturesTests {
         #expect(
             play([(0, true), (12_000, false), (13_000, true), (13_200, false)])
                 == held + ["13000 acknowledgePress", "13200 shortPress"])
+    }
+
+    private static let first: [(Int64, Bool)] = [(0, true), (80, false)]
+
+    @Test func twoPressesInARowAreADoublePressWhereThatMeansSomething() {
+        let answered = ["0 acknowledgePress", "280 acknowledgePress", "360 doublePress"]
+        #expect(play(Self.first + [(280, true), (360, false)], hearsDoublePress: true) == answered)
+        // The window ends before the second one.
+        #expect(
+            play(Self.first + [(381, true), (460, false)], hearsDoublePress: true) == [
+                "0 acknowledgePress", "380 shortPress", "381 acknowledgePress", "760 shortPress",
+            ])
+    }
+
+    @Test func aSinglePressIsAnsweredAtOnceAndWaitsForTheSecond() {
+        #expect(play(Self.first, hearsDoublePress: true) == ["0 acknowledgePress", "380 shortPress"])
+        #expect(play(Self.first) == ["0 acknowledgePress", "80 shortPress"])
+    }
+
+    @Test func threePressesAreADoubleOneAndASingleOne() {
+        let presses: [(Int64, Bool)] = [(200, true), (280, false), (400, true), (480, false)]
+        #expect(
+            play(Self.first + presses, hearsDoublePress: true) == [
+                "0 acknowledgePress", "200 acknowledgePress", "280 doublePress", "400 acknowledgePress",
+                "780 shortPress",
+            ])
+    }
+
+    @Test func aDisturbanceAfterAPressIsNoSecondOne() {
+        #expect(
+            play(Self.first + [(370, true), (371, false)], hearsDoublePress: true) == [
+                // The timer of what is past fires at once.
+                "0 acknowledgePress", "370 acknowledgePress", "400 forgetPress", "380 shortPress",
+            ])
+    }
+
+    @Test func aSecondPressThatIsHeldIsALongOne() {
+        let held = ["0 acknowledgePress", "200 acknowledgePress", "3200 acknowledgeLongPress"]
+        #expect(play(Self.first + [(200, true), (4000, false)], hearsDoublePress: true) == held + ["4000 longPress"])
+        #expect(
+            play(Self.first + [(200, true), (15_000, false)], hearsDoublePress: true) == held + ["10200 forgetPress"])
+    }
+
+    @Test func anEdgeBeforeALateTimerFindsTheWindowOver() {
+        var gestures = ButtonGestures(isPressed: false, hearsDoublePress: true)
+        _ = gestures.levelChanged(isPressed: true, now: .zero)
+        #expect(
+            gestures.levelChanged(isPressed: false, now: MediaTimestamp(milliseconds: 100))
+                == [.setTimer(MediaTimestamp(milliseconds: 130))])
+        let late = gestures.levelChanged(isPressed: true, now: MediaTimestamp(milliseconds: 900))
+        #expect(late.starts(with: [.shortPress, .acknowledgePress]))
+    }
+
+    @Test func aPressThatWaitsCountsWhenDoublePressesMeanNothingAnyMore() {
+        var gestures = ButtonGestures(isPressed: false, hearsDoublePress: true)
+        _ = gestures.levelChanged(isPressed: true, now: .zero)
+        _ = gestures.levelChanged(isPressed: false, now: MediaTimestamp(milliseconds: 100))
+        gestures.hearsDoublePress = false
+        #expect(gestures.timerFired(now: MediaTimestamp(milliseconds: 400)).contains(.shortPress))
     }
 
     @Test func aButtonThatIsDownAtTheStartWaitsForItsRelease() {

@@ -77,6 +77,8 @@ struct LEDTests {
         #expect(lamp.film(from: 1000, to: 1300) == "..####")
         lamp.perform(lamp.sequencer.answerWanted(.longPress, now: MediaTimestamp(milliseconds: 2000)))
         #expect(lamp.film(from: 2000, to: 2800) == "..##..##..######")
+        lamp.perform(lamp.sequencer.answerWanted(.doublePress, now: MediaTimestamp(milliseconds: 3000)))
+        #expect(lamp.film(from: 3000, to: 3800) == "..####..####..##")
     }
 
     @Test func theSameRhythmIsNotStartedAnew() {

@@ -25,7 +25,7 @@ import Testing
 
     private func devices() -> BoardDevices {
         var openers = BoardDevices.Openers()
-        openers.lamp = { [status, flash, bus, otherBus] line throws(GPIOError) in
+        openers.lamp = { [status, flash, bus, otherBus] line throws(BoardIOError) in
             (line.name == "status" ? bus : otherBus).transfer()
             return line.name == "status" ? status : flash
         }
@@ -80,7 +80,7 @@ import Testing
             let took = seconds {
                 for number in 0..<100 { devices.show(number % 2 == 0 ? .steady : .off, now: MonotonicClock.now()) }
                 devices.show(.steady, now: MonotonicClock.now())
-                devices.setFlash(isLit: true)
+                devices.setTorch(isLit: true)
             }
             #expect(took < 0.05, "the main thread goes on")
             #expect(wait { flash.states.last == true }, "so does the other light")
@@ -104,7 +104,7 @@ import Testing
             bus.hang()
             let (devices, board) = (devices(), try board())
             #expect(seconds { devices.boardChanged(to: board, now: MonotonicClock.now()) } < 0.3)
-            devices.setFlash(isLit: true)
+            devices.setTorch(isLit: true)
             #expect(wait { flash.states.last == true })
             // Neither does the end, nor another description.
             #expect(seconds { devices.boardChanged(to: nil, now: MonotonicClock.now()) } < 0.5)
@@ -116,8 +116,8 @@ import Testing
         try time.run {
             let button = FakeLine(on: otherBus, hasEdges: try EventFD())
             var openers = BoardDevices.Openers()
-            openers.button = { _ throws(GPIOError) in button }
-            openers.lamp = { [status] _ throws(GPIOError) in status }
+            openers.button = { _ throws(BoardIOError) in button }
+            openers.lamp = { [status] _ throws(BoardIOError) in status }
             let devices = BoardDevices(openers: openers)
             bus.hang()
             devices.boardChanged(
@@ -145,7 +145,7 @@ import Testing
         try time.run {
             let isThere = Mutex(false)
             var openers = BoardDevices.Openers()
-            openers.lamp = { [flash] line throws(GPIOError) in
+            openers.lamp = { [flash] line throws(BoardIOError) in
                 guard isThere.withLock({ $0 }) else { throw .noSuchLine(name: line.name, chip: nil) }
                 return flash
             }
@@ -153,7 +153,7 @@ import Testing
             let board = try board(#"{"name": "Bench", "flashLED": {"line": "flash"}}"#)
             devices.boardChanged(to: board, now: MonotonicClock.now())
             #expect(devices.faults["flashLED"]?.contains("no GPIO line") == true)
-            devices.setFlash(isLit: true)
+            devices.setTorch(isLit: true)
             isThere.withLock { $0 = true }
             devices.checkLines(now: MonotonicClock.now())
             #expect(devices.faults == [:])

@@ -45,7 +45,7 @@ final class Camera {
     }
 
     func read(_ path: String) -> String {
-        (try? readFile(directory.file(path), limit: 1 << 20)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        (try? readFile(directory.file(path), limit: 1 << 22)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
     /// Starts it, as init does.
@@ -79,8 +79,8 @@ final class Camera {
 
     private var openers: BoardDevices.Openers {
         var openers = BoardDevices.Openers()
-        openers.button = { [button] _ throws(GPIOError) in button }
-        openers.lamp = { [flash] _ throws(GPIOError) in flash }
+        openers.button = { [button] _ throws(BoardIOError) in button }
+        openers.lamp = { [flash] _ throws(BoardIOError) in flash }
         return openers
     }
 
@@ -114,10 +114,24 @@ final class Camera {
         return StreamStatus(snapshot, rates: rates)
     }
 
-    func ask(_ command: String) throws -> String {
+    func path(_ name: String) -> String { directory.file(name) }
+
+    func ask(_ command: String) throws -> String { String(decoding: try askForBytes(command), as: UTF8.self) }
+
+    func askForBytes(_ command: String) throws -> [UInt8] { try answer(on: try connect(command)) }
+
+    /// What is read only when it is there lets the time go on until then.
+    func answer(on connection: borrowing OwnedFileDescriptor) throws -> [UInt8] {
+        var entries = [PollEntry(connection.rawValue)]
+        try poll(&entries, until: nil)
+        return try connection.readAll(limit: 1 << 24)
+    }
+
+    /// For an answer that comes later.
+    func connect(_ command: String) throws -> OwnedFileDescriptor {
         let connection = try connectLocal(directory.file("socket"))
         try connection.writeAll(Array("\(command)\n".utf8))
-        return String(decoding: try connection.readAll(limit: 1 << 20), as: UTF8.self)
+        return connection
     }
 
     func waitUntil(

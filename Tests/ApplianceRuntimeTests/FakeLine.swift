@@ -41,7 +41,7 @@ final class FakeLine: LineDevice, Sendable {
         return true
     }
 
-    func set(isLit: Bool) throws(GPIOError) {
+    func set(isLit: Bool) throws(BoardIOError) {
         bus.transfer()
         light.withLock { $0.append(isLit) }
     }
@@ -51,7 +51,7 @@ final class FakeLine: LineDevice, Sendable {
         hasEdges?.signal()
     }
 
-    func takeEdges() throws(GPIOError) -> [GPIOButton.Edge] {
+    func takeEdges() throws(BoardIOError) -> [GPIOButton.Edge] {
         hasEdges?.drain()
         return edges.withLock { edges in
             defer { edges = [] }

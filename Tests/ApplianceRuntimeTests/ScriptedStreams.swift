@@ -1,5 +1,6 @@
 import Controls
 import LinuxIO
+import Media
 import StreamLogic
 import Synchronization
 
@@ -38,6 +39,23 @@ final class ScriptedStreams: Sendable {
             say(.stateChanged(.connected))
         }
 
+        /// Snapshots that it was asked for.
+        var snapshots: [SnapshotRequest] {
+            received.withLock { commands in
+                commands.compactMap { if case .takeSnapshot(let request) = $0 { request } else { nil } }
+            }
+        }
+
+        var watchesBrightness: Bool {
+            received.withLock { commands in
+                commands.reduce(false) { if case .watchBrightness(let isWatched) = $1 { isWatched } else { $0 } }
+            }
+        }
+
+        var mutings: Int { received.withLock { commands in commands.count { $0 == .toggleMute } } }
+
+        func tell(_ brightness: Brightness) { sink.tell(brightness) }
+
         /// - Parameter failure: `nil` for an end in order.
         func end(_ failure: StreamFailure?) { ends.send(failure) }
 
@@ -68,6 +86,7 @@ final class ScriptedStreams: Sendable {
         }
     }
 
+    let stills = ScriptedStills()
     private let started = Mutex<[Run]>([])
     /// What there is in place of a camera that is not there.
     private let cameras = ["/dev/video7"]
@@ -80,6 +99,37 @@ final class ScriptedStreams: Sendable {
                 let run = try Run(request, sink)
                 started.withLock { $0.append(run) }
                 try run.run(commands)
-            }, devices: { [cameras] fault in fault == .camera ? cameras : [] })
+            },
+            takeStill: { [stills] request, stop in stills.take(request, stop: stop) },
+            devices: { [cameras] fault in fault == .camera ? cameras : [] })
+    }
+}
+
+/// A camera that is opened for snapshots; each takes as long as the test says.
+final class ScriptedStills: Sendable {
+    struct Content: Sendable {
+        var requests: [StillRequest] = []
+        /// How bright the next ones are.
+        var brightness: [Brightness] = []
+        /// It gives nothing until it is stopped.
+        var isSilent = false
+    }
+
+    static let snapshot = Snapshot(
+        size: FrameSize(width: 640, height: 480), bytes: [UInt8](repeating: 7, count: 2_000_000), byteCount: 2_000_000)
+
+    let content = Mutex(Content())
+
+    func take(_ request: StillRequest, stop: EventFD) -> (SnapshotAnswer, Brightness?) {
+        let (isSilent, brightness) = content.withLock { content in
+            content.requests.append(request)
+            return (content.isSilent, content.brightness.isEmpty ? nil : content.brightness.removeFirst())
+        }
+        guard !isSilent else {
+            var entries = [PollEntry(stop.fileDescriptor)]
+            _ = try? poll(&entries, until: nil)
+            return (.failed(request.snapshot, reason: "it was stopped"), nil)
+        }
+        return (.taken(request.snapshot, Self.snapshot), brightness)
     }
 }

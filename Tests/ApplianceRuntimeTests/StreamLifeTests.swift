@@ -15,7 +15,7 @@ import Testing
 
     init() throws {
         camera = try Camera(board: Self.board)
-        try camera.write("device", #"{"camera": "synthetic", "flashLED": "live"}"#)
+        try camera.write("device", #"{"camera": "synthetic", "torch": "live"}"#)
         try time.run {
             try camera.start()
             try waitForState("ready", orWithoutNetwork: true)

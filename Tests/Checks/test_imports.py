@@ -21,14 +21,14 @@ CORE_PACKAGES = {"StreamQuality": {"DequeModule"}}
 # The rim's targets and the C modules that each of them wraps.
 RIM = {
     "LinuxIO": {"CLinux"},
-    "SoftwareEncoding": {"COpenH264", "CLibYUV", "CFDKAAC"},
+    "SoftwareEncoding": {"COpenH264", "CLibYUV", "CJPEG", "CFDKAAC"},
     "AudioCapture": {"CALSA", "CResampler"},
     "Transport": {"CLinux", "CMbedTLS"},
     "SyntheticSources": set(),
     "JSONText": {"CRapidJSON"},
     "LibcameraCapture": {"CLibcamera"},
     "V4L2Devices": {"CLinux", "CV4LConvert"},
-    "BoardIO": {"CGPIOD"},
+    "BoardIO": {"CGPIOD", "CLinux"},
 }
 # The engines: threads around the core. Only the executable knows cameras, microphones and hardware encoders.
 ENGINES = {

@@ -32,7 +32,7 @@ def wait_for_good(camera: Appliance) -> None:
 
 # Files that are right by themselves: what is refused at once, with its blinks and words, and what is right instead.
 REFUSED = {
-    "a flash LED without a line": ({"device": {**DEVICE, "flashLED": "live"}}, 3, "flashLED", {"device": DEVICE}),
+    "a flash LED without a line": ({"device": {**DEVICE, "torch": "live"}}, 3, "torch", {"device": DEVICE}),
     "a lens that is not there": ({"board": {**BOARD, "lens": "dw9807 10-000c"}}, 9, "dw9807 10-000c", {"board": BOARD}),
     "a console that is not there": ({"board": {**BOARD, "console": "/dev/nothing"}}, 9, "/dev/nothing", {"board": BOARD}),
     "a console that is not wanted": (

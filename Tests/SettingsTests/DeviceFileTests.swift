@@ -41,8 +41,9 @@ struct DeviceFileTests {
                        "sources": [{"device": "hw:1", "gain": -6.5, "mute": true}, {"device": "hw:Mic,2"}]},
              "reconnectAttempts": 5,
              "buffer": {"seconds": 2.5, "lowThreshold": 0.7, "highThreshold": 0.8},
-             "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "flashLED": "live",
-             "lowLight": "slow", "mains": "60"}
+             "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "torch": "auto",
+             "lowLight": "slow", "mains": "60", "doublePress": "snapshot",
+             "snapshots": {"folder": "/media/stick", "count": 5, "megabytes": 100, "quality": 75, "flash": "auto"}}
             """)
         #expect(result.faults == [])
         var expected = DeviceDescription()
@@ -68,9 +69,15 @@ struct DeviceFileTests {
         expected.handshakeTimeout = .seconds(20)
         expected.console = false
         expected.startAtBoot = true
-        expected.flashLED = .live
+        expected.torch = .auto
         expected.lowLight = .slow
         expected.mains = .hertz60
+        expected.doublePress = .snapshot
+        expected.snapshots.folder = "/media/stick"
+        expected.snapshots.count = 5
+        expected.snapshots.megabytes = 100
+        expected.snapshots.quality = 75
+        expected.snapshots.flash = .auto
         #expect(result.value == expected)
     }
 
@@ -116,7 +123,14 @@ struct DeviceFileTests {
         (#"{"handshakeTimeout": 61}"#, "1:22 handshakeTimeout invalidValue"),
         (#"{"console": 1}"#, "1:13 console wrongType"),
         (#"{"camera": ""}"#, "1:12 camera invalidValue"),
-        (#"{"flashLed": "on"}"#, "1:2 flashLed unknownKey"),
+        (#"{"Torch": "on"}"#, "1:2 Torch unknownKey"),
+        (#"{"torch": "dim"}"#, "1:11 torch invalidValue"),
+        (#"{"flashLED": "on"}"#, "1:14 flashLED invalidValue"),
+        (#"{"doublePress": "zoom"}"#, "1:17 doublePress invalidValue"),
+        (#"{"snapshots": {"count": 0}}"#, "1:25 snapshots.count invalidValue"),
+        (#"{"snapshots": {"quality": 101}}"#, "1:27 snapshots.quality invalidValue"),
+        (#"{"snapshots": {"folder": "snapshots"}}"#, "1:26 snapshots.folder invalidValue"),
+        (#"{"snapshots": {"folder": "/media/../boot"}}"#, "1:26 snapshots.folder invalidValue"),
     ])
     func faultsOfDeviceFiles(text: String, fault: String) throws {
         let result = try device(text)

@@ -160,6 +160,9 @@ struct EventRenderingTests {
             ),
             (.refused(reason: "too large"), "refused: too large"), (.muted(true), "muted: audio goes out as silence"),
             (.muted(false), "no longer muted"),
+            (EventSamples.snapshot(in: "/tmp/a.jpg"), "snapshot of 640x480, 81000 bytes in /tmp/a.jpg"),
+            (EventSamples.snapshot(in: nil), "snapshot of 640x480, 81000 bytes"),
+            (EventSamples.noSnapshot, "no snapshot: the disk is full"),
             (
                 .ended(EventSamples.counters, audioSeconds: 61.25),
                 "ended: 90 frames and 61.3 s of audio sent, 3 frames skipped by the encoder, 2 dropped, 1 decimated"
@@ -207,7 +210,7 @@ private enum Kind: CaseIterable {
     case status, fileStatus, qualityChanged, uplinkTooSlow, measured
     case bufferEmpty, bufferHigh, bufferLow, bufferFull, bufferDuration, dropped
     case softwareEncoderInUse, encoderRestarted, hardwareEncoderDead, source, sourceEnded
-    case configured, controlled, refused, muted, ended, fileEnded, failed
+    case configured, controlled, refused, muted, snapshot, ended, fileEnded, failed
 
     init(_ event: StreamEvent) {
         switch event {
@@ -240,6 +243,7 @@ private enum Kind: CaseIterable {
         case .controlled: self = .controlled
         case .refused: self = .refused
         case .muted: self = .muted
+        case .snapshot: self = .snapshot
         case .ended: self = .ended
         case .fileEnded: self = .fileEnded
         case .failed: self = .failed

@@ -21,16 +21,26 @@ enum EventSamples {
         .source(.interrupted(.video, source: "/dev/video0", reason: "unplugged")),
         .source(.returned(.audio, source: "hw:1", after: .milliseconds(2250))),
         .sourceEnded(.video, note: "the file has ended"), .configured(configuration),
-        .controlled([ControlReading(.gain, .number(8), reported: "gain 2"), ControlReading(.mirror, .flag(true), reported: nil)]),
-        .refused(reason: "too large"),
-        .muted(true), .ended(counters, audioSeconds: 61.25), .failed(.closedByPeer, message: "gone"),
+        .controlled([
+            ControlReading(.gain, .number(8), reported: "gain 2"), ControlReading(.mirror, .flag(true), reported: nil),
+        ]),
+        .refused(reason: "too large"), .muted(true), snapshot(in: "/tmp/a.jpg"), noSnapshot,
+        .ended(counters, audioSeconds: 61.25), .failed(.closedByPeer, message: "gone"),
     ]
 
     static let sparse: [StreamEvent] = [
         .reconnecting(attempt: 2, limit: nil, delay: .zero), .status(audioStatus),
         .qualityChanged(QualityChange(from: audioPoint, to: audioPoint, reason: .resumed, linkEstimate: nil)),
-        .measured(measurement, linkEstimate: nil), .failed(nil, message: "gone"),
+        .measured(measurement, linkEstimate: nil), snapshot(in: nil), .failed(nil, message: "gone"),
     ]
+
+    static func snapshot(in path: String?) -> StreamEvent {
+        let snapshot = Snapshot(size: FrameSize(width: 640, height: 480), bytes: [], byteCount: 81_000)
+        return .snapshot(.taken(SnapshotRequest(CommandID(7), path: path), snapshot))
+    }
+
+    static let noSnapshot = StreamEvent.snapshot(
+        .failed(SnapshotRequest(CommandID(8)), reason: "the disk is full"))
 
     static let failure = ConnectionFailure(code: -1000, text: "not found")
     static let carried = Bitrate(kilobitsPerSecond: 480)

@@ -21,6 +21,12 @@ public enum FFmpeg {
         }
     }
 
+    /// Decodes a JPEG file.
+    /// - Returns: red, green and blue of every pixel.
+    public static func pixels(of jpeg: [UInt8]) throws -> [UInt8] {
+        try decode(jpeg, as: "mjpeg", to: ["-pix_fmt", "rgb24", "-f", "rawvideo"])
+    }
+
     /// Decodes the packets of an AAC-LC stream: 1024 frames for each packet, nothing cut off.
     /// - Returns: interleaved samples.
     public static func samples(of packets: [EncodedPacket]) throws -> [Int16] {

@@ -5,8 +5,7 @@ import re
 import statistics
 import time
 
-from board import CHECKOUT
-from card import CardBoard
+from board import CHECKOUT, Board
 
 TRACE = "/sys/kernel/tracing"
 # The paper's words for what the light shows; those of faults are counts.
@@ -25,7 +24,7 @@ def rhythm_of_the_paper(meaning: str) -> list[int]:
 class LightRecord:
     """What the status light did, in seconds of the guest's clock since power-on."""
 
-    def __init__(self, board: CardBoard):
+    def __init__(self, board: Board):
         self.board = board
         self.button = board._line("GPIO17")
         script = (
@@ -41,12 +40,13 @@ class LightRecord:
         """Forgets what was."""
         self.board.run(f"echo >{TRACE}/trace")
 
-    def press(self, seconds: float = 0.1) -> None:
-        """A press of the button, written down just before it starts and ends."""
-        self.board.run(
-            f"l=$(echo {self.button}/pull); echo pressed >{TRACE}/trace_marker; echo pull-down >$l; sleep {seconds};"
-            f" echo released >{TRACE}/trace_marker; echo pull-up >$l", timeout=seconds + 60,
-        )  # fmt: skip
+    def press(self, seconds: float = 0.1, times: int = 1) -> None:
+        """Presses of the button, written down just before each starts and ends."""
+        press = (
+            f"echo pressed >{TRACE}/trace_marker; echo pull-down >$l; sleep {seconds};"
+            f" echo released >{TRACE}/trace_marker; echo pull-up >$l"
+        )
+        self.board.run(f"l=$(echo {self.button}/pull); " + "; sleep 0.1; ".join([press] * times), timeout=seconds + 60)
 
     def changes(self) -> list[tuple[float, str]]:
         """`lit`, `dark`, `pressed` and `released`, each with its time."""

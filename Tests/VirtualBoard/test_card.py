@@ -15,7 +15,7 @@ pytestmark = pytest.mark.takes(minutes=7, processors=0.4)
 
 SMALL = {
     "camera": "synthetic", "dimension": "320x240",
-    "quality": {"lowest": "Low1", "start": "Low3", "highest": "Low3"}, "flashLED": "live",
+    "quality": {"lowest": "Low1", "start": "Low3", "highest": "Low3"}, "torch": "live",
 }  # fmt: skip
 NAME = "card"
 

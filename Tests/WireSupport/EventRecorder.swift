@@ -22,7 +22,7 @@ public final class EventRecorder: Sendable {
                 case .note(let text): content.notes.append(text)
                 case .snapshot(let snapshot): if let snapshot { content.snapshots.append(snapshot) }
                 case .answer(let id, let outcome): content.answers[id] = outcome
-                case .log: break
+                case .log, .brightness: break
                 }
             }
         }

@@ -146,6 +146,13 @@ static const unsigned int clinux_v4l2_cid_focus_absolute = V4L2_CID_FOCUS_ABSOLU
 static const unsigned int clinux_v4l2_cid_auto_focus_start = V4L2_CID_AUTO_FOCUS_START;
 static const unsigned int clinux_v4l2_cid_zoom_absolute = V4L2_CID_ZOOM_ABSOLUTE;
 
+// The torch of a flash.
+static const unsigned long clinux_vidioc_g_ctrl = VIDIOC_G_CTRL;
+static const unsigned long clinux_vidioc_s_ctrl = VIDIOC_S_CTRL;
+static const unsigned int clinux_v4l2_cid_flash_led_mode = V4L2_CID_FLASH_LED_MODE;
+static const int clinux_v4l2_flash_led_mode_none = V4L2_FLASH_LED_MODE_NONE;
+static const int clinux_v4l2_flash_led_mode_torch = V4L2_FLASH_LED_MODE_TORCH;
+
 // Of enum v4l2_ctrl_type, as structures hold it.
 static const unsigned int clinux_v4l2_ctrl_integer = V4L2_CTRL_TYPE_INTEGER;
 static const unsigned int clinux_v4l2_ctrl_boolean = V4L2_CTRL_TYPE_BOOLEAN;

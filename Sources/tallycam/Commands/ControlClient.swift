@@ -57,6 +57,13 @@ private func runPlain(_ command: String, _ arguments: [String]) throws -> ExitSt
 private let patience = Duration.seconds(10)
 
 private func ask(_ command: String, _ arguments: CommandLineArguments) throws -> ExitStatus {
+    write(try cameraAnswer(to: command, arguments, limit: 1 << 20), to: STDOUT_FILENO)
+    return .success
+}
+
+/// - Parameter limit: of the answer, in bytes.
+/// - Returns: what follows the line that says that it worked.
+func cameraAnswer(to command: String, _ arguments: CommandLineArguments, limit: Int) throws -> [UInt8] {
     let path = arguments["socket"] ?? "/run/tallycam.sock"
     let answer: [UInt8]
     do throws(SystemCallError) {
@@ -67,20 +74,18 @@ private func ask(_ command: String, _ arguments: CommandLineArguments) throws ->
         guard try poll(&entries, until: MonotonicClock.now() + patience) > 0 else {
             throw SystemCallError("read", number: ETIMEDOUT, subject: path)
         }
-        answer = try connection.readAll(limit: 1 << 20)
+        answer = try connection.readAll(limit: limit)
     } catch {
         throw CommandFailure(
             .system, "the camera does not answer at \(path): \(error.reason); is tallycam run running?")
     }
-    let text = String(decoding: answer, as: UTF8.self)
-    // The first line says whether it worked.
-    guard let end = text.firstIndex(of: "\n") else {
+    guard let end = answer.firstIndex(of: 0x0A) else {
         throw CommandFailure(.system, "the camera's answer at \(path) is cut off")
     }
-    let body = String(text[text.index(after: end)...])
-    guard text[..<end] == "ok" else {
-        throw CommandFailure(.connection, String(body.split(separator: "\n").joined(separator: "; ")))
+    let body = answer[(end + 1)...]
+    guard answer[..<end].elementsEqual("ok".utf8) else {
+        let text = String(decoding: body, as: UTF8.self)
+        throw CommandFailure(.connection, String(text.split(separator: "\n").joined(separator: "; ")))
     }
-    write(Array(body.utf8), to: STDOUT_FILENO)
-    return .success
+    return Array(body)
 }

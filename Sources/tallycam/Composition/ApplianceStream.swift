@@ -15,7 +15,28 @@ extension StreamEngine {
             let settings = try PublishSettings(request)
             for warning in settings.warnings { reporter.log("warning: \(warning)") }
             try LivePublisher(settings: settings, commands: commands, reporter: reporter).run()
+        },
+        takeStill: { request, stop in
+            do {
+                return IdleSnapshot(as: try MediaSettings(request)).take(request.snapshot, stop: stop)
+            } catch {
+                return (.failed(request.snapshot, reason: "\(error)"), nil)
+            }
         }, devices: devicesInstead)
+}
+
+extension MediaSettings {
+    /// Frames as a stream would have them.
+    fileprivate init(_ request: StillRequest) throws {
+        let device = request.device
+        self.init(
+            video: VideoInput(device, country: request.country), audio: AudioInput.none,
+            quality: try VideoQuality(named: device.highestQuality),
+            audioQuality: try AudioQuality(named: device.audioQuality),
+            dimension: try VideoDimension(parsing: device.dimension), encoder: EncoderChoice.openh264)
+        rotation = FrameRotation(device)
+        controls = device.controls
+    }
 }
 
 extension PublishSettings {
@@ -27,7 +48,8 @@ extension PublishSettings {
         let start = try VideoQuality(named: device.startQuality)
         let destination = PublishDestination(request.description, stateDirectory: request.stateDirectory)
         var media = MediaSettings(
-            video: Self.videoSource(request), audio: Self.audioSource(request), quality: highest,
+            video: VideoInput(request.device, country: request.country), audio: Self.audioSource(request),
+            quality: highest,
             audioQuality: try AudioQuality(named: device.audioQuality),
             dimension: try VideoDimension(parsing: device.dimension), encoder: Self.encoder(request.board),
             duration: nil)
@@ -60,16 +82,6 @@ extension PublishSettings {
         timeouts.handshake = device.handshakeTimeout
     }
 
-    /// "auto" is the first camera, a path a V4L2 camera, any other name an id or location of libcamera's.
-    private static func videoSource(_ request: StreamRequest) -> VideoInput {
-        switch request.device.camera {
-        case "synthetic": .embedded(.synthetic)
-        case "auto": .firstCamera(CameraSettings(device: "", request))
-        case let name where name.hasPrefix("/dev/"): .v4l2(CameraSettings(device: name, request))
-        case let name: .libcamera(CameraSettings(device: name, request))
-        }
-    }
-
     private static func audioSource(_ request: StreamRequest) -> AudioInput {
         let named = request.device.microphones
         let microphone = request.board?.microphone ?? ""
@@ -95,14 +107,28 @@ extension PublishSettings {
     }
 }
 
+extension VideoInput {
+    /// "auto" is the first camera, a path a V4L2 camera, any other name an id or location of libcamera's.
+    fileprivate init(_ device: DeviceDescription, country: String?) {
+        var settings = CameraSettings(device, country: country)
+        switch device.camera {
+        case "synthetic": self = .embedded(.synthetic)
+        case "auto": self = .firstCamera(settings)
+        case let name:
+            settings.device = name
+            self = name.hasPrefix("/dev/") ? .v4l2(settings) : .libcamera(settings)
+        }
+    }
+}
+
 extension CameraSettings {
-    fileprivate init(device: String, _ request: StreamRequest) {
-        self.init(device: device)
-        tuning = request.device.cameraTuning
-        lowLight = request.device.lowLight == .slow ? .slow : .noisy
+    fileprivate init(_ device: DeviceDescription, country: String?) {
+        self.init(device: "")
+        tuning = device.cameraTuning
+        lowLight = device.lowLight == .slow ? .slow : .noisy
         mains =
-            switch request.device.mains {
-            case .auto: request.country.flatMap { MainsFrequency(country: $0) }
+            switch device.mains {
+            case .auto: country.flatMap { MainsFrequency(country: $0) }
             case .hertz50: .hertz50
             case .hertz60: .hertz60
             case .off: nil

@@ -1,19 +1,25 @@
 import LinuxIO
 
-/// A GPIO line that cannot be used: which, and why.
-public enum GPIOError: Error, Hashable, Sendable {
+/// A line or light of the board that cannot be used: which, and why.
+public enum BoardIOError: Error, Hashable, Sendable {
     /// No chip has a line of this name.
     case noSuchLine(name: String, chip: String?)
+    /// The kernel's LED class has none of this name.
+    case noSuchLED(name: String)
+    /// No camera part has this name.
+    case noSuchSubdevice(name: String)
     /// Another program or a driver has it.
     case busy(name: String)
     case failed(SystemCallError)
 }
 
-extension GPIOError: CustomStringConvertible {
+extension BoardIOError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .noSuchLine(let name, let chip):
             "there is no GPIO line \"\(name)\"\(chip.map { " on \($0)" } ?? ""); look into board.json"
+        case .noSuchLED(let name): "there is no LED \"\(name)\" below /sys/class/leds; look into board.json"
+        case .noSuchSubdevice(let name): "no driver of a flash is named \"\(name)\"; look into board.json"
         case .busy(let name):
             "the GPIO line \"\(name)\" is in use by something else; free it, or give another one in board.json"
         case .failed(let error): "\(error)"

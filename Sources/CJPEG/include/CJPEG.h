@@ -1,0 +1,23 @@
+// libjpeg-turbo's encoder. Its errors leave by longjmp, which Swift cannot take: each call here comes back with them.
+#ifndef CJPEG_H
+#define CJPEG_H
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct cjpeg_encoder cjpeg_encoder;
+
+// 4:2:0, in memory. `app1` follows the file's first marker. NULL without memory; else cjpeg_error tells of failures.
+cjpeg_encoder *cjpeg_start(uint32_t width, uint32_t height, int quality, const uint8_t *app1, size_t app1_count);
+
+// The next rows from the top: blue, green, red and a byte that is not read for every pixel. 0 when they were taken.
+int cjpeg_write(cjpeg_encoder *encoder, const uint8_t *rows, size_t stride, uint32_t count);
+
+// To be called behind the last row. 0 when the file is whole; it is valid until cjpeg_free.
+int cjpeg_finish(cjpeg_encoder *encoder, const uint8_t **bytes, size_t *count);
+
+// The library's words for what has failed; NULL when nothing has.
+const char *cjpeg_error(const cjpeg_encoder *encoder);
+
+void cjpeg_free(cjpeg_encoder *encoder);
+
+#endif

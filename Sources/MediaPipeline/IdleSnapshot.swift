@@ -1,0 +1,44 @@
+import DevicePorts
+import LinuxIO
+import Media
+import StreamLogic
+
+/// One snapshot of a camera that is open for nothing else.
+public struct IdleSnapshot: Sendable {
+    private let settings: MediaSettings
+
+    /// - Parameter settings: of a stream, whose frames look the same.
+    public init(as settings: MediaSettings) { self.settings = settings }
+
+    /// Opens the camera, waits until exposure has settled, and closes it.
+    /// - Parameter stop: once signalled, it ends at once, without a snapshot.
+    /// - Returns: the answer, and how bright the snapshot is; `nil` without one.
+    public func take(_ request: SnapshotRequest, stop: EventFD) -> (answer: SnapshotAnswer, brightness: Brightness?) {
+        do {
+            // Nobody hears what the camera's thread would report to a stream.
+            guard let source = try VideoTrack.source(settings, stop: stop, reports: try Mailbox()) else {
+                return (.failed(request, reason: "there is no camera"), nil)
+            }
+            VideoTrack.setControls(of: source, settings.controls, EventSink { _ in })
+            guard let frame = try settledFrame(of: source, request) else {
+                return (.failed(request, reason: "the camera gave no frame before it was needed elsewhere"), nil)
+            }
+            return (SnapshotFile(of: frame, from: source).file(for: request), Brightness(of: frame, from: source))
+        } catch {
+            return (.failed(request, reason: (error as? StreamFailure)?.text ?? "\(error)"), nil)
+        }
+    }
+
+    /// - Returns: `nil` when it was stopped.
+    private func settledFrame(of source: any VideoSource, _ request: SnapshotRequest) throws -> CapturedFrame? {
+        var settling: ExposureSettling?
+        while let frame = try source.nextFrame() {
+            // What is no camera has no exposure.
+            guard settings.video.isCamera || request.awaitsExposure else { return frame }
+            var present = settling ?? ExposureSettling(from: frame.captureTime)
+            if present.frameTaken(frame, by: source) { return frame }
+            settling = present
+        }
+        return nil
+    }
+}

@@ -1,0 +1,39 @@
+import ApplianceRuntime
+import Glibc
+import LinuxIO
+import StreamLogic
+
+/// `tallycam snapshot`: a JPEG of what the running camera sees.
+func runSnapshot(_ arguments: [String]) throws -> ExitStatus {
+    let options = [
+        CommandLineOption(
+            "output", takes: "FILE",
+            help: "where the JPEG goes, - for standard output; without it the camera keeps it, and its path is printed"),
+        CommandLineOption("quality", takes: "N", help: "of the JPEG, 1 to 100 (default: that of device.json)"),
+        ApplianceSettings.socketOption,
+    ]
+    guard let parsed = try parseOptions(arguments, options, usage: "tallycam snapshot [OPTION...]") else {
+        return .success
+    }
+    let quality = try parsed["quality"].map { text -> String in
+        guard let number = Int(text), SnapshotRequest.qualities.contains(number) else {
+            throw CommandFailure.usage("--quality is a whole number from 1 to 100, not \"\(text)\"")
+        }
+        return " \(number)"
+    }
+    guard let path = parsed["output"] else {
+        write(try cameraAnswer(to: "snapshot\(quality ?? "")", parsed, limit: 1 << 16), to: STDOUT_FILENO)
+        return .success
+    }
+    let snapshot = try cameraAnswer(to: "snapshot send\(quality ?? "")", parsed, limit: 1 << 26)
+    // Half a file ends with something else.
+    guard snapshot.suffix(2) == [0xFF, 0xD9] else {
+        throw CommandFailure(.system, "the camera's snapshot is cut off")
+    }
+    if path == "-" {
+        write(snapshot, to: STDOUT_FILENO)
+    } else {
+        do { try replaceFile(path, with: snapshot) } catch { throw CommandFailure(.recording, "\(error)") }
+    }
+    return .success
+}

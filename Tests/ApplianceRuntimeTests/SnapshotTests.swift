@@ -1,0 +1,244 @@
+import Glibc
+import LinuxIO
+import Media
+import MediaTestSupport
+import StreamLogic
+import Testing
+
+@testable import ApplianceRuntime
+
+/// Snapshots: who gets them, where they are kept, and what becomes of those that cannot be taken.
+@Suite(.serialized) struct SnapshotTests {
+    private let time = VirtualTime()
+    private let camera: Camera
+
+    init() throws { camera = try Camera(board: #"{"name": "Bench", "flashLED": {"line": "flash"}}"#) }
+
+    private var streams: ScriptedStreams { camera.streams }
+    private var stills: ScriptedStills { camera.streams.stills }
+
+    private func start(_ device: String = "") throws {
+        try camera.write("device", #"{"camera": "synthetic"\#(device.isEmpty ? "" : ", ")\#(device)}"#)
+        try camera.start()
+    }
+
+    private func goLive() throws -> ScriptedStreams.Run {
+        _ = try camera.ask("start")
+        try camera.waitUntil { streams.runs.count == 1 }
+        streams.runs[0].goLive()
+        try camera.waitUntil { try camera.ask("status").contains("state:    live") }
+        return streams.runs[0]
+    }
+
+    private func answer(_ run: ScriptedStreams.Run) throws {
+        let request = try #require(run.snapshots.last)
+        run.say(.snapshot(.taken(request, ScriptedStills.snapshot)))
+    }
+
+    private var kept: [String] {
+        ((try? fileNames(in: camera.path("state/snapshots"))) ?? []).filter { $0 > ".." }.sorted()
+    }
+
+    @Test func withoutAStreamTheCameraIsOpenedAndTheSnapshotKept() throws {
+        try time.run {
+            try start(#""snapshots": {"quality": 70, "count": 2}"#)
+            for number in 1...3 {
+                let answer = try camera.ask("snapshot")
+                #expect(answer == "ok\n\(camera.path("state/snapshots/snapshot-00000\(number).jpg"))\n")
+            }
+            #expect(kept == ["snapshot-000002.jpg", "snapshot-000003.jpg"], "the newest two")
+            #expect(camera.read("state/snapshots/snapshot-000003.jpg").utf8.count == 2_000_000)
+            #expect(stills.content.withLock { $0.requests.map(\.snapshot.quality) } == [70, 70, 70])
+            #expect(streams.runs.isEmpty)
+        }
+    }
+
+    /// More than a socket's buffer takes at once, to a client that takes its time.
+    @Test func theSocketGivesTheFile() throws {
+        try time.run {
+            try start()
+            let answer = try camera.askForBytes("snapshot send 55")
+            #expect(answer == Array("ok\n".utf8) + ScriptedStills.snapshot.bytes)
+            #expect(stills.content.withLock { $0.requests.first?.snapshot.quality } == 55)
+            #expect(kept == [], "whoever has it keeps it")
+        }
+    }
+
+    @Test func aStreamGivesItsOwnFrame() throws {
+        try time.run {
+            try start()
+            let run = try goLive()
+            let connection = try camera.connect("snapshot")
+            try camera.waitUntil { run.snapshots.count == 1 }
+            try answer(run)
+            #expect(String(decoding: try camera.answer(on: connection), as: UTF8.self).hasPrefix("ok\n/"))
+            #expect(kept == ["snapshot-000001.jpg"])
+            #expect(stills.content.withLock { $0.requests.isEmpty })
+        }
+    }
+
+    @Test func aStreamHasPrecedence() throws {
+        try time.run {
+            try start()
+            stills.content.withLock { $0.isSilent = true }
+            let connection = try camera.connect("snapshot")
+            try camera.waitUntil { stills.content.withLock { $0.requests.count == 1 } }
+            _ = try camera.ask("start")
+            #expect(
+                String(decoding: try camera.answer(on: connection), as: UTF8.self)
+                    == "error\nno snapshot: it was stopped\n")
+            try camera.waitUntil { streams.runs.count == 1 }
+        }
+    }
+
+    @Test func aCameraThatGivesNothingIsClosed() throws {
+        try time.run {
+            try start()
+            stills.content.withLock { $0.isSilent = true }
+            #expect(try camera.ask("snapshot") == "error\nno snapshot: it was stopped\n")
+            stills.content.withLock { $0.isSilent = false }
+            #expect(try camera.ask("snapshot").hasPrefix("ok\n"))
+        }
+    }
+
+    @Test func whatAStreamLeavesBehindIsReported() throws {
+        try time.run {
+            try start()
+            let run = try goLive()
+            let connection = try camera.connect("snapshot send")
+            try camera.waitUntil { run.snapshots.count == 1 }
+            run.end(nil)
+            #expect(String(decoding: try camera.answer(on: connection), as: UTF8.self).contains("the stream has ended"))
+        }
+    }
+
+    @Test func aFolderThatCannotBeWrittenIsNamed() throws {
+        try time.run {
+            try start(#""snapshots": {"folder": "/dev/full/snapshots"}"#)
+            #expect(try camera.ask("snapshot").hasPrefix("error\nno snapshot: mkdir"))
+            #expect(try camera.ask("snapshot send").hasPrefix("ok\n"))
+            #expect(try camera.ask("faults") == "ok\nnone\n", "it is no fault of the card")
+        }
+    }
+
+    @Test func aSnapshotThatIsLargerThanTheFolderMayBeIsNotKept() throws {
+        try time.run {
+            try start(#""snapshots": {"megabytes": 1}"#)
+            #expect(try camera.ask("snapshot").contains("File too large"))
+            #expect(kept == [])
+        }
+    }
+
+    @Test func wrongCommandsAreRefused() throws {
+        try time.run {
+            try start()
+            for command in ["snapshot 0", "snapshot 101", "snapshot best", "snapshot send best", "torch dim"] {
+                #expect(try camera.ask(command).hasPrefix("error\n"), "\(command)")
+            }
+            #expect(try camera.ask("torch lve").contains("did you mean live?"))
+        }
+    }
+
+    // MARK: Light
+
+    @Test func aSnapshotHasItsLightForAsLongAsItTakes() throws {
+        try time.run {
+            try start(#""snapshots": {"flash": "on"}"#)
+            let run = try goLive()
+            #expect(camera.flash.states.last != true)
+            let connection = try camera.connect("snapshot")
+            try camera.waitUntil { run.snapshots.count == 1 }
+            #expect(camera.flash.states.last == true && run.snapshots[0].awaitsExposure)
+            try answer(run)
+            _ = try camera.answer(on: connection)
+            try camera.waitUntil { camera.flash.states.last == false }
+        }
+    }
+
+    @Test func aDarkSnapshotIsTakenAgainWithLight() throws {
+        try time.run {
+            try start(#""snapshots": {"flash": "auto"}"#)
+            stills.content.withLock { $0.brightness = [.luma(12), .luma(90)] }
+            #expect(try camera.ask("snapshot").hasPrefix("ok\n"))
+            #expect(stills.content.withLock { $0.requests.map(\.snapshot.awaitsExposure) } == [false, true])
+            #expect(camera.flash.states.contains(true))
+            try camera.waitUntil { camera.flash.states.last == false }
+            stills.content.withLock { $0.brightness = [.luma(120)] }
+            #expect(try camera.ask("snapshot").hasPrefix("ok\n"))
+            #expect(stills.content.withLock { $0.requests.count } == 3, "bright enough")
+        }
+    }
+
+    @Test func theTorchFollowsTheLightOfTheStream() throws {
+        try time.run {
+            try start(#""torch": "auto""#)
+            let run = try goLive()
+            try camera.waitUntil { run.watchesBrightness }
+            for _ in 0..<4 {
+                run.tell(.lux(2))
+                MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(500))
+            }
+            try camera.waitUntil { camera.flash.states.last == true }
+            #expect(try camera.ask("torch off") == "ok\ndark\n")
+            try camera.waitUntil { camera.flash.states.last == false && !run.watchesBrightness }
+            #expect(try camera.ask("set torch on") == "ok\nlit\n")
+        }
+    }
+}
+
+/// What two presses in a row do.
+@Suite(.serialized) struct DoublePressTests {
+    private let time = VirtualTime()
+    private let camera: Camera
+
+    init() throws {
+        camera = try Camera(
+            board: #"{"name": "Bench", "button": {"line": "button"}, "flashLED": {"line": "flash"}}"#)
+    }
+
+    private func start(_ doublePress: String) throws {
+        try camera.write("device", #"{"camera": "synthetic", "doublePress": "\#(doublePress)"}"#)
+        try camera.start()
+    }
+
+    private func pressTwice() {
+        camera.press()
+        MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(100))
+        camera.press()
+    }
+
+    @Test func takesASnapshot() throws {
+        try time.run {
+            try start("snapshot")
+            pressTwice()
+            try camera.waitUntil { camera.read("state/snapshots/snapshot-000001.jpg").utf8.count == 2_000_000 }
+            #expect(camera.streams.runs.isEmpty)
+        }
+    }
+
+    @Test func turnsTheTorch() throws {
+        try time.run {
+            try start("torch")
+            pressTwice()
+            try camera.waitUntil { camera.flash.states.last == true }
+            pressTwice()
+            try camera.waitUntil { camera.flash.states.last == false }
+        }
+    }
+
+    @Test func mutesWhatIsLiveAndASinglePressStillEndsIt() throws {
+        try time.run {
+            try start("mute")
+            camera.press()
+            try camera.waitUntil { camera.streams.runs.count == 1 }
+            let run = camera.streams.runs[0]
+            run.goLive()
+            try camera.waitUntil { try camera.ask("status").contains("state:    live") }
+            pressTwice()
+            try camera.waitUntil { run.mutings == 1 }
+            #expect(!run.isStopped)
+            camera.press()
+            try camera.waitUntil { run.isStopped }
+        }
+    }
+}

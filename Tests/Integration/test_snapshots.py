@@ -1,0 +1,157 @@
+"""Snapshots of a live stream: what is in them, what they say of themselves, and that the stream loses nothing."""
+
+import json
+import subprocess
+import time
+from pathlib import Path
+
+import numpy
+import pytest
+from appliance import DEVICE, Appliance, plain
+from recording import Recording, assert_whole
+from tallycam import TALLYCAM, Receiver, events, last_event
+from test_live_commands import send, start, wait_for
+
+pytestmark = pytest.mark.takes(minutes=0.5, processors=0.3)
+
+WIDTH, HEIGHT = 640, 480
+
+
+def gray(path: Path, *options: str) -> numpy.ndarray:
+    """Luma of every frame, as ffmpeg reads the file."""
+    run = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", path, *options, "-f", "rawvideo", "-pix_fmt", "gray", "-"],
+        capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert run.stderr == b""
+    return numpy.frombuffer(run.stdout, numpy.uint8).reshape(-1, HEIGHT, WIDTH).astype(int)
+
+
+def said(path: Path) -> dict:
+    """What the snapshot says of itself, as ffmpeg reads its EXIF."""
+    run = subprocess.run(
+        ["ffprobe", "-v", "error", "-show_frames", "-of", "json", path], capture_output=True, check=True, timeout=60)
+    [frame] = json.loads(run.stdout)["frames"]
+    return frame["tags"] | {"size": (frame["width"], frame["height"])}
+
+
+def differences(snapshot: numpy.ndarray, frames: numpy.ndarray) -> list[float]:
+    """By how much each frame differs from the snapshot, in steps of luma."""
+    return [float(numpy.abs(frame - snapshot).mean()) for frame in frames]
+
+
+def test_snapshots_are_frames_of_the_stream_which_loses_none(children, tmp_path):
+    receiver = Receiver(children)
+    publisher = start(children, receiver.url(), quality="High1", dimension=f"{WIDTH}x{HEIGHT}")
+    time.sleep(0.5)
+    paths = [tmp_path / f"{number}.jpg" for number in range(6)]
+    for path in paths:
+        send(publisher, f"snapshot {path}")
+        time.sleep(0.25)
+    reported = wait_for(publisher, "snapshot", len(paths))
+    time.sleep(0.5)
+    send(publisher, "stop")
+    assert publisher.wait(10) == 0, publisher.report()
+
+    assert [event["file"] for event in reported] == [str(path) for path in paths]
+    assert [event["bytes"] for event in reported] == [path.stat().st_size for path in paths]
+    assert all((event["width"], event["height"]) == (WIDTH, HEIGHT) for event in reported)
+    recording = Recording(receiver.recording())
+    ended = last_event(publisher, "ended")
+    assert_whole(recording, ended)
+    assert (ended["videoSkipped"], ended["videoDropped"]) == (0, 0)
+    times = [tag.timestamp for tag in recording.frames]
+    assert max(after - before for before, after in zip(times, times[1:])) < 60, "30 frames a second, none missing"
+
+    frames = gray(recording.path, "-fps_mode", "passthrough")
+    shown = []
+    for path in paths:
+        # What the encoder has left of a frame is nearer to its snapshot than to its neighbours'.
+        by_frame = differences(gray(path)[0], frames)
+        shown.append(by_frame.index(min(by_frame)))
+        assert min(by_frame) < 3, f"the nearest frame differs by {min(by_frame):.1f}"
+    assert shown == sorted(set(shown)) and len(shown) == len(paths), shown
+    print("\n  nearest frames", shown)
+
+
+def test_what_a_snapshot_says_of_itself(children, tmp_path):
+    publisher = start(children, Receiver(children).url())
+    before = time.time()
+    path = tmp_path / "snapshot.jpg"
+    send(publisher, f"snapshot {path}")
+    wait_for(publisher, "snapshot", 1)
+    tags = said(path)
+    taken = time.mktime(time.strptime(tags["DateTimeOriginal"].strip(), "%Y:%m:%d %H:%M:%S")) - time.timezone
+    assert before - 2 < taken < time.time() + 1
+    assert tags["size"] == (320, 240) and tags["Software"].startswith("Tallycam ")
+    assert [tags[name].strip() for name in ("PixelXDimension", "PixelYDimension")] == ["320", "240"]
+
+
+def test_quality_decides_the_size(children, tmp_path):
+    publisher = start(children, Receiver(children).url())
+    paths = {quality: tmp_path / f"{quality}.jpg" for quality in (10, 60, 90, 100)}
+    for quality, path in paths.items():
+        send(publisher, f"snapshot {path}" + ("" if quality == 90 else f" {quality}"))
+    wait_for(publisher, "snapshot", len(paths))
+    sizes = [path.stat().st_size for path in paths.values()]
+    assert sizes == sorted(sizes) and sizes[-1] > 2 * sizes[0], sizes
+
+
+def test_what_cannot_be_is_reported_and_the_stream_goes_on(children, tmp_path):
+    receiver = Receiver(children)
+    publisher = start(children, receiver.url())
+    send(publisher, "snapshot", "snapshot a.jpg 101", "snapshot a.jpg best", "snapshot a.jpg 50 c")
+    assert len(wait_for(publisher, "refused", 4)) == 4
+    (tmp_path / "folder").mkdir()
+    missing, full = tmp_path / "missing/a.jpg", tmp_path / "folder"
+    send(publisher, f"snapshot {missing}", f"snapshot {full}", "snapshot /dev/full/a.jpg")
+    failed = wait_for(publisher, "snapshotFailed", 3)
+    assert str(missing) in failed[0]["reason"] and "No such file" in failed[0]["reason"]
+    # More at once than anybody means.
+    send(publisher, *(f"snapshot {tmp_path}/{number}.jpg" for number in range(40)))
+    publisher.wait_until(
+        lambda: len([event for event in events(publisher) if event["name"].startswith("snapshot")]) == 43, 10, "all answers")
+    assert any("wait for one already" in event["reason"] for event in wait_for(publisher, "snapshotFailed", 4))
+    assert list(tmp_path.glob(".*.tmp")) == []
+    send(publisher, "stop")
+    assert publisher.wait(10) == 0, publisher.report()
+    assert_whole(Recording(receiver.recording()), last_event(publisher, "ended"))
+
+
+def test_a_stream_that_ends_takes_its_snapshot_along(children, tmp_path):
+    publisher = start(children, Receiver(children).url())
+    send(publisher, f"snapshot {tmp_path}/last.jpg", "stop")
+    assert publisher.wait(10) == 0, publisher.report()
+    [answer] = [event for event in events(publisher) if event["name"].startswith("snapshot")]
+    assert (answer["name"] == "snapshot") == (tmp_path / "last.jpg").exists()
+    assert events(publisher)[-1]["name"] == "ended" or events(publisher)[-2]["name"] == "ended"
+
+
+def test_audio_alone_has_no_snapshot(children, tmp_path):
+    publisher = start(children, Receiver(children).url(), video="none", quality=None, dimension=None)
+    send(publisher, f"snapshot {tmp_path}/a.jpg")
+    [failed] = wait_for(publisher, "snapshotFailed", 1)
+    assert "no video" in failed["reason"]
+
+
+def test_the_camera_gives_its_snapshot_to_whoever_asks(children, tmp_path):
+    receiver = Receiver(children)
+    camera = Appliance(children, stream=plain(receiver.url()), device={**DEVICE, "snapshots": {"count": 2, "quality": 80}})
+    # Nothing is live; the test pattern needs no exposure.
+    assert camera.ask("snapshot", "--output", tmp_path / "idle.jpg").child.returncode == 0
+    camera.ask("start")
+    camera.wait_for("live")
+    for name in ("a", "b", "c"):
+        asked = camera.ask("snapshot")
+        assert asked.child.returncode == 0 and asked.stdout.startswith(f"{camera.state}/snapshots/snapshot-"), asked.report()
+    assert sorted(path.name for path in (camera.state / "snapshots").iterdir()) == ["snapshot-000002.jpg", "snapshot-000003.jpg"]
+    # Its bytes go to standard output as they are.
+    run = subprocess.run(
+        [TALLYCAM, "snapshot", "--output", "-", "--quality", "30", "--socket", camera.socket], capture_output=True, check=True)
+    (tmp_path / "live.jpg").write_bytes(run.stdout)
+    for name in ("idle", "live"):
+        assert said(tmp_path / f"{name}.jpg")["size"] == (320, 240)
+    assert (tmp_path / "live.jpg").stat().st_size < (camera.state / "snapshots/snapshot-000003.jpg").stat().st_size
+    assert camera.status()["state"] == "live"
+    wrong = camera.ask("snapshot", "--quality", "0")
+    assert wrong.child.returncode == 2 and "1 to 100" in wrong.stderr

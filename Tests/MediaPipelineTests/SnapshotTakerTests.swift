@@ -1,0 +1,254 @@
+import DevicePorts
+import LinuxIO
+import Media
+import MediaTestSupport
+import PipelineSupport
+import StreamLogic
+import StreamQuality
+import Synchronization
+import SyntheticSources
+import Testing
+
+@testable import MediaPipeline
+
+/// Snapshots of frames, taken beside the encoders.
+@Suite struct SnapshotTakerTests {
+    private static let layout = FrameLayout(packed: .i420, size: FrameSize(width: 64, height: 48))
+    private let answers: Mailbox<SnapshotAnswer>
+    private let taker: SnapshotTaker
+
+    init() throws {
+        let answers = try Mailbox<SnapshotAnswer>()
+        self.answers = answers
+        taker = try SnapshotTaker { answers.send($0) }
+    }
+
+    /// A source whose frames the test gives itself.
+    private final class GivenFrames: VideoSource {
+        let layout = SnapshotTakerTests.layout
+        let frameRate = FrameRate(framesPerSecond: 25)
+        let endingNote: String? = nil
+        let deviceName: String? = "imx708"
+        func nextFrame() throws -> CapturedFrame? { nil }
+    }
+
+    /// Tells when nobody holds it any more; reading it waits until it may.
+    private final class GatedFrame: FrameMemory {
+        private let bytes: [UInt8]
+        private let mayBeRead: EventFD
+        private let isFree: EventFD
+
+        init(luma: UInt8, mayBeRead: EventFD, isFree: EventFD) {
+            let pixels = SnapshotTakerTests.layout.size.pixelCount
+            bytes = [UInt8](repeating: luma, count: pixels) + [UInt8](repeating: 128, count: pixels / 2)
+            self.mayBeRead = mayBeRead
+            self.isFree = isFree
+        }
+
+        deinit { isFree.signal() }
+
+        func withBytes<Value, Failure: Error>(
+            _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+        ) throws(Failure) -> Value {
+            _ = SnapshotTakerTests.isSignalled(mayBeRead, within: .seconds(10))
+            return try bytes.withBytes(body)
+        }
+    }
+
+    private static func isSignalled(_ event: EventFD, within timeout: Duration) -> Bool {
+        var entries = [PollEntry(event.fileDescriptor)]
+        let count = try? poll(&entries, until: MonotonicClock.now() + timeout)
+        return count ?? 0 > 0
+    }
+
+    private func frame(
+        at milliseconds: Int64, luma: UInt8 = 128, mayBeRead: EventFD? = nil, isFree: EventFD? = nil
+    ) throws -> CapturedFrame {
+        let open = try EventFD()
+        open.signal()
+        let memory = GatedFrame(luma: luma, mayBeRead: mayBeRead ?? open, isFree: try isFree ?? EventFD())
+        return CapturedFrame(
+            layout: Self.layout, captureTime: MediaTimestamp(milliseconds: milliseconds), memory: memory)
+    }
+
+    private func request(_ number: UInt64, path: String? = nil) -> SnapshotRequest {
+        SnapshotRequest(CommandID(number), path: path)
+    }
+
+    private func takeAnswers(_ count: Int) throws -> [SnapshotAnswer] {
+        var taken: [SnapshotAnswer] = []
+        while taken.count < count {
+            try #require(Self.isSignalled(answers.wakeup, within: .seconds(10)), "\(taken.count) of \(count)")
+            taken += answers.takeAll()
+        }
+        return taken
+    }
+
+    private func luma(of answer: SnapshotAnswer) throws -> UInt8 {
+        guard case .taken(_, let snapshot) = answer else { throw StreamFailure(.media, "\(answer)") }
+        // The middle one of gray's red, green and blue.
+        return try FFmpeg.pixels(of: snapshot.bytes)[1]
+    }
+
+    @Test func theVideoThreadDoesNotWaitAndTheLeaseEndsBeforeTheWork() throws {
+        let (mayBeRead, isFree) = (try EventFD(), try EventFD())
+        taker.take(request(1))
+        let start = MonotonicClock.now()
+        taker.offer(try frame(at: 0, luma: 60, mayBeRead: mayBeRead, isFree: isFree), from: GivenFrames())
+        // While one is being made no other frame is held.
+        taker.take(request(2))
+        let next = try EventFD()
+        for number in 1...50 {
+            taker.offer(try frame(at: Int64(40 * number), luma: 90, isFree: next), from: GivenFrames())
+        }
+        #expect(MonotonicClock.now() - start < .seconds(2))
+        #expect(!Self.isSignalled(isFree, within: .zero) && Self.isSignalled(next, within: .zero))
+        mayBeRead.signal()
+        #expect(Self.isSignalled(isFree, within: .seconds(10)))
+        let first = try takeAnswers(1)
+        taker.offer(try frame(at: 3000, luma: 200), from: GivenFrames())
+        let second = try takeAnswers(1)
+        #expect((first + second).map(\.request.id.number) == [1, 2])
+        // Luma 60 and 200 of limited range are 51 and 214 of full.
+        #expect(try abs(Int(luma(of: first[0])) - 51) < 3 && abs(Int(luma(of: second[0])) - 214) < 3)
+    }
+
+    @Test func thoseWhoWaitShareOneFrame() throws {
+        for number in 1...3 { taker.take(request(UInt64(number))) }
+        taker.offer(try frame(at: 0), from: GivenFrames())
+        let answers = try takeAnswers(3)
+        #expect(answers.map(\.request.id.number) == [1, 2, 3])
+        #expect(try Set(answers.map(luma)).count == 1)
+    }
+
+    @Test func tooManyAreRefused() throws {
+        for number in 1...9 { taker.take(request(UInt64(number))) }
+        let refused = try takeAnswers(1)
+        #expect(refused == [.failed(request(9), reason: "8 others wait for one already")])
+    }
+
+    @Test func thoseWhoWaitAtTheEndLearnIt() throws {
+        taker.take(request(1))
+        taker.finish(reason: "the stream has ended", within: .zero)
+        #expect(try takeAnswers(1) == [.failed(request(1), reason: "the stream has ended")])
+    }
+
+    @Test func theEndWaitsForTheSnapshotThatIsBeingMade() throws {
+        let mayBeRead = try EventFD()
+        taker.take(request(1))
+        taker.offer(try frame(at: 0, mayBeRead: mayBeRead), from: GivenFrames())
+        let start = MonotonicClock.now()
+        taker.finish(reason: "", within: .milliseconds(100))
+        #expect(MonotonicClock.now() - start >= .milliseconds(100), "a disk that hangs is left alone")
+        mayBeRead.signal()
+        taker.finish(reason: "", within: .seconds(10))
+        #expect(answers.takeAll().count == 1)
+    }
+
+    @Test func exposureFollowsTheLightFirst() throws {
+        let time = VirtualTime()
+        try time.run {
+            var lit = request(1)
+            lit.awaitsExposure = true
+            taker.take(lit)
+            let start = MonotonicClock.now()
+            for number in 1...30 where answers.takeAll().isEmpty {
+                MonotonicClock.sleep(until: start + .milliseconds(40 * number))
+                let milliseconds = MonotonicClock.now().nanoseconds / 1_000_000
+                taker.offer(try frame(at: milliseconds, luma: UInt8(5 * number)), from: GivenFrames())
+                if number < 13 { #expect(answers.takeAll().isEmpty, "\(number)") }
+                if number == 13 {
+                    // Half a second after the light: 65 of limited range is 57 of full.
+                    #expect(try abs(Int(luma(of: takeAnswers(1)[0])) - 57) < 3)
+                    return
+                }
+            }
+        }
+    }
+
+    @Test func aFileIsWrittenWholeOrNotAtAll() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("a.jpg")
+        taker.take(request(1, path: path))
+        taker.take(request(2, path: directory.file("missing/a.jpg")))
+        taker.offer(try frame(at: 0), from: GivenFrames())
+        let answers = try takeAnswers(2)
+        guard case .taken(_, let snapshot) = answers[0], case .failed(_, let reason) = answers[1] else {
+            Issue.record("\(answers)")
+            return
+        }
+        let file = try readFile(path, limit: 1 << 20)
+        #expect(snapshot.bytes == [] && snapshot.byteCount == file.count && snapshot.size == Self.layout.size)
+        #expect(file.starts(with: [0xFF, 0xD8, 0xFF, 0xE1]))
+        #expect(String(decoding: file, as: UTF8.self).contains("imx708\0"))
+        #expect(reason.contains("missing/a.jpg"))
+    }
+
+    // MARK: The camera for one snapshot
+
+    private func settings(_ script: FakeCamera.Script) -> MediaSettings {
+        MediaSettings(
+            video: FakeCameraChoice { _ in script }, audio: AudioSourceDescription.none, quality: .standard,
+            audioQuality: .standard, dimension: .standard,
+            encoder: FakeEncoderChoice(mayUseSoftware: true) { _, _ in
+                throw StreamFailure(.videoEncodingFailed, "nobody encodes a snapshot")
+            })
+    }
+
+    @Test func aCameraIsOpenedForASnapshotAndClosed() throws {
+        try VirtualTime().run {
+            let stop = try EventFD()
+            let script = FakeCamera.Script(layout: Self.layout, memory: .dmabuf, stop: stop)
+            let (answer, brightness) = IdleSnapshot(as: settings(script)).take(request(1), stop: stop)
+            #expect(try abs(Int(luma(of: answer)) - 130) < 3)
+            #expect(brightness == .luma(128))
+            // Half a second for exposure, at 30 frames a second.
+            #expect((15...18).contains(script.content.withLock { $0.frames }))
+            #expect(script.content.withLock { $0.openings } == 1)
+        }
+    }
+
+    @Test func aCameraThatIsNotThereOrIsNeededElsewhereGivesNoSnapshot() throws {
+        try VirtualTime().run {
+            let stop = try EventFD()
+            let script = FakeCamera.Script(layout: Self.layout, stop: stop)
+            script.content.withLock { $0.isPluggedIn = false }
+            let (absent, _) = IdleSnapshot(as: settings(script)).take(request(1), stop: stop)
+            #expect(absent == .failed(request(1), reason: "it was unplugged"))
+            script.content.withLock { $0.isPluggedIn = true }
+            stop.signal()
+            let (stopped, brightness) = IdleSnapshot(as: settings(script)).take(request(2), stop: stop)
+            guard case .failed(_, let reason) = stopped else { throw StreamFailure(.media, "\(stopped)") }
+            #expect(reason.contains("needed elsewhere") && brightness == nil)
+        }
+    }
+}
+
+/// How bright a frame is, by a thousand of its samples.
+@Suite struct FrameBrightnessTests {
+    @Test(arguments: PixelFormat.allCases) func lumaIsFoundInEveryLayout(format: PixelFormat) throws {
+        let layout = FrameLayout(packed: format, size: FrameSize(width: 320, height: 240))
+        // What is no luma is another number.
+        let bytes: [UInt8] =
+            switch format {
+            case .i420, .nv12: (0..<layout.byteCount).map { $0 < 320 * 240 ? 70 : 200 }
+            case .yuyv: (0..<layout.byteCount).map { $0 % 2 == 0 ? 70 : 200 }
+            case .uyvy: (0..<layout.byteCount).map { $0 % 2 == 1 ? 70 : 200 }
+            case .rgb888, .bgr888: (0..<layout.byteCount).map { $0 % 3 == 1 ? 70 : 200 }
+            }
+        let frame = CapturedFrame(layout: layout, captureTime: .zero, memory: ArrayFrame(bytes))
+        #expect(frame.meanLuma == 70)
+    }
+
+    @Test func theWholeFrameCounts() {
+        let layout = FrameLayout(packed: .i420, size: FrameSize(width: 320, height: 240))
+        let bytes = (0..<layout.byteCount).map { UInt8(min($0 / 320, 239)) }
+        let frame = CapturedFrame(layout: layout, captureTime: .zero, memory: ArrayFrame(bytes))
+        #expect(abs(frame.meanLuma - 119.5) < 3)
+    }
+
+    @Test func aFrameWithoutMemoryIsDark() {
+        let layout = FrameLayout(packed: .nv12, size: FrameSize(width: 320, height: 240))
+        #expect(CapturedFrame(layout: layout, captureTime: .zero, memory: ArrayFrame([])).meanLuma == 0)
+    }
+}

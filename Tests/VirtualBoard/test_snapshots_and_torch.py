@@ -1,0 +1,221 @@
+"""Snapshots, torch and double press of the shipped program, with vivid's camera and the lines and LEDs of the virtual board."""
+
+import json
+import subprocess
+import time
+
+import numpy
+import pytest
+from board import HOST, Board
+from light_record import LightRecord
+from recording import Recording
+
+pytestmark = pytest.mark.takes(minutes=2.5, processors=0.7)
+
+PLACE = "/tmp/p"
+WIDTH, HEIGHT = 640, 480
+BOARD = {
+    "name": "Bench", "encoder": "openh264", "button": {"line": "GPIO17", "activeLow": True}, "statusLED": {"line": "GPIO27"},
+    "flashLED": {"line": "GPIO22"},
+}  # fmt: skip
+DEVICE = {
+    "camera": "/dev/video0", "dimension": f"{WIDTH}x{HEIGHT}", "audio": {"source": "silence"}, "statusInterval": 1,
+    "quality": {"lowest": "Low1", "start": "Low3", "highest": "Low3"},
+}  # fmt: skip
+
+
+class Camera:
+    """`tallycam run` in the guest, with these files."""
+
+    def __init__(self, board: Board, nginx, device: dict, wiring: dict = BOARD):
+        self.board = board
+        server, _, key = nginx.url("snapshots").replace("127.0.0.1", HOST).rpartition("/")
+        files = {"board": wiring, "stream": {"url": server, "key": key}, "device": DEVICE | device}
+        board.run(f"umount {PLACE}/full 2>/dev/null; rm -rf {PLACE}; mkdir -p {PLACE}/boot {PLACE}/state {PLACE}/network")
+        for name, content in files.items():
+            board.put(f"{PLACE}/boot/{name}.json", json.dumps(content))
+        board.release("GPIO17")
+        self.process = board.start(
+            f"exec tallycam run --boot {PLACE}/boot --state {PLACE}/state --socket {PLACE}/socket --network {PLACE}/network "
+            "--simulate-power"
+        )
+        self.wait_for("ready")
+
+    def ask(self, words: str, check: bool = True):
+        return self.board.run(f"tallycam {words} --socket {PLACE}/socket", check=check)
+
+    def status(self) -> dict:
+        return json.loads(self.ask("status --json").text)
+
+    def wait_for(self, state: str, timeout: float = 40) -> dict:
+        deadline = time.monotonic() + timeout
+        while True:
+            text = self.ask("status --json", check=False).text
+            if text.startswith("{") and (status := json.loads(text))["state"] in (state, "degraded" if state == "live" else state):
+                return status
+            assert time.monotonic() < deadline, f"{text}\n{self.events()}"
+            time.sleep(0.2)
+
+    def events(self) -> str:
+        return self.board.run(f"echo events 50 | socat -t 5 - UNIX:{PLACE}/socket", check=False).text
+
+    def wait_for_event(self, words: str, timeout: float = 15) -> None:
+        deadline = time.monotonic() + timeout
+        while words not in (events := self.events()):
+            assert time.monotonic() < deadline, events
+            time.sleep(0.2)
+
+    def wait_for_torch(self, is_lit: bool, timeout: float = 15) -> None:
+        deadline = time.monotonic() + timeout
+        while self.board.is_high("GPIO22") != is_lit:
+            assert time.monotonic() < deadline, self.events()
+            time.sleep(0.1)
+
+    def snapshot(self, words: str = "", path: str = f"{PLACE}/snapshot.jpg") -> bytes:
+        self.ask(f"snapshot --output {path} {words}")
+        return self.board.get(path)
+
+
+def decoded(jpeg: bytes, pixels: str = "rgb24") -> numpy.ndarray:
+    run = subprocess.run(
+        ["ffmpeg", "-v", "error", "-f", "mjpeg", "-i", "-", "-f", "rawvideo", "-pix_fmt", pixels, "-"],
+        input=jpeg, capture_output=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert run.stderr == b""
+    return numpy.frombuffer(run.stdout, numpy.uint8).reshape(HEIGHT, WIDTH, -1).astype(int)
+
+
+def tags(jpeg: bytes, tmp_path) -> dict:
+    path = tmp_path / "snapshot.jpg"
+    path.write_bytes(jpeg)
+    run = subprocess.run(
+        ["ffprobe", "-v", "error", "-show_frames", "-of", "json", path], capture_output=True, check=True, timeout=60)
+    [frame] = json.loads(run.stdout)["frames"]
+    return frame["tags"]
+
+
+def test_snapshots_with_and_without_a_stream(board, nginx, tmp_path, capsys):
+    camera = Camera(board, nginx, {"snapshots": {"count": 2}})
+    # Nothing is live: the camera is opened for it, and closed again.
+    started = time.monotonic()
+    idle = camera.snapshot()
+    took = time.monotonic() - started
+    assert tags(idle, tmp_path)["Model"].strip() == "vivid"
+    assert board.run("fuser /dev/video0", check=False).status != 0
+    # vivid's bars, from the left: white, yellow, cyan, green, magenta, red, blue, black; the text is above the middle.
+    bars = decoded(idle)[HEIGHT - 20, [int(WIDTH * (at + 0.5) / 8) for at in range(8)]]
+    wanted = [(1, 1, 1), (1, 1, 0), (0, 1, 1), (0, 1, 0), (1, 0, 1), (1, 0, 0), (0, 0, 1), (0, 0, 0)]
+    assert [tuple(int(value > 100) for value in pixel) for pixel in bars] == wanted, bars
+
+    camera.ask("start")
+    camera.wait_for("live")
+    time.sleep(2)
+    before = camera.status()["sources"]
+    for _ in range(4):
+        assert camera.ask("snapshot").text.startswith(f"{PLACE}/state/snapshots/snapshot-")
+    live = camera.snapshot("--quality 60")
+    time.sleep(1.5)
+    after = camera.status()["sources"]
+    assert [after[name] - before[name] for name in ("sourceDropped", "sourceRepeated", "sourceInterruptions")] == [0, 0, 0]
+    kept = board.run(f"ls {PLACE}/state/snapshots").text.split()
+    assert kept == ["snapshot-000003.jpg", "snapshot-000004.jpg"]
+    assert len(live) < len(idle) and (decoded(live) > 100).any()
+    camera.ask("stop")
+    camera.wait_for("ready")
+    recording = Recording(nginx.recording("snapshots"))
+    assert recording.decoded.complaints == ""
+    times = [tag.timestamp for tag in recording.frames]
+    with capsys.disabled():
+        gap = max(after - before for before, after in zip(times, times[1:]))
+        print(f"\n  a snapshot without a stream: {took:.1f} s; largest gap of {len(times)} frames: {gap} ms")
+
+
+def test_a_full_disk_is_reported_and_the_stream_goes_on(board, nginx):
+    camera = Camera(board, nginx, {"snapshots": {"folder": f"{PLACE}/full/snapshots", "quality": 100}})
+    # Nothing is mounted there.
+    assert "No such file" in camera.ask("snapshot", check=False).text
+    board.run(f"mkdir {PLACE}/full; mount -t tmpfs -o size=40k tmpfs {PLACE}/full")
+    camera.ask("start")
+    camera.wait_for("live")
+    refused = camera.ask("snapshot", check=False)
+    assert refused.status != 0 and "No space left on device" in refused.text
+    assert board.run(f"ls -A {PLACE}/full/snapshots").text == "", "nothing is left of it"
+    frames = camera.status()["sources"]["sourceFrames"]
+    time.sleep(2)
+    status = camera.status()
+    assert status["state"] in ("live", "degraded") and status["sources"]["sourceFrames"] > frames and status["faults"] == []
+    board.run(f"mount -o remount,size=1m {PLACE}/full")
+    assert camera.ask("snapshot").text.strip() == f"{PLACE}/full/snapshots/snapshot-000001.jpg"
+
+
+def test_two_presses_take_a_snapshot_and_one_still_starts(board, nginx, capsys):
+    camera = Camera(board, nginx, {"doublePress": "snapshot"})
+    light = LightRecord(board)
+    light.start()
+    light.press(times=2)
+    camera.wait_for_event("snapshot in ")
+    changes = light.changes()
+    assert light.answer() < 100, changes
+    # Two blinks twice as long as those that answer a held press.
+    released = max(when for when, what in changes if what == "released")
+    shown = [(when - released, what) for when, what in changes if what in ("lit", "dark") and when > released]
+    blinks = [after - when for (when, what), (after, _) in zip(shown, shown[1:]) if what == "lit" and when < 0.6]
+    assert len(blinks) == 2 and all(abs(blink - 0.2) < 0.08 for blink in blinks), changes
+    assert "button pressed twice" in camera.events() and "connecting" not in camera.events()
+    assert decoded(board.get(f"{PLACE}/state/snapshots/snapshot-000001.jpg")).shape == (HEIGHT, WIDTH, 3)
+    light.start()
+    light.press()
+    camera.wait_for("live")
+    assert light.answer() < 100
+    light.press(times=2)
+    camera.wait_for_event("/snapshot-000002.jpg")
+    assert camera.status()["isStreamWanted"]
+    light.press()
+    camera.wait_for("ready")
+    with capsys.disabled():
+        print("\n  " + "\n  ".join(light.measured))
+
+
+def test_the_torch_by_command_by_the_light_and_for_a_snapshot(board, nginx):
+    camera = Camera(board, nginx, {"snapshots": {"flash": "on"}})
+    camera.ask("set torch on")
+    camera.wait_for_torch(True)
+    camera.ask("set torch off")
+    camera.wait_for_torch(False)
+    # Lit for the snapshot alone.
+    taking = board.start(f"tallycam snapshot --socket {PLACE}/socket")
+    camera.wait_for_torch(True, 5)
+    assert taking.wait(30).status == 0
+    camera.wait_for_torch(False, 5)
+    # vivid measures no light: luma shows it.
+    camera.ask("start")
+    camera.wait_for("live")
+    camera.ask("set torch auto")
+    time.sleep(4)
+    assert not board.is_high("GPIO22")
+    camera.ask("set brightness 0 contrast 0")
+    camera.wait_for_torch(True, 20)
+    camera.ask("set brightness 255")
+    camera.wait_for_torch(False, 20)
+    camera.ask("stop")
+    camera.wait_for("ready")
+
+
+def test_an_led_of_the_kernel_s_is_a_torch(board, nginx):
+    wiring = BOARD | {"flashLED": {"led": "ACT"}}
+    board.run("echo heartbeat >/sys/class/leds/ACT/trigger")
+    camera = Camera(board, nginx, {}, wiring)
+    brightness = "/sys/class/leds/ACT/brightness"
+    assert "[none]" in board.run("cat /sys/class/leds/ACT/trigger").text
+    camera.ask("set torch on")
+    board.run(f"for _ in $(seq 50); do [ $(cat {brightness}) = $(cat /sys/class/leds/ACT/max_brightness) ] && exit; sleep 0.1; done; exit 1")
+    assert not board.is_high("STATUS_LED_N")  # lit at low level
+    camera.process.signal("TERM")
+    camera.process.wait(20)
+    assert board.run(f"cat {brightness}").text.strip() == "0", "it goes dark with the program"
+
+
+def test_a_torch_that_is_not_there_is_reported_with_those_that_are(board, nginx):
+    camera = Camera(board, nginx, {}, BOARD | {"flashLED": {"led": "ACTT"}})
+    text = camera.ask("status").text
+    assert 'there is no LED "ACTT"' in text and '"ACT"' in text, text
