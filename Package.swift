@@ -146,7 +146,7 @@ let package = Package(
         .testTarget(
             name: "ApplianceRuntimeTests",
             dependencies: [
-                "ApplianceRuntime", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "JSONText", "BoardIO",
+                "ApplianceRuntime", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "JSONText", "BoardIO",
                 "LinuxIO", "Media", "MediaTestSupport",
             ]),
         .target(
@@ -174,7 +174,7 @@ let package = Package(
             name: "MediaPipelineTests",
             dependencies: [
                 "MediaPipeline", "StreamLogic", "StreamQuality", "SoftwareEncoding", "SyntheticSources", "DevicePorts",
-                "LinuxIO", "Media", "MediaTestSupport", "PipelineSupport",
+                "Controls", "LinuxIO", "Media", "MediaTestSupport", "PipelineSupport",
             ]),
     ],
     swiftLanguageModes: [.v6],

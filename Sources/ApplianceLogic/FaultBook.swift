@@ -26,6 +26,13 @@ public struct FaultBook: Sendable {
         public let raised: [String]
     }
 
+    /// A device that a running stream has lost; of microphones there may be several.
+    private struct Interruption {
+        let fault: ApplianceFault
+        let source: String
+        let text: String
+    }
+
     /// Attempts that fail before the server is said to be at fault.
     public static let patience = 3
     /// A camera or encoder that failed is tried again; between, the light has time to count.
@@ -50,7 +57,7 @@ public struct FaultBook: Sendable {
     /// is known, for the card is not to be written twice for each attempt.
     private var forgiven: Set<ApplianceFault> = []
     /// Cameras and microphones that a running stream has lost, and waits for.
-    private var interruptions: [ApplianceFault: String] = [:]
+    private var interruptions: [Interruption] = []
     /// Failures in a row of a stream that has not been up yet.
     private var vainAttempts = 0
     private var hasBeenUp = false
@@ -70,7 +77,7 @@ public struct FaultBook: Sendable {
         if !isNetworkUp { current.insert(.network) }
         if programFailure != nil || crash != nil || !cardFailures.isEmpty { current.insert(.board) }
         if deadEncoder != nil { current.insert(.hardwareEncoder) }
-        return current.union(Set(failures.keys).subtracting(forgiven)).union(interruptions.keys)
+        return current.union(Set(failures.keys).subtracting(forgiven)).union(interruptions.map(\.fault))
     }
 }
 
@@ -136,15 +143,19 @@ extension FaultBook {
     /// A camera or microphone that was lost while the stream goes on, or has come back.
     public mutating func sourceChanged(_ event: SourceEvent) {
         switch event {
-        case .interrupted(let track, _, _): interruptions[ApplianceFault(lost: track)] = event.text
-        case .returned(let track, _, _): interruptions[ApplianceFault(lost: track)] = nil
+        case .interrupted(let track, let source, _):
+            let fault = ApplianceFault(lost: track)
+            interruptions.removeAll { $0.fault == fault && $0.source == source }
+            interruptions.append(Interruption(fault: fault, source: source, text: event.text))
+        case .returned(let track, let source, _):
+            interruptions.removeAll { $0.fault == ApplianceFault(lost: track) && $0.source == source }
         }
     }
 
     /// Its thread has ended; `streamFailed` or `streamStopped` says how. The next stream finds out what is there by then,
     /// and what this one did not find wrong is right.
     public mutating func streamEnded() {
-        interruptions = [:]
+        interruptions = []
         vainAttempts = 0
         hasBeenUp = false
         for fault in ApplianceFault.media { removeFailure(fault) }
@@ -199,8 +210,8 @@ extension FaultBook {
         var report = FaultReport()
         report.files = fileFaults + wirelessFaults + hardwareFaults
         report.files += failures.values.sorted { $0.fault < $1.fault }.map(place)
-        report.others = interruptions.sorted { $0.key < $1.key }
-            .map { FaultReport.Entry(fault: $0.key, text: $0.value) }
+        report.others = interruptions.sorted { ($0.fault, $0.source) < ($1.fault, $1.source) }
+            .map { FaultReport.Entry(fault: $0.fault, text: $0.text) }
         if let deadEncoder { report.others.append(FaultReport.Entry(fault: .hardwareEncoder, text: deadEncoder)) }
         report.others += [crash, programFailure].compactMap { $0 }.map { FaultReport.Entry(fault: .board, text: $0) }
         guard report != reported else { return nil }

@@ -176,6 +176,7 @@ extension ApplianceRunner {
                 case .number(let number): sources.write(name, (number * 100).rounded() / 100)
                 case .text(let text): sources.write(name, text)
                 case .flag(let flag): sources.write(name, flag)
+                case .numbers(let values): sources.write(name, values.map { $0.map { ($0 * 100).rounded() / 100 } })
                 }
             }
         }

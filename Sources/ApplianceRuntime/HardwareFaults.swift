@@ -93,6 +93,7 @@ extension ApplianceRunner {
         switch fault {
         case .camera: return ("device.json", "camera")
         case .microphone:
+            if !files.device.microphones.isEmpty { return ("device.json", "audio.sources[0].device") }
             return files.board?.microphone == nil ? ("device.json", "audio.source") : ("board.json", "microphone")
         case .encoder:
             return files.board?.encoder == .auto ? ("device.json", "dimension") : ("board.json", "encoder")

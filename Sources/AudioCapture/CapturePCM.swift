@@ -10,6 +10,8 @@ enum PCMRead: Hashable, Sendable {
     case block([Int16], time: MediaTimestamp)
     /// The card's buffer was full; what came then is lost. Reading goes on.
     case overrun
+    /// The time came first.
+    case late
     case stopped
 }
 
@@ -18,7 +20,16 @@ protocol CapturePCM: AnyObject {
     /// Frames per second, the hardware's own.
     var sampleRate: Int { get }
     /// Waits for the next samples. The first call starts the card.
-    func read() throws(MicrophoneError) -> PCMRead
+    /// - Parameter deadline: when to return `late`; never when `nil`.
+    func read(until deadline: MediaTimestamp?) throws(MicrophoneError) -> PCMRead
+    /// Brings the hardware's gain as near as the card can.
+    /// - Parameter decibels: `nil` to leave it.
+    /// - Returns: what it is by then; `nil` where the card has no capture volume.
+    func setHardwareGain(_ decibels: Double?) -> Double?
+}
+
+extension CapturePCM {
+    func setHardwareGain(_ decibels: Double?) -> Double? { nil }
 }
 
 /// A card through ALSA: the hardware's own rate; alsa-lib's plug device brings its samples to stereo S16.
@@ -30,6 +41,9 @@ final class ALSACapturePCM: CapturePCM {
     private let periodSize: Int
     private var samples: [Int16]
     private var isStarted = false
+    /// Since when it has been waited for samples, by several calls perhaps.
+    private var waitStart: MediaTimestamp?
+    private lazy var volume = Self.volume(of: handle)
 
     /// The card's buffer: what a loaded machine may be late.
     private static let bufferTime: UInt32 = 400_000
@@ -116,13 +130,23 @@ final class ALSACapturePCM: CapturePCM {
         return (Int(rate), Int(periodSize))
     }
 
-    func read() throws(MicrophoneError) -> PCMRead {
+    private static func volume(of handle: OpaquePointer) -> CaptureVolume? {
+        var info: OpaquePointer?
+        guard snd_pcm_info_malloc(&info) >= 0, let info else { return nil }
+        defer { snd_pcm_info_free(info) }
+        guard snd_pcm_info(handle, info) >= 0 else { return nil }
+        return CaptureVolume(card: snd_pcm_info_get_card(info), device: snd_pcm_info_get_device(info))
+    }
+
+    func setHardwareGain(_ decibels: Double?) -> Double? { volume?.set(decibels) }
+
+    func read(until deadline: MediaTimestamp?) throws(MicrophoneError) -> PCMRead {
         if !isStarted {
             let status = snd_pcm_start(handle)
             guard status >= 0 else { throw MicrophoneError(device, "snd_pcm_start", status) }
             isStarted = true
         }
-        guard try waitForSamples() else { return .stopped }
+        if let reason = try waitForSamples(until: deadline) { return reason }
         // Where the card is, and when it was there: what follows is the next sample's time.
         var available: snd_pcm_uframes_t = 0
         var stamp = timespec()
@@ -149,20 +173,26 @@ final class ALSACapturePCM: CapturePCM {
         .nanoseconds(Int64(frames) &* 1_000_000_000 / Int64(sampleRate))
     }
 
-    /// - Returns: false when the source was asked to stop.
-    private func waitForSamples() throws(MicrophoneError) -> Bool {
+    /// - Returns: `nil` when there are some, else why there are none.
+    private func waitForSamples(until deadline: MediaTimestamp?) throws(MicrophoneError) -> PCMRead? {
         let count = snd_pcm_poll_descriptors_count(handle)
         guard (1...16).contains(count) else { throw .gone(device: device) }
         var descriptors = [pollfd](repeating: pollfd(), count: Int(count))
         snd_pcm_poll_descriptors(handle, &descriptors, UInt32(count))
         var entries = [PollEntry(stop.fileDescriptor)]
         entries += descriptors.map { PollEntry($0.fd, PollEvents(rawValue: $0.events)) }
+        let start = waitStart ?? MonotonicClock.now()
+        let end = start + Self.silenceTimeout
         do throws(SystemCallError) {
-            let deadline = MonotonicClock.now() + Self.silenceTimeout
-            guard try LinuxIO.poll(&entries, until: deadline) > 0 else { throw SystemCallError("poll", number: EIO) }
+            if try LinuxIO.poll(&entries, until: min(deadline ?? end, end)) > 0 {
+                waitStart = nil
+                return entries[0].ready.isEmpty ? nil : .stopped
+            }
         } catch {
             throw .gone(device: device)
         }
-        return entries[0].ready.isEmpty
+        guard MonotonicClock.now() < end else { throw .gone(device: device) }
+        waitStart = start
+        return .late
     }
 }

@@ -20,7 +20,8 @@ struct ClockDriftCorrector {
     /// A card cannot be further off and work.
     static let largestCorrection = 1000.0
     /// A block so much later than expected follows a loss.
-    static let gapThreshold = Duration.milliseconds(30)
+    static let usualGapThreshold = Duration.milliseconds(30)
+    let gapThreshold: Duration
     static let interval = Duration.seconds(1)
     /// Blocks before the drift is called known.
     private static let settlingTime = Duration.seconds(30)
@@ -39,6 +40,9 @@ struct ClockDriftCorrector {
     /// The block that comes next follows a known loss of unknown length.
     private var isResuming = false
 
+    /// - Parameter gapThreshold: of sources that give their audio less evenly than a card.
+    init(gapThreshold: Duration = Self.usualGapThreshold) { self.gapThreshold = gapThreshold }
+
     /// Audio was lost: the next block is put where its time says.
     mutating func audioLost() {
         isResuming = true
@@ -53,12 +57,12 @@ struct ClockDriftCorrector {
         let start = start ?? captureTime
         self.start = start
         let error = captureTime - expected
-        if error > Self.gapThreshold || isResuming && error > .zero {
+        if error > gapThreshold || isResuming && error > .zero {
             isResuming = false
             restartInterval(captureTime)
             return .insertSilence(error)
         }
-        if error < .zero - Self.gapThreshold || isResuming && error < .zero {
+        if error < .zero - gapThreshold || isResuming && error < .zero {
             isResuming = false
             restartInterval(captureTime)
             return .drop(.zero - error)

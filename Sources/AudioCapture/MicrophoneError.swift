@@ -11,6 +11,8 @@ public enum MicrophoneError: Error, Hashable, Sendable {
     case badName(String)
     /// It was unplugged, or gives no audio any more.
     case gone(device: String)
+    /// A file or pipe that stood in a microphone's place has ended, as the note says.
+    case ended(note: String)
     case failed(device: String, call: String, number: Int32)
     case resamplerFailed(reason: String)
 
@@ -40,6 +42,7 @@ extension MicrophoneError: CustomStringConvertible {
         case .badName(let name):
             "\"\(name)\" names no microphone: write hw:CARD or hw:CARD,DEVICE, with the card's name or number (0 to 31)"
         case .gone(let device): "the microphone \(device) is gone"
+        case .ended(let note): note
         case .failed(let device, let call, let number):
             "the microphone \(device): \(call): \(SystemCallError.reason(of: number))"
         case .resamplerFailed(let reason): "the resampler failed: \(reason)"

@@ -3,41 +3,30 @@ import Glibc
 import LinuxIO
 import Media
 
-/// How a microphone is used.
-public struct MicrophoneSettings: Hashable, Sendable {
-    /// `hw:CARD[,DEVICE]`; empty for the first one.
-    public var device: String
-    /// In dB; what gets too loud is cut off at full scale.
-    public var gain: Double
-    /// Silence goes out instead of audio; the microphone goes on.
-    public var isMuted: Bool
-
-    public init(device: String = "", gain: Double = 0, isMuted: Bool = false) {
-        self.device = device
-        self.gain = gain
-        self.isMuted = isMuted
-    }
-}
-
 /// A microphone as a source that never ends: at the stream's rate by the system's clock, with silence in place of
-/// what was lost. Used from the audio thread.
+/// what was lost. Any other source can stand in the microphone's place, to be one of several. Used from the audio thread.
 public final class MicrophoneSource: AudioSource {
     public enum Event: Hashable, Sendable {
         case interrupted(reason: String)
         case returned(after: Duration)
+        /// What stood in its place has ended; silence follows.
+        case ended(note: String)
     }
 
     public let format: AudioFormat
-    public let endingNote: String? = nil
+    public private(set) var endingNote: String?
     public private(set) var statistics = AudioSourceStatistics()
 
-    private let settings: MicrophoneSettings
+    private let control: MicrophoneControl
     private let stop: EventFD
     private let notify: @Sendable (Event) -> Void
     private let open: () throws(MicrophoneError) -> any CapturePCM
     private var device: (pcm: any CapturePCM, resampler: Resampler)?
-    private var corrector = ClockDriftCorrector()
-    private let amplification: Float
+    private let gapThreshold: Duration
+    private var corrector: ClockDriftCorrector
+    /// What the control knows of.
+    private var applied: MicrophoneControl.Applied?
+    private var ramp: GainRamp
     /// At the stream's rate, not given yet.
     private var pending: [Int16] = []
     /// Frames of the card that are to be left out: the stream is ahead of the clock by so much.
@@ -45,35 +34,72 @@ public final class MicrophoneSource: AudioSource {
     /// The time of the stream's first frame, and the frames since.
     private var origin: MediaTimestamp?
     private var frameCount = 0
+    /// It was started at a time of others, and the resampler holds nothing yet.
+    private var isFilterEmpty = false
     private var lossTime: MediaTimestamp?
     private var nextAttempt = MediaTimestamp.zero
 
-    /// - Parameter stop: once signalled, the source ends. It is not drained.
+    /// - Parameters:
+    ///   - device: `hw:CARD[,DEVICE]`; empty for the first one.
+    ///   - control: of this microphone, while it is open.
+    ///   - stop: once signalled, the source ends. It is not drained.
     public convenience init(
-        _ settings: MicrophoneSettings, sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (Event) -> Void
+        device: String, control: MicrophoneControl, sampleRate: Int, stop: EventFD,
+        notify: @escaping @Sendable (Event) -> Void
     ) throws {
-        try self.init(settings, sampleRate: sampleRate, stop: stop, notify: notify) { () throws(MicrophoneError) in
-            try ALSACapturePCM(settings.device, sampleRate: sampleRate, stop: stop)
+        try self.init(control, sampleRate: sampleRate, stop: stop, notify: notify) { () throws(MicrophoneError) in
+            try ALSACapturePCM(device, sampleRate: sampleRate, stop: stop)
+        }
+    }
+
+    /// Another source, with the same treatment; once it has ended, there is silence.
+    /// - Parameters:
+    ///   - source: of one or two channels.
+    ///   - gapThreshold: how much earlier or later than expected its audio may come and not follow a loss.
+    public convenience init(
+        _ source: any AudioSource, control: MicrophoneControl, gapThreshold: Duration, sampleRate: Int,
+        stop: EventFD, notify: @escaping @Sendable (Event) -> Void
+    ) throws {
+        try self.init(control, sampleRate: sampleRate, gapThreshold: gapThreshold, stop: stop, notify: notify) {
+            SourcePCM(source)
         }
     }
 
     init(
-        _ settings: MicrophoneSettings, sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (Event) -> Void,
-        open: @escaping () throws(MicrophoneError) -> any CapturePCM
+        _ control: MicrophoneControl, sampleRate: Int,
+        gapThreshold: Duration = ClockDriftCorrector.usualGapThreshold, stop: EventFD,
+        notify: @escaping @Sendable (Event) -> Void, open: @escaping () throws(MicrophoneError) -> any CapturePCM
     ) throws {
-        self.settings = settings
+        self.control = control
         self.stop = stop
         self.notify = notify
         self.open = open
+        self.gapThreshold = gapThreshold
+        corrector = ClockDriftCorrector(gapThreshold: gapThreshold)
         format = AudioFormat(sampleRate: sampleRate, channelCount: 2)
-        amplification = Float(pow(10, settings.gain / 20))
+        ramp = GainRamp(sampleRate: sampleRate)
         let pcm = try open()
         device = (pcm, try Resampler(from: pcm.sampleRate, to: sampleRate))
+        adjust()
     }
 
+    deinit { control.closed() }
+
     public func nextBlock(frameCount wanted: Int) throws -> AudioBlock? {
+        try nextBlock(frameCount: wanted, until: nil)
+    }
+
+    /// Puts the first frame at a time that others start at, too; before its first audio there is silence.
+    func start(at time: MediaTimestamp) {
+        origin = time
+        isFilterEmpty = true
+        corrector.audioLost()
+    }
+
+    /// - Parameter deadline: what has not come by then becomes silence; with `nil` it is waited for.
+    func nextBlock(frameCount wanted: Int, until deadline: MediaTimestamp?) throws -> AudioBlock? {
         while pending.count < 2 * wanted {
-            guard try device == nil ? waitInSilence(wanted) : readOnce() else { return nil }
+            guard try device == nil ? waitInSilence(wanted) : readOnce(wanted, until: deadline) else { return nil }
         }
         var samples = Array(pending[..<(2 * wanted)])
         pending.removeFirst(2 * wanted)
@@ -84,17 +110,18 @@ public final class MicrophoneSource: AudioSource {
     }
 
     private func time(ofFrame frame: Int) -> MediaTimestamp {
-        let rate = format.sampleRate
-        let offset = .seconds(frame / rate) + Duration.nanoseconds(Int64(frame % rate) * 1_000_000_000 / Int64(rate))
-        return (origin ?? MonotonicClock.now()) + offset
+        (origin ?? MonotonicClock.now()) + .ofFrames(frame, sampleRate: format.sampleRate)
     }
 
     /// - Returns: false when the source was asked to stop.
-    private func readOnce() throws -> Bool {
+    private func readOnce(_ wanted: Int, until deadline: MediaTimestamp?) throws -> Bool {
         guard let device else { return true }
         do throws(MicrophoneError) {
-            switch try device.pcm.read() {
+            switch try device.pcm.read(until: deadline) {
             case .stopped: return false
+            case .late:
+                appendSilence(wanted - pending.count / 2)
+                corrector.audioLost()
             case .overrun:
                 statistics.overruns += 1
                 excessFrames = 0
@@ -103,6 +130,11 @@ public final class MicrophoneSource: AudioSource {
             }
         } catch {
             self.device = nil
+            if case .ended(let note) = error {
+                endingNote = note
+                notify(.ended(note: note))
+                return true
+            }
             statistics.interruptions += 1
             lossTime = MonotonicClock.now()
             nextAttempt = MonotonicClock.now() + .seconds(1)
@@ -126,7 +158,8 @@ public final class MicrophoneSource: AudioSource {
     /// Holds the next sample's time against its place in the stream.
     private func correct(at time: MediaTimestamp, _ resampler: Resampler) throws(MicrophoneError) {
         // What the filter holds comes out first.
-        let heard = time - .nanoseconds(Int64(resampler.latency * 1e9))
+        let heard = isFilterEmpty ? time : time - .nanoseconds(Int64(resampler.latency * 1e9))
+        isFilterEmpty = false
         switch corrector.blockRead(captureTime: heard, expected: self.time(ofFrame: frameCount + pending.count / 2)) {
         case nil: break
         case .setCorrection(let ppm):
@@ -154,35 +187,41 @@ public final class MicrophoneSource: AudioSource {
         var entries = [PollEntry(stop.fileDescriptor)]
         if try poll(&entries, until: due) > 0 { return false }
         appendSilence(wanted - pending.count / 2)
-        guard MonotonicClock.now() >= nextAttempt else { return true }
+        guard endingNote == nil, MonotonicClock.now() >= nextAttempt else { return true }
         nextAttempt = MonotonicClock.now() + .seconds(1)
         guard let pcm = try? open(), let resampler = try? Resampler(from: pcm.sampleRate, to: format.sampleRate) else {
             return true
         }
         device = (pcm, resampler)
+        // Its volume is another one's now, or the driver's default again.
+        applied = nil
+        adjust()
         excessFrames = 0
-        corrector = ClockDriftCorrector()
+        corrector = ClockDriftCorrector(gapThreshold: gapThreshold)
         corrector.audioLost()
         notify(.returned(after: lossTime.map { MonotonicClock.now() - $0 } ?? .zero))
         return true
     }
 
+    /// Does what the control wants now.
+    private func adjust() {
+        while let wanted = control.exchange(applied), wanted != applied?.level {
+            // A card takes a moment for that.
+            let isGainNew = applied.map { $0.level.gain != wanted.gain } ?? true
+            let hardware = isGainNew ? device?.pcm.setHardwareGain(wanted.gain) : applied?.gain.hardware
+            let digital = wanted.gain.map { $0 - (hardware ?? 0) } ?? 0
+            ramp.change(toDecibels: digital, isMuted: wanted.isMuted)
+            applied = MicrophoneControl.Applied(wanted, gain: MicrophoneGain(hardware: hardware, digital: digital))
+        }
+        statistics.gain = applied?.gain
+    }
+
     /// Gain, mute and level.
     private func treat(_ samples: inout [Int16]) {
-        if settings.isMuted { samples = [Int16](repeating: 0, count: samples.count) }
-        var peak: Float = 0
-        var power: Float = 0
-        for index in samples.indices {
-            var sample = Float(samples[index])
-            if amplification != 1 {
-                sample = min(max(sample * amplification, -32768), 32767)
-                samples[index] = Int16(sample)
-            }
-            peak = max(peak, abs(sample))
-            power += sample * sample
-        }
-        statistics.peakDecibels = peak > 0 ? Double(20 * log10(peak / 32768)) : nil
-        let mean = power / Float(max(1, samples.count))
-        statistics.meanDecibels = mean > 0 ? Double(10 * log10(mean / (32768 * 32768))) : nil
+        adjust()
+        ramp.amplify(&samples)
+        var level = LevelMeter()
+        for sample in samples { level.add(Float(sample)) }
+        (statistics.peakDecibels, statistics.meanDecibels) = (level.peakDecibels, level.meanDecibels)
     }
 }

@@ -92,7 +92,7 @@ public struct ControlDescription: Hashable, Sendable {
             .whiteBalance, .whiteBalance, words: ["auto", "locked"], usual: "auto",
             "locked stays at what was found last; others are the camera's lights, gains or a temperature",
             libcamera: "AwbEnable, AwbMode, ColourGains",
-            v4l2: "AUTO_WHITE_BALANCE, AUTO_N_PRESET_WHITE_BALANCE, WHITE_BALANCE_TEMPERATURE, RED_BALANCE, BLUE_BALANCE"),
+            v4l2: "AUTO_WHITE_BALANCE, AUTO_N_PRESET_WHITE_BALANCE, WHITE_BALANCE_TEMPERATURE"),
         ControlDescription(
             .brightness, .number, "added to every sample", libcamera: "Brightness", v4l2: "BRIGHTNESS"),
         ControlDescription(

@@ -21,6 +21,14 @@ public struct AudioFormat: Hashable, Sendable {
     }
 }
 
+extension Duration {
+    /// How long so many frames (one sample per channel) take, rounded down to a nanosecond. Whole seconds go first: days of
+    /// frames, times 10^9, are beyond 64 bits.
+    public static func ofFrames(_ count: Int, sampleRate: Int) -> Duration {
+        .seconds(count / sampleRate) + .nanoseconds(Int64(count % sampleRate) * 1_000_000_000 / Int64(sampleRate))
+    }
+}
+
 /// Gives audio, one block at a time, on the thread that asks.
 public protocol AudioSource: AnyObject {
     var format: AudioFormat { get }

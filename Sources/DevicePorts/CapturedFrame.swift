@@ -14,6 +14,13 @@ public enum PixelFormat: String, CaseIterable, Sendable {
     case rgb888
     /// One plane: a byte each of red, green and blue for every pixel, which libdrm calls BGR888.
     case bgr888
+    /// One plane: a byte each of blue, green, red and alpha for every pixel; alpha is left out. Memory's order, as are the
+    /// next two.
+    case bgra
+    /// One plane: a byte each of red, green, blue and alpha for every pixel; alpha is left out.
+    case rgba
+    /// One plane: a byte each of blue, green and red for every pixel, and one without a meaning.
+    case bgrx
 
     /// The format's number in drm_fourcc.h.
     public var fourCC: FourCC {
@@ -24,15 +31,18 @@ public enum PixelFormat: String, CaseIterable, Sendable {
         case .uyvy: FourCC("UYVY")
         case .rgb888: FourCC("RG24")
         case .bgr888: FourCC("BG24")
+        case .bgra: FourCC("AR24")
+        case .rgba: FourCC("AB24")
+        case .bgrx: FourCC("XR24")
         }
     }
 
-    /// The format's number in videodev2.h: libdrm's, but for RGB, whose bytes V4L2 names in the order of memory.
+    /// The format's number in videodev2.h: libdrm's, but for RGB of 24 bits, whose bytes V4L2 names in the order of memory.
     public var v4l2FourCC: FourCC {
         switch self {
         case .rgb888: FourCC("BGR3")
         case .bgr888: FourCC("RGB3")
-        case .i420, .nv12, .yuyv, .uyvy: fourCC
+        case .i420, .nv12, .yuyv, .uyvy, .bgra, .rgba, .bgrx: fourCC
         }
     }
 
@@ -42,6 +52,7 @@ public enum PixelFormat: String, CaseIterable, Sendable {
         case .i420, .nv12: nil
         case .yuyv, .uyvy: 2
         case .rgb888, .bgr888: 3
+        case .bgra, .rgba, .bgrx: 4
         }
     }
 
@@ -124,6 +135,7 @@ public struct FrameLayout: Hashable, Sendable {
             case .i420, .nv12: luma + 2 * chroma
             case .yuyv, .uyvy: 4 * chromaWidth * size.height
             case .rgb888, .bgr888: 3 * luma
+            case .bgra, .rgba, .bgrx: 4 * luma
             }
         planes =
             switch format {
@@ -136,6 +148,7 @@ public struct FrameLayout: Hashable, Sendable {
                 [Plane(offset: 0, stride: size.width), Plane(offset: luma, stride: 2 * chromaWidth)]
             case .yuyv, .uyvy: [Plane(offset: 0, stride: 4 * chromaWidth)]
             case .rgb888, .bgr888: [Plane(offset: 0, stride: 3 * size.width)]
+            case .bgra, .rgba, .bgrx: [Plane(offset: 0, stride: 4 * size.width)]
             }
     }
 
@@ -158,7 +171,7 @@ public struct FrameLayout: Hashable, Sendable {
         let luma = stride * size.height
         let planes: [Plane]
         switch format {
-        case .yuyv, .uyvy, .rgb888, .bgr888: planes = [Plane(offset: 0, stride: stride)]
+        case .yuyv, .uyvy, .rgb888, .bgr888, .bgra, .rgba, .bgrx: planes = [Plane(offset: 0, stride: stride)]
         case .nv12: planes = [Plane(offset: 0, stride: stride), Plane(offset: luma, stride: stride)]
         case .i420:
             planes = [
@@ -168,7 +181,7 @@ public struct FrameLayout: Hashable, Sendable {
         }
         let byteCount: Int =
             switch format {
-            case .yuyv, .uyvy, .rgb888, .bgr888: luma
+            case .yuyv, .uyvy, .rgb888, .bgr888, .bgra, .rgba, .bgrx: luma
             case .nv12: luma + stride * chromaRows
             case .i420: luma + 2 * (stride / 2) * chromaRows
             }

@@ -45,6 +45,12 @@ public struct JSONObjectWriter: ~Copyable {
     public func write(_ name: String, _ value: Double) { sink.key(name).double(value) }
     public func write(_ name: String, _ value: Bool) { sink.key(name).bool(value) }
     public func writeNull(_ name: String) { sink.key(name).null() }
+    /// An array; what is `nil` becomes null.
+    public func write(_ name: String, _ values: [Double?]) {
+        writeArray(name) { array in
+            for value in values { if let value { array.write(value) } else { array.writeNull() } }
+        }
+    }
     public func writeObject(_ name: String, _ body: (borrowing JSONObjectWriter) -> Void) {
         sink.key(name).object(body)
     }

@@ -24,7 +24,8 @@ public struct VideoSourceStatistics: Hashable, Sendable {
     public init() {}
 }
 
-/// What has become of a source's audio, counted from its start.
+/// What has become of a source's audio, counted from its start. Of several that are mixed: their sums, without a drift, and the
+/// mix's level.
 public struct AudioSourceStatistics: Hashable, Sendable {
     /// Samples of each channel that the device gave, at its own rate.
     public var capturedSamples = 0
@@ -40,6 +41,10 @@ public struct AudioSourceStatistics: Hashable, Sendable {
     public var peakDecibels: Double?
     /// The mean power of the last block, in dB below full scale; `nil` for digital silence.
     public var meanDecibels: Double?
+    /// What amplifies it; `nil` for a source that nobody amplifies.
+    public var gain: MicrophoneGain?
+    /// Of each, in their order, where several are mixed; else empty.
+    public var sources: [AudioSourceStatistics] = []
 
     public init() {}
 }

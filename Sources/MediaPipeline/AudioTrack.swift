@@ -37,7 +37,7 @@ struct AudioTrack {
     ) throws -> (any AudioSource)? {
         do {
             return try settings.audio.open(sampleRate: settings.audioQuality.sampleRate, stop: stop) {
-                reports.send(.source($0))
+                reports.send($0)
             }
         } catch {
             throw StreamFailure(.microphoneUnavailable, "\(error)")

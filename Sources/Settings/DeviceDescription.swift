@@ -13,6 +13,20 @@ public struct DeviceDescription: Hashable, Sendable {
         case none
     }
 
+    /// One of several microphones that are mixed.
+    public struct Microphone: Hashable, Sendable {
+        /// `hw:CARD[,DEVICE]`.
+        public var device: String
+        public var level: MicrophoneLevel
+
+        public init(device: String, _ level: MicrophoneLevel = MicrophoneLevel()) {
+            self.device = device
+            self.level = level
+        }
+    }
+
+    public static let largestMicrophoneCount = 4
+
     /// What a poor link may do to the frame size.
     public enum Resize: String, CaseIterable, Sendable {
         /// What the service takes.
@@ -108,6 +122,8 @@ public struct DeviceDescription: Hashable, Sendable {
     /// As `dimension`, or "auto" for a third of each side.
     public var smallestSize = "auto"
     public var audioSource = AudioSource.auto
+    /// In place of the board's microphone; none for that one, or the first.
+    public var microphones: [Microphone] = []
     public var audioQuality = "High2"
     /// `nil` for no end.
     public var reconnectAttempts: Int?
@@ -153,12 +169,13 @@ extension DeviceDescription {
     public static let example = #"{"dimension": "640x480", "startAtBoot": true}"#
 
     /// The defaults, as they are used while something in the file is wrong; but a console and audio that are switched
-    /// off stay so.
+    /// off stay so, and beside a muted microphone there is silence: the default may be that one.
     /// - Parameter goodPart: what could be read.
     public init(defaultsBeside goodPart: DeviceDescription) {
         self.init()
         console = goodPart.console
         if goodPart.audioSource == .none || goodPart.audioSource == .silence { audioSource = goodPart.audioSource }
+        if audioSource == .auto, goodPart.microphones.contains(where: \.level.isMuted) { audioSource = .silence }
     }
 
     public static func decode(_ json: JSONValue, vocabulary: DeviceVocabulary) -> Decoded<DeviceDescription> {
@@ -270,13 +287,31 @@ extension DeviceDescription {
     private mutating func readAudio(_ reader: inout DescriptionReader, _ vocabulary: DeviceVocabulary) {
         let example = #""audio": {"source": "microphone", "quality": "High2"}"#
         let given: (source: String?, quality: String?)? = reader.object("audio", example: example) { audio in
-            (
+            readMicrophones(&audio)
+            return (
                 audio.choice("source", of: AudioSource.allCases.map(\.rawValue), example: #""source": "microphone""#),
                 audio.choice("quality", of: vocabulary.audioQualities, example: #""quality": "High2""#)
             )
         }
         audioSource = given?.source.flatMap(AudioSource.init) ?? audioSource
         audioQuality = given?.quality ?? audioQuality
+    }
+
+    private mutating func readMicrophones(_ audio: inout DescriptionReader) {
+        let example = #""sources": [{"device": "hw:1", "gain": 6}, {"device": "hw:2"}]"#
+        let given = audio.objects("sources", example: example) { source -> Microphone? in
+            let device = source.name("device", required: true, example: #""device": "hw:1""#)
+            let gain = source.number("gain", in: MicrophoneLevel.gainRange, unit: "dB", example: #""gain": 6"#)
+            let mute = source.flag("mute", example: #""mute": true"#)
+            return Microphone(
+                device: device ?? "", MicrophoneLevel(gain: gain?.value, isMuted: mute?.value ?? false))
+        }
+        microphones = given ?? []
+        let most = Self.largestMicrophoneCount
+        guard microphones.count > most else { return }
+        audio.report(
+            .invalidValue, "sources", "may name \(most) microphones at the most, names \(microphones.count)",
+            example: example)
     }
 
     private mutating func readBuffer(_ reader: inout DescriptionReader) {

@@ -106,7 +106,7 @@ public final class SoftwareScaler: FrameScaler {
         else { return -1 }
         return switch source.format {
         case .i420: scaleI420(base, source, to: target, Strip.Place(of: source.size, to: fit.size))
-        case .yuyv, .uyvy, .rgb888, .bgr888:
+        case .yuyv, .uyvy, .rgb888, .bgr888, .bgra, .rgba, .bgrx:
             fit.size == source.size ? unpackInPlace(base, to: target) : unpackAndScale(base, to: target)
         case .nv12: fit.size == source.size ? splitNV12(base, to: target) : scaleNV12(base, to: target)
         }
@@ -154,13 +154,15 @@ public final class SoftwareScaler: FrameScaler {
         _ base: UnsafePointer<UInt8>, _ place: Strip.Place, to y: UnsafeMutablePointer<UInt8>,
         _ u: UnsafeMutablePointer<UInt8>, _ v: UnsafeMutablePointer<UInt8>, _ layout: FrameLayout
     ) -> Int32 {
-        // libyuv names the bytes of RGB24 from the highest one, as libdrm does, and calls the other order RAW.
+        // libyuv names the bytes of RGB from the highest one, as libdrm does, and calls the other order of 24 bits RAW.
         let convert: PackedConversion? =
             switch source.format {
             case .yuyv: YUY2ToI420
             case .uyvy: UYVYToI420
             case .rgb888: RGB24ToI420
             case .bgr888: RAWToI420
+            case .bgra, .bgrx: ARGBToI420
+            case .rgba: ABGRToI420
             case .i420, .nv12: nil
             }
         guard let convert else { return -1 }

@@ -18,4 +18,6 @@ public enum EventValue: Hashable, Sendable {
     case number(Double)
     case text(String)
     case flag(Bool)
+    /// One for each of several; `nil` where there is none.
+    case numbers([Double?])
 }

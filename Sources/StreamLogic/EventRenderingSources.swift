@@ -42,7 +42,36 @@ extension PublishCounters {
         if let drift = audioSource.driftPPM { fields.append(("audioDriftPPM", .number(drift))) }
         if let peak = audioSource.peakDecibels { fields.append(("audioPeakDecibels", .number(peak))) }
         if let mean = audioSource.meanDecibels { fields.append(("audioMeanDecibels", .number(mean))) }
-        return fields
+        if let gain = audioSource.gain {
+            if let hardware = gain.hardware { fields.append(("audioHardwareGainDecibels", .number(hardware))) }
+            fields.append(("audioDigitalGainDecibels", .number(gain.digital)))
+        }
+        return fields + audioSource.fieldsOfEach
+    }
+}
+
+extension AudioSourceStatistics {
+    /// Of several that are mixed, in their order; none for a single one.
+    fileprivate var fieldsOfEach: [EventField] {
+        guard !sources.isEmpty else { return [] }
+        return [
+            ("eachAudioSamples", .numbers(sources.map { Double($0.capturedSamples) })),
+            ("eachAudioSilent", .numbers(sources.map { Double($0.silentSamples) })),
+            ("eachAudioDriftPPM", .numbers(sources.map(\.driftPPM))),
+            ("eachAudioPeakDecibels", .numbers(sources.map(\.peakDecibels))),
+            ("eachAudioMeanDecibels", .numbers(sources.map(\.meanDecibels))),
+            ("eachAudioHardwareGainDecibels", .numbers(sources.map(\.gain?.hardware))),
+            ("eachAudioDigitalGainDecibels", .numbers(sources.map(\.gain?.digital))),
+        ]
+    }
+
+    /// For people.
+    fileprivate var summary: String {
+        let level = peakDecibels.map { "peak \(fixed($0, decimals: 1)) dB" } ?? "silent"
+        let drift = driftPPM.map { "drift \(fixed($0, decimals: 1)) ppm" } ?? "drift not known yet"
+        guard !sources.isEmpty else { return "\(level), \(overruns) overruns, \(drift)" }
+        let each = sources.map { source in source.peakDecibels.map { fixed($0, decimals: 1) } ?? "silent" }
+        return "\(level) of \(each.joined(separator: " and ")), \(overruns) overruns"
     }
 }
 
@@ -58,12 +87,6 @@ public struct SourceSummary {
             ? "\(video.capturedFrames) frames, \(video.droppedFrames) lost, \(video.repeatedFrames) repeated, "
                 + "\(video.decodedFrames) decoded, \(counters.conversions) converted"
             : nil
-        guard audio.capturedSamples + audio.silentSamples > 0 else {
-            microphone = nil
-            return
-        }
-        let drift = audio.driftPPM.map { "drift \(fixed($0, decimals: 1)) ppm" } ?? "drift not known yet"
-        let level = audio.peakDecibels.map { "peak \(fixed($0, decimals: 1)) dB" } ?? "silent"
-        microphone = "\(level), \(audio.overruns) overruns, \(drift)"
+        microphone = audio.capturedSamples + audio.silentSamples > 0 ? audio.summary : nil
     }
 }

@@ -2,10 +2,11 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// Interleaved signed 16-bit samples, little endian, from a file, paced by its rate, or from a pipe, paced by
-/// its writer. While a pipe gives nothing, it is silence.
+/// Raw samples from a file, paced by its rate, or from a pipe, paced by its writer, mixed to stereo where there are more
+/// than two channels. While a pipe gives nothing, it is silence.
 public final class RawAudioInput: AudioSource {
     public let format: AudioFormat
+    private let rawFormat: RawAudioFormat
     public private(set) var endingNote: String?
     private let input: RawInput
     private let pacing: Pacing
@@ -13,14 +14,24 @@ public final class RawAudioInput: AudioSource {
     private var start: MediaTimestamp?
     private var frameCount = 0
     private var hasEnded = false
-    /// From when on a pipe that has started counts as silent.
+    /// Whether a pipe's first samples are waited for, however long that takes.
+    private let waitsForWriter: Bool
+    /// From when on a pipe counts as silent.
     private var silenceTime: MediaTimestamp?
 
     /// A pipe may be late by so much before silence is given: writers do not come evenly.
     static let patience = Duration.milliseconds(200)
 
-    public init(path: String, format: AudioFormat, stop: EventFD) throws(SourceError) {
-        self.format = format
+    /// - Parameters:
+    ///   - path: `-` is standard input.
+    ///   - waitsForWriter: whether a pipe's first samples are waited for; else it is silent until they come.
+    ///   - stop: once signalled, the source ends at once. It is not drained.
+    public init(
+        path: String, format: RawAudioFormat, waitsForWriter: Bool = true, stop: EventFD
+    ) throws(SourceError) {
+        self.waitsForWriter = waitsForWriter
+        self.format = format.mixed
+        rawFormat = format
         pacing = Pacing(stop: stop)
         input = try RawInput(path: path, stop: stop)
         if let byteCount = input.byteCount, byteCount < bytesPerFrame {
@@ -28,10 +39,13 @@ public final class RawAudioInput: AudioSource {
         }
     }
 
-    private var bytesPerFrame: Int { 2 * format.channelCount }
+    private var bytesPerFrame: Int { rawFormat.bytesPerFrame }
 
     public func nextBlock(frameCount wanted: Int) throws -> AudioBlock? {
         guard !hasEnded else { return nil }
+        if silenceTime == nil, !waitsForWriter, !input.isRegularFile {
+            silenceTime = MonotonicClock.now() + Self.patience
+        }
         if block.count != wanted * bytesPerFrame { block = [UInt8](repeating: 0, count: wanted * bytesPerFrame) }
         var count = block.count
         var arrival: MediaTimestamp
@@ -63,8 +77,7 @@ public final class RawAudioInput: AudioSource {
 
     private func silence(frameCount: Int) -> AudioBlock? {
         guard let time = silenceTime else { return nil }
-        let duration = SampleClock.duration(ofFrames: frameCount, sampleRate: format.sampleRate)
-        silenceTime = time + duration
+        silenceTime = time + .ofFrames(frameCount, sampleRate: format.sampleRate)
         return AudioBlock(
             samples: [Int16](repeating: 0, count: frameCount * format.channelCount), captureTime: time)
     }
@@ -72,12 +85,10 @@ public final class RawAudioInput: AudioSource {
     private func scheduledTime(_ arrival: MediaTimestamp) -> MediaTimestamp {
         let start = start ?? arrival
         self.start = start
-        return start + SampleClock.duration(ofFrames: frameCount, sampleRate: format.sampleRate)
+        return start + .ofFrames(frameCount, sampleRate: format.sampleRate)
     }
 
     private func samples(_ byteCount: Int) -> [Int16] {
-        block.withUnsafeBytes { bytes in
-            (0..<byteCount / 2).map { Int16(littleEndian: bytes.loadUnaligned(fromByteOffset: 2 * $0, as: Int16.self)) }
-        }
+        block.withUnsafeBytes { rawFormat.samples(of: UnsafeRawBufferPointer(rebasing: $0[..<byteCount])) }
     }
 }

@@ -9,21 +9,18 @@ public enum VideoSourceDescription: Hashable, Sendable {
     case none
     case raw(path: String, format: PixelFormat, size: FrameSize, frameRate: FrameRate)
 
-    private static let form = "synthetic, none or raw:PATH,format=i420|nv12|yuyv|uyvy|rgb888|bgr888,size=WxH,fps=N"
+    private static let form =
+        "synthetic, none or raw:PATH,format=\(PixelFormat.allCases.map(\.rawValue).joined(separator: "|")),size=WxH,fps=N"
 
     public init(parsing text: String) throws(SourceError) {
         switch text {
         case "synthetic": self = .synthetic
         case "none": self = .none
         default:
-            var settings = try RawSettings(parsing: text, keys: ["format", "size", "fps"], form: Self.form)
-            let format = try settings.value("format", "i420, nv12, yuyv, uyvy, rgb888 or bgr888") { text in
-                PixelFormat(rawValue: text)
-            }
+            let settings = try RawSettings(parsing: text, required: ["format", "size", "fps"], form: Self.form)
+            let format = try settings.choice("format", of: PixelFormat.self)
             let size = try settings.value("size", "WIDTHxHEIGHT, each side 2 to 8192 pixels", Self.size)
-            let fps = try settings.value("fps", "a whole number from 1 to 240") { text in
-                Int(text).flatMap { (1...240).contains($0) ? $0 : nil }
-            }
+            let fps = try settings.number("fps", in: 1...240)
             self = .raw(path: settings.path, format: format, size: size, frameRate: FrameRate(framesPerSecond: fps))
         }
     }
@@ -56,9 +53,9 @@ public enum AudioSourceDescription: Hashable, Sendable {
     case silence
     /// No audio at all.
     case none
-    case raw(path: String, format: AudioFormat)
+    case raw(path: String, format: RawAudioFormat)
 
-    private static let form = "tone, silence, none or raw:PATH,rate=N,channels=N"
+    private static let form = "tone, silence, none or raw:PATH[,format=s16le|s32le|f32le],rate=N,channels=N"
 
     public init(parsing text: String) throws(SourceError) {
         switch text {
@@ -66,24 +63,27 @@ public enum AudioSourceDescription: Hashable, Sendable {
         case "silence": self = .silence
         case "none": self = .none
         default:
-            var settings = try RawSettings(parsing: text, keys: ["rate", "channels"], form: Self.form)
-            let rate = try settings.value("rate", "a number from 8000 to 48000") { text in
-                Int(text).flatMap { (8000...48000).contains($0) ? $0 : nil }
-            }
-            let channels = try settings.value("channels", "1 or 2") { text in
-                Int(text).flatMap { (1...2).contains($0) ? $0 : nil }
-            }
-            self = .raw(path: settings.path, format: AudioFormat(sampleRate: rate, channelCount: channels))
+            let settings = try RawSettings(
+                parsing: text, required: ["rate", "channels"], optional: ["format"], form: Self.form)
+            let format = RawAudioFormat(
+                sample: try settings.choice("format", of: RawAudioFormat.Sample.self, default: .s16le),
+                sampleRate: try settings.number("rate", in: RawAudioFormat.sampleRates),
+                channelCount: try settings.number("channels", in: RawAudioFormat.channelCounts))
+            self = .raw(path: settings.path, format: format)
         }
     }
 
     /// As `VideoSourceDescription.open`.
-    public func open(sampleRate: Int, stop: EventFD) throws(SourceError) -> (any AudioSource)? {
+    /// - Parameter waitsForWriter: whether a pipe's first samples are waited for; else it is silent until they come.
+    public func open(
+        sampleRate: Int, stop: EventFD, waitsForWriter: Bool = true
+    ) throws(SourceError) -> (any AudioSource)? {
         switch self {
         case .none: nil
         case .tone: ToneSource(sampleRate: sampleRate, stop: stop)
         case .silence: SilenceSource(format: AudioFormat(sampleRate: sampleRate, channelCount: 2), stop: stop)
-        case .raw(let path, let format): try RawAudioInput(path: path, format: format, stop: stop)
+        case .raw(let path, let format):
+            try RawAudioInput(path: path, format: format, waitsForWriter: waitsForWriter, stop: stop)
         }
     }
 }
@@ -92,16 +92,19 @@ public enum AudioSourceDescription: Hashable, Sendable {
 /// for each key, and what is before them is the path.
 private struct RawSettings {
     let text: String
-    private(set) var path: String
+    private(set) var path = ""
     private var values: [String: String] = [:]
 
-    init(parsing text: String, keys: [String], form: String) throws(SourceError) {
+    init(
+        parsing text: String, required: [String], optional: [String] = [], form: String
+    ) throws(SourceError) {
         self.text = text
+        let keys = required + optional
         guard text.hasPrefix("raw:") else { throw .badDescription(text, problem: "write \(form)") }
         var parts = text.dropFirst(4).split(separator: ",", omittingEmptySubsequences: false)
         while let part = parts.last, let separator = part.firstIndex(of: "="), parts.count > 1 {
             let key = String(part[..<separator])
-            if values.count == keys.count && !keys.contains(key) { break }
+            if !keys.contains(key), required.allSatisfy({ values[$0] != nil }) { break }
             guard keys.contains(key) else {
                 throw .badDescription(text, problem: "\"\(key)\" is not one of \(keys.joined(separator: ", "))")
             }
@@ -113,7 +116,7 @@ private struct RawSettings {
         guard !path.isEmpty else { throw .badDescription(text, problem: "the path is missing; write \(form)") }
     }
 
-    mutating func value<Value>(
+    func value<Value>(
         _ key: String, _ possible: String, _ parse: (String) -> Value?
     ) throws(SourceError) -> Value {
         guard let text = values[key] else {
@@ -123,5 +126,21 @@ private struct RawSettings {
             throw .badDescription(self.text, problem: "\(key) is \(possible), not \"\(text)\"")
         }
         return value
+    }
+
+    func number(_ key: String, in range: ClosedRange<Int>) throws(SourceError) -> Int {
+        try value(key, "a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
+            Int(text).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+
+    /// One of several names, or the default where none is given.
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ key: String, of type: Choice.Type, default standard: Choice? = nil
+    ) throws(SourceError) -> Choice {
+        if values[key] == nil, let standard { return standard }
+        let names = Choice.allCases.map(\.rawValue)
+        let possible = names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
+        return try value(key, possible) { Choice(rawValue: $0) }
     }
 }

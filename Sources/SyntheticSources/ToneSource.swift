@@ -75,12 +75,7 @@ struct SampleClock {
 
     /// When the next sample is captured: all those taken are there.
     var now: MediaTimestamp {
-        (start ?? .zero) + Self.duration(ofFrames: frameCount, sampleRate: sampleRate)
-    }
-
-    /// Rounded down to a nanosecond. Whole seconds go first: days of samples, times 10^9, are beyond 64 bits.
-    static func duration(ofFrames count: Int, sampleRate: Int) -> Duration {
-        .seconds(count / sampleRate) + .nanoseconds(Int64(count % sampleRate) * 1_000_000_000 / Int64(sampleRate))
+        (start ?? .zero) + .ofFrames(frameCount, sampleRate: sampleRate)
     }
 
     /// - Returns: the first frame's number and its time.

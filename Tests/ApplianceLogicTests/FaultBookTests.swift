@@ -222,6 +222,18 @@ struct FaultBookTests {
         #expect(book.current == [], "the next stream finds out what is there by then")
     }
 
+    @Test mutating func ofTwoMicrophonesEachHasItsFault() {
+        for name in ["hw:2", "hw:1"] {
+            book.sourceChanged(.interrupted(.audio, source: name, reason: "unplugged"))
+        }
+        #expect(lines() == ["hw:1", "hw:2"].map { "unplugged; silence goes out until \($0) is back" })
+        book.sourceChanged(.returned(.audio, source: "hw:2", after: .seconds(2)))
+        #expect(book.current == [.microphone])
+        #expect(lines() == ["unplugged; silence goes out until hw:1 is back"])
+        book.sourceChanged(.returned(.audio, source: "hw:1", after: .seconds(3)))
+        #expect(book.current == [])
+    }
+
     // MARK: Reports
 
     @Test mutating func onlyWhatIsNewIsRaised() throws {

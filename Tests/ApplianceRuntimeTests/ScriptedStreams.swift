@@ -1,3 +1,4 @@
+import Controls
 import LinuxIO
 import Media
 import StreamLogic
@@ -58,11 +59,22 @@ final class ScriptedStreams: Sendable {
         /// - Parameter failure: `nil` for an end in order.
         func end(_ failure: StreamFailure?) { ends.send(failure) }
 
+        private func take(_ command: PublisherCommand) {
+            received.withLock { $0.append(command) }
+            switch command {
+            case .apply(let changes, let id?): sink.answer(id, .done(changes.descriptions))
+            case .listControls(let id):
+                let offers = [ControlOffer(.zoom, range: 1...4)].completed { _ in "it has none" }
+                sink.answer(id, .controls(offers.map { ControlStatus($0, wished: nil, report: CameraReport()) }))
+            default: break
+            }
+        }
+
         fileprivate func run(_ commands: Mailbox<PublisherCommand>) throws {
             while true {
                 var entries = [PollEntry(commands.wakeup.fileDescriptor), PollEntry(ends.wakeup.fileDescriptor)]
                 try poll(&entries, until: nil)
-                for command in commands.takeAll() { received.withLock { $0.append(command) } }
+                for command in commands.takeAll() { take(command) }
                 if isStopped {
                     say(.stateChanged(.disconnecting), .stateChanged(.disconnected))
                     return

@@ -179,14 +179,20 @@ import Testing
             let run = streams.runs[0]
             run.goLive()
             try waitForState("live")
-            #expect(try camera.ask("quality Low1").hasPrefix("ok\n"))
-            #expect(try camera.ask("set fps 15 mute on").hasPrefix("ok\n"))
+            #expect(try camera.ask("quality Low1") == "ok\nquality Low1\n")
+            #expect(try camera.ask("set fps 15 mute on") == "ok\nfps 15\nmute on\n")
             try camera.waitUntil { run.changes.count == 2 }
             #expect(
                 run.changes == [
                     [.quality(.low1)], [.frameRate(FrameRate(framesPerSecond: 15)), .mute(true)],
                 ])
             #expect(try camera.ask("set nonsense 1").hasPrefix("error\n"))
+            #expect(try camera.ask("set zoom 2 focus").hasPrefix("error\nset takes names with values"))
+            #expect(try camera.ask("set zoom 2 focus manual") == "ok\nzoom 2\nfocus manual\n")
+            let controls = try camera.ask("controls")
+            #expect(controls.contains("zoom 1 (1 to 4)\n") && controls.contains("lens: missing, it has none\n"))
+            let zoom = #"{"name":"zoom","value":"1","minimum":1.0,"maximum":4.0}"#
+            #expect(try camera.ask("controls json").contains(zoom))
             #expect(try camera.ask("dance").hasPrefix("error\nthere is no such command"))
             #expect(try camera.ask("help").contains("quality NAME"))
             #expect(try camera.ask("events 0").hasPrefix("error\n"))

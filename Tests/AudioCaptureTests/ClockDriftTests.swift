@@ -106,7 +106,7 @@ private final class ScriptedCard: CapturePCM {
         self.script = script
     }
 
-    func read() throws(MicrophoneError) -> PCMRead {
+    func read(until deadline: MediaTimestamp?) throws(MicrophoneError) -> PCMRead {
         index += 1
         return try script(index - 1).get()
     }
@@ -114,12 +114,12 @@ private final class ScriptedCard: CapturePCM {
 
 @Suite struct MicrophoneSourceTests {
     private func source(
-        _ settings: MicrophoneSettings = MicrophoneSettings(), cards: [ScriptedCard]
+        _ level: MicrophoneLevel = MicrophoneLevel(), cards: [ScriptedCard]
     ) throws -> (MicrophoneSource, Mutexed<[MicrophoneSource.Event]>) {
         let events = Mutexed<[MicrophoneSource.Event]>([])
         var rest = cards[...]
         let source = try MicrophoneSource(
-            settings, sampleRate: 44_100, stop: try EventFD(),
+            MicrophoneControl(level), sampleRate: 44_100, stop: try EventFD(),
             notify: { event in events.update { $0.append(event) } }
         ) { () throws(MicrophoneError) in
             guard let card = rest.popFirst() else { throw .missing(device: "hw:9") }
@@ -261,15 +261,15 @@ private final class ScriptedCard: CapturePCM {
         func card() -> ScriptedCard {
             ScriptedCard(sampleRate: 44_100) { .success(.block(quiet, time: at(Double($0) * 0.01))) }
         }
-        let (loud, _) = try source(MicrophoneSettings(gain: 20), cards: [card()])
+        let (loud, _) = try source(MicrophoneLevel(gain: 20), cards: [card()])
         _ = try loud.nextBlock(frameCount: 1024)
         #expect(try #require(try loud.nextBlock(frameCount: 1024)).samples.allSatisfy { abs(Int($0) - 10_000) < 20 })
         #expect(abs(try #require(loud.statistics.peakDecibels) + 10.3) < 0.1)
         #expect(abs(try #require(loud.statistics.meanDecibels) + 10.3) < 0.1)
-        let (clipped, _) = try source(MicrophoneSettings(gain: 40), cards: [card()])
+        let (clipped, _) = try source(MicrophoneLevel(gain: 40), cards: [card()])
         _ = try clipped.nextBlock(frameCount: 1024)
         #expect(try #require(try clipped.nextBlock(frameCount: 1024)).samples.allSatisfy { $0 == 32_767 })
-        let (muted, _) = try source(MicrophoneSettings(isMuted: true), cards: [card()])
+        let (muted, _) = try source(MicrophoneLevel(isMuted: true), cards: [card()])
         #expect(try #require(try muted.nextBlock(frameCount: 1024)).samples.allSatisfy { $0 == 0 })
         #expect(muted.statistics.peakDecibels == nil)
     }

@@ -156,7 +156,10 @@ def test_the_sample_of_the_device_holds_the_defaults_that_the_paper_names():
     for key, value in sample.items():
         flat |= {f"{key}.{name}": part for name, part in value.items()} if isinstance(value, dict) else {key: value}
     written = {key: json.dumps(value) if not isinstance(value, str) else value for key, value in flat.items()}
-    assert written == defaults_in_paper(PAPER.read_text())
+    # The objects of a list that is empty have no keys in the sample.
+    lists = tuple(f"{key}." for key, value in flat.items() if isinstance(value, list))
+    named = {key: value for key, value in defaults_in_paper(PAPER.read_text()).items() if not key.startswith(lists)}
+    assert lists == ("audio.sources.",) and written == named
 
 
 def test_the_light_of_the_paper_is_the_code_s():

@@ -41,7 +41,8 @@ import Testing
 
     @Test func partsOfFramesAreTurnedAndComeBack() {
         let area = FrameArea(left: 0.1, top: 0.2, width: 0.3, height: 0.4)
-        #expect(area.mirrored().mirrored().centre == area.centre)
+        let mirrored = area.mirrored().flipped()
+        #expect(abs(mirrored.left - 0.6) < 1e-9 && abs(mirrored.top - 0.4) < 1e-9 && mirrored.width == 0.3)
         let turned = area.turnedClockwise
         // What was at the upper left is at the upper right.
         #expect(abs(turned.left - 0.4) < 1e-9 && abs(turned.top - 0.1) < 1e-9 && turned.width == 0.4)

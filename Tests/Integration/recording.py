@@ -39,6 +39,11 @@ class Recording:
         config = next(tag for tag in self.tags if tag.is_audio_header).body[2:]
         return SAMPLE_RATES[(config[0] & 7) << 1 | config[1] >> 7]
 
+    @cached_property
+    def channel_count(self) -> int:
+        """From the AudioSpecificConfig: of one or two channels, it is their number."""
+        return next(tag for tag in self.tags if tag.is_audio_header).body[3] >> 3 & 15
+
     @property
     def audio_seconds(self) -> float:
         return len(self.audio_packets) * 1024 / self.sample_rate

@@ -29,12 +29,14 @@ def wait_for_event(process: Process, name: str, timeout: float = 10) -> dict:
 
 
 def publish_arguments(url: str, **options) -> list:
-    """`publish` with its options; `audio_quality="High1"` becomes `--audio-quality High1`, `trace=True` `--trace`."""
+    """`publish` with its options; `audio_quality="High1"` becomes `--audio-quality High1`, `trace=True` `--trace`, a list the
+    option several times."""
     options = {"video": "synthetic", "audio": "tone", "events": "json", **options}
     words = ["publish", "--url", url]
     for name, value in options.items():
-        if value is not None:
-            words += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
+        for single in value if isinstance(value, list) else [value]:
+            if single is not None:
+                words += [f"--{name.replace('_', '-')}", *([] if single is True else [single])]
     return words
 
 

@@ -69,7 +69,15 @@ def publish(url: str = NOWHERE, **options) -> list:
         (publish(video="raw:-,format=i420,size=99999999999999999999x2,fps=30"), ["99999999999999999999x2"]),
         (publish(video="raw:-,format=i420,size=640x480,fps=0"), ["fps"]),
         (publish(audio="raw:-,rate=0,channels=1"), ["rate"]),
-        (publish(audio="raw:-,rate=44100,channels=99"), ["channels"]),
+        (publish(audio="raw:-,rate=44100,channels=99"), ["channels", "1 to 8"]),
+        (publish(audio="raw:-,rate=192001,channels=2"), ["rate", "8000 to 192000"]),
+        (publish(audio=["tone"] * 5), ["--audio", "4 times"]),
+        (publish(audio=["tone", "none"]), ["--audio none"]),
+        (publish(audio=["raw:-,rate=48000,channels=2"] * 2), ["standard input"]),
+        (publish(audio=["tone", "drums"]), ["drums", "tone", "alsa"]),
+        (publish(audio=["tone,gain=50", "silence"]), ["gain", "-60 to 40"]),
+        (publish(audio="raw:-,format=s24le,rate=48000,channels=2"), ["s24le", "s16le, s32le or f32le"]),
+        (publish(video="raw:-,format=argb,size=640x480,fps=30"), ["argb", "bgra, rgba or bgrx"]),
         (["publish", "--url", NOWHERE, "--pace", "fast"], ["--pace", "--from-flv"]),
         (["publish", "--url", NOWHERE, "--from-flv", "x.flv", "--quality", "Low1"], ["--quality", "--from-flv"]),
         (["receive"], ["--listen"]),
@@ -279,7 +287,8 @@ def test_a_pipe_shorter_than_a_frame(children, nginx):
 def test_a_sample_rate_that_does_not_go_with_the_bitrate(children, nginx, tmp_path):
     path = tmp_path / "x.pcm"
     path.write_bytes(bytes(64_000))
-    fails(children, publish(nginx.url("x"), audio=f"raw:{path},rate=16000,channels=1"), USAGE, "16000", "96000")
+    words = publish(nginx.url("x"), audio=f"raw:{path},rate=11025,channels=1", audio_quality="High2@11025")
+    fails(children, words, USAGE, "11025", "128000")
 
 
 def test_a_source_that_ends_ends_the_stream(children, nginx, tmp_path):

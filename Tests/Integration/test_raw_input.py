@@ -1,16 +1,18 @@
 """Raw frames and audio from files, pipes and FIFOs arrive as what they were."""
 
+import array
 import json
 import math
 import os
 import re
+import struct
 import subprocess
 
 import media
 import pytest
 from processes import Children
 from recording import Recording, assert_whole
-from tallycam import Receiver, decoded_at_pace, last_event, start_publisher
+from tallycam import Receiver, decoded_at_pace, events, last_event, start_publisher
 
 pytestmark = [pytest.mark.takes(minutes=0.9, processors=0.2), pytest.mark.paced]
 
@@ -157,6 +159,87 @@ def test_a_faster_source_is_thinned_out_evenly(children, clip, tmp_path, quality
     assert max(abs(place - round(place)) for place in places) <= fps / 30 / 2 + 0.02
 
 
+# Red, green, blue, a skin's colour, a grey, and white, each 64 pixels wide.
+PATCHES = ["E01830", "20C040", "3048D0", "C89070", "606060", "FFFFFF"]
+PATCH_SOURCE = (
+    ";".join(f"color=0x{colour}:s=64x240:r=30,format=rgb24[{index}]" for index, colour in enumerate(PATCHES))
+    + ";" + "".join(f"[{index}]" for index in range(len(PATCHES))) + f"hstack={len(PATCHES)}"
+)  # fmt: skip
+
+
+def assert_patches(path) -> None:
+    """The middle of each patch has its colour, in the first frame and in the last one."""
+    run = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", path, "-vf", "scale=384:240:flags=accurate_rnd+full_chroma_int+neighbor",
+         "-f", "rawvideo", "-pix_fmt", "rgb24", "-"],
+        capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    size = 384 * 240 * 3
+    for frame in (run.stdout[:size], run.stdout[-size:]):
+        for index, colour in enumerate(PATCHES):
+            place = (120 * 384 + 64 * index + 32) * 3
+            received = frame[place : place + 3]
+            assert all(abs(a - b) <= 3 for a, b in zip(received, bytes.fromhex(colour))), (colour, received.hex())
+
+
+@pytest.mark.parametrize("format", ["bgra", "rgba", "bgrx", "rgb888", "bgr888"])
+@pytest.mark.parametrize("dimension", ["384x240", "288x180"])
+def test_colours_are_the_programs(children, tmp_path, format, dimension):
+    """ffmpeg names each of these by its bytes in memory; libdrm, and here the two without a fourth byte, from the last one."""
+    pixels = {"bgrx": "bgr0", "rgb888": "bgr24", "bgr888": "rgb24"}.get(format, format)
+    raw = tmp_path / "patches.raw"
+    media.run_ffmpeg("-filter_complex", PATCH_SOURCE, "-t", 1, "-f", "rawvideo", "-pix_fmt", pixels, raw)
+    red = bytes.fromhex(PATCHES[0])
+    assert raw.read_bytes()[:3] == (red if pixels.startswith("rgb") else red[::-1])
+    recording, sent, _ = publish_and_record(
+        children, video=f"raw:{raw},format={format},size=384x240,fps=30", quality="High3", dimension=dimension
+    )
+    assert (sent["videoFrames"], sent["videoSkipped"]) == (30, 0)
+    assert_patches(recording.path)
+
+
+def test_what_a_program_has_in_memory_is_published_live(children, tmp_path):
+    """32-bit BGRA at 30 fps by a pipe and 32-bit floats at 48 kHz by a FIFO, from one program at its own pace."""
+    fifo = tmp_path / "samples"
+    os.mkfifo(fifo)
+    program = children.start("program", [
+        "ffmpeg", "-v", "error", "-y", "-re", "-f", "lavfi", "-i",
+        "aevalsrc=0.5*sin(2*PI*1000*t)|0.25*sin(2*PI*1000*t):s=48000", "-filter_complex",
+        f"{PATCH_SOURCE},realtime", "-t", 5, "-f", "rawvideo", "-pix_fmt", "bgra", "-",
+        "-map", "0:a", "-t", 5, "-f", "f32le", fifo,
+    ], piped=True)  # fmt: skip
+    recording, sent, _ = publish_and_record(
+        children, stdin=program.pipe, video="raw:-,format=bgra,size=384x240,fps=30",
+        audio=f"raw:{fifo},format=f32le,rate=48000,channels=2", quality="High1", dimension="384x240",
+    )  # fmt: skip
+    assert sent["videoFrames"] + sent["videoSkipped"] - sent["sourceRepeated"] == 5 * 30
+    assert_patches(recording.path)
+    assert recording.sample_rate == 48_000
+    # Where ffmpeg comes late, for the machine's sake, there are gaps.
+    for side, level in zip(sides(recording.path), (0.5, 0.25)):
+        tenths = [amplitude(side[place : place + 4800], 48_000, 1000) for place in range(0, len(side) - 4800, 4800)]
+        whole = [part for part in tenths if abs(part - level) < 0.01 * level]
+        assert len(whole) >= 15 and max(tenths) < 1.05 * level, tenths
+
+
+def sides(path) -> list[array.array]:
+    """Left and right as they are heard, without the first and last half second."""
+    run = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-f", "f32le", "-"],
+        capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    samples, channels = array.array("f", run.stdout), Recording(path).channel_count
+    assert len(samples) > 40_000 * channels, "more than the two half seconds"
+    return [samples[side::channels][22_050:-22_050] for side in (0, channels - 1)]
+
+
+def assert_levels(path, left: float, right: float) -> None:
+    """A sine on each side, with this amplitude as a part of full scale; 0 is silence."""
+    for side, expected in zip(sides(path), (left, right)):
+        amplitude = math.sqrt(2 * sum(sample * sample for sample in side) / len(side))
+        assert abs(amplitude - expected) <= max(0.02 * expected, 0.001), (amplitude, expected)
+
+
 def frequency(path, rate: int = 44100) -> float:
     """The pitch of a pure tone in Hz, by its zero crossings, without the first and last part."""
     run = subprocess.run(
@@ -184,6 +267,64 @@ def test_raw_audio_keeps_its_pitch(children, tmp_path, rate, channels):
     assert abs(recording.audio_seconds - SECONDS) < 0.1
 
 
+# What a channel of several is heard with: docs/commands.md says how they are mixed.
+FRONT_OF_5_1 = 1 / (1 + 2 * 0.5**0.5)
+CENTRE_OF_7_1 = 0.5**0.5 / (1 + 3 * 0.5**0.5)
+
+
+@pytest.mark.parametrize(
+    "format, rate, layout, left, right, published",
+    [
+        ("s32le", 48000, "pan=stereo|c0=c0|c1=c0", 0.5, 0.5, 48000),
+        ("f32le", 44100, "pan=stereo|c0=c0|c1=0.5*c0", 0.5, 0.25, 44100),
+        ("f32le", 8000, "pan=mono|c0=c0", 0.5, 0.5, 44100),
+        ("s16le", 16000, "pan=stereo|c1=c0", 0, 0.5, 44100),
+        ("s32le", 192000, "pan=stereo|c0=c0", 0.5, 0, 44100),
+        ("s16le", 96000, "pan=5.1|FL=c0", 0.5 * FRONT_OF_5_1, 0, 44100),
+        ("f32le", 48000, "pan=7.1|FC=c0", 0.5 * CENTRE_OF_7_1, 0.5 * CENTRE_OF_7_1, 48000),
+        ("s32le", 48000, "pan=5.1|LFE=c0|BR=c0", 0, 0.5 * FRONT_OF_5_1 * 0.5**0.5, 48000),
+    ],
+)
+def test_raw_audio_of_every_kind_has_its_pitch_and_its_level(
+    children, tmp_path, format, rate, layout, left, right, published
+):
+    pcm = tmp_path / "tone.pcm"
+    media.run_ffmpeg("-f", "lavfi", "-i", f"sine=1000:r={rate}:d=3", "-af", f"volume=4,{layout}", "-f", format, pcm)
+    width = 2 if format == "s16le" else 4
+    channels = pcm.stat().st_size // (3 * rate * width)
+    recording, _, _ = publish_and_record(
+        children, video="none", audio=f"raw:{pcm},format={format},rate={rate},channels={channels}",
+    )  # fmt: skip
+    assert recording.sample_rate == published
+    assert abs(recording.audio_seconds - 3) < 0.1
+    assert abs(frequency(recording.path) - 1000) < 1
+    assert_levels(recording.path, left, right)
+
+
+@pytest.mark.parametrize("channels, rate", [(2, 48000), (6, 96000)])
+def test_floats_that_are_no_samples_are_silent_or_cut_off(children, tmp_path, channels, rate):
+    """What is no number, infinite, or far beyond full scale, for a second each, and a tone in the end."""
+    pcm = tmp_path / "wild.pcm"
+    wild = [math.nan, -math.nan, math.nan], [math.inf, -math.inf, 3e38], [1e-45, -1e-45, 0.0]
+    parts = [struct.pack("<3f", *values) * (rate * channels // 3) for values in wild]
+    tone = (0.5 * math.sin(2 * math.pi * 1000 * index / rate) for index in range(2 * rate))
+    parts.append(b"".join(struct.pack("<f", value) * channels for value in tone))
+    pcm.write_bytes(b"".join(parts))
+    recording, _, _ = publish_and_record(
+        children, video="none", audio=f"raw:{pcm},format=f32le,rate={rate},channels={channels}"
+    )
+    assert abs(recording.audio_seconds - 5) < 0.1
+    side = sides(recording.path)[0]
+    # Half a second is left out at the start.
+    second = recording.sample_rate
+    assert max(map(abs, side[: second // 2 - 3000])) < 0.001, "what is no number is silent"
+    assert max(map(abs, side[second : second + second // 4])) > 0.3, "what is too loud is loud"
+    assert max(map(abs, side[second * 7 // 4 : second * 9 // 4])) < 0.001
+    # The mean of a sine: 5.1 with the same in all channels is as loud as one of them.
+    end = side[second * 3 :]
+    assert abs(math.sqrt(2 * sum(sample * sample for sample in end) / len(end)) - 0.5) < 0.01
+
+
 def test_the_tone_is_a_tone_and_silence_is_silent(children):
     tone, _, _ = publish_and_record(children, audio="tone", quality="Low1", dimension="320x240", duration=SECONDS)
     assert 200 < frequency(tone.path) < 2000
@@ -200,3 +341,64 @@ def test_one_track_alone_is_a_stream_too(children, missing):
     recording, _, _ = publish_and_record(children, **{missing: "none"}, quality="Low1", dimension="320x240", duration=1)
     assert bool(recording.frames) == (missing == "audio")
     assert bool(recording.audio_packets) == (missing == "video")
+
+
+def amplitude(side, rate: int, frequency: int) -> float:
+    """Of one frequency, as a part of full scale: the Fourier sum over whole periods."""
+    count = len(side) * frequency // rate * rate // frequency
+    parts = (
+        (sample * math.cos(angle), sample * math.sin(angle))
+        for sample, angle in zip(side[:count], (2 * math.pi * frequency * index / rate for index in range(count)))
+    )
+    real, imaginary = map(sum, zip(*parts))
+    return 2 * math.hypot(real, imaginary) / count
+
+
+def test_several_sources_are_mixed_each_with_its_gain(children, tmp_path):
+    """Three tones of three rates and formats from files, one of them muted, and one over a FIFO that nobody writes to."""
+    fifo = tmp_path / "unused"
+    os.mkfifo(fifo)
+    sources = []
+    for frequency, rate, code, settings in (
+        (500, 48000, "f32le", ",gain=-6"), (1000, 16000, "s16le", ""), (3000, 44100, "s32le", ",mute=on"),
+    ):  # fmt: skip
+        pcm = tmp_path / f"{frequency}.pcm"
+        media.run_ffmpeg("-f", "lavfi", "-i", f"sine={frequency}:r={rate}:d=5", "-af", "volume=2", "-f", code, pcm)
+        sources.append(f"raw:{pcm},format={code},rate={rate},channels=1{settings}")
+    receiver = Receiver(children)
+    publisher = start_publisher(
+        children, receiver.url(), video="none", audio=sources + [f"raw:{fifo},rate=48000,channels=2"], duration=4,
+        status_interval=1,
+    )  # fmt: skip
+    assert publisher.wait(20) == 0, publisher.report()
+    recording = Recording(receiver.recording())
+    assert not recording.disorder() and recording.sample_rate == 44_100
+    assert abs(recording.audio_seconds - 4) < 0.2
+    # A quarter of full scale went in.
+    for side in sides(recording.path):
+        for frequency, expected in ((500, 0.25 * 10 ** (-6 / 20)), (1000, 0.25), (3000, 0)):
+            assert abs(amplitude(side, 44_100, frequency) - expected) < 0.01, frequency
+    status = last_event(publisher, "status")
+    peaks = status["eachAudioPeakDecibels"]
+    assert abs(peaks[0] + 18) < 0.5 and abs(peaks[1] + 12) < 0.5 and peaks[2:] == [None, None], peaks
+    assert len(status["eachAudioSamples"]) == 4
+
+
+def test_one_of_several_that_ends_is_silent_and_the_last_one_ends_the_stream(children, tmp_path):
+    sources = []
+    for frequency, seconds in ((500, 1), (1000, 3)):
+        pcm = tmp_path / f"{frequency}.pcm"
+        media.run_ffmpeg("-f", "lavfi", "-i", f"sine={frequency}:r=48000:d={seconds}", "-f", "s16le", pcm)
+        sources.append(f"raw:{pcm},rate=48000,channels=1")
+    receiver = Receiver(children)
+    publisher = start_publisher(children, receiver.url(), video="none", audio=sources)
+    assert publisher.wait(20) == 0, publisher.report()
+    recording = Recording(receiver.recording())
+    assert abs(recording.audio_seconds - 3) < 0.2
+    ends = [event for event in events(publisher) if event["name"] == "sourceEnded"]
+    assert [event["track"] for event in ends] == ["audio"] * 3
+    assert "500.pcm ended after 48000 samples; silence follows" in publisher.stderr
+    assert "every audio source has ended" in publisher.stderr
+    end = sides(recording.path)[0][44_100:66_150]
+    assert amplitude(array.array("f", end[:22_050] * 2), 44_100, 500) < 0.005
+    assert amplitude(array.array("f", end[:22_050] * 2), 44_100, 1000) > 0.1

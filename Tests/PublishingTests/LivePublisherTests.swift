@@ -41,7 +41,9 @@ import WireSupport
             #expect(becomesTrue { stream.recorder.names.contains("refused") })
             stream.commands.send(.showConfiguration)
             #expect(becomesTrue { stream.recorder.notes.contains("quality Low2") })
-            #expect(stream.recorder.notes.suffix(2) == ["keep-audio-quality off", "mute off"])
+            #expect(becomesTrue { stream.recorder.notes.contains("flip off (on or off)") })
+            let settings = stream.recorder.notes.prefix { !$0.hasPrefix("focus") }
+            #expect(settings.suffix(2) == ["keep-audio-quality off", "mute off"])
             stream.commands.send(.toggleMute)
             #expect(becomesTrue { stream.recorder.texts(of: "muted") == ["muted: audio goes out as silence"] })
             #expect(server.connectionCount == 1)

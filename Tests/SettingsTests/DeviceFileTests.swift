@@ -37,7 +37,9 @@ struct DeviceFileTests {
             {"camera": "imx708", "cameraTuning": "imx219_noir", "dimension": "720p", "orientation": 180, "mirrored": true,
              "quality": {"lowest": "Low2", "start": "Medium3", "highest": "High1", "resize": "restart",
                          "smallestSize": "720p"},
-             "audio": {"source": "silence", "quality": "High1"}, "reconnectAttempts": 5,
+             "audio": {"source": "silence", "quality": "High1",
+                       "sources": [{"device": "hw:1", "gain": -6.5, "mute": true}, {"device": "hw:Mic,2"}]},
+             "reconnectAttempts": 5,
              "buffer": {"seconds": 2.5, "lowThreshold": 0.7, "highThreshold": 0.8},
              "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "torch": "auto",
              "lowLight": "slow", "mains": "60", "doublePress": "snapshot",
@@ -57,6 +59,7 @@ struct DeviceFileTests {
         expected.smallestSize = "720p"
         expected.audioSource = .silence
         expected.audioQuality = "High1"
+        expected.microphones = [.init(device: "hw:1", .init(gain: -6.5, isMuted: true)), .init(device: "hw:Mic,2")]
         expected.reconnectAttempts = 5
         expected.bufferDuration = 2.5
         expected.bufferLowThreshold = 0.7
@@ -101,6 +104,15 @@ struct DeviceFileTests {
         (#"{"quality": {"resize": "always"}}"#, "1:24 quality.resize invalidValue"),
         (#"{"quality": {"smallestSize": "7x5"}}"#, "1:30 quality.smallestSize invalidValue"),
         (#"{"audio": {"source": "mic"}}"#, "1:22 audio.source invalidValue"),
+        (#"{"audio": {"sources": "hw:1"}}"#, "1:23 audio.sources wrongType"),
+        (#"{"audio": {"sources": ["hw:1"]}}"#, "1:24 audio.sources[0] wrongType"),
+        (#"{"audio": {"sources": [{"gain": 3}]}}"#, "1:24 audio.sources[0].device missing"),
+        (#"{"audio": {"sources": [{"device": "hw:1", "gain": 41}]}}"#, "1:51 audio.sources[0].gain invalidValue"),
+        (#"{"audio": {"sources": [{"device": "hw:1", "mute": "on"}]}}"#, "1:51 audio.sources[0].mute wrongType"),
+        (
+            #"{"audio": {"sources": [{"device":"a"},{"device":"b"},{"device":"c"},{"device":"d"},{"device":"e"}]}}"#,
+            "1:23 audio.sources invalidValue"
+        ),
         (#"{"reconnectAttempts": "forever"}"#, "1:23 reconnectAttempts invalidValue"),
         (#"{"reconnectAttempts": -1}"#, "1:23 reconnectAttempts invalidValue"),
         (#"{"reconnectAttempts": 99999999999999999999}"#, "1:23 reconnectAttempts invalidValue"),

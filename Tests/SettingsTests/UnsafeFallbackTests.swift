@@ -66,5 +66,11 @@ struct UnsafeFallbackTests {
         expected.console = true
         expected.audioSource = .auto
         #expect(try beside(#"{"console": 0, "audio": {"source": "microphone"}, "orientation": 90}"#) == expected)
+        // Which microphone is the first, nobody knows here.
+        expected.audioSource = .silence
+        for fault in [#""gain": 99"#, #""gain": "loud""#] {
+            let sources = #"[{"device": "hw:1"}, {"mute": true, "device": "hw:2", \#(fault)}]"#
+            #expect(try beside(#"{"audio": {"sources": \#(sources)}, "orientation": 1}"#) == expected)
+        }
     }
 }

@@ -63,7 +63,7 @@ import Testing
         switch layout.format {
         case .i420: bytes += [UInt8](repeating: u, count: chroma) + [UInt8](repeating: v, count: chroma)
         case .nv12: bytes += (0..<chroma).flatMap { _ in [u, v] }
-        case .yuyv, .uyvy, .rgb888, .bgr888: break
+        case .yuyv, .uyvy, .rgb888, .bgr888, .bgra, .rgba, .bgrx: break
         }
         return bytes
     }
@@ -131,7 +131,7 @@ import Testing
 
     /// Colours as BT.601 has them in studio range.
     @Test(
-        arguments: [PixelFormat.rgb888, .bgr888],
+        arguments: [PixelFormat.rgb888, .bgr888, .bgra, .rgba, .bgrx],
         [
             ([255, 0, 0], [82, 90, 240]), ([0, 255, 0], [145, 54, 34]), ([0, 0, 255], [41, 240, 110]),
             ([255, 255, 255], [235, 128, 128]), ([0, 0, 0], [16, 128, 128]),
@@ -140,8 +140,12 @@ import Testing
         let target = FrameSize(width: 32, height: 18)
         for size in [target, FrameSize(width: 64, height: 36), FrameSize(width: 16, height: 9)] {
             let layout = FrameLayout(packed: format, size: size)
-            let pixel = format == .bgr888 ? colour.0 : colour.0.reversed()
-            let bytes = (0..<size.width * size.height).flatMap { _ in pixel }
+            let hasRedFirst = format == .bgr888 || format == .rgba
+            let pixel: [UInt8] = hasRedFirst ? colour.0 : colour.0.reversed()
+            // Whatever the fourth byte says, the pixel is opaque.
+            let bytes = (0..<size.width * size.height).flatMap { index -> [UInt8] in
+                format.bytesPerPixel == 4 ? pixel + [UInt8(index % 256)] : pixel
+            }
             #expect(bytes.count == layout.byteCount)
             let result = try scaled(SoftwareScaler(from: layout, to: target), bytes)
             for (plane, place) in [0..<576, 576..<720, 720..<864].enumerated() {
@@ -153,7 +157,7 @@ import Testing
 
     /// The frame as it is after unpacking, then scaled: what strips must give, too.
     @Test(
-        arguments: [PixelFormat.yuyv, .uyvy, .rgb888],
+        arguments: [PixelFormat.yuyv, .uyvy, .rgb888, .bgra],
         [
             // 2:1, 4:3, 3:2 with bars, 9:4, one strip only, no strips.
             ((640, 360), (320, 180)), ((640, 480), (480, 360)), ((960, 540), (640, 480)), ((480, 270), (320, 120)),

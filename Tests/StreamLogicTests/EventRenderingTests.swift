@@ -98,7 +98,11 @@ struct EventRenderingTests {
                 + "sourceStartup=0 sourceSuperseded=0 sourceRepeated=1 "
                 + "sourceDecoded=0 sourceRotated=0 sourceConverted=11 sourcePasses=23 sourceMapped=0 "
                 + "sourceInterruptions=0 audioSamples=132300 audioSilent=0 audioOverruns=0 audioInterruptions=0 "
-                + "audioDriftPPM=12.5 audioPeakDecibels=-3.25 audioMeanDecibels=-18.0 linkBitsPerSecond=480000 "
+                + "audioDriftPPM=12.5 audioPeakDecibels=-3.25 audioMeanDecibels=-18.0 "
+                + "audioHardwareGainDecibels=12.0 audioDigitalGainDecibels=-0.5 "
+                + "eachAudioSamples=44100.0,0.0 eachAudioSilent=0.0,512.0 eachAudioDriftPPM=2.5,- "
+                + "eachAudioPeakDecibels=-6.0,- eachAudioMeanDecibels=-9.0,- "
+                + "eachAudioHardwareGainDecibels=18.5,- eachAudioDigitalGainDecibels=1.5,-60.0 linkBitsPerSecond=480000 "
                 + "reason=probing")
     }
 
@@ -193,6 +197,7 @@ struct EventRenderingTests {
             case .integer(let number): " \(name)=\(number)"
             case .number(let number): " \(name)=\(number)"
             case .flag(let flag): " \(name)=\(flag)"
+            case .numbers(let values): " \(name)=" + values.map { $0.map { "\($0)" } ?? "-" }.joined(separator: ",")
             }
         }
         return "\(event.code?.rawValue ?? 0) \(event.name)" + fields.joined()

@@ -78,6 +78,13 @@ enum EventSamples {
         counters.audioSource.driftPPM = 12.5
         counters.audioSource.peakDecibels = -3.25
         counters.audioSource.meanDecibels = -18
+        counters.audioSource.gain = MicrophoneGain(hardware: 12, digital: -0.5)
+        var (loud, silent) = (AudioSourceStatistics(), AudioSourceStatistics())
+        (loud.capturedSamples, loud.driftPPM, loud.peakDecibels, loud.meanDecibels) = (44_100, 2.5, -6, -9)
+        silent.silentSamples = 512
+        loud.gain = MicrophoneGain(hardware: 18.5, digital: 1.5)
+        silent.gain = MicrophoneGain(digital: -60)
+        counters.audioSource.sources = [loud, silent]
         return counters
     }
 

@@ -86,7 +86,7 @@ import Testing
 @Suite struct RawAudioInputTests {
     private let stop: EventFD
     private let directory: TemporaryDirectory
-    private let format = AudioFormat(sampleRate: 44_100, channelCount: 2)
+    private let format = RawAudioFormat(sampleRate: 44_100, channelCount: 2)
 
     init() throws {
         stop = try EventFD()
@@ -120,6 +120,16 @@ import Testing
         #expect(MonotonicClock.now() >= start + .nanoseconds(950 * 1_000_000_000 / 44_100))
         #expect(source.endingNote == "\(path) ended after 950 samples; 3 of 4 bytes of another one are left out")
         #expect(try source.nextBlock(frameCount: 100) == nil)
+    }
+
+    /// 5.1 in 32 bits, with half a frame more.
+    @Test func manyChannelsBecomeStereo() throws {
+        let path = try directory.write([UInt8](repeating: 0, count: 24 * 950 + 12), to: "a.pcm")
+        let format = RawAudioFormat(sample: .s32le, sampleRate: 192_000, channelCount: 6)
+        let source = try RawAudioInput(path: path, format: format, stop: stop)
+        #expect(source.format == AudioFormat(sampleRate: 192_000, channelCount: 2))
+        #expect(try all(source).flatMap(\.samples) == [Int16](repeating: 0, count: 1900))
+        #expect(source.endingNote == "\(path) ended after 950 samples; 12 of 24 bytes of another one are left out")
     }
 
     @Test func aFIFOWaitsForItsWriter() throws {

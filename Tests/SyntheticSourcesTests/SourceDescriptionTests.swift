@@ -36,7 +36,10 @@ import Testing
         ("", "synthetic, none or raw:PATH"), ("Synthetic", "synthetic, none or raw:PATH"), ("raw:", "path"),
         ("raw:a", "format="), ("raw:,format=i420,size=2x2,fps=1", "path"), ("raw:a,size=2x2,fps=1", "format="),
         ("raw:a,format=i420,fps=1", "size="), ("raw:a,format=i420,size=2x2", "fps="),
-        ("raw:a,format=yuv,size=2x2,fps=1", "format is i420, nv12, yuyv, uyvy, rgb888 or bgr888, not \"yuv\""),
+        (
+            "raw:a,format=yuv,size=2x2,fps=1",
+            "format is i420, nv12, yuyv, uyvy, rgb888, bgr888, bgra, rgba or bgrx, not \"yuv\""
+        ),
         ("raw:a,format=,size=2x2,fps=1", "format is"), ("raw:a,format=i420,size=2,fps=1", "size is"),
         ("raw:a,format=i420,size=2x2x2,fps=1", "size is"), ("raw:a,format=i420,size=x2,fps=1", "size is"),
         ("raw:a,format=i420,size=1x2,fps=1", "size is"), ("raw:a,format=i420,size=2x8193,fps=1", "size is"),
@@ -61,11 +64,14 @@ import Testing
         #expect(try AudioSourceDescription(parsing: "tone") == .tone)
         #expect(try AudioSourceDescription(parsing: "silence") == .silence)
         #expect(try AudioSourceDescription(parsing: "none") == .none)
-        for (text, path, rate, channels) in [
-            ("raw:-,rate=48000,channels=2", "-", 48_000, 2),
-            ("raw:a,b=c.pcm,channels=1,rate=8000", "a,b=c.pcm", 8000, 1),
-        ] {
-            let format = AudioFormat(sampleRate: rate, channelCount: channels)
+        for (text, path, sample, rate, channels) in [
+            ("raw:-,rate=48000,channels=2", "-", .s16le, 48_000, 2),
+            ("raw:a,b=c.pcm,channels=1,rate=8000", "a,b=c.pcm", .s16le, 8000, 1),
+            ("raw:a,b=c.pcm,format=f32le,channels=8,rate=192000", "a,b=c.pcm", .f32le, 192_000, 8),
+            ("raw:a,channels=6,rate=96000,format=s32le", "a", .s32le, 96_000, 6),
+            ("raw:a,format=s16le,rate=44100,channels=2", "a", .s16le, 44_100, 2),
+        ] as [(String, String, RawAudioFormat.Sample, Int, Int)] {
+            let format = RawAudioFormat(sample: sample, sampleRate: rate, channelCount: channels)
             #expect(try AudioSourceDescription(parsing: text) == .raw(path: path, format: format))
         }
     }
@@ -73,10 +79,13 @@ import Testing
     @Test(arguments: [
         ("", "tone, silence, none or raw:PATH"), ("raw:", "path"), ("raw:a,channels=1", "rate="),
         ("raw:a,rate=44100", "channels="), ("raw:a,rate=7999,channels=1", "rate is"),
-        ("raw:a,rate=48001,channels=1", "rate is"), ("raw:a,rate=x,channels=1", "rate is"),
-        ("raw:a,rate=44100,channels=3", "channels is 1 or 2, not \"3\""),
+        ("raw:a,rate=192001,channels=1", "rate is a whole number from 8000 to 192000, not \"192001\""),
+        ("raw:a,rate=x,channels=1", "rate is"),
+        ("raw:a,rate=44100,channels=9", "channels is a whole number from 1 to 8, not \"9\""),
+        ("raw:a,rate=44100,channels=2,format=s24le", "format is s16le, s32le or f32le, not \"s24le\""),
+        ("raw:a,rate=44100,format=f32le", "channels="), ("raw:,rate=44100,channels=2,format=f32le", "path"),
         ("raw:a,rate=44100,channels=0", "channels is"),
-        ("raw:a,rate=44100,size=1,channels=1", "\"size\" is not one of rate, channels"),
+        ("raw:a,rate=44100,size=1,channels=1", "\"size\" is not one of rate, channels, format"),
         ("raw:a,channels=1,rate=44100,channels=1", "channels is there twice"),
     ])
     func saysWhatIsWrongWithAnAudioSource(text: String, part: String) {

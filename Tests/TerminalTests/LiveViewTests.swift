@@ -67,6 +67,10 @@ struct LiveViewTests {
         #expect(lines[1].hasSuffix("  (the link carries less than is sent)"))
         #expect(lines[5].hasPrefix("  link       480 kbit/s"))
         #expect(lines[9] == "  audio    peak -6.0 dB, 0 overruns, drift not known yet")
+        var quieter = AudioSourceStatistics()
+        quieter.peakDecibels = -12.25
+        changed.counters.audioSource.sources = [quieter, AudioSourceStatistics()]
+        #expect(shown(changed)[9] == "  audio    peak -6.0 dB of -12.3 and silent, 0 overruns")
     }
 
     @Test func theBadgeIsRedOnlyWhileMediaGoesThrough() {

@@ -64,7 +64,10 @@ import Testing
         #expect(PixelFormat(FourCC("BG24")) == .bgr888)
         #expect(PixelFormat(FourCC("RG24")) == .rgb888)
         #expect(PixelFormat(v4l2: FourCC("RG24")) == nil)
-        for format in [PixelFormat.i420, .nv12, .yuyv, .uyvy] { #expect(format.v4l2FourCC == format.fourCC) }
+        #expect(PixelFormat(v4l2: FourCC("AR24")) == .bgra)
+        for format in [PixelFormat.i420, .nv12, .yuyv, .uyvy, .bgra, .rgba, .bgrx] {
+            #expect(format.v4l2FourCC == format.fourCC)
+        }
         #expect("\(FourCC("Y10 "))" == "Y10")
         #expect("\(FourCC(rawValue: 0xff00_4142))" == "BA??")
     }

@@ -2,17 +2,16 @@
 
 import array
 import json
-import math
 import subprocess
 
 import pytest
 from board import HOST
 from recording import Recording
+from loopback import DRIVER, amplitudes, assert_audio_keeps_time, last_status, loudness, tone
 from test_capture import events, publish, speak
 
-pytestmark = [pytest.mark.takes(minutes=4, processors=0.55), pytest.mark.listens]
+pytestmark = [pytest.mark.takes(minutes=6, processors=0.55), pytest.mark.listens]
 
-DRIVER = "/sys/bus/platform/drivers/snd_aloop"
 CARD = "snd_aloop.0"
 
 
@@ -22,27 +21,6 @@ def card(board):
     yield board
     board.end_all()
     board.run(f"[ -e {DRIVER}/{CARD} ] || echo {CARD} > {DRIVER}/bind")
-
-
-def last_status(text: str) -> dict:
-    return [event for event in events(text) if event["name"] == "status"][-1]
-
-
-def loudness(recording: Recording) -> list[float]:
-    """Of every tenth of a second, its mean."""
-    words = ["ffmpeg", "-v", "error", "-i", recording.path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"]
-    data = subprocess.run(words, capture_output=True, check=True, timeout=60).stdout
-    samples = array.array("h", data[: len(data) // 2 * 2])
-    return [sum(map(abs, samples[place : place + 800])) / 800 for place in range(0, len(samples) - 800, 800)]
-
-
-def assert_audio_keeps_time(recording: Recording) -> None:
-    """No packet is missing or too many by the clock, none is out of order."""
-    assert not recording.disorder() and not recording.decoded.complaints
-    audio_packets = recording.audio_packets
-    length = 1024 / recording.sample_rate
-    for index, audio in enumerate(audio_packets):
-        assert abs((audio.timestamp - audio_packets[0].timestamp) / 1000 - index * length) < 0.04, index
 
 
 def test_microphones_are_listed(board):
@@ -62,13 +40,6 @@ def test_nothing_in_usr_share_is_needed(card):
     ).text  # fmt: skip
     receiver.end()
     assert text.startswith("alsa:hw:Loopback,0") and last_status(text)["audioSamples"] > 40_000
-
-
-def tone(frequency: int, rate: int, channels: int, width: int, seconds: int) -> bytes:
-    """A sine at half of full scale; `width` is a sample's bytes."""
-    full = 1 << 8 * width - 2
-    frames = (round(full * math.sin(2 * math.pi * frequency * index / rate)) for index in range(rate))
-    return b"".join(value.to_bytes(width, "little", signed=True) * channels for value in frames) * seconds
 
 
 @pytest.mark.parametrize("code, rate, channels, width", [("S16_LE", 16_000, 1, 2), ("S32_LE", 96_000, 2, 4)])
@@ -237,3 +208,58 @@ def test_busy_and_forbidden_microphones_are_distinguished(card):
     forbidden = card.run("socat -u EXEC:/tmp/hear,su=nobody,stderr STDOUT", check=False)
     assert "may not be opened by this user" in forbidden.text and "group audio" in forbidden.text
     card.run("chmod 660 /dev/snd/*")
+
+
+# Makes the player's volume a capture volume of the card, from -20 to 20 dB in steps of 0.2, with the number of the end that is
+# heard: a card whose hardware amplifies.
+VOLUME = "Mic Capture Volume"
+AMPLIFIER = f"""</usr/share/alsa/alsa.conf>
+pcm.amplifier {{
+    type softvol
+    slave.pcm "hw:Loopback,0"
+    control {{ name "{VOLUME}" index 1 card Loopback }}
+    min_dB -20.0
+    max_dB 20.0
+    resolution 201
+}}
+"""
+
+
+@pytest.fixture
+def amplifying_card(card):
+    yield card
+    card.end_all()
+    card.run("rmmod snd-aloop && modprobe snd-aloop")
+
+
+@pytest.mark.parametrize(
+    "setting, hardware, digital",
+    [("", 6, 0), (",gain=-10", -10, 0), (",gain=3.5", 3.6, -0.1), (",gain=26", 20, 6)],
+)
+def test_the_cards_own_volume_comes_first(amplifying_card, nginx, setting, hardware, digital):
+    board = amplifying_card
+    level = 0.02
+    board.put("/tmp/amplifier.conf", AMPLIFIER.encode())
+    board.put("/tmp/tone", tone(500, 48_000, 2, 2, 1, level))
+    board.run("for _ in $(seq 40); do cat /tmp/tone; done > /tmp/tones")
+    play = "env ALSA_CONFIG_PATH=/tmp/amplifier.conf aplay -q -D amplifier -t raw -f S16_LE -c 2 -r 48000"
+    # Whoever makes a volume is its only user until the end.
+    board.run(f"{play} /tmp/tone")
+    volume = f"amixer -c Loopback cset name='{VOLUME}',index=1"
+    # 130 steps above -20 dB.
+    board.run(f"{volume} 130")
+    board.start(f"exec {play} /tmp/tones")
+    board.run("sleep 2")
+    url = nginx.url("amplified").replace("127.0.0.1", HOST)
+    text = board.run(
+        f"tallycam publish --video none --audio alsa:hw:Loopback,1{setting} --duration 8 --status-interval 1 "
+        f"--events json --url {url}", timeout=60,
+    ).text  # fmt: skip
+    status = last_status(text)
+    assert abs(status["audioHardwareGainDecibels"] - hardware) < 0.001
+    assert abs(status["audioDigitalGainDecibels"] - digital) < 0.001
+    steps = round((hardware + 20) / 0.2)
+    assert f": values={steps},{steps}" in board.run(volume.replace("cset", "cget")).text
+    heard = sorted(amplitudes(Recording(nginx.recording("amplified")), 500)[30:-5])[-3:]
+    expected = level * 10 ** ((hardware + digital) / 20)
+    assert all(abs(part / expected - 1) < 0.08 for part in heard), (expected, heard)

@@ -32,7 +32,8 @@ struct PublishArguments {
                     libcamera[:ID|front|back|external][,SETTING...],
                     v4l2:/dev/videoN[,SETTING...], or
                     raw:PATH,format=F,size=WxH,fps=N
-                    with F i420, nv12, yuyv, uyvy, rgb888 or bgr888.
+                    with F i420, nv12, yuyv, uyvy, rgb888, bgr888,
+                    bgra, rgba or bgrx.
                     A camera's settings are size=WxH, fps=N, format=CODE
                     and its controls, CONTROL=VALUE (tallycam cameras).
                     PATH - is standard input. A file is paced by its fps,
@@ -43,7 +44,11 @@ struct PublishArguments {
                 help: """
                     tone (default), silence, none,
                     alsa[:DEVICE][,gain=DB][,mute=on] (tallycam microphones),
-                    or raw:PATH,rate=N,channels=N (S16LE)
+                    or raw:PATH,rate=N,channels=N[,format=F]
+                    with F s16le (default), s32le or f32le,
+                    8000 to 192000 Hz, 1 to 8 channels, mixed to stereo.
+                    Up to four are mixed, --audio for each; each may end with
+                    [,gain=DB][,mute=on]
                     """),
             CommandLineOption(
                 "quality", takes: "NAME",
@@ -119,7 +124,7 @@ struct PublishArguments {
     private static func media(_ arguments: CommandLineArguments) throws -> MediaSettings {
         var media = try MediaSettings(
             video: Self.value(arguments["video"] ?? "synthetic") { try VideoInput(parsing: $0) },
-            audio: Self.value(arguments["audio"] ?? "tone") { try AudioInput(parsing: $0) },
+            audio: Self.audio(arguments.values(of: "audio")),
             quality: Self.value(arguments["quality"] ?? VideoQuality.standard.name) { try VideoQuality(named: $0) },
             audioQuality: Self.value(arguments["audio-quality"] ?? AudioQuality.standard.name) {
                 try AudioQuality(named: $0)
@@ -151,6 +156,10 @@ struct PublishArguments {
         }
         guard let setting = changes.configuration.first?.setting else { return changes.controls }
         throw CommandFailure.usage("--set: \(setting.rawValue) is no control; it has an option of its own")
+    }
+
+    private static func audio(_ texts: [String]) throws -> AudioInput {
+        try AudioInput(parsing: texts.isEmpty ? ["tone"] : texts)
     }
 
     private func checkCombination(_ arguments: CommandLineArguments) throws {

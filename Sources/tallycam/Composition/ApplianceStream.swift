@@ -83,16 +83,18 @@ extension PublishSettings {
     }
 
     private static func audioSource(_ request: StreamRequest) -> AudioInput {
-        let microphone = MicrophoneSettings(device: request.board?.microphone ?? "")
+        let named = request.device.microphones
+        let microphone = request.board?.microphone ?? ""
         switch request.device.audioSource {
         case .none: return .none
         case .silence: return .embedded(.silence)
-        case .microphone: return .alsa(microphone)
+        case .microphone where !named.isEmpty, .auto where !named.isEmpty: return AudioInput(microphones: named)
+        case .microphone: return AudioInput(microphone: microphone)
         case .auto:
             // One that the board is said to have must be there; else whatever is.
-            guard microphone.device.isEmpty else { return .alsa(microphone) }
+            guard microphone.isEmpty else { return AudioInput(microphone: microphone) }
             if request.device.camera == "synthetic" { return .embedded(.tone) }
-            return Microphone.all().isEmpty ? .embedded(.silence) : .alsa(microphone)
+            return Microphone.all().isEmpty ? .embedded(.silence) : AudioInput(microphone: microphone)
         }
     }
 

@@ -1,68 +1,194 @@
 import AudioCapture
 import DevicePorts
 import LinuxIO
+import Media
 import MediaPipeline
+import Settings
 import StreamLogic
 import SyntheticSources
 
-/// Where audio comes from: a microphone, or a source that needs none.
-enum AudioInput: AudioSourceChoice, Hashable {
+/// Where audio comes from: a microphone, a source that needs none, or several of both.
+enum AudioInput: AudioSourceChoice {
     case embedded(AudioSourceDescription)
-    case alsa(MicrophoneSettings)
+    case microphone(AudioPart)
+    /// Their sum.
+    case mixed([AudioPart])
 
     static let none = AudioInput.embedded(.none)
+    static let largestCount = 4
+
+    /// - Parameter texts: of `--audio`, as often as it was given.
+    init(parsing texts: [String]) throws {
+        let parts = try texts.map(AudioPart.init(parsing:))
+        if let part = parts.first, parts.count == 1 {
+            self = part.alone
+            return
+        }
+        guard parts.count <= Self.largestCount else {
+            throw CommandFailure.usage(
+                "--audio may be given \(Self.largestCount) times at the most, not \(parts.count)")
+        }
+        guard !parts.contains(where: \.isNone) else {
+            throw CommandFailure.usage("--audio none does not go with another --audio")
+        }
+        guard parts.count(where: \.readsStandardInput) <= 1 else {
+            throw CommandFailure.usage("one --audio only can read standard input")
+        }
+        self = .mixed(parts)
+    }
+
+    /// - Parameter device: `hw:CARD[,DEVICE]`; empty for the first microphone.
+    init(microphone device: String) { self = .microphone(AudioPart(microphone: device, MicrophoneLevel())) }
+
+    /// - Parameter microphones: any number; those after the fourth are left out.
+    init(microphones: [DeviceDescription.Microphone]) {
+        let parts = microphones.prefix(Self.largestCount).map { AudioPart(microphone: $0.device, $0.level) }
+        self = parts.count == 1 ? parts[0].alone : .mixed(parts)
+    }
+
+    var isNone: Bool { if case .embedded(.none) = self { true } else { false } }
+
+    var takesSampleRate: Bool {
+        switch self {
+        case .embedded(let source): source.takesSampleRate
+        case .microphone: true
+        case .mixed(let parts): parts.allSatisfy(\.takesSampleRate)
+        }
+    }
+
+    var readsStandardInput: Bool {
+        switch self {
+        case .embedded(let source): source.readsStandardInput
+        case .microphone: false
+        case .mixed(let parts): parts.contains(where: \.readsStandardInput)
+        }
+    }
+
+    var microphones: [MicrophoneControl] {
+        switch self {
+        case .embedded: []
+        case .microphone(let part): [part.control]
+        case .mixed(let parts): parts.map(\.control)
+        }
+    }
+
+    func open(
+        sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (TrackEvent) -> Void
+    ) throws -> (any AudioSource)? {
+        switch self {
+        case .embedded(let source):
+            let opened = try source.open(sampleRate: sampleRate, stop: stop)
+            guard let opened, ![sampleRate, 44_100, 48_000].contains(opened.format.sampleRate) else { return opened }
+            // Of a file or pipe, which AAC takes in some rates only, and at some bit rates.
+            return try ResampledSource(opened, sampleRate: sampleRate)
+        case .microphone(let part): return try part.open(sampleRate: sampleRate, stop: stop, notify)
+        case .mixed(let parts):
+            let sources = try parts.compactMap { try $0.open(sampleRate: sampleRate, stop: stop, notify) }
+            return MixedSource(sources, sampleRate: sampleRate)
+        }
+    }
+}
+
+/// One of several sources of audio, with its gain and mute.
+struct AudioPart {
+    enum Source {
+        case embedded(AudioSourceDescription)
+        /// `hw:CARD[,DEVICE]`; empty for the first one.
+        case alsa(device: String)
+    }
+
+    let source: Source
+    let control: MicrophoneControl
+    /// For people.
+    private let name: String
+
+    private init(_ source: Source, _ level: MicrophoneLevel, name: String) {
+        self.source = source
+        control = MicrophoneControl(level)
+        self.name = name
+    }
+
+    init(microphone device: String, _ level: MicrophoneLevel) {
+        let name = device.isEmpty ? "the microphone" : "the microphone \(device)"
+        self.init(.alsa(device: device), level, name: name)
+    }
 
     init(parsing text: String) throws {
+        var level = MicrophoneLevel()
         guard text == "alsa" || text.hasPrefix("alsa:") || text.hasPrefix("alsa,") else {
+            var parts = text.split(separator: ",", omittingEmptySubsequences: false)
+            while parts.count > 1, let last = parts.last, last.hasPrefix("gain=") || last.hasPrefix("mute=") {
+                try level.take(last)
+                parts.removeLast()
+            }
+            let name = parts.joined(separator: ",")
             do {
-                self = .embedded(try AudioSourceDescription(parsing: text))
+                self.init(.embedded(try AudioSourceDescription(parsing: name)), level, name: name)
             } catch {
                 throw CommandFailure.usage("\(error); microphones are alsa[:hw:CARD]")
             }
             return
         }
-        var settings = MicrophoneSettings()
         // hw:CARD,DEVICE has a comma of its own.
         let parts = text.dropFirst(5).split(separator: ",", omittingEmptySubsequences: false)
-        settings.device = parts.prefix { $0.firstIndex(of: "=") == nil }.joined(separator: ",")
-        for part in parts.drop(while: { $0.firstIndex(of: "=") == nil }) { try settings.take(part) }
-        self = .alsa(settings)
+        let device = parts.prefix { $0.firstIndex(of: "=") == nil }.joined(separator: ",")
+        for part in parts.drop(while: { $0.firstIndex(of: "=") == nil }) { try level.take(part) }
+        self.init(microphone: device, level)
     }
 
-    var isNone: Bool { self == .none }
-
-    var takesSampleRate: Bool {
-        switch self {
-        case .embedded(let source): source.takesSampleRate
-        case .alsa: true
+    /// What it is when it is the only one. What needs neither gain nor mute is taken as it is.
+    fileprivate var alone: AudioInput {
+        switch source {
+        case .alsa: .microphone(self)
+        case .embedded(let source) where source == .none || control.wanted == MicrophoneLevel(): .embedded(source)
+        case .embedded: .mixed([self])
         }
     }
 
-    var readsStandardInput: Bool { if case .embedded(let source) = self { source.readsStandardInput } else { false } }
+    fileprivate var isNone: Bool { if case .embedded(.none) = source { true } else { false } }
 
-    func open(
-        sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
-    ) throws -> (any AudioSource)? {
-        switch self {
-        case .embedded(let source): return try source.open(sampleRate: sampleRate, stop: stop)
-        case .alsa(let settings):
-            let name = settings.device.isEmpty ? "the microphone" : "the microphone \(settings.device)"
-            return try MicrophoneSource(settings, sampleRate: sampleRate, stop: stop) { event in
-                switch event {
-                case .interrupted(let reason): notify(.interrupted(.audio, source: name, reason: reason))
-                case .returned(let gap): notify(.returned(.audio, source: name, after: gap))
-                }
+    fileprivate var takesSampleRate: Bool {
+        if case .embedded(let source) = source { source.takesSampleRate } else { true }
+    }
+
+    fileprivate var readsStandardInput: Bool {
+        if case .embedded(let source) = source { source.readsStandardInput } else { false }
+    }
+
+    /// Pipes are written in bursts.
+    private static let gapThreshold = Duration.milliseconds(250)
+
+    fileprivate func open(
+        sampleRate: Int, stop: EventFD, _ notify: @escaping @Sendable (TrackEvent) -> Void
+    ) throws -> MicrophoneSource? {
+        let report: @Sendable (MicrophoneSource.Event) -> Void = { [name] event in
+            switch event {
+            case .interrupted(let reason): notify(.source(.interrupted(.audio, source: name, reason: reason)))
+            case .returned(let gap): notify(.source(.returned(.audio, source: name, after: gap)))
+            case .ended(let note): notify(.note(.audio, "\(note); silence follows"))
             }
+        }
+        switch source {
+        case .alsa(let device):
+            return try MicrophoneSource(
+                device: device, control: control, sampleRate: sampleRate, stop: stop, notify: report)
+        case .embedded(let embedded):
+            guard let opened = try embedded.open(sampleRate: sampleRate, stop: stop, waitsForWriter: false) else {
+                return nil
+            }
+            return try MicrophoneSource(
+                opened, control: control, gapThreshold: Self.gapThreshold, sampleRate: sampleRate, stop: stop,
+                notify: report)
         }
     }
 }
 
-extension MicrophoneSettings {
+extension MicrophoneLevel {
     fileprivate mutating func take(_ part: Substring) throws {
         let words = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         switch (words.first, words.last) {
         case ("gain", let text?):
-            guard let decibels = Double(text), (-60...40).contains(decibels) else {
+            guard let decibels = Double(text), Self.gainRange.contains(decibels) else {
                 throw CommandFailure.usage("gain is a number of dB from -60 to 40, not \"\(text)\"")
             }
             gain = decibels

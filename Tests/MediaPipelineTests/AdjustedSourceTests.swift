@@ -1,0 +1,166 @@
+import Controls
+import DevicePorts
+import LinuxIO
+import Media
+import MediaTestSupport
+import SoftwareEncoding
+import Synchronization
+import Testing
+
+@testable import MediaPipeline
+
+/// Frames of 64x32 in four quarters, with these lumas from the upper left one on.
+private let quarters: [UInt8] = [40, 90, 140, 190]
+
+private class QuarteredSource: VideoSource {
+    let layout: FrameLayout
+    let frameRate = FrameRate(framesPerSecond: 30)
+    let endingNote: String? = nil
+    private let start = MonotonicClock.now()
+    private var count = 0
+
+    init(_ format: PixelFormat = .i420) { layout = FrameLayout(packed: format, size: FrameSize(width: 64, height: 32)) }
+
+    func nextFrame() -> CapturedFrame? {
+        count += 1
+        var bytes = [UInt8](repeating: 128, count: layout.byteCount)
+        for row in 0..<32 {
+            for column in 0..<64 { bytes[row * 64 + column] = quarters[row / 16 * 2 + column / 32] }
+        }
+        let time = start + frameRate.offset(ofFrame: count)
+        return CapturedFrame(layout: layout, captureTime: time, memory: ArrayFrame(bytes))
+    }
+}
+
+/// Has a lens, zooms itself, and keeps what it was asked for.
+private final class ZoomingSource: QuarteredSource, ControllableSource {
+    private(set) var asked: [[ControlChange]] = []
+    var refuses = false
+    let controlOffers = [
+        ControlOffer(.zoom, range: 1...4), ControlOffer(.zoomCentre), ControlOffer(.focusPoint),
+        ControlOffer(.lens, range: 0...10),
+    ].completed { _ in "it lacks it" }
+    var wishedControls = WishedControls()
+    var cameraReport = CameraReport()
+
+    func apply(_ changes: [ControlChange]) throws(ControlError) {
+        guard !refuses else { throw .refused(.lens, reason: "S_CTRL: EIO") }
+        asked.append(changes)
+        wishedControls.take(changes)
+    }
+}
+
+@Suite struct AdjustedSourceTests {
+    private let streamSize = FrameSize(width: 32, height: 16)
+
+    private func lumas(_ frame: CapturedFrame?) throws -> [UInt8] {
+        let frame = try #require(frame)
+        #expect(frame.layout.size == FrameSize(width: 64, height: 32))
+        let stride = frame.layout.planes[0].stride
+        return frame.withBytes { bytes in [(8, 8), (56, 8), (8, 24), (56, 24)].map { bytes[$1 * stride + $0] } }
+    }
+
+    @Test(arguments: [PixelFormat.i420, .nv12])
+    func anyFrameIsMirroredAndFlippedOnTheWay(format: PixelFormat) throws {
+        let source = AdjustedSource(QuarteredSource(format), streamSize: streamSize)
+        #expect(try lumas(source.nextFrame()) == quarters)
+        #expect(source.statistics.passes == 0)
+        try source.apply([ControlChange(.mirror, .flag(true))])
+        #expect(try lumas(source.nextFrame()) == [90, 40, 190, 140])
+        try source.apply([ControlChange(.flip, .flag(true))])
+        #expect(try lumas(source.nextFrame()) == [190, 140, 90, 40])
+        try source.apply([ControlChange(.mirror, .flag(false))])
+        #expect(try lumas(source.nextFrame()) == [140, 190, 40, 90])
+        #expect(source.statistics.rotatedFrames == 3)
+        #expect(source.cameraReport.values[.flip] == .flag(true) && source.cameraReport.values[.mirror] == .flag(false))
+        try source.apply([ControlChange(.flip, .flag(false))])
+        #expect(try lumas(source.nextFrame()) == quarters)
+    }
+
+    @Test func aPartOfEachFrameIsTakenWhereTheSourceDoesNotZoom() throws {
+        let source = AdjustedSource(QuarteredSource(), streamSize: streamSize)
+        #expect(source.controlOffers.first { $0.name == .zoom }?.range == 1...2)
+        #expect(source.controlOffers.first { $0.name == .lens }?.absence == "the test picture comes from no camera")
+        try source.apply([
+            ControlChange(.zoom, .number(2)), ControlChange(.zoomCentre, .point(FramePoint(x: 0, y: 1))),
+        ])
+        var shown: [[UInt8]] = []
+        for _ in 0..<15 { shown.append(try lumas(source.nextFrame())) }
+        // It glides there: at first it is whole, at last it is all of one quarter.
+        #expect(shown.first != shown.last && shown.last == [140, 140, 140, 140])
+        #expect(source.cameraReport.values[.zoomCentre] == .point(FramePoint(x: 0, y: 1)))
+    }
+
+    @Test func framesNoLargerThanTheStreamAreNotZoomed() {
+        let source = AdjustedSource(QuarteredSource(), streamSize: FrameSize(width: 64, height: 32))
+        let absence = source.controlOffers.first { $0.name == .zoom }?.absence
+        #expect(absence == "frames of 64x32 have no more pixels than the stream's 64x32")
+    }
+
+    @Test func aCameraThatZoomsIsAskedWithEachFrameOfTheWay() throws {
+        let camera = ZoomingSource()
+        let source = AdjustedSource(camera, streamSize: streamSize)
+        try source.apply([ControlChange(.zoom, .number(4))])
+        for _ in 0..<20 { #expect(try lumas(source.nextFrame()) == quarters) }
+        let zooms = camera.asked.compactMap { changes -> Double? in
+            if case .number(let zoom)? = changes.first?.value { zoom } else { nil }
+        }
+        #expect(zooms.last == 4 && zooms.count >= 8 && zooms == zooms.sorted())
+        #expect(zip(zooms, zooms.dropFirst()).allSatisfy { $1 / $0 < 1.2 }, "\(zooms)")
+        #expect(source.statistics.passes == 0)
+        // It has arrived: it is not asked any more.
+        let count = camera.asked.count
+        _ = source.statistics
+        for _ in 0..<5 { _ = try source.nextFrame() }
+        #expect(camera.asked.count == count)
+    }
+
+    @Test func pointsAreThoseOfTheFrameAsItIsSeen() throws {
+        let camera = ZoomingSource()
+        // Upright in the stream: bars to the left and right.
+        let source = AdjustedSource(camera, streamSize: FrameSize(width: 64, height: 64))
+        func asked(_ area: FrameArea) throws -> FrameArea {
+            try source.apply([ControlChange(.focusPoint, .area(area))])
+            guard case .area(let area)? = camera.asked.last?.first?.value else { return .whole }
+            return area
+        }
+        let corner = FrameArea(left: 0, top: 0.25, width: 0.25, height: 0.25)
+        #expect(try asked(corner) == FrameArea(left: 0, top: 0, width: 0.25, height: 0.5))
+        try source.apply([ControlChange(.mirror, .flag(true)), ControlChange(.flip, .flag(true))])
+        #expect(try asked(corner) == FrameArea(left: 0.75, top: 0.5, width: 0.25, height: 0.5))
+        #expect(throws: ControlError.self) { try asked(FrameArea(left: 0, top: 0, width: 1, height: 0.2)) }
+    }
+
+    @Test func whatTheCameraRefusesChangesNothing() throws {
+        let camera = ZoomingSource()
+        camera.refuses = true
+        let source = AdjustedSource(camera, streamSize: streamSize)
+        #expect(throws: ControlError.refused(.lens, reason: "S_CTRL: EIO")) {
+            try source.apply([ControlChange(.mirror, .flag(true)), ControlChange(.lens, .number(2))])
+        }
+        #expect(try lumas(source.nextFrame()) == quarters)
+        #expect(source.wishedControls.changes.isEmpty)
+    }
+
+    @Test(arguments: FrameRotation.Angle.allCases, [false, true])
+    func aRotatedCameraIsAskedForTheSamePlace(angle: FrameRotation.Angle, isMirrored: Bool) throws {
+        let camera = ZoomingSource()
+        let rotation = FrameRotation(angle, isMirrored: isMirrored)
+        let source = try RotatedSource(camera, rotation)
+        let frame = try #require(try source.nextFrame())
+        let size = frame.layout.size
+        // Where the darkest quarter is seen, the camera is asked for its upper left one.
+        let places = [(0.25, 0.25), (0.75, 0.25), (0.25, 0.75), (0.75, 0.75)]
+        let lumas = frame.withBytes { bytes in
+            places.map { bytes[Int($1 * Double(size.height)) * size.width + Int($0 * Double(size.width))] }
+        }
+        let seen = places[try #require(lumas.firstIndex(of: 40))]
+        let area = FrameArea(left: seen.0 - 0.1, top: seen.1 - 0.1, width: 0.2, height: 0.2)
+        try source.apply([ControlChange(.focusPoint, .area(area))])
+        guard case .area(let asked)? = camera.asked.last?.first?.value else {
+            Issue.record("\(camera.asked)")
+            return
+        }
+        #expect(abs(asked.centre.x - 0.25) < 1e-9 && abs(asked.centre.y - 0.25) < 1e-9, "\(asked)")
+    }
+}

@@ -1,0 +1,81 @@
+import CLinux
+import Controls
+import Media
+import Testing
+
+@testable import V4L2Devices
+
+/// The table's controls in V4L2's, with those that a webcam has.
+@Suite struct V4L2ControlMappingTests {
+    private static func control(
+        _ id: UInt32, _ range: ClosedRange<Int64>, step: Int64 = 1, kind: V4L2Control.Kind = .integer
+    ) -> V4L2Control {
+        V4L2Control(
+            id: id, name: "x", kind: kind, minimum: range.lowerBound, maximum: range.upperBound, step: step,
+            defaultValue: range.lowerBound)
+    }
+
+    private static let offered = [
+        control(clinux_v4l2_cid_brightness, 0...255), control(clinux_v4l2_cid_gain, 0...100),
+        control(clinux_v4l2_cid_exposure_auto, 0...3, kind: .menu),
+        control(clinux_v4l2_cid_exposure_absolute, 3...2047), control(clinux_v4l2_cid_focus_auto, 0...1, kind: .boolean),
+        control(clinux_v4l2_cid_focus_absolute, 0...250, step: 5), control(clinux_v4l2_cid_zoom_absolute, 100...500),
+        control(clinux_v4l2_cid_auto_white_balance, 0...1, kind: .boolean),
+        control(clinux_v4l2_cid_white_balance_temperature, 2000...6500),
+        control(clinux_v4l2_cid_hflip, 0...1, kind: .boolean),
+        control(clinux_v4l2_cid_auto_exposure_bias, 0...2, kind: .menu),
+    ]
+
+    private var mapping = V4L2ControlMapping(
+        offered: offered,
+        menus: [clinux_v4l2_cid_exposure_auto: [1: 1, 3: 3], clinux_v4l2_cid_auto_exposure_bias: [0: -1000, 1: 0, 2: 1000]])
+
+    private mutating func set(_ name: String, _ value: String) throws -> [[Int64]] {
+        let change = try #require(try ControlChange(name, value))
+        try mapping.offers.check([change])
+        return mapping.settings(for: [change]).map { [Int64($0.id), $0.value] }
+    }
+
+    @Test func whatTheDriverHasIsOffered() {
+        let offers = Dictionary(uniqueKeysWithValues: mapping.offers.map { ($0.name, $0) })
+        #expect(offers[.lens]?.range == 0...10 && offers[.focus]?.words == ["continuous", "manual"])
+        #expect(offers[.exposureTime]?.range == 0.3...204.7 && offers[.exposureValue]?.range == -1...1)
+        #expect(offers[.zoom]?.range == 1...5 && offers[.whiteBalance]?.range == 2000...6500)
+        #expect(offers[.gain]?.words == [], "it has no automatic gain of its own")
+        #expect(offers[.flip]?.absence == "the camera does not have it" && offers[.mirror]?.absence == nil)
+        #expect(offers[.focusPoint]?.absence == "the camera's driver takes no point")
+    }
+
+    @Test mutating func eachChangeBecomesWhatTheDriverTakes() throws {
+        let (auto, time) = (Int64(clinux_v4l2_cid_exposure_auto), Int64(clinux_v4l2_cid_exposure_absolute))
+        #expect(try set("exposure", "auto") == [[auto, 3]])
+        #expect(try set("exposure", "locked") == [[auto, 1]])
+        #expect(try set("exposure-time", "1/50") == [[auto, 1], [time, 200]])
+        #expect(try set("exposure-time", "auto") == [[auto, 3]])
+        #expect(try set("exposure-value", "0.9") == [[Int64(clinux_v4l2_cid_auto_exposure_bias), 2]])
+        let focus = (Int64(clinux_v4l2_cid_focus_auto), Int64(clinux_v4l2_cid_focus_absolute))
+        #expect(try set("focus", "continuous") == [[focus.0, 1]])
+        // In steps of the driver.
+        #expect(try set("lens", "2.5") == [[focus.0, 0], [focus.1, 60]])
+        #expect(try set("zoom", "2.5") == [[Int64(clinux_v4l2_cid_zoom_absolute), 250]])
+        #expect(try set("mirror", "on") == [[Int64(clinux_v4l2_cid_hflip), 1]])
+        #expect(
+            try set("white-balance", "5600K") == [
+                [Int64(clinux_v4l2_cid_auto_white_balance), 0], [Int64(clinux_v4l2_cid_white_balance_temperature), 5600],
+            ])
+        #expect(throws: ControlError.self) { try set("white-balance", "1/2") }
+        #expect(throws: ControlError.self) { try set("focus", "auto") }
+    }
+
+    @Test func theDriversValuesAreReportedInTheTablesUnits() {
+        let report = mapping.report { id in
+            [
+                clinux_v4l2_cid_exposure_absolute: 200, clinux_v4l2_cid_focus_absolute: 125,
+                clinux_v4l2_cid_zoom_absolute: 150, clinux_v4l2_cid_hflip: 1,
+            ][id]
+        }
+        #expect(report.exposureTime == .milliseconds(20) && report.lens == 5)
+        #expect(report.values[.zoom] == .number(1.5) && report.values[.mirror] == .flag(true))
+        #expect(report.gain == nil && report.values[.brightness] == nil)
+    }
+}

@@ -1,0 +1,303 @@
+"""A camera's controls, changed while a stream is live: what the camera says of it, and what the frames show that a server has."""
+
+import json
+import re
+import subprocess
+import time
+
+import pytest
+from encoder import Publisher, assert_decodes
+from pi_camera import IMX708, Frame, fields_of, set_parameters
+
+pytestmark = [pytest.mark.takes(minutes=1.5, processors=0.9), pytest.mark.paced]
+
+WIDTH, HEIGHT = 640, 360
+CORNERS = ((2, 2), (13, 2), (2, 9), (13, 9))
+UPRIGHT = ["red", "green", "blue", "yellow"]
+
+
+class Live(Publisher):
+    """A stream whose controls are changed, and what it showed after each change."""
+
+    def __init__(self, board, nginx, name: str, *options: str, source: str = f"libcamera:{IMX708}"):
+        super().__init__(
+            board, nginx, name, f"--dimension {WIDTH}x{HEIGHT} --quality Medium3 --adapt nothing --encoder v4l2 --commands",
+            *options, source=source)  # fmt: skip
+        self.moments: list[int] = []
+        self.wait_live()
+        self.wait_frames(20)
+
+    def _answers(self) -> list[dict]:
+        return [event for event in self.events if event["name"] in ("controlled", "refused")]
+
+    def set(self, *changes: str) -> str:
+        """All of them with one line. Says what the camera says of itself."""
+        before = len(self._answers())
+        self.command(f"set {' '.join(changes)}")
+        deadline = time.monotonic() + 20
+        while len(self._answers()) == before:
+            assert time.monotonic() < deadline and not self.process.has_ended, self.process.text[-2000:]
+            time.sleep(0.1)
+        answer = self._answers()[before]
+        return answer.get("controls") or f"refused: {answer['reason']}"
+
+    def look(self, frames: int = 8) -> int:
+        """The number of the frame that is shown now, some frames after a change."""
+        self.wait_frames(self.frames + frames)
+        self.moments.append(self.frames)
+        return len(self.moments) - 1
+
+    def shown(self) -> list[Frame]:
+        """Ends the stream, and gives the frames of the moments."""
+        stream = self.stop()
+        assert_decodes(stream)
+        assert stream.ended["sourceInterruptions"] == 0 and stream.ended["skippedFrames"] == 0, stream.ended
+        words = ["ffmpeg", "-v", "error", "-i", str(self.nginx.recording(self.name)), "-f", "rawvideo", "-pix_fmt", "nv12", "-"]
+        data = subprocess.run(words, check=True, stdout=subprocess.PIPE, timeout=120).stdout
+        size = WIDTH * HEIGHT * 3 // 2
+        self.all = [fields_of(data[at : at + size], WIDTH, HEIGHT) for at in range(0, len(data), size)]
+        return [self.all[min(moment, len(self.all) - 1)] for moment in self.moments]
+
+
+def brightness(frame: Frame) -> float:
+    return sum(field[0] for field in frame["fields"]) / len(frame["fields"])
+
+
+def corners(frame: Frame) -> list[str]:
+    return [frame.field(*place).colour for place in CORNERS]
+
+
+def said(answer: str, words: str) -> float:
+    found = re.search(words, answer)
+    assert found, answer
+    return float(found[1])
+
+
+def test_exposure_is_set_locked_and_let_go(pi_camera, nginx):
+    live = Live(pi_camera, nginx, "exposure")
+    answer = live.set("exposure-time", "5", "gain", "2")
+    assert said(answer, r"exposure-time 5 \(([\d.]+) ms") == pytest.approx(5, abs=0.05)
+    assert said(answer, r"gain 2 \(.*gain ([\d.]+)\)") == pytest.approx(2, rel=0.02)
+    short = live.look()
+    live.set("exposure-time", "1/100")
+    long = live.look()
+    live.set("exposure", "auto")
+    free = live.look(20)
+    found = live.set("exposure", "locked")
+    set_parameters(pi_camera, light=600)
+    locked = live.look(20)
+    assert said(live.set("exposure-value", "0"), r"([\d.]+) ms") == said(found, r"([\d.]+) ms")
+    # What is manual knows no correction; what is automatic does.
+    live.set("exposure", "auto", "exposure-value", "0")
+    normal = live.look(25)
+    live.set("exposure-value", "1")
+    brighter = live.look(25)
+    assert "metering spot (spot" in live.set("metering", "spot")
+    shown = [brightness(frame) for frame in live.shown()]
+    assert shown[long] > shown[short] + 20
+    # Twice the light at the same exposure; then exposure finds the same brightness again.
+    assert shown[locked] > shown[free] + 30
+    assert shown[normal] == pytest.approx(shown[free], abs=12)
+    assert shown[brighter] > shown[normal] + 20
+
+
+def test_white_balance_is_set_locked_and_let_go(pi_camera, nginx):
+    live = Live(pi_camera, nginx, "balance")
+    free = live.look(20)
+    found = live.set("white-balance", "locked")
+    set_parameters(pi_camera, temperature=2950)
+    locked = live.look(20)
+    again = live.set("white-balance", "locked")
+    assert re.search(r"[\d.]+/[\d.]+", again)[0] == re.search(r"[\d.]+/[\d.]+", found)[0]
+    assert "daylight" in live.set("white-balance", "daylight")
+    live.set("white-balance", "auto")
+    settled = live.look(40)
+    answer = live.set("white-balance", "3/1.6")
+    assert "3/1.6" in answer.partition("(")[2], answer
+    red = live.look()
+    grey = [frame.field(0, 0) for frame in live.shown()]
+    assert abs(grey[free].cb - 128) <= 4 and abs(grey[free].cr - 128) <= 4
+    assert grey[locked].cr > grey[free].cr + 10
+    assert abs(grey[settled].cr - 128) <= 6
+    assert grey[red].cr > grey[settled].cr + 10
+
+
+def test_focus_goes_where_it_is_pointed_to(pi_camera, nginx):
+    """The scene's lowest fields are near, the others farther away."""
+    live = Live(pi_camera, nginx, "focus")
+    assert said(live.set("lens", "8"), r"\(([\d.]+) dioptres\)") == pytest.approx(8, abs=0.1)
+    near = live.look()
+    answer = live.set("focus", "auto")
+    assert "focused" in answer and said(answer, r"([\d.]+) dioptres") == pytest.approx(4, abs=0.3)
+    middle = live.look()
+    # A lens that stands still focuses there once.
+    answer = live.set("focus-point", "0.5,0.9")
+    assert "focused" in answer and said(answer, r"([\d.]+) dioptres") == pytest.approx(8, abs=0.3)
+    # What is seen at the top is the scene's lowest part, once the frame is upside down.
+    live.set("flip", "on", "focus-point", "0.5,0.5")
+    answer = live.set("focus-point", "0.5,0.1")
+    assert said(answer, r"([\d.]+) dioptres") == pytest.approx(8, abs=0.3)
+    answer = live.set("flip", "off", "focus-point", "0.4,0.3,0.2,0.2")
+    assert said(answer, r"([\d.]+) dioptres") == pytest.approx(4, abs=0.3)
+    live.set("focus", "manual")
+    held = live.look()
+    shown = live.shown()
+    for moment, sharp, soft in ((near, 11, 0), (middle, 0, 11), (held, 0, 11)):
+        assert shown[moment].field(0, sharp).spread > 3 * shown[moment].field(0, soft).spread + 4, moment
+
+
+def test_colours_and_edges_are_set(pi_camera, nginx):
+    live = Live(pi_camera, nginx, "colours")
+    live.set("exposure", "locked", "white-balance", "locked", "focus", "manual")
+    plain = live.look()
+    assert live.set("brightness", "0.3") == "brightness 0.3"
+    bright = live.look()
+    assert live.set("brightness", "0", "contrast", "2") == "brightness 0, contrast 2"
+    contrast = live.look()
+    assert live.set("contrast", "1", "saturation", "0") == "contrast 1, saturation 0"
+    grey = live.look()
+    assert live.set("saturation", "1", "sharpness", "4") == "saturation 1, sharpness 4"
+    for word in ("off", "high-quality", "fast"):
+        assert live.set("denoise", word) == f"denoise {word}"
+    shown = live.shown()
+    assert brightness(shown[bright]) > brightness(shown[plain]) + 30
+
+    def spread(frame: Frame) -> float:
+        levels = [field[0] for field in frame["fields"]]
+        return max(levels) - min(levels)
+
+    assert spread(shown[contrast]) > 1.4 * spread(shown[plain])
+    assert corners(shown[plain]) == UPRIGHT and corners(shown[grey]) == ["grey"] * 4
+
+
+def test_zoom_glides_to_where_it_is_asked(pi_camera, nginx):
+    live = Live(pi_camera, nginx, "zoom")
+    whole = live.look()
+    answer = live.set("zoom", "2")
+    assert said(answer, r"zoom 2(?: \(([\d.]+)\))?" if "(" in answer else "zoom (2)") == pytest.approx(2, rel=0.02)
+    middle = live.look()
+    live.set("zoom-centre", "0.25,0.25")
+    corner = live.look()
+    answer = live.set("zoom", "9")
+    assert re.match(r"refused: zoom is 1 to 3\.6, not \"9\"", answer), answer
+    live.set("zoom", "1", "zoom-centre", "0.5,0.5")
+    back = live.look()
+    shown = live.shown()
+
+    def away(frame: Frame, left: int, top: int) -> float:
+        """Each field of the scene has four of the frame's."""
+        return max(abs(frame.field(x, y).y - shown[whole].field(left + x // 2, top + y // 2).y)
+                   for x in range(16) for y in range(12))  # fmt: skip
+
+    assert away(shown[middle], 4, 3) < 14 and away(shown[corner], 0, 0) < 14
+    assert corners(shown[back]) == UPRIGHT
+    # On its way: frames that are neither.
+    between = [frame for frame in live.all[live.moments[whole] : live.moments[middle]]
+               if away(frame, 4, 3) > 20 and corners(frame) != corners(shown[whole])]  # fmt: skip
+    assert between, "it jumped"
+
+
+def test_the_frame_is_mirrored_and_flipped_while_live(pi_camera, nginx):
+    live = Live(pi_camera, nginx, "mirror")
+    moments = []
+    for words in ("mirror on", "flip on", "mirror off", "flip off"):
+        assert live.set(words) == words
+        moments.append(live.look())
+    shown = [corners(frame) for frame in live.shown()]
+    assert shown == [
+        ["green", "red", "yellow", "blue"], ["yellow", "blue", "green", "red"], ["blue", "yellow", "red", "green"], UPRIGHT,
+    ]  # fmt: skip
+
+
+def test_what_is_in_one_line_takes_effect_with_one_frame(pi_camera, nginx):
+    live = Live(pi_camera, nginx, "line")
+    live.set("exposure", "locked", "white-balance", "locked")
+    before = live.look()
+    live.set("brightness", "0.3", "saturation", "0")
+    after = live.look()
+    live.shown()
+    frames = live.all[live.moments[before] : live.moments[after]]
+    lights = [brightness(frame) > brightness(frames[0]) + 15 for frame in frames]
+    greys = [corners(frame) == ["grey"] * 4 for frame in frames]
+    assert True in lights and lights.index(True) == greys.index(True), (lights, greys)
+
+
+def test_what_cannot_be_set_is_answered_and_the_stream_goes_on(pi_camera, nginx):
+    live = Live(pi_camera, nginx, "wrong")
+    for line, words in (
+        ("zoome 2", "did you mean zoom"), ("lens 99", r"lens is 0 to 15 dioptres, not \"99\""),
+        ("focus-point 1.5,0", "focus-point is X,Y"), ("exposure-point 0.5,0.5", "exposure-point is missing: libcamera"),
+        ("white-balance candle", "auto, locked, .*daylight"), ("exposure-time 0", "exposure-time is"),
+        # All of a line, or nothing of it.
+        ("brightness 0.9 lens 99", "lens is 0 to 15"), ("quality Nonsense zoom 2", "video quality"),
+    ):  # fmt: skip
+        assert re.search(words, answer := live.set(line)), answer
+    answer = live.set("gain", "4")
+    assert "gain 4" in answer
+    text = live.process.text
+    live.command("show")
+    live.process.wait_for("exposure-point: missing", 10)
+    listed = live.process.text[len(text) :]
+    assert "brightness 0 (" in listed and "zoom 1 (1 to 3.6" in listed and "gain 4" in listed, listed
+    live.shown()
+
+
+def test_a_camera_that_comes_back_is_set_as_before(pi_camera, nginx):
+    live = Live(pi_camera, nginx, "back")
+    live.set("mirror", "on", "exposure-time", "3", "gain", "1.5")
+    # So long that it is closed and opened again.
+    set_parameters(pi_camera, silent=1)
+    live.process.wait_for("sourceInterrupted", 30)
+    time.sleep(3)
+    set_parameters(pi_camera, silent=0)
+    live.process.wait_for("sourceReturned", 40)
+    live.wait_frames(live.frames + 20)
+    answer = live.set("brightness", "0.1")
+    assert answer == "brightness 0.1"
+    text = live.process.text
+    live.command("show")
+    live.process.wait_for("flip off", 10)
+    assert re.search(r"exposure-time 3 \(.*now (2\.9|3)", live.process.text[len(text) :]), live.process.text[len(text) :]
+    live.stop()
+
+
+def test_commands_at_the_socket_are_answered_with_what_the_camera_says(pi_camera, nginx):
+    socket = "--socket /tmp/c/socket"
+    server, _, key = nginx.url("socket").replace("127.0.0.1", "10.0.2.2").rpartition("/")
+    device = {
+        "camera": "back", "dimension": f"{WIDTH}x{HEIGHT}", "audio": {"source": "none"}, "statusInterval": 1,
+        "controls": {"lens": 2.5, "mirror": True, "white-balance": "daylight", "exposure-point": "0.5,0.5"},
+    }  # fmt: skip
+    pi_camera.run("rm -rf /tmp/c; mkdir -p /tmp/c/boot /tmp/c/state /tmp/c/network")
+    for file, content in (("device", device), ("stream", {"url": server, "key": key}), ("board", {"name": "Bench"})):
+        pi_camera.put(f"/tmp/c/boot/{file}.json", json.dumps(content))
+    appliance = pi_camera.start(
+        f"exec tallycam run --boot /tmp/c/boot --state /tmp/c/state --network /tmp/c/network --simulate-power {socket}")
+    deadline = time.monotonic() + 30
+    while "ready" not in pi_camera.run(f"tallycam status {socket}", check=False).text:
+        assert time.monotonic() < deadline
+        time.sleep(0.3)
+    listed = json.loads(pi_camera.run(f"tallycam controls --json {socket}").text)
+    assert all("missing" in control for control in listed) and len(listed) == 19
+    pi_camera.run(f"tallycam start {socket}")
+    while "live" not in pi_camera.run(f"tallycam status {socket}").text:
+        assert time.monotonic() < deadline + 30
+        time.sleep(0.3)
+    time.sleep(3)
+    controls = {control["name"]: control for control in json.loads(pi_camera.run(f"tallycam controls --json {socket}").text)}
+    assert controls["lens"]["value"] == "2.5" and controls["lens"]["reported"].startswith("2.5"), controls["lens"]
+    assert (controls["lens"]["minimum"], controls["lens"]["maximum"], controls["lens"]["unit"]) == (0, 15, "dioptres")
+    assert controls["mirror"]["value"] == "on" and "daylight" in controls["white-balance"]["reported"]
+    assert "missing" in controls["exposure-point"]
+    answer = pi_camera.run(f"tallycam set exposure-time 1/200 zoom 2 {socket}").text
+    assert re.match(r"exposure-time 5 \((4\.9\d*|5) ms.*\nzoom 2", answer), answer
+    wrong = pi_camera.run(f"tallycam set zoom 99 {socket}", check=False)
+    assert wrong.status == 3 and "zoom is 1 to 3.6" in wrong.text
+    # Two at once, and both are answered.
+    first = pi_camera.start(f"tallycam set brightness 0.2 {socket}")
+    second = pi_camera.start(f"tallycam set contrast 1.5 {socket}")
+    assert "brightness 0.2" in first.wait(15).text and "contrast 1.5" in second.wait(15).text
+    assert "exposure-point is missing" in pi_camera.run("echo events 100 | socat -t 5 - UNIX:/tmp/c/socket").text
+    pi_camera.run(f"tallycam stop {socket}")
+    appliance.signal("TERM")
+    appliance.wait(20)

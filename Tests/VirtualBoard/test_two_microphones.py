@@ -1,0 +1,94 @@
+"""Two sound cards of the virtual board at once, each a loop with a tone of its own."""
+
+import math
+
+import pytest
+from board import HOST
+from recording import Recording
+from loopback import DRIVER, amplitudes, assert_audio_keeps_time, last_status, tone
+from test_capture import events
+
+pytestmark = [pytest.mark.takes(minutes=3, processors=0.6), pytest.mark.listens]
+
+SECOND = "snd_aloop.1"
+TONES = {"hw:Loopback": 500, "hw:Second": 1000}
+# Of the stream: an emulated processor has enough to do with AAC.
+RATE = 22_050
+
+
+@pytest.fixture
+def two_cards(board):
+    """The loop twice, each with a tone at half of full scale that is played into it by `play`."""
+    board.run("rmmod snd-aloop && modprobe snd-aloop enable=1,1 id=Loopback,Second")
+    for frequency in TONES.values():
+        board.put("/tmp/second", tone(frequency, 48_000, 2, 2, 1))
+        board.run(f"for _ in $(seq 90); do cat /tmp/second; done > /tmp/{frequency}")
+    yield board
+    board.end_all()
+    board.run("rm -f /tmp/second /tmp/500 /tmp/1000; rmmod snd-aloop && modprobe snd-aloop")
+
+
+def play(board, card: str) -> None:
+    board.start(f"exec aplay -q -D {card},0 -t raw -f S16_LE -c 2 -r 48000 /tmp/{TONES[card]}")
+
+
+def of_both(url: str, seconds: int, *settings: str) -> str:
+    sources = " ".join(f"--audio alsa:{card},1{more}" for card, more in zip(TONES, settings))
+    return (
+        f"exec tallycam publish --video none {sources} --audio-quality Low1@{RATE} --duration {seconds} --status-interval 1 "
+        f"--events json --url {url}"
+    )
+
+
+@pytest.mark.parametrize(
+    "settings, expected",
+    [((",gain=-6", ",gain=-12"), (0.25, 0.125)), ((",gain=-12,mute=off", ",mute=on"), (0.125, 0)), ((",mute=on", ""), (0, 0.5))],
+)
+def test_two_microphones_are_mixed_each_with_its_gain_and_mute(two_cards, nginx, settings, expected):
+    for card in TONES:
+        play(two_cards, card)
+    two_cards.run("sleep 2")
+    url = nginx.url("mixed").replace("127.0.0.1", HOST)
+    text = two_cards.run(of_both(url, 8, *settings), timeout=60).text
+    reports = [event for event in events(text) if event["name"] == "status"]
+    recording = Recording(nginx.recording("mixed"))
+    assert_audio_keeps_time(recording)
+    for frequency, peaks, level in zip(TONES.values(), zip(*(each["eachAudioPeakDecibels"] for each in reports[1:])), expected):
+        # An emulated machine that stands still leaves gaps, and half a tenth of a second at their edges.
+        loudest = sorted(amplitudes(recording, frequency)[10:-5])[-3:]
+        assert all(abs(heard - level) < 0.02 for heard in loudest), (frequency, level, loudest)
+        # A report has the level of one moment, which may be in such a gap.
+        audible = [peak for peak in peaks if peak is not None]
+        assert abs(max(audible) - 20 * math.log10(level)) < 1 if level else not audible, peaks
+    assert min(reports[-1]["eachAudioSamples"]) > 2 * 48_000
+
+
+def test_one_of_two_microphones_is_lost_and_returns(two_cards, nginx):
+    for card in TONES:
+        play(two_cards, card)
+    two_cards.run("sleep 2")
+    sender = two_cards.start(of_both(nginx.url("half").replace("127.0.0.1", HOST), 30, ",gain=-6", ",gain=-6"))
+    sender.wait_for('"name":"status".*"audioSamples":[1-9]', 40)
+    two_cards.run("sleep 4")
+    unplugged = two_cards.start(f"echo {SECOND} > {DRIVER}/unbind")
+    sender.wait_for('"name":"sourceInterrupted","track":"audio","source":"the microphone hw:Second,1"', 20)
+    unplugged.wait(20)
+    two_cards.run(f"sleep 3; echo {SECOND} > {DRIVER}/bind")
+    play(two_cards, "hw:Second")
+    sender.wait_for('"name":"sourceReturned","track":"audio"', 20)
+    output = sender.wait(90)
+    assert output.status == 0
+    names = [event["name"] for event in events(output.text)]
+    assert "reconnecting" not in names and names.count("connected") == names.count("sourceInterrupted") == 1
+    status = last_status(output.text)
+    away = [event["seconds"] for event in events(output.text) if event["name"] == "sourceReturned"][0]
+    assert status["audioInterruptions"] == 1 and 3 < away < 12
+    assert away - 1 < status["eachAudioSilent"][1] / RATE < away + 3 + 0.7 * status["audioOverruns"]
+    recording = Recording(nginx.recording("half"))
+    assert_audio_keeps_time(recording)
+    steady, returned = amplitudes(recording, 500)[10:-5], amplitudes(recording, 1000)[10:-5]
+    assert away - 1 < sum(level < 0.02 for level in returned) / 10 < away + 6 + 0.7 * status["audioOverruns"]
+    for part in (returned[:20], returned[-20:]):
+        assert 0.22 < sorted(part)[-3] < 0.28, "it is heard before and after"
+    gaps = sum(level < 0.2 for level in steady) / 10
+    assert gaps < 0.5 + status["audioOverruns"], "the other one is heard all the time, but for what the machine loses"
