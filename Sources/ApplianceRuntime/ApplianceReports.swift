@@ -39,7 +39,7 @@ extension ApplianceRunner {
         case .snapshot:
             let answer = takeSnapshot(.keep, quality: nil, for: .console)
             if !answer.isGood { tell("no snapshot: \(answer.text.dropLast())") }
-        case .camera: break
+        case .camera: tell("there is no other camera to switch to")
         case .mute: muteToggled()
         case .torch:
             perform(appliance.torchToggled())
@@ -67,8 +67,7 @@ extension ApplianceRunner {
         case .read(let files): load(files.value)
         case .written: boardChecked(now: now)
         case .restartsSaved(let isSaved): restartsSaved(isSaved, now: now)
-        case .snapshotSaved(let id, .success(let path)): snapshotSaved(id, path: path)
-        case .snapshotSaved(let id, .failure(let error)): snapshotFailed(id, "\(error)")
+        case .snapshotSaved(let id, let result): snapshotSaved(id, result)
         case .networkTakenUp(let failure):
             if let failure { tell("the network's settings cannot be taken up: \(failure)") }
         }

@@ -24,13 +24,15 @@ struct SnapshotDuty {
     }
 
     var waiting: [CommandID: Wish] = [:]
+    /// On their way to the card, which may take its time.
+    var saving: Set<CommandID> = []
+
+    var isFull: Bool { waiting.count + saving.count >= Self.limit }
 }
 
 // The appliance's snapshots: by button, console and socket.
 extension ApplianceRunner {
-    func snapshot(
-        _ purpose: SnapshotDuty.Purpose, _ quality: String?, for asker: CommandAsker
-    ) -> CommandAnswer {
+    func snapshot(_ purpose: SnapshotDuty.Purpose, _ quality: String?, for asker: CommandAsker) -> CommandAnswer {
         let number = quality.map { Int($0) ?? 0 }
         if let number, !SnapshotRequest.qualities.contains(number) {
             return .failed("snapshot takes a quality from 1 to 100")
@@ -40,28 +42,10 @@ extension ApplianceRunner {
         return takeSnapshot(purpose, quality: number, for: asker)
     }
 
-    func torch(_ word: String) -> CommandAnswer {
-        let words = DeviceDescription.Torch.allCases.map(\.rawValue)
-        guard let torch = DeviceDescription.Torch(rawValue: word) else {
-            let meant = NameSuggestion.nearest(to: word, among: words).map { "; did you mean \($0)?" } ?? ""
-            return .failed("torch takes \(words.joined(separator: ", "))\(meant)")
-        }
-        guard files.board?.flashLED != nil else { return .failed("board.json names no flash LED") }
-        personActed()
-        perform(appliance.torchRequested(torch.mode))
-        watchBrightness()
-        return CommandAnswer(text: "\(appliance.isTorchLit ? "lit" : "dark")\n")
-    }
-
-    /// Looking at frames costs something: only where the torch or a snapshot's flash follow them.
-    func watchBrightness() {
-        stream.send(.watchBrightness(appliance.torchMode == .automatic || files.device.snapshots.flash == .auto))
-    }
-
     /// - Parameter quality: `nil` for the one of device.json.
     func takeSnapshot(_ purpose: SnapshotDuty.Purpose, quality: Int?, for asker: CommandAsker) -> CommandAnswer {
         guard !appliance.isPoweringOff else { return .failed("the camera is powering off") }
-        guard snapshots.waiting.count < SnapshotDuty.limit else { return .failed("others wait for one already") }
+        guard !snapshots.isFull else { return .failed("others wait for one already") }
         let id = nextCommand()
         var request = SnapshotRequest(id, quality: quality ?? files.device.snapshots.quality)
         request.isClockSet = events.isClockSet
@@ -105,19 +89,26 @@ extension ApplianceRunner {
         case (.taken(_, let snapshot), .send):
             _ = control.answer(answer.request.id, CommandAnswer(bytes: snapshot.bytes))
         case (.taken(_, let snapshot), .keep):
+            snapshots.saving.insert(answer.request.id)
             let store = SnapshotStore(files.device.snapshots, settings)
             card.give(.saveSnapshot(answer.request.id, store, snapshot), now: MonotonicClock.now())
         }
     }
 
-    func snapshotFailed(_ id: CommandID, _ reason: String) {
-        tell("no snapshot: \(reason)")
-        _ = control.answer(id, .failed("no snapshot: \(reason)"))
+    /// The card has answered.
+    func snapshotSaved(_ id: CommandID, _ result: Result<String, SystemCallError>) {
+        snapshots.saving.remove(id)
+        switch result {
+        case .success(let path):
+            tell("snapshot in \(path)")
+            _ = control.answer(id, CommandAnswer(text: "\(path)\n"))
+        case .failure(let error): snapshotFailed(id, "\(error)")
+        }
     }
 
-    func snapshotSaved(_ id: CommandID, path: String) {
-        tell("snapshot in \(path)")
-        _ = control.answer(id, CommandAnswer(text: "\(path)\n"))
+    private func snapshotFailed(_ id: CommandID, _ reason: String) {
+        tell("no snapshot: \(reason)")
+        _ = control.answer(id, .failed("no snapshot: \(reason)"))
     }
 
     /// What the stream that has ended was asked for.

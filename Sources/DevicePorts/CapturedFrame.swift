@@ -57,7 +57,12 @@ public enum PixelFormat: String, CaseIterable, Sendable {
     }
 
     /// libyuv turns it into BT.601 of limited range.
-    public var isRGB: Bool { self == .rgb888 || self == .bgr888 }
+    public var isRGB: Bool {
+        switch self {
+        case .rgb888, .bgr888, .bgra, .rgba, .bgrx: true
+        case .i420, .nv12, .yuyv, .uyvy: false
+        }
+    }
 
     /// Luma and chroma in planes of their own: what hardware encoders take.
     public var isPlanar: Bool { bytesPerPixel == nil }
