@@ -17,6 +17,8 @@ extension ApplianceRunner {
                        change settings of the live stream, all at one keyframe:
                        \(LiveConfiguration.Setting.allCases.prefix(4).map(\.rawValue).joined(separator: ", ")),
                        \(LiveConfiguration.Setting.allCases.dropFirst(4).map(\.rawValue).joined(separator: ", "))
+        camera NAME|next
+                       let another camera of device.json be on
         faults         what is wrong
         events [N]     the last N events (20)
         reboot         start the machine again
@@ -39,6 +41,7 @@ extension ApplianceRunner {
         case ("quality", nil, 1): return CommandAnswer(text: qualityText)
         case ("quality", let name?, 2): return change(["quality", name])
         case ("set", _?, let count) where count % 2 == 1: return change(words.dropFirst())
+        case ("camera", let name?, 2): return switchCamera(name)
         case ("faults", nil, 1):
             return CommandAnswer(text: faultsText)
         case ("events", let count, 1...2):
@@ -80,6 +83,16 @@ extension ApplianceRunner {
         return CommandAnswer(text: "asked for; events tells what came of it\n")
     }
 
+    /// As `change`.
+    private func switchCamera(_ name: String) -> CommandAnswer {
+        let names = files.device.cameras.map(\.name)
+        guard names.count > 1 else { return .failed("there is one camera; cameras of device.json names several") }
+        if name != "next", let problem = CameraSelection.problem(with: name, among: names) { return .failed(problem) }
+        guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
+        stream.switchCamera(CameraChoice(name))
+        return CommandAnswer(text: "asked for; events tells what came of it\n")
+    }
+
     private var qualityText: String {
         guard stream.isRunning, let point = summary.point else {
             let device = files.device
@@ -109,7 +122,8 @@ extension ApplianceRunner {
         lines.append("stream:   \(files.stream?.destination ?? "none")")
         lines.append("quality:  \(qualityText.dropLast())")
         let sources = summary.status.map { SourceSummary($0.counters) }
-        if let camera = sources?.camera { lines.append("camera:   \(camera)") }
+        let name = summary.camera.map { "\($0), " } ?? ""
+        if let camera = sources?.camera { lines.append("camera:   \(name)\(camera)") }
         if let microphone = sources?.microphone { lines.append("audio:    \(microphone)") }
         lines.append("network:  \(networkText)")
         lines.append("board:    \(files.board?.name ?? "not known")")
@@ -153,6 +167,7 @@ extension ApplianceRunner {
         object.write("bitsPerSecond", status.rates.total.bitsPerSecond)
         object.write("bufferedSeconds", (status.buffered.inSeconds * 100).rounded() / 100)
         object.write("encoder", status.encoder?.name ?? "none")
+        if let camera = summary.camera { object.write("camera", camera) }
         object.writeObject("sources") { sources in
             for (name, value) in status.counters.sourceFields {
                 switch value {

@@ -44,6 +44,8 @@ final class StreamRunner {
     /// Changes the live stream.
     func apply(_ changes: [LiveConfiguration.Change]) { running?.commands.send(.apply(changes)) }
 
+    func switchCamera(_ choice: CameraChoice) { running?.commands.send(.switchCamera(choice)) }
+
     func stop() {
         startsAgain = false
         running?.commands.send(.stop)

@@ -2,33 +2,28 @@ import DevicePorts
 import Media
 import SoftwareEncoding
 
-/// A source whose frames are rotated or mirrored, in software. Used by the video thread.
-final class RotatedSource: VideoSource {
-    private let source: any VideoSource
+/// Rotates and mirrors a source's frames, in software. Used from one thread.
+private struct FrameTurner {
     private let rotator: FrameRotator
     private var pool: FramePool
     private var rotatedFrames = 0
 
-    init(_ source: any VideoSource, _ rotation: FrameRotation) throws(VideoEncodingError) {
-        self.source = source
-        rotator = try FrameRotator(from: source.layout, rotation)
+    init(from layout: FrameLayout, _ rotation: FrameRotation) throws(VideoEncodingError) {
+        rotator = try FrameRotator(from: layout, rotation)
         pool = FramePool(byteCount: rotator.target.byteCount)
     }
 
     var layout: FrameLayout { rotator.target }
-    var frameRate: FrameRate { source.frameRate }
-    var colors: VideoColors? { source.colors }
-    var endingNote: String? { source.endingNote }
 
-    var statistics: VideoSourceStatistics {
-        var statistics = source.statistics
+    /// What the source has counted, with what was done here.
+    func completed(_ statistics: VideoSourceStatistics) -> VideoSourceStatistics {
+        var statistics = statistics
         statistics.rotatedFrames += rotatedFrames
         statistics.passes += rotatedFrames * rotator.passCount
         return statistics
     }
 
-    func nextFrame() throws -> CapturedFrame? {
-        guard let frame = try source.nextFrame() else { return nil }
+    mutating func turned(_ frame: CapturedFrame) throws -> CapturedFrame {
         let rotated = pool.take()
         let result = frame.withBytes { bytes in
             rotated.withMutableBytes { memory in
@@ -41,6 +36,59 @@ final class RotatedSource: VideoSource {
     }
 }
 
+/// A source whose frames are rotated or mirrored. Used by the video thread.
+final class RotatedSource: VideoSource {
+    private let source: any VideoSource
+    private var turner: FrameTurner
+
+    init(_ source: any VideoSource, _ rotation: FrameRotation) throws(VideoEncodingError) {
+        self.source = source
+        turner = try FrameTurner(from: source.layout, rotation)
+    }
+
+    var layout: FrameLayout { turner.layout }
+    var frameRate: FrameRate { source.frameRate }
+    var colors: VideoColors? { source.colors }
+    var endingNote: String? { source.endingNote }
+
+    var statistics: VideoSourceStatistics { turner.completed(source.statistics) }
+
+    func nextFrame() throws -> CapturedFrame? {
+        guard let frame = try source.nextFrame() else { return nil }
+        return try turner.turned(frame)
+    }
+}
+
 extension RotatedSource: FrameRateSelection {
     func selectFrameRate(_ rate: FrameRate) { (source as? any FrameRateSelection)?.selectFrameRate(rate) }
+}
+
+/// As `RotatedSource`, of one of several cameras. Used by the camera's thread.
+final class RotatedCamera: Camera {
+    private let camera: any Camera
+    private var turner: FrameTurner
+
+    init(_ camera: any Camera, _ rotation: FrameRotation) throws(VideoEncodingError) {
+        self.camera = camera
+        turner = try FrameTurner(from: camera.layout, rotation)
+    }
+
+    var name: String { camera.name }
+    var layout: FrameLayout { turner.layout }
+    let memoryKind = FrameMemoryKind.pooled
+    var frameRate: FrameRate { camera.frameRate }
+    var colors: VideoColors? { camera.colors }
+    var statistics: VideoSourceStatistics { turner.completed(camera.statistics) }
+
+    func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
+        switch try camera.nextFrame(until: deadline) {
+        case .captured(let frame): .captured(try turner.turned(frame))
+        case .none: .none
+        case .stopped: .stopped
+        }
+    }
+}
+
+extension RotatedCamera: FrameRateSelection {
+    func selectFrameRate(_ rate: FrameRate) { (camera as? any FrameRateSelection)?.selectFrameRate(rate) }
 }

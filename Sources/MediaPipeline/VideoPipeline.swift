@@ -12,8 +12,14 @@ final class VideoPipeline {
     private let sizes: (any FrameSizeSelection)?
     private var sourceSize: FrameSize
     private let rates: (any FrameRateSelection)?
+    /// `nil` for a source that stays what it is.
+    private let cameras: CameraSwitcher?
+    /// Of the source as it is now.
+    private var frames: SourceFrames
+    /// The encoder was told of a camera that is to be on next.
+    private var isPreparing = false
     private var encoder: any VideoEncoder
-    private let makeEncoder: @Sendable (VideoEncoderConfiguration) throws -> any VideoEncoder
+    private let makeEncoder: @Sendable (VideoEncoderConfiguration, SourceFrames) throws -> any VideoEncoder
     private var pacer: FramePacer
     private var frameRate: FrameRate
     /// What the stream's header announces.
@@ -39,6 +45,8 @@ final class VideoPipeline {
         sizes = track.source as? any FrameSizeSelection
         sourceSize = track.source.layout.size
         rates = track.source as? any FrameRateSelection
+        cameras = track.source as? CameraSwitcher
+        frames = SourceFrames(of: track.source)
         encoder = track.encoder
         makeEncoder = track.makeEncoder
         pacer = track.pacer
@@ -76,7 +84,8 @@ final class VideoPipeline {
         rates?.selectFrameRate(frameRate)
         while let frame = try source.nextFrame() {
             let isLate = end.map { frame.captureTime >= $0 } ?? false
-            guard !isLate, pacer.frameCaptured(at: frame.captureTime) else {
+            let isFirst = try takeCameraChange(with: frame)
+            guard !isLate, isFirst || pacer.frameCaptured(at: frame.captureTime) else {
                 counters.update { $0.decimatedFrames += 1 }
                 if isLate { return }
                 continue
@@ -85,8 +94,38 @@ final class VideoPipeline {
             try apply(control.takeVideoRequests(at: frame.captureTime), at: frame.captureTime)
             counters.update { $0.capturedFrames += 1 }
             try encoder.submit(frame)
+            try prepareForNextCamera()
             selectSize()
             count()
+        }
+    }
+
+    /// - Returns: whether it is the first frame of another camera.
+    private func takeCameraChange(with frame: CapturedFrame) throws -> Bool {
+        guard let cameras, let name = cameras.frames.camera, name != frames.camera else { return false }
+        frames = cameras.frames
+        isPreparing = false
+        sourceSize = frame.layout.size
+        try encoder.sourceChanges(to: frames)
+        pace(at: frameRate, from: frame.captureTime)
+        output.cameraChanged(
+            to: name, at: frame.captureTime, wished: cameras.lastWish ?? frame.captureTime)
+        return true
+    }
+
+    /// The present camera's frames go on until the encoder is ready for the next one's.
+    private func prepareForNextCamera() throws {
+        guard let cameras else { return }
+        guard let next = cameras.next else {
+            if isPreparing { encoder.dropPreparation() }
+            isPreparing = false
+            return
+        }
+        isPreparing = true
+        switch try encoder.prepare(for: next) {
+        case .underWay: break
+        case .ready(let size): cameras.handOver(at: size)
+        case .failed(let reason): cameras.refuseNext(reason)
         }
     }
 
@@ -102,7 +141,7 @@ final class VideoPipeline {
             try? encoder.finish()
             earlierConversions += encoder.conversionCount
             output.streamRestarts()
-            encoder = try makeEncoder(configuration)
+            encoder = try makeEncoder(configuration, frames)
             level = configuration.level
             size = configuration.size
             keyframeDistance = configuration.keyframeInterval

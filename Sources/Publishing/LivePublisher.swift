@@ -11,6 +11,7 @@ public final class LivePublisher {
     let settings: PublishSettings
     /// How the stream is now; at the start as the settings say.
     var configuration: LiveConfiguration
+    var cameras: CameraSelection
     let reporter: EventSink
     private let commands: Mailbox<PublisherCommand>
     let reports: Mailbox<ConnectionEvent>
@@ -58,6 +59,7 @@ public final class LivePublisher {
         trackReports = try Mailbox()
         links = network.watchLinks()
         stopTracks = try EventFD()
+        cameras = CameraSelection(settings.media.cameras.map(\.name))
         queue = try SharedSendBuffer(
             limits: settings.quality.bufferLimits, tracks: settings.media.trackCount,
             hasVideo: !settings.media.video.isNone
@@ -132,8 +134,9 @@ public final class LivePublisher {
         switch command {
         case .stop: stop()
         case .apply(let changes): reconfigure(changes)
-        case .showConfiguration: for value in configuration.values { reporter.note("\(value)") }
+        case .showConfiguration: showConfiguration()
         case .toggleMute: setMuted(!configuration.isMuted)
+        case .switchCamera(let choice): switchCamera(choice)
         }
     }
 

@@ -61,6 +61,13 @@ extension LivePublisher {
             if let note { reporter.emit(.sourceEnded(track, note: note)) }
         case .note(let track, let note): reporter.emit(.sourceEnded(track, note: note))
         case .source(let event): reporter.emit(.source(event))
+        case .cameraSwitched(let name, let duration):
+            guard let before = cameras.switched(to: name) else { break }
+            emit(.cameraSwitched(from: before, to: name, after: duration))
+            showSnapshot(isDue: true)
+        case .cameraSwitchFailed(let name, let reason):
+            cameras.failed(name)
+            emit(.cameraSwitchFailed(name, reason: reason, keeping: cameras.current ?? ""))
         case .buffer(let events): bufferReported(events)
         case .encoder(let event): emit(event)
         case .encoderNote(let note): reporter.log("warning: \(note)")

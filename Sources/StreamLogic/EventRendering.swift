@@ -20,7 +20,7 @@ extension StreamEvent: Event {
         case .hardwareEncoderDead: .hardwareEncoderDead
         case .failed(let code, _): code
         case .linkDown, .linkUp, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration, .dropped, .source,
-            .sourceEnded, .configured, .refused, .muted, .ended, .fileEnded:
+            .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .configured, .refused, .muted, .ended, .fileEnded:
             nil
         }
     }
@@ -44,6 +44,8 @@ extension StreamEvent: Event {
         case .source(.interrupted): "sourceInterrupted"
         case .source(.returned): "sourceReturned"
         case .sourceEnded: "sourceEnded"
+        case .cameraSwitched: "cameraSwitched"
+        case .cameraSwitchFailed: "cameraSwitchFailed"
         case .configured: "configured"
         case .refused: "refused"
         case .muted: "muted"
@@ -78,6 +80,10 @@ extension StreamEvent: Event {
             "\(code?.meaning ?? ""): \(reason)"
         case .source(let event): event.text
         case .sourceEnded(_, let note): note
+        case .cameraSwitched(let from, let to, let duration):
+            "the camera is \(to) now, after \(from); it took \(fixed(duration.inSeconds, decimals: 1)) s"
+        case .cameraSwitchFailed(let name, let reason, let present):
+            "the camera stays \(present): \(name) does not come: \(reason)"
         case .configured(let configuration): "now \(configuration.line)"
         case .refused(let reason): "refused: \(reason)"
         case .muted(let isMuted): isMuted ? "muted: audio goes out as silence" : "no longer muted"
@@ -110,6 +116,10 @@ extension StreamEvent: Event {
             [("reason", .text(reason))]
         case .source(let event): event.fields
         case .sourceEnded(let track, _): [("track", .text(track.rawValue))]
+        case .cameraSwitched(let from, let to, let duration):
+            [("from", .text(from)), ("to", .text(to)), ("seconds", .number(duration.inSeconds))]
+        case .cameraSwitchFailed(let name, let reason, let present):
+            [("camera", .text(name)), ("reason", .text(reason)), ("keeping", .text(present))]
         case .configured(let configuration): [("settings", .text(configuration.line))]
         case .muted(let isMuted): [("muted", .flag(isMuted))]
         case .ended(let counters, let seconds): counters.totalsFields(audioSeconds: seconds)

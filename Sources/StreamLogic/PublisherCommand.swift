@@ -8,4 +8,6 @@ public enum PublisherCommand: Hashable, Sendable {
     case showConfiguration
     /// Let the audio go out as silence, or as itself again.
     case toggleMute
+    /// Let another of its cameras be on.
+    case switchCamera(CameraChoice)
 }

@@ -33,6 +33,7 @@ public struct ConfigurationTransaction: Sendable {
         "begin                            note what is set from here on, and change nothing yet",
         "commit                           change what was noted, all of it at one keyframe",
         "cancel                           forget what was noted",
+        "camera NAME|next                 let another of the stream's cameras be on",
         "show                             the settings and their values",
         "stop                             end the stream",
         "help                             this list",
@@ -51,6 +52,8 @@ public struct ConfigurationTransaction: Sendable {
         case ("begin", 1): return [begin()]
         case ("commit", 1): return [commit()]
         case ("cancel", 1): return [cancel()]
+        case ("camera", 2): return [.command(.switchCamera(CameraChoice(words[1])))]
+        case ("camera", _): return [.refuse("camera takes a name or next; show has the names")]
         case ("show", 1): return (noted.map { [Self.answer($0)] } ?? []) + [.command(.showConfiguration)]
         case ("stop", 1): return [.command(.stop)]
         case ("help", 1): return [.answer(Self.help)]

@@ -59,6 +59,7 @@ public final class FakeCamera: Camera {
     }
 
     private let script: Script
+    private let stop: EventFD
     private var nextTime = MonotonicClock.now()
     public let name = "the fake camera"
     public let layout: FrameLayout
@@ -71,9 +72,11 @@ public final class FakeCamera: Camera {
     public var memoryKind: FrameMemoryKind { script.memory == .ordinary ? .pooled : .dmabuf }
     public private(set) var statistics = VideoSourceStatistics()
 
+    /// - Parameter stop: in place of the script's.
     /// - Throws: `Gone` while it is unplugged.
-    public init(_ script: Script) throws {
+    public init(_ script: Script, stop: EventFD? = nil) throws {
         self.script = script
+        self.stop = stop ?? script.stop
         let (layout, smaller) = script.content.withLock { content in
             content.openings += 1
             return (content.isPluggedIn ? content.layout : nil, content.smaller)
@@ -95,7 +98,7 @@ public final class FakeCamera: Camera {
                 if !isSilent { return .captured(frame(at: now - age)) }
             }
             guard now < deadline else { return .none }
-            var entries = [PollEntry(script.stop.fileDescriptor)]
+            var entries = [PollEntry(stop.fileDescriptor)]
             // What the test changes is noticed soon.
             let soon = min(nextTime, deadline, now + .milliseconds(10))
             if try poll(&entries, until: soon) > 0 { return .stopped }

@@ -27,11 +27,14 @@ extension PublishSettings {
         let start = try VideoQuality(named: device.startQuality)
         let destination = PublishDestination(request.description, stateDirectory: request.stateDirectory)
         var media = MediaSettings(
-            video: Self.videoSource(request), audio: Self.audioSource(request), quality: highest,
+            video: Self.videoSource(request.device.cameras.first?.source ?? request.device.camera, request), audio: Self.audioSource(request), quality: highest,
             audioQuality: try AudioQuality(named: device.audioQuality),
             dimension: try VideoDimension(parsing: device.dimension), encoder: Self.encoder(request.board),
             duration: nil)
         media.rotation = FrameRotation(device)
+        media.cameras = device.cameras.map {
+            NamedCamera(name: $0.name, choice: Self.videoSource($0.source, request))
+        }
         media.isQualityChangeable = true
         if device.smallestSize != DeviceDescription().smallestSize {
             media.smallestSize = try VideoDimension(parsing: device.smallestSize).size
@@ -60,8 +63,8 @@ extension PublishSettings {
     }
 
     /// "auto" is the first camera, a path a V4L2 camera, any other name an id or location of libcamera's.
-    private static func videoSource(_ request: StreamRequest) -> VideoInput {
-        switch request.device.camera {
+    private static func videoSource(_ name: String, _ request: StreamRequest) -> VideoInput {
+        switch name {
         case "synthetic": .embedded(.synthetic)
         case "auto": .firstCamera(CameraSettings(device: "", request))
         case let name where name.hasPrefix("/dev/"): .v4l2(CameraSettings(device: name, request))
@@ -78,7 +81,8 @@ extension PublishSettings {
         case .auto:
             // One that the board is said to have must be there; else whatever is.
             guard microphone.device.isEmpty else { return .alsa(microphone) }
-            if request.device.camera == "synthetic" { return .embedded(.tone) }
+            let video = request.device.cameras.first?.source ?? request.device.camera
+            if video == "synthetic" { return .embedded(.tone) }
             return Microphone.all().isEmpty ? .embedded(.silence) : .alsa(microphone)
         }
     }
