@@ -17,8 +17,7 @@ extension ApplianceRunner {
                        change settings of the live stream, all at one keyframe:
                        \(LiveConfiguration.Setting.allCases.prefix(4).map(\.rawValue).joined(separator: ", ")),
                        \(LiveConfiguration.Setting.allCases.dropFirst(4).map(\.rawValue).joined(separator: ", "))
-        camera NAME|next
-                       let another camera of device.json be on
+        camera NAME    let another camera of device.json be on; camera next
         faults         what is wrong
         events [N]     the last N events (20)
         reboot         start the machine again

@@ -11,7 +11,8 @@ extension DeviceDescription {
             return
         }
         let start = name.flatMap { name in found.firstIndex { $0.name == name } }
-        if let name, start == nil {
+        // What the file on a fresh card says.
+        if let name, start == nil, name != DeviceDescription().camera {
             let names = found.map(\.name)
             let meant = NameSuggestion.nearest(to: name, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
             reader.report(
@@ -26,8 +27,8 @@ extension DeviceDescription {
     private static func cameras(_ reader: inout DescriptionReader) -> [NamedCamera]? {
         let found = reader.object("cameras", example: camerasExample) { entries -> [NamedCamera] in
             let names = entries.names
-            if names.isEmpty || names.count > CameraName.mostCameras {
-                entries.reportSelf("must have 1 to \(CameraName.mostCameras) cameras", example: camerasExample)
+            if names.count > CameraName.mostCameras {
+                entries.reportSelf("must have at most \(CameraName.mostCameras) cameras", example: camerasExample)
             }
             return names.prefix(CameraName.mostCameras).compactMap { camera(named: $0, in: &entries) }
         }

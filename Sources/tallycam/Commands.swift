@@ -18,10 +18,10 @@ private let commands = [
     Command(name: "status", summary: "what the camera is doing", run: runStatus),
     Command(name: "start", summary: "start the camera's stream", run: runStart),
     Command(name: "stop", summary: "stop the camera's stream", run: runStop),
+    Command(name: "camera", summary: "let another of the live stream's cameras be on", run: runCamera),
     Command(name: "network", summary: "turn network.json into the system's settings", run: runNetwork),
     Command(name: "cameras", summary: "list cameras with what they offer", run: runCameras),
     Command(name: "microphones", summary: "list microphones", run: runMicrophones),
-    Command(name: "camera", summary: "let another of the live stream's cameras be on", run: runCamera),
     Command(
         name: "capture", summary: "take frames from a source without encoding them, and judge them", run: runCapture),
     Command(name: "check", summary: "name every fault of a stream.json", run: runCheck),

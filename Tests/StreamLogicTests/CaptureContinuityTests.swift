@@ -83,6 +83,33 @@ import Testing
         _ = machine.frameArrived(now: at(1000))
         #expect(machine.deadline == at(4000))
     }
+
+    /// Another camera needs what this one holds: nobody waits for it, and nobody is told.
+    @Test func aSuspendedCamerasLastFrameGoesOnAtOnce() {
+        var machine = running()
+        machine.suspended()
+        for index in 1...200 {
+            let time = at(400 + 40 * Int64(index))
+            #expect(machine.deadline == time)
+            #expect(machine.timeReached(now: time) == [.repeatFrame(at: time)])
+        }
+        machine.resumed(now: at(8410))
+        #expect(machine.deadline == at(8410))
+        #expect(machine.timeReached(now: at(8410)) == [.openCamera])
+        machine.cameraOpened(now: at(8420))
+        #expect(machine.frameArrived(now: at(8430)) == [])
+    }
+
+    @Test func aSuspendedCameraThatDoesNotReturnIsLost() {
+        var machine = running()
+        machine.suspended()
+        machine.resumed(now: at(410))
+        #expect(machine.timeReached(now: at(410)) == [.openCamera])
+        #expect(machine.openingFailed("it is away", now: at(410)) == [.reportInterruption(reason: "it is away")])
+        #expect(machine.openingFailed("it is away", now: at(1410)) == [])
+        machine.cameraOpened(now: at(2410))
+        #expect(machine.frameArrived(now: at(2440)) == [.reportReturn(after: .milliseconds(2040))])
+    }
 }
 
 @Suite struct StaleFramesTests {

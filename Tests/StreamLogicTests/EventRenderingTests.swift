@@ -147,6 +147,14 @@ struct EventRenderingTests {
             ),
             (.source(.returned(.audio, source: "hw:1", after: .milliseconds(2250))), "hw:1 is back after 2.3 s"),
             (.sourceEnded(.video, note: "the file has ended"), "the file has ended"),
+            (
+                .cameraSwitched(from: "front", to: "back", after: .milliseconds(350)),
+                "the camera is back now, after front; it took 0.4 s"
+            ),
+            (
+                .cameraSwitchFailed("back", reason: "it is unplugged", keeping: "front"),
+                "the camera stays front: back does not come: it is unplugged"
+            ),
             (.refused(reason: "too large"), "refused: too large"), (.muted(true), "muted: audio goes out as silence"),
             (.muted(false), "no longer muted"),
             (
@@ -195,6 +203,7 @@ private enum Kind: CaseIterable {
     case status, fileStatus, qualityChanged, uplinkTooSlow, measured
     case bufferEmpty, bufferHigh, bufferLow, bufferFull, bufferDuration, dropped
     case softwareEncoderInUse, encoderRestarted, hardwareEncoderDead, source, sourceEnded
+    case cameraSwitched, cameraSwitchFailed
     case configured, refused, muted, ended, fileEnded, failed
 
     init(_ event: StreamEvent) {
@@ -224,6 +233,8 @@ private enum Kind: CaseIterable {
         case .hardwareEncoderDead: self = .hardwareEncoderDead
         case .source: self = .source
         case .sourceEnded: self = .sourceEnded
+        case .cameraSwitched: self = .cameraSwitched
+        case .cameraSwitchFailed: self = .cameraSwitchFailed
         case .configured: self = .configured
         case .refused: self = .refused
         case .muted: self = .muted
