@@ -168,6 +168,7 @@ final class CameraSwitcher: VideoSource {
     private func start(_ place: CameraPlace, wished: MediaTimestamp, isPresentClosed: Bool) {
         do {
             let thread = try place.open(patience: isPresentClosed ? Self.patienceAfterClosing : Self.patience)
+            thread.start()
             change = Change(
                 camera: place, wished: wished, thread: thread, started: MonotonicClock.now(),
                 isPresentClosed: isPresentClosed)
@@ -253,7 +254,7 @@ private final class CameraPlace {
         return thread
     }
 
-    /// Waits until the camera is open. Its frames are to be taken at once.
+    /// Waits until the camera is open. It starts when its first frame is asked for.
     func openNow(patience: Duration, stop: EventFD) throws -> any Camera {
         let thread = try open(patience: patience)
         let deadline = MonotonicClock.now() + CameraThreadError.openingTimeout
@@ -261,7 +262,6 @@ private final class CameraPlace {
             thread.changed.drain()
             switch thread.progress {
             case .waiting(let properties, _), .ready(let properties):
-                thread.turnOn()
                 return ThreadedCamera(thread, properties, stop: stop)
             case .failed(let error): throw error
             case .opening: break

@@ -12,9 +12,10 @@ public typealias CameraOpening = @Sendable (EventFD) throws -> any Camera
 /// a driver that hangs is left alone. Any thread.
 ///
 /// ```
-///  opening ──▶ waiting ──▶ standby ──turnOn──▶ on
-///              no frame    frames are          frames are
-///              yet         released            for the taker
+///            start             a frame        turnOn
+///  opening ─────────▶ waiting ─────────▶ standby ─────────▶ on
+///                                        frames are         frames are
+///                                        released           for the taker
 /// ```
 final class CameraThread: Sendable {
     /// What is known of a camera once it is open.
@@ -36,7 +37,7 @@ final class CameraThread: Sendable {
 
     enum Progress: Sendable {
         case opening
-        /// It has given no frame yet.
+        /// It is open, and has given no frame yet.
         case waiting(Properties, since: MediaTimestamp)
         case ready(Properties)
         /// It is of no use any more; closing may still be under way.
@@ -53,6 +54,7 @@ final class CameraThread: Sendable {
         var orders = Orders()
         var properties: Properties?
         var openSince: MediaTimestamp?
+        var isStarted = false
         var hasGivenFrame = false
         var isOn = false
         /// The first frame that is for the taker has this size, unless the time comes before.
@@ -78,7 +80,8 @@ final class CameraThread: Sendable {
 
     /// Readable when something of the progress has changed, or there is a frame.
     let changed: EventFD
-    let stop: EventFD
+    private let stop: EventFD
+    private let started: EventFD
     let state = Mutex(State())
 
     /// - Parameters:
@@ -89,6 +92,7 @@ final class CameraThread: Sendable {
     ) throws(SystemCallError) {
         changed = try EventFD()
         stop = try EventFD()
+        started = try EventFD()
         // What hangs in it is not the watchdog's business: the stream goes on with another camera.
         _ = try NamedThread("camera", mayBlock: true) { [self] in run(open, patience, after: earlier) }
     }
@@ -118,6 +122,12 @@ final class CameraThread: Sendable {
         }
     }
 
+    /// The camera is to give frames, which it does not before.
+    func start() {
+        state.withLock { $0.isStarted = true }
+        started.signal()
+    }
+
     /// Frames are to be taken from here on.
     /// - Parameter size: of the first one; `nil` for any.
     func turnOn(at size: FrameSize? = nil) {
@@ -130,6 +140,7 @@ final class CameraThread: Sendable {
                 state.awaited = (size, now + Self.sizePatience)
             }
         }
+        start()
     }
 
     func order(_ change: (inout Orders) -> Void) { state.withLock { change(&$0.orders) } }
@@ -192,6 +203,8 @@ extension CameraThread {
             throw CameraThreadError.stillInUse
         }
         guard let camera = try opened(open, until: MonotonicClock.now() + patience) else { return }
+        var entries = [PollEntry(started.fileDescriptor), PollEntry(stop.fileDescriptor)]
+        try poll(&entries, until: nil)
         do {
             try read(camera)
         } catch {
@@ -296,6 +309,7 @@ final class ThreadedCamera: Camera {
     let thread: CameraThread
     private let properties: CameraThread.Properties
     private let stop: EventFD
+    private var isOn = false
 
     /// - Parameters:
     ///   - thread: of a camera that is open; it is closed with this object.
@@ -316,6 +330,8 @@ final class ThreadedCamera: Camera {
     var statistics: VideoSourceStatistics { thread.statistics }
 
     func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
+        if !isOn { thread.turnOn() }
+        isOn = true
         while true {
             thread.changed.drain()
             if let frame = try thread.takeFrame() { return .captured(frame) }

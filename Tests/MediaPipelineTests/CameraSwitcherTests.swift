@@ -95,8 +95,8 @@ import Testing
     @Test func thePresentCameraGoesOnUntilTheEncoderIsReady() throws {
         try time.run {
             let switcher = try switcher()
+            var all = try frames(of: switcher) { $0.count == 5 }
             requests.selectCamera("back")
-            var all: [CapturedFrame] = []
             while all.count < 60 {
                 all.append(try #require(try switcher.nextFrame()))
                 if all.count == 40 { switcher.handOver(at: FrameSize(width: 80, height: 48)) }
