@@ -127,9 +127,12 @@ final class CameraSwitcher: VideoSource {
     // MARK: For the encoder's sake
 
     /// Of the camera that is on.
+    var name: String { presentPlace.name }
+
+    /// Of the camera that is on.
     var frames: SourceFrames {
         SourceFrames(
-            layouts: present.layouts, memoryKind: present.memoryKind, colors: present.colors, camera: presentPlace.name)
+            layouts: present.layouts, memoryKind: present.memoryKind, colors: present.colors, camera: name)
     }
 
     /// Of the camera that is to be on next and has given a frame; `nil` while there is none.

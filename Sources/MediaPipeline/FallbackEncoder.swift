@@ -69,7 +69,8 @@ public final class FallbackEncoder: VideoEncoder {
     ///   - scalingDevice: scales them for the hardware where their size is another one.
     /// - Throws: what opening the hardware threw; a `StreamFailure` when software does not open either.
     public init(
-        path: String, configuration: VideoEncoderConfiguration, frames: SourceFrames, scalingDevice: ScalingDevice? = nil, inUse: EncoderInUse, output: VideoOutput,
+        path: String, configuration: VideoEncoderConfiguration, frames: SourceFrames,
+        scalingDevice: ScalingDevice? = nil, inUse: EncoderInUse, output: VideoOutput,
         reports: Mailbox<TrackEvent>, opening: Opening, openHardware: @escaping HardwareOpening
     ) throws {
         self.path = path

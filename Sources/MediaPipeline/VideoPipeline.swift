@@ -102,14 +102,14 @@ final class VideoPipeline {
 
     /// - Returns: whether it is the first frame of another camera.
     private func takeCameraChange(with frame: CapturedFrame) throws -> Bool {
-        guard let cameras, let name = cameras.frames.camera, name != frames.camera else { return false }
+        guard let cameras, cameras.name != frames.camera else { return false }
         frames = cameras.frames
         isPreparing = false
         sourceSize = frame.layout.size
         try encoder.sourceChanges(to: frames)
         pace(at: frameRate, from: frame.captureTime)
         output.cameraChanged(
-            to: name, at: frame.captureTime, wished: cameras.lastWish ?? frame.captureTime)
+            to: cameras.name, at: frame.captureTime, wished: cameras.lastWish ?? frame.captureTime)
         return true
     }
 

@@ -18,7 +18,9 @@ extension LivePublisher {
 
     func showConfiguration() {
         for value in configuration.values { reporter.note("\(value)") }
-        if let camera = cameras.current { reporter.note("camera \(camera) (of \(cameras.names.joined(separator: ", ")))") }
+        if let camera = cameras.current {
+            reporter.note("camera \(camera) (of \(cameras.names.joined(separator: ", ")))")
+        }
     }
 
     /// What becomes of it is reported by the video's thread.

@@ -7,7 +7,8 @@ public enum CameraName {
     public static func problem(with name: String) -> String? {
         guard name != "next" else { return "\"next\" is the command for the camera behind the present one" }
         let letters = name.utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                 || byte == UInt8(ascii: "-")
         }
         guard letters, (1...16).contains(name.utf8.count) else {

@@ -29,12 +29,14 @@ def wait_for_event(process: Process, name: str, timeout: float = 10) -> dict:
 
 
 def publish_arguments(url: str, **options) -> list:
-    """`publish` with its options; `audio_quality="High1"` becomes `--audio-quality High1`, `trace=True` `--trace`."""
+    """`publish` with its options; `audio_quality="High1"` becomes `--audio-quality High1`, `trace=True` `--trace`, and a list's values
+    one option each."""
     options = {"video": "synthetic", "audio": "tone", "events": "json", **options}
     words = ["publish", "--url", url]
     for name, value in options.items():
-        if value is not None:
-            words += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
+        option = f"--{name.replace('_', '-')}"
+        for value in value if isinstance(value, list) else [] if value is None else [value]:
+            words += [option, *([] if value is True else [value])]
     return words
 
 

@@ -276,7 +276,9 @@ private final class SentFrames {
 
     /// A switch is reported with its first frame, which has just been taken.
     var startsWithKeyframes: Bool {
-        countsAtSwitches.allSatisfy { count in all[max(0, count - 2)..<min(all.count, count + 1)].contains { $0.isKeyframe } }
+        countsAtSwitches.allSatisfy { count in
+            all[max(0, count - 2)..<min(all.count, count + 1)].contains { $0.isKeyframe }
+        }
     }
 }
 

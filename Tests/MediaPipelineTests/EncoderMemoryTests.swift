@@ -39,7 +39,8 @@ private let configuration = VideoEncoderConfiguration(
 
     private func encoder(_ layout: FrameLayout, _ kind: FrameMemoryKind) throws -> FallbackEncoder {
         try FallbackEncoder(
-            path: unusedNode(), configuration: configuration, frames: SourceFrames(layouts: SourceLayouts(layout), memoryKind: kind),
+            path: unusedNode(), configuration: configuration,
+            frames: SourceFrames(layouts: SourceLayouts(layout), memoryKind: kind),
             inUse: EncoderInUse(), output: VideoOutput(queue: queue, counters: counters, reports: reports),
             reports: reports, opening: .now, openHardware: try openings.opening())
     }

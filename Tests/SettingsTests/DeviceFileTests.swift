@@ -33,9 +33,14 @@ struct DeviceFileTests {
 
     @Test(
         arguments: [
-            (#""cameras": {"front": "imx708", "back": "/dev/video0", "test": "synthetic"}"#, ["front", "back", "test"]),
-            (#""camera": "back", "cameras": {"front": "imx708", "back": "/dev/video0", "test": "synthetic"}"#,
-                ["back", "test", "front"]),
+            (
+                #""cameras": {"front": "imx708", "back": "/dev/video0", "test": "synthetic"}"#,
+                ["front", "back", "test"]
+            ),
+            (
+                #""camera": "back", "cameras": {"front": "imx708", "back": "/dev/video0", "test": "synthetic"}"#,
+                ["back", "test", "front"]
+            ),
             (#""camera": "auto", "cameras": {"front": "imx708"}"#, ["front"]), (#""cameras": {}"#, []),
             (#""cameras": null"#, []),
         ])

@@ -38,7 +38,9 @@ import Testing
     @Test mutating func anUnknownNameGetsTheNearestAndTheList() {
         let nearest = "there is no camera \"bakc\"; did you mean back?; there are front, back, side"
         #expect(cameras.choose(.named("bakc")) == .refuse(nearest))
-        #expect(cameras.choose(.named("elsewhere")) == .refuse("there is no camera \"elsewhere\"; there are front, back, side"))
+        #expect(
+            cameras.choose(.named("elsewhere"))
+                == .refuse("there is no camera \"elsewhere\"; there are front, back, side"))
     }
 
     @Test(arguments: [[], ["front"]]) func oneCameraIsNotSwitched(names: [String]) {

@@ -21,7 +21,8 @@ enum EventSamples {
         .source(.returned(.audio, source: "hw:1", after: .milliseconds(2250))),
         .sourceEnded(.video, note: "the file has ended"),
         .cameraSwitched(from: "front", to: "back", after: .milliseconds(350)),
-        .cameraSwitchFailed("back", reason: "it is unplugged", keeping: "front"), .configured(configuration), .refused(reason: "too large"),
+        .cameraSwitchFailed("back", reason: "it is unplugged", keeping: "front"), .configured(configuration),
+        .refused(reason: "too large"),
         .muted(true), .ended(counters, audioSeconds: 61.25), .failed(.closedByPeer, message: "gone"),
     ]
 

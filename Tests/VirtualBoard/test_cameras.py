@@ -102,12 +102,12 @@ def voice(encoder):
     encoder.start("exec aplay -q -D hw:Loopback,0 -f S16_LE -c 2 -r 48000 /dev/urandom")
 
 
-def test_from_libcamera_to_a_webcam_and_back(pi_camera, voice, nginx, capsys):
+def test_from_libcamera_to_a_webcam_and_back(pi_camera, nginx, capsys):
     """Device memory that the encoder reads, packed frames that the processor converts, frames that it decodes first: one connection,
     one timeline, one size."""
     load(pi_camera, "sensors=imx708,imx219")
     publisher = Publisher(
-        pi_camera, nginx, "turns", *SIZE, audio="alsa:hw:Loopback,1",
+        pi_camera, nginx, "turns", *SIZE,
         cameras={"back": f"libcamera:{IMX708}", "front": f"libcamera:{IMX219}", "webcam": WEBCAM + MOVING},
     )  # fmt: skip
     publisher.wait_frames(30)
@@ -120,25 +120,37 @@ def test_from_libcamera_to_a_webcam_and_back(pi_camera, voice, nginx, capsys):
     longest = max(gaps(stream))
     with capsys.disabled():
         print(f"\n  took {took} s, longest gap {longest:.3f} s, {len(kinds)} frames")
-        f = stream.recording.frames
-        print([(i, kinds[i], f[i].is_keyframe, f[i].timestamp, f[i].timestamp - f[i-1].timestamp) for i in range(1, len(f)) if f[i].timestamp - f[i-1].timestamp > 150 or f[i].is_keyframe])
-        print(stream.of("status")[-1])
     assert runs(kinds) == ["scene", "webcam", "scene", "webcam", "scene"]
     assert_starts_with_keyframes(stream, kinds)
     assert longest <= LONGEST_GAP
     assert not stream.recording.disorder()
-    assert len([tag for tag in stream.recording.tags if tag.is_video_header]) >= 2
-    assert_sound_is_whole(stream)
+    # The cameras' colours differ, and the headers say so.
+    assert len({bytes(tag.body) for tag in stream.recording.tags if tag.is_video_header}) >= 2
     assert_decodes(stream)
     status = stream.of("status")[-1]
     assert status["sourceRepeated"] == status["sourceInterruptions"] == 0, status
     assert not {1102, 1103, 1104} & set(stream.codes)
 
 
-def test_where_both_cannot_be_open_the_last_frame_stands(encoder, voice, nginx, capsys):
+def test_the_sound_goes_on(encoder, voice, nginx):
+    """Small frames, few of them: what an emulated processor does beside a sound card."""
+    publisher = Publisher(
+        encoder, nginx, "sound", "--dimension 320x240", "--quality Low1", "--adapt nothing", "--commands",
+        audio="alsa:hw:Loopback,1",
+        cameras={"camera": "v4l2:/dev/video0,size=320x240,format=NV12,fps=15", "picture": "synthetic"},
+    )  # fmt: skip
+    publisher.wait_frames(20)
+    for name in ("picture", "camera", "picture", "camera"):
+        switch(publisher, "next", name)
+    stream = publisher.stop()
+    assert_sound_is_whole(stream)
+    assert_decodes(stream)
+
+
+def test_where_both_cannot_be_open_the_last_frame_stands(encoder, nginx, capsys):
     """Two names of one device, of which one program has one opening with buffers."""
     publisher = Publisher(
-        encoder, nginx, "alone", *SIZE, audio="alsa:hw:Loopback,1",
+        encoder, nginx, "alone", *SIZE,
         cameras={"packed": WEBCAM + MOVING, "decoded": DECODED + MOVING},
     )  # fmt: skip
     publisher.wait_frames(30)
@@ -150,7 +162,6 @@ def test_where_both_cannot_be_open_the_last_frame_stands(encoder, voice, nginx, 
         print(f"\n  took {took} s, longest gap between frames that differ {longest:.3f} s")
     assert longest <= LONGEST_GAP_ALONE
     assert not stream.recording.disorder()
-    assert_sound_is_whole(stream)
     assert_decodes(stream)
     status = stream.of("status")[-1]
     assert status["sourceRepeated"] > 0 and status["sourceDecoded"] > 0 and status["sourceInterruptions"] == 0, status

@@ -27,7 +27,8 @@ extension PublishSettings {
         let start = try VideoQuality(named: device.startQuality)
         let destination = PublishDestination(request.description, stateDirectory: request.stateDirectory)
         var media = MediaSettings(
-            video: Self.videoSource(request.device.cameras.first?.source ?? request.device.camera, request), audio: Self.audioSource(request), quality: highest,
+            video: Self.videoSource(request.device.cameras.first?.source ?? request.device.camera, request),
+            audio: Self.audioSource(request), quality: highest,
             audioQuality: try AudioQuality(named: device.audioQuality),
             dimension: try VideoDimension(parsing: device.dimension), encoder: Self.encoder(request.board),
             duration: nil)

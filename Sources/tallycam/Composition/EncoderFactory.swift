@@ -122,7 +122,9 @@ struct EncoderFactory: VideoEncoderFactory {
 
     /// Only frames in a device's memory go through a device; others would have to be copied first.
     private func findScaler() {
-        guard needs.frames.memoryKind == .dmabuf || needs.maySwitchCameras, scaler.device.withLock({ $0 == nil }) else { return }
+        guard needs.frames.memoryKind == .dmabuf || needs.maySwitchCameras, scaler.device.withLock({ $0 == nil }) else {
+            return
+        }
         guard let node = V4L2ScalerNode.first() else { return }
         let device = ScalingDevice(path: node.path) { [found] layout, size in
             guard let encoder = found.encoder.withLock({ $0 }) else { throw HardwareEncodingError.noEncoder }
@@ -195,7 +197,7 @@ struct EncoderFactory: VideoEncoderFactory {
             reports: needs.reports, opening: opening
         ) { [refusals] configuration, layout, memoryKind, isProven in
             try V4L2H264Encoder(
-                encoder, configuration: configuration, layout: layout, memoryKind: memoryKind, 
+                encoder, configuration: configuration, layout: layout, memoryKind: memoryKind,
                 importRefusal: refusals.of(layout), isProven: isProven)
         }
     }

@@ -86,7 +86,9 @@ enum VideoInput: VideoSourceChoice, Hashable {
                 return camera
             }
         case .firstCamera(let settings):
-            return { try Self.firstCamera(settings, size: size, secondSize: secondSize, frameRate: frameRate, stop: $0) }
+            return {
+                try Self.firstCamera(settings, size: size, secondSize: secondSize, frameRate: frameRate, stop: $0)
+            }
         }
     }
 
