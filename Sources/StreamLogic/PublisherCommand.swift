@@ -32,4 +32,6 @@ public enum CommandOutcome: Hashable, Sendable {
     case done([String])
     case refused(reason: String)
     case controls([ControlStatus])
+    /// Let another of its cameras be on.
+    case switchCamera(CameraChoice)
 }
