@@ -99,7 +99,7 @@ extension ApplianceRunner {
     }
 
     /// As `change`.
-    private func switchCamera(_ name: String) -> CommandAnswer {
+    func switchCamera(_ name: String) -> CommandAnswer {
         let names = files.device.cameras.map(\.name)
         guard names.count > 1 else { return .failed("there is one camera; cameras of device.json names several") }
         if name != "next", let problem = CameraSelection.problem(with: name, among: names) { return .failed(problem) }

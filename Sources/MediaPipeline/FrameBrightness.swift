@@ -23,6 +23,7 @@ extension CapturedFrame {
             case .yuyv: (0, 2)
             case .uyvy: (1, 2)
             case .rgb888, .bgr888: (1, 3)
+            case .bgra, .rgba, .bgrx: (1, 4)
             }
         guard let plane = layout.planes.first else { return 0 }
         return withBytes { bytes in

@@ -22,6 +22,7 @@ extension LivePublisher {
         if let camera = cameras.current {
             reporter.note("camera \(camera) (of \(cameras.names.joined(separator: ", ")))")
         }
+        for control in tracks.controls.state.statuses { reporter.note("\(control)") }
     }
 
     /// What becomes of it is reported by the video's thread.
@@ -37,11 +38,6 @@ extension LivePublisher {
     func refuse(_ reason: String, for id: CommandID? = nil) {
         reporter.emit(.refused(reason: reason))
         if let id { reporter.answer(id, .refused(reason: reason)) }
-    }
-
-    func showConfiguration() {
-        for value in configuration.values { reporter.note("\(value)") }
-        for control in tracks.controls.state.statuses { reporter.note("\(control)") }
     }
 
     /// Makes these changes, all of them at one frame, or none.

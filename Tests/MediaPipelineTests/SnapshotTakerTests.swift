@@ -235,6 +235,7 @@ import Testing
             case .yuyv: (0..<layout.byteCount).map { $0 % 2 == 0 ? 70 : 200 }
             case .uyvy: (0..<layout.byteCount).map { $0 % 2 == 1 ? 70 : 200 }
             case .rgb888, .bgr888: (0..<layout.byteCount).map { $0 % 3 == 1 ? 70 : 200 }
+            case .bgra, .rgba, .bgrx: (0..<layout.byteCount).map { $0 % 4 == 1 ? 70 : 200 }
             }
         let frame = CapturedFrame(layout: layout, captureTime: .zero, memory: ArrayFrame(bytes))
         #expect(frame.meanLuma == 70)
