@@ -33,6 +33,8 @@ public final class AdjustedSource: VideoSource {
     private var turner: ViewTurner?
     /// Frames come as the processor makes them.
     private var isTurning = false
+    /// Of the newest frame.
+    private var lastTime = MediaTimestamp.zero
 
     /// - Parameters:
     ///   - streamSize: the largest that is encoded.
@@ -64,6 +66,7 @@ public final class AdjustedSource: VideoSource {
 
     public func nextFrame() throws -> CapturedFrame? {
         guard let frame = try source.nextFrame() else { return nil }
+        lastTime = frame.captureTime
         followCamera()
         followZoom(at: frame.captureTime)
         // Frames that are no others for it are made at once.
@@ -174,7 +177,7 @@ extension AdjustedSource: ControllableSource {
     public var cameraReport: CameraReport {
         var report = camera?.cameraReport ?? CameraReport()
         if zoomsItself {
-            let shown = view.glide.view(at: MonotonicClock.now())
+            let shown = view.glide.view(at: lastTime)
             report.values[.zoom] = .number(shown.zoom)
             report.values[.zoomCentre] = .point(shown.centre)
         } else if case .point(let centre) = report.values[.zoomCentre] {
