@@ -39,7 +39,9 @@ extension ApplianceRunner {
         case .snapshot:
             let answer = takeSnapshot(.keep, quality: nil, for: .console)
             if !answer.isGood { tell("no snapshot: \(answer.text.dropLast())") }
-        case .camera: tell("there is no other camera to switch to")
+        case .camera:
+            let answer = switchCamera("next")
+            if !answer.isGood { tell("no other camera: \(answer.text.dropLast())") }
         case .mute: muteToggled()
         case .torch:
             perform(appliance.torchToggled())

@@ -22,6 +22,7 @@ extension ApplianceRunner {
         snapshot [QUALITY]
                        keep a JPEG of a frame in the folder of device.json; JPEG quality 1 to 100
         torch NAME     off, on, live or auto, until device.json says something else
+        camera NAME    let another camera of device.json be on; camera next
         faults         what is wrong
         events [N]     the last N events (20)
         reboot         start the machine again
@@ -52,6 +53,7 @@ extension ApplianceRunner {
         case ("snapshot", let quality, 1...2): return snapshot(.keep, quality, for: asker)
         case ("torch", nil, 1): return CommandAnswer(text: "\(appliance.isTorchLit ? "lit" : "dark")\n")
         case ("torch", let mode?, 2): return torch(mode)
+        case ("camera", let name?, 2): return switchCamera(name)
         case ("faults", nil, 1):
             return CommandAnswer(text: faultsText)
         case ("events", let count, 1...2):
@@ -96,6 +98,16 @@ extension ApplianceRunner {
         }
     }
 
+    /// As `change`.
+    func switchCamera(_ name: String) -> CommandAnswer {
+        let names = files.device.cameras.map(\.name)
+        guard names.count > 1 else { return .failed("there is one camera; cameras of device.json names several") }
+        if name != "next", let problem = CameraSelection.problem(with: name, among: names) { return .failed(problem) }
+        guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
+        stream.switchCamera(CameraChoice(name))
+        return CommandAnswer(text: "asked for; events tells what came of it\n")
+    }
+
     private var qualityText: String {
         guard stream.isRunning, let point = summary.point else {
             let device = files.device
@@ -125,7 +137,8 @@ extension ApplianceRunner {
         lines.append("stream:   \(files.stream?.destination ?? "none")")
         lines.append("quality:  \(qualityText.dropLast())")
         let sources = summary.status.map { SourceSummary($0.counters) }
-        if let camera = sources?.camera { lines.append("camera:   \(camera)") }
+        let name = summary.camera.map { "\($0), " } ?? ""
+        if let camera = sources?.camera { lines.append("camera:   \(name)\(camera)") }
         if let microphone = sources?.microphone { lines.append("audio:    \(microphone)") }
         lines.append("network:  \(networkText)")
         lines.append("board:    \(files.board?.name ?? "not known")")
@@ -169,6 +182,7 @@ extension ApplianceRunner {
         object.write("bitsPerSecond", status.rates.total.bitsPerSecond)
         object.write("bufferedSeconds", (status.buffered.inSeconds * 100).rounded() / 100)
         object.write("encoder", status.encoder?.name ?? "none")
+        if let camera = summary.camera { object.write("camera", camera) }
         object.writeObject("sources") { sources in
             for (name, value) in status.counters.sourceFields {
                 switch value {

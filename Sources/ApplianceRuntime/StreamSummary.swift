@@ -9,6 +9,8 @@ struct StreamSummary {
     private(set) var status: StreamStatus?
     /// What the encoders are meant to give, by the last status or change.
     private(set) var point: OperatingPoint?
+    /// The one that is on; `nil` where it has no name, and before the first status.
+    private(set) var camera: String?
     /// Lower than where the stream started.
     private(set) var isLowered = false
 
@@ -17,11 +19,13 @@ struct StreamSummary {
         switch event {
         case .status(let status):
             self.status = status
+            camera = status.camera
             point = status.point
         case .qualityChanged(let change):
             point = change.to
             guard change.to.videoQuality != nil, let startQuality = try? VideoQuality(named: start) else { return }
             isLowered = change.to.videoBitrate < startQuality.bitrate
+        case .cameraSwitched(_, let name, _): camera = name
         default: break
         }
     }
@@ -33,7 +37,7 @@ extension StreamEvent {
         switch self {
         case .connected, .publishing, .retry, .reconnecting, .serverChanged, .serverChangeFailed, .qualityChanged,
             .uplinkTooSlow, .bufferFull, .softwareEncoderInUse, .encoderRestarted, .hardwareEncoderDead, .source,
-            .sourceEnded, .configured, .controlled, .refused, .muted, .ended, .fileEnded, .failed:
+            .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .configured, .controlled, .refused, .muted, .ended, .fileEnded, .failed:
             true
         case .stateChanged, .status, .fileStatus, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration,
             .dropped, .snapshot, .linkDown, .linkUp:

@@ -74,3 +74,9 @@ public struct CameraSettings: Hashable, Sendable {
         self.controls = controls
     }
 }
+
+/// Why a camera does not open or start.
+public protocol CameraFailure: Error {
+    /// Whether what another open camera holds may be the reason: the device itself, its bus, memory for its buffers.
+    var mayBeContention: Bool { get }
+}

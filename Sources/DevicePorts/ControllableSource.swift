@@ -17,4 +17,11 @@ public protocol ControllableSource: AnyObject {
 
     /// Of the newest frame.
     var cameraReport: CameraReport { get }
+
+    /// What the device refused since it was asked last, where another thread asks it.
+    func takeRefusal() -> ControlError?
+}
+
+extension ControllableSource {
+    public func takeRefusal() -> ControlError? { nil }
 }

@@ -72,6 +72,17 @@ public protocol VideoEncoder: AnyObject {
     /// to the next; the connection and the headers stay.
     func setFrameRate(_ frameRate: FrameRate, keyframeInterval: Int) throws
 
+    /// Gets ready for frames of another source, which follow those of the present one; asked again until it is.
+    /// - Throws: when the encoder cannot go on at all.
+    func prepare(for frames: SourceFrames) throws -> SourcePreparation
+
+    /// The other source is not wanted any more.
+    func dropPreparation()
+
+    /// The next frame is the first of this source, prepared for or not. It becomes a keyframe, with a header of its own if
+    /// need be; the size that is encoded stays.
+    func sourceChanges(to frames: SourceFrames) throws
+
     /// Frames that are in the encoder. What went in, is not here and never came out was left out.
     var pendingFrameCount: Int { get }
 

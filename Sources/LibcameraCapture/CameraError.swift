@@ -36,6 +36,16 @@ public enum CameraError: Error, Hashable, Sendable {
     }
 }
 
+extension CameraError: CameraFailure {
+    public var mayBeContention: Bool {
+        switch self {
+        case .busy: true
+        case .failed(_, _, let number): [ENOSPC, ENOMEM].contains(number)
+        default: false
+        }
+    }
+}
+
 extension CameraError: CustomStringConvertible {
     public var description: String {
         switch self {

@@ -5,19 +5,36 @@ import Media
 import SoftwareEncoding
 
 /// A source whose view can be changed while it gives frames: zoomed, mirrored and flipped, by the camera where that can, else
-/// frame by frame on the way. Zoom glides. Used by the video thread.
+/// frame by frame on the way, as soon as the encoder is ready for frames that the processor has made. Zoom glides. Of several
+/// cameras each keeps its view and its controls. Used by the video thread.
 public final class AdjustedSource: VideoSource {
+    /// What a camera was asked for.
+    private struct View {
+        var glide = ZoomGlide()
+        var isZoomReached = true
+        /// What the camera does not do itself.
+        var turn = FrameTurn()
+        var wished = WishedControls()
+    }
+
     private let source: any VideoSource
+    /// `nil` where there is one camera.
+    let switcher: CameraSwitcher?
     private let camera: (any ControllableSource)?
     /// Of the stream, which may have another shape than the frames.
     private let streamSize: FrameSize
     private let noCamera: String
-    private var glide = ZoomGlide()
-    private var isZoomReached = true
-    /// What the camera does not do itself.
-    private var turn = FrameTurn()
-    private var wished = WishedControls()
+    private var view = View()
+    /// Of the other cameras, by their names.
+    private var otherViews: [String: View] = [:]
+    private var cameraName: String?
+    /// What each camera is set to when it is on for the first time.
+    private var initial: [ControlChange] = []
     private var turner: ViewTurner?
+    /// Frames come as the processor makes them.
+    private var isTurning = false
+    /// Of the newest frame.
+    private var lastTime = MediaTimestamp.zero
 
     /// - Parameters:
     ///   - streamSize: the largest that is encoded.
@@ -29,10 +46,12 @@ public final class AdjustedSource: VideoSource {
         self.streamSize = streamSize
         self.noCamera = noCamera
         camera = source as? any ControllableSource
+        switcher = source as? CameraSwitcher
+        cameraName = switcher?.name
     }
 
     public var layout: FrameLayout { source.layout }
-    public var memoryKind: FrameMemoryKind { source.memoryKind }
+    public var memoryKind: FrameMemoryKind { isTurning ? .pooled : source.memoryKind }
     public var frameRate: FrameRate { source.frameRate }
     public var colors: VideoColors? { source.colors }
     public var deviceName: String? { source.deviceName }
@@ -47,21 +66,67 @@ public final class AdjustedSource: VideoSource {
 
     public func nextFrame() throws -> CapturedFrame? {
         guard let frame = try source.nextFrame() else { return nil }
+        lastTime = frame.captureTime
+        followCamera()
         followZoom(at: frame.captureTime)
-        let view = zoomsItself ? glide.view(at: frame.captureTime) : ZoomedView()
-        guard !turn.isIdentity || view.zoom > 1 else { return frame }
+        // Frames that are no others for it are made at once.
+        if wantsTurning != isTurning, made == plain { isTurning = wantsTurning }
+        guard isTurning else { return frame }
+        let shown = zoomsItself ? view.glide.view(at: frame.captureTime) : ZoomedView()
         if turner == nil { turner = ViewTurner() }
-        return try turner?.turn(frame, view: view, turn) ?? frame
+        return try turner?.turn(frame, view: shown, view.turn) ?? frame
+    }
+
+    // MARK: For the encoder's sake
+
+    /// As they come now.
+    var frames: SourceFrames { isTurning ? made : plain }
+
+    /// As they are to come next, once the encoder is ready for it; `nil` while they stay as they are.
+    var next: SourceFrames? { wantsTurning == isTurning ? nil : wantsTurning ? made : plain }
+
+    /// The encoder is ready.
+    func handOver() { isTurning = wantsTurning }
+
+    private var plain: SourceFrames { switcher?.frames ?? SourceFrames(of: source) }
+
+    /// As the processor makes them.
+    private var made: SourceFrames {
+        SourceFrames(
+            layouts: SourceLayouts(FrameLayout(packed: .i420, size: source.layout.size)), memoryKind: .pooled,
+            colors: source.colors, camera: cameraName)
+    }
+
+    private var wantsTurning: Bool {
+        !view.turn.isIdentity || zoomsItself && (view.glide.target.zoom > 1 || !view.isZoomReached)
+    }
+
+    // MARK: The camera that is on
+
+    /// Another camera is on: it is shown as it was when it was on before.
+    private func followCamera() {
+        guard let switcher, switcher.name != cameraName else { return }
+        if let cameraName { otherViews[cameraName] = view }
+        cameraName = switcher.name
+        isTurning = false
+        let known = otherViews[switcher.name]
+        view = known ?? View()
+        for change in known?.wished.changes ?? initial {
+            // What it lacks, it lacks.
+            guard (try? controlOffers.check([change])) != nil else { continue }
+            try? apply([change])
+        }
     }
 
     /// A camera that zooms is asked anew with each frame of the way.
     private func followZoom(at time: MediaTimestamp) {
-        guard !isZoomReached, !zoomsItself else { return }
-        isZoomReached = glide.isOver(at: time)
-        let view = glide.view(at: time)
+        guard !view.isZoomReached else { return }
+        view.isZoomReached = view.glide.isOver(at: time)
+        guard !zoomsItself else { return }
+        let shown = view.glide.view(at: time)
         // What it refuses now it refused before: the frames go on.
         try? camera?.apply([
-            ControlChange(.zoom, .number(view.zoom)), ControlChange(.zoomCentre, .point(view.centre)),
+            ControlChange(.zoom, .number(shown.zoom)), ControlChange(.zoomCentre, .point(shown.centre)),
         ])
     }
 
@@ -106,17 +171,19 @@ extension AdjustedSource: ControllableSource {
         return [ControlOffer(.zoom, range: 1...largest)]
     }
 
-    public var wishedControls: WishedControls { wished }
+    public var wishedControls: WishedControls { view.wished }
+    public func takeRefusal() -> ControlError? { camera?.takeRefusal() }
 
     public var cameraReport: CameraReport {
         var report = camera?.cameraReport ?? CameraReport()
         if zoomsItself {
-            let view = glide.view(at: MonotonicClock.now())
-            report.values[.zoom] = .number(view.zoom)
-            report.values[.zoomCentre] = .point(view.centre)
+            let shown = view.glide.view(at: lastTime)
+            report.values[.zoom] = .number(shown.zoom)
+            report.values[.zoomCentre] = .point(shown.centre)
         } else if case .point(let centre) = report.values[.zoomCentre] {
-            report.values[.zoomCentre] = .point(turn.applied(to: centre))
+            report.values[.zoomCentre] = .point(view.turn.applied(to: centre))
         }
+        let turn = isTurning ? view.turn : FrameTurn()
         if !cameraOffers(.mirror) { report.values[.mirror] = .flag(turn.isMirrored) }
         if !cameraOffers(.flip) { report.values[.flip] = .flag(turn.isFlipped) }
         return report
@@ -124,25 +191,28 @@ extension AdjustedSource: ControllableSource {
 
     public func apply(_ changes: [ControlChange]) throws(ControlError) {
         let now = MonotonicClock.now()
-        var (forCamera, turned, view): ([ControlChange], FrameTurn, ZoomedView) = ([], turn, glide.target)
+        var (forCamera, turned, shown): ([ControlChange], FrameTurn, ZoomedView) = ([], view.turn, view.glide.target)
         for change in changes {
             switch (change.name, change.value) {
             case (.mirror, .flag(let isOn)) where !cameraOffers(.mirror): turned.isMirrored = isOn
             case (.flip, .flag(let isOn)) where !cameraOffers(.flip): turned.isFlipped = isOn
-            case (.zoom, .number(let zoom)): view.zoom = zoom
-            case (.zoomCentre, .point(let point)): view.centre = unturned(point)
+            case (.zoom, .number(let zoom)): shown.zoom = zoom
+            case (.zoomCentre, .point(let point)): shown.centre = unturned(point)
             case (let name, .area(let area)): forCamera.append(ControlChange(name, .area(try unseen(area, name, now))))
             default: forCamera.append(change)
             }
         }
         if !forCamera.isEmpty { try camera?.apply(forCamera) }
-        turn = turned
-        if view != glide.target {
-            glide.glide(to: view, from: now)
-            isZoomReached = false
+        view.turn = turned
+        if shown != view.glide.target {
+            view.glide.glide(to: shown, from: now)
+            view.isZoomReached = false
         }
-        wished.take(changes)
+        view.wished.take(changes)
     }
+
+    /// Each camera is set to these when it is on for the first time; the one that is on is set already.
+    func keepForOthers(_ controls: [ControlChange]) { initial = controls }
 
     // MARK: From frames as they are seen to frames as the camera gives them
 
@@ -157,7 +227,7 @@ extension AdjustedSource: ControllableSource {
     }
 
     private func unturned(_ point: FramePoint) -> FramePoint {
-        let seen = turn.applied(to: withoutBars(FrameArea(at: point))).centre
+        let seen = view.turn.applied(to: withoutBars(FrameArea(at: point))).centre
         return FramePoint(x: min(max(0, seen.x), 1), y: min(max(0, seen.y), 1))
     }
 
@@ -168,7 +238,7 @@ extension AdjustedSource: ControllableSource {
             throw .unusableValue(
                 name, value: "\(ControlValue.area(area))", rule: "within the frame: the bars beside it show nothing")
         }
-        let turned = turn.applied(to: inFrame)
-        return zoomsItself ? glide.view(at: now).area.part(turned) : turned
+        let turned = view.turn.applied(to: inFrame)
+        return zoomsItself ? view.glide.view(at: now).area.part(turned) : turned
     }
 }

@@ -54,9 +54,10 @@ extension OpenH264Encoder: ImmediateEncoder {}
 public final class SoftwareVideoEncoder: VideoEncoder {
     private var encoder: any ImmediateEncoder
     private let make: (VideoEncoderConfiguration) throws -> any ImmediateEncoder
-    private let output: EncodedOutput
-    private let layouts: SourceLayouts
-    private var size: FrameSize
+    private let output: VideoOutput
+    private var source: VideoOutput.Source
+    private var frames: SourceFrames
+    private var configuration: VideoEncoderConfiguration
     /// Passes over frames by encoders before this one.
     private var earlierConversions = 0
 
@@ -67,35 +68,58 @@ public final class SoftwareVideoEncoder: VideoEncoder {
     ) throws {
         encoder = try make(configuration)
         self.make = make
-        layouts = needs.layouts
-        size = configuration.size
-        let source = needs.output.makeSource()
-        needs.output.listen(to: source)
-        output = source.output
+        frames = needs.frames
+        self.configuration = configuration
+        output = needs.output
+        source = output.makeSource(of: frames.colors)
+        output.listen(to: source)
     }
 
     public let pendingFrameCount = 0
-    public var sourceSize: FrameSize { layouts.nearest(to: size).size }
+    public var sourceSize: FrameSize { frames.layouts.nearest(to: configuration.size).size }
     public var conversionCount: Int { earlierConversions + encoder.conversionCount }
 
     public func resize(to configuration: VideoEncoderConfiguration) throws {
-        guard configuration.size != size else {
+        guard configuration.size != self.configuration.size else {
             try setFrameRate(configuration.frameRate, keyframeInterval: configuration.keyframeInterval)
             return try setBitrate(configuration.bitrate)
         }
         let successor = try make(configuration)
         earlierConversions += encoder.conversionCount
         encoder = successor
-        size = configuration.size
+        self.configuration = configuration
     }
 
-    public func submit(_ frame: CapturedFrame) throws { output(try encoder.encode(frame)) }
+    /// It converts whatever comes.
+    public func prepare(for frames: SourceFrames) -> SourcePreparation {
+        .ready(frames.layouts.nearest(to: configuration.size).size)
+    }
+
+    public func dropPreparation() {}
+
+    public func sourceChanges(to frames: SourceFrames) {
+        self.frames = frames
+        // Its header may say something else of the colours. One that does not open leaves the present one.
+        guard let successor = try? make(configuration) else { return encoder.requestKeyframe() }
+        earlierConversions += encoder.conversionCount
+        encoder = successor
+        source = output.makeSource(of: frames.colors)
+        output.listen(to: source)
+    }
+
+    public func submit(_ frame: CapturedFrame) throws { source.output(try encoder.encode(frame)) }
     public func finish() {}
     public func requestKeyframe() { encoder.requestKeyframe() }
-    public func setBitrate(_ bitrate: Bitrate) throws { try encoder.setBitrate(bitrate) }
+
+    public func setBitrate(_ bitrate: Bitrate) throws {
+        try encoder.setBitrate(bitrate)
+        configuration.bitrate = bitrate
+    }
 
     public func setFrameRate(_ frameRate: FrameRate, keyframeInterval: Int) throws {
         try encoder.setFrameRate(frameRate, keyframeInterval: keyframeInterval)
+        configuration.frameRate = frameRate
+        configuration.keyframeInterval = keyframeInterval
     }
 }
 

@@ -40,6 +40,10 @@ final class CameraControl {
         guard !waiting.isEmpty || now >= nextLook else { return }
         nextLook = now + Self.lookInterval
         let report = look()
+        // The oldest is what it is about.
+        if let refusal = camera?.takeRefusal() {
+            reports.send(.controlRefused(refusal, waiting.isEmpty ? nil : waiting.removeFirst().id))
+        }
         waiting.removeAll { confirmation, id in
             guard let readings = confirmation.readings(by: report, now: now) else { return false }
             reports.send(.controlled(readings, id))

@@ -1,5 +1,6 @@
 import Controls
 import DevicePorts
+import LinuxIO
 import Media
 import StreamLogic
 import StreamQuality
@@ -42,6 +43,11 @@ public final class EncoderRequests: Sendable {
         var time: MediaTimestamp?
     }
 
+    struct CameraWish: Sendable {
+        let name: String
+        let time: MediaTimestamp
+    }
+
     fileprivate struct Orders {
         var video = VideoRequests()
         /// More belongs to the same frame.
@@ -50,6 +56,8 @@ public final class EncoderRequests: Sendable {
         var isMuted = false
         /// Another sample rate, for a stream that starts again; and the pause of `SharedSendBuffer`.
         var audioReplacement: (quality: AudioQuality, pause: Int)?
+        /// The camera that is to be on.
+        var camera: CameraWish?
         /// The audio part of a transaction: it counts from the time of the keyframe that the video's part makes.
         var transaction: AudioRequests?
     }
@@ -129,6 +137,19 @@ public final class EncoderRequests: Sendable {
     public func setMuted(_ isMuted: Bool) { orders.withLock { $0.isMuted = isMuted } }
 
     var isMuted: Bool { orders.withLock { $0.isMuted } }
+
+    /// Another of the stream's cameras is to be on. The last wish counts; the encoder's part of it comes by itself.
+    public func selectCamera(_ name: String) {
+        let wish = CameraWish(name: name, time: MonotonicClock.now())
+        orders.withLock { $0.camera = wish }
+    }
+
+    func takeCamera() -> CameraWish? {
+        orders.withLock { orders in
+            defer { orders.camera = nil }
+            return orders.camera
+        }
+    }
 
     /// - Parameter time: when the frame was taken that comes next.
     func takeVideoRequests(at time: MediaTimestamp) -> VideoRequests {

@@ -27,10 +27,11 @@ public final class FallbackEncoder: VideoEncoder {
 
     public internal(set) var configuration: VideoEncoderConfiguration
     private let path: String
-    let layouts: SourceLayouts
+    /// The source's.
+    var frames: SourceFrames
+    var layouts: SourceLayouts { frames.layouts }
     /// Of the source's frames that this configuration is encoded from.
     var sourceLayout: FrameLayout
-    private let memoryKind: FrameMemoryKind
     private let openHardware: HardwareOpening
     let scalingDevice: ScalingDevice?
     let inUse: EncoderInUse
@@ -64,20 +65,19 @@ public final class FallbackEncoder: VideoEncoder {
 
     /// - Parameters:
     ///   - path: of the hardware's node.
-    ///   - layouts, memoryKind: of the frames to come.
+    ///   - frames: that are to come.
     ///   - scalingDevice: scales them for the hardware where their size is another one.
     /// - Throws: what opening the hardware threw; a `StreamFailure` when software does not open either.
     public init(
-        path: String, configuration: VideoEncoderConfiguration, layouts: SourceLayouts,
-        memoryKind: FrameMemoryKind, scalingDevice: ScalingDevice? = nil, inUse: EncoderInUse, output: VideoOutput,
+        path: String, configuration: VideoEncoderConfiguration, frames: SourceFrames,
+        scalingDevice: ScalingDevice? = nil, inUse: EncoderInUse, output: VideoOutput,
         reports: Mailbox<TrackEvent>, opening: Opening, openHardware: @escaping HardwareOpening
     ) throws {
         self.path = path
         self.configuration = configuration
-        self.layouts = layouts
-        newestSize = layouts.full.size
-        sourceLayout = layouts.nearest(to: configuration.size)
-        self.memoryKind = memoryKind
+        self.frames = frames
+        newestSize = frames.layouts.full.size
+        sourceLayout = frames.layouts.nearest(to: configuration.size)
         self.openHardware = openHardware
         self.inUse = inUse
         self.output = output
@@ -110,20 +110,20 @@ public final class FallbackEncoder: VideoEncoder {
 
     /// - Throws: when there is no thread for it.
     private func startHardware() throws {
-        hardware = try makeHardware(configuration, from: sourceLayout, &scaling)
+        hardware = try makeHardware(configuration, from: sourceLayout, of: frames, &scaling)
     }
 
     /// - Parameters:
-    ///   - layout: of the frames to come.
+    ///   - layout: of the frames to come, one of `frames`.
     ///   - scaling: brings them to the configuration's size; its device opens with the hardware.
     /// - Throws: when there is no thread for it.
     func makeHardware(
-        _ configuration: VideoEncoderConfiguration, from layout: FrameLayout, _ scaling: inout FrameScaling,
-        isProven: Bool = false
+        _ configuration: VideoEncoderConfiguration, from layout: FrameLayout, of frames: SourceFrames,
+        _ scaling: inout FrameScaling, isProven: Bool = false
     ) throws -> Hardware {
-        let source = output.makeSource()
+        let source = output.makeSource(of: frames.colors)
         // Frames that are scaled or converted first come in the scaler's layout and memory.
-        let (kind, open) = (memoryKind, openHardware)
+        let (kind, open) = (frames.memoryKind, openHardware)
         let scaled = Self.isTakenAsIs(layout, configuration) ? nil : scaling.start(for: layout, kind)
         let thread = try ThreadedEncoder(path: path, output: source.output) {
             let given = scaled?() ?? (layout: layout, memory: kind)
@@ -268,7 +268,7 @@ public final class FallbackEncoder: VideoEncoder {
     private func openSoftware() throws -> Bool {
         guard software == nil else { return true }
         do {
-            let source = output.makeSource()
+            let source = output.makeSource(of: frames.colors)
             software = (try BudgetedEncoder(configuration), source)
             output.listen(to: source)
             inUse.identity = .software

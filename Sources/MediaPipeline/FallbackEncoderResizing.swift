@@ -5,13 +5,18 @@ import StreamLogic
 
 // How the size of its frames changes while it runs. The hardware's next encoder opens beside the present one, which goes on
 // until it is there, so that no frame is missing; where the memory forbids two, one closes before the other opens. A camera
-// that gives the new size itself is asked for it then, and the present encoder goes on until its first such frame.
+// that gives the new size itself is asked for it then, and the present encoder goes on until its first such frame. Frames of
+// another camera take the same way (`FallbackEncoderSwitching`).
 extension FallbackEncoder {
     /// What is under way.
     struct Resizing {
         /// The configuration that is wanted; `nil` when it is reached.
-        fileprivate(set) var wanted: VideoEncoderConfiguration?
-        /// The hardware for it, which is opening, and what scales for it.
+        var wanted: VideoEncoderConfiguration?
+        /// The frames of another source that are to come; `nil` when they do, or none are.
+        var next: SourceFrames?
+        /// Of the encoder for them.
+        var preparation = SourcePreparation.underWay
+        /// The hardware for both, which is opening, and what scales for it.
         fileprivate(set) var successor: Hardware?
         fileprivate var scaling: FrameScaling?
         /// Of the source's frames that it is for.
@@ -45,25 +50,29 @@ extension FallbackEncoder {
     public func resize(to configuration: VideoEncoderConfiguration) throws {
         dropSuccessor()
         resizing.wanted = configuration
+        resizing.preparation = .underWay
         try settleSize()
     }
 
-    /// Does what can be done now for the wanted size.
+    /// Does what can be done now for the wanted size, and for the frames of another source.
     func settleSize() throws {
         retire()
-        guard let wanted = resizing.wanted else { return }
-        if let successor = resizing.successor { return try watch(successor, for: wanted) }
-        guard wanted.size != configuration.size else {
+        if let successor = resizing.successor { return try watch(successor) }
+        if let wanted = resizing.wanted, wanted.size == configuration.size {
             resizing.wanted = nil
             try setFrameRate(wanted.frameRate, keyframeInterval: wanted.keyframeInterval)
-            return try setBitrate(wanted.bitrate)
+            try setBitrate(wanted.bitrate)
         }
+        let isPreparing = resizing.next != nil && resizing.preparation == .underWay
+        guard resizing.wanted != nil || isPreparing else { return }
         if recovery.usesSoftware {
             // A trial of the hardware that is under way gets its answer first.
-            guard hardware == nil || hardware?.isClosing == true else { return }
+            guard let wanted = resizing.wanted, hardware == nil || hardware?.isClosing == true else { return }
             resizeSoftware(to: wanted)
-        } else if let hardware, hardware.isOpenReported, !hardware.isFailureReported, !hardware.isClosing {
-            startSuccessor(for: wanted)
+        } else if let hardware, hardware.isOpenReported, !hardware.isFailureReported, !hardware.isClosing,
+            resizing.next == nil || isPreparing
+        {
+            startSuccessor()
         }
     }
 
@@ -72,25 +81,32 @@ extension FallbackEncoder {
         do {
             software = (try BudgetedEncoder(wanted), present.source)
             earlierConversions += present.encoder.conversionCount
-            adopt(wanted, scaling(to: wanted), from: source(of: wanted))
+            adopt(wanted, scaling(to: wanted), of: frames)
         } catch {
             refused("\(error)")
         }
     }
 
-    private func source(of wanted: VideoEncoderConfiguration) -> FrameLayout {
-        resizing.isSecondSizeGivenUp ? layouts.full : layouts.nearest(to: wanted.size)
+    /// What is to be encoded next: of the wanted size, or of the other source, or both.
+    var target: (configuration: VideoEncoderConfiguration, frames: SourceFrames) {
+        (resizing.wanted ?? configuration, resizing.next ?? frames)
     }
 
-    private func scaling(to wanted: VideoEncoderConfiguration) -> FrameScaling {
+    func layout(of frames: SourceFrames, for wanted: VideoEncoderConfiguration) -> FrameLayout {
+        let isGivenUp = resizing.isSecondSizeGivenUp && frames == self.frames
+        return isGivenUp ? frames.layouts.full : frames.layouts.nearest(to: wanted.size)
+    }
+
+    func scaling(to wanted: VideoEncoderConfiguration) -> FrameScaling {
         FrameScaling(to: wanted.size, by: scalingDevice)
     }
 
-    private func startSuccessor(for wanted: VideoEncoderConfiguration) {
+    private func startSuccessor() {
+        let (wanted, frames) = target
         var next = scaling(to: wanted)
-        let source = source(of: wanted)
+        let source = layout(of: frames, for: wanted)
         do {
-            resizing.successor = try makeHardware(wanted, from: source, &next, isProven: true)
+            resizing.successor = try makeHardware(wanted, from: source, of: frames, &next, isProven: true)
             resizing.scaling = next
             resizing.sourceLayout = source
             resizing.successorDeadline = MonotonicClock.now() + ThreadedEncoder.openTimeout
@@ -99,9 +115,10 @@ extension FallbackEncoder {
         }
     }
 
-    private func watch(_ successor: Hardware, for wanted: VideoEncoderConfiguration) throws {
+    private func watch(_ successor: Hardware) throws {
         switch successor.thread.progress {
-        case .open: successorIsOpen(successor, wanted)
+        case .open where resizing.next != nil: readyForNext()
+        case .open: successorIsOpen(successor)
         case .opening:
             guard let deadline = resizing.successorDeadline, MonotonicClock.now() >= deadline else { return }
             dropSuccessor()
@@ -112,7 +129,8 @@ extension FallbackEncoder {
             guard failure?.isLackOfMemory == true || failure?.mayPassByItself == true else {
                 return refused("\(error)")
             }
-            try openInPlace(wanted)
+            // There is memory for one encoder only.
+            if resizing.next == nil { try openInPlace() } else { readyForNext() }
         case .ended:
             dropSuccessor()
             refused("the encoder has closed")
@@ -120,15 +138,15 @@ extension FallbackEncoder {
     }
 
     /// Frames in the size before still belong to the encoder before.
-    private func successorIsOpen(_ successor: Hardware, _ wanted: VideoEncoderConfiguration) {
+    private func successorIsOpen(_ successor: Hardware) {
         let source = resizing.sourceLayout ?? sourceLayout
         guard newestSize != source.size, layouts.all.contains(where: { $0.size == newestSize }) else {
-            return cross(to: successor, wanted)
+            return cross(to: successor)
         }
         guard resizing.wait.isOver(now: MonotonicClock.now()) else { return }
         guard source != layouts.full else {
             leftOverWait = resizing.wait
-            return cross(to: successor, wanted)
+            return cross(to: successor)
         }
         // As if the source had one size: the next attempt is for frames that are scaled.
         resizing.isSecondSizeGivenUp = true
@@ -138,7 +156,8 @@ extension FallbackEncoder {
     }
 
     /// Frames go to the next encoder from here on; those in the one before still come out, up to the next one's keyframe.
-    private func cross(to successor: Hardware, _ wanted: VideoEncoderConfiguration) {
+    func cross(to successor: Hardware) {
+        let (wanted, frames) = target
         retireNow()
         if let hardware {
             resizing.retiring = (hardware, MonotonicClock.now() + ThreadedEncoder.drainTimeout)
@@ -147,19 +166,20 @@ extension FallbackEncoder {
         hardware = successor
         hardware?.isOpenReported = true
         resizing.successor = nil
-        adopt(wanted, resizing.scaling ?? scaling(to: wanted), from: resizing.sourceLayout ?? sourceLayout)
+        adopt(wanted, resizing.scaling ?? scaling(to: wanted), of: frames)
         resizing.scaling = nil
     }
 
-    /// There is memory for one encoder only.
-    private func openInPlace(_ wanted: VideoEncoderConfiguration) throws {
+    /// One encoder closes before the next one opens.
+    func openInPlace() throws {
+        let (wanted, frames) = target
         forgetHardware()
         var next = scaling(to: wanted)
-        let source = source(of: wanted)
         do {
-            hardware = try makeHardware(wanted, from: source, &next, isProven: true)
+            hardware = try makeHardware(
+                wanted, from: layout(of: frames, for: wanted), of: frames, &next, isProven: true)
             recovery = EncoderRecovery(opening: MonotonicClock.now())
-            adopt(wanted, next, from: source)
+            adopt(wanted, next, of: frames)
         } catch {
             refused("\(error)")
             // There is none in the size before any more, either.
@@ -167,7 +187,13 @@ extension FallbackEncoder {
         }
     }
 
-    private func adopt(_ wanted: VideoEncoderConfiguration, _ next: FrameScaling, from source: FrameLayout) {
+    func adopt(_ wanted: VideoEncoderConfiguration, _ next: FrameScaling, of frames: SourceFrames) {
+        let source = layout(of: frames, for: wanted)
+        if frames != self.frames {
+            self.frames = frames
+            resizing.isSecondSizeGivenUp = false
+            leftOverWait.end()
+        }
         earlierConversions += scaling.passCount
         scaling.close()
         scaling = next
@@ -177,7 +203,10 @@ extension FallbackEncoder {
         resizing.wait.end()
     }
 
+    /// What was wanted does not come.
     private func refused(_ reason: String) {
+        if resizing.next != nil { resizing.preparation = .failed(reason: reason) }
+        guard resizing.wanted != nil else { return }
         resizing.wanted = nil
         reports.send(.sizeRefused(reason, keeping: configuration.size))
     }
@@ -210,6 +239,7 @@ extension FallbackEncoder {
         dropSuccessor()
         retireNow()
         resizing.wanted = nil
+        resizing.next = nil
     }
 }
 

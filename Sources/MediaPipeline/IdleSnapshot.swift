@@ -16,10 +16,14 @@ public struct IdleSnapshot: Sendable {
     public func take(_ request: SnapshotRequest, stop: EventFD) -> (answer: SnapshotAnswer, brightness: Brightness?) {
         do {
             // Nobody hears what the camera's thread would report to a stream.
-            guard let source = try VideoTrack.source(settings, stop: stop, reports: try Mailbox()) else {
+            let source = try VideoTrack.source(
+                settings, stop: stop, requests: EncoderRequests(), reports: try Mailbox())
+            guard let source else {
                 return (.failed(request, reason: "there is no camera"), nil)
             }
             VideoTrack.setControls(of: source, settings.controls, EventSink { _ in })
+            // There is no encoder to wait for.
+            (source as? AdjustedSource)?.handOver()
             guard let frame = try settledFrame(of: source, request) else {
                 return (.failed(request, reason: "the camera gave no frame before it was needed elsewhere"), nil)
             }

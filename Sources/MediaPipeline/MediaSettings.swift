@@ -7,6 +7,9 @@ import SyntheticSources
 /// What is to be captured, and how it is to be encoded.
 public struct MediaSettings: Sendable {
     public var video: any VideoSourceChoice
+    /// The cameras between which the live stream can be switched, the first of which is `video`; empty where there is one
+    /// source only.
+    public var cameras: [NamedCamera] = []
     public var audio: any AudioSourceChoice
     public var quality: VideoQuality
     /// Whether somebody may ask for another quality while the stream is live.

@@ -19,6 +19,11 @@ public enum TrackEvent: Sendable {
     case source(SourceEvent)
     case snapshot(SnapshotAnswer)
     case brightness(Brightness)
+    /// The first frame of another camera was encoded.
+    /// - Parameter after: since it was asked for.
+    case cameraSwitched(to: String, after: Duration)
+    /// The camera that was asked for does not come; the one before stays.
+    case cameraSwitchFailed(String, reason: String)
     case buffer([SendBufferEvent])
     case encoder(StreamEvent)
     /// What people should know of an encoder that goes on.
@@ -71,7 +76,8 @@ public final class MediaTracks {
         // Both are opened before a thread is started: a failure here leaves nothing behind.
         let video = try VideoTrack(
             settings: &settings, point: point, maximum: maximum, stop: stop,
-            output: VideoOutput(queue: queue, counters: counters, reports: reports), reports: reports, console: console)
+            output: VideoOutput(queue: queue, counters: counters, reports: reports), requests: control,
+            reports: reports, console: console)
         let audio = try AudioTrack(
             settings: settings, bitrate: point.audioQuality?.bitrate, stop: stop, reports: reports)
         audioHeader = audio?.encoder.takeHeader(at: MonotonicClock.now())

@@ -38,10 +38,17 @@ public final class ResilientCamera: VideoSource {
 
     /// - Throws: what `open` throws: a camera that is not there at the start is a wrong command line. `nextFrame` throws the
     ///   camera's error when that cannot start at all.
-    public init(
+    public convenience init(
         stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void, open: @escaping () throws -> any Camera
-    ) throws {
-        let camera = try open()
+    ) throws { self.init(try open(), stop: stop, notify: notify, open: open) }
+
+    /// - Parameters:
+    ///   - camera: is open already.
+    ///   - open: opens it again.
+    init(
+        _ camera: any Camera, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void,
+        open: @escaping () throws -> any Camera
+    ) {
         self.camera = camera
         self.open = open
         self.stop = stop
@@ -69,9 +76,20 @@ public final class ResilientCamera: VideoSource {
 
     public func nextFrame() throws -> CapturedFrame? {
         while true {
-            var given: CapturedFrame?
-            switch try waitForFrame() {
+            switch try nextFrame(until: nil) {
+            case .captured(let frame): return frame
+            case .none: continue
             case .stopped: return nil
+            }
+        }
+    }
+
+    /// As `nextFrame()`, until the clock shows `limit`.
+    func nextFrame(until limit: MediaTimestamp?) throws -> CameraFrame {
+        while true {
+            var given: CapturedFrame?
+            switch try waitForFrame(until: [continuity.deadline, limit].compactMap { $0 }.min()) {
+            case .stopped: return .stopped
             case .captured(let frame):
                 given = judge(frame)
                 // Late or not, the camera is not silent.
@@ -81,11 +99,24 @@ public final class ResilientCamera: VideoSource {
                     $0.frame(at: $0.repetitionTime)
                 }
             }
-            guard let given else { continue }
-            lastTime = given.captureTime
-            return given
+            if let given {
+                lastTime = given.captureTime
+                return .captured(given)
+            }
+            if let limit, MonotonicClock.now() >= limit { return .none }
         }
     }
+
+    /// Whether there is one to be repeated.
+    var hasGivenFrame: Bool { lastFrame != nil }
+
+    /// Closes the camera, so that another one can have what it holds; its last frame is repeated until `resume`.
+    func suspend() {
+        close()
+        continuity.suspended()
+    }
+
+    func resume() { continuity.resumed(now: MonotonicClock.now()) }
 
     /// - Returns: the frame, if it is worth giving.
     private func judge(_ frame: CapturedFrame) -> CapturedFrame? {
@@ -102,13 +133,13 @@ public final class ResilientCamera: VideoSource {
         return frame
     }
 
-    private func waitForFrame() throws -> CameraFrame {
-        guard let camera else {
+    private func waitForFrame(until deadline: MediaTimestamp?) throws -> CameraFrame {
+        guard let camera, let deadline else {
             var entries = [PollEntry(stop.fileDescriptor)]
-            return try poll(&entries, until: continuity.deadline) > 0 ? .stopped : .none
+            return try poll(&entries, until: deadline) > 0 ? .stopped : .none
         }
         do {
-            return try camera.nextFrame(until: continuity.deadline)
+            return try camera.nextFrame(until: deadline)
         } catch {
             // It has never given anything: as with one that is not there at the start.
             guard lastFrame != nil || interruptions > 0 else { throw error }
@@ -157,7 +188,7 @@ public final class ResilientCamera: VideoSource {
             stale = StaleFrames()
             continuity.cameraOpened(now: MonotonicClock.now())
         } catch {
-            continuity.openingFailed(now: MonotonicClock.now())
+            perform(continuity.openingFailed("\(error)", now: MonotonicClock.now()))
         }
     }
 }
@@ -182,6 +213,8 @@ extension ResilientCamera: ControllableSource {
         try (camera as? any ControllableSource)?.apply(changes)
         wishedControls.take(changes)
     }
+
+    public func takeRefusal() -> ControlError? { (camera as? any ControllableSource)?.takeRefusal() }
 
     public var cameraReport: CameraReport { (camera as? any ControllableSource)?.cameraReport ?? CameraReport() }
 }
@@ -227,13 +260,16 @@ final class CopiedFrame: FrameMemory {
 }
 
 extension VideoSourceStatistics {
-    /// Adds what a camera counts itself.
-    fileprivate mutating func add(_ other: VideoSourceStatistics) {
+    mutating func add(_ other: VideoSourceStatistics) {
         capturedFrames += other.capturedFrames
         droppedFrames += other.droppedFrames
         startupFrames += other.startupFrames
+        supersededFrames += other.supersededFrames
+        repeatedFrames += other.repeatedFrames
         decodedFrames += other.decodedFrames
+        rotatedFrames += other.rotatedFrames
         passes += other.passes
         mappedFrames += other.mappedFrames
+        interruptions += other.interruptions
     }
 }

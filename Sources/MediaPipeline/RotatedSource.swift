@@ -3,36 +3,30 @@ import DevicePorts
 import Media
 import SoftwareEncoding
 
-/// A source whose frames are rotated or mirrored, in software. Used by the video thread.
-final class RotatedSource: VideoSource {
-    private let source: any VideoSource
+/// Rotates and mirrors a source's frames, in software. Used from one thread.
+private struct FrameTurner {
     private let rotator: FrameRotator
-    private let rotation: FrameRotation
+    let rotation: FrameRotation
     private var pool: FramePool
     private var rotatedFrames = 0
 
-    init(_ source: any VideoSource, _ rotation: FrameRotation) throws(VideoEncodingError) {
-        self.source = source
+    init(from layout: FrameLayout, _ rotation: FrameRotation) throws(VideoEncodingError) {
         self.rotation = rotation
-        rotator = try FrameRotator(from: source.layout, rotation)
+        rotator = try FrameRotator(from: layout, rotation)
         pool = FramePool(byteCount: rotator.target.byteCount)
     }
 
     var layout: FrameLayout { rotator.target }
-    var frameRate: FrameRate { source.frameRate }
-    var colors: VideoColors? { source.colors }
-    var deviceName: String? { source.deviceName }
-    var endingNote: String? { source.endingNote }
 
-    var statistics: VideoSourceStatistics {
-        var statistics = source.statistics
+    /// What the source has counted, with what was done here.
+    func completed(_ statistics: VideoSourceStatistics) -> VideoSourceStatistics {
+        var statistics = statistics
         statistics.rotatedFrames += rotatedFrames
         statistics.passes += rotatedFrames * rotator.passCount
         return statistics
     }
 
-    func nextFrame() throws -> CapturedFrame? {
-        guard let frame = try source.nextFrame() else { return nil }
+    mutating func turned(_ frame: CapturedFrame) throws -> CapturedFrame {
         let rotated = pool.take()
         let result = frame.withBytes { bytes in
             rotated.withMutableBytes { memory in
@@ -45,6 +39,30 @@ final class RotatedSource: VideoSource {
     }
 }
 
+/// A source whose frames are rotated or mirrored. Used by the video thread.
+final class RotatedSource: VideoSource {
+    private let source: any VideoSource
+    private var turner: FrameTurner
+
+    init(_ source: any VideoSource, _ rotation: FrameRotation) throws(VideoEncodingError) {
+        self.source = source
+        turner = try FrameTurner(from: source.layout, rotation)
+    }
+
+    var layout: FrameLayout { turner.layout }
+    var frameRate: FrameRate { source.frameRate }
+    var colors: VideoColors? { source.colors }
+    var deviceName: String? { source.deviceName }
+    var endingNote: String? { source.endingNote }
+
+    var statistics: VideoSourceStatistics { turner.completed(source.statistics) }
+
+    func nextFrame() throws -> CapturedFrame? {
+        guard let frame = try source.nextFrame() else { return nil }
+        return try turner.turned(frame)
+    }
+}
+
 extension RotatedSource: FrameRateSelection {
     func selectFrameRate(_ rate: FrameRate) { (source as? any FrameRateSelection)?.selectFrameRate(rate) }
 }
@@ -54,25 +72,49 @@ extension RotatedSource: ControllableSource {
 
     var controlOffers: [ControlOffer] { camera?.controlOffers ?? [] }
     var wishedControls: WishedControls { camera?.wishedControls ?? WishedControls() }
+    var cameraReport: CameraReport { turner.rotation.applied(to: camera?.cameraReport ?? CameraReport()) }
+    func apply(_ changes: [ControlChange]) throws(ControlError) { try camera?.apply(turner.rotation.undone(on: changes)) }
+    func takeRefusal() -> ControlError? { camera?.takeRefusal() }
+}
 
-    var cameraReport: CameraReport {
-        var report = camera?.cameraReport ?? CameraReport()
-        if case .point(let centre) = report.values[.zoomCentre] {
-            report.values[.zoomCentre] = .point(rotation.applied(to: FrameArea(at: centre)).centre)
-        }
-        return report
+/// As `RotatedSource`, of one of several cameras. Used by the camera's thread.
+final class RotatedCamera: Camera {
+    private let camera: any Camera
+    private var turner: FrameTurner
+
+    init(_ camera: any Camera, _ rotation: FrameRotation) throws(VideoEncodingError) {
+        self.camera = camera
+        turner = try FrameTurner(from: camera.layout, rotation)
     }
 
-    func apply(_ changes: [ControlChange]) throws(ControlError) {
-        let unrotated = changes.map { change in
-            switch change.value {
-            case .area(let area): ControlChange(change.name, .area(rotation.undone(on: area)))
-            case .point(let point): ControlChange(change.name, .point(rotation.undone(on: FrameArea(at: point)).centre))
-            default: change
-            }
+    var name: String { camera.name }
+    var layout: FrameLayout { turner.layout }
+    let memoryKind = FrameMemoryKind.pooled
+    var frameRate: FrameRate { camera.frameRate }
+    var colors: VideoColors? { camera.colors }
+    var statistics: VideoSourceStatistics { turner.completed(camera.statistics) }
+
+    func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
+        switch try camera.nextFrame(until: deadline) {
+        case .captured(let frame): .captured(try turner.turned(frame))
+        case .none: .none
+        case .stopped: .stopped
         }
-        try camera?.apply(unrotated)
     }
+}
+
+extension RotatedCamera: FrameRateSelection {
+    func selectFrameRate(_ rate: FrameRate) { (camera as? any FrameRateSelection)?.selectFrameRate(rate) }
+}
+
+extension RotatedCamera: ControllableSource {
+    private var source: (any ControllableSource)? { camera as? any ControllableSource }
+
+    var controlOffers: [ControlOffer] { source?.controlOffers ?? [] }
+    var wishedControls: WishedControls { source?.wishedControls ?? WishedControls() }
+    var cameraReport: CameraReport { turner.rotation.applied(to: source?.cameraReport ?? CameraReport()) }
+    func apply(_ changes: [ControlChange]) throws(ControlError) { try source?.apply(turner.rotation.undone(on: changes)) }
+    func takeRefusal() -> ControlError? { source?.takeRefusal() }
 }
 
 extension FrameRotation {
@@ -86,5 +128,22 @@ extension FrameRotation {
     /// Where a part of the rotated frame is in the frame.
     func undone(on area: FrameArea) -> FrameArea {
         (quarters..<4).reduce(area.mirrored(isMirrored)) { area, _ in area.turnedClockwise }
+    }
+
+    func applied(to report: CameraReport) -> CameraReport {
+        guard case .point(let centre) = report.values[.zoomCentre] else { return report }
+        var report = report
+        report.values[.zoomCentre] = .point(applied(to: FrameArea(at: centre)).centre)
+        return report
+    }
+
+    func undone(on changes: [ControlChange]) -> [ControlChange] {
+        changes.map { change in
+            switch change.value {
+            case .area(let area): ControlChange(change.name, .area(undone(on: area)))
+            case .point(let point): ControlChange(change.name, .point(undone(on: FrameArea(at: point)).centre))
+            default: change
+            }
+        }
     }
 }

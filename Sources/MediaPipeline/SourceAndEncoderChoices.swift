@@ -25,6 +25,25 @@ public protocol VideoSourceChoice: Sendable {
         size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate, stop: EventFD,
         notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any VideoSource)?
+
+    /// What opens it as one of several cameras; the parameters are as for `open`. `nil` for what is no camera, and cannot be
+    /// left and taken up again.
+    func cameraOpening(size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate) -> CameraOpening?
+}
+
+extension VideoSourceChoice {
+    public func cameraOpening(size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate) -> CameraOpening? { nil }
+}
+
+/// One of several cameras, by the name that commands have for it.
+public struct NamedCamera: Sendable {
+    public let name: String
+    public let choice: any VideoSourceChoice
+
+    public init(name: String, choice: any VideoSourceChoice) {
+        self.name = name
+        self.choice = choice
+    }
 }
 
 /// Where audio comes from.
@@ -75,14 +94,19 @@ public protocol VideoEncoderFactory: Sendable {
     ) throws -> any VideoEncoder
 
     /// For a stream that is live and gets another encoder: it goes on in software when the hardware does not open.
+    /// - Parameter frames: of the source as it is now.
     /// - Throws: a `StreamFailure` when software does not open either.
-    func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder
+    func makeWhileLive(
+        _ configuration: VideoEncoderConfiguration, for frames: SourceFrames
+    ) throws -> any VideoEncoder
 }
 
 /// What a stream's encoders are to fit.
 public struct EncoderNeeds: Sendable {
-    public let layouts: SourceLayouts
-    public let memoryKind: FrameMemoryKind
+    /// At the start.
+    public var frames: SourceFrames
+    /// Whether frames of another camera may follow.
+    public let maySwitchCameras: Bool
     /// Whether somebody asked for the size or the quality of the video: software keeps to them.
     public let isVideoChosen: Bool
     public let inUse: EncoderInUse

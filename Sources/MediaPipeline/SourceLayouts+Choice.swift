@@ -2,6 +2,16 @@ import DevicePorts
 import Media
 import SoftwareEncoding
 
+extension SourceFrames {
+    init(of source: any VideoSource) {
+        if let cameras = source as? CameraSwitcher {
+            self = cameras.frames
+        } else {
+            self.init(layouts: SourceLayouts(of: source), memoryKind: source.memoryKind, colors: source.colors)
+        }
+    }
+}
+
 extension SourceLayouts {
     init(of source: any VideoSource) {
         self = (source as? any FrameSizeSelection)?.layouts ?? SourceLayouts(source.layout)

@@ -26,8 +26,14 @@ public final class VideoOutput: Sendable {
         /// to MP4 do, decodes them all the same.
         var setsInFront: [UInt8]?
         var lastDecodeTime: MediaTimestamp?
-        /// What headers are to say, whatever encoders know.
-        var colors: VideoColors?
+        /// Reported with the first frame that was captured then or later.
+        var awaitedCamera: AwaitedCamera?
+    }
+
+    fileprivate struct AwaitedCamera {
+        let name: String
+        let start: MediaTimestamp
+        let wished: MediaTimestamp
     }
 
     private let queue: SharedSendBuffer
@@ -45,8 +51,11 @@ public final class VideoOutput: Sendable {
         self.reports = reports
     }
 
-    /// Says of all later headers what their frames' colours are: encoders guess, or say nothing.
-    func announce(_ colors: VideoColors?) { state.withLock { $0.colors = colors } }
+    /// Frames from `start` on are of this camera: the first one that comes out is reported.
+    /// - Parameter wished: when somebody asked for it.
+    func cameraChanged(to name: String, at start: MediaTimestamp, wished: MediaTimestamp) {
+        state.withLock { $0.awaitedCamera = AwaitedCamera(name: name, start: start, wished: wished) }
+    }
 
     /// An encoder's place here.
     struct Source: Sendable {
@@ -56,12 +65,15 @@ public final class VideoOutput: Sendable {
     }
 
     /// For an encoder that is made; `listen` lets its packets through.
-    func makeSource() -> Source {
+    /// - Parameter colors: of its frames, for its headers: encoders guess, or say nothing.
+    func makeSource(of colors: VideoColors? = nil) -> Source {
         let number = state.withLock { state in
             state.madeCount += 1
             return state.madeCount
         }
-        return Source(number: number) { [self] packets in append(packets, from: number) }
+        return Source(number: number) { [self] packets in
+            append(colors.map { packets.showing($0) } ?? packets, from: number)
+        }
     }
 
     /// From here on only this encoder is heard, from its next keyframe on.
@@ -117,6 +129,7 @@ public final class VideoOutput: Sendable {
                     counters.encodedVideoBytes += packet.payload.count
                 }
             }
+            state.takeAwaitedCamera(in: packets).map { reports.send($0) }
             return queue.append(packets)
         }
         if !events.isEmpty { reports.send(.buffer(events)) }
@@ -124,10 +137,19 @@ public final class VideoOutput: Sendable {
 }
 
 extension VideoOutput.State {
+    /// - Parameter packets: that go on.
+    fileprivate mutating func takeAwaitedCamera(in packets: [EncodedPacket]) -> TrackEvent? {
+        guard let camera = awaitedCamera,
+            packets.contains(where: { !$0.kind.isHeader && $0.decodeTime >= camera.start })
+        else { return nil }
+        awaitedCamera = nil
+        return .cameraSwitched(to: camera.name, after: MonotonicClock.now() - camera.wished)
+    }
+
     /// - Returns: what goes into the send buffer: nothing, the packet, or its header before it.
     fileprivate mutating func pass(_ packet: EncodedPacket, from number: Int) -> [EncodedPacket] {
         guard case .video(let isKeyframe) = packet.kind else {
-            headers[number] = withColors(packet)
+            headers[number] = packet
             return number == heard && !awaitsKeyframe ? takeHeader(of: number) : []
         }
         if number == successor, isKeyframe {
@@ -142,15 +164,6 @@ extension VideoOutput.State {
         let header = awaitsKeyframe ? takeHeader(of: number) : []
         awaitsKeyframe = false
         return header + [spread(isKeyframe ? withSetsInFront(packet) : packet)]
-    }
-
-    private func withColors(_ header: EncodedPacket) -> EncodedPacket {
-        guard let colors, let record = try? AVCDecoderConfigurationRecord(parsing: header.payload) else {
-            return header
-        }
-        var header = header
-        header.payload = record.with(colors).bytes
-        return header
     }
 
     private func withSetsInFront(_ packet: EncodedPacket) -> EncodedPacket {
@@ -178,5 +191,18 @@ extension VideoOutput.State {
         if let lastDecodeTime { packet.decodeTime = max(packet.decodeTime, lastDecodeTime + .milliseconds(1)) }
         lastDecodeTime = packet.decodeTime
         return packet
+    }
+}
+
+extension [EncodedPacket] {
+    /// With headers that say what the colours are.
+    fileprivate func showing(_ colors: VideoColors) -> [EncodedPacket] {
+        map { packet in
+            guard packet.kind == .videoHeader, let record = try? AVCDecoderConfigurationRecord(parsing: packet.payload)
+            else { return packet }
+            var packet = packet
+            packet.payload = record.with(colors).bytes
+            return packet
+        }
     }
 }

@@ -12,8 +12,15 @@ final class VideoPipeline {
     private let sizes: (any FrameSizeSelection)?
     private var sourceSize: FrameSize
     private let rates: (any FrameRateSelection)?
+    /// `nil` for a source that stays what it is.
+    private let cameras: CameraSwitcher?
+    private let adjusted: AdjustedSource?
+    /// Of the source as it is now.
+    private var frames: SourceFrames
+    /// The encoder was told of a camera that is to be on next.
+    private var isPreparing = false
     private var encoder: any VideoEncoder
-    private let makeEncoder: @Sendable (VideoEncoderConfiguration) throws -> any VideoEncoder
+    private let makeEncoder: @Sendable (VideoEncoderConfiguration, SourceFrames) throws -> any VideoEncoder
     private var pacer: FramePacer
     private var frameRate: FrameRate
     /// What the stream's header announces.
@@ -42,6 +49,9 @@ final class VideoPipeline {
         sizes = track.source as? any FrameSizeSelection
         sourceSize = track.source.layout.size
         rates = track.source as? any FrameRateSelection
+        adjusted = track.source as? AdjustedSource
+        cameras = adjusted?.switcher
+        frames = adjusted?.frames ?? SourceFrames(of: track.source)
         encoder = track.encoder
         makeEncoder = track.makeEncoder
         pacer = track.pacer
@@ -84,7 +94,8 @@ final class VideoPipeline {
             snapshots.offer(frame, from: source)
             if let seen = brightness.look(at: frame, from: source) { reports.send(.brightness(seen)) }
             let isLate = end.map { frame.captureTime >= $0 } ?? false
-            guard !isLate, pacer.frameCaptured(at: frame.captureTime) else {
+            let isFirst = try takeCameraChange(with: frame)
+            guard !isLate, isFirst || pacer.frameCaptured(at: frame.captureTime) else {
                 counters.update { $0.decimatedFrames += 1 }
                 if isLate { return }
                 continue
@@ -93,9 +104,43 @@ final class VideoPipeline {
             try apply(control.takeVideoRequests(at: frame.captureTime), at: frame.captureTime)
             counters.update { $0.capturedFrames += 1 }
             try encoder.submit(frame)
+            try prepareForNextFrames()
             selectSize()
             camera.watch()
             count()
+        }
+    }
+
+    /// - Returns: whether it is the first frame of another camera.
+    private func takeCameraChange(with frame: CapturedFrame) throws -> Bool {
+        guard let new = adjusted?.frames, new != frames else { return false }
+        let isOther = new.camera != frames.camera
+        frames = new
+        isPreparing = false
+        sourceSize = frame.layout.size
+        try encoder.sourceChanges(to: frames)
+        guard isOther, let cameras else { return false }
+        pace(at: frameRate, from: frame.captureTime)
+        output.cameraChanged(
+            to: cameras.name, at: frame.captureTime, wished: cameras.lastWish ?? frame.captureTime)
+        return true
+    }
+
+    /// The present frames go on until the encoder is ready for the next ones: another camera's, or the same one's by way of the
+    /// processor.
+    private func prepareForNextFrames() throws {
+        let nextCamera = cameras?.next
+        guard let next = nextCamera ?? adjusted?.next else {
+            if isPreparing { encoder.dropPreparation() }
+            isPreparing = false
+            return
+        }
+        isPreparing = true
+        switch try encoder.prepare(for: next) {
+        case .underWay: break
+        case .ready(let size): if nextCamera == nil { adjusted?.handOver() } else { cameras?.handOver(at: size) }
+        // An encoder that has no place for another one is opened anew.
+        case .failed(let reason): if nextCamera == nil { adjusted?.handOver() } else { cameras?.refuseNext(reason) }
         }
     }
 
@@ -112,7 +157,7 @@ final class VideoPipeline {
             try? encoder.finish()
             earlierConversions += encoder.conversionCount
             output.streamRestarts()
-            encoder = try makeEncoder(configuration)
+            encoder = try makeEncoder(configuration, frames)
             level = configuration.level
             size = configuration.size
             keyframeDistance = configuration.keyframeInterval

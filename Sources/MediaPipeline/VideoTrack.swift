@@ -12,7 +12,7 @@ public struct VideoTrack {
     let encoder: any VideoEncoder
     let output: VideoOutput
     /// Makes another one, for a stream that starts again. Used on the video thread.
-    let makeEncoder: @Sendable (VideoEncoderConfiguration) throws -> any VideoEncoder
+    let makeEncoder: @Sendable (VideoEncoderConfiguration, SourceFrames) throws -> any VideoEncoder
     let configuration: VideoEncoderConfiguration
     let encoderInUse: EncoderInUse
     let keyframes: KeyframeSpacing
@@ -23,15 +23,16 @@ public struct VideoTrack {
     ///   - point: what the stream starts with.
     ///   - maximum: the highest bit rate that it may have.
     ///   - output: takes the encoders' packets.
+    ///   - requests: what the stream wants of source and encoder.
     init?(
         settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, stop: EventFD, output: VideoOutput,
-        reports: Mailbox<TrackEvent>, console: EventSink
+        requests: EncoderRequests, reports: Mailbox<TrackEvent>, console: EventSink
     ) throws {
         if settings.dimension.isRounded {
             console.log("the size \(settings.dimension.requestedSize) is rounded to \(settings.dimension.size)")
         }
         let asked = settings.dimension
-        var opened = Opened(try Self.source(settings, stop: stop, reports: reports))
+        var opened = Opened(try Self.source(settings, stop: stop, requests: requests, reports: reports))
         var mayShrink = true
         while opened.encoder == nil, opened.source != nil {
             do {
@@ -44,7 +45,7 @@ public struct VideoTrack {
                 if settings.video.isCamera {
                     // Smaller frames of its own leave more memory, too; the larger ones' buffers are freed before.
                     opened.source = nil
-                    opened.source = try Self.source(settings, stop: stop, reports: reports)
+                    opened.source = try Self.source(settings, stop: stop, requests: requests, reports: reports)
                 }
             }
         }
@@ -52,12 +53,11 @@ public struct VideoTrack {
             let configuration = opened.configuration
         else { return nil }
         self.source = source
-        output.announce(source.colors)
         self.configuration = configuration
         self.encoder = encoder
         self.output = output
         keyframes = settings.keyframes
-        makeEncoder = { configuration in try factory.makeWhileLive(configuration) }
+        makeEncoder = { configuration, frames in try factory.makeWhileLive(configuration, for: frames) }
         encoderInUse = opened.inUse
         pacer = FramePacer(source: source.frameRate, wanted: configuration.frameRate)
         Self.warn(of: source, settings, console)
@@ -67,6 +67,7 @@ public struct VideoTrack {
     /// What the camera lacks is no reason not to stream.
     static func setControls(of source: any VideoSource, _ controls: [ControlChange], _ console: EventSink) {
         guard let camera = source as? any ControllableSource else { return }
+        (source as? AdjustedSource)?.keepForOthers(controls)
         for change in controls {
             do throws(ControlError) {
                 try camera.controlOffers.check([change])
@@ -96,7 +97,8 @@ public struct VideoTrack {
                 settings, point: point, maximum: maximum, sourceRate: source.frameRate)
             let factory = settings.encoder.factory(
                 for: EncoderNeeds(
-                    layouts: SourceLayouts(of: source), memoryKind: source.memoryKind,
+                    frames: (source as? AdjustedSource)?.frames ?? SourceFrames(of: source),
+                    maySwitchCameras: settings.cameras.count > 1,
                     isVideoChosen: settings.isVideoChosen, inUse: inUse, output: output, reports: reports))
             encoder = try factory.make(configuration, mayShrink: mayShrink) { console.log($0) }
             self.factory = factory
@@ -135,9 +137,17 @@ public struct VideoTrack {
     }
 
     static func source(
-        _ settings: MediaSettings, stop: EventFD, reports: Mailbox<TrackEvent>
+        _ settings: MediaSettings, stop: EventFD, requests: EncoderRequests, reports: Mailbox<TrackEvent>
     ) throws -> (any VideoSource)? {
         do {
+            guard settings.cameras.isEmpty else {
+                let switcher = try CameraSwitcher(settings.switchableCameras, requests: requests, stop: stop) {
+                    reports.send(.source($0))
+                } failed: {
+                    reports.send(.cameraSwitchFailed($0, reason: $1))
+                }
+                return switcher.map { AdjustedSource($0, streamSize: settings.dimension.size) }
+            }
             let source = try settings.video.open(
                 size: settings.rotation.rotated(settings.dimension.size), secondSize: settings.secondSourceSize,
                 frameRate: settings.sourceFrameRate, stop: stop
@@ -162,6 +172,17 @@ public struct VideoTrack {
 }
 
 extension MediaSettings {
+    /// The cameras as each of them is opened.
+    fileprivate var switchableCameras: [SwitchableCamera] {
+        cameras.compactMap { [rotation] camera in
+            let opening = camera.choice.cameraOpening(
+                size: rotation.rotated(dimension.size), secondSize: secondSourceSize, frameRate: sourceFrameRate)
+            guard let opening else { return nil }
+            guard !rotation.isIdentity else { return SwitchableCamera(name: camera.name, open: opening) }
+            return SwitchableCamera(name: camera.name) { stop in try RotatedCamera(opening(stop), rotation) }
+        }
+    }
+
     /// What is tried next when the hardware encoder has too little memory: smaller frames, at last software with
     /// what the processor carries of the video that was asked for, until the hardware takes that.
     /// - Returns: whether still smaller frames can be tried after that.

@@ -11,6 +11,7 @@ public final class LivePublisher {
     let settings: PublishSettings
     /// How the stream is now; at the start as the settings say.
     var configuration: LiveConfiguration
+    var cameras: CameraSelection
     let reporter: EventSink
     private let commands: Mailbox<PublisherCommand>
     let reports: Mailbox<ConnectionEvent>
@@ -58,6 +59,7 @@ public final class LivePublisher {
         trackReports = try Mailbox()
         links = network.watchLinks()
         stopTracks = try EventFD()
+        cameras = CameraSelection(settings.media.cameras.map(\.name))
         queue = try SharedSendBuffer(
             limits: settings.quality.bufferLimits, tracks: settings.media.trackCount,
             hasVideo: !settings.media.video.isNone
@@ -137,6 +139,7 @@ public final class LivePublisher {
         case .toggleMute: setMuted(!configuration.isMuted)
         case .takeSnapshot(let request): takeSnapshot(request)
         case .watchBrightness(let isWatched): tracks.watchBrightness(isWatched)
+        case .switchCamera(let choice): switchCamera(choice)
         }
     }
 

@@ -17,15 +17,27 @@ extension LivePublisher {
         reporter.emit(.muted(configuration.isMuted))
     }
 
+    func showConfiguration() {
+        for value in configuration.values { reporter.note("\(value)") }
+        if let camera = cameras.current {
+            reporter.note("camera \(camera) (of \(cameras.names.joined(separator: ", ")))")
+        }
+        for control in tracks.controls.state.statuses { reporter.note("\(control)") }
+    }
+
+    /// What becomes of it is reported by the video's thread.
+    func switchCamera(_ choice: CameraChoice) {
+        switch cameras.choose(choice) {
+        case .select(let name): control.selectCamera(name)
+        case .nothing(let name): reporter.note("the camera is \(name) already, or on its way")
+        case .refuse(let reason): refuse(reason)
+        }
+    }
+
     /// Nothing has changed, and the stream goes on.
     func refuse(_ reason: String, for id: CommandID? = nil) {
         reporter.emit(.refused(reason: reason))
         if let id { reporter.answer(id, .refused(reason: reason)) }
-    }
-
-    func showConfiguration() {
-        for value in configuration.values { reporter.note("\(value)") }
-        for control in tracks.controls.state.statuses { reporter.note("\(control)") }
     }
 
     /// Makes these changes, all of them at one frame, or none.

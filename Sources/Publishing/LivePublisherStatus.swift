@@ -15,6 +15,7 @@ extension LivePublisher {
         snapshot.start = timeZero
         snapshot.isStalled = adaptation.isLinkStalled
         snapshot.encoder = tracks.encoder
+        snapshot.camera = cameras.current
         snapshot.linkEstimate = adaptation.linkEstimate
         snapshot.reason = adaptation.lastReason
         return snapshot

@@ -45,6 +45,22 @@ struct DescriptionReader {
     /// Every name that is known in the file, as far as it has been read.
     var allNames: [String] { knownNames + namesBelow }
 
+    /// Those of the object, each once, in its order, for an object whose keys are a person's own. Nothing of it is unknown then.
+    var names: [String] {
+        mutating get {
+            acceptsAnyName = true
+            // Garbage may hold thousands.
+            return members.prefix(Self.longestList).reduce(into: []) { if !$0.contains($1.name) { $0.append($1.name) } }
+        }
+    }
+
+    /// Adds a fault about this object as a whole.
+    mutating func reportSelf(_ problem: String, example: String) {
+        faults.append(
+            DescriptionFault(
+                kind: .invalidValue, keyPath: path, position: position, problem: problem, example: example))
+    }
+
     /// Whether the key is there with a value other than `null`.
     func has(_ name: String) -> Bool { member(name) != nil }
 

@@ -95,6 +95,13 @@ public struct DeviceDescription: Hashable, Sendable {
         public init() {}
     }
 
+    /// One of several cameras.
+    public struct NamedCamera: Hashable, Sendable {
+        public let name: String
+        /// As `camera`.
+        public let source: String
+    }
+
     public enum Orientation: Int, CaseIterable, Sendable {
         case upright = 0
         case clockwise90 = 90
@@ -104,6 +111,8 @@ public struct DeviceDescription: Hashable, Sendable {
 
     /// "auto", "synthetic", or a camera's own name.
     public var camera = "auto"
+    /// Those between which a live stream can be switched, the first of which starts; empty where `camera` is the only one.
+    public var cameras: [NamedCamera] = []
     /// The name of a tuning file for the camera's sensor; `nil` for the sensor's own.
     public var cameraTuning: String?
     /// As the command line takes it: "640x480", "720p".
@@ -193,7 +202,7 @@ extension DeviceDescription {
     }
 
     private mutating func readVideo(_ reader: inout DescriptionReader, _ vocabulary: DeviceVocabulary) {
-        if let name = reader.name("camera", example: #""camera": "auto""#) { camera = name }
+        readCameras(&reader)
         if let name = reader.name("cameraTuning", example: #""cameraTuning": "imx219_noir""#) {
             cameraTuning = name == "auto" ? nil : name
         }

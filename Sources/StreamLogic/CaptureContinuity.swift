@@ -29,6 +29,8 @@ public struct CaptureContinuity {
         case running(since: MediaTimestamp)
         /// The camera is closed.
         case away(nextAttempt: MediaTimestamp)
+        /// As `away`, because somebody wants it closed.
+        case suspended
     }
 
     private let frameDuration: Duration
@@ -45,14 +47,15 @@ public struct CaptureContinuity {
         state = .running(since: now)
     }
 
-    /// Until when to wait for a frame; `timeReached` is to be reported then.
-    public var deadline: MediaTimestamp {
+    /// Until when to wait for a frame; `timeReached` is to be reported then. `nil` when there is nothing to wait for.
+    public var deadline: MediaTimestamp? {
         switch state {
         case .running(let since):
             let silence = (lastFrame.map { max($0, since) } ?? since) + silenceTimeout
             return nextRepetition.map { min($0, silence) } ?? silence
         case .away(let nextAttempt):
             return nextRepetition.map { min($0, nextAttempt) } ?? nextAttempt
+        case .suspended: return nextRepetition
         }
     }
 
@@ -63,6 +66,8 @@ public struct CaptureContinuity {
     private var nextRepetition: MediaTimestamp? {
         guard let lastFrame else { return nil }
         if let lastRepetition { return lastRepetition + frameDuration }
+        // Nothing comes any more: there is no gap to wait out.
+        if case .suspended = state { return lastFrame + frameDuration }
         return lastFrame + max(Self.repeatDelay, frameDuration * 3)
     }
 
@@ -88,6 +93,7 @@ public struct CaptureContinuity {
                 state = .away(nextAttempt: now + Self.retryInterval)
                 actions.append(.openCamera)
             }
+        case .suspended: break
         }
         if let due = nextRepetition, now >= due {
             // After a stop of the whole machine the missed ones are not made up for.
@@ -117,9 +123,22 @@ public struct CaptureContinuity {
     }
 
     /// An `openCamera` has failed; the next attempt follows by itself.
-    public mutating func openingFailed(now: MediaTimestamp) {
+    public mutating func openingFailed(_ reason: String, now: MediaTimestamp) -> [Action] {
         state = .away(nextAttempt: now + Self.retryInterval)
+        // The camera was closed for another one, and is not to be had again.
+        guard interruptionStart == nil else { return [] }
+        interruptionStart = lastFrame ?? now
+        return [.reportInterruption(reason: reason)]
     }
+
+    /// The camera is closed until `resumed`: another one needs what it holds. Its last frame is repeated meanwhile.
+    public mutating func suspended() {
+        state = .suspended
+        hasDelivered = false
+    }
+
+    /// The camera is wanted again, at once.
+    public mutating func resumed(now: MediaTimestamp) { state = .away(nextAttempt: now) }
 }
 
 /// Tells frames that have waited for the stream, in the camera's buffers, from those of a camera that is always late.

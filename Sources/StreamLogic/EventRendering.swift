@@ -21,7 +21,7 @@ extension StreamEvent: Event {
         case .hardwareEncoderDead: .hardwareEncoderDead
         case .failed(let code, _): code
         case .linkDown, .linkUp, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration, .dropped, .source,
-            .sourceEnded, .configured, .controlled, .refused, .muted, .snapshot, .ended, .fileEnded:
+            .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .configured, .controlled, .refused, .muted, .snapshot, .ended, .fileEnded:
             nil
         }
     }
@@ -45,6 +45,8 @@ extension StreamEvent: Event {
         case .source(.interrupted): "sourceInterrupted"
         case .source(.returned): "sourceReturned"
         case .sourceEnded: "sourceEnded"
+        case .cameraSwitched: "cameraSwitched"
+        case .cameraSwitchFailed: "cameraSwitchFailed"
         case .configured: "configured"
         case .controlled: "controlled"
         case .refused: "refused"
@@ -81,6 +83,10 @@ extension StreamEvent: Event {
             "\(code?.meaning ?? ""): \(reason)"
         case .source(let event): event.text
         case .sourceEnded(_, let note): note
+        case .cameraSwitched(let from, let to, let duration):
+            "the camera is \(to) now, after \(from); it took \(fixed(duration.inSeconds, decimals: 1)) s"
+        case .cameraSwitchFailed(let name, let reason, let present):
+            "the camera stays \(present): \(name) does not come: \(reason)"
         case .configured(let configuration): "now \(configuration.line)"
         case .controlled(let readings): "now \(readings.line)"
         case .refused(let reason): "refused: \(reason)"
@@ -115,6 +121,10 @@ extension StreamEvent: Event {
             [("reason", .text(reason))]
         case .source(let event): event.fields
         case .sourceEnded(let track, _): [("track", .text(track.rawValue))]
+        case .cameraSwitched(let from, let to, let duration):
+            [("from", .text(from)), ("to", .text(to)), ("seconds", .number(duration.inSeconds))]
+        case .cameraSwitchFailed(let name, let reason, let present):
+            [("camera", .text(name)), ("reason", .text(reason)), ("keeping", .text(present))]
         case .configured(let configuration): [("settings", .text(configuration.line))]
         case .controlled(let readings): [("controls", .text(readings.line))]
         case .muted(let isMuted): [("muted", .flag(isMuted))]

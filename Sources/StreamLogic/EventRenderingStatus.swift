@@ -15,6 +15,9 @@ extension StreamStatus {
     var fields: [EventField] {
         var fields: [EventField] = [
             ("state", .text(state.rawValue)), ("encoder", .text(encoder?.name ?? "none")),
+        ]
+        if let camera { fields.append(("camera", .text(camera))) }
+        fields += [
             ("videoFramesPerSecond", .number(rates.videoFramesPerSecond)),
             ("audioPacketsPerSecond", .number(rates.audioPacketsPerSecond)),
             ("bitsPerSecond", .integer(rates.total.bitsPerSecond)),

@@ -92,6 +92,12 @@ public enum StreamEvent: Hashable, Sendable {
     case source(SourceEvent)
     /// A file or pipe ended.
     case sourceEnded(StreamTrack, note: String)
+    /// The first frame of another camera was encoded.
+    /// - Parameter after: since it was asked for.
+    case cameraSwitched(from: String, to: String, after: Duration)
+    /// The camera that was asked for does not come.
+    /// - Parameter keeping: the one that stays on.
+    case cameraSwitchFailed(String, reason: String, keeping: String)
 
     // What somebody asked for while live.
     /// - Parameter configuration: all settings as they are now.

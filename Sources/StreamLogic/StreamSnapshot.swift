@@ -15,6 +15,8 @@ public struct StreamSnapshot: Sendable {
     /// The stream's own; `nil` without video. What the link leaves of it is in `point`.
     public var size: FrameSize?
     public var encoder: EncoderIdentity?
+    /// As in `StreamStatus`.
+    public var camera: String?
     public var point: OperatingPoint
     /// What the link was last seen to carry.
     public var linkEstimate: Bitrate?

@@ -18,6 +18,8 @@ public struct StreamStatus: Hashable, Sendable {
     public let state: StreamState
     /// `nil` without video.
     public let encoder: EncoderIdentity?
+    /// The name of the one that is on; `nil` where the stream has no names for its cameras.
+    public let camera: String?
     public let rates: StreamRates
     public let buffered: Duration
     public let counters: PublishCounters
@@ -30,6 +32,7 @@ public struct StreamStatus: Hashable, Sendable {
     public init(_ snapshot: StreamSnapshot, rates: StreamRates) {
         state = snapshot.state
         encoder = snapshot.encoder
+        camera = snapshot.camera
         self.rates = rates
         buffered = snapshot.buffered
         counters = snapshot.counters

@@ -36,6 +36,7 @@ public struct ConfigurationTransaction: Sendable {
         "cancel                           forget what was noted",
         "show                             the settings and the camera's controls, with their values",
         "snapshot FILE [QUALITY]          write a frame as a JPEG; quality 1 to 100 (90)",
+        "camera NAME|next                 let another of the stream's cameras be on",
         "stop                             end the stream",
         "help                             this list",
         "Settings: quality NAME, audio-quality NAME, bitrate MIN,START,MAX (or SD, HD, FHD), fps N,",
@@ -58,6 +59,8 @@ public struct ConfigurationTransaction: Sendable {
         case ("begin", 1): return [begin()]
         case ("commit", 1): return [commit()]
         case ("cancel", 1): return [cancel()]
+        case ("camera", 2): return [.command(.switchCamera(CameraChoice(words[1])))]
+        case ("camera", _): return [.refuse("camera takes a name or next; show has the names")]
         case ("show", 1): return (noted.map { [Self.answer($0)] } ?? []) + [.command(.showConfiguration)]
         case ("snapshot", 2...3): return [snapshot(words[1], quality: words.dropFirst(2).first)]
         case ("snapshot", _): return [.refuse("snapshot takes a file, as in: snapshot frame.jpg")]

@@ -38,6 +38,17 @@ public enum V4L2Error: Error, Hashable, Sendable {
     }
 }
 
+extension V4L2Error: CameraFailure {
+    /// USB cameras share the bus's bandwidth, which a second one may not get any more: ENOSPC, where it starts.
+    public var mayBeContention: Bool {
+        switch self {
+        case .busy: true
+        case .failed(_, let error): [ENOSPC, ENOMEM].contains(error.number)
+        default: false
+        }
+    }
+}
+
 extension V4L2Error: CustomStringConvertible {
     public var description: String {
         switch self {

@@ -10,7 +10,7 @@ from swift_source import CHECKOUT
 PAPER = CHECKOUT / "docs/appliance.md"
 SOURCES = {
     "stream.json": ["StreamDescription", "PlainStreamDescription", "PiliStreamDescription"],
-    "device.json": ["DeviceDescription"],
+    "device.json": ["DeviceDescription", "DeviceCameras"],
     "network.json": ["NetworkDescription"],
     "board.json": ["BoardDescription"],
 }
@@ -154,7 +154,7 @@ def test_the_sample_of_the_device_holds_the_defaults_that_the_paper_names():
     sample = json.loads((CHECKOUT / "board/common/device.json").read_text())
     flat = {}
     for key, value in sample.items():
-        flat |= {f"{key}.{name}": part for name, part in value.items()} if isinstance(value, dict) else {key: value}
+        flat |= {f"{key}.{name}": part for name, part in value.items()} if isinstance(value, dict) and value else {key: value}
     written = {key: json.dumps(value) if not isinstance(value, str) else value for key, value in flat.items()}
     # The objects of a list that is empty have no keys in the sample.
     lists = tuple(f"{key}." for key, value in flat.items() if isinstance(value, list))

@@ -39,7 +39,8 @@ private let configuration = VideoEncoderConfiguration(
 
     private func encoder(_ layout: FrameLayout, _ kind: FrameMemoryKind) throws -> FallbackEncoder {
         try FallbackEncoder(
-            path: unusedNode(), configuration: configuration, layouts: SourceLayouts(layout), memoryKind: kind,
+            path: unusedNode(), configuration: configuration,
+            frames: SourceFrames(layouts: SourceLayouts(layout), memoryKind: kind),
             inUse: EncoderInUse(), output: VideoOutput(queue: queue, counters: counters, reports: reports),
             reports: reports, opening: .now, openHardware: try openings.opening())
     }
@@ -125,7 +126,7 @@ private let configuration = VideoEncoderConfiguration(
     private var hardwareChoice: FakeEncoderChoice {
         FakeEncoderChoice(mayUseSoftware: false) { [openings] configuration, needs in
             try FallbackEncoder(
-                path: unusedNode(), configuration: configuration, layouts: needs.layouts, memoryKind: needs.memoryKind,
+                path: unusedNode(), configuration: configuration, frames: needs.frames,
                 inUse: needs.inUse, output: needs.output, reports: needs.reports, opening: .now,
                 openHardware: try openings.opening())
         }

@@ -76,7 +76,8 @@ import Testing
         let hardware = hardware
         return try FallbackEncoder(
             path: node, configuration: configuration(Self.large),
-            layouts: SourceLayouts(FrameLayout(packed: .i420, size: Self.large)), memoryKind: .pooled,
+            frames: SourceFrames(
+                layouts: SourceLayouts(FrameLayout(packed: .i420, size: Self.large)), memoryKind: .pooled),
             inUse: EncoderInUse(),
             output: VideoOutput(queue: queue, counters: counters, reports: reports), reports: reports, opening: .now
         ) { configuration, _, _, isProven in try hardware.open(configuration, isProven: isProven) }

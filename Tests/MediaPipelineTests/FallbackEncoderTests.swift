@@ -44,7 +44,8 @@ private struct Refusal: EncoderFailure {
     ) throws -> FallbackEncoder {
         let script = script
         return try FallbackEncoder(
-            path: node, configuration: configuration, layouts: SourceLayouts(layout), memoryKind: .dmabuf,
+            path: node, configuration: configuration,
+            frames: SourceFrames(layouts: SourceLayouts(layout), memoryKind: .dmabuf),
             inUse: inUse, output: output, reports: reports, opening: opening
         ) { _, _, _, _ in
             if let refusal { throw refusal }

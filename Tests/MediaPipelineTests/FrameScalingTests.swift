@@ -221,7 +221,8 @@ private final class LeasedArray: FrameMemory {
             script.content.withLock { $0.failsAt = 11 }
             let opened = try Mailbox<String>()
             let encoder = try FallbackEncoder(
-                path: unusedNode(), configuration: configuration, layouts: SourceLayouts(layout), memoryKind: .dmabuf,
+                path: unusedNode(), configuration: configuration,
+                frames: SourceFrames(layouts: SourceLayouts(layout), memoryKind: .dmabuf),
                 scalingDevice: device(), inUse: EncoderInUse(), output: output, reports: reports,
                 opening: .now
             ) { _, layout, kind, _ in

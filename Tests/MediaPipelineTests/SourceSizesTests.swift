@@ -403,7 +403,7 @@ private final class AskedSizes: Sendable {
 private func scriptedChoice(_ hardware: Hardware, _ device: ScalingDevice? = nil) -> FakeEncoderChoice {
     FakeEncoderChoice(mayUseSoftware: false) { configuration, needs in
         try FallbackEncoder(
-            path: hardware.node, configuration: configuration, layouts: needs.layouts, memoryKind: needs.memoryKind,
+            path: hardware.node, configuration: configuration, frames: needs.frames,
             scalingDevice: device, inUse: needs.inUse, output: needs.output, reports: needs.reports, opening: .now
         ) { configuration, layout, _, _ in try hardware.open(configuration, layout) }
     }

@@ -31,6 +31,13 @@ public struct FakeCameraChoice: VideoSourceChoice {
         let script = script(Wish(size: size, secondSize: secondSize, frameRate: frameRate, stop: stop))
         return try ResilientCamera(stop: stop, notify: notify) { try FakeCamera(script) }
     }
+
+    public func cameraOpening(size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate) -> CameraOpening? {
+        { [script] stop in
+            try FakeCamera(
+                script(Wish(size: size, secondSize: secondSize, frameRate: frameRate, stop: stop)), stop: stop)
+        }
+    }
 }
 
 /// The encoder that a test opens, where a stream wants one.
@@ -54,10 +61,16 @@ public struct FakeEncoderChoice: VideoEncoderChoice, VideoEncoderFactory {
 
     public func make(
         _ configuration: VideoEncoderConfiguration, mayShrink: Bool, log: (String) -> Void
-    ) throws -> any VideoEncoder { try makeWhileLive(configuration) }
-
-    public func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
+    ) throws -> any VideoEncoder {
         guard let needs else { throw StreamFailure(.videoEncodingFailed, "nobody asked for it") }
+        return try open(configuration, needs)
+    }
+
+    public func makeWhileLive(
+        _ configuration: VideoEncoderConfiguration, for frames: SourceFrames
+    ) throws -> any VideoEncoder {
+        guard var needs else { throw StreamFailure(.videoEncodingFailed, "nobody asked for it") }
+        needs.frames = frames
         return try open(configuration, needs)
     }
 }

@@ -31,6 +31,46 @@ struct DeviceFileTests {
         #expect(result.value?.reconnectAttempts == nil)
     }
 
+    @Test(
+        arguments: [
+            (
+                #""cameras": {"front": "imx708", "back": "/dev/video0", "test": "synthetic"}"#,
+                ["front", "back", "test"]
+            ),
+            (
+                #""camera": "back", "cameras": {"front": "imx708", "back": "/dev/video0", "test": "synthetic"}"#,
+                ["back", "test", "front"]
+            ),
+            (#""camera": "auto", "cameras": {"front": "imx708"}"#, ["front"]), (#""cameras": {}"#, []),
+            (#""cameras": null"#, []),
+        ])
+    func camerasAreInTheFilesOrderFromTheOneThatStarts(text: String, names: [String]) throws {
+        let result = try device("{\(text)}")
+        #expect(result.faults == [] && result.value?.cameras.map(\.name) == names)
+        #expect(result.value?.camera == "auto")
+    }
+
+    @Test(
+        arguments: [
+            (#"{"cameras": {"Front": "imx708"}}"#, "1:13 cameras invalidValue"),
+            (#"{"cameras": {"next": "imx708"}}"#, "1:13 cameras invalidValue"),
+            (#"{"cameras": {"front": 1}}"#, "1:23 cameras.front wrongType"),
+            (#"{"cameras": ["front"]}"#, "1:13 cameras wrongType"),
+            (#"{"camera": "frnot", "cameras": {"front": "a", "back": "b"}}"#, "1:12 camera invalidValue"),
+            (
+                #"{"cameras": {"a": "a", "b": "a", "c": "a", "d": "a", "e": "a", "f": "a", "g": "a", "h": "a", "i": "a"}}"#,
+                "1:13 cameras invalidValue"
+            ),
+        ])
+    func wrongCamerasAreReported(text: String, fault: String) throws {
+        #expect(short(try device(text).faults) == [fault])
+    }
+
+    @Test func theCameraThatIsMeantIsNamed() throws {
+        let faults = try device(#"{"camera": "frnot", "cameras": {"front": "a", "back": "b"}}"#).faults
+        #expect(faults.first?.problem == "must be one of \"cameras\": front, back; did you mean \"front\"?")
+    }
+
     @Test func everyDeviceKeyIsRead() throws {
         let result = try device(
             """

@@ -40,13 +40,12 @@ import Testing
         var machine = running()
         var actions: [CaptureContinuity.Action] = []
         var reports: [CaptureContinuity.Action] = []
-        while machine.deadline < at(8000) {
-            let now = machine.deadline
+        while let now = machine.deadline, now < at(8000) {
             actions = machine.timeReached(now: now).filter {
                 if case .repeatFrame = $0 { return false } else { return true }
             }
             reports += actions
-            if actions.contains(.openCamera) { machine.openingFailed(now: now) }
+            if actions.contains(.openCamera) { #expect(machine.openingFailed("it is away", now: now) == []) }
         }
         #expect(
             reports == [
@@ -83,6 +82,33 @@ import Testing
         #expect(machine.deadline == at(20_000))
         _ = machine.frameArrived(now: at(1000))
         #expect(machine.deadline == at(4000))
+    }
+
+    /// Another camera needs what this one holds: nobody waits for it, and nobody is told.
+    @Test func aSuspendedCamerasLastFrameGoesOnAtOnce() {
+        var machine = running()
+        machine.suspended()
+        for index in 1...200 {
+            let time = at(400 + 40 * Int64(index))
+            #expect(machine.deadline == time)
+            #expect(machine.timeReached(now: time) == [.repeatFrame(at: time)])
+        }
+        machine.resumed(now: at(8410))
+        #expect(machine.deadline == at(8410))
+        #expect(machine.timeReached(now: at(8410)) == [.openCamera])
+        machine.cameraOpened(now: at(8420))
+        #expect(machine.frameArrived(now: at(8430)) == [])
+    }
+
+    @Test func aSuspendedCameraThatDoesNotReturnIsLost() {
+        var machine = running()
+        machine.suspended()
+        machine.resumed(now: at(410))
+        #expect(machine.timeReached(now: at(410)) == [.openCamera])
+        #expect(machine.openingFailed("it is away", now: at(410)) == [.reportInterruption(reason: "it is away")])
+        #expect(machine.openingFailed("it is away", now: at(1410)) == [])
+        machine.cameraOpened(now: at(2410))
+        #expect(machine.frameArrived(now: at(2440)) == [.reportReturn(after: .milliseconds(2040))])
     }
 }
 

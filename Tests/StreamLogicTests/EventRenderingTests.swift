@@ -91,7 +91,7 @@ struct EventRenderingTests {
                 + "audioBitsPerSecond=64000 previousBitsPerSecond=640000 linkBitsPerSecond=480000")
         #expect(
             line(.status(EventSamples.status))
-                == "2002 status state=connected encoder=v4l2:/dev/video11 videoFramesPerSecond=29.5 "
+                == "2002 status state=connected encoder=v4l2:/dev/video11 camera=front videoFramesPerSecond=29.5 "
                 + "audioPacketsPerSecond=43.0 bitsPerSecond=512400 bufferedSeconds=0.25 videoFrames=90 videoSkipped=3 "
                 + "videoDropped=2 videoDecimated=1 quality=Medium1 targetBitsPerSecond=640000 videoBitsPerSecond=512000 "
                 + "framesPerSecond=30 width=640 height=480 audioBitsPerSecond=128000 sourceFrames=95 sourceDropped=0 "
@@ -158,6 +158,14 @@ struct EventRenderingTests {
                     ControlReading(.mirror, .flag(true), reported: nil),
                 ]), "now gain 8 (gain 2), mirror on"
             ),
+            (
+                .cameraSwitched(from: "front", to: "back", after: .milliseconds(350)),
+                "the camera is back now, after front; it took 0.4 s"
+            ),
+            (
+                .cameraSwitchFailed("back", reason: "it is unplugged", keeping: "front"),
+                "the camera stays front: back does not come: it is unplugged"
+            ),
             (.refused(reason: "too large"), "refused: too large"), (.muted(true), "muted: audio goes out as silence"),
             (.muted(false), "no longer muted"),
             (EventSamples.snapshot(in: "/tmp/a.jpg"), "snapshot of 640x480, 81000 bytes in /tmp/a.jpg"),
@@ -210,6 +218,7 @@ private enum Kind: CaseIterable {
     case status, fileStatus, qualityChanged, uplinkTooSlow, measured
     case bufferEmpty, bufferHigh, bufferLow, bufferFull, bufferDuration, dropped
     case softwareEncoderInUse, encoderRestarted, hardwareEncoderDead, source, sourceEnded
+    case cameraSwitched, cameraSwitchFailed
     case configured, controlled, refused, muted, snapshot, ended, fileEnded, failed
 
     init(_ event: StreamEvent) {
@@ -239,6 +248,8 @@ private enum Kind: CaseIterable {
         case .hardwareEncoderDead: self = .hardwareEncoderDead
         case .source: self = .source
         case .sourceEnded: self = .sourceEnded
+        case .cameraSwitched: self = .cameraSwitched
+        case .cameraSwitchFailed: self = .cameraSwitchFailed
         case .configured: self = .configured
         case .controlled: self = .controlled
         case .refused: self = .refused

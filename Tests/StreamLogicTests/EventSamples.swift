@@ -20,7 +20,9 @@ enum EventSamples {
         .hardwareEncoderDead(reason: "it hangs"),
         .source(.interrupted(.video, source: "/dev/video0", reason: "unplugged")),
         .source(.returned(.audio, source: "hw:1", after: .milliseconds(2250))),
-        .sourceEnded(.video, note: "the file has ended"), .configured(configuration),
+        .sourceEnded(.video, note: "the file has ended"),
+        .cameraSwitched(from: "front", to: "back", after: .milliseconds(350)),
+        .cameraSwitchFailed("back", reason: "it is unplugged", keeping: "front"), .configured(configuration),
         .controlled([
             ControlReading(.gain, .number(8), reported: "gain 2"), ControlReading(.mirror, .flag(true), reported: nil),
         ]),
@@ -90,6 +92,7 @@ enum EventSamples {
 
     static var status: StreamStatus {
         var snapshot = snapshot(counters, point)
+        snapshot.camera = "front"
         snapshot.encoder = EncoderIdentity(name: "v4l2:/dev/video11", isHardware: true)
         snapshot.linkEstimate = carried
         snapshot.reason = .probing

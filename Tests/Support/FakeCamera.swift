@@ -9,6 +9,30 @@ public final class FakeCamera: Camera {
         public let description = "it was unplugged"
     }
 
+    public struct Busy: CameraFailure, CustomStringConvertible {
+        public let mayBeContention = true
+        public let description = "it is in use"
+    }
+
+    /// What one camera at a time can have.
+    public final class SharedDevice: Sendable {
+        private let counts = Mutex((now: 0, most: 0))
+
+        public init() {}
+
+        public var mostAtOnce: Int { counts.withLock { $0.most } }
+
+        fileprivate func take() -> Bool {
+            counts.withLock { counts in
+                guard counts.now == 0 else { return false }
+                counts = (1, max(counts.most, 1))
+                return true
+            }
+        }
+
+        fileprivate func giveBack() { counts.withLock { $0.now -= 1 } }
+    }
+
     public enum Memory: Sendable {
         case ordinary
         /// A device's, whose descriptors outlive the camera.
@@ -36,7 +60,15 @@ public final class FakeCamera: Camera {
             public var framesUnderWay = 3
             public fileprivate(set) var selectedSizes: [FrameSize] = []
             public fileprivate(set) var selectedRates: [FrameRate] = []
+            /// Cameras that have it cannot be open at the same time.
+            public var device: SharedDevice?
+            /// How long opening takes.
+            public var openingTime = Duration.zero
             public fileprivate(set) var openings = 0
+            /// Of these, those that are not closed, or under way.
+            public fileprivate(set) var openCount = 0
+            /// Frames that somebody holds.
+            public fileprivate(set) var leases = 0
             /// Frames that were given.
             public fileprivate(set) var frames = 0
         }
@@ -59,7 +91,9 @@ public final class FakeCamera: Camera {
     }
 
     private let script: Script
+    private let stop: EventFD
     private var nextTime = MonotonicClock.now()
+    private let device: SharedDevice?
     public let name = "the fake camera"
     public let layout: FrameLayout
     private let smaller: FrameLayout?
@@ -71,18 +105,34 @@ public final class FakeCamera: Camera {
     public var memoryKind: FrameMemoryKind { script.memory == .ordinary ? .pooled : .dmabuf }
     public private(set) var statistics = VideoSourceStatistics()
 
+    /// - Parameter stop: in place of the script's.
     /// - Throws: `Gone` while it is unplugged.
-    public init(_ script: Script) throws {
+    public init(_ script: Script, stop: EventFD? = nil) throws {
         self.script = script
-        let (layout, smaller) = script.content.withLock { content in
+        self.stop = stop ?? script.stop
+        let (layout, smaller, time) = script.content.withLock { content in
             content.openings += 1
-            return (content.isPluggedIn ? content.layout : nil, content.smaller)
+            content.openCount += 1
+            return (content.isPluggedIn ? content.layout : nil, content.smaller, content.openingTime)
         }
-        guard let layout else { throw Gone() }
+        MonotonicClock.sleep(until: MonotonicClock.now() + time)
+        let device = script.content.withLock { $0.device }
+        let isTaken = device?.take() ?? true
+        guard let layout, isTaken else {
+            if layout == nil, isTaken { device?.giveBack() }
+            script.content.withLock { $0.openCount -= 1 }
+            if isTaken { throw Gone() } else { throw Busy() }
+        }
+        self.device = device
         self.layout = layout
         self.smaller = smaller
         present = layout
         coming = (layout, 0)
+    }
+
+    deinit {
+        device?.giveBack()
+        script.content.withLock { $0.openCount -= 1 }
     }
 
     public func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
@@ -95,7 +145,7 @@ public final class FakeCamera: Camera {
                 if !isSilent { return .captured(frame(at: now - age)) }
             }
             guard now < deadline else { return .none }
-            var entries = [PollEntry(script.stop.fileDescriptor)]
+            var entries = [PollEntry(stop.fileDescriptor)]
             // What the test changes is noticed soon.
             let soon = min(nextTime, deadline, now + .milliseconds(10))
             if try poll(&entries, until: soon) > 0 { return .stopped }
@@ -115,8 +165,8 @@ public final class FakeCamera: Camera {
         let memory: any FrameMemory =
             switch script.memory {
             case .ordinary: ArrayFrame(bytes)
-            case .dmabuf: FakeDMABUF(bytes, number: number, outlivesCamera: true)
-            case .passingDMABUF: FakeDMABUF(bytes, number: number, outlivesCamera: false)
+            case .dmabuf: FakeDMABUF(bytes, number: number, outlivesCamera: true, script)
+            case .passingDMABUF: FakeDMABUF(bytes, number: number, outlivesCamera: false, script)
             }
         return CapturedFrame(layout: layout, captureTime: time, memory: memory)
     }
@@ -145,12 +195,17 @@ private final class FakeDMABUF: FrameMemory {
     private let bytes: [UInt8]
     private let number: Int32
     private let outlivesCamera: Bool
+    private let script: FakeCamera.Script
 
-    init(_ bytes: [UInt8], number: Int, outlivesCamera: Bool) {
+    init(_ bytes: [UInt8], number: Int, outlivesCamera: Bool, _ script: FakeCamera.Script) {
         self.bytes = bytes
         self.number = Int32(1000 + number % 6)
         self.outlivesCamera = outlivesCamera
+        self.script = script
+        script.content.withLock { $0.leases += 1 }
     }
+
+    deinit { script.content.withLock { $0.leases -= 1 } }
 
     var dmabuf: Int32? { number }
 

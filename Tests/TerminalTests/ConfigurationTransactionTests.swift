@@ -72,6 +72,18 @@ import Testing
         }
     }
 
+    @Test func camerasAreSwitchedAtOnce() {
+        var transaction = ConfigurationTransaction()
+        #expect(transaction.lineReceived("camera back") == [.command(.switchCamera(.named("back")))])
+        #expect(transaction.lineReceived("camera next") == [.command(.switchCamera(.next))])
+        for line in ["camera", "camera a b"] {
+            guard case .refuse = transaction.lineReceived(line).first else {
+                Issue.record("\(line) is taken")
+                continue
+            }
+        }
+    }
+
     @Test func showNamesWhatIsNoted() {
         var transaction = ConfigurationTransaction()
         #expect(transaction.lineReceived("show") == [.command(.showConfiguration)])

@@ -53,16 +53,18 @@ class Publisher:
     """`tallycam publish` in the guest, towards nginx on the host."""
 
     def __init__(
-        self, board: Board, nginx, name: str, *options: str, source: str = "synthetic", audio: str = "none"
-    ):
+        self, board: Board, nginx, name: str, *options: str, source: str = "synthetic", audio: str = "none",
+        cameras: dict[str, str] | None = None,
+    ):  # fmt: skip
         self.board = board
         self.nginx = nginx
         self.name = name
         self.source = source
+        video = " ".join(f"--camera {name}={source}" for name, source in (cameras or {}).items()) or f"--video {source}"
         self.commands = f"/tmp/commands-{name}"
         words = [
             "exec tallycam publish --events json --encoder v4l2 --status-interval 1 --reconnect 0",
-            f"--url rtmp://{HOST}:{nginx.port}/live/{name} --video {source} --audio {audio}", *options,
+            f"--url rtmp://{HOST}:{nginx.port}/live/{name} {video} --audio {audio}", *options,
         ]  # fmt: skip
         if "--resize" not in " ".join(options):
             # A guest that is late must not make a test's frame smaller.
@@ -142,7 +144,7 @@ class Publisher:
 class Appliance:
     """`tallycam run`: its streams come one after the other in one process."""
 
-    def __init__(self, board, nginx, name: str):
+    def __init__(self, board, nginx, name: str, **device):
         self.board = board
         server, _, key = nginx.url(name).replace("127.0.0.1", HOST).rpartition("/")
         files = {
@@ -150,7 +152,7 @@ class Appliance:
             "device": {
                 "camera": "synthetic", "dimension": "320x240", "audio": {"source": "silence"}, "statusInterval": 1,
                 "quality": {"lowest": "Low1", "start": "Low3", "highest": "Low3"},
-            },
+            } | device,
         }  # fmt: skip
         board.run("rm -rf /tmp/e; mkdir -p /tmp/e/boot /tmp/e/state /tmp/e/network")
         for file, content in files.items():

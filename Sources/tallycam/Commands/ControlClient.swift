@@ -46,6 +46,17 @@ func runControls(_ arguments: [String]) throws -> ExitStatus {
     return try ask(parsed.contains("json") ? "controls json" : "controls", parsed)
 }
 
+func runCamera(_ arguments: [String]) throws -> ExitStatus {
+    let options = [ApplianceSettings.socketOption]
+    let usage = "tallycam camera NAME|next [OPTION...]"
+    guard let parsed = try parseOptions(arguments, options, usage: usage, operands: 1...1) else { return .success }
+    // The socket takes one line of words.
+    guard let name = parsed.operands.first, !name.isEmpty, !name.contains(where: \.isWhitespace) else {
+        throw CommandFailure.usage("a camera's name has no spaces; usage: \(usage)")
+    }
+    return try ask("camera \(name)", parsed)
+}
+
 private func runPlain(_ command: String, _ arguments: [String]) throws -> ExitStatus {
     let options = [ApplianceSettings.socketOption]
     guard let parsed = try parseOptions(arguments, options, usage: "tallycam \(command) [OPTION...]") else {

@@ -3,6 +3,7 @@ import LinuxIO
 import Media
 import MediaPipeline
 import Publishing
+import Settings
 import StreamLogic
 import StreamQuality
 
@@ -38,6 +39,13 @@ struct PublishArguments {
                     and its controls, CONTROL=VALUE (tallycam cameras).
                     PATH - is standard input. A file is paced by its fps,
                     a pipe by its writer.
+                    """),
+            CommandLineOption(
+                "camera", takes: "NAME=SOURCE",
+                help: """
+                    one of several cameras, in place of --video: the first is on
+                    at the start, the command camera NAME|next switches. SOURCE
+                    is libcamera, v4l2 or synthetic, as for --video
                     """),
             CommandLineOption(
                 "audio", takes: "SOURCE",
@@ -122,8 +130,10 @@ struct PublishArguments {
     }
 
     private static func media(_ arguments: CommandLineArguments) throws -> MediaSettings {
+        let cameras = try Self.cameras(arguments)
         var media = try MediaSettings(
-            video: Self.value(arguments["video"] ?? "synthetic") { try VideoInput(parsing: $0) },
+            video: cameras.first?.choice
+                ?? Self.value(arguments["video"] ?? "synthetic") { try VideoInput(parsing: $0) },
             audio: Self.audio(arguments.values(of: "audio")),
             quality: Self.value(arguments["quality"] ?? VideoQuality.standard.name) { try VideoQuality(named: $0) },
             audioQuality: Self.value(arguments["audio-quality"] ?? AudioQuality.standard.name) {
@@ -143,6 +153,7 @@ struct PublishArguments {
         }
         media.controls = try controls(arguments["set"] ?? "")
         media.isVideoChosen = arguments["dimension"] != nil || arguments["quality"] != nil
+        media.cameras = cameras
         return media
     }
 
@@ -162,10 +173,40 @@ struct PublishArguments {
         try AudioInput(parsing: texts.isEmpty ? ["tone"] : texts)
     }
 
+    private static func cameras(_ arguments: CommandLineArguments) throws -> [NamedCamera] {
+        let texts = arguments.values(of: "camera")
+        guard texts.isEmpty || arguments["video"] == nil else {
+            throw CommandFailure.usage("--video and --camera exclude each other: each --camera is a video source")
+        }
+        guard texts.count <= CameraName.mostCameras else {
+            throw CommandFailure.usage("--camera: a stream has at most \(CameraName.mostCameras)")
+        }
+        var cameras: [NamedCamera] = []
+        for text in texts {
+            guard let separator = text.firstIndex(of: "=") else {
+                throw CommandFailure.usage("--camera is NAME=SOURCE, not \(quoted(text.prefix(60)))")
+            }
+            let name = String(text[..<separator])
+            if let problem = CameraName.problem(with: name) {
+                throw CommandFailure.usage("--camera \(quoted(name.prefix(60))): \(problem)")
+            }
+            guard !cameras.contains(where: { $0.name == name }) else {
+                throw CommandFailure.usage("--camera \(name) is there twice")
+            }
+            let input = try Self.value(String(text[text.index(after: separator)...])) { try VideoInput(parsing: $0) }
+            guard input.isSwitchable else {
+                throw CommandFailure.usage("--camera \(name): only cameras and test pictures can be switched live")
+            }
+            cameras.append(NamedCamera(name: name, choice: input))
+        }
+        return cameras
+    }
+
     private func checkCombination(_ arguments: CommandLineArguments) throws {
         if flvPath != nil,
             let extra = [
-                "video", "audio", "quality", "audio-quality", "dimension", "set", "encoder", "trace", "commands",
+                "video", "camera", "audio", "quality", "audio-quality", "dimension", "set", "encoder", "trace",
+                "commands",
             ]
             .first(where: arguments.contains)
                 ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)

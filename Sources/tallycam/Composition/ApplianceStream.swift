@@ -30,7 +30,7 @@ extension MediaSettings {
     fileprivate init(_ request: StillRequest) throws {
         let device = request.device
         self.init(
-            video: VideoInput(device, country: request.country), audio: AudioInput.none,
+            video: VideoInput(device.firstSource, device, country: request.country), audio: AudioInput.none,
             quality: try VideoQuality(named: device.highestQuality),
             audioQuality: try AudioQuality(named: device.audioQuality),
             dimension: try VideoDimension(parsing: device.dimension), encoder: EncoderChoice.openh264)
@@ -48,12 +48,15 @@ extension PublishSettings {
         let start = try VideoQuality(named: device.startQuality)
         let destination = PublishDestination(request.description, stateDirectory: request.stateDirectory)
         var media = MediaSettings(
-            video: VideoInput(request.device, country: request.country), audio: Self.audioSource(request),
-            quality: highest,
+            video: VideoInput(device.firstSource, device, country: request.country),
+            audio: Self.audioSource(request), quality: highest,
             audioQuality: try AudioQuality(named: device.audioQuality),
             dimension: try VideoDimension(parsing: device.dimension), encoder: Self.encoder(request.board),
             duration: nil)
         media.rotation = FrameRotation(device)
+        media.cameras = device.cameras.map {
+            NamedCamera(name: $0.name, choice: VideoInput($0.source, device, country: request.country))
+        }
         media.isQualityChangeable = true
         media.controls = device.controls
         if device.smallestSize != DeviceDescription().smallestSize {
@@ -93,7 +96,7 @@ extension PublishSettings {
         case .auto:
             // One that the board is said to have must be there; else whatever is.
             guard microphone.isEmpty else { return AudioInput(microphone: microphone) }
-            if request.device.camera == "synthetic" { return .embedded(.tone) }
+            if request.device.firstSource == "synthetic" { return .embedded(.tone) }
             return Microphone.all().isEmpty ? .embedded(.silence) : AudioInput(microphone: microphone)
         }
     }
@@ -107,11 +110,17 @@ extension PublishSettings {
     }
 }
 
+extension DeviceDescription {
+    /// The camera that a stream starts with.
+    fileprivate var firstSource: String { cameras.first?.source ?? camera }
+}
+
 extension VideoInput {
     /// "auto" is the first camera, a path a V4L2 camera, any other name an id or location of libcamera's.
-    fileprivate init(_ device: DeviceDescription, country: String?) {
+    /// - Parameter source: as `camera` of device.json, or one of its `cameras`.
+    fileprivate init(_ source: String, _ device: DeviceDescription, country: String?) {
         var settings = CameraSettings(device, country: country)
-        switch device.camera {
+        switch source {
         case "synthetic": self = .embedded(.synthetic)
         case "auto": self = .firstCamera(settings)
         case let name:

@@ -39,13 +39,25 @@ struct EncoderFactory: VideoEncoderFactory {
     private let choice: EncoderChoice
     private let needs: EncoderNeeds
     private let found = FoundEncoder()
+    private let refusals = ImportRefusals()
     private let scaler = FoundScaler()
 
     /// The hardware that the stream uses, or goes back to; `nil` where software was the plain choice.
     private final class FoundEncoder: Sendable {
         let encoder = Mutex<V4L2EncoderNode?>(nil)
-        /// What it cannot read is not tried again in this stream.
-        let importRefusal = ImportRefusal()
+    }
+
+    /// What the hardware cannot read of a camera is not tried again in this stream.
+    private final class ImportRefusals: Sendable {
+        private let byLayout = Mutex<[FrameLayout: ImportRefusal]>([:])
+
+        func of(_ layout: FrameLayout) -> ImportRefusal {
+            byLayout.withLock { byLayout in
+                let refusal = byLayout[layout] ?? ImportRefusal()
+                byLayout[layout] = refusal
+                return refusal
+            }
+        }
     }
 
     /// What scales a device's frames for the hardware; looked for once.
@@ -72,7 +84,7 @@ struct EncoderFactory: VideoEncoderFactory {
         if choice != .openh264 { findScaler() }
         do {
             switch choice {
-            case .openh264: return try software(configuration)
+            case .openh264: return try software(configuration, needs)
             case .v4l2(let path): return try chosen(path, configuration, log)
             case .auto: return try best(configuration, mayShrink: mayShrink, log)
             }
@@ -88,11 +100,17 @@ struct EncoderFactory: VideoEncoderFactory {
     /// For a stream that is live and gets another encoder: it goes on in software when the hardware does not open,
     /// whatever was chosen. The hardware is the one that it started with: a driver that hangs does not answer what it is.
     /// - Throws: a `StreamFailure` when software does not open either.
-    func makeWhileLive(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
+    func makeWhileLive(
+        _ configuration: VideoEncoderConfiguration, for frames: SourceFrames
+    ) throws -> any VideoEncoder {
+        var needs = needs
+        needs.frames = frames
         do {
-            guard choice != .openh264 else { return try software(configuration) }
-            guard let encoder = found.encoder.withLock({ $0 }) else { return try plainSoftware(configuration) { _ in } }
-            return try hardware(encoder, configuration, opening: .meanwhile)
+            guard choice != .openh264 else { return try software(configuration, needs) }
+            guard let encoder = found.encoder.withLock({ $0 }) else {
+                return try plainSoftware(configuration, needs) { _ in }
+            }
+            return try hardware(encoder, configuration, needs, opening: .meanwhile)
         } catch {
             throw error as? StreamFailure ?? Self.failure(error)
         }
@@ -104,7 +122,9 @@ struct EncoderFactory: VideoEncoderFactory {
 
     /// Only frames in a device's memory go through a device; others would have to be copied first.
     private func findScaler() {
-        guard needs.memoryKind == .dmabuf, scaler.device.withLock({ $0 == nil }) else { return }
+        guard needs.frames.memoryKind == .dmabuf || needs.maySwitchCameras, scaler.device.withLock({ $0 == nil }) else {
+            return
+        }
         guard let node = V4L2ScalerNode.first() else { return }
         let device = ScalingDevice(path: node.path) { [found] layout, size in
             guard let encoder = found.encoder.withLock({ $0 }) else { throw HardwareEncodingError.noEncoder }
@@ -126,7 +146,7 @@ struct EncoderFactory: VideoEncoderFactory {
     ) throws -> any VideoEncoder {
         var attempt = 0
         while true {
-            let outcome = Result { try hardware(find(path), configuration) }
+            let outcome = Result { try hardware(find(path), configuration, needs) }
             guard case .failure(let error) = outcome, let error = error as? any EncoderFailure, error.mayPassByItself
             else { return try outcome.get() }
             attempt += 1
@@ -154,7 +174,7 @@ struct EncoderFactory: VideoEncoderFactory {
         }
         for encoder in encoders {
             do {
-                return try hardware(encoder, configuration)
+                return try hardware(encoder, configuration, needs)
             } catch let error as HardwareEncodingError where mayShrink && error.isLackOfMemory {
                 throw error
             } catch let error as any EncoderFailure {
@@ -162,30 +182,29 @@ struct EncoderFactory: VideoEncoderFactory {
                 failed = failed ?? (encoder, error)
             }
         }
-        guard let failed else { return try plainSoftware(configuration, log) }
-        return try hardware(failed.encoder, configuration, opening: .failed(failed.error))
+        guard let failed else { return try plainSoftware(configuration, needs, log) }
+        return try hardware(failed.encoder, configuration, needs, opening: .failed(failed.error))
     }
 
     private func hardware(
-        _ encoder: V4L2EncoderNode, _ configuration: VideoEncoderConfiguration,
+        _ encoder: V4L2EncoderNode, _ configuration: VideoEncoderConfiguration, _ needs: EncoderNeeds,
         opening: FallbackEncoder.Opening = .now
     ) throws -> FallbackEncoder {
         found.encoder.withLock { $0 = encoder }
-        let refusal = found.importRefusal
         return try FallbackEncoder(
-            path: encoder.path, configuration: configuration, layouts: needs.layouts, memoryKind: needs.memoryKind,
+            path: encoder.path, configuration: configuration, frames: needs.frames,
             scalingDevice: scaler.device.withLock { $0 }, inUse: needs.inUse, output: needs.output,
             reports: needs.reports, opening: opening
-        ) { configuration, layout, memoryKind, isProven in
+        ) { [refusals] configuration, layout, memoryKind, isProven in
             try V4L2H264Encoder(
-                encoder, configuration: configuration, layout: layout, memoryKind: memoryKind, importRefusal: refusal,
-                isProven: isProven)
+                encoder, configuration: configuration, layout: layout, memoryKind: memoryKind,
+                importRefusal: refusals.of(layout), isProven: isProven)
         }
     }
 
     /// A size and rate that nobody asked for become what the processor carries; those asked for are kept, with a warning.
     private func plainSoftware(
-        _ configuration: VideoEncoderConfiguration, _ log: (String) -> Void
+        _ configuration: VideoEncoderConfiguration, _ needs: EncoderNeeds, _ log: (String) -> Void
     ) throws -> any VideoEncoder {
         let carried = SoftwareBudget.ofThisMachine.carried(configuration)
         let isCarried = carried.size == configuration.size && carried.frameRate == configuration.frameRate
@@ -196,10 +215,12 @@ struct EncoderFactory: VideoEncoderFactory {
             return try SoftwareVideoEncoder(configuration, needs) { try BudgetedEncoder($0) }
         }
         if !isCarried { log("software may be too slow for the video asked for; this processor carries \(video)") }
-        return try software(configuration)
+        return try software(configuration, needs)
     }
 
-    private func software(_ configuration: VideoEncoderConfiguration) throws -> any VideoEncoder {
+    private func software(
+        _ configuration: VideoEncoderConfiguration, _ needs: EncoderNeeds
+    ) throws -> any VideoEncoder {
         needs.inUse.identity = .software
         return try SoftwareVideoEncoder(configuration, needs) { try OpenH264Encoder(configuration: $0) }
     }

@@ -5,6 +5,7 @@ import Media
 import MediaPipeline
 import StreamLogic
 import StreamQuality
+import Synchronization
 import SyntheticSources
 import V4L2Devices
 
@@ -22,6 +23,9 @@ enum VideoInput: VideoSourceChoice, Hashable {
     var readsStandardInput: Bool { if case .embedded(.raw("-", _, _, _)) = self { true } else { false } }
     /// Whether frames come from a device, in its own memory.
     var isCamera: Bool { if case .embedded = self { false } else { true } }
+
+    /// Whether it may be one of several cameras: what can be left and taken up again.
+    var isSwitchable: Bool { isCamera || self == .embedded(.synthetic) }
 
     init(parsing text: String) throws {
         if let settings = try CameraSettings(parsing: text, scheme: "v4l2") {
@@ -57,26 +61,40 @@ enum VideoInput: VideoSourceChoice, Hashable {
         size: FrameSize, secondSize: FrameSize? = nil, frameRate: FrameRate, stop: EventFD,
         notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any VideoSource)? {
+        if case .embedded(let source) = self { return try source.open(size: size, frameRate: frameRate, stop: stop) }
+        let opening = cameraOpening(size: size, secondSize: secondSize, frameRate: frameRate)
+        return try opening.map { opening in try ResilientCamera(stop: stop, notify: notify) { try opening(stop) } }
+    }
+
+    func cameraOpening(size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate) -> CameraOpening? {
         switch self {
-        case .embedded(let source): return try source.open(size: size, frameRate: frameRate, stop: stop)
+        case .embedded(.synthetic):
+            return { TestPatternCamera(size: size, frameRate: frameRate, stop: $0) }
+        case .embedded: return nil
         case .v4l2(let settings):
-            return try ResilientCamera(stop: stop, notify: notify) {
-                try V4L2Camera.open(settings, size: size, frameRate: frameRate, stop: stop)
-            }
+            return { try V4L2Camera.open(settings, size: size, frameRate: frameRate, stop: $0) }
         case .libcamera(let settings):
-            var settings = settings
-            return try ResilientCamera(stop: stop, notify: notify) {
+            // Another one at the same place is no return of this one.
+            let found = FoundCamera()
+            return { stop in
+                var settings = settings
+                if let id = found.id.withLock({ $0 }) { settings.device = id }
                 let camera = try LibcameraCamera(
                     settings, size: size, smallerSize: secondSize, frameRate: frameRate, stop: stop)
-                // Another one at the same place is no return of this one.
-                if !settings.device.isEmpty { settings.device = camera.id }
+                let id = camera.id
+                if !settings.device.isEmpty { found.id.withLock { $0 = id } }
                 return camera
             }
         case .firstCamera(let settings):
-            return try ResilientCamera(stop: stop, notify: notify) {
-                try Self.firstCamera(settings, size: size, secondSize: secondSize, frameRate: frameRate, stop: stop)
+            return {
+                try Self.firstCamera(settings, size: size, secondSize: secondSize, frameRate: frameRate, stop: $0)
             }
         }
+    }
+
+    /// Which of libcamera's cameras was meant.
+    private final class FoundCamera: Sendable {
+        let id = Mutex<String?>(nil)
     }
 
     /// libcamera's first camera; where it has none that gives what an encoder takes, the first one that V4L2 opens.

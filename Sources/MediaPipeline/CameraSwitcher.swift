@@ -1,0 +1,290 @@
+import Controls
+import DevicePorts
+import LinuxIO
+import Media
+import StreamLogic
+
+/// One of the cameras of a stream, by the name that commands have for it.
+struct SwitchableCamera: Sendable {
+    let name: String
+    let open: CameraOpening
+}
+
+/// Several cameras as one source, one of which is on. Used by the video thread.
+///
+/// The next camera is opened, and gives frames, beside the present one, whose frames go on until the encoder is ready for the
+/// next one's. Where both cannot be open the present one is closed first, and its last frame repeated.
+///
+/// ```
+///          wish                a frame           the encoder is ready        its first frame
+///  steady ─────▶ next opens ─────────▶ next is ready ─────────────▶ handing over ─────────▶ steady
+///                    │ something that the present one holds is in its way
+///                    └──▶ present one suspended, next opens anew ──▶ ...
+/// ```
+/// Whatever fails on that way leaves the present camera on.
+final class CameraSwitcher: VideoSource {
+    /// A switch that is under way.
+    private struct Change {
+        let camera: CameraPlace
+        /// When somebody asked for it.
+        let wished: MediaTimestamp
+        var thread: CameraThread
+        var started: MediaTimestamp
+        /// The present camera is suspended for it.
+        var isPresentClosed: Bool
+        /// The encoder is ready for it.
+        var isHandedOver = false
+    }
+
+    /// From a camera's opening to its first frame.
+    static let frameTimeout = Duration.seconds(5)
+    /// A camera in use may be one that is just being closed.
+    private static let patience = Duration.milliseconds(500)
+    /// As `patience`, of what the present camera held: it closes when the encoder has given its frames back.
+    private static let patienceAfterClosing = Duration.seconds(3)
+    /// How long a wish waits where no frames come.
+    private static let attention = Duration.milliseconds(100)
+
+    let endingNote: String? = nil
+    var deviceName: String? { present.deviceName }
+    private let places: [CameraPlace]
+    private let requests: EncoderRequests
+    private let stop: EventFD
+    private let notify: @Sendable (SourceEvent) -> Void
+    private let failed: @Sendable (_ name: String, _ reason: String) -> Void
+    private var present: ResilientCamera
+    private var presentPlace: CameraPlace
+    private var change: Change?
+    /// Of the camera that is on, when that was wished for; `nil` for the first one.
+    private(set) var lastWish: MediaTimestamp?
+    /// Of cameras that were on before.
+    private var past = VideoSourceStatistics()
+    private var selectedRate: FrameRate?
+    private var lastTime: MediaTimestamp?
+    private var supersededFrames = 0
+
+    /// - Parameters:
+    ///   - cameras: the first one is on at the start.
+    ///   - requests: has the wish for another one.
+    ///   - failed: a camera did not come; the one before stays.
+    /// - Throws: what opening the first one threw.
+    init?(
+        _ cameras: [SwitchableCamera], requests: EncoderRequests, stop: EventFD,
+        notify: @escaping @Sendable (SourceEvent) -> Void,
+        failed: @escaping @Sendable (_ name: String, _ reason: String) -> Void
+    ) throws {
+        places = cameras.map(CameraPlace.init)
+        guard let first = places.first else { return nil }
+        self.requests = requests
+        self.stop = stop
+        self.notify = notify
+        self.failed = failed
+        presentPlace = first
+        present = ResilientCamera(try first.openNow(patience: .zero, stop: stop), stop: stop, notify: notify) {
+            try first.openNow(patience: Self.patience, stop: stop)
+        }
+    }
+
+    /// Whoever opens one of the cameras next finds it closed.
+    deinit {
+        let deadline = MonotonicClock.now() + CameraThreadError.closingTimeout
+        for place in places { place.newest?.close() }
+        for place in places { place.newest?.waitForEnd(until: deadline) }
+    }
+
+    // MARK: As a source
+
+    var layout: FrameLayout { present.layout }
+    var memoryKind: FrameMemoryKind { present.memoryKind }
+    var frameRate: FrameRate { present.frameRate }
+    var colors: VideoColors? { present.colors }
+
+    var statistics: VideoSourceStatistics {
+        var sum = past
+        sum.add(present.statistics)
+        sum.capturedFrames -= supersededFrames
+        sum.supersededFrames += supersededFrames
+        return sum
+    }
+
+    func nextFrame() throws -> CapturedFrame? {
+        while true {
+            takeWish()
+            advance()
+            switch try present.nextFrame(until: MonotonicClock.now() + Self.attention) {
+            case .captured(let frame):
+                // The next camera's first frame may be older than the last one that was given.
+                if let lastTime, frame.captureTime <= lastTime {
+                    supersededFrames += 1
+                    continue
+                }
+                lastTime = frame.captureTime
+                return frame
+            case .none: continue
+            case .stopped: return nil
+            }
+        }
+    }
+
+    // MARK: For the encoder's sake
+
+    /// Of the camera that is on.
+    var name: String { presentPlace.name }
+
+    /// Of the camera that is on.
+    var frames: SourceFrames {
+        SourceFrames(
+            layouts: present.layouts, memoryKind: present.memoryKind, colors: present.colors, camera: name)
+    }
+
+    /// Of the camera that is to be on next and has given a frame; `nil` while there is none.
+    var next: SourceFrames? {
+        guard let change, case .ready(let properties) = change.thread.progress else { return nil }
+        return SourceFrames(
+            layouts: properties.layouts, memoryKind: properties.memoryKind, colors: properties.colors,
+            camera: change.camera.name)
+    }
+
+    /// The encoder is ready: the next camera is on with its next frame of this size.
+    func handOver(at size: FrameSize? = nil) {
+        guard change?.isHandedOver == false else { return }
+        change?.isHandedOver = true
+        change?.thread.turnOn(at: size)
+    }
+
+    /// The encoder does not take the next camera's frames.
+    func refuseNext(_ reason: String) { fail(reason) }
+
+    // MARK: The switch
+
+    /// The last one counts.
+    private func takeWish() {
+        guard let wish = requests.takeCamera(), change?.camera.name != wish.name else { return }
+        let isPresentClosed = change?.isPresentClosed ?? false
+        change?.thread.close()
+        change = nil
+        guard wish.name != presentPlace.name, let place = places.first(where: { $0.name == wish.name }) else {
+            if isPresentClosed { present.resume() }
+            return
+        }
+        start(place, wished: wish.time, isPresentClosed: isPresentClosed)
+    }
+
+    private func start(_ place: CameraPlace, wished: MediaTimestamp, isPresentClosed: Bool) {
+        do {
+            let thread = try place.open(patience: isPresentClosed ? Self.patienceAfterClosing : Self.patience)
+            thread.start()
+            change = Change(
+                camera: place, wished: wished, thread: thread, started: MonotonicClock.now(),
+                isPresentClosed: isPresentClosed)
+        } catch {
+            if isPresentClosed { present.resume() }
+            failed(place.name, "\(error)")
+        }
+    }
+
+    private func advance() {
+        guard let change else { return }
+        let now = MonotonicClock.now()
+        switch change.thread.progress {
+        case .opening:
+            if now - change.started >= CameraThreadError.openingTimeout { fail("\(CameraThreadError.notOpened)") }
+        case .waiting(_, let since):
+            if now - since >= Self.frameTimeout { fail("it has given no frame in \(Self.frameTimeout)") }
+        case .ready(let properties):
+            // Nobody encodes: there is nothing to be ready for.
+            if !present.hasGivenFrame { handOver() }
+            if change.isHandedOver, change.thread.hasFrame { cross(change, properties) }
+        case .failed(let error):
+            if !change.isPresentClosed, (error as? any CameraFailure)?.mayBeContention == true {
+                present.suspend()
+                start(change.camera, wished: change.wished, isPresentClosed: true)
+            } else {
+                fail("\(error)")
+            }
+        }
+    }
+
+    /// The next camera's frame is given next.
+    private func cross(_ change: Change, _ properties: CameraThread.Properties) {
+        past.add(present.statistics)
+        let (place, stop) = (change.camera, stop)
+        // The one before closes on its own thread.
+        present = ResilientCamera(ThreadedCamera(change.thread, properties, stop: stop), stop: stop, notify: notify) {
+            try place.openNow(patience: Self.patience, stop: stop)
+        }
+        presentPlace = place
+        lastWish = change.wished
+        self.change = nil
+        if let selectedRate { present.selectFrameRate(selectedRate) }
+    }
+
+    private func fail(_ reason: String) {
+        guard let change else { return }
+        change.thread.close()
+        self.change = nil
+        if change.isPresentClosed { present.resume() }
+        failed(change.camera.name, reason)
+    }
+}
+
+extension CameraSwitcher: FrameSizeSelection {
+    var layouts: SourceLayouts { present.layouts }
+    func selectSize(_ size: FrameSize) { present.selectSize(size) }
+}
+
+extension CameraSwitcher: FrameRateSelection {
+    func selectFrameRate(_ rate: FrameRate) {
+        selectedRate = rate
+        present.selectFrameRate(rate)
+    }
+}
+
+/// Those of the camera that is on.
+extension CameraSwitcher: ControllableSource {
+    var controlOffers: [ControlOffer] { present.controlOffers }
+    var wishedControls: WishedControls { present.wishedControls }
+    var cameraReport: CameraReport { present.cameraReport }
+    func apply(_ changes: [ControlChange]) throws(ControlError) { try present.apply(changes) }
+    func takeRefusal() -> ControlError? { present.takeRefusal() }
+}
+
+/// Where one of the cameras is opened, one time after the other. Used by the video thread.
+private final class CameraPlace {
+    let name: String
+    private let opening: CameraOpening
+    /// The thread that opened it last.
+    private(set) var newest: CameraThread?
+
+    init(_ camera: SwitchableCamera) {
+        name = camera.name
+        opening = camera.open
+    }
+
+    /// Starts to open the camera, when its last thread has closed it.
+    func open(patience: Duration) throws -> CameraThread {
+        let thread = try CameraThread(patience: patience, after: newest, opening)
+        newest = thread
+        return thread
+    }
+
+    /// Waits until the camera is open. It starts when its first frame is asked for.
+    func openNow(patience: Duration, stop: EventFD) throws -> any Camera {
+        let thread = try open(patience: patience)
+        let deadline = MonotonicClock.now() + CameraThreadError.openingTimeout
+        while MonotonicClock.now() < deadline {
+            thread.changed.drain()
+            switch thread.progress {
+            case .waiting(let properties, _), .ready(let properties):
+                return ThreadedCamera(thread, properties, stop: stop)
+            case .failed(let error): throw error
+            case .opening: break
+            }
+            var entries = [PollEntry(thread.changed.fileDescriptor), PollEntry(stop.fileDescriptor)]
+            try poll(&entries, until: deadline)
+            if !entries[1].ready.isEmpty { break }
+        }
+        thread.close()
+        throw CameraThreadError.notOpened
+    }
+}

@@ -1,0 +1,399 @@
+import Controls
+import DevicePorts
+import LinuxIO
+import Media
+import Synchronization
+
+/// Opens a camera, as often as it is needed, on any thread.
+///
+/// Its parameter, once signalled, ends the camera's waits. It is not drained.
+public typealias CameraOpening = @Sendable (EventFD) throws -> any Camera
+
+/// A camera on a thread of its own, where it is opened, read and closed: none of it holds up the frames of another camera, and
+/// a driver that hangs is left alone. Any thread.
+///
+/// ```
+///            start             a frame        turnOn
+///  opening ─────────▶ waiting ─────────▶ standby ─────────▶ on
+///                                        frames are         frames are
+///                                        released           for the taker
+/// ```
+final class CameraThread: Sendable {
+    /// What is known of a camera once it is open.
+    struct Properties: Sendable {
+        let name: String
+        let layouts: SourceLayouts
+        let memoryKind: FrameMemoryKind
+        let frameRate: FrameRate
+        let colors: VideoColors?
+        let controlOffers: [ControlOffer]
+
+        init(_ camera: any Camera) {
+            name = camera.name
+            layouts = (camera as? any FrameSizeSelection)?.layouts ?? SourceLayouts(camera.layout)
+            memoryKind = camera.memoryKind
+            frameRate = camera.frameRate
+            colors = camera.colors
+            controlOffers =
+                (camera as? any ControllableSource)?.controlOffers ?? .allMissing("the camera has no controls")
+        }
+    }
+
+    enum Progress: Sendable {
+        case opening
+        /// It is open, and has given no frame yet.
+        case waiting(Properties, since: MediaTimestamp)
+        case ready(Properties)
+        /// It is of no use any more; closing may still be under way.
+        case failed(any Error)
+    }
+
+    /// What the thread passes on to the camera before its next frame.
+    struct Orders: Sendable {
+        var size: FrameSize?
+        var rate: FrameRate?
+        /// Those of each group take effect with one frame.
+        var controls: [[ControlChange]] = []
+        var isReportWanted = false
+    }
+
+    struct State: Sendable {
+        var orders = Orders()
+        var properties: Properties?
+        var openSince: MediaTimestamp?
+        var isStarted = false
+        var hasGivenFrame = false
+        var isOn = false
+        /// The first frame that is for the taker has this size, unless the time comes before.
+        var awaited: (size: FrameSize, until: MediaTimestamp)?
+        var frames: [CapturedFrame] = []
+        var failure: (any Error)?
+        var report = CameraReport()
+        var refusal: ControlError?
+        var isCloseWanted = false
+        var hasEnded = false
+        /// As the camera counts.
+        var statistics = VideoSourceStatistics()
+        /// Given by the camera before it was on.
+        var earlyFrames = 0
+        /// Given by the camera, and not taken in time.
+        var lostFrames = 0
+    }
+
+    /// As many as a camera's driver would keep for one who is slow.
+    private static let mostWaiting = 3
+    /// Longer than six frames take at five a second: so many may be under way in the size before.
+    private static let sizePatience = Duration.seconds(2)
+    /// A camera that somebody else has may be on its way back.
+    private static let retryInterval = Duration.milliseconds(50)
+
+    /// Readable when something of the progress has changed, or there is a frame.
+    let changed: EventFD
+    private let stop: EventFD
+    private let started: EventFD
+    let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - patience: for so long a camera that another one stands in the way of is tried again.
+    ///   - earlier: of the same camera; it is waited for.
+    init(
+        patience: Duration, after earlier: CameraThread? = nil, _ open: @escaping CameraOpening
+    ) throws(SystemCallError) {
+        changed = try EventFD()
+        stop = try EventFD()
+        started = try EventFD()
+        // What hangs in it is not the watchdog's business: the stream goes on with another camera.
+        _ = try NamedThread("camera", mayBlock: true) { [self] in run(open, patience, after: earlier) }
+    }
+
+    var progress: Progress {
+        state.withLock { state in
+            if let failure = state.failure { return .failed(failure) }
+            guard let properties = state.properties, let since = state.openSince else { return .opening }
+            return state.hasGivenFrame ? .ready(properties) : .waiting(properties, since: since)
+        }
+    }
+
+    /// Whether the thread has left the camera for good.
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+    /// Whether a frame waits that is to be taken.
+    var hasFrame: Bool { state.withLock { !$0.frames.isEmpty } }
+
+    var statistics: VideoSourceStatistics {
+        state.withLock { state in
+            var statistics = state.statistics
+            // Those that wait count when they are taken.
+            statistics.capturedFrames -= state.earlyFrames + state.lostFrames + state.frames.count
+            statistics.startupFrames += state.earlyFrames
+            statistics.droppedFrames += state.lostFrames
+            return statistics
+        }
+    }
+
+    /// The camera is to give frames, which it does not before.
+    func start() {
+        state.withLock { $0.isStarted = true }
+        started.signal()
+    }
+
+    /// Frames are to be taken from here on.
+    /// - Parameter size: of the first one; `nil` for any.
+    func turnOn(at size: FrameSize? = nil) {
+        let now = MonotonicClock.now()
+        state.withLock { state in
+            guard !state.isOn else { return }
+            state.isOn = true
+            if let size {
+                state.orders.size = size
+                state.awaited = (size, now + Self.sizePatience)
+            }
+        }
+        start()
+    }
+
+    func order(_ change: (inout Orders) -> Void) { state.withLock { change(&$0.orders) } }
+
+    /// - Returns: `nil` while there is none.
+    /// - Throws: the camera's error, behind its last frame.
+    func takeFrame() throws -> CapturedFrame? {
+        let (frame, failure) = state.withLock { state in
+            (state.frames.isEmpty ? nil : state.frames.removeFirst(), state.failure)
+        }
+        if let frame { return frame }
+        if let failure { throw failure }
+        return nil
+    }
+
+    /// Starts to close the camera; its frames that wait are free at once.
+    func close() {
+        state.withLock { state in
+            state.isCloseWanted = true
+            state.lostFrames += state.frames.count
+            state.frames = []
+        }
+        stop.signal()
+    }
+
+    /// - Returns: whether it has.
+    @discardableResult
+    func waitForEnd(until deadline: MediaTimestamp) -> Bool {
+        while !hasEnded {
+            changed.drain()
+            guard !hasEnded else { break }
+            var entries = [PollEntry(changed.fileDescriptor)]
+            guard MonotonicClock.now() < deadline, (try? poll(&entries, until: deadline)) != nil else { return false }
+        }
+        return true
+    }
+}
+
+// On the thread.
+extension CameraThread {
+    private func run(_ open: CameraOpening, _ patience: Duration, after earlier: CameraThread?) {
+        do {
+            // The camera is closed when this returns.
+            try serve(open, patience, after: earlier)
+        } catch {
+            failed(error)
+        }
+        state.withLock { $0.hasEnded = true }
+        changed.signal()
+    }
+
+    private func failed(_ error: any Error) {
+        state.withLock { $0.failure = $0.failure ?? error }
+        changed.signal()
+    }
+
+    private func serve(_ open: CameraOpening, _ patience: Duration, after earlier: CameraThread?) throws {
+        let start = MonotonicClock.now()
+        if let earlier, !earlier.waitForEnd(until: start + CameraThreadError.closingTimeout) {
+            throw CameraThreadError.stillInUse
+        }
+        guard let camera = try opened(open, until: MonotonicClock.now() + patience) else { return }
+        var entries = [PollEntry(started.fileDescriptor), PollEntry(stop.fileDescriptor)]
+        try poll(&entries, until: nil)
+        do {
+            try read(camera)
+        } catch {
+            // Reported before the camera is closed, which may take its time.
+            failed(error)
+        }
+    }
+
+    /// - Returns: `nil` when it is not wanted any more.
+    private func opened(_ open: CameraOpening, until deadline: MediaTimestamp) throws -> (any Camera)? {
+        while !state.withLock({ $0.isCloseWanted }) {
+            do {
+                let camera = try open(stop)
+                let (properties, now) = (Properties(camera), MonotonicClock.now())
+                state.withLock { state in
+                    state.properties = properties
+                    state.openSince = now
+                }
+                changed.signal()
+                return camera
+            } catch let error as any CameraFailure where error.mayBeContention && MonotonicClock.now() < deadline {
+                var entries = [PollEntry(stop.fileDescriptor)]
+                try poll(&entries, until: MonotonicClock.now() + Self.retryInterval)
+            }
+        }
+        return nil
+    }
+
+    private func read(_ camera: any Camera) throws {
+        while let orders = takeOrders() {
+            if let size = orders.size { (camera as? any FrameSizeSelection)?.selectSize(size) }
+            if let rate = orders.rate { (camera as? any FrameRateSelection)?.selectFrameRate(rate) }
+            if let camera = camera as? any ControllableSource { control(camera, orders) }
+            // What is ordered while the camera gives nothing is not to wait for ever.
+            switch try camera.nextFrame(until: MonotonicClock.now() + .milliseconds(200)) {
+            case .captured(let frame): captured(frame, camera.statistics)
+            case .none:
+                let statistics = camera.statistics
+                state.withLock { $0.statistics = statistics }
+            case .stopped: return
+            }
+        }
+    }
+
+    private func control(_ camera: any ControllableSource, _ orders: Orders) {
+        for changes in orders.controls {
+            do throws(ControlError) {
+                try camera.apply(changes)
+            } catch {
+                state.withLock { $0.refusal = error }
+            }
+        }
+        guard orders.isReportWanted else { return }
+        let report = camera.cameraReport
+        state.withLock { $0.report = report }
+    }
+
+    /// - Returns: `nil` when the camera is to be closed.
+    private func takeOrders() -> Orders? {
+        state.withLock { state in
+            guard !state.isCloseWanted else { return nil }
+            defer { state.orders = Orders() }
+            return state.orders
+        }
+    }
+
+    private func captured(_ frame: CapturedFrame, _ statistics: VideoSourceStatistics) {
+        let now = MonotonicClock.now()
+        state.withLock { state in
+            state.statistics = statistics
+            state.hasGivenFrame = true
+            if let awaited = state.awaited {
+                guard frame.layout.size == awaited.size || now >= awaited.until else {
+                    state.earlyFrames += 1
+                    return
+                }
+                state.awaited = nil
+            }
+            guard state.isOn, !state.isCloseWanted else {
+                state.earlyFrames += 1
+                return
+            }
+            state.frames.append(frame)
+            guard state.frames.count > Self.mostWaiting else { return }
+            state.frames.removeFirst()
+            state.lostFrames += 1
+        }
+        changed.signal()
+    }
+}
+
+/// Why a camera is not opened at all.
+enum CameraThreadError: Error, Hashable {
+    /// Its last closing, or an opening that nobody waited for, has not returned.
+    case stillInUse
+    /// Its driver takes longer than anybody waits.
+    case notOpened
+
+    /// Drivers wait for their devices.
+    static let closingTimeout = Duration.seconds(3)
+    /// Longer than a V4L2 driver is waited for: libcamera's cameras have more to do.
+    static let openingTimeout = Duration.seconds(10)
+}
+
+extension CameraThreadError: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .stillInUse: "its driver has not let go of it for \(Self.closingTimeout)"
+        case .notOpened: "it has not opened in \(Self.openingTimeout)"
+        }
+    }
+}
+
+/// A camera that another thread reads, as the one that takes its frames sees it.
+final class ThreadedCamera: Camera {
+    let thread: CameraThread
+    private let properties: CameraThread.Properties
+    private let stop: EventFD
+    private var isOn = false
+    private(set) var wishedControls = WishedControls()
+
+    /// - Parameters:
+    ///   - thread: of a camera that is open; it is closed with this object.
+    ///   - stop: once signalled, waiting ends. It is not drained.
+    init(_ thread: CameraThread, _ properties: CameraThread.Properties, stop: EventFD) {
+        self.thread = thread
+        self.properties = properties
+        self.stop = stop
+    }
+
+    deinit { thread.close() }
+
+    var name: String { properties.name }
+    var layout: FrameLayout { layouts.full }
+    var memoryKind: FrameMemoryKind { properties.memoryKind }
+    var frameRate: FrameRate { properties.frameRate }
+    var colors: VideoColors? { properties.colors }
+    var statistics: VideoSourceStatistics { thread.statistics }
+
+    func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
+        if !isOn { thread.turnOn() }
+        isOn = true
+        while true {
+            thread.changed.drain()
+            if let frame = try thread.takeFrame() { return .captured(frame) }
+            var entries = [PollEntry(stop.fileDescriptor), PollEntry(thread.changed.fileDescriptor)]
+            guard try poll(&entries, until: deadline) > 0 else { return .none }
+            if !entries[0].ready.isEmpty { return .stopped }
+        }
+    }
+}
+
+extension ThreadedCamera: FrameSizeSelection {
+    var layouts: SourceLayouts { properties.layouts }
+    func selectSize(_ size: FrameSize) { thread.order { $0.size = size } }
+}
+
+extension ThreadedCamera: FrameRateSelection {
+    func selectFrameRate(_ rate: FrameRate) { thread.order { $0.rate = rate } }
+}
+
+extension ThreadedCamera: ControllableSource {
+    var controlOffers: [ControlOffer] { properties.controlOffers }
+
+    /// A refusal is known a moment later.
+    func apply(_ changes: [ControlChange]) {
+        thread.order { $0.controls.append(changes) }
+        wishedControls.take(changes)
+    }
+
+    /// Of a moment ago; each look asks for a newer one.
+    var cameraReport: CameraReport {
+        thread.order { $0.isReportWanted = true }
+        return thread.state.withLock { $0.report }
+    }
+
+    func takeRefusal() -> ControlError? {
+        thread.state.withLock { state in
+            defer { state.refusal = nil }
+            return state.refusal
+        }
+    }
+}

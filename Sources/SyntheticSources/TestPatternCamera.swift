@@ -1,0 +1,26 @@
+import DevicePorts
+import LinuxIO
+import Media
+
+/// A test pattern where one of several cameras is wanted. Its clock and counter start anew with each opening.
+public final class TestPatternCamera: Camera {
+    public let name = "the test pattern"
+    public let memoryKind = FrameMemoryKind.pooled
+    public let colors: VideoColors? = nil
+    public private(set) var statistics = VideoSourceStatistics()
+    private let pattern: TestPattern
+
+    public init(size: FrameSize, frameRate: FrameRate, stop: EventFD) {
+        pattern = TestPattern(size: size, frameRate: frameRate, stop: stop)
+    }
+
+    public var layout: FrameLayout { pattern.layout }
+    public var frameRate: FrameRate { pattern.frameRate }
+
+    /// A frame comes at its time, be it later than the deadline.
+    public func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
+        guard let frame = try pattern.nextFrame() else { return .stopped }
+        statistics.capturedFrames += 1
+        return .captured(frame)
+    }
+}

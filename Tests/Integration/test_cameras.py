@@ -1,0 +1,154 @@
+"""Several cameras in one stream, as test pictures: the clock and counter burnt into each frame tell which opening it is of."""
+
+import subprocess
+import time
+
+import pytest
+from processes import Children, Process
+from recording import Recording, assert_whole
+from tallycam import TALLYCAM, Receiver, events, last_event, start_publisher, wait_for_event
+from test_synthetic import Reading, read_all
+
+pytestmark = [pytest.mark.takes(minutes=0.7, processors=0.3), pytest.mark.paced]
+
+# Milliseconds between two frames, where both cameras are open at once.
+LONGEST_GAP = 300
+
+
+def start(children: Children, url: str, *cameras: str, **options) -> Process:
+    options = {"quality": "Medium1", "dimension": "320x240", "commands": True, "status_interval": 1, **options}
+    publisher = start_publisher(
+        children, url, stdin=subprocess.PIPE, video=None, camera=[f"{name}=synthetic" for name in cameras], **options)
+    wait_for_event(publisher, "publishing")
+    return publisher
+
+
+def send(publisher: Process, *lines: str) -> None:
+    publisher.child.stdin.write("".join(f"{line}\n" for line in lines).encode())
+    publisher.child.stdin.flush()
+
+
+def named(publisher: Process, name: str) -> list[dict]:
+    return [event for event in events(publisher) if event["name"] == name]
+
+
+def wait_for(publisher: Process, name: str, count: int = 1) -> dict:
+    publisher.wait_until(lambda: len(named(publisher, name)) >= count, 20, f"{count} of event '{name}'")
+    return named(publisher, name)[count - 1]
+
+
+def end(publisher: Process) -> dict:
+    send(publisher, "stop")
+    assert publisher.wait(15) == 0, publisher.report()
+    return last_event(publisher, "ended")
+
+
+def starts(readings: list[Reading]) -> list[int]:
+    """Where the counter starts anew: with another opening."""
+    return [index for index in range(1, len(readings)) if readings[index].number < readings[index - 1].number]
+
+
+def test_the_stream_goes_on_with_another_camera(children):
+    receiver = Receiver(children)
+    publisher = start(children, receiver.url(), "front", "back")
+    for count in range(1, 6):
+        time.sleep(0.7)
+        send(publisher, "camera next")
+        event = wait_for(publisher, "cameraSwitched", count)
+        assert (event["from"], event["to"]) == (("front", "back") if count % 2 else ("back", "front"))
+    time.sleep(1.5)
+    assert last_event(publisher, "status")["camera"] == "back"
+    sent = end(publisher)
+    recording = Recording(receiver.recording())
+    assert_whole(recording, sent)
+    readings = read_all(recording)
+    assert len(starts(readings)) == 5
+    assert all(recording.frames[index].is_keyframe for index in starts(readings))
+    # Captured later, sent later: one timeline.
+    assert all(before.milliseconds < after.milliseconds for before, after in zip(readings, readings[1:]))
+    assert not recording.disorder()
+    times = [frame.timestamp for frame in recording.frames]
+    assert max(after - before for before, after in zip(times, times[1:])) <= LONGEST_GAP
+    # Packets of 23.2 ms, in whole ones: no sample is lost.
+    sound = [packet.timestamp for packet in recording.audio_packets]
+    assert {after - before for before, after in zip(sound, sound[1:])} <= {22, 23, 24}
+    # Media did not start anew.
+    assert len(named(publisher, "connected")) == 1 and len([tag for tag in recording.tags if tag.is_audio_header]) == 1
+
+
+def test_two_quick_nexts_end_two_further(children, nginx):
+    publisher = start(children, nginx.url("quick"), "front", "back", "side")
+    send(publisher, "camera next", "camera next")
+    publisher.wait_until(
+        lambda: any(event["to"] == "side" for event in named(publisher, "cameraSwitched")), 20, "a switch to side")
+    time.sleep(1)
+    assert named(publisher, "cameraSwitched")[-1]["to"] == "side"
+    end(publisher)
+
+
+def test_an_unknown_camera_is_refused_with_the_nearest_and_the_list(children, nginx):
+    publisher = start(children, nginx.url("unknown"), "front", "back")
+    send(publisher, "camera bakc")
+    reason = wait_for(publisher, "refused")["reason"]
+    assert "did you mean back" in reason and "front, back" in reason
+    send(publisher, "camera")
+    assert "takes a name or next" in wait_for(publisher, "refused", 2)["reason"]
+    send(publisher, "show")
+    publisher.wait_until(lambda: "camera front (of front, back)" in publisher.stderr, 10, "the camera's name")
+    end(publisher)
+
+
+def test_a_stream_without_names_has_nothing_to_switch(children, nginx):
+    publisher = start_publisher(children, nginx.url("single"), stdin=subprocess.PIPE, commands=True)
+    wait_for_event(publisher, "publishing")
+    send(publisher, "camera next")
+    assert "one camera" in wait_for(publisher, "refused")["reason"]
+    assert "camera" not in wait_for(publisher, "status")
+    end(publisher)
+
+
+def test_a_switch_while_the_server_is_away(children):
+    """The connection comes back with the other camera."""
+    receiver = Receiver(children)
+    publisher = start(children, receiver.url(), "front", "back", reconnect=20)
+    port = receiver.port
+    time.sleep(1)
+    receiver.process.interrupt_and_wait()
+    wait_for(publisher, "reconnecting")
+    send(publisher, "camera back")
+    wait_for(publisher, "cameraSwitched")
+    again = children.start("again", [TALLYCAM, "receive", "--listen", f"127.0.0.1:{port}", "--events", "json"])
+    wait_for(publisher, "publishing", 2)
+    time.sleep(1)
+    assert last_event(publisher, "status")["camera"] == "back"
+    end(publisher)
+    assert again.interrupt_and_wait() == 0
+
+
+def test_a_switch_with_a_restart_of_the_stream(children, nginx):
+    """Into the other tier, whose header is another one, and to the other camera, in one go."""
+    publisher = start(children, nginx.url("tier"), "front", "back")
+    send(publisher, "camera back", "set quality High1", "camera front", "camera back")
+    wait_for(publisher, "publishing", 2)
+    publisher.wait_until(
+        lambda: any(event["to"] == "back" for event in named(publisher, "cameraSwitched")), 20, "a switch to back")
+    time.sleep(1)
+    status = last_event(publisher, "status")
+    assert (status["camera"], status["quality"]) == ("back", "High1")
+    end(publisher)
+
+
+@pytest.mark.parametrize("words, problem", [
+    (["--camera", "front"], "--camera is NAME=SOURCE"),
+    (["--camera", "Front=synthetic"], "lower-case"),
+    (["--camera", "next=synthetic"], "is the command"),
+    (["--camera", "a=synthetic", "--camera", "a=synthetic"], "there twice"),
+    (["--camera", "a=synthetic", "--video", "synthetic"], "exclude each other"),
+    (["--camera", "a=raw:-,format=i420,size=64x48,fps=5"], "only cameras and test pictures"),
+    (["--camera", "a=none"], "only cameras and test pictures"),
+    ([word for number in range(9) for word in ("--camera", f"c{number}=synthetic")], "at most 8"),
+])  # fmt: skip
+def test_wrong_cameras_are_named(words, problem):
+    run = subprocess.run(
+        [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1/live/x", *words], capture_output=True, text=True, timeout=30)
+    assert run.returncode == 2 and problem in run.stderr, run.stderr

@@ -1,0 +1,58 @@
+import Settings
+import StreamLogic
+import Testing
+
+@Suite struct CameraSelectionTests {
+    private var cameras = CameraSelection(["front", "back", "side"])
+
+    @Test mutating func nextGoesRound() {
+        for name in ["back", "side", "front", "back"] { #expect(cameras.choose(.next) == .select(name)) }
+    }
+
+    /// Two quick ones end two cameras further, whatever has become of the first by then.
+    @Test mutating func nextCountsFromTheLastWish() {
+        #expect(cameras.choose(.next) == .select("back"))
+        #expect(cameras.choose(.next) == .select("side"))
+        #expect(cameras.current == "front")
+        #expect(cameras.switched(to: "side") == "front")
+        #expect(cameras.current == "side")
+    }
+
+    @Test mutating func theNameOfTheOneThatIsOnEndsASwitch() {
+        #expect(cameras.choose(.named("front")) == .nothing("front"))
+        #expect(cameras.choose(.named("back")) == .select("back"))
+        #expect(cameras.choose(.named("back")) == .nothing("back"))
+        #expect(cameras.choose(.named("front")) == .select("front"))
+    }
+
+    @Test mutating func afterAFailureNextCountsFromTheOneThatStayed() {
+        _ = cameras.choose(.named("back"))
+        cameras.failed("back")
+        #expect(cameras.choose(.named("back")) == .select("back"))
+        _ = cameras.choose(.named("side"))
+        // The wish that failed is not the last one.
+        cameras.failed("back")
+        #expect(cameras.choose(.named("side")) == .nothing("side"))
+    }
+
+    @Test mutating func anUnknownNameGetsTheNearestAndTheList() {
+        let nearest = "there is no camera \"bakc\"; did you mean back?; there are front, back, side"
+        #expect(cameras.choose(.named("bakc")) == .refuse(nearest))
+        #expect(
+            cameras.choose(.named("elsewhere"))
+                == .refuse("there is no camera \"elsewhere\"; there are front, back, side"))
+    }
+
+    @Test(arguments: [[], ["front"]]) func oneCameraIsNotSwitched(names: [String]) {
+        var cameras = CameraSelection(names)
+        guard case .refuse(let reason) = cameras.choose(.next) else { return #expect(Bool(false)) }
+        #expect(reason.contains("one camera") && cameras.current == names.first)
+    }
+
+    @Test(arguments: ["front", "cam-2", "a", "0123456789abcdef"]) func goodNames(name: String) {
+        #expect(CameraName.problem(with: name) == nil)
+    }
+
+    @Test(arguments: ["", "next", "Front", "two words", "0123456789abcdefg", "vorn\u{E9}", "a_b"])
+    func badNames(name: String) { #expect(CameraName.problem(with: name) != nil) }
+}

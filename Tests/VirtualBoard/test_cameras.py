@@ -1,0 +1,224 @@
+"""Several cameras in one stream: from the Raspberry Pi's by libcamera to a webcam and back, while it is live."""
+
+import subprocess
+import time
+
+import pytest
+from encoder import Appliance, Publisher, ResourceUse, assert_decodes
+from pi_camera import IMX219, IMX708, load
+
+pytestmark = [pytest.mark.takes(minutes=5, processors=0.9), pytest.mark.listens]
+
+SIZE = ("--dimension 640x360", "--quality Low3", "--adapt nothing", "--commands")
+WIDTH, HEIGHT = 640, 360
+# What a webcam gives: packed frames, of another shape.
+WEBCAM = "v4l2:/dev/video0,size=640x480,fps=15,format=YUYV"
+# A format that has to be decoded first, as MJPEG has; vivid has no compressed one.
+DECODED = "v4l2:/dev/video0,size=640x480,fps=15,format=YVYU"
+# Of vivid's bars, so that no frame is as the one before.
+MOVING = ",horizontal_movement=6"
+# Seconds between two frames that differ.
+LONGEST_GAP, LONGEST_GAP_ALONE = 0.3, 1.2
+# As wide and high as a macroblock, which is the least that the encoder tells apart.
+COLUMNS, ROWS = WIDTH // 16, HEIGHT // 16
+
+
+def switch(publisher: Publisher, word: str, to: str, timeout: float = 60) -> float:
+    """Seconds that the publisher says it took."""
+    before = len(switches(publisher.events))
+    publisher.command(f"camera {word}")
+    publisher.process.wait_until(lambda _: len(switches(publisher.events)) > before or publisher.process.has_ended, timeout)
+    last = switches(publisher.events)[-1]
+    assert last["to"] == to, last
+    publisher.wait_frames(publisher.frames + 30)
+    return last["seconds"]
+
+
+def switches(events: list[dict]) -> list[dict]:
+    return [event for event in events if event["name"] == "cameraSwitched"]
+
+
+def thumbnails(path) -> list[bytes]:
+    """Each frame's macroblocks, by their mean: Y, then Cb, then Cr."""
+    words = ["ffmpeg", "-v", "error", "-i", path, "-map", "0:v", "-fps_mode", "passthrough",
+             "-vf", f"scale={COLUMNS}:{ROWS}:flags=area,format=yuv444p", "-f", "rawvideo", "-"]  # fmt: skip
+    data = subprocess.run(words, capture_output=True, check=True, timeout=120).stdout
+    size = 3 * COLUMNS * ROWS
+    return [data[at : at + size] for at in range(0, len(data), size)]
+
+
+def luma(frame: bytes, column: int, row: int) -> int:
+    return frame[row * COLUMNS + column]
+
+
+def colourfulness(frame: bytes) -> float:
+    chroma = frame[COLUMNS * ROWS :]
+    return sum(abs(value - 128) for value in chroma) / len(chroma)
+
+
+def kind(frame: bytes) -> str:
+    """The test pattern of a webcam is coloured all over, and has bars at its sides here; the scene of the Raspberry Pi's cameras is
+    mostly grey, and fills the frame."""
+    sides = [luma(frame, column, row) for column in (0, 3, COLUMNS - 4, COLUMNS - 1) for row in range(2, ROWS - 2, 4)]
+    has_bars = all(value <= 24 for value in sides)
+    assert has_bars == (colourfulness(frame) > 20), (sides, colourfulness(frame))
+    return "webcam" if has_bars else "scene"
+
+
+def runs(kinds: list[str]) -> list[str]:
+    return [name for index, name in enumerate(kinds) if index == 0 or name != kinds[index - 1]]
+
+
+def gaps(stream, differs=None) -> list[float]:
+    """Seconds from each frame to the next one that shows something else; without `differs` to the next one."""
+    times = [frame.timestamp / 1000 for frame in stream.recording.frames]
+    found, last = [], 0
+    for index in range(1, len(times)):
+        if differs is None or differs(last, index):
+            found.append(times[index] - times[last])
+            last = index
+    return found
+
+
+def assert_sound_is_whole(stream) -> None:
+    """No sample is lost or made up: packets follow each other at their own length, and no silence was put in."""
+    status = stream.of("status")[-1]
+    assert status["audioSilent"] == status["audioOverruns"] == status["audioInterruptions"] == 0, status
+    packets = stream.recording.audio_packets
+    steps = [after.timestamp - before.timestamp for before, after in zip(packets, packets[1:])]
+    # 23.2 ms, in whole ones.
+    assert set(steps) <= {22, 23, 24}, sorted(set(steps))
+
+
+def assert_starts_with_keyframes(stream, kinds: list[str]) -> None:
+    frames = stream.recording.frames
+    firsts = [index for index in range(1, len(kinds)) if kinds[index] != kinds[index - 1]]
+    assert firsts and all(frames[index].is_keyframe for index in firsts), firsts
+
+
+@pytest.fixture
+def voice(encoder):
+    """Noise, at a rate that is not the stream's."""
+    encoder.start("exec aplay -q -D hw:Loopback,0 -f S16_LE -c 2 -r 48000 /dev/urandom")
+
+
+def test_from_libcamera_to_a_webcam_and_back(pi_camera, nginx, capsys):
+    """Device memory that the encoder reads, packed frames that the processor converts, frames that it decodes first: one connection,
+    one timeline, one size."""
+    load(pi_camera, "sensors=imx708,imx219")
+    publisher = Publisher(
+        pi_camera, nginx, "turns", *SIZE,
+        cameras={"back": f"libcamera:{IMX708}", "front": f"libcamera:{IMX219}", "webcam": WEBCAM + MOVING},
+    )  # fmt: skip
+    publisher.wait_frames(30)
+    took = {}
+    for word, name in (("next", "front"), ("webcam", "webcam"), ("back", "back"), ("webcam", "webcam"), ("next", "back")):
+        took[f"{len(took)} {name}"] = switch(publisher, word, name)
+    assert publisher.wait_status(lambda status: "camera" in status, 10)["camera"] == "back"
+    stream = publisher.stop()
+    kinds = [kind(frame) for frame in thumbnails(stream.recording.path)]
+    longest = max(gaps(stream))
+    with capsys.disabled():
+        print(f"\n  took {took} s, longest gap {longest:.3f} s, {len(kinds)} frames")
+    assert runs(kinds) == ["scene", "webcam", "scene", "webcam", "scene"]
+    assert_starts_with_keyframes(stream, kinds)
+    assert longest <= LONGEST_GAP
+    assert not stream.recording.disorder()
+    # The cameras' colours differ, and the headers say so.
+    assert len({bytes(tag.body) for tag in stream.recording.tags if tag.is_video_header}) >= 2
+    assert_decodes(stream)
+    status = stream.of("status")[-1]
+    assert status["sourceRepeated"] == status["sourceInterruptions"] == 0, status
+    assert not {1102, 1103, 1104} & set(stream.codes)
+
+
+def test_the_sound_goes_on(encoder, voice, nginx):
+    """Small frames, few of them: what an emulated processor does beside a sound card."""
+    publisher = Publisher(
+        encoder, nginx, "sound", "--dimension 320x240", "--quality Low1", "--adapt nothing", "--commands",
+        audio="alsa:hw:Loopback,1",
+        cameras={"camera": "v4l2:/dev/video0,size=320x240,format=NV12,fps=15", "picture": "synthetic"},
+    )  # fmt: skip
+    publisher.wait_frames(20)
+    for name in ("picture", "camera", "picture", "camera"):
+        switch(publisher, "next", name)
+    stream = publisher.stop()
+    assert_sound_is_whole(stream)
+    assert_decodes(stream)
+
+
+def test_where_both_cannot_be_open_the_last_frame_stands(encoder, nginx, capsys):
+    """Two names of one device, of which one program has one opening with buffers."""
+    publisher = Publisher(
+        encoder, nginx, "alone", *SIZE,
+        cameras={"packed": WEBCAM + MOVING, "decoded": DECODED + MOVING},
+    )  # fmt: skip
+    publisher.wait_frames(30)
+    took = [switch(publisher, "next", name) for name in ("decoded", "packed", "decoded")]
+    stream = publisher.stop()
+    frames = thumbnails(stream.recording.path)
+    longest = max(gaps(stream, lambda a, b: frames[a] != frames[b]))
+    with capsys.disabled():
+        print(f"\n  took {took} s, longest gap between frames that differ {longest:.3f} s")
+    assert longest <= LONGEST_GAP_ALONE
+    assert not stream.recording.disorder()
+    assert_decodes(stream)
+    status = stream.of("status")[-1]
+    assert status["sourceRepeated"] > 0 and status["sourceDecoded"] > 0 and status["sourceInterruptions"] == 0, status
+
+
+def test_a_camera_that_is_not_there_leaves_the_first_one_live(encoder, nginx):
+    publisher = Publisher(
+        encoder, nginx, "missing", *SIZE, cameras={"here": WEBCAM + MOVING, "gone": "v4l2:/dev/video99"})
+    publisher.wait_frames(30)
+    publisher.command("camera gone")
+    publisher.process.wait_for("cameraSwitchFailed", 30)
+    publisher.wait_frames(publisher.frames + 30)
+    publisher.command("camera gnoe")
+    publisher.process.wait_for("did you mean gone", 30)
+    stream = publisher.stop()
+    (failure,) = stream.of("cameraSwitchFailed")
+    assert (failure["camera"], failure["keeping"]) == ("gone", "here") and "no camera at /dev/video99" in failure["reason"]
+    frames = thumbnails(stream.recording.path)
+    assert max(gaps(stream, lambda a, b: frames[a] != frames[b])) <= LONGEST_GAP
+    assert_decodes(stream)
+
+
+def test_two_hundred_switches_leave_nothing_behind(encoder, nginx, capsys):
+    """Between a camera whose memory the encoder reads and a test picture, with the encoder's driver and all."""
+    publisher = Publisher(
+        encoder, nginx, "often", "--dimension 320x240", "--quality Low1", "--adapt nothing", "--commands",
+        cameras={"camera": "v4l2:/dev/video0,size=320x240,format=NV12,fps=15", "picture": "synthetic"},
+    )  # fmt: skip
+    publisher.wait_frames(20)
+    use = ResourceUse(encoder, publisher.process.pid)
+    for number in range(1, 201):
+        publisher.command("camera next")
+        publisher.process.wait_until(
+            lambda _, number=number: len(switches(publisher.events)) >= number or publisher.process.has_ended, 30)
+        if number % 10 == 0:
+            time.sleep(0.5)
+            use.measure()
+    stream = publisher.stop()
+    seconds = sorted(event["seconds"] for event in switches(stream.events))
+    longest = max(gaps(stream))
+    with capsys.disabled():
+        print(f"\n  {use}\n  took {seconds[100]:.2f} s, {seconds[-1]:.2f} at most; longest gap {longest:.3f} s")
+    assert len(seconds) == 200 and use.is_flat, str(use)
+    assert longest <= LONGEST_GAP
+    assert not stream.recording.disorder()
+    assert_decodes(stream)
+
+
+def test_the_appliance_switches_by_its_socket(encoder, nginx):
+    appliance = Appliance(
+        encoder, nginx, "appliance", camera="picture", cameras={"webcam": "/dev/video0", "picture": "synthetic"})
+    assert "not live" in appliance.ask("camera next", check=False)
+    appliance.live_with()
+    assert appliance.wait(lambda status: "camera" in status)["camera"] == "picture"
+    assert "did you mean webcam" in appliance.ask("camera webcma", check=False)
+    appliance.ask("camera next")
+    appliance.wait(lambda status: status.get("camera") == "webcam")
+    assert "camera:   webcam, " in appliance.ask("status")
+    assert "the camera is webcam now, after picture" in appliance.events
+    appliance.stop()
