@@ -64,6 +64,7 @@ public struct ConfigurationTransaction: Sendable {
         case ("show", 1): return (noted.map { [Self.answer($0)] } ?? []) + [.command(.showConfiguration)]
         case ("snapshot", 2...3): return [snapshot(words[1], quality: words.dropFirst(2).first)]
         case ("snapshot", _): return [.refuse("snapshot takes a file, as in: snapshot frame.jpg")]
+        case ("torch", _): return [.refuse("the torch belongs to a board: tallycam run has it, by board.json")]
         case ("stop", 1): return [.command(.stop)]
         case ("help", 1): return [.answer(Self.help)]
         default: return [.refuse("there is no command \(quoted(line.prefix(60))); help lists them")]

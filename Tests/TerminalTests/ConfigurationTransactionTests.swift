@@ -84,6 +84,19 @@ import Testing
         }
     }
 
+    @Test func aSnapshotIsTakenAtOnce() {
+        var transaction = ConfigurationTransaction()
+        _ = transaction.lineReceived("begin")
+        let request = SnapshotRequest(CommandID(0), path: "/tmp/a.jpg")
+        #expect(transaction.lineReceived("snapshot /tmp/a.jpg") == [.command(.takeSnapshot(request))])
+        let small = SnapshotRequest(CommandID(0), quality: 30, path: "a.jpg")
+        #expect(transaction.lineReceived("snapshot a.jpg 30") == [.command(.takeSnapshot(small))])
+        for line in ["snapshot", "snapshot a.jpg 0", "snapshot a.jpg 101", "snapshot a.jpg best", "snapshot a b c"] {
+            #expect(refusal(transaction.lineReceived(line)) != nil, "\(line)")
+        }
+        #expect(refusal(transaction.lineReceived("torch on"))?.contains("board") == true)
+    }
+
     @Test func showNamesWhatIsNoted() {
         var transaction = ConfigurationTransaction()
         #expect(transaction.lineReceived("show") == [.command(.showConfiguration)])
