@@ -146,7 +146,8 @@ let package = Package(
         .testTarget(
             name: "ApplianceRuntimeTests",
             dependencies: [
-                "ApplianceRuntime", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "JSONText", "BoardIO",
+                "ApplianceRuntime", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls",
+                "JSONText", "BoardIO",
                 "LinuxIO", "Media", "MediaTestSupport",
             ]),
         .target(

@@ -15,9 +15,7 @@ extension ApplianceRunner {
         quality NAME   send this quality, until the stream ends: Low1 to High3
         set NAME VALUE [NAME VALUE...]
                        change settings of the live stream and controls of its camera, all at one frame:
-                       \(RequestedChanges.names.prefix(7).joined(separator: ", ")),
-                       \(RequestedChanges.names.dropFirst(7).prefix(9).joined(separator: ", ")),
-                       \(RequestedChanges.names.dropFirst(16).joined(separator: ", "))
+                       \(RequestedChanges.nameLines.joined(separator: "\n                       "))
         controls       the camera's controls as they are; controls json for programs
         snapshot [QUALITY]
                        keep a JPEG of a frame in the folder of device.json; JPEG quality 1 to 100
@@ -44,7 +42,6 @@ extension ApplianceRunner {
             return CommandAnswer(text: stream.isRunning ? "stopping\n" : "\(appliance.state.name)\n")
         case ("quality", nil, 1): return CommandAnswer(text: qualityText)
         case ("quality", let name?, 2): return change(["quality", name], for: asker)
-        case ("set", "torch"?, 3): return torch(words[2])
         case ("set", _?, let count) where count % 2 == 1: return change(words.dropFirst(), for: asker)
         case ("set", _, _): return .failed("set takes names with values, as in: set quality Medium2 zoom 2")
         case ("controls", nil, 1): return listControls(asJSON: false, for: asker)
@@ -85,10 +82,13 @@ extension ApplianceRunner {
 
     /// Passes changes on to the live stream; what came of them is among the events, too.
     private func change(_ words: some Sequence<String>, for asker: CommandAsker) -> CommandAnswer {
-        guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
         // Whether the stream can do it, it says itself; a wrong name is reported at once.
         do {
-            let changes = try RequestedChanges(parsing: words)
+            var changes = try RequestedChanges(parsing: words)
+            let answer = changes.takeTorch().map { torch("\($0)") }
+            // Nothing else, or not even that.
+            if let answer, changes.count == 0 || !answer.isGood { return answer }
+            guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
             // The console shows the event.
             let id = asker == .socket ? nextCommand() : nil
             stream.send(.apply(changes, id))

@@ -1,6 +1,7 @@
 import Controls
 import JSONText
 import Media
+import Settings
 import StreamLogic
 
 // Commands whose answer the stream gives, a moment later.
@@ -17,7 +18,8 @@ extension ApplianceRunner {
             switch outcome {
             case .done(let lines): CommandAnswer(text: lines.map { "\($0)\n" }.joined())
             case .refused(let reason): .failed(reason)
-            case .controls(let controls): CommandAnswer(text: Self.text(of: controls, asJSON: isJSON))
+            case .controls(let controls):
+                CommandAnswer(text: Self.text(of: controls.map(withTorch), asJSON: isJSON))
             }
         // Who does not wait at the socket waits at the console.
         if !control.answer(id, answer) { console?.print(answer.text.split(separator: "\n").joined(separator: "\n")) }
@@ -26,7 +28,7 @@ extension ApplianceRunner {
     func listControls(asJSON: Bool, for asker: CommandAsker) -> CommandAnswer {
         guard stream.isRunning else {
             let controls = [ControlOffer].allMissing("it is known while the stream is live").map { offer in
-                ControlStatus(offer, wished: nil, report: CameraReport())
+                withTorch(ControlStatus(offer, wished: nil, report: CameraReport()))
             }
             return CommandAnswer(text: Self.text(of: controls, asJSON: asJSON))
         }
@@ -34,6 +36,18 @@ extension ApplianceRunner {
         if asJSON { jsonCommands.insert(id) }
         stream.send(.listControls(id))
         return asker == .socket ? .later(id) : CommandAnswer(text: "")
+    }
+
+    /// The light is the device's, and no camera's.
+    private func withTorch(_ status: ControlStatus) -> ControlStatus {
+        guard status.offer.name == .torch else { return status }
+        guard files.board?.flashLED != nil else {
+            return ControlStatus(
+                ControlOffer(.torch, isMissing: "board.json names no flash LED"), value: nil, reported: nil)
+        }
+        return ControlStatus(
+            ControlOffer(.torch), value: .word(DeviceDescription.Torch(appliance.torchMode).rawValue),
+            reported: appliance.isTorchLit ? "lit" : "dark")
     }
 
     private static func text(of controls: [ControlStatus], asJSON: Bool) -> String {

@@ -37,7 +37,8 @@ extension StreamEvent {
         switch self {
         case .connected, .publishing, .retry, .reconnecting, .serverChanged, .serverChangeFailed, .qualityChanged,
             .uplinkTooSlow, .bufferFull, .softwareEncoderInUse, .encoderRestarted, .hardwareEncoderDead, .source,
-            .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .configured, .controlled, .refused, .muted, .ended, .fileEnded, .failed:
+            .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .configured, .controlled, .refused, .muted, .ended,
+            .fileEnded, .failed:
             true
         case .stateChanged, .status, .fileStatus, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration,
             .dropped, .snapshot, .linkDown, .linkUp:
@@ -54,5 +55,15 @@ extension DeviceDescription.Torch {
         case .live: .whileLive
         case .auto: .automatic
         }
+    }
+
+    init(_ mode: Torch.Mode) {
+        self =
+            switch mode {
+            case .off: .off
+            case .on: .on
+            case .whileLive: .live
+            case .automatic: .auto
+            }
     }
 }

@@ -123,16 +123,21 @@ public struct ControlStatus: Hashable, Sendable {
     /// For people; `nil` where the camera says nothing of it.
     public let reported: String?
 
-    public init(_ offer: ControlOffer, wished: ControlValue?, report: CameraReport) {
+    public init(_ offer: ControlOffer, value: ControlValue?, reported: String?) {
         self.offer = offer
+        self.value = value
+        self.reported = reported
+    }
+
+    public init(_ offer: ControlOffer, wished: ControlValue?, report: CameraReport) {
         guard offer.absence == nil else {
-            (value, reported) = (nil, nil)
+            self.init(offer, value: nil, reported: nil)
             return
         }
         let row = ControlDescription.of(offer.name)
         let usual = row.usual.flatMap { try? ControlValue($0, of: row) }
-        value = wished ?? report.values[offer.name] ?? usual
-        reported = report.text(of: offer.name)
+        self.init(
+            offer, value: wished ?? report.values[offer.name] ?? usual, reported: report.text(of: offer.name))
     }
 }
 

@@ -4,7 +4,9 @@ import Media
 public struct ControlConfirmation: Sendable {
     /// What the frames that are on their way already say is of before.
     static let settling = Duration.milliseconds(250)
-    /// From then on it is told what the camera says, whatever that is.
+    /// A camera that has said nothing by now says nothing.
+    static let silence = Duration.milliseconds(500)
+    /// From then on it is reported what the camera says, whatever that is.
     static let patience = Duration.seconds(1)
     static let patienceWithFocus = Duration.seconds(3)
 
@@ -22,9 +24,8 @@ public struct ControlConfirmation: Sendable {
     /// - Returns: each control with what the camera says of it; `nil` while it may still follow.
     public func readings(by report: CameraReport, now: MediaTimestamp) -> [ControlReading]? {
         let age = now - start
-        guard age >= patience || (age >= Self.settling && changes.allSatisfy { report.shows($0) ?? true }) else {
-            return nil
-        }
+        let isDone = age >= Self.settling && changes.allSatisfy { report.shows($0) ?? (age >= Self.silence) }
+        guard isDone || age >= patience else { return nil }
         return changes.map { ControlReading($0.name, $0.value, reported: report.text(of: $0.name)) }
     }
 }

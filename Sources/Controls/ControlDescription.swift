@@ -16,6 +16,10 @@ public struct ControlDescription: Hashable, Sendable {
         case area
         /// A word, `RED/BLUE` gains, or a colour temperature, `5600K`.
         case whiteBalance
+        /// A number for every microphone, or `N:NUMBER` for one of them.
+        case microphoneNumber
+        /// `on` or `off` for all audio, or `N:on`, `N:off` for one microphone.
+        case microphoneFlag
     }
 
     public let name: ControlName
@@ -45,7 +49,7 @@ public struct ControlDescription: Hashable, Sendable {
         self.v4l2 = v4l2
     }
 
-    public static let all: [ControlDescription] = focus + exposure + colors + view
+    public static let all: [ControlDescription] = focus + exposure + colors + view + others
 
     public static func of(_ name: ControlName) -> ControlDescription {
         // Each name has a row, which a test holds it to.
@@ -77,7 +81,7 @@ public struct ControlDescription: Hashable, Sendable {
             .gain, .number, words: ["auto"], usual: "auto", "how far the sensor amplifies",
             libcamera: "AnalogueGainMode, AnalogueGain", v4l2: "AUTOGAIN, GAIN"),
         ControlDescription(
-            .exposureValue, .number, unit: "EV", "brighter or darker than the automatic exposure finds right",
+            .exposureValue, .number, unit: "EV", usual: "0", "brighter or darker than the automatic exposure finds right",
             libcamera: "ExposureValue", v4l2: "AUTO_EXPOSURE_BIAS"),
         ControlDescription(
             .metering, .word, words: [], usual: "centre", "which part of the frame exposure is measured in",
@@ -94,13 +98,13 @@ public struct ControlDescription: Hashable, Sendable {
             libcamera: "AwbEnable, AwbMode, ColourGains",
             v4l2: "AUTO_WHITE_BALANCE, AUTO_N_PRESET_WHITE_BALANCE, WHITE_BALANCE_TEMPERATURE"),
         ControlDescription(
-            .brightness, .number, "added to every sample", libcamera: "Brightness", v4l2: "BRIGHTNESS"),
+            .brightness, .number, usual: "0", "added to every sample", libcamera: "Brightness", v4l2: "BRIGHTNESS"),
         ControlDescription(
-            .contrast, .number, "how far light and dark are apart", libcamera: "Contrast", v4l2: "CONTRAST"),
+            .contrast, .number, usual: "1", "how far light and dark are apart", libcamera: "Contrast", v4l2: "CONTRAST"),
         ControlDescription(
-            .saturation, .number, "how strong colours are; 0 is grey", libcamera: "Saturation", v4l2: "SATURATION"),
+            .saturation, .number, usual: "1", "how strong colours are; 0 is grey", libcamera: "Saturation", v4l2: "SATURATION"),
         ControlDescription(
-            .sharpness, .number, "how far edges are raised", libcamera: "Sharpness", v4l2: "SHARPNESS"),
+            .sharpness, .number, usual: "1", "how far edges are raised", libcamera: "Sharpness", v4l2: "SHARPNESS"),
         ControlDescription(
             .denoise, .word, "how noise is taken out", libcamera: "NoiseReductionMode", v4l2: "none"),
     ]
@@ -116,5 +120,17 @@ public struct ControlDescription: Hashable, Sendable {
             .mirror, .flag, usual: "off", "left becomes right", libcamera: "turned on the way", v4l2: "HFLIP"),
         ControlDescription(
             .flip, .flag, usual: "off", "top becomes bottom", libcamera: "turned on the way", v4l2: "VFLIP"),
+    ]
+
+    private static let others = [
+        ControlDescription(
+            .torch, .word, words: ["off", "on", "live", "auto"], usual: "off",
+            "the light of the board; auto lights it in the dark", libcamera: "Lux reported, for auto",
+            v4l2: "the mean luma of frames, for auto"),
+        ControlDescription(
+            .microphoneGain, .microphoneNumber, unit: "dB",
+            "by the card's capture volume where it has one, else on the way", libcamera: "none", v4l2: "none"),
+        ControlDescription(
+            .mute, .microphoneFlag, usual: "off", "silence goes out in place of audio", libcamera: "none", v4l2: "none"),
     ]
 }

@@ -1,3 +1,5 @@
+import Media
+
 /// Why a control is not changed; nothing that was asked for together with it is changed then.
 public enum ControlError: Error, Hashable, Sendable {
     /// - Parameter rule: what the value has to be, for people.
@@ -14,7 +16,7 @@ public enum ControlError: Error, Hashable, Sendable {
 extension ControlError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .unusableValue(let name, let value, let rule): "\(name) is \(rule), not \"\(value)\""
+        case .unusableValue(let name, let value, let rule): "\(name) is \(rule), not \(quoted(value.prefix(60)))"
         case .missing(let name, let reason, let offered):
             "\(name) is missing: \(reason); there is "
                 + (offered.isEmpty ? "no other control" : offered.map(\.rawValue).joined(separator: ", "))

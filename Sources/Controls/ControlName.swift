@@ -19,6 +19,17 @@ public enum ControlName: String, CaseIterable, Sendable {
     case zoomCentre = "zoom-centre"
     case mirror
     case flip
+    case torch
+    case microphoneGain = "microphone-gain"
+    case mute
+
+    /// Whether the camera does it, and no other part of the device.
+    public var isOfCamera: Bool {
+        switch self {
+        case .torch, .microphoneGain, .mute: false
+        default: true
+        }
+    }
 }
 
 extension ControlName: CustomStringConvertible {

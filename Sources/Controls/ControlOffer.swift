@@ -7,8 +7,14 @@ public struct ControlOffer: Hashable, Sendable {
     public let range: ClosedRange<Double>?
     /// For people; `nil` for a control that is there.
     public let absence: String?
+    /// How many of them take it one by one.
+    public let microphoneCount: Int
+    private var microphones: Range<Int> { 1..<microphoneCount + 1 }
 
-    public init(_ name: ControlName, words: [String]? = nil, range: ClosedRange<Double>? = nil) {
+    public init(
+        _ name: ControlName, words: [String]? = nil, range: ClosedRange<Double>? = nil, microphoneCount: Int = 0
+    ) {
+        self.microphoneCount = max(0, microphoneCount)
         self.name = name
         self.words = words ?? ControlDescription.of(name).words
         self.range = range
@@ -17,6 +23,7 @@ public struct ControlOffer: Hashable, Sendable {
 
     public init(_ name: ControlName, isMissing reason: String) {
         self.name = name
+        microphoneCount = 0
         words = []
         range = nil
         absence = reason
@@ -28,6 +35,9 @@ public struct ControlOffer: Hashable, Sendable {
         let fits =
             switch value {
             case .flag, .point, .area: true
+            case .microphoneGain(let number, let decibels):
+                microphones.contains(number) && range?.contains(decibels) ?? false
+            case .microphoneMute(let number, _): microphones.contains(number)
             case .word(let word): words.contains(word)
             case .number(let number), .temperature(let number): range?.contains(number) ?? false
             // Gains are held against what every sensor's image processor takes.
@@ -51,6 +61,7 @@ public struct ControlOffer: Hashable, Sendable {
                 "\(ControlValue.text(range.lowerBound)) to \(ControlValue.text(range.upperBound))\(unit)")
         }
         parts += words
+        if microphoneCount > 0 { parts.append("N: before it for microphone N of \(microphoneCount)") }
         return parts.isEmpty ? row.form : parts.joined(separator: ", ")
     }
 }

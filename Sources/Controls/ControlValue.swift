@@ -11,6 +11,10 @@ public enum ControlValue: Hashable, Sendable {
     case gains(red: Double, blue: Double)
     /// In kelvins.
     case temperature(Double)
+    /// Of one microphone, from 1 on, in dB.
+    case microphoneGain(number: Int, Double)
+    /// Of one microphone, from 1 on.
+    case microphoneMute(number: Int, Bool)
 }
 
 /// As `set` takes it.
@@ -25,6 +29,8 @@ extension ControlValue: CustomStringConvertible {
             [area.left, area.top, area.width, area.height].map(Self.text).joined(separator: ",")
         case .gains(let red, let blue): "\(Self.text(red))/\(Self.text(blue))"
         case .temperature(let kelvins): "\(Self.text(kelvins.rounded()))K"
+        case .microphoneGain(let number, let decibels): "\(number):\(Self.text(decibels))"
+        case .microphoneMute(let number, let isOn): "\(number):\(isOn ? "on" : "off")"
         }
     }
 
@@ -59,7 +65,22 @@ extension ControlValue {
         case .point: return numbers(text, ",", count: 2).flatMap { point($0) }.map { .point($0) }
         case .area: return row.words.contains(text) ? .word(text) : area(text).map { .area($0) }
         case .whiteBalance: return whiteBalance(text)
+        case .microphoneNumber:
+            guard let (microphone, rest) = microphone(text) else { return number(text).map { .number($0) } }
+            return number(rest).map { .microphoneGain(number: microphone, $0) }
+        case .microphoneFlag:
+            let flags = ["on": true, "off": false]
+            guard let (microphone, rest) = microphone(text) else { return flags[text].map { .flag($0) } }
+            return flags[rest].map { .microphoneMute(number: microphone, $0) }
         }
+    }
+
+    /// `2:REST`.
+    private static func microphone(_ text: String) -> (number: Int, rest: String)? {
+        guard let colon = text.firstIndex(of: ":"), let number = Int(text[..<colon]), (1...64).contains(number) else {
+            return nil
+        }
+        return (number, String(text[text.index(after: colon)...]))
     }
 
     private static func isWord(_ text: String) -> Bool {
@@ -119,6 +140,8 @@ extension ControlDescription {
         case .time: "milliseconds or a part of a second, like 1/50," + others
         case .point: "X,Y, each from 0 to 1"
         case .area: "X,Y or LEFT,TOP,WIDTH,HEIGHT within 0 to 1" + others
+        case .microphoneNumber: "a number of dB, or N:NUMBER for microphone N"
+        case .microphoneFlag: "on or off, or N:on, N:off for microphone N"
         case .whiteBalance: "auto, locked, a light of the camera's, RED/BLUE gains or a temperature like 5600K"
         }
     }

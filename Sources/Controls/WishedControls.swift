@@ -6,10 +6,12 @@ public struct WishedControls: Hashable, Sendable {
 
     public subscript(name: ControlName) -> ControlValue? { values[name] }
 
-    /// The newest value of each control counts, and what it takes the place of no more: a lens that is set stands still.
+    /// The newest value of each control counts, and what it takes the place of no more.
     public mutating func take(_ changes: [ControlChange]) {
         for change in changes {
             for rival in change.rivals { values[rival] = nil }
+            // A lens that is set stands still.
+            if change.name == .lens { values[.focus] = .word("manual") }
             values[change.name] = change.value
         }
     }
@@ -26,7 +28,6 @@ extension ControlChange {
         switch (name, value) {
         case (.focus, .word("manual")): []
         case (.focus, _): [.lens]
-        case (.lens, _): [.focus]
         case (.focusPoint, _): [.lens]
         case (.exposure, _): [.exposureTime, .gain]
         case (.exposureTime, _), (.gain, _): [.exposure]

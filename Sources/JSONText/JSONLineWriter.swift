@@ -15,7 +15,9 @@ public struct JSONLineWriter: ~Copyable {
     public mutating func line(_ body: (borrowing JSONObjectWriter) -> Void) -> [UInt8] { line(of: { $0.object(body) }) }
 
     /// Writes the elements that `body` gives; otherwise as `line`.
-    public mutating func arrayLine(_ body: (borrowing JSONArrayWriter) -> Void) -> [UInt8] { line(of: { $0.array(body) }) }
+    public mutating func arrayLine(_ body: (borrowing JSONArrayWriter) -> Void) -> [UInt8] {
+        line(of: { $0.array(body) })
+    }
 
     private mutating func line(of write: (JSONSink) -> Void) -> [UInt8] {
         guard let handle else { return [] }

@@ -61,7 +61,7 @@ struct ControlMapping {
         case .denoise: return choices("NoiseReductionMode").map { ControlOffer(.denoise, words: $0) }
         case .zoom: return crop.map { ControlOffer(.zoom, range: 1...$0.largestZoom) }
         case .zoomCentre: return crop.map { _ in ControlOffer(.zoomCentre) }
-        case .exposurePoint, .mirror, .flip: return nil
+        case .exposurePoint, .mirror, .flip, .torch, .microphoneGain, .mute: return nil
         }
     }
 
@@ -79,7 +79,8 @@ struct ControlMapping {
         guard control("AwbEnable") != nil else { return nil }
         let lights = choices("AwbMode")?.filter { $0 != "auto" } ?? []
         let gains = control("ColourGains") == nil ? [] : [ControlOffer.gainsMark]
-        return ControlOffer(.whiteBalance, words: ["auto", "locked"] + lights + gains, range: range("ColourTemperature"))
+        return ControlOffer(
+            .whiteBalance, words: ["auto", "locked"] + lights + gains, range: range("ColourTemperature"))
     }
 
     /// What people call the values of libcamera's enumerations; what is not here is not offered.

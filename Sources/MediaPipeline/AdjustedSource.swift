@@ -30,7 +30,7 @@ public final class AdjustedSource: VideoSource {
     private var cameraName: String?
     /// What each camera is set to when it is on for the first time.
     private var initial: [ControlChange] = []
-    private var turner: ViewTurner?
+    private var adjuster: ViewAdjuster?
     /// Frames come as the processor makes them.
     private var isTurning = false
     /// Of the newest frame.
@@ -40,7 +40,7 @@ public final class AdjustedSource: VideoSource {
     ///   - streamSize: the largest that is encoded.
     ///   - noCamera: why a source that is no camera has no controls, for people.
     public init(
-        _ source: any VideoSource, streamSize: FrameSize, noCamera: String = "the test picture comes from no camera"
+        _ source: any VideoSource, streamSize: FrameSize, noCamera: String = "the test pattern comes from no camera"
     ) {
         self.source = source
         self.streamSize = streamSize
@@ -59,8 +59,8 @@ public final class AdjustedSource: VideoSource {
 
     public var statistics: VideoSourceStatistics {
         var statistics = source.statistics
-        statistics.rotatedFrames += turner?.turnedFrames ?? 0
-        statistics.passes += turner?.passCount ?? 0
+        statistics.rotatedFrames += adjuster?.adjustedFrames ?? 0
+        statistics.passes += adjuster?.passCount ?? 0
         return statistics
     }
 
@@ -73,8 +73,8 @@ public final class AdjustedSource: VideoSource {
         if wantsTurning != isTurning, made == plain { isTurning = wantsTurning }
         guard isTurning else { return frame }
         let shown = zoomsItself ? view.glide.view(at: frame.captureTime) : ZoomedView()
-        if turner == nil { turner = ViewTurner() }
-        return try turner?.turn(frame, view: shown, view.turn) ?? frame
+        if adjuster == nil { adjuster = ViewAdjuster() }
+        return try adjuster?.turn(frame, view: shown, view.turn) ?? frame
     }
 
     // MARK: For the encoder's sake

@@ -40,7 +40,7 @@ final class CameraSwitcher: VideoSource {
     static let frameTimeout = Duration.seconds(5)
     /// A camera in use may be one that is just being closed.
     private static let patience = Duration.milliseconds(500)
-    /// As `patience`, of what the present camera held: it closes when the encoder has given its frames back.
+    /// As `patience`, of what the present camera held: it closes when the encoder has released its frames.
     private static let patienceAfterClosing = Duration.seconds(3)
     /// How long a wish waits where no frames come.
     private static let attention = Duration.milliseconds(100)

@@ -7,11 +7,6 @@ public final class ControlsInUse: Sendable {
         public var offers: [ControlOffer]
         public var wished = WishedControls()
         public var report = CameraReport()
-
-        /// Each control as it is, in the table's order.
-        public var statuses: [ControlStatus] {
-            offers.map { ControlStatus($0, wished: wished[$0.name], report: report) }
-        }
     }
 
     private let content = Mutex(State(offers: .allMissing("the stream has no camera")))

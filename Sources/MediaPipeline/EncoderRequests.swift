@@ -92,7 +92,7 @@ public final class EncoderRequests: Sendable {
     ) {
         orders.withLock { orders in
             // The stream may still wait for the one that this one comes in place of.
-            if let replacement { 
+            if let replacement {
                 orders.video = orders.video.replaced(by: replacement, pause: orders.video.pause)
             }
             if let resize { orders.video.resize = resize }

@@ -4,25 +4,25 @@ import Media
 import SoftwareEncoding
 
 /// Rotates and mirrors a source's frames, in software. Used from one thread.
-private struct FrameTurner {
-    private let rotator: FrameRotator
+private struct PooledRotator {
+    private let processor: FrameRotator
     let rotation: FrameRotation
     private var pool: FramePool
     private var rotatedFrames = 0
 
     init(from layout: FrameLayout, _ rotation: FrameRotation) throws(VideoEncodingError) {
         self.rotation = rotation
-        rotator = try FrameRotator(from: layout, rotation)
-        pool = FramePool(byteCount: rotator.target.byteCount)
+        processor = try FrameRotator(from: layout, rotation)
+        pool = FramePool(byteCount: processor.target.byteCount)
     }
 
-    var layout: FrameLayout { rotator.target }
+    var layout: FrameLayout { processor.target }
 
     /// What the source has counted, with what was done here.
     func completed(_ statistics: VideoSourceStatistics) -> VideoSourceStatistics {
         var statistics = statistics
         statistics.rotatedFrames += rotatedFrames
-        statistics.passes += rotatedFrames * rotator.passCount
+        statistics.passes += rotatedFrames * processor.passCount
         return statistics
     }
 
@@ -30,36 +30,36 @@ private struct FrameTurner {
         let rotated = pool.take()
         let result = frame.withBytes { bytes in
             rotated.withMutableBytes { memory in
-                Result { () throws(VideoEncodingError) in try rotator.rotate(bytes, into: memory) }
+                Result { () throws(VideoEncodingError) in try processor.rotate(bytes, into: memory) }
             }
         }
         try result.get()
         rotatedFrames += 1
-        return CapturedFrame(layout: rotator.target, captureTime: frame.captureTime, memory: rotated)
+        return CapturedFrame(layout: processor.target, captureTime: frame.captureTime, memory: rotated)
     }
 }
 
 /// A source whose frames are rotated or mirrored. Used by the video thread.
 final class RotatedSource: VideoSource {
     private let source: any VideoSource
-    private var turner: FrameTurner
+    private var rotator: PooledRotator
 
     init(_ source: any VideoSource, _ rotation: FrameRotation) throws(VideoEncodingError) {
         self.source = source
-        turner = try FrameTurner(from: source.layout, rotation)
+        rotator = try PooledRotator(from: source.layout, rotation)
     }
 
-    var layout: FrameLayout { turner.layout }
+    var layout: FrameLayout { rotator.layout }
     var frameRate: FrameRate { source.frameRate }
     var colors: VideoColors? { source.colors }
     var deviceName: String? { source.deviceName }
     var endingNote: String? { source.endingNote }
 
-    var statistics: VideoSourceStatistics { turner.completed(source.statistics) }
+    var statistics: VideoSourceStatistics { rotator.completed(source.statistics) }
 
     func nextFrame() throws -> CapturedFrame? {
         guard let frame = try source.nextFrame() else { return nil }
-        return try turner.turned(frame)
+        return try rotator.turned(frame)
     }
 }
 
@@ -72,31 +72,33 @@ extension RotatedSource: ControllableSource {
 
     var controlOffers: [ControlOffer] { camera?.controlOffers ?? [] }
     var wishedControls: WishedControls { camera?.wishedControls ?? WishedControls() }
-    var cameraReport: CameraReport { turner.rotation.applied(to: camera?.cameraReport ?? CameraReport()) }
-    func apply(_ changes: [ControlChange]) throws(ControlError) { try camera?.apply(turner.rotation.undone(on: changes)) }
+    var cameraReport: CameraReport { rotator.rotation.applied(to: camera?.cameraReport ?? CameraReport()) }
+    func apply(_ changes: [ControlChange]) throws(ControlError) {
+        try camera?.apply(rotator.rotation.undone(on: changes))
+    }
     func takeRefusal() -> ControlError? { camera?.takeRefusal() }
 }
 
 /// As `RotatedSource`, of one of several cameras. Used by the camera's thread.
 final class RotatedCamera: Camera {
     private let camera: any Camera
-    private var turner: FrameTurner
+    private var rotator: PooledRotator
 
     init(_ camera: any Camera, _ rotation: FrameRotation) throws(VideoEncodingError) {
         self.camera = camera
-        turner = try FrameTurner(from: camera.layout, rotation)
+        rotator = try PooledRotator(from: camera.layout, rotation)
     }
 
     var name: String { camera.name }
-    var layout: FrameLayout { turner.layout }
+    var layout: FrameLayout { rotator.layout }
     let memoryKind = FrameMemoryKind.pooled
     var frameRate: FrameRate { camera.frameRate }
     var colors: VideoColors? { camera.colors }
-    var statistics: VideoSourceStatistics { turner.completed(camera.statistics) }
+    var statistics: VideoSourceStatistics { rotator.completed(camera.statistics) }
 
     func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
         switch try camera.nextFrame(until: deadline) {
-        case .captured(let frame): .captured(try turner.turned(frame))
+        case .captured(let frame): .captured(try rotator.turned(frame))
         case .none: .none
         case .stopped: .stopped
         }
@@ -112,8 +114,10 @@ extension RotatedCamera: ControllableSource {
 
     var controlOffers: [ControlOffer] { source?.controlOffers ?? [] }
     var wishedControls: WishedControls { source?.wishedControls ?? WishedControls() }
-    var cameraReport: CameraReport { turner.rotation.applied(to: source?.cameraReport ?? CameraReport()) }
-    func apply(_ changes: [ControlChange]) throws(ControlError) { try source?.apply(turner.rotation.undone(on: changes)) }
+    var cameraReport: CameraReport { rotator.rotation.applied(to: source?.cameraReport ?? CameraReport()) }
+    func apply(_ changes: [ControlChange]) throws(ControlError) {
+        try source?.apply(rotator.rotation.undone(on: changes))
+    }
     func takeRefusal() -> ControlError? { source?.takeRefusal() }
 }
 

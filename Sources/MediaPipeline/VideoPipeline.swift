@@ -17,7 +17,7 @@ final class VideoPipeline {
     private let adjusted: AdjustedSource?
     /// Of the source as it is now.
     private var frames: SourceFrames
-    /// The encoder was told of a camera that is to be on next.
+    /// The encoder knows of a camera that is to be on next.
     private var isPreparing = false
     private var encoder: any VideoEncoder
     private let makeEncoder: @Sendable (VideoEncoderConfiguration, SourceFrames) throws -> any VideoEncoder

@@ -43,6 +43,7 @@ public final class LivePublisher {
     var deliveredAtLinkLoss = 0
     var ownLink = OwnLink()
     var drops = DropSummary()
+    var microphoneChanges: [MicrophoneChange] = []
     var isOver = false
     var failure: StreamFailure?
 
@@ -115,7 +116,9 @@ public final class LivePublisher {
             PollEntry(links?.fileDescriptor ?? -1), PollEntry(reports.wakeup.fileDescriptor),
             PollEntry(trackReports.wakeup.fileDescriptor), PollEntry(commands.wakeup.fileDescriptor),
         ]
-        let deadlines = [sessionTimer, adaptation.nextMeasurement, drops.deadline, nextSnapshot]
+        let deadlines = [
+            sessionTimer, adaptation.nextMeasurement, drops.deadline, nextSnapshot, microphoneChanges.first?.end,
+        ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         for command in commands.takeAll() { commanded(command) }
         for report in trackReports.takeAll() { trackReported(report) }
@@ -125,6 +128,7 @@ public final class LivePublisher {
             sessionTimer = nil
             perform(session.timerFired(now: MonotonicClock.now()))
         }
+        reportMicrophoneChanges(now: MonotonicClock.now())
         adapt()
         tellDrops(now: MonotonicClock.now())
         showSnapshot()
@@ -135,7 +139,7 @@ public final class LivePublisher {
         case .stop: stop()
         case .apply(let changes, let id): apply(changes, for: id)
         case .showConfiguration: showConfiguration()
-        case .listControls(let id): reporter.answer(id, .controls(tracks.controls.state.statuses))
+        case .listControls(let id): reporter.answer(id, .controls(controlStatuses))
         case .toggleMute: setMuted(!configuration.isMuted)
         case .takeSnapshot(let request): takeSnapshot(request)
         case .watchBrightness(let isWatched): tracks.watchBrightness(isWatched)

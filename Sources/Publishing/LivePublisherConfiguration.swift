@@ -22,7 +22,7 @@ extension LivePublisher {
         if let camera = cameras.current {
             reporter.note("camera \(camera) (of \(cameras.names.joined(separator: ", ")))")
         }
-        for control in tracks.controls.state.statuses { reporter.note("\(control)") }
+        for control in controlStatuses { reporter.note("\(control)") }
     }
 
     /// What becomes of it is reported by the video's thread.
@@ -44,7 +44,7 @@ extension LivePublisher {
     func apply(_ changes: RequestedChanges, for id: CommandID?) {
         let wanted: LiveConfiguration
         do throws(ControlError) {
-            try tracks.controls.state.offers.check(changes.controls)
+            try controlOffers.check(changes.controls)
         } catch {
             return refuse(error.description, for: id)
         }
@@ -54,11 +54,14 @@ extension LivePublisher {
             return refuse(error.description, for: id)
         }
         let plan = plan(for: wanted)
+        let ofCamera = changes.controls.filter(\.name.isOfCamera)
         if !changes.configuration.isEmpty, case .refuse(let reason) = plan { return refuse(reason, for: id) }
         control.together {
             if !changes.configuration.isEmpty { reconfigure(to: wanted, plan) }
-            if !changes.controls.isEmpty { control.set(changes.controls, for: id) }
+            if !ofCamera.isEmpty { control.set(ofCamera, for: id) }
         }
+        // Who waits gets the camera's answer, which comes later.
+        change(microphones: changes.controls.filter { !$0.name.isOfCamera }, for: ofCamera.isEmpty ? id : nil)
         guard let id, changes.controls.isEmpty else { return }
         reporter.answer(id, .done(plan == .nothing ? ["nothing to change"] : configuration.values.map(\.description)))
     }

@@ -169,7 +169,9 @@ struct DescriptionReader {
         case .number(let number): text = "\(number)"
         case .bool(let flag): text = flag ? "on" : "off"
         default:
-            report(.wrongType, name, at: value, "must be text, a number, true or false, is \(value.kind)", example: example)
+            report(
+                .wrongType, name, at: value, "must be text, a number, true or false, is \(value.kind)", example: example
+            )
             return nil
         }
         return Located(value: text, position: value.position)

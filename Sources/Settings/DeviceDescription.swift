@@ -232,7 +232,7 @@ extension DeviceDescription {
     private mutating func readControls(_ reader: inout DescriptionReader) {
         let example = #""controls": {"zoom": 1.5, "white-balance": "daylight"}"#
         let given = reader.object("controls", example: example) { controls in
-            ControlName.allCases.compactMap { Self.control($0, &controls, example: example) }
+            ControlName.allCases.filter(\.isOfCamera).compactMap { Self.control($0, &controls, example: example) }
         }
         controls = given ?? controls
     }

@@ -21,7 +21,8 @@ extension StreamEvent: Event {
         case .hardwareEncoderDead: .hardwareEncoderDead
         case .failed(let code, _): code
         case .linkDown, .linkUp, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration, .dropped, .source,
-            .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .configured, .controlled, .refused, .muted, .snapshot, .ended, .fileEnded:
+            .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .configured, .controlled, .refused, .muted, .snapshot,
+            .ended, .fileEnded:
             nil
         }
     }

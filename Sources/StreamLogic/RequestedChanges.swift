@@ -13,7 +13,22 @@ public struct RequestedChanges: Hashable, Sendable {
     }
 
     /// All names that `set` takes.
-    public static let names = LiveConfiguration.Setting.allCases.map(\.rawValue) + ControlName.allCases.map(\.rawValue)
+    public static let names = LiveConfiguration.Setting.allCases.map(\.rawValue)
+        + ControlName.allCases.filter { $0 != .mute }.map(\.rawValue)
+
+    /// The names for people, in lines of no more than 64 characters.
+    public static let nameLines: [String] = {
+        var lines: [String] = []
+        for (index, name) in names.enumerated() {
+            let word = index < names.count - 1 ? "\(name)," : name
+            if let last = lines.last, last.utf8.count + word.utf8.count < 64 {
+                lines[lines.count - 1] = "\(last) \(word)"
+            } else {
+                lines.append(word)
+            }
+        }
+        return lines
+    }()
 
     /// - Parameter words: names and values by turns.
     public init(parsing words: some Sequence<String>) throws(ChangeError) {
@@ -24,7 +39,12 @@ public struct RequestedChanges: Hashable, Sendable {
     private mutating func add(_ name: String, _ value: String) throws(ChangeError) {
         guard Self.names.contains(name.lowercased()) else { throw .unknownName(name) }
         do throws(ControlError) {
-            if let control = try ControlChange(name, value) { return controls.append(control) }
+            // Mute of all audio is a setting of the stream, that of one microphone is none.
+            if let control = try ControlChange(name, value), control.value != .flag(true) || control.name != .mute,
+                control.value != .flag(false) || control.name != .mute
+            {
+                return controls.append(control)
+            }
         } catch {
             throw .control(error)
         }
@@ -42,8 +62,22 @@ public struct RequestedChanges: Hashable, Sendable {
 
     public var count: Int { configuration.count + controls.count }
 
+    /// The light is not the stream's.
+    /// - Returns: what it is to be, and no more among the changes; `nil` when nothing was said of it.
+    public mutating func takeTorch() -> ControlValue? {
+        defer { controls.removeAll { $0.name == .torch } }
+        return controls.last { $0.name == .torch }?.value
+    }
+
     /// Each as `set` would be given it.
     public var descriptions: [String] { configuration.map(\.description) + controls.map(\.description) }
+}
+
+extension ControlChange {
+    fileprivate var isOfAllAudio: Bool {
+        guard case (.mute, .flag) = (name, value) else { return false }
+        return true
+    }
 }
 
 /// Why nothing is changed.

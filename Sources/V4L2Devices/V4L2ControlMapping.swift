@@ -59,16 +59,17 @@ struct V4L2ControlMapping {
             let values = menus[clinux_v4l2_cid_auto_exposure_bias].map { Array($0.values) } ?? []
             guard let least = values.min(), let most = values.max() else { return nil }
             return ControlOffer(.exposureValue, range: Double(least) / 1000...Double(most) / 1000)
-        case .metering: return words(of: clinux_v4l2_cid_exposure_metering, Self.meterings).map {
-            ControlOffer(.metering, words: $0)
-        }
+        case .metering:
+            return words(of: clinux_v4l2_cid_exposure_metering, Self.meterings).map {
+                ControlOffer(.metering, words: $0)
+            }
         case .whiteBalance: return whiteBalance
         case .brightness, .contrast, .saturation, .sharpness:
             return Self.plain[name].flatMap(range).map { ControlOffer(name, range: $0) }
         case .zoom: return zoomRange.map { ControlOffer(.zoom, range: 1...$0.upperBound / $0.lowerBound) }
         case .mirror: return control(clinux_v4l2_cid_hflip).map { _ in ControlOffer(.mirror) }
         case .flip: return control(clinux_v4l2_cid_vflip).map { _ in ControlOffer(.flip) }
-        case .focusPoint, .exposurePoint, .denoise, .zoomCentre: return nil
+        case .focusPoint, .exposurePoint, .denoise, .zoomCentre, .torch, .microphoneGain, .mute: return nil
         }
     }
 
@@ -118,7 +119,8 @@ struct V4L2ControlMapping {
 
     private func settings(for change: ControlChange) -> [Setting] {
         switch (change.name, change.value) {
-        case (.focus, .word("auto")): return set(clinux_v4l2_cid_focus_auto, 0) + set(clinux_v4l2_cid_auto_focus_start, 1)
+        case (.focus, .word("auto")):
+            return set(clinux_v4l2_cid_focus_auto, 0) + set(clinux_v4l2_cid_auto_focus_start, 1)
         case (.focus, .word(let word)): return set(clinux_v4l2_cid_focus_auto, word == "continuous" ? 1 : 0)
         case (.lens, .number(let dioptres)):
             guard let range = range(clinux_v4l2_cid_focus_absolute) else { return [] }
@@ -185,7 +187,12 @@ struct V4L2ControlMapping {
         let wanted = Int64(exactly: number.rounded()) ?? control.defaultValue
         let clamped = min(max(wanted, control.minimum), control.maximum)
         let (distance, overflows) = clamped.subtractingReportingOverflow(control.minimum)
-        return [(id, overflows || control.kind == .menu ? clamped : control.minimum + distance / control.step * control.step)]
+        return [
+            (
+                id,
+                overflows || control.kind == .menu ? clamped : control.minimum + distance / control.step * control.step
+            )
+        ]
     }
 
     // MARK: What the driver says

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ControlConfirmationTests {
     private let start = MediaTimestamp(milliseconds: 1000)
 
-    private func told(
+    private func reported(
         _ changes: [ControlChange], _ report: (Duration) -> CameraReport
     ) -> (after: Duration, readings: [String])? {
         let confirmation = ControlConfirmation(changes, at: start)
@@ -25,43 +25,46 @@ import Testing
         return report
     }
 
-    @Test func itIsToldWhatTheCameraSaysAsSoonAsItFollows() throws {
-        let told = try #require(told([ControlChange(.exposureTime, .number(20))]) { age in
-            report { $0.exposureTime = age < .milliseconds(500) ? .milliseconds(33) : .microseconds(19_987) }
-        })
-        #expect(told.after == .milliseconds(528) && told.readings == ["exposure-time 20 (19.987 ms)"])
+    @Test func whatTheCameraSaysIsReportedAsSoonAsItFollows() throws {
+        let reported = try #require(
+            reported([ControlChange(.exposureTime, .number(20))]) { age in
+                report { $0.exposureTime = age < .milliseconds(500) ? .milliseconds(33) : .microseconds(19_987) }
+            })
+        #expect(reported.after == .milliseconds(528) && reported.readings == ["exposure-time 20 (19.987 ms)"])
     }
 
-    @Test func aCameraThatDoesNotFollowIsToldSo() throws {
-        let told = try #require(told([ControlChange(.gain, .number(8))]) { _ in report { $0.gain = 2 } })
-        #expect(told.after == .milliseconds(1023) && told.readings == ["gain 8 (gain 2)"])
+    @Test func aCameraThatDoesNotFollowIsReportedAsItIs() throws {
+        let reported = try #require(reported([ControlChange(.gain, .number(8))]) { _ in report { $0.gain = 2 } })
+        #expect(reported.after == .milliseconds(1023) && reported.readings == ["gain 8 (gain 2)"])
     }
 
     @Test func focusHasTheTimeOfALens() throws {
-        let told = try #require(told([ControlChange(.focus, .word("auto"))]) { age in
-            report {
-                $0.focusState = age < .seconds(2) ? .scanning : .focused
-                $0.lens = 2.5
-            }
-        })
-        #expect(told.after > .seconds(2) && told.after < .milliseconds(2100))
-        #expect(told.readings == ["focus auto (focused, 2.5 dioptres)"])
+        let reported = try #require(
+            reported([ControlChange(.focus, .word("auto"))]) { age in
+                report {
+                    $0.focusState = age < .seconds(2) ? .scanning : .focused
+                    $0.lens = 2.5
+                }
+            })
+        #expect(reported.after > .seconds(2) && reported.after < .milliseconds(2100))
+        #expect(reported.readings == ["focus auto (focused, 2.5 dioptres)"])
     }
 
-    @Test func whatACameraSaysNothingOfIsToldAfterSomeFrames() throws {
-        let told = try #require(told([ControlChange(.mirror, .flag(true))]) { _ in CameraReport() })
-        #expect(told.after == .milliseconds(264) && told.readings == ["mirror on"])
+    @Test func whatACameraSaysNothingOfIsReportedAfterSomeFrames() throws {
+        let reported = try #require(reported([ControlChange(.mirror, .flag(true))]) { _ in CameraReport() })
+        #expect(reported.after == .milliseconds(528) && reported.readings == ["mirror on"])
     }
 
     @Test func allOfALineAreWaitedFor() throws {
         let changes = [ControlChange(.zoom, .number(2)), ControlChange(.brightness, .number(0.5))]
-        let told = try #require(told(changes) { age in
-            report {
-                $0.values[.zoom] = .number(2)
-                $0.values[.brightness] = .number(age < .milliseconds(700) ? 0 : 0.5)
-            }
-        })
-        #expect(told.after == .milliseconds(726) && told.readings == ["zoom 2", "brightness 0.5"])
+        let reported = try #require(
+            reported(changes) { age in
+                report {
+                    $0.values[.zoom] = .number(2)
+                    $0.values[.brightness] = .number(age < .milliseconds(700) ? 0 : 0.5)
+                }
+            })
+        #expect(reported.after == .milliseconds(726) && reported.readings == ["zoom 2", "brightness 0.5"])
     }
 
     @Test func aStatusHasTheWishElseTheReportElseTheUsual() {

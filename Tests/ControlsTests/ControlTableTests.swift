@@ -17,13 +17,17 @@ import Testing
 
     @Test(arguments: [
         ("focus", "Auto", "focus auto"), ("FOCUS-POINT", "0.5,0.25", "focus-point 0.4,0.15,0.2,0.2"),
-        ("focus-point", "0,0", "focus-point 0,0,0.1,0.1"), ("focus-point", "0.1,0.2,0.3,0.4", "focus-point 0.1,0.2,0.3,0.4"),
-        ("focus-point", "auto", "focus-point auto"), ("lens", "2.50", "lens 2.5"), ("exposure", "locked", "exposure locked"),
+        ("focus-point", "0,0", "focus-point 0,0,0.1,0.1"),
+        ("focus-point", "0.1,0.2,0.3,0.4", "focus-point 0.1,0.2,0.3,0.4"),
+        ("focus-point", "auto", "focus-point auto"), ("lens", "2.50", "lens 2.5"),
+        ("exposure", "locked", "exposure locked"),
         ("exposure-time", "1/50", "exposure-time 20"), ("exposure-time", "8ms", "exposure-time 8"),
-        ("exposure-time", "auto", "exposure-time auto"), ("gain", "4", "gain 4"), ("exposure-value", "-0.5", "exposure-value -0.5"),
+        ("exposure-time", "auto", "exposure-time auto"), ("gain", "4", "gain 4"),
+        ("exposure-value", "-0.5", "exposure-value -0.5"),
         ("white-balance", "1.5/2", "white-balance 1.5/2"), ("white-balance", "5600K", "white-balance 5600K"),
         ("white-balance", "daylight", "white-balance daylight"), ("zoom-centre", "0.25,1", "zoom-centre 0.25,1"),
-        ("mirror", "ON", "mirror on"), ("denoise", "high-quality", "denoise high-quality"),
+        ("microphone-gain", "-6", "microphone-gain -6"), ("microphone-gain", "2:3.5", "microphone-gain 2:3.5"),
+        ("mute", "2:ON", "mute 2:on"), ("torch", "auto", "torch auto"), ("mirror", "ON", "mirror on"), ("denoise", "high-quality", "denoise high-quality"),
     ])
     func whatPeopleWriteIsReadAndWrittenAgain(name: String, value: String, expected: String) throws {
         let change = try #require(try ControlChange(name, value))
@@ -39,7 +43,8 @@ import Testing
         ("lens", "inf"), ("lens", ""), ("exposure-time", "1/0"), ("exposure-time", "-1"), ("exposure-time", "0"),
         ("gain", "2x"), ("white-balance", "1/2/3"), ("white-balance", "0/1"), ("white-balance", "2"),
         ("zoom", "1e999"), ("zoom-centre", "2,2"), ("mirror", "yes"), ("denoise", ""),
-        ("focus", String(repeating: "a", count: 100)),
+        ("focus", String(repeating: "a", count: 100)), ("microphone-gain", "0:3"),
+        ("microphone-gain", "1:"), ("mute", "1:yes"), ("torch", ""),
     ])
     func whatIsNoValueIsRefusedWithTheRule(name: String, value: String) {
         do throws(ControlError) {
@@ -100,6 +105,9 @@ import Testing
         wished.take([ControlChange(.lens, .number(2)), ControlChange(.exposureTime, .number(20))])
         wished.take([ControlChange(.focus, .word("continuous")), ControlChange(.zoom, .number(2))])
         #expect(wished.changes.map { "\($0)" } == ["focus continuous", "exposure-time 20", "zoom 2"])
+        wished.take([ControlChange(.lens, .number(3))])
+        #expect(wished.changes.map { "\($0)" }.prefix(2) == ["focus manual", "lens 3"])
+        wished.take([ControlChange(.focus, .word("continuous"))])
         wished.take([ControlChange(.exposure, .word("auto")), ControlChange(.zoom, .number(3))])
         #expect(wished.changes.map { "\($0)" } == ["focus continuous", "exposure auto", "zoom 3"])
     }

@@ -48,8 +48,10 @@ import Testing
         #expect(abs(turned.left - 0.4) < 1e-9 && abs(turned.top - 0.1) < 1e-9 && turned.width == 0.4)
         let around = turned.turnedClockwise.turnedClockwise.turnedClockwise
         #expect(abs(around.left - area.left) < 1e-9 && abs(around.top - area.top) < 1e-9)
-        #expect(FrameArea(left: 0.5, top: 0.5, width: 0.5, height: 0.5).part(FrameArea(left: 0.5, top: 0, width: 0.5, height: 1))
-            == FrameArea(left: 0.75, top: 0.5, width: 0.25, height: 0.5))
+        #expect(
+            FrameArea(left: 0.5, top: 0.5, width: 0.5, height: 0.5).part(
+                FrameArea(left: 0.5, top: 0, width: 0.5, height: 1))
+                == FrameArea(left: 0.75, top: 0.5, width: 0.25, height: 0.5))
         #expect(FrameArea(left: -0.5, top: 0, width: 0.4, height: 1).clipped == nil)
     }
 }

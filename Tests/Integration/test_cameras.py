@@ -1,4 +1,4 @@
-"""Several cameras in one stream, as test pictures: the clock and counter burnt into each frame tell which opening it is of."""
+"""Several cameras in one stream, as test patterns: the clock and counter burnt into each frame tell which opening it is of."""
 
 import subprocess
 import time
@@ -70,8 +70,8 @@ def test_the_stream_goes_on_with_another_camera(children):
     times = [frame.timestamp for frame in recording.frames]
     assert max(after - before for before, after in zip(times, times[1:])) <= LONGEST_GAP
     # Packets of 23.2 ms, in whole ones: no sample is lost.
-    sound = [packet.timestamp for packet in recording.audio_packets]
-    assert {after - before for before, after in zip(sound, sound[1:])} <= {22, 23, 24}
+    audio = [packet.timestamp for packet in recording.audio_packets]
+    assert {after - before for before, after in zip(audio, audio[1:])} <= {22, 23, 24}
     # Media did not start anew.
     assert len(named(publisher, "connected")) == 1 and len([tag for tag in recording.tags if tag.is_audio_header]) == 1
 
@@ -144,8 +144,8 @@ def test_a_switch_with_a_restart_of_the_stream(children, nginx):
     (["--camera", "next=synthetic"], "is the command"),
     (["--camera", "a=synthetic", "--camera", "a=synthetic"], "there twice"),
     (["--camera", "a=synthetic", "--video", "synthetic"], "exclude each other"),
-    (["--camera", "a=raw:-,format=i420,size=64x48,fps=5"], "only cameras and test pictures"),
-    (["--camera", "a=none"], "only cameras and test pictures"),
+    (["--camera", "a=raw:-,format=i420,size=64x48,fps=5"], "only cameras and test patterns"),
+    (["--camera", "a=none"], "only cameras and test patterns"),
     ([word for number in range(9) for word in ("--camera", f"c{number}=synthetic")], "at most 8"),
 ])  # fmt: skip
 def test_wrong_cameras_are_named(words, problem):

@@ -23,7 +23,8 @@ import Testing
 
     private static let offered = [
         choice("AfMode", ["AfModeManual", "AfModeAuto", "AfModeContinuous"]),
-        choice("AfMetering", ["AfMeteringAuto", "AfMeteringWindows"]), choice("AfTrigger", ["AfTriggerStart", "Cancel"]),
+        choice("AfMetering", ["AfMeteringAuto", "AfMeteringWindows"]),
+        choice("AfTrigger", ["AfTriggerStart", "Cancel"]),
         CameraControl(name: "AfWindows", kind: .rectangle, count: nil), number("LensPosition", 0, 15),
         choice("ExposureTimeMode", ["Auto", "Manual"]), choice("AnalogueGainMode", ["Auto", "Manual"]),
         number("ExposureTime", 100, 66_000), number("AnalogueGain", 1, 16), number("ExposureValue", -8, 8),
@@ -66,7 +67,8 @@ import Testing
     }
 
     @Test func aCameraWithoutALensSaysSo() {
-        let mapping = ControlMapping(offered: [], size: FrameSize(width: 640, height: 360), mode: nil, isFocusing: false)
+        let mapping = ControlMapping(
+            offered: [], size: FrameSize(width: 640, height: 360), mode: nil, isFocusing: false)
         #expect(mapping.offers.allSatisfy { $0.absence != nil })
         #expect(mapping.offers.first { $0.name == .lens }?.absence == "the camera's lens does not move")
     }
@@ -74,7 +76,8 @@ import Testing
     @Test mutating func eachChangeBecomesWhatTheCameraTakes() throws {
         let expected = [
             "focus auto": ["AfMode=1", "AfTrigger=0"], "focus continuous": ["AfMode=2"], "focus manual": ["AfMode=0"],
-            "lens 2.5": ["AfMode=0", "LensPosition=2.5"], "exposure locked": ["ExposureTimeMode=1", "AnalogueGainMode=1"],
+            "lens 2.5": ["AfMode=0", "LensPosition=2.5"],
+            "exposure locked": ["ExposureTimeMode=1", "AnalogueGainMode=1"],
             "exposure auto": ["ExposureTimeMode=0", "AnalogueGainMode=0"],
             "exposure-time 1/50": ["ExposureTimeMode=1", "ExposureTime=20000"], "gain auto": ["AnalogueGainMode=0"],
             "gain 4": ["AnalogueGainMode=1", "AnalogueGain=4"], "exposure-value -1": ["ExposureValue=-1"],

@@ -92,7 +92,7 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
     @Test func aPartOfEachFrameIsTakenWhereTheSourceDoesNotZoom() throws {
         let source = AdjustedSource(QuarteredSource(), streamSize: streamSize)
         #expect(source.controlOffers.first { $0.name == .zoom }?.range == 1...2)
-        #expect(source.controlOffers.first { $0.name == .lens }?.absence == "the test picture comes from no camera")
+        #expect(source.controlOffers.first { $0.name == .lens }?.absence == "the test pattern comes from no camera")
         try source.apply([
             ControlChange(.zoom, .number(2)), ControlChange(.zoomCentre, .point(FramePoint(x: 0, y: 1))),
         ])

@@ -37,7 +37,8 @@ import WireSupport
             #expect(becomesTrue { stream.recorder.names.count { $0 == "configured" } == configured + 1 })
             stream.commands.send(.apply(RequestedChanges(configuration: [.quality(.low2)])))
             #expect(becomesTrue { stream.recorder.notes == ["nothing to change"] })
-            stream.commands.send(.apply(RequestedChanges(configuration: [.dimension(try VideoDimension(parsing: "320x240"))])))
+            stream.commands.send(
+                .apply(RequestedChanges(configuration: [.dimension(try VideoDimension(parsing: "320x240"))])))
             #expect(becomesTrue { stream.recorder.names.contains("refused") })
             stream.commands.send(.showConfiguration)
             #expect(becomesTrue { stream.recorder.notes.contains("quality Low2") })
@@ -76,7 +77,8 @@ import WireSupport
             let stream = try LiveStream(on: server)
             #expect(becomesTrue { server[1].tags.count > 10 })
             stream.commands.send(.apply(RequestedChanges(configuration: [.policy(.restart)])))
-            stream.commands.send(.apply(RequestedChanges(configuration: [.dimension(try VideoDimension(parsing: "80x64"))])))
+            stream.commands.send(
+                .apply(RequestedChanges(configuration: [.dimension(try VideoDimension(parsing: "80x64"))])))
             #expect(becomesTrue { shortForm(server[2].tags).count > 5 })
             #expect(server[1].hasEnded && !server[1].isReset)
             #expect(shortForm(server[2].tags).first == "header")

@@ -84,7 +84,7 @@ import Testing
         #expect(machine.deadline == at(4000))
     }
 
-    /// Another camera needs what this one holds: nobody waits for it, and nobody is told.
+    /// Another camera needs what this one holds: nobody waits for it, and nothing is reported.
     @Test func aSuspendedCamerasLastFrameGoesOnAtOnce() {
         var machine = running()
         machine.suspended()

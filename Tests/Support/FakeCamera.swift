@@ -30,7 +30,7 @@ public final class FakeCamera: Camera {
             }
         }
 
-        fileprivate func giveBack() { counts.withLock { $0.now -= 1 } }
+        fileprivate func release() { counts.withLock { $0.now -= 1 } }
     }
 
     public enum Memory: Sendable {
@@ -119,7 +119,7 @@ public final class FakeCamera: Camera {
         let device = script.content.withLock { $0.device }
         let isTaken = device?.take() ?? true
         guard let layout, isTaken else {
-            if layout == nil, isTaken { device?.giveBack() }
+            if layout == nil, isTaken { device?.release() }
             script.content.withLock { $0.openCount -= 1 }
             if isTaken { throw Gone() } else { throw Busy() }
         }
@@ -131,7 +131,7 @@ public final class FakeCamera: Camera {
     }
 
     deinit {
-        device?.giveBack()
+        device?.release()
         script.content.withLock { $0.openCount -= 1 }
     }
 

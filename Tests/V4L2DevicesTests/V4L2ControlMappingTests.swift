@@ -18,7 +18,8 @@ import Testing
     private static let offered = [
         control(clinux_v4l2_cid_brightness, 0...255), control(clinux_v4l2_cid_gain, 0...100),
         control(clinux_v4l2_cid_exposure_auto, 0...3, kind: .menu),
-        control(clinux_v4l2_cid_exposure_absolute, 3...2047), control(clinux_v4l2_cid_focus_auto, 0...1, kind: .boolean),
+        control(clinux_v4l2_cid_exposure_absolute, 3...2047),
+        control(clinux_v4l2_cid_focus_auto, 0...1, kind: .boolean),
         control(clinux_v4l2_cid_focus_absolute, 0...250, step: 5), control(clinux_v4l2_cid_zoom_absolute, 100...500),
         control(clinux_v4l2_cid_auto_white_balance, 0...1, kind: .boolean),
         control(clinux_v4l2_cid_white_balance_temperature, 2000...6500),
@@ -28,7 +29,9 @@ import Testing
 
     private var mapping = V4L2ControlMapping(
         offered: offered,
-        menus: [clinux_v4l2_cid_exposure_auto: [1: 1, 3: 3], clinux_v4l2_cid_auto_exposure_bias: [0: -1000, 1: 0, 2: 1000]])
+        menus: [
+            clinux_v4l2_cid_exposure_auto: [1: 1, 3: 3], clinux_v4l2_cid_auto_exposure_bias: [0: -1000, 1: 0, 2: 1000],
+        ])
 
     private mutating func set(_ name: String, _ value: String) throws -> [[Int64]] {
         let change = try #require(try ControlChange(name, value))
@@ -61,7 +64,8 @@ import Testing
         #expect(try set("mirror", "on") == [[Int64(clinux_v4l2_cid_hflip), 1]])
         #expect(
             try set("white-balance", "5600K") == [
-                [Int64(clinux_v4l2_cid_auto_white_balance), 0], [Int64(clinux_v4l2_cid_white_balance_temperature), 5600],
+                [Int64(clinux_v4l2_cid_auto_white_balance), 0],
+                [Int64(clinux_v4l2_cid_white_balance_temperature), 5600],
             ])
         #expect(throws: ControlError.self) { try set("white-balance", "1/2") }
         #expect(throws: ControlError.self) { try set("focus", "auto") }

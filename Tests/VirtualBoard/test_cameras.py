@@ -80,7 +80,7 @@ def gaps(stream, differs=None) -> list[float]:
     return found
 
 
-def assert_sound_is_whole(stream) -> None:
+def assert_audio_is_whole(stream) -> None:
     """No sample is lost or made up: packets follow each other at their own length, and no silence was put in."""
     status = stream.of("status")[-1]
     assert status["audioSilent"] == status["audioOverruns"] == status["audioInterruptions"] == 0, status
@@ -132,18 +132,18 @@ def test_from_libcamera_to_a_webcam_and_back(pi_camera, nginx, capsys):
     assert not {1102, 1103, 1104} & set(stream.codes)
 
 
-def test_the_sound_goes_on(encoder, voice, nginx):
-    """Small frames, few of them: what an emulated processor does beside a sound card."""
+def test_the_audio_goes_on(encoder, voice, nginx):
+    """Small frames, few of them: what an emulated processor does beside a audio card."""
     publisher = Publisher(
-        encoder, nginx, "sound", "--dimension 320x240", "--quality Low1", "--adapt nothing", "--commands",
+        encoder, nginx, "audio", "--dimension 320x240", "--quality Low1", "--adapt nothing", "--commands",
         audio="alsa:hw:Loopback,1",
-        cameras={"camera": "v4l2:/dev/video0,size=320x240,format=NV12,fps=15", "picture": "synthetic"},
+        cameras={"camera": "v4l2:/dev/video0,size=320x240,format=NV12,fps=15", "frame": "synthetic"},
     )  # fmt: skip
     publisher.wait_frames(20)
-    for name in ("picture", "camera", "picture", "camera"):
+    for name in ("frame", "camera", "frame", "camera"):
         switch(publisher, "next", name)
     stream = publisher.stop()
-    assert_sound_is_whole(stream)
+    assert_audio_is_whole(stream)
     assert_decodes(stream)
 
 
@@ -185,10 +185,10 @@ def test_a_camera_that_is_not_there_leaves_the_first_one_live(encoder, nginx):
 
 
 def test_two_hundred_switches_leave_nothing_behind(encoder, nginx, capsys):
-    """Between a camera whose memory the encoder reads and a test picture, with the encoder's driver and all."""
+    """Between a camera whose memory the encoder reads and a test pattern, with the encoder's driver and all."""
     publisher = Publisher(
         encoder, nginx, "often", "--dimension 320x240", "--quality Low1", "--adapt nothing", "--commands",
-        cameras={"camera": "v4l2:/dev/video0,size=320x240,format=NV12,fps=15", "picture": "synthetic"},
+        cameras={"camera": "v4l2:/dev/video0,size=320x240,format=NV12,fps=15", "frame": "synthetic"},
     )  # fmt: skip
     publisher.wait_frames(20)
     use = ResourceUse(encoder, publisher.process.pid)
@@ -212,13 +212,13 @@ def test_two_hundred_switches_leave_nothing_behind(encoder, nginx, capsys):
 
 def test_the_appliance_switches_by_its_socket(encoder, nginx):
     appliance = Appliance(
-        encoder, nginx, "appliance", camera="picture", cameras={"webcam": "/dev/video0", "picture": "synthetic"})
+        encoder, nginx, "appliance", camera="frame", cameras={"webcam": "/dev/video0", "frame": "synthetic"})
     assert "not live" in appliance.ask("camera next", check=False)
     appliance.live_with()
-    assert appliance.wait(lambda status: "camera" in status)["camera"] == "picture"
+    assert appliance.wait(lambda status: "camera" in status)["camera"] == "frame"
     assert "did you mean webcam" in appliance.ask("camera webcma", check=False)
     appliance.ask("camera next")
     appliance.wait(lambda status: status.get("camera") == "webcam")
     assert "camera:   webcam, " in appliance.ask("status")
-    assert "the camera is webcam now, after picture" in appliance.events
+    assert "the camera is webcam now, after frame" in appliance.events
     appliance.stop()

@@ -195,7 +195,7 @@ struct PublishArguments {
             }
             let input = try Self.value(String(text[text.index(after: separator)...])) { try VideoInput(parsing: $0) }
             guard input.isSwitchable else {
-                throw CommandFailure.usage("--camera \(name): only cameras and test pictures can be switched live")
+                throw CommandFailure.usage("--camera \(name): only cameras and test patterns can be switched live")
             }
             cameras.append(NamedCamera(name: name, choice: input))
         }

@@ -26,8 +26,8 @@ struct FrameTurn: Hashable {
 }
 
 /// Takes parts of frames, and turns them, by the processor; what comes out is I420 of the frame's size.
-final class ViewTurner {
-    private(set) var turnedFrames = 0
+final class ViewAdjuster {
+    private(set) var adjustedFrames = 0
     private(set) var passCount = 0
     private var zoom: SoftwareScaler?
     private var rotator: (source: FrameLayout, turn: FrameTurn, rotator: FrameRotator)?
@@ -35,7 +35,7 @@ final class ViewTurner {
 
     /// - Parameter view: which part is shown.
     func turn(_ frame: CapturedFrame, view: ZoomedView, _ turn: FrameTurn) throws -> CapturedFrame? {
-        turnedFrames += 1
+        adjustedFrames += 1
         let zoomed = view.zoom > 1 ? try zoomed(frame, view) : frame
         guard let zoomed, !turn.isIdentity else { return zoomed }
         return try turned(zoomed, turn)
