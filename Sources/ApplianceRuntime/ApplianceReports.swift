@@ -45,6 +45,7 @@ extension ApplianceRunner {
         case .mute: muteToggled()
         case .torch:
             perform(appliance.torchToggled())
+            watchBrightness()
             tell("torch \(appliance.isTorchLit ? "on" : "off")")
         }
     }
