@@ -13,7 +13,8 @@ public struct RequestedChanges: Hashable, Sendable {
     }
 
     /// All names that `set` takes.
-    public static let names = LiveConfiguration.Setting.allCases.map(\.rawValue)
+    public static let names =
+        LiveConfiguration.Setting.allCases.map(\.rawValue)
         + ControlName.allCases.filter { $0 != .mute }.map(\.rawValue)
 
     /// The names for people, in lines of no more than 64 characters.
