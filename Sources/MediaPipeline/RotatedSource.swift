@@ -52,7 +52,7 @@ final class RotatedSource: VideoSource {
     var layout: FrameLayout { turner.layout }
     var frameRate: FrameRate { source.frameRate }
     var colors: VideoColors? { source.colors }
-    var deviceName: String? { source.deviceName }
+    var cameraModel: String? { source.cameraModel }
     var endingNote: String? { source.endingNote }
 
     var statistics: VideoSourceStatistics { turner.completed(source.statistics) }
@@ -88,6 +88,7 @@ final class RotatedCamera: Camera {
     }
 
     var name: String { camera.name }
+    var model: String { camera.model }
     var layout: FrameLayout { turner.layout }
     let memoryKind = FrameMemoryKind.pooled
     var frameRate: FrameRate { camera.frameRate }
