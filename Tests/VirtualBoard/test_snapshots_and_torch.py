@@ -27,7 +27,7 @@ DEVICE = {
 class Camera:
     """`tallycam run` in the guest, with these files."""
 
-    def __init__(self, board: Board, nginx, device: dict, wiring: dict = BOARD):
+    def __init__(self, board: Board, nginx, device: dict, wiring: dict = BOARD, state: str = "ready"):
         self.board = board
         server, _, key = nginx.url("snapshots").replace("127.0.0.1", HOST).rpartition("/")
         files = {"board": wiring, "stream": {"url": server, "key": key}, "device": DEVICE | device}
@@ -39,7 +39,7 @@ class Camera:
             f"exec tallycam run --boot {PLACE}/boot --state {PLACE}/state --socket {PLACE}/socket --network {PLACE}/network "
             "--simulate-power"
         )
-        self.wait_for("ready")
+        self.wait_for(state)
 
     def ask(self, words: str, check: bool = True):
         return self.board.run(f"tallycam {words} --socket {PLACE}/socket", check=check)
@@ -140,6 +140,8 @@ def test_a_full_disk_is_reported_and_the_stream_goes_on(board, nginx):
     refused = camera.ask("snapshot", check=False)
     assert refused.status != 0 and "No space left on device" in refused.text
     assert board.run(f"ls -A {PLACE}/full/snapshots").text == "", "nothing is left of it"
+    # The first report comes after a second.
+    time.sleep(2)
     frames = camera.status()["sources"]["sourceFrames"]
     time.sleep(2)
     status = camera.status()
@@ -195,6 +197,8 @@ def test_the_torch_by_command_by_the_light_and_for_a_snapshot(board, nginx):
     assert not board.is_high("GPIO22")
     camera.ask("set brightness 0 contrast 0")
     camera.wait_for_torch(True, 20)
+    # For two seconds, what is seen counts as the torch's own light.
+    time.sleep(3)
     camera.ask("set brightness 255")
     camera.wait_for_torch(False, 20)
     camera.ask("stop")
@@ -216,6 +220,9 @@ def test_an_led_of_the_kernel_s_is_a_torch(board, nginx):
 
 
 def test_a_torch_that_is_not_there_is_reported_with_those_that_are(board, nginx):
-    camera = Camera(board, nginx, {}, BOARD | {"flashLED": {"led": "ACTT"}})
+    # It streams without one, too.
+    camera = Camera(board, nginx, {}, BOARD | {"flashLED": {"led": "ACTT"}}, state="fault")
     text = camera.ask("status").text
     assert 'there is no LED "ACTT"' in text and '"ACT"' in text, text
+    camera.ask("start")
+    camera.wait_for("live")
