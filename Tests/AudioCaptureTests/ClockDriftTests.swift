@@ -115,8 +115,8 @@ private final class ScriptedCard: CapturePCM {
 @Suite struct MicrophoneSourceTests {
     private func source(
         _ level: MicrophoneLevel = MicrophoneLevel(), cards: [ScriptedCard]
-    ) throws -> (MicrophoneSource, ToldEvents) {
-        let events = ToldEvents()
+    ) throws -> (MicrophoneSource, ReportedEvents) {
+        let events = ReportedEvents()
         var rest = cards[...]
         let source = try MicrophoneSource(
             MicrophoneControl(level), sampleRate: 44_100, stop: try EventFD(),
@@ -275,8 +275,8 @@ private final class ScriptedCard: CapturePCM {
     }
 }
 
-/// What a source has told, on whichever thread.
-private final class ToldEvents: Sendable {
+/// What a source has reported, on whichever thread.
+private final class ReportedEvents: Sendable {
     private let events = Mutex<[MicrophoneSource.Event]>([])
 
     var value: [MicrophoneSource.Event] { events.withLock { $0 } }

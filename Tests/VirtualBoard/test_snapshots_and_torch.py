@@ -178,18 +178,18 @@ def test_two_presses_take_a_snapshot_and_one_still_starts(board, nginx, capsys):
         print("\n  " + "\n  ".join(light.measured))
 
 
-@pytest.mark.parametrize("meaning, told", [
+@pytest.mark.parametrize("meaning, asked", [
     ("camera", "no other camera: there is one camera"),
     ("mute", "there is no audio to mute"),
     ("torch", "no torch: board.json names no flash LED"),
 ])  # fmt: skip
-def test_two_presses_for_what_there_is_not_say_so_and_one_still_starts(board, nginx, meaning, told):
+def test_two_presses_for_what_there_is_not_say_so_and_one_still_starts(board, nginx, meaning, asked):
     wiring = {name: value for name, value in BOARD.items() if name != "flashLED"}
     camera = Camera(board, nginx, {"doublePress": meaning}, wiring, state="fault" if meaning == "torch" else "ready")
     light = LightRecord(board)
     light.start()
     light.press(times=2)
-    camera.wait_for_event(told)
+    camera.wait_for_event(asked)
     assert light.answer() < 100
     light.press()
     camera.wait_for("live")
