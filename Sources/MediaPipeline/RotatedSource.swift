@@ -73,7 +73,9 @@ extension RotatedSource: ControllableSource {
     var controlOffers: [ControlOffer] { camera?.controlOffers ?? [] }
     var wishedControls: WishedControls { camera?.wishedControls ?? WishedControls() }
     var cameraReport: CameraReport { turner.rotation.applied(to: camera?.cameraReport ?? CameraReport()) }
-    func apply(_ changes: [ControlChange]) throws(ControlError) { try camera?.apply(turner.rotation.undone(on: changes)) }
+    func apply(_ changes: [ControlChange]) throws(ControlError) {
+        try camera?.apply(turner.rotation.undone(on: changes))
+    }
     func takeRefusal() -> ControlError? { camera?.takeRefusal() }
 }
 
@@ -114,7 +116,9 @@ extension RotatedCamera: ControllableSource {
     var controlOffers: [ControlOffer] { source?.controlOffers ?? [] }
     var wishedControls: WishedControls { source?.wishedControls ?? WishedControls() }
     var cameraReport: CameraReport { turner.rotation.applied(to: source?.cameraReport ?? CameraReport()) }
-    func apply(_ changes: [ControlChange]) throws(ControlError) { try source?.apply(turner.rotation.undone(on: changes)) }
+    func apply(_ changes: [ControlChange]) throws(ControlError) {
+        try source?.apply(turner.rotation.undone(on: changes))
+    }
     func takeRefusal() -> ControlError? { source?.takeRefusal() }
 }
 
