@@ -94,7 +94,7 @@ extension ChangeError: CustomStringConvertible {
         case .unknownName(let name):
             "\(quoted(name.prefix(60))) cannot be set; "
                 + (NameSuggestion.nearest(to: name, among: RequestedChanges.names).map { "did you mean \($0)? " } ?? "")
-                + "There are \(RequestedChanges.names.joined(separator: ", "))"
+                + "there are \(RequestedChanges.names.joined(separator: ", "))"
         case .quality(let error): error.description
         case .control(let error): error.description
         }

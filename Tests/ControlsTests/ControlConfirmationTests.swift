@@ -53,12 +53,13 @@ import Testing
     /// It has just been in focus elsewhere.
     @Test func whatWasInFocusBeforeDoesNotCount() throws {
         let point = ControlChange(.focusPoint, .area(FrameArea(around: .centre)))
-        let reported = try #require(reported([point]) { age in
-            report {
-                $0.focusState = age > .milliseconds(400) && age < .milliseconds(1500) ? .scanning : .focused
-                $0.lens = age < .milliseconds(1500) ? 2 : 8
-            }
-        })
+        let reported = try #require(
+            reported([point]) { age in
+                report {
+                    $0.focusState = age > .milliseconds(400) && age < .milliseconds(1500) ? .scanning : .focused
+                    $0.lens = age < .milliseconds(1500) ? 2 : 8
+                }
+            })
         #expect(reported.after > .milliseconds(1500) && reported.readings.first?.contains("8 dioptres") == true)
         let still = try #require(self.reported([point]) { _ in report { $0.focusState = .focused } })
         #expect(still.after >= .seconds(1) && still.after < .milliseconds(1100))
