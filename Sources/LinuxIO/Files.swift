@@ -60,11 +60,13 @@ public struct FileState: Hashable, Sendable {
 }
 
 /// Replaces a file's contents, or makes the file. A reader, and the next start
-/// after a power cut, see the old contents or the new, never a part. Only what is a
-/// file itself is replaced: no directory, link or device, such as /dev/null.
-/// - Parameter permissions: of the new file; ignored where the file system has none.
+/// after a power cut, see the old contents or the new, never a part.
+/// - Parameters:
+///   - permissions: of the new file; ignored where the file system has none.
+///   - sparesOthers: what stands there and is no file is not replaced. For paths that somebody types: root could replace
+///     /dev/null.
 public func replaceFile(
-    _ path: String, with contents: [UInt8], permissions: mode_t = 0o644
+    _ path: String, with contents: [UInt8], permissions: mode_t = 0o644, sparesOthers: Bool = false
 ) throws(SystemCallError) {
     let separator = path.lastIndex(of: "/")
     let directory = separator.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -73,19 +75,22 @@ public func replaceFile(
     let temporary = "\(directory)/.\(name).\(getpid()).\(number).tmp"
     // A disk answers when it likes: that is not the calling thread's fault.
     try ThreadActivity.wait { () throws(SystemCallError) in
+        if sparesOthers { try refuseOthers(path) }
         try write(contents, to: temporary, insteadOf: path, permissions: permissions)
         try synchronizeDirectory(directory)
     }
 }
 
+private func refuseOthers(_ path: String) throws(SystemCallError) {
+    var status = stat()
+    // Of a directory, the renaming tells.
+    guard lstat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { return }
+    throw SystemCallError("replace", number: EEXIST, subject: "\(path), which is no regular file")
+}
+
 private func write(
     _ contents: [UInt8], to temporary: String, insteadOf path: String, permissions: mode_t
 ) throws(SystemCallError) {
-    var status = stat()
-    // Of a directory, the renaming tells.
-    if lstat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
-        throw SystemCallError("replace", number: EEXIST, subject: "\(path), which is no regular file")
-    }
     do throws(SystemCallError) {
         // Left over from a process that had the same number before a power cut, if it is there.
         unlink(temporary)

@@ -142,7 +142,7 @@ final class SnapshotFile: Sendable {
                 try JPEGEncoder(quality: request.quality).encode(
                     bytes, layout, colors: colors, segment: texts.segment)
             }
-            if let path = request.path { try replaceFile(path, with: jpeg) }
+            if let path = request.path { try replaceFile(path, with: jpeg, sparesOthers: true) }
             let kept = request.path == nil ? jpeg : []
             return .taken(request, Snapshot(size: layout.size, bytes: kept, byteCount: jpeg.count))
         } catch {

@@ -55,14 +55,17 @@ final class TemporaryDirectory {
     }
 
     /// Root could: /dev/null would be a file from then on, and a file behind /dev/stdout would be none.
-    @Test func replacesNoDeviceAndNoLink() throws {
+    @Test func replacesNoDeviceAndNoLinkThatSomebodyTyped() throws {
         let (pipe, link) = (directory.path + "/pipe", directory.path + "/stdout")
         #expect(mkfifo(pipe, 0o600) == 0 && symlink(directory.path + "/elsewhere", link) == 0)
         for path in [pipe, link] {
             let refusal = SystemCallError("replace", number: EEXIST, subject: "\(path), which is no regular file")
-            #expect(throws: refusal) { try replaceFile(path, with: [1]) }
+            #expect(throws: refusal) { try replaceFile(path, with: [1], sparesOthers: true) }
         }
         #expect(directory.names == ["pipe", "stdout"])
+        // What stands where the program's own files are is in their way.
+        try replaceFile(pipe, with: [1])
+        #expect(try readFile(pipe, limit: 10) == [1])
     }
 
     /// What a power cut leaves, and what only looks like it.
