@@ -43,6 +43,7 @@ extension ApplianceRunner {
             let answer = switchCamera("next", for: .console)
             if !answer.isGood { tell("no other camera: \(answer.text.dropLast())") }
         case .mute: muteToggled()
+        case .torch where files.board?.flashLED == nil: tell("no torch: board.json names no flash LED")
         case .torch:
             perform(appliance.torchToggled())
             tell("torch \(appliance.isTorchLit ? "on" : "off")")

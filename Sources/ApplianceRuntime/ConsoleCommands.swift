@@ -48,8 +48,7 @@ extension ApplianceRunner {
         case ("controls", "json", 2): return listControls(asJSON: true, for: asker)
         case ("snapshot", "send", 2...3): return snapshot(.send, words.dropFirst(2).first, for: asker)
         case ("snapshot", let quality, 1...2): return snapshot(.keep, quality, for: asker)
-        case ("torch", nil, 1): return CommandAnswer(text: "\(appliance.isTorchLit ? "lit" : "dark")\n")
-        case ("torch", let mode?, 2): return torch(mode)
+        case ("torch", let mode, 1...2): return torch(mode)
         case ("camera", let name?, 2): return switchCamera(name, for: asker)
         case ("faults", nil, 1):
             return CommandAnswer(text: faultsText)

@@ -123,15 +123,16 @@ struct DescriptionFiles {
     /// Choices that are right by themselves and that this board cannot do.
     var contradictions: [FileFault] {
         guard let board, board.flashLED == nil else { return [] }
-        var faults: [FileFault] = []
-        for (key, value) in [("torch", device.torch.rawValue), ("snapshots.flash", device.snapshots.flash.rawValue)] {
-            guard value != "off" else { continue }
-            faults.append(
-                fault(
-                    .settings, "device.json", key, "is \"\(value)\", but board.json names no flash LED",
-                    example: "\"\(key == "torch" ? key : "flash")\": \"off\""))
+        let choices = [
+            ("torch", device.torch.rawValue, instead: "off"),
+            ("snapshots.flash", device.snapshots.flash.rawValue, instead: "off"),
+            ("doublePress", device.doublePress == .torch ? "torch" : "none", instead: "none"),
+        ]
+        return choices.filter { $0.1 != $0.instead }.map { key, value, instead in
+            fault(
+                .settings, "device.json", key, "is \"\(value)\", but board.json names no flash LED",
+                example: "\"\(key.split(separator: ".").last ?? "")\": \"\(instead)\"")
         }
-        return faults
     }
 
     private static func kind(of file: String) -> ApplianceFault {

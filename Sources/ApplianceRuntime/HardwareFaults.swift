@@ -91,7 +91,9 @@ extension ApplianceRunner {
     /// The key that somebody would change, or at least look at.
     private func mendingKey(of fault: ApplianceFault) -> (file: String, key: String) {
         switch fault {
-        case .camera: return ("device.json", "camera")
+        case .camera:
+            // Streams and snapshots start with the first one.
+            return ("device.json", files.device.cameras.first.map { "cameras.\($0.name)" } ?? "camera")
         case .microphone:
             if !files.device.microphones.isEmpty { return ("device.json", "audio.sources[0].device") }
             return files.board?.microphone == nil ? ("device.json", "audio.source") : ("board.json", "microphone")

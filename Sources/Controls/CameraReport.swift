@@ -71,6 +71,8 @@ extension CameraReport {
             point(of: .zoomCentre).map {
                 Self.near($0.x, wanted.x, within: 0.02) && Self.near($0.y, wanted.y, within: 0.02)
             }
+        // It glides: what is nearly there is still on its way.
+        case (.zoom, .number(let wanted)): number(of: .zoom).map { abs($0 - wanted) <= max(0.01, wanted / 200) }
         case (let name, .number(let wanted)):
             number(of: name).map { Self.near($0, wanted, within: 0.01) }
         case (let name, let wanted): values[name].map { $0 == wanted }

@@ -81,7 +81,8 @@ public struct ControlDescription: Hashable, Sendable {
             .gain, .number, words: ["auto"], usual: "auto", "how far the sensor amplifies",
             libcamera: "AnalogueGainMode, AnalogueGain", v4l2: "AUTOGAIN, GAIN"),
         ControlDescription(
-            .exposureValue, .number, unit: "EV", usual: "0", "brighter or darker than the automatic exposure finds right",
+            .exposureValue, .number, unit: "EV", usual: "0",
+            "brighter or darker than the automatic exposure finds right",
             libcamera: "ExposureValue", v4l2: "AUTO_EXPOSURE_BIAS"),
         ControlDescription(
             .metering, .word, words: [], usual: "centre", "which part of the frame exposure is measured in",
@@ -100,9 +101,11 @@ public struct ControlDescription: Hashable, Sendable {
         ControlDescription(
             .brightness, .number, usual: "0", "added to every sample", libcamera: "Brightness", v4l2: "BRIGHTNESS"),
         ControlDescription(
-            .contrast, .number, usual: "1", "how far light and dark are apart", libcamera: "Contrast", v4l2: "CONTRAST"),
+            .contrast, .number, usual: "1", "how far light and dark are apart", libcamera: "Contrast",
+            v4l2: "CONTRAST"),
         ControlDescription(
-            .saturation, .number, usual: "1", "how strong colours are; 0 is grey", libcamera: "Saturation", v4l2: "SATURATION"),
+            .saturation, .number, usual: "1", "how strong colours are; 0 is grey", libcamera: "Saturation",
+            v4l2: "SATURATION"),
         ControlDescription(
             .sharpness, .number, usual: "1", "how far edges are raised", libcamera: "Sharpness", v4l2: "SHARPNESS"),
         ControlDescription(
@@ -131,6 +134,7 @@ public struct ControlDescription: Hashable, Sendable {
             .microphoneGain, .microphoneNumber, unit: "dB",
             "by the card's capture volume where it has one, else on the way", libcamera: "none", v4l2: "none"),
         ControlDescription(
-            .mute, .microphoneFlag, usual: "off", "silence goes out in place of audio", libcamera: "none", v4l2: "none"),
+            .mute, .microphoneFlag, usual: "off", "silence goes out in place of audio", libcamera: "none",
+            v4l2: "none"),
     ]
 }

@@ -4,6 +4,8 @@ import Media
 public protocol Camera: AnyObject {
     /// The device, as people know it.
     var name: String { get }
+    /// As the driver names it: `name` without the place where it is.
+    var model: String { get }
     /// Of every frame that it gives, but for those of a size that `FrameSizeSelection` has chosen.
     var layout: FrameLayout { get }
     var memoryKind: FrameMemoryKind { get }

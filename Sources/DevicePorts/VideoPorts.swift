@@ -9,8 +9,8 @@ public protocol VideoSource: AnyObject {
     var frameRate: FrameRate { get }
     /// Of every frame that the source gives; `nil` when it does not know.
     var colors: VideoColors? { get }
-    /// The device that takes the frames, as people know it; `nil` for what is no device.
-    var deviceName: String? { get }
+    /// Of the camera that takes the frames, as its driver names it; `nil` where there is none.
+    var cameraModel: String? { get }
 
     /// Waits for the next frame. Whoever made the source can end the wait from another thread.
     /// - Returns: `nil` when the source has ended or was asked to stop.
@@ -27,7 +27,7 @@ public protocol VideoSource: AnyObject {
 extension VideoSource {
     public var memoryKind: FrameMemoryKind { .pooled }
     public var colors: VideoColors? { nil }
-    public var deviceName: String? { nil }
+    public var cameraModel: String? { nil }
     public var statistics: VideoSourceStatistics { VideoSourceStatistics() }
 }
 

@@ -7,6 +7,7 @@ import Media
 /// A camera of libcamera's that is open. Frames are leased as DMABUF.
 public final class LibcameraCamera: Camera {
     public let name: String
+    public let model: String
     /// Libcamera's, by which this very camera can be opened again.
     public let id: String
     public let frameRate: FrameRate
@@ -50,6 +51,7 @@ public final class LibcameraCamera: Camera {
         let camera = cameras[index]
         let name = camera.model.isEmpty ? camera.id : "\(camera.model) (\(camera.id))"
         self.name = name
+        model = camera.model
         id = camera.id
         self.stop = stop
         let flips = try Self.flips(settings.controls, of: camera, name)

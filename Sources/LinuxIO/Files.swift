@@ -60,7 +60,8 @@ public struct FileState: Hashable, Sendable {
 }
 
 /// Replaces a file's contents, or makes the file. A reader, and the next start
-/// after a power cut, see the old contents or the new, never a part.
+/// after a power cut, see the old contents or the new, never a part. Only what is a
+/// file itself is replaced: no directory, link or device, such as /dev/null.
 /// - Parameter permissions: of the new file; ignored where the file system has none.
 public func replaceFile(
     _ path: String, with contents: [UInt8], permissions: mode_t = 0o644
@@ -80,6 +81,11 @@ public func replaceFile(
 private func write(
     _ contents: [UInt8], to temporary: String, insteadOf path: String, permissions: mode_t
 ) throws(SystemCallError) {
+    var status = stat()
+    // Of a directory, the renaming tells.
+    if lstat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
+        throw SystemCallError("replace", number: EEXIST, subject: "\(path), which is no regular file")
+    }
     do throws(SystemCallError) {
         // Left over from a process that had the same number before a power cut, if it is there.
         unlink(temporary)

@@ -54,7 +54,7 @@ public final class AdjustedSource: VideoSource {
     public var memoryKind: FrameMemoryKind { isTurning ? .pooled : source.memoryKind }
     public var frameRate: FrameRate { source.frameRate }
     public var colors: VideoColors? { source.colors }
-    public var deviceName: String? { source.deviceName }
+    public var cameraModel: String? { source.cameraModel }
     public var endingNote: String? { source.endingNote }
 
     public var statistics: VideoSourceStatistics {

@@ -44,11 +44,15 @@ final class CameraControl {
         if let refusal = camera?.takeRefusal() {
             reports.send(.controlRefused(refusal, waiting.isEmpty ? nil : waiting.removeFirst().id))
         }
-        waiting.removeAll { confirmation, id in
-            guard let readings = confirmation.readings(by: report, now: now) else { return false }
-            reports.send(.controlled(readings, id))
-            return true
+        var stillWaiting: [(confirmation: ControlConfirmation, id: CommandID?)] = []
+        for var (confirmation, id) in waiting {
+            if let readings = confirmation.readings(by: report, now: now) {
+                reports.send(.controlled(readings, id))
+            } else {
+                stillWaiting.append((confirmation, id))
+            }
         }
+        waiting = stillWaiting
     }
 
     @discardableResult

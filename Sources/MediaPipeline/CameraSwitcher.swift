@@ -46,7 +46,7 @@ final class CameraSwitcher: VideoSource {
     private static let attention = Duration.milliseconds(100)
 
     let endingNote: String? = nil
-    var deviceName: String? { present.deviceName }
+    var cameraModel: String? { present.cameraModel }
     private let places: [CameraPlace]
     private let requests: EncoderRequests
     private let stop: EventFD

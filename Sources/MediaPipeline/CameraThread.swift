@@ -22,6 +22,7 @@ final class CameraThread: Sendable {
     /// What is known of a camera once it is open.
     struct Properties: Sendable {
         let name: String
+        let model: String
         let layouts: SourceLayouts
         let memoryKind: FrameMemoryKind
         let frameRate: FrameRate
@@ -30,6 +31,7 @@ final class CameraThread: Sendable {
 
         init(_ camera: any Camera) {
             name = camera.name
+            model = camera.model
             layouts = (camera as? any FrameSizeSelection)?.layouts ?? SourceLayouts(camera.layout)
             memoryKind = camera.memoryKind
             frameRate = camera.frameRate
@@ -347,6 +349,7 @@ final class ThreadedCamera: Camera {
     deinit { thread.close() }
 
     var name: String { properties.name }
+    var model: String { properties.model }
     var layout: FrameLayout { layouts.full }
     var memoryKind: FrameMemoryKind { properties.memoryKind }
     var frameRate: FrameRate { properties.frameRate }

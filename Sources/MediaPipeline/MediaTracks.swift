@@ -57,6 +57,7 @@ public final class MediaTracks {
     public let hasOwnSampleRate: Bool
     /// Of the camera.
     public let controls = ControlsInUse()
+    public let microphones: MicrophoneChanges
     /// `nil` without video.
     public let snapshots: SnapshotTaker?
     private let brightness = BrightnessWatch()
@@ -82,6 +83,7 @@ public final class MediaTracks {
             settings: settings, bitrate: point.audioQuality?.bitrate, stop: stop, reports: reports)
         audioHeader = audio?.encoder.takeHeader(at: MonotonicClock.now())
         hasOwnSampleRate = settings.audio.takesSampleRate
+        microphones = MicrophoneChanges(settings.audio.microphones)
         self.audio = audio?.content
         let hasVideo = video != nil
         encoderInUse = video?.encoderInUse

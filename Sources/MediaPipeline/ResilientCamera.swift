@@ -12,7 +12,7 @@ public final class ResilientCamera: VideoSource {
     public let frameRate: FrameRate
     public let colors: VideoColors?
     public let endingNote: String? = nil
-    public var deviceName: String? { name }
+    public let cameraModel: String?
     private let name: String
     private let open: () throws -> any Camera
     private let stop: EventFD
@@ -54,6 +54,7 @@ public final class ResilientCamera: VideoSource {
         self.stop = stop
         self.notify = notify
         name = camera.name
+        cameraModel = camera.model.isEmpty ? nil : camera.model
         layouts = (camera as? any FrameSizeSelection)?.layouts ?? SourceLayouts(camera.layout)
         memoryKind = camera.memoryKind
         frameRate = camera.frameRate

@@ -52,7 +52,7 @@ final class RotatedSource: VideoSource {
     var layout: FrameLayout { rotator.layout }
     var frameRate: FrameRate { source.frameRate }
     var colors: VideoColors? { source.colors }
-    var deviceName: String? { source.deviceName }
+    var cameraModel: String? { source.cameraModel }
     var endingNote: String? { source.endingNote }
 
     var statistics: VideoSourceStatistics { rotator.completed(source.statistics) }
@@ -90,6 +90,7 @@ final class RotatedCamera: Camera {
     }
 
     var name: String { camera.name }
+    var model: String { camera.model }
     var layout: FrameLayout { rotator.layout }
     let memoryKind = FrameMemoryKind.pooled
     var frameRate: FrameRate { camera.frameRate }

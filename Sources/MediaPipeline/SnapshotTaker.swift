@@ -106,7 +106,7 @@ final class SnapshotFile: Sendable {
         self.frame = Mutex(frame)
         layout = frame.layout
         colors = source.colors
-        camera = source.deviceName
+        camera = source.cameraModel
         report = (source as? any ControllableSource)?.cameraReport
     }
 

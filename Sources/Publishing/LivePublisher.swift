@@ -45,7 +45,6 @@ public final class LivePublisher {
     var deliveredAtLinkLoss = 0
     var ownLink = OwnLink()
     var drops = DropSummary()
-    var microphoneChanges: [MicrophoneChange] = []
     var isOver = false
     var failure: StreamFailure?
 
@@ -119,7 +118,7 @@ public final class LivePublisher {
             PollEntry(trackReports.wakeup.fileDescriptor), PollEntry(commands.wakeup.fileDescriptor),
         ]
         let deadlines = [
-            sessionTimer, adaptation.nextMeasurement, drops.deadline, nextSnapshot, microphoneChanges.first?.end,
+            sessionTimer, adaptation.nextMeasurement, drops.deadline, nextSnapshot, tracks.microphones.deadline,
         ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         for command in commands.takeAll() { commanded(command) }
@@ -130,7 +129,7 @@ public final class LivePublisher {
             sessionTimer = nil
             perform(session.timerFired(now: MonotonicClock.now()))
         }
-        reportMicrophoneChanges(now: MonotonicClock.now())
+        reportMicrophoneChanges()
         adapt()
         tellDrops(now: MonotonicClock.now())
         showSnapshot()

@@ -52,7 +52,8 @@ extension LivePublisher {
             if !ofCamera.isEmpty { control.set(ofCamera, for: id) }
         }
         // Who waits gets the camera's answer, which comes later.
-        change(microphones: changes.controls.filter { !$0.name.isOfCamera }, for: ofCamera.isEmpty ? id : nil)
+        tracks.microphones.change(
+            changes.controls.filter { !$0.name.isOfCamera }, for: ofCamera.isEmpty ? id : nil)
         guard let id, changes.controls.isEmpty else { return }
         reporter.answer(id, .done(plan == .nothing ? ["nothing to change"] : configuration.values.map(\.description)))
     }

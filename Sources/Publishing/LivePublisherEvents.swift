@@ -75,9 +75,7 @@ extension LivePublisher {
             refuse("frames stay at \(size): \(reason)")
         case .sizeNotOpened(let reason, let size): sizeNotOpened(size, reason)
         case .settingRefused(let reason): refuse("the encoder keeps its setting: \(reason)")
-        case .controlled(let readings, let id):
-            reporter.emit(.controlled(readings))
-            if let id { reporter.answer(id, .done(readings.map(\.description))) }
+        case .controlled(let readings, let id): controlled(readings, id)
         case .controlRefused(let error, let id): refuse("\(error)", for: id)
         case .failed(let cause):
             failure = failure ?? cause

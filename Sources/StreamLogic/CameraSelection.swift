@@ -4,7 +4,7 @@ import Settings
 /// Which of its cameras a stream is to go on with.
 public enum CameraChoice: Hashable, Sendable {
     case named(String)
-    /// The one behind the last one wished for, and behind the last the first.
+    /// The one behind the last one wished for, whether that came or not, and behind the last the first.
     case next
 
     /// - Parameter word: as commands take it.
@@ -19,6 +19,8 @@ public struct CameraSelection: Hashable, Sendable {
     public private(set) var current: String?
     /// As `current`, unless a switch is under way.
     private var wanted: String?
+    /// Where `next` goes on: else nobody would get past a camera that does not come.
+    private var lastWish: String?
 
     public enum Answer: Hashable, Sendable {
         case select(String)
@@ -32,6 +34,7 @@ public struct CameraSelection: Hashable, Sendable {
         self.names = names
         current = names.first
         wanted = names.first
+        lastWish = names.first
     }
 
     public mutating func choose(_ choice: CameraChoice) -> Answer {
@@ -43,11 +46,18 @@ public struct CameraSelection: Hashable, Sendable {
         case .named(let asked):
             if let problem = Self.problem(with: asked, among: names) { return .refuse(problem) }
             name = asked
-        case .next: name = names[((names.firstIndex(of: wanted) ?? 0) + 1) % names.count]
+        case .next:
+            let behind = self.name(behind: lastWish ?? wanted)
+            name = behind == wanted ? self.name(behind: behind) : behind
         }
+        lastWish = name
         guard name != wanted else { return .nothing(name) }
         self.wanted = name
         return .select(name)
+    }
+
+    private func name(behind name: String) -> String {
+        names[((names.firstIndex(of: name) ?? 0) + 1) % names.count]
     }
 
     /// - Returns: why no camera has this name, with the one that may be meant; `nil` when one has.

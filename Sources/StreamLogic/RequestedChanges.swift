@@ -13,7 +13,8 @@ public struct RequestedChanges: Hashable, Sendable {
     }
 
     /// All names that `set` takes.
-    public static let names = LiveConfiguration.Setting.allCases.map(\.rawValue)
+    public static let names =
+        LiveConfiguration.Setting.allCases.map(\.rawValue)
         + ControlName.allCases.filter { $0 != .mute }.map(\.rawValue)
 
     /// The names for people, in lines of no more than 64 characters.
@@ -93,7 +94,7 @@ extension ChangeError: CustomStringConvertible {
         case .unknownName(let name):
             "\(quoted(name.prefix(60))) cannot be set; "
                 + (NameSuggestion.nearest(to: name, among: RequestedChanges.names).map { "did you mean \($0)? " } ?? "")
-                + "There are \(RequestedChanges.names.joined(separator: ", "))"
+                + "there are \(RequestedChanges.names.joined(separator: ", "))"
         case .quality(let error): error.description
         case .control(let error): error.description
         }

@@ -5,6 +5,7 @@ import Media
 /// A test pattern where one of several cameras is wanted. Its clock and counter start anew with each opening.
 public final class TestPatternCamera: Camera {
     public let name = "the test pattern"
+    public let model = "test pattern"
     public let memoryKind = FrameMemoryKind.pooled
     public let colors: VideoColors? = nil
     public private(set) var statistics = VideoSourceStatistics()

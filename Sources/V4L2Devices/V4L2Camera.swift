@@ -12,6 +12,7 @@ public final class V4L2Camera: Camera {
     public let frameRate: FrameRate
     public let colors: VideoColors?
     public var name: String { "\(device.name) (\(device.path))" }
+    public var model: String { device.name }
 
     let device: V4L2Device
     var mapping: V4L2ControlMapping

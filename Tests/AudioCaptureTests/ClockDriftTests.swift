@@ -115,8 +115,8 @@ private final class ScriptedCard: CapturePCM {
 @Suite struct MicrophoneSourceTests {
     private func source(
         _ level: MicrophoneLevel = MicrophoneLevel(), cards: [ScriptedCard]
-    ) throws -> (MicrophoneSource, Mutexed<[MicrophoneSource.Event]>) {
-        let events = Mutexed<[MicrophoneSource.Event]>([])
+    ) throws -> (MicrophoneSource, ToldEvents) {
+        let events = ToldEvents()
         var rest = cards[...]
         let source = try MicrophoneSource(
             MicrophoneControl(level), sampleRate: 44_100, stop: try EventFD(),
@@ -275,14 +275,12 @@ private final class ScriptedCard: CapturePCM {
     }
 }
 
-/// A value that closures of several threads share.
-private final class Mutexed<Value: Sendable>: Sendable {
-    private let mutex: Mutex<Value>
+/// What a source has told, on whichever thread.
+private final class ToldEvents: Sendable {
+    private let events = Mutex<[MicrophoneSource.Event]>([])
 
-    init(_ value: Value) { mutex = Mutex(value) }
-
-    var value: Value { mutex.withLock { $0 } }
-    func update(_ body: (inout Value) -> Void) { mutex.withLock { body(&$0) } }
+    var value: [MicrophoneSource.Event] { events.withLock { $0 } }
+    func update(_ body: (inout [MicrophoneSource.Event]) -> Void) { events.withLock { body(&$0) } }
 }
 
 @Suite struct ALSATests {

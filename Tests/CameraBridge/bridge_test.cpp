@@ -225,6 +225,12 @@ static void lists(clibcamera_manager *manager) {
 }
 
 // Lists of numbers and single ones, before the start and while frames come.
+// One control by itself.
+static int setOne(clibcamera_session *session, uint32_t id, const double *numbers, size_t count) {
+    const clibcamera_setting setting{id, numbers, count};
+    return clibcamera_session_set_controls(session, &setting, 1);
+}
+
 static void setsControls(clibcamera_session *session) {
     std::vector<Control> controls = Control::all([&](auto give, auto context) {
         return clibcamera_session_controls(session, give, context);
@@ -233,11 +239,17 @@ static void setsControls(clibcamera_session *session) {
     const double off = 0;
     uint32_t limits = Control::named("FrameDurationLimits", controls).id;
     uint32_t faces = Control::named("FaceDetectMode", controls).id;
-    EXPECT(clibcamera_session_set_control(session, 0xFFFF'FFF0, &off, 1) == -ENOENT);
-    for (size_t count : {0, 1, 3}) EXPECT(clibcamera_session_set_control(session, limits, numbers, count) == -EINVAL);
-    EXPECT(clibcamera_session_set_control(session, limits, numbers, 2) == 0);
-    EXPECT(clibcamera_session_set_control(session, faces, numbers, 2) == -EINVAL);
-    EXPECT(clibcamera_session_set_control(session, faces, &off, 1) == 0);
+    EXPECT(setOne(session, 0xFFFF'FFF0, &off, 1) == -ENOENT);
+    for (size_t count : {0, 1, 3}) EXPECT(setOne(session, limits, numbers, count) == -EINVAL);
+    EXPECT(setOne(session, limits, numbers, 2) == 0);
+    EXPECT(setOne(session, faces, numbers, 2) == -EINVAL);
+    EXPECT(setOne(session, faces, &off, 1) == 0);
+    // All or none.
+    const clibcamera_setting both[] = {{faces, &off, 1}, {limits, numbers, 1}};
+    EXPECT(clibcamera_session_set_controls(session, both, 2) == -EINVAL);
+    EXPECT(clibcamera_session_set_controls(session, both, 1) == 0);
+    clibcamera_report report;
+    EXPECT(clibcamera_session_report(session, &report) == 0);
 }
 
 // A camera that nobody uses is configured and left; the virtual one tells of no sensor's modes.

@@ -9,7 +9,7 @@ import Testing
     private func reported(
         _ changes: [ControlChange], _ report: (Duration) -> CameraReport
     ) -> (after: Duration, readings: [String])? {
-        let confirmation = ControlConfirmation(changes, at: start)
+        var confirmation = ControlConfirmation(changes, at: start)
         for frame in 0..<200 {
             let age = Duration.milliseconds(33 * frame)
             if let readings = confirmation.readings(by: report(age), now: start + age) {
@@ -48,6 +48,20 @@ import Testing
             })
         #expect(reported.after > .seconds(2) && reported.after < .milliseconds(2100))
         #expect(reported.readings == ["focus auto (focused, 2.5 dioptres)"])
+    }
+
+    /// It has just been in focus elsewhere.
+    @Test func whatWasInFocusBeforeDoesNotCount() throws {
+        let point = ControlChange(.focusPoint, .area(FrameArea(around: .centre)))
+        let reported = try #require(reported([point]) { age in
+            report {
+                $0.focusState = age > .milliseconds(400) && age < .milliseconds(1500) ? .scanning : .focused
+                $0.lens = age < .milliseconds(1500) ? 2 : 8
+            }
+        })
+        #expect(reported.after > .milliseconds(1500) && reported.readings.first?.contains("8 dioptres") == true)
+        let still = try #require(self.reported([point]) { _ in report { $0.focusState = .focused } })
+        #expect(still.after >= .seconds(1) && still.after < .milliseconds(1100))
     }
 
     @Test func whatACameraSaysNothingOfIsReportedAfterSomeFrames() throws {

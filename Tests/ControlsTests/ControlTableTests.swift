@@ -27,7 +27,8 @@ import Testing
         ("white-balance", "1.5/2", "white-balance 1.5/2"), ("white-balance", "5600K", "white-balance 5600K"),
         ("white-balance", "daylight", "white-balance daylight"), ("zoom-centre", "0.25,1", "zoom-centre 0.25,1"),
         ("microphone-gain", "-6", "microphone-gain -6"), ("microphone-gain", "2:3.5", "microphone-gain 2:3.5"),
-        ("mute", "2:ON", "mute 2:on"), ("torch", "auto", "torch auto"), ("mirror", "ON", "mirror on"), ("denoise", "high-quality", "denoise high-quality"),
+        ("mute", "2:ON", "mute 2:on"), ("torch", "auto", "torch auto"), ("mirror", "ON", "mirror on"),
+        ("denoise", "high-quality", "denoise high-quality"),
     ])
     func whatPeopleWriteIsReadAndWrittenAgain(name: String, value: String, expected: String) throws {
         let change = try #require(try ControlChange(name, value))

@@ -1,6 +1,8 @@
 """Snapshots of a live stream: what is in them, what they say of themselves, and that the stream loses nothing."""
 
 import json
+import os
+import stat
 import subprocess
 import time
 from pathlib import Path
@@ -107,11 +109,17 @@ def test_what_cannot_be_is_reported_and_the_stream_goes_on(children, tmp_path):
     send(publisher, f"snapshot {missing}", f"snapshot {full}", "snapshot /dev/full/a.jpg")
     failed = wait_for(publisher, "snapshotFailed", 3)
     assert str(missing) in failed[0]["reason"] and "No such file" in failed[0]["reason"]
+    assert str(full) in failed[1]["reason"] and "Is a directory" in failed[1]["reason"]
+    # As a device, which no file takes the place of.
+    os.mkfifo(tmp_path / "pipe")
+    send(publisher, f"snapshot {tmp_path}/pipe")
+    assert "which is no regular file" in wait_for(publisher, "snapshotFailed", 4)[3]["reason"]
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     # More at once than anybody means.
     send(publisher, *(f"snapshot {tmp_path}/{number}.jpg" for number in range(40)))
     publisher.wait_until(
-        lambda: len([event for event in events(publisher) if event["name"].startswith("snapshot")]) == 43, 10, "all answers")
-    assert any("wait for one already" in event["reason"] for event in wait_for(publisher, "snapshotFailed", 4))
+        lambda: len([event for event in events(publisher) if event["name"].startswith("snapshot")]) == 44, 10, "all answers")
+    assert any("wait for one already" in event["reason"] for event in wait_for(publisher, "snapshotFailed", 5))
     assert list(tmp_path.glob(".*.tmp")) == []
     send(publisher, "stop")
     assert publisher.wait(10) == 0, publisher.report()
@@ -155,3 +163,20 @@ def test_the_camera_gives_its_snapshot_to_whoever_asks(children, tmp_path):
     assert camera.status()["state"] == "live"
     wrong = camera.ask("snapshot", "--quality", "0")
     assert wrong.child.returncode == 2 and "1 to 100" in wrong.stderr
+
+
+def test_what_the_appliance_lacks_is_named_where_it_can_be_mended(children):
+    cameras = {"front": "/dev/video77", "back": "synthetic"}
+    camera = Appliance(
+        children, stream=plain("rtmp://127.0.0.1:9/live/x"),
+        device={**DEVICE, "camera": "auto", "cameras": cameras, "doublePress": "torch"})
+    camera.wait_for_faults('key:     doublePress', 'is "torch", but board.json names no flash LED')
+    for command in ("torch", "torch on", "set torch on"):
+        assert "board.json names no flash LED" in camera.console(command)
+    assert "no camera at /dev/video77" in camera.ask("snapshot").stderr
+    camera.ask("start")
+    camera.wait_for_faults("key:     cameras.front", "no camera at /dev/video77")
+    camera.ask("stop")
+    camera.write("device", {**DEVICE, "camera": "back", "cameras": cameras})
+    camera.wait_for("ready")
+    assert camera.ask("snapshot").child.returncode == 0

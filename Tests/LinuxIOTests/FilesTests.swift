@@ -54,6 +54,17 @@ final class TemporaryDirectory {
         #expect(directory.names == ["taken"])
     }
 
+    /// Root could: /dev/null would be a file from then on, and a file behind /dev/stdout would be none.
+    @Test func replacesNoDeviceAndNoLink() throws {
+        let (pipe, link) = (directory.path + "/pipe", directory.path + "/stdout")
+        #expect(mkfifo(pipe, 0o600) == 0 && symlink(directory.path + "/elsewhere", link) == 0)
+        for path in [pipe, link] {
+            let refusal = SystemCallError("replace", number: EEXIST, subject: "\(path), which is no regular file")
+            #expect(throws: refusal) { try replaceFile(path, with: [1]) }
+        }
+        #expect(directory.names == ["pipe", "stdout"])
+    }
+
     /// What a power cut leaves, and what only looks like it.
     @Test func findsWhatACutHasLeft() throws {
         let ours = [".events.txt.1.22.tmp", ".faults.txt.123.1.tmp"]

@@ -25,7 +25,7 @@ import Testing
         #expect(cameras.choose(.named("front")) == .select("front"))
     }
 
-    @Test mutating func afterAFailureNextCountsFromTheOneThatStayed() {
+    @Test mutating func aCameraThatDoesNotComeCanBeWishedForAgain() {
         _ = cameras.choose(.named("back"))
         cameras.failed("back")
         #expect(cameras.choose(.named("back")) == .select("back"))
@@ -33,6 +33,20 @@ import Testing
         // The wish that failed is not the last one.
         cameras.failed("back")
         #expect(cameras.choose(.named("side")) == .nothing("side"))
+    }
+
+    /// Neither a camera that does not come nor the one that is on holds anybody up.
+    @Test mutating func nextGetsPastACameraThatDoesNotCome() {
+        #expect(cameras.choose(.next) == .select("back"))
+        cameras.failed("back")
+        #expect(cameras.choose(.next) == .select("side"))
+        cameras.failed("side")
+        #expect(cameras.choose(.next) == .select("back"))
+        var two = CameraSelection(["front", "back"])
+        for _ in 0..<3 {
+            #expect(two.choose(.next) == .select("back"))
+            two.failed("back")
+        }
     }
 
     @Test mutating func anUnknownNameGetsTheNearestAndTheList() {

@@ -95,6 +95,7 @@ public final class FakeCamera: Camera {
     private var nextTime = MonotonicClock.now()
     private let device: SharedDevice?
     public let name = "the fake camera"
+    public let model = "fake camera"
     public let layout: FrameLayout
     private let smaller: FrameLayout?
     /// Of the frames that come, and after how many others.

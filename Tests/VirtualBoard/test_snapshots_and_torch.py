@@ -27,7 +27,7 @@ DEVICE = {
 class Camera:
     """`tallycam run` in the guest, with these files."""
 
-    def __init__(self, board: Board, nginx, device: dict, wiring: dict = BOARD):
+    def __init__(self, board: Board, nginx, device: dict, wiring: dict = BOARD, state: str = "ready"):
         self.board = board
         server, _, key = nginx.url("snapshots").replace("127.0.0.1", HOST).rpartition("/")
         files = {"board": wiring, "stream": {"url": server, "key": key}, "device": DEVICE | device}
@@ -39,7 +39,7 @@ class Camera:
             f"exec tallycam run --boot {PLACE}/boot --state {PLACE}/state --socket {PLACE}/socket --network {PLACE}/network "
             "--simulate-power"
         )
-        self.wait_for("ready")
+        self.wait_for(state)
 
     def ask(self, words: str, check: bool = True):
         return self.board.run(f"tallycam {words} --socket {PLACE}/socket", check=check)
@@ -140,6 +140,8 @@ def test_a_full_disk_is_reported_and_the_stream_goes_on(board, nginx):
     refused = camera.ask("snapshot", check=False)
     assert refused.status != 0 and "No space left on device" in refused.text
     assert board.run(f"ls -A {PLACE}/full/snapshots").text == "", "nothing is left of it"
+    # The first report comes after a second.
+    time.sleep(2)
     frames = camera.status()["sources"]["sourceFrames"]
     time.sleep(2)
     status = camera.status()
@@ -176,6 +178,29 @@ def test_two_presses_take_a_snapshot_and_one_still_starts(board, nginx, capsys):
         print("\n  " + "\n  ".join(light.measured))
 
 
+@pytest.mark.parametrize("meaning, told", [
+    ("camera", "no other camera: there is one camera"),
+    ("mute", "there is no audio to mute"),
+    ("torch", "no torch: board.json names no flash LED"),
+])  # fmt: skip
+def test_two_presses_for_what_there_is_not_say_so_and_one_still_starts(board, nginx, meaning, told):
+    wiring = {name: value for name, value in BOARD.items() if name != "flashLED"}
+    camera = Camera(board, nginx, {"doublePress": meaning}, wiring, state="fault" if meaning == "torch" else "ready")
+    light = LightRecord(board)
+    light.start()
+    light.press(times=2)
+    camera.wait_for_event(told)
+    assert light.answer() < 100
+    light.press()
+    camera.wait_for("live")
+    # Nothing of it holds up the stream.
+    light.press(times=2)
+    time.sleep(2)
+    assert camera.status()["isStreamWanted"] and camera.wait_for("live")
+    light.press()
+    camera.wait_for("fault" if meaning == "torch" else "ready")
+
+
 def test_the_torch_by_command_by_the_light_and_for_a_snapshot(board, nginx):
     camera = Camera(board, nginx, {"snapshots": {"flash": "on"}})
     camera.ask("set torch on")
@@ -195,6 +220,8 @@ def test_the_torch_by_command_by_the_light_and_for_a_snapshot(board, nginx):
     assert not board.is_high("GPIO22")
     camera.ask("set brightness 0 contrast 0")
     camera.wait_for_torch(True, 20)
+    # For two seconds, what is seen counts as the torch's own light.
+    time.sleep(3)
     camera.ask("set brightness 255")
     camera.wait_for_torch(False, 20)
     camera.ask("stop")
@@ -216,6 +243,9 @@ def test_an_led_of_the_kernel_s_is_a_torch(board, nginx):
 
 
 def test_a_torch_that_is_not_there_is_reported_with_those_that_are(board, nginx):
-    camera = Camera(board, nginx, {}, BOARD | {"flashLED": {"led": "ACTT"}})
+    # It streams without one, too.
+    camera = Camera(board, nginx, {}, BOARD | {"flashLED": {"led": "ACTT"}}, state="fault")
     text = camera.ask("status").text
     assert 'there is no LED "ACTT"' in text and '"ACT"' in text, text
+    camera.ask("start")
+    camera.wait_for("live")

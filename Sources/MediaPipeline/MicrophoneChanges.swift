@@ -1,0 +1,94 @@
+import Controls
+import DevicePorts
+import LinuxIO
+import Media
+import StreamLogic
+
+/// Gain and mute of a stream's microphones, changed while they capture: each looks for it with its next block, and what has
+/// become of it is known a moment later. Used by the thread `stream`.
+public final class MicrophoneChanges {
+    private struct Change {
+        let changes: [ControlChange]
+        let id: CommandID?
+        let end: MediaTimestamp
+    }
+
+    /// Some blocks, and a card's mixer.
+    private static let patience = Duration.milliseconds(150)
+
+    private let microphones: [MicrophoneControl]
+    private var underWay: [Change] = []
+
+    init(_ microphones: [MicrophoneControl]) { self.microphones = microphones }
+
+    /// - Returns: `nil` for what is no microphone's.
+    public func offer(_ name: ControlName) -> ControlOffer? {
+        switch name {
+        case .microphoneGain, .mute:
+            guard !microphones.isEmpty else { return ControlOffer(name, isMissing: "the stream has no microphone") }
+            return name == .mute
+                ? ControlOffer(.mute, words: ["on", "off"], microphoneCount: microphones.count)
+                : ControlOffer(.microphoneGain, range: MicrophoneLevel.gainRange, microphoneCount: microphones.count)
+        default: return nil
+        }
+    }
+
+    /// - Parameter isMuted: all of the stream's audio.
+    public func status(_ offer: ControlOffer, isMuted: Bool) -> ControlStatus {
+        guard offer.absence == nil else { return ControlStatus(offer, value: nil, reported: nil) }
+        let text = offer.name == .mute ? muteText : gainText
+        return ControlStatus(
+            offer, value: offer.name == .mute ? .flag(isMuted) : nil,
+            reported: microphones.indices.map(text).joined(separator: ", "))
+    }
+
+    /// - Parameter changes: that the offers allow.
+    public func change(_ changes: [ControlChange], for id: CommandID?) {
+        guard !changes.isEmpty else { return }
+        for change in changes {
+            switch change.value {
+            case .number(let decibels): for microphone in microphones { microphone.setGain(decibels) }
+            case .microphoneGain(let number, let decibels): microphone(number)?.setGain(decibels)
+            case .microphoneMute(let number, let isMuted): microphone(number)?.setMuted(isMuted)
+            default: break
+            }
+        }
+        underWay.append(Change(changes: changes, id: id, end: MonotonicClock.now() + Self.patience))
+    }
+
+    /// When `takeDone` has something to give.
+    public var deadline: MediaTimestamp? { underWay.first?.end }
+
+    /// What has become of a change.
+    public func takeDone() -> (readings: [ControlReading], id: CommandID?)? {
+        guard let change = underWay.first, change.end <= MonotonicClock.now() else { return nil }
+        underWay.removeFirst()
+        return (change.changes.map { ControlReading($0.name, $0.value, reported: reported($0)) }, change.id)
+    }
+
+    private func microphone(_ number: Int) -> MicrophoneControl? {
+        microphones.indices.contains(number - 1) ? microphones[number - 1] : nil
+    }
+
+    private func reported(_ change: ControlChange) -> String {
+        let text = change.name == .mute ? muteText : gainText
+        switch change.value {
+        case .microphoneGain(let number, _), .microphoneMute(let number, _): return text(number - 1)
+        default: return microphones.indices.map(text).joined(separator: ", ")
+        }
+    }
+
+    /// "2: 6.0 dB by the card, 1.5 dB on the way".
+    private func gainText(_ index: Int) -> String {
+        guard let gain = microphone(index + 1)?.applied?.gain else { return "\(index + 1): not open" }
+        let digital = "\(fixed(gain.digital, decimals: 1)) dB on the way"
+        guard let hardware = gain.hardware else { return "\(index + 1): \(digital)" }
+        let card = "\(fixed(hardware, decimals: 1)) dB by the card"
+        return "\(index + 1): \(card)" + (gain.digital == 0 ? "" : ", \(digital)")
+    }
+
+    private func muteText(_ index: Int) -> String {
+        guard let level = microphone(index + 1)?.applied?.level else { return "\(index + 1): not open" }
+        return "\(index + 1): \(level.isMuted ? "muted" : "heard")"
+    }
+}

@@ -1,0 +1,33 @@
+import Controls
+import MediaPipeline
+import StreamLogic
+
+// The controls of camera and microphones, as those see them who change them.
+extension LivePublisher {
+    var controlOffers: [ControlOffer] {
+        tracks.controls.state.offers.map { offer in
+            offer.name == .torch
+                ? ControlOffer(.torch, isMissing: "the light is the board's, of tallycam run")
+                : tracks.microphones.offer(offer.name) ?? offer
+        }
+    }
+
+    /// Each control as it is.
+    var controlStatuses: [ControlStatus] {
+        let state = tracks.controls.state
+        return controlOffers.map { offer in
+            tracks.microphones.offer(offer.name) == nil
+                ? ControlStatus(offer, wished: state.wished[offer.name], report: state.report)
+                : tracks.microphones.status(offer, isMuted: configuration.isMuted)
+        }
+    }
+
+    func reportMicrophoneChanges() {
+        while let (readings, id) = tracks.microphones.takeDone() { controlled(readings, id) }
+    }
+
+    func controlled(_ readings: [ControlReading], _ id: CommandID?) {
+        reporter.emit(.controlled(readings))
+        if let id { reporter.answer(id, .done(readings.map(\.description))) }
+    }
+}
