@@ -40,7 +40,7 @@ extension ApplianceRunner {
             let answer = takeSnapshot(.keep, quality: nil, for: .console)
             if !answer.isGood { tell("no snapshot: \(answer.text.dropLast())") }
         case .camera:
-            let answer = switchCamera("next")
+            let answer = switchCamera("next", for: .console)
             if !answer.isGood { tell("no other camera: \(answer.text.dropLast())") }
         case .mute: muteToggled()
         case .torch where files.board?.flashLED == nil: tell("no torch: board.json names no flash LED")

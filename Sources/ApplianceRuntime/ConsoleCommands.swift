@@ -49,7 +49,7 @@ extension ApplianceRunner {
         case ("snapshot", "send", 2...3): return snapshot(.send, words.dropFirst(2).first, for: asker)
         case ("snapshot", let quality, 1...2): return snapshot(.keep, quality, for: asker)
         case ("torch", let mode, 1...2): return torch(mode)
-        case ("camera", let name?, 2): return switchCamera(name)
+        case ("camera", let name?, 2): return switchCamera(name, for: asker)
         case ("faults", nil, 1):
             return CommandAnswer(text: faultsText)
         case ("events", let count, 1...2):
@@ -98,13 +98,14 @@ extension ApplianceRunner {
     }
 
     /// As `change`.
-    func switchCamera(_ name: String) -> CommandAnswer {
+    func switchCamera(_ name: String, for asker: CommandAsker) -> CommandAnswer {
         let names = files.device.cameras.map(\.name)
         guard names.count > 1 else { return .failed("there is one camera; cameras of device.json names several") }
         if name != "next", let problem = CameraSelection.problem(with: name, among: names) { return .failed(problem) }
         guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
-        stream.switchCamera(CameraChoice(name))
-        return CommandAnswer(text: "asked for; events tells what came of it\n")
+        let id = asker == .socket ? nextCommand() : nil
+        stream.send(.switchCamera(CameraChoice(name), id))
+        return id.map { .later($0) } ?? CommandAnswer(text: "asked for; events tells what came of it\n")
     }
 
     private var qualityText: String {

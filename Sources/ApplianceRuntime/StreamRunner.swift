@@ -56,8 +56,6 @@ final class StreamRunner {
     /// Asks the stream for something, if there is one.
     func send(_ command: PublisherCommand) { running?.commands.send(command) }
 
-    func switchCamera(_ choice: CameraChoice) { running?.commands.send(.switchCamera(choice)) }
-
     func stop() {
         startsAgain = false
         running?.commands.send(.stop)

@@ -12,6 +12,8 @@ public final class LivePublisher {
     /// How the stream is now; at the start as the settings say.
     var configuration: LiveConfiguration
     var cameras: CameraSelection
+    /// Who waits for the camera that was asked for.
+    var cameraAskers: [(name: String, id: CommandID)] = []
     let reporter: EventSink
     private let commands: Mailbox<PublisherCommand>
     let reports: Mailbox<ConnectionEvent>
@@ -142,7 +144,7 @@ public final class LivePublisher {
         case .toggleMute: setMuted(!configuration.isMuted)
         case .takeSnapshot(let request): takeSnapshot(request)
         case .watchBrightness(let isWatched): tracks.watchBrightness(isWatched)
-        case .switchCamera(let choice): switchCamera(choice)
+        case .switchCamera(let choice, let id): switchCamera(choice, for: id)
         }
     }
 

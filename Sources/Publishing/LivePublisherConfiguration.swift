@@ -25,15 +25,6 @@ extension LivePublisher {
         for control in controlStatuses { reporter.note("\(control)") }
     }
 
-    /// What becomes of it is reported by the video's thread.
-    func switchCamera(_ choice: CameraChoice) {
-        switch cameras.choose(choice) {
-        case .select(let name): control.selectCamera(name)
-        case .nothing(let name): reporter.note("the camera is \(name) already, or on its way")
-        case .refuse(let reason): refuse(reason)
-        }
-    }
-
     /// Nothing has changed, and the stream goes on.
     func refuse(_ reason: String, for id: CommandID? = nil) {
         reporter.emit(.refused(reason: reason))

@@ -63,13 +63,8 @@ extension LivePublisher {
         case .source(let event): reporter.emit(.source(event))
         case .snapshot(let answer): reporter.emit(.snapshot(answer))
         case .brightness(let brightness): reporter.tell(brightness)
-        case .cameraSwitched(let name, let duration):
-            guard let before = cameras.switched(to: name) else { break }
-            emit(.cameraSwitched(from: before, to: name, after: duration))
-            showSnapshot(isDue: true)
-        case .cameraSwitchFailed(let name, let reason):
-            cameras.failed(name)
-            emit(.cameraSwitchFailed(name, reason: reason, keeping: cameras.current ?? ""))
+        case .cameraSwitched(let name, let duration): cameraSwitched(to: name, after: duration)
+        case .cameraSwitchFailed(let name, let reason): cameraSwitchFailed(name, reason)
         case .buffer(let events): bufferReported(events)
         case .encoder(let event): emit(event)
         case .encoderNote(let note): reporter.log("warning: \(note)")

@@ -18,7 +18,8 @@ public enum PublisherCommand: Hashable, Sendable {
     /// Tell from time to time how bright it is in front of the camera, or no longer.
     case watchBrightness(Bool)
     /// Let another of its cameras be on.
-    case switchCamera(CameraChoice)
+    /// - Parameter id: as for `apply`.
+    case switchCamera(CameraChoice, CommandID? = nil)
 }
 
 /// Ties an answer to the command that it is of. Whoever asks numbers his commands.

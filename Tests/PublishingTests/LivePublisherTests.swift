@@ -70,6 +70,34 @@ import WireSupport
         }
     }
 
+    /// The audio's packets follow each other meanwhile, and who asked is told.
+    @Test func theCameraIsSwitchedWithinTheStream() throws {
+        try time.run {
+            let server = try ScriptedServer()
+            let stream = try LiveStream(on: server, cameras: ["front", "back", "side"])
+            #expect(becomesTrue { server[1].tags.count > 40 })
+            stream.commands.send(.switchCamera(.named("bakc"), CommandID(1)))
+            stream.commands.send(.switchCamera(.named("front"), CommandID(2)))
+            stream.commands.send(.switchCamera(.next, CommandID(3)))
+            stream.commands.send(.switchCamera(.next, CommandID(4)))
+            #expect(becomesTrue { stream.recorder.answers[CommandID(4)] == .done(["the camera is side now"]) })
+            let refusal = "there is no camera \"bakc\"; did you mean back?; there are front, back, side"
+            #expect(stream.recorder.answers[CommandID(1)] == .refused(reason: refusal))
+            #expect(stream.recorder.answers[CommandID(2)] == .done(["the camera is front already"]))
+            #expect(
+                stream.recorder.answers[CommandID(3)] == .refused(reason: "another camera was asked for meanwhile"))
+            stream.commands.send(.showConfiguration)
+            #expect(becomesTrue { stream.recorder.notes.contains("camera side (of front, back, side)") })
+            try stream.stop()
+            #expect(stream.recorder.texts(of: "cameraSwitched").last?.hasPrefix("the camera is side now") == true)
+            #expect(server.connectionCount == 1)
+            let audio = server[1].tags.filter { $0.kind == .audio }.map(\.timestamp)
+            #expect(zip(audio.dropFirst(), audio.dropFirst(2)).allSatisfy { (22...24).contains($1 - $0) })
+            let video = server[1].tags.filter { $0.kind == .video && $0.body[1] == 1 }.map(\.timestamp)
+            #expect(zip(video, video.dropFirst()).allSatisfy { $0 < $1 })
+        }
+    }
+
     /// Another profile: players could not follow within the stream.
     @Test func aChangeThatPlayersCannotFollowEndsTheStreamAndStartsItAgain() throws {
         try time.run {
@@ -304,7 +332,7 @@ private final class LiveStream {
 
     init(
         on server: ScriptedServer, url: RTMPURL = testURL, reconnects: ReconnectPolicy.Limit = .attempts(3),
-        duration: Duration? = nil, isWatched: Bool = false, links: ScriptedLinks? = nil
+        duration: Duration? = nil, isWatched: Bool = false, links: ScriptedLinks? = nil, cameras: [String] = []
     ) throws {
         let (commands, ends) = (try Mailbox<PublisherCommand>(), try Mailbox<(any Error)?>())
         (self.commands, self.ends) = (commands, ends)
@@ -313,7 +341,8 @@ private final class LiveStream {
             try NamedThread("stream") {
                 do {
                     let publisher = try LivePublisher(
-                        settings: LiveStream.settings(url, reconnects, duration), commands: commands, network: network,
+                        settings: LiveStream.settings(url, reconnects, duration, cameras),
+                        commands: commands, network: network,
                         isWatched: isWatched, reporter: sink)
                     try publisher.run()
                     ends.send(nil)
@@ -329,13 +358,14 @@ private final class LiveStream {
     }
 
     private static func settings(
-        _ url: RTMPURL, _ reconnects: ReconnectPolicy.Limit, _ duration: Duration?
+        _ url: RTMPURL, _ reconnects: ReconnectPolicy.Limit, _ duration: Duration?, _ cameras: [String]
     ) throws -> PublishSettings {
-        let media = MediaSettings(
+        var media = MediaSettings(
             video: FakeCameraChoice.asAsked, audio: AudioSourceDescription.tone, quality: .medium1,
             audioQuality: .standard,
             dimension: try VideoDimension(FrameSize(width: 64, height: 48)), encoder: FakeEncoderChoice.software,
             duration: duration)
+        media.cameras = cameras.map { NamedCamera(name: $0, choice: FakeCameraChoice.asAsked) }
         return PublishSettings(
             destination: PublishDestination(url: url), media: media,
             quality: QualitySettings(videoQuality: .medium1, audioQuality: .standard), statusInterval: .seconds(1),

@@ -137,10 +137,10 @@ def test_the_audio_goes_on(encoder, voice, nginx):
     publisher = Publisher(
         encoder, nginx, "audio", "--dimension 320x240", "--quality Low1", "--adapt nothing", "--commands",
         audio="alsa:hw:Loopback,1",
-        cameras={"camera": "v4l2:/dev/video0,size=320x240,format=NV12,fps=15", "frame": "synthetic"},
+        cameras={"camera": "v4l2:/dev/video0,size=320x240,format=NV12,fps=15", "pattern": "synthetic"},
     )  # fmt: skip
     publisher.wait_frames(20)
-    for name in ("frame", "camera", "frame", "camera"):
+    for name in ("pattern", "camera", "pattern", "camera"):
         switch(publisher, "next", name)
     stream = publisher.stop()
     assert_audio_is_whole(stream)
@@ -188,7 +188,7 @@ def test_two_hundred_switches_leave_nothing_behind(encoder, nginx, capsys):
     """Between a camera whose memory the encoder reads and a test pattern, with the encoder's driver and all."""
     publisher = Publisher(
         encoder, nginx, "often", "--dimension 320x240", "--quality Low1", "--adapt nothing", "--commands",
-        cameras={"camera": "v4l2:/dev/video0,size=320x240,format=NV12,fps=15", "frame": "synthetic"},
+        cameras={"camera": "v4l2:/dev/video0,size=320x240,format=NV12,fps=15", "pattern": "synthetic"},
     )  # fmt: skip
     publisher.wait_frames(20)
     use = ResourceUse(encoder, publisher.process.pid)
@@ -212,13 +212,13 @@ def test_two_hundred_switches_leave_nothing_behind(encoder, nginx, capsys):
 
 def test_the_appliance_switches_by_its_socket(encoder, nginx):
     appliance = Appliance(
-        encoder, nginx, "appliance", camera="frame", cameras={"webcam": "/dev/video0", "frame": "synthetic"})
+        encoder, nginx, "appliance", camera="pattern", cameras={"webcam": "/dev/video0", "pattern": "synthetic"})
     assert "not live" in appliance.ask("camera next", check=False)
     appliance.live_with()
-    assert appliance.wait(lambda status: "camera" in status)["camera"] == "frame"
+    assert appliance.wait(lambda status: "camera" in status)["camera"] == "pattern"
     assert "did you mean webcam" in appliance.ask("camera webcma", check=False)
-    appliance.ask("camera next")
+    assert appliance.ask("camera next") == "the camera is webcam now\n"
     appliance.wait(lambda status: status.get("camera") == "webcam")
     assert "camera:   webcam, " in appliance.ask("status")
-    assert "the camera is webcam now, after frame" in appliance.events
+    assert "the camera is webcam now, after pattern" in appliance.events
     appliance.stop()

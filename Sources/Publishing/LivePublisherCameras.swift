@@ -1,0 +1,48 @@
+import MediaPipeline
+import StreamLogic
+
+// Which of its cameras is on.
+extension LivePublisher {
+    /// What becomes of it is reported by the video's thread.
+    func switchCamera(_ choice: CameraChoice, for id: CommandID?) {
+        switch cameras.choose(choice) {
+        case .select(let name):
+            answerCameraAskers(.refused(reason: "another camera was asked for meanwhile"))
+            control.selectCamera(name)
+            // Back to the one that is on, which ends a switch: nothing more is reported of it.
+            guard name != cameras.current else { return answer(id, "the camera stays \(name)") }
+            if let id { cameraAskers.append((name, id)) }
+        case .nothing(let name) where name == cameras.current: answer(id, "the camera is \(name) already")
+        case .nothing(let name):
+            guard let id else { return reporter.note("the camera \(name) is on its way") }
+            cameraAskers.append((name, id))
+        case .refuse(let reason): refuse(reason, for: id)
+        }
+    }
+
+    private func answer(_ id: CommandID?, _ text: String) {
+        guard let id else { return reporter.note(text) }
+        reporter.answer(id, .done([text]))
+    }
+
+    /// - Parameter name: of the camera that was waited for; `nil` for all.
+    private func answerCameraAskers(_ outcome: CommandOutcome, of name: String? = nil) {
+        let asked = cameraAskers.filter { name == nil || $0.name == name }
+        cameraAskers.removeAll { name == nil || $0.name == name }
+        for asker in asked { reporter.answer(asker.id, outcome) }
+    }
+
+    func cameraSwitched(to name: String, after duration: Duration) {
+        guard let before = cameras.switched(to: name) else { return }
+        emit(.cameraSwitched(from: before, to: name, after: duration))
+        answerCameraAskers(.done(["the camera is \(name) now"]), of: name)
+        showSnapshot(isDue: true)
+    }
+
+    func cameraSwitchFailed(_ name: String, _ reason: String) {
+        cameras.failed(name)
+        let event = StreamEvent.cameraSwitchFailed(name, reason: reason, keeping: cameras.current ?? "")
+        emit(event)
+        answerCameraAskers(.refused(reason: event.text ?? reason), of: name)
+    }
+}
