@@ -119,6 +119,8 @@ extension ApplianceRunner {
         let startsAgain = stream.ended()
         snapshotsLost()
         control.answerAll(.failed("the stream has ended"))
+        jsonCommands = []
+        consoleCommands = []
         summary = StreamSummary()
         encoderHealth.encoderChanged()
         if let failure {

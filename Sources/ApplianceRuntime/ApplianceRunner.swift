@@ -28,6 +28,8 @@ public final class ApplianceRunner {
     var lastCommand: UInt64 = 0
     /// Those whose answer is for a program.
     var jsonCommands: Set<CommandID> = []
+    /// Those that the console waits for.
+    var consoleCommands: Set<CommandID> = []
     var snapshots = SnapshotDuty()
     var wireless = WirelessLink()
     var supplicant: SupplicantMonitor

@@ -84,10 +84,12 @@ extension ApplianceRunner {
         // Whether the stream can do it, it says itself; a wrong name is reported at once.
         do {
             var changes = try RequestedChanges(parsing: words)
-            let answer = changes.takeTorch().map { torch("\($0)") }
+            let light = changes.takeTorch()
+            guard stream.isRunning || changes.count == 0 else {
+                return .failed("not live; device.json says what a stream starts with")
+            }
             // Nothing else, or not even that.
-            if let answer, changes.count == 0 || !answer.isGood { return answer }
-            guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
+            if let answer = light.map({ torch("\($0)") }), changes.count == 0 || !answer.isGood { return answer }
             // The console shows the event.
             let id = asker == .socket ? nextCommand() : nil
             stream.send(.apply(changes, id))

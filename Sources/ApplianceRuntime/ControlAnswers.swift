@@ -21,8 +21,8 @@ extension ApplianceRunner {
             case .controls(let controls):
                 CommandAnswer(text: Self.text(of: controls.map(withTorch), asJSON: isJSON))
             }
-        // Who does not wait at the socket waits at the console.
-        if !control.answer(id, answer) { console?.print(answer.text.split(separator: "\n").joined(separator: "\n")) }
+        // A client of the socket that waits no more is not answered elsewhere.
+        if !control.answer(id, answer), consoleCommands.remove(id) != nil { console?.print(answer.text.split(separator: "\n").joined(separator: "\n")) }
     }
 
     func listControls(asJSON: Bool, for asker: CommandAsker) -> CommandAnswer {
@@ -34,6 +34,7 @@ extension ApplianceRunner {
         }
         let id = nextCommand()
         if asJSON { jsonCommands.insert(id) }
+        if asker == .console { consoleCommands.insert(id) }
         stream.send(.listControls(id))
         return asker == .socket ? .later(id) : CommandAnswer(text: "")
     }

@@ -137,7 +137,9 @@ public struct ControlStatus: Hashable, Sendable {
             return
         }
         let row = ControlDescription.of(offer.name)
-        let usual = row.usual.flatMap { try? ControlValue($0, of: row) }
+        // A word that this camera does not have holds nowhere.
+        let usual = row.usual.flatMap { row.words.contains($0) && !offer.words.contains($0) ? nil : $0 }
+            .flatMap { try? ControlValue($0, of: row) }
         self.init(
             offer, value: wished ?? report.values[offer.name] ?? usual, reported: report.text(of: offer.name))
     }

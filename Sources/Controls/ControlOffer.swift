@@ -39,11 +39,16 @@ public struct ControlOffer: Hashable, Sendable {
                 microphones.contains(number) && range?.contains(decibels) ?? false
             case .microphoneMute(let number, _): microphones.contains(number)
             case .word(let word): words.contains(word)
-            case .number(let number), .temperature(let number): range?.contains(number) ?? false
+            case .number(let number), .temperature(let number): range.map { Self.holds($0, number) } ?? false
             // Gains are held against what every sensor's image processor takes.
             case .gains(let red, let blue): takesGains && (0.1...32).contains(red) && (0.1...32).contains(blue)
             }
         guard fits else { throw .unusableValue(name, value: "\(value)", rule: rule) }
+    }
+
+    /// Bounds are written with three decimals.
+    private static func holds(_ range: ClosedRange<Double>, _ number: Double) -> Bool {
+        number >= range.lowerBound - 0.0005 && number <= range.upperBound + 0.0005
     }
 
     /// Of white balance.

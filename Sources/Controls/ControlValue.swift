@@ -36,7 +36,7 @@ extension ControlValue: CustomStringConvertible {
 
     /// With three decimals at the most.
     static func text(_ number: Double) -> String {
-        guard number.isFinite, abs(number) < 1e15 else { return "\(number)" }
+        guard number.isFinite, abs(number) < 1e12 else { return "\(number)" }
         let text = fixed(number, decimals: 3)
         guard text.utf8.contains(UInt8(ascii: ".")) else { return text }
         var digits = Substring(text)

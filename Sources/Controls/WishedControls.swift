@@ -1,3 +1,5 @@
+import Media
+
 /// What was asked of a camera so far: to tell a person, and the camera again after it was lost.
 public struct WishedControls: Hashable, Sendable {
     private var values: [ControlName: ControlValue] = [:]
@@ -13,6 +15,24 @@ public struct WishedControls: Hashable, Sendable {
             // A lens that is set stands still.
             if change.name == .lens { values[.focus] = .word("manual") }
             values[change.name] = change.value
+        }
+    }
+
+    /// For a camera that starts anew: what was locked has the values that it had, since a new start has found none yet.
+    /// - Parameter report: the last one before.
+    public func changes(asFound report: CameraReport) -> [ControlChange] {
+        changes.flatMap { change -> [ControlChange] in
+            switch (change.name, change.value) {
+            case (.exposure, .word("locked")):
+                let time = report.exposureTime.map { ControlChange(.exposureTime, .number($0.inSeconds * 1000)) }
+                let gain = report.gain.map { ControlChange(.gain, .number($0)) }
+                return [change] + [time, gain].compactMap { $0 }
+            case (.whiteBalance, .word("locked")):
+                return [report.colorGains.map { ControlChange(.whiteBalance, .gains(red: $0.red, blue: $0.blue)) } ?? change]
+            case (.focus, .word("manual")) where self[.lens] == nil:
+                return [change] + (report.lens.map { [ControlChange(.lens, .number($0))] } ?? [])
+            default: return [change]
+            }
         }
     }
 

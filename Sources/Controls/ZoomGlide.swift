@@ -5,7 +5,7 @@ import Media
 public struct ZoomGlide: Sendable {
     public static let duration = Duration.milliseconds(300)
 
-    private var start: ZoomedView
+    public private(set) var start: ZoomedView
     private var startTime = MediaTimestamp.zero
     public private(set) var target: ZoomedView
 
@@ -19,6 +19,9 @@ public struct ZoomGlide: Sendable {
         startTime = time
         target = view
     }
+
+    /// The way starts now, and not when it was asked for.
+    public mutating func startAgain(at time: MediaTimestamp) { startTime = max(startTime, time) }
 
     public func isOver(at time: MediaTimestamp) -> Bool { start == target || time - startTime >= Self.duration }
 

@@ -18,10 +18,18 @@ public protocol ControllableSource: AnyObject {
     /// Of the newest frame.
     var cameraReport: CameraReport { get }
 
+    /// How bright it is in front of the camera, as far as it says so without being asked over a cable.
+    var lux: Double? { get }
+
+    /// Whether `lux` is ever known.
+    var reportsLight: Bool { get }
+
     /// What the device refused since it was asked last, where another thread asks it.
     func takeRefusal() -> ControlError?
 }
 
 extension ControllableSource {
     public func takeRefusal() -> ControlError? { nil }
+    public var lux: Double? { nil }
+    public var reportsLight: Bool { false }
 }

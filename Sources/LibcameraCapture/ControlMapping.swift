@@ -44,7 +44,8 @@ struct ControlMapping {
         switch name {
         case .focus: return choices("AfMode").map { ControlOffer(.focus, words: $0) }
         case .focusPoint:
-            return control("AfWindows") == nil || control("AfMetering") == nil ? nil : ControlOffer(.focusPoint)
+            let isThere = crop != nil && control("AfWindows") != nil && control("AfMetering") != nil
+            return isThere ? ControlOffer(.focusPoint) : nil
         case .lens: return range("LensPosition").map { ControlOffer(.lens, range: $0) }
         case .exposure: return control("ExposureTimeMode").map { _ in ControlOffer(.exposure) }
         case .exposureTime:
@@ -121,7 +122,11 @@ struct ControlMapping {
     mutating func settings(for changes: [ControlChange]) -> [Setting] {
         let isViewChanged = changes.contains { $0.name == .zoom || $0.name == .zoomCentre }
         var settings: [Setting] = []
-        for change in changes { settings += self.settings(for: change, among: changes) }
+        // Places are those of what is shown then.
+        let views = changes.filter { $0.name == .zoom || $0.name == .zoomCentre }
+        for change in views + changes.filter({ !views.contains($0) }) {
+            settings += self.settings(for: change, among: changes)
+        }
         if isViewChanged, let crop, let control = control("ScalerCrop") {
             settings.append((control, crop.rectangle(view)))
         }

@@ -17,6 +17,9 @@ extension LibcameraCamera: ControllableSource {
         mapping = changed
     }
 
+    public var reportsLight: Bool { true }
+    public var lux: Double? { session.report?.lux.ifKnown }
+
     public var cameraReport: CameraReport {
         guard let said = session.report else { return CameraReport() }
         var report = CameraReport()
@@ -48,7 +51,7 @@ extension LibcameraCamera: ControllableSource {
         values[.metering] = mapping.word(for: said.ae_metering_mode, of: "AeMeteringMode").map { .word($0) }
         values[.denoise] = mapping.word(for: said.noise_reduction_mode, of: "NoiseReductionMode").map { .word($0) }
         if said.exposure_is_manual >= 0 {
-            values[.exposure] = .word(said.exposure_is_manual > 0 && said.gain_is_manual > 0 ? "locked" : "auto")
+            values[.exposure] = .word(said.exposure_is_manual > 0 && said.gain_is_manual != 0 ? "locked" : "auto")
         }
         values[.whiteBalance] = whiteBalance(said)
         let crop = said.crop

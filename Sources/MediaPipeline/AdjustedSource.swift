@@ -35,6 +35,8 @@ public final class AdjustedSource: VideoSource {
     private var isTurning = false
     /// Of the newest frame.
     private var lastTime = MediaTimestamp.zero
+    /// Given by the source, and not turned.
+    private var lostFrames = 0
 
     /// - Parameters:
     ///   - streamSize: the largest that is encoded.
@@ -61,20 +63,31 @@ public final class AdjustedSource: VideoSource {
         var statistics = source.statistics
         statistics.rotatedFrames += adjuster?.adjustedFrames ?? 0
         statistics.passes += adjuster?.passCount ?? 0
+        statistics.capturedFrames -= lostFrames
+        statistics.droppedFrames += lostFrames
         return statistics
     }
 
     public func nextFrame() throws -> CapturedFrame? {
-        guard let frame = try source.nextFrame() else { return nil }
-        lastTime = frame.captureTime
-        followCamera()
-        followZoom(at: frame.captureTime)
-        // Frames that are no others for it are made at once.
-        if wantsTurning != isTurning, made == plain { isTurning = wantsTurning }
-        guard isTurning else { return frame }
+        while let frame = try source.nextFrame() {
+            lastTime = frame.captureTime
+            followCamera()
+            followZoom(at: frame.captureTime)
+            // Frames that are no others for it are made at once.
+            if wantsTurning != isTurning, made == plain { isTurning = wantsTurning }
+            guard isTurning else { return frame }
+            // A frame that cannot be read is lost; the next one may be whole.
+            if let turned = try? turned(frame) { return turned }
+            lostFrames += 1
+        }
+        return nil
+    }
+
+    private func turned(_ frame: CapturedFrame) throws -> CapturedFrame? {
         let shown = zoomsItself ? view.glide.view(at: frame.captureTime) : ZoomedView()
-        if adjuster == nil { adjuster = ViewAdjuster() }
-        return try adjuster?.turn(frame, view: shown, view.turn) ?? frame
+        let adjuster = adjuster ?? ViewAdjuster()
+        self.adjuster = adjuster
+        return try adjuster.turn(frame, view: shown, view.turn)
     }
 
     // MARK: For the encoder's sake
@@ -85,8 +98,17 @@ public final class AdjustedSource: VideoSource {
     /// As they are to come next, once the encoder is ready for it; `nil` while they stay as they are.
     var next: SourceFrames? { wantsTurning == isTurning ? nil : wantsTurning ? made : plain }
 
-    /// The encoder is ready.
-    func handOver() { isTurning = wantsTurning }
+    /// The encoder is ready. Zoom starts to glide now, where the frames show it.
+    func handOver() {
+        isTurning = wantsTurning
+        if zoomsItself, !view.isZoomReached { view.glide.startAgain(at: lastTime) }
+    }
+
+    /// There is no encoder, and nobody sees how it gets there.
+    func showAtOnce() {
+        view.glide = ZoomGlide(view.glide.target)
+        isTurning = wantsTurning
+    }
 
     private var plain: SourceFrames { switcher?.frames ?? SourceFrames(of: source) }
 
@@ -98,7 +120,8 @@ public final class AdjustedSource: VideoSource {
     }
 
     private var wantsTurning: Bool {
-        !view.turn.isIdentity || zoomsItself && (view.glide.target.zoom > 1 || !view.isZoomReached)
+        !view.turn.isIdentity
+            || zoomsItself && (view.glide.target.zoom > 1 || !view.isZoomReached && view.glide.start.zoom > 1)
     }
 
     // MARK: The camera that is on
@@ -111,6 +134,9 @@ public final class AdjustedSource: VideoSource {
         isTurning = false
         let known = otherViews[switcher.name]
         view = known ?? View()
+        // It was opened anew, and shows all.
+        view.glide = ZoomGlide()
+        view.isZoomReached = true
         for change in known?.wished.changes ?? initial {
             // What it lacks, it lacks.
             guard (try? controlOffers.check([change])) != nil else { continue }
@@ -151,35 +177,43 @@ extension AdjustedSource: ControllableSource {
     public var controlOffers: [ControlOffer] {
         var offers = camera?.controlOffers.filter { $0.absence == nil } ?? []
         if !cameraOffers(.zoom) { offers += zoomOffers }
-        if !cameraOffers(.zoomCentre) { offers.append(ControlOffer(.zoomCentre)) }
-        if !cameraOffers(.mirror) { offers.append(ControlOffer(.mirror)) }
-        if !cameraOffers(.flip) { offers.append(ControlOffer(.flip)) }
+        if !cameraOffers(.mirror) { offers.append(turnOffer(.mirror)) }
+        if !cameraOffers(.flip) { offers.append(turnOffer(.flip)) }
         let own = camera?.controlOffers ?? []
         return offers.completed { name in own.first { $0.name == name }?.absence ?? self.noCamera }
+    }
+
+    /// Chroma has half as many samples.
+    private var hasEvenSides: Bool { source.layout.size.width % 2 == 0 && source.layout.size.height % 2 == 0 }
+
+    private func turnOffer(_ name: ControlName) -> ControlOffer {
+        hasEvenSides
+            ? ControlOffer(name) : ControlOffer(name, isMissing: "frames of \(source.layout.size) have an odd side")
     }
 
     /// A part of a frame that has more pixels than the stream.
     private var zoomOffers: [ControlOffer] {
         let size = source.layout.size
+        guard hasEvenSides else { return [turnOffer(.zoom), turnOffer(.zoomCentre)] }
         let largest = min(
             Double(size.width) / Double(streamSize.width), Double(size.height) / Double(streamSize.height))
         guard largest > 1 else {
-            return [
-                ControlOffer(.zoom, isMissing: "frames of \(size) have no more pixels than the stream's \(streamSize)")
-            ]
+            let reason = "frames of \(size) have no more pixels than the stream's \(streamSize)"
+            return [ControlOffer(.zoom, isMissing: reason), ControlOffer(.zoomCentre, isMissing: reason)]
         }
-        return [ControlOffer(.zoom, range: 1...largest)]
+        return [ControlOffer(.zoom, range: 1...largest), ControlOffer(.zoomCentre)]
     }
 
     public var wishedControls: WishedControls { view.wished }
     public func takeRefusal() -> ControlError? { camera?.takeRefusal() }
+    public var lux: Double? { camera?.lux }
 
     public var cameraReport: CameraReport {
         var report = camera?.cameraReport ?? CameraReport()
         if zoomsItself {
             let shown = view.glide.view(at: lastTime)
             report.values[.zoom] = .number(shown.zoom)
-            report.values[.zoomCentre] = .point(shown.centre)
+            report.values[.zoomCentre] = .point(view.turn.applied(to: shown.centre))
         } else if case .point(let centre) = report.values[.zoomCentre] {
             report.values[.zoomCentre] = .point(view.turn.applied(to: centre))
         }

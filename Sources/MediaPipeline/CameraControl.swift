@@ -7,24 +7,30 @@ import StreamLogic
 /// The camera's controls while a stream runs: asks it for changes, waits for what it says, and tells it. Used by the video
 /// thread.
 final class CameraControl {
-    /// Who looks at the controls finds them no older than this.
-    private static let lookInterval = Duration.milliseconds(500)
-
     private let camera: (any ControllableSource)?
     private let inUse: ControlsInUse
     private let reports: Mailbox<TrackEvent>
     private var waiting: [(confirmation: ControlConfirmation, id: CommandID?)] = []
-    private var nextLook = MediaTimestamp.zero
+    /// Of several cameras.
+    private let switcher: CameraSwitcher?
+    private var cameraName: String?
 
     init(_ source: any VideoSource, inUse: ControlsInUse, reports: Mailbox<TrackEvent>) {
         camera = source as? any ControllableSource
+        switcher = (source as? AdjustedSource)?.switcher
+        cameraName = switcher?.name
         self.inUse = inUse
         self.reports = reports
         look()
     }
 
+    /// - Parameter request: without changes, to have a look.
     func apply(_ request: EncoderRequests.ControlRequest) {
         guard let camera else { return }
+        guard !request.changes.isEmpty else {
+            look()
+            return reports.send(.controlled([], request.id))
+        }
         do throws(ControlError) {
             try camera.controlOffers.check(request.changes)
             try camera.apply(request.changes)
@@ -34,16 +40,14 @@ final class CameraControl {
         }
     }
 
-    /// With every frame.
+    /// With every frame. A camera is asked only while somebody waits: a webcam's answers come over its cable.
     func watch() {
+        followCamera()
+        guard !waiting.isEmpty else { return }
         let now = MonotonicClock.now()
-        guard !waiting.isEmpty || now >= nextLook else { return }
-        nextLook = now + Self.lookInterval
         let report = look()
-        // The oldest is what it is about.
-        if let refusal = camera?.takeRefusal() {
-            reports.send(.controlRefused(refusal, waiting.isEmpty ? nil : waiting.removeFirst().id))
-        }
+        // It comes within a frame: the newest is what it is about.
+        if let refusal = camera?.takeRefusal() { reports.send(.controlRefused(refusal, waiting.popLast()?.id)) }
         var stillWaiting: [(confirmation: ControlConfirmation, id: CommandID?)] = []
         for var (confirmation, id) in waiting {
             if let readings = confirmation.readings(by: report, now: now) {
@@ -53,6 +57,18 @@ final class CameraControl {
             }
         }
         waiting = stillWaiting
+    }
+
+    /// What another camera says is no answer.
+    private func followCamera() {
+        guard let switcher, switcher.name != cameraName else { return }
+        cameraName = switcher.name
+        for (confirmation, id) in waiting {
+            guard let change = confirmation.changes.first else { continue }
+            reports.send(.controlRefused(.refused(change.name, reason: "another camera is on"), id))
+        }
+        waiting = []
+        look()
     }
 
     @discardableResult

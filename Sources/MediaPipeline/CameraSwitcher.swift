@@ -246,6 +246,7 @@ extension CameraSwitcher: ControllableSource {
     var wishedControls: WishedControls { present.wishedControls }
     var cameraReport: CameraReport { present.cameraReport }
     func apply(_ changes: [ControlChange]) throws(ControlError) { try present.apply(changes) }
+    var lux: Double? { present.lux }
     func takeRefusal() -> ControlError? { present.takeRefusal() }
 }
 

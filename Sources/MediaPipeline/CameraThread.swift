@@ -28,6 +28,7 @@ final class CameraThread: Sendable {
         let frameRate: FrameRate
         let colors: VideoColors?
         let controlOffers: [ControlOffer]
+        let reportsLight: Bool
 
         init(_ camera: any Camera) {
             name = camera.name
@@ -38,6 +39,7 @@ final class CameraThread: Sendable {
             colors = camera.colors
             controlOffers =
                 (camera as? any ControllableSource)?.controlOffers ?? .allMissing("the camera has no controls")
+            reportsLight = (camera as? any ControllableSource)?.reportsLight ?? false
         }
     }
 
@@ -392,6 +394,9 @@ extension ThreadedCamera: ControllableSource {
         thread.order { $0.isReportWanted = true }
         return thread.state.withLock { $0.report }
     }
+
+    /// Asked for with each look, and as old as a frame.
+    var lux: Double? { properties.reportsLight ? cameraReport.lux : nil }
 
     func takeRefusal() -> ControlError? {
         thread.state.withLock { state in

@@ -134,7 +134,13 @@ public final class EncoderRequests: Sendable {
     }
 
     /// While muted, audio goes out as silence: the track stays.
-    public func setMuted(_ isMuted: Bool) { orders.withLock { $0.isMuted = isMuted } }
+    public func setMuted(_ isMuted: Bool) {
+        orders.withLock { orders in
+            orders.isMuted = isMuted
+            // What is said last counts, though a transaction may still wait for its frame.
+            orders.transaction?.isMuted = nil
+        }
+    }
 
     var isMuted: Bool { orders.withLock { $0.isMuted } }
 

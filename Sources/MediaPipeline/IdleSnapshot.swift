@@ -23,7 +23,7 @@ public struct IdleSnapshot: Sendable {
             }
             VideoTrack.setControls(of: source, settings.controls, EventSink { _ in })
             // There is no encoder to wait for.
-            (source as? AdjustedSource)?.handOver()
+            (source as? AdjustedSource)?.showAtOnce()
             guard let frame = try settledFrame(of: source, request) else {
                 return (.failed(request, reason: "the camera gave no frame before it was needed elsewhere"), nil)
             }

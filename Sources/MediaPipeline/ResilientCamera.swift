@@ -22,6 +22,8 @@ public final class ResilientCamera: VideoSource {
     private var selectedSize: FrameSize?
     private var selectedRate: FrameRate?
     public private(set) var wishedControls = WishedControls()
+    /// Of the camera that was closed.
+    private var lastReport = CameraReport()
     public let controlOffers: [ControlOffer]
     private var continuity: CaptureContinuity
     /// The newest frame, kept from the driver until the next one is there.
@@ -176,7 +178,16 @@ public final class ResilientCamera: VideoSource {
     private func close() {
         lastFrame = lastFrame.flatMap { $0.detached(as: memoryKind) }
         if let camera { past.add(camera.statistics) }
+        lastReport = (camera as? any ControllableSource)?.cameraReport ?? lastReport
         camera = nil
+    }
+
+    /// Together; else those that it takes: it goes on in any case.
+    private func restoreControls() {
+        guard let camera = camera as? any ControllableSource else { return }
+        let changes = wishedControls.changes(asFound: lastReport)
+        guard (try? camera.apply(changes)) == nil else { return }
+        for change in changes { try? camera.apply([change]) }
     }
 
     private func reopen() {
@@ -184,8 +195,7 @@ public final class ResilientCamera: VideoSource {
             camera = try open()
             if let selectedSize { selectSize(selectedSize) }
             if let selectedRate { selectFrameRate(selectedRate) }
-            // A camera that takes them no more goes on as it is.
-            try? (camera as? any ControllableSource)?.apply(wishedControls.changes)
+            restoreControls()
             stale = StaleFrames()
             continuity.cameraOpened(now: MonotonicClock.now())
         } catch {
@@ -215,6 +225,7 @@ extension ResilientCamera: ControllableSource {
         wishedControls.take(changes)
     }
 
+    public var lux: Double? { (camera as? any ControllableSource)?.lux }
     public func takeRefusal() -> ControlError? { (camera as? any ControllableSource)?.takeRefusal() }
 
     public var cameraReport: CameraReport { (camera as? any ControllableSource)?.cameraReport ?? CameraReport() }

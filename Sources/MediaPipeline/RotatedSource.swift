@@ -77,6 +77,7 @@ extension RotatedSource: ControllableSource {
         try camera?.apply(rotator.rotation.undone(on: changes))
     }
     func takeRefusal() -> ControlError? { camera?.takeRefusal() }
+    var lux: Double? { camera?.lux }
 }
 
 /// As `RotatedSource`, of one of several cameras. Used by the camera's thread.
@@ -120,6 +121,8 @@ extension RotatedCamera: ControllableSource {
         try source?.apply(rotator.rotation.undone(on: changes))
     }
     func takeRefusal() -> ControlError? { source?.takeRefusal() }
+    var lux: Double? { source?.lux }
+    var reportsLight: Bool { source?.reportsLight ?? false }
 }
 
 extension FrameRotation {

@@ -44,7 +44,7 @@ final class ViewAdjuster {
     private func zoomed(_ frame: CapturedFrame, _ view: ZoomedView) throws -> CapturedFrame? {
         let part = frame.layout.part(view.area)
         if zoom?.source != part || zoom?.target.size != frame.layout.size {
-            zoom = try SoftwareScaler(from: part, to: frame.layout.size)
+            zoom = try SoftwareScaler(from: part, to: frame.layout.size, fillsTarget: true)
         }
         guard let zoom else { return nil }
         passCount += zoom.passCount

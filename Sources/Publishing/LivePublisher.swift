@@ -140,7 +140,7 @@ public final class LivePublisher {
         case .stop: stop()
         case .apply(let changes, let id): apply(changes, for: id)
         case .showConfiguration: showConfiguration()
-        case .listControls(let id): reporter.answer(id, .controls(controlStatuses))
+        case .listControls(let id): listControls(for: id)
         case .toggleMute: setMuted(!configuration.isMuted)
         case .takeSnapshot(let request): takeSnapshot(request)
         case .watchBrightness(let isWatched): tracks.watchBrightness(isWatched)

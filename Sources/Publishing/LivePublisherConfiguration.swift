@@ -22,7 +22,7 @@ extension LivePublisher {
         if let camera = cameras.current {
             reporter.note("camera \(camera) (of \(cameras.names.joined(separator: ", ")))")
         }
-        for control in controlStatuses { reporter.note("\(control)") }
+        listControls(for: nil)
     }
 
     /// Nothing has changed, and the stream goes on.
@@ -46,6 +46,7 @@ extension LivePublisher {
         }
         let plan = plan(for: wanted)
         let ofCamera = changes.controls.filter(\.name.isOfCamera)
+        guard timeZero != nil || ofCamera.isEmpty else { return refuse("the stream has not started", for: id) }
         if !changes.configuration.isEmpty, case .refuse(let reason) = plan { return refuse(reason, for: id) }
         control.together {
             if !changes.configuration.isEmpty { reconfigure(to: wanted, plan) }

@@ -31,7 +31,10 @@ public final class SoftwareScaler: FrameScaler {
     /// - Parameters:
     ///   - source: sides from 1 to 16,384.
     ///   - targetSize: even sides from 2 to 16,384.
-    public init(from source: FrameLayout, to targetSize: FrameSize) throws(VideoEncodingError) {
+    ///   - fillsTarget: its shape may differ by a row or column from the target's: no bars are for that.
+    public init(
+        from source: FrameLayout, to targetSize: FrameSize, fillsTarget: Bool = false
+    ) throws(VideoEncodingError) {
         let sides = 1...16_384
         guard sides.contains(source.size.width), sides.contains(source.size.height) else {
             throw .unsupportedSize(source.size)
@@ -41,7 +44,7 @@ public final class SoftwareScaler: FrameScaler {
         else { throw .unsupportedSize(targetSize) }
         self.source = source
         target = FrameLayout(packed: .i420, size: targetSize)
-        fit = Letterbox(source.size, into: targetSize)
+        fit = Letterbox(fillsTarget ? targetSize : source.size, into: targetSize)
         isIdentity = source.format == .i420 && source.size == targetSize
         output = isIdentity ? [] : target.black
         let scalesChroma = source.format == .nv12 && source.size != fit.size

@@ -41,11 +41,7 @@ public struct RequestedChanges: Hashable, Sendable {
         guard Self.names.contains(name.lowercased()) else { throw .unknownName(name) }
         do throws(ControlError) {
             // Mute of all audio is a setting of the stream, that of one microphone is none.
-            if let control = try ControlChange(name, value), control.value != .flag(true) || control.name != .mute,
-                control.value != .flag(false) || control.name != .mute
-            {
-                return controls.append(control)
-            }
+            if let control = try ControlChange(name, value), !control.isOfAllAudio { return controls.append(control) }
         } catch {
             throw .control(error)
         }

@@ -118,7 +118,9 @@ final class V4L2Device: Sendable {
     /// What the numbers of a menu stand for; a number that the driver does not take is not among them.
     func menu(_ control: V4L2Control) -> [Int64: Int64] {
         var menu: [Int64: Int64] = [:]
-        for index in max(0, control.minimum)...max(0, min(control.maximum, 63)) {
+        let (first, last) = (max(0, control.minimum), min(control.maximum, 63))
+        guard first <= last else { return [:] }
+        for index in first...last {
             var item = v4l2_querymenu()
             item.id = control.id
             item.index = UInt32(index)

@@ -23,10 +23,10 @@ func runSet(_ arguments: [String]) throws -> ExitStatus {
     guard
         let parsed = try parseOptions(
             arguments, [ApplianceSettings.socketOption], usage: usage, operands: 2...64,
-            notes: "\nNames: \(RequestedChanges.names.joined(separator: ", "))\n")
+            notes: "\nNames: \(RequestedChanges.nameLines.joined(separator: "\n       "))\n")
     else { return .success }
     guard parsed.operands.count % 2 == 0 else {
-        throw CommandFailure.usage("\"\(parsed.operands.last ?? "")\" has no value; usage: \(usage)")
+        throw CommandFailure.usage("\(quoted((parsed.operands.last ?? "").prefix(60))) has no value; usage: \(usage)")
     }
     guard !parsed.operands.contains(where: { $0.isEmpty || $0.utf8.contains { $0 <= 0x20 } }) else {
         throw CommandFailure.usage("neither names nor values have spaces; usage: \(usage)")
