@@ -22,7 +22,9 @@ extension ApplianceRunner {
                 CommandAnswer(text: Self.text(of: controls.map(withTorch), asJSON: isJSON))
             }
         // A client of the socket that waits no more is not answered elsewhere.
-        if !control.answer(id, answer), consoleCommands.remove(id) != nil { console?.print(answer.text.split(separator: "\n").joined(separator: "\n")) }
+        if !control.answer(id, answer), consoleCommands.remove(id) != nil {
+            console?.print(answer.text.split(separator: "\n").joined(separator: "\n"))
+        }
     }
 
     func listControls(asJSON: Bool, for asker: CommandAsker) -> CommandAnswer {

@@ -28,7 +28,9 @@ public struct WishedControls: Hashable, Sendable {
                 let gain = report.gain.map { ControlChange(.gain, .number($0)) }
                 return [change] + [time, gain].compactMap { $0 }
             case (.whiteBalance, .word("locked")):
-                return [report.colorGains.map { ControlChange(.whiteBalance, .gains(red: $0.red, blue: $0.blue)) } ?? change]
+                return [
+                    report.colorGains.map { ControlChange(.whiteBalance, .gains(red: $0.red, blue: $0.blue)) } ?? change
+                ]
             case (.focus, .word("manual")) where self[.lens] == nil:
                 return [change] + (report.lens.map { [ControlChange(.lens, .number($0))] } ?? [])
             default: return [change]

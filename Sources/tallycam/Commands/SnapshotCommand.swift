@@ -8,7 +8,8 @@ func runSnapshot(_ arguments: [String]) throws -> ExitStatus {
     let options = [
         CommandLineOption(
             "output", takes: "FILE",
-            help: "where the JPEG goes, - for standard output; without it the\ncamera keeps it, and its path is printed"),
+            help: "where the JPEG goes, - for standard output; without it the\ncamera keeps it, and its path is printed"
+        ),
         CommandLineOption("quality", takes: "N", help: "of the JPEG, 1 to 100 (default: that of device.json)"),
         ApplianceSettings.socketOption,
     ]
