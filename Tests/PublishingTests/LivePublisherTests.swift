@@ -70,7 +70,7 @@ import WireSupport
         }
     }
 
-    /// The audio's packets follow each other meanwhile, and who asked is reported.
+    /// The audio's packets follow each other meanwhile, and who asked is answered.
     @Test func theCameraIsSwitchedWithinTheStream() throws {
         try time.run {
             let server = try ScriptedServer()
