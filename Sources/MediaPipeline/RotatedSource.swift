@@ -67,17 +67,9 @@ extension RotatedSource: FrameRateSelection {
     func selectFrameRate(_ rate: FrameRate) { (source as? any FrameRateSelection)?.selectFrameRate(rate) }
 }
 
-extension RotatedSource: ControllableSource {
-    private var camera: (any ControllableSource)? { source as? any ControllableSource }
-
-    var controlOffers: [ControlOffer] { camera?.controlOffers ?? [] }
-    var wishedControls: WishedControls { camera?.wishedControls ?? WishedControls() }
-    var cameraReport: CameraReport { rotator.rotation.applied(to: camera?.cameraReport ?? CameraReport()) }
-    func apply(_ changes: [ControlChange]) throws(ControlError) {
-        try camera?.apply(rotator.rotation.undone(on: changes))
-    }
-    func takeRefusal() -> ControlError? { camera?.takeRefusal() }
-    var lux: Double? { camera?.lux }
+extension RotatedSource: RotatedControls {
+    var rotation: FrameRotation { rotator.rotation }
+    var upright: (any ControllableSource)? { source as? any ControllableSource }
 }
 
 /// As `RotatedSource`, of one of several cameras. Used by the camera's thread.
@@ -111,18 +103,26 @@ extension RotatedCamera: FrameRateSelection {
     func selectFrameRate(_ rate: FrameRate) { (camera as? any FrameRateSelection)?.selectFrameRate(rate) }
 }
 
-extension RotatedCamera: ControllableSource {
-    private var source: (any ControllableSource)? { camera as? any ControllableSource }
+extension RotatedCamera: RotatedControls {
+    var rotation: FrameRotation { rotator.rotation }
+    var upright: (any ControllableSource)? { camera as? any ControllableSource }
+}
 
-    var controlOffers: [ControlOffer] { source?.controlOffers ?? [] }
-    var wishedControls: WishedControls { source?.wishedControls ?? WishedControls() }
-    var cameraReport: CameraReport { rotator.rotation.applied(to: source?.cameraReport ?? CameraReport()) }
-    func apply(_ changes: [ControlChange]) throws(ControlError) {
-        try source?.apply(rotator.rotation.undone(on: changes))
-    }
-    func takeRefusal() -> ControlError? { source?.takeRefusal() }
-    var lux: Double? { source?.lux }
-    var reportsLight: Bool { source?.reportsLight ?? false }
+/// What a source of rotated frames makes of its camera's controls: places are those of the rotated frame.
+protocol RotatedControls: ControllableSource {
+    var rotation: FrameRotation { get }
+    /// What is rotated; `nil` where that has no controls.
+    var upright: (any ControllableSource)? { get }
+}
+
+extension RotatedControls {
+    var controlOffers: [ControlOffer] { upright?.controlOffers ?? [] }
+    var wishedControls: WishedControls { upright?.wishedControls ?? WishedControls() }
+    var cameraReport: CameraReport { rotation.applied(to: upright?.cameraReport ?? CameraReport()) }
+    func apply(_ changes: [ControlChange]) throws(ControlError) { try upright?.apply(rotation.undone(on: changes)) }
+    func takeRefusal() -> ControlError? { upright?.takeRefusal() }
+    var lux: Double? { upright?.lux }
+    var reportsLight: Bool { upright?.reportsLight ?? false }
 }
 
 extension FrameRotation {

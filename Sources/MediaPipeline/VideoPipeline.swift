@@ -33,7 +33,7 @@ final class VideoPipeline {
     private let queue: SharedSendBuffer
     private let counters: SharedCounters
     private let control: EncoderRequests
-    private let camera: CameraControl
+    private let liveControls: LiveControls
     private let snapshots: SnapshotTaker
     private let brightness: BrightnessWatch
     private let reports: Mailbox<TrackEvent>
@@ -64,7 +64,7 @@ final class VideoPipeline {
         self.queue = queue
         self.counters = counters
         self.control = control
-        camera = CameraControl(track.source, inUse: controls, reports: reports)
+        liveControls = LiveControls(track.source, inUse: controls, reports: reports)
         self.snapshots = snapshots
         self.brightness = brightness
         self.reports = reports
@@ -106,7 +106,7 @@ final class VideoPipeline {
             try encoder.submit(frame)
             try prepareForNextFrames()
             selectSize()
-            camera.watch()
+            liveControls.watch()
             count()
         }
     }
@@ -151,7 +151,7 @@ final class VideoPipeline {
     }
 
     private func apply(_ orders: EncoderRequests.VideoRequests, at time: MediaTimestamp) throws {
-        for request in orders.controls { camera.apply(request) }
+        for request in orders.controls { liveControls.apply(request) }
         if let configuration = orders.replacement {
             // It ends before the next one starts: there may be memory for one only. Its last frames are still its own.
             try? encoder.finish()

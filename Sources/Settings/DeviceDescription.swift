@@ -229,28 +229,6 @@ extension DeviceDescription {
         mains = frequency.flatMap(Mains.init) ?? mains
     }
 
-    private mutating func readControls(_ reader: inout DescriptionReader) {
-        let example = #""controls": {"zoom": 1.5, "white-balance": "daylight"}"#
-        let given = reader.object("controls", example: example) { controls in
-            ControlName.allCases.filter(\.isOfCamera).compactMap { Self.control($0, &controls, example: example) }
-        }
-        controls = given ?? controls
-    }
-
-    /// Whether the camera takes it shows when it is open.
-    private static func control(
-        _ name: ControlName, _ reader: inout DescriptionReader, example: String
-    ) -> ControlChange? {
-        guard let word = reader.word(name.rawValue, example: example) else { return nil }
-        do throws(ControlError) {
-            return try ControlChange(name.rawValue, word.value)
-        } catch {
-            let form = ControlDescription.of(name).form
-            reader.report(.invalidValue, name.rawValue, at: word.position, "must be \(form)", example: example)
-            return nil
-        }
-    }
-
     private mutating func readQuality(_ reader: inout DescriptionReader, _ vocabulary: DeviceVocabulary) {
         let words = vocabulary.videoQualities
         let example = #""quality": {"lowest": "Low1", "start": "Medium1", "highest": "Medium3"}"#
@@ -291,36 +269,6 @@ extension DeviceDescription {
             quality.report(.invalidValue, "smallestSize", at: text.position, problem, example: example)
         }
         smallestSize = text.value
-    }
-
-    private mutating func readAudio(_ reader: inout DescriptionReader, _ vocabulary: DeviceVocabulary) {
-        let example = #""audio": {"source": "microphone", "quality": "High2"}"#
-        let given: (source: String?, quality: String?)? = reader.object("audio", example: example) { audio in
-            readMicrophones(&audio)
-            return (
-                audio.choice("source", of: AudioSource.allCases.map(\.rawValue), example: #""source": "microphone""#),
-                audio.choice("quality", of: vocabulary.audioQualities, example: #""quality": "High2""#)
-            )
-        }
-        audioSource = given?.source.flatMap(AudioSource.init) ?? audioSource
-        audioQuality = given?.quality ?? audioQuality
-    }
-
-    private mutating func readMicrophones(_ audio: inout DescriptionReader) {
-        let example = #""sources": [{"device": "hw:1", "gain": 6}, {"device": "hw:2"}]"#
-        let given = audio.objects("sources", example: example) { source -> Microphone? in
-            let device = source.name("device", required: true, example: #""device": "hw:1""#)
-            let gain = source.number("gain", in: MicrophoneLevel.gainRange, unit: "dB", example: #""gain": 6"#)
-            let mute = source.flag("mute", example: #""mute": true"#)
-            return Microphone(
-                device: device ?? "", MicrophoneLevel(gain: gain?.value, isMuted: mute?.value ?? false))
-        }
-        microphones = given ?? []
-        let most = Self.largestMicrophoneCount
-        guard microphones.count > most else { return }
-        audio.report(
-            .invalidValue, "sources", "may name \(most) microphones at the most, names \(microphones.count)",
-            example: example)
     }
 
     private mutating func readBuffer(_ reader: inout DescriptionReader) {
@@ -370,33 +318,5 @@ extension DeviceDescription {
         let press = reader.choice(
             "doublePress", of: DoublePress.allCases.map(\.rawValue), example: #""doublePress": "snapshot""#)
         doublePress = press.flatMap(DoublePress.init) ?? doublePress
-    }
-
-    private mutating func readSnapshots(_ reader: inout DescriptionReader) {
-        let example = #""snapshots": {"count": 20, "megabytes": 8, "quality": 90}"#
-        let usual = Snapshots()
-        let given: Snapshots? = reader.object("snapshots", example: example) { reader in
-            var given = usual
-            if let folder = reader.name("folder", example: #""folder": "auto""#) {
-                if folder != "auto", !folder.hasPrefix("/") || folder.split(separator: "/").contains("..") {
-                    reader.report(
-                        .invalidValue, "folder", "must be \"auto\" or a path from the root, without \"..\"",
-                        example: #""folder": "auto""#)
-                }
-                given.folder = folder == "auto" ? nil : folder
-            }
-            let (count, megabytes, quality) = (
-                reader.integer("count", in: 1...10_000, example: #""count": 20"#),
-                reader.integer("megabytes", in: 1...100_000, unit: "MB", example: #""megabytes": 8"#),
-                reader.integer("quality", in: 1...100, example: #""quality": 90"#)
-            )
-            let flash = reader.choice("flash", of: Flash.allCases.map(\.rawValue), example: #""flash": "auto""#)
-            given.flash = flash.flatMap(Flash.init) ?? usual.flash
-            given.count = count?.value ?? usual.count
-            given.megabytes = megabytes?.value ?? usual.megabytes
-            given.quality = quality?.value ?? usual.quality
-            return given
-        }
-        snapshots = given ?? snapshots
     }
 }

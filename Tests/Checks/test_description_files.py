@@ -10,7 +10,7 @@ from swift_source import CHECKOUT
 PAPER = CHECKOUT / "docs/appliance.md"
 SOURCES = {
     "stream.json": ["StreamDescription", "PlainStreamDescription", "PiliStreamDescription"],
-    "device.json": ["DeviceDescription", "DeviceCameras"],
+    "device.json": ["DeviceDescription", "DeviceAudio", "DeviceCameras", "DeviceControls", "DeviceSnapshots"],
     "network.json": ["NetworkDescription"],
     "board.json": ["BoardDescription"],
 }

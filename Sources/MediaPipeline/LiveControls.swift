@@ -6,7 +6,7 @@ import StreamLogic
 
 /// The camera's controls while a stream runs: asks it for changes, waits for what it says, and tells it. Used by the video
 /// thread.
-final class CameraControl {
+final class LiveControls {
     private let camera: (any ControllableSource)?
     private let inUse: ControlsInUse
     private let reports: Mailbox<TrackEvent>

@@ -1,0 +1,79 @@
+import Controls
+import DevicePorts
+import LinuxIO
+import Media
+
+/// A camera that another thread reads, as the one that takes its frames sees it.
+final class ThreadedCamera: Camera {
+    let thread: CameraThread
+    private let properties: CameraThread.Properties
+    private let stop: EventFD
+    private var isOn = false
+    private(set) var wishedControls = WishedControls()
+
+    /// - Parameters:
+    ///   - thread: of a camera that is open; it is closed with this object.
+    ///   - stop: once signalled, waiting ends. It is not drained.
+    init(_ thread: CameraThread, _ properties: CameraThread.Properties, stop: EventFD) {
+        self.thread = thread
+        self.properties = properties
+        self.stop = stop
+    }
+
+    deinit { thread.close() }
+
+    var name: String { properties.name }
+    var model: String { properties.model }
+    var layout: FrameLayout { layouts.full }
+    var memoryKind: FrameMemoryKind { properties.memoryKind }
+    var frameRate: FrameRate { properties.frameRate }
+    var colors: VideoColors? { properties.colors }
+    var statistics: VideoSourceStatistics { thread.statistics }
+
+    func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
+        if !isOn { thread.turnOn() }
+        isOn = true
+        while true {
+            thread.changed.drain()
+            if let frame = try thread.takeFrame() { return .captured(frame) }
+            var entries = [PollEntry(stop.fileDescriptor), PollEntry(thread.changed.fileDescriptor)]
+            guard try poll(&entries, until: deadline) > 0 else { return .none }
+            if !entries[0].ready.isEmpty { return .stopped }
+        }
+    }
+}
+
+extension ThreadedCamera: FrameSizeSelection {
+    var layouts: SourceLayouts { properties.layouts }
+    func selectSize(_ size: FrameSize) { thread.order { $0.size = size } }
+}
+
+extension ThreadedCamera: FrameRateSelection {
+    func selectFrameRate(_ rate: FrameRate) { thread.order { $0.rate = rate } }
+}
+
+extension ThreadedCamera: ControllableSource {
+    var controlOffers: [ControlOffer] { properties.controlOffers }
+
+    /// A refusal is known a moment later.
+    func apply(_ changes: [ControlChange]) {
+        thread.order { $0.controls.append(changes) }
+        wishedControls.take(changes)
+    }
+
+    /// Of a moment ago; each look asks for a newer one.
+    var cameraReport: CameraReport {
+        thread.order { $0.isReportWanted = true }
+        return thread.state.withLock { $0.report }
+    }
+
+    /// Asked for with each look, and as old as a frame.
+    var lux: Double? { properties.reportsLight ? cameraReport.lux : nil }
+
+    func takeRefusal() -> ControlError? {
+        thread.state.withLock { state in
+            defer { state.refusal = nil }
+            return state.refusal
+        }
+    }
+}
