@@ -40,6 +40,9 @@ let package = Package(
         .target(name: "JSONText", dependencies: ["Settings", "LinuxIO", "CRapidJSON"]),
         .target(name: "BoardIO", dependencies: ["DevicePorts", "LinuxIO", "Media", "CGPIOD", "CLinux"]),
 
+        .target(
+            name: "DisplayOutput", dependencies: ["DevicePorts", "LinuxIO", "StreamLogic", "Media", "CDRM", "CLibYUV"]),
+
         // Engines: threads around the core.
         .target(
             name: "MediaPipeline",
@@ -62,7 +65,7 @@ let package = Package(
             name: "ApplianceRuntime",
             dependencies: [
                 "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "JSONText", "BoardIO",
-                "Transport", "Terminal", "LinuxIO", "Media",
+                "Transport", "Terminal", "DevicePorts", "LinuxIO", "Media",
             ]),
 
         .executableTarget(
@@ -70,7 +73,7 @@ let package = Package(
             dependencies: [
                 "Media", "StreamQuality", "Settings", "Controls", "StreamLogic", "ApplianceLogic",
                 "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "LibcameraCapture", "V4L2Devices",
-                "Transport",
+                "Transport", "DisplayOutput",
                 "SyntheticSources", "JSONText", "MediaPipeline",
                 "Publishing", "Receiving", "Terminal", "ApplianceRuntime",
             ]),
@@ -98,6 +101,7 @@ let package = Package(
         .target(
             name: "CMbedTLS",
             linkerSettings: [.linkedLibrary("mbedtls"), .linkedLibrary("mbedx509"), .linkedLibrary("mbedcrypto")]),
+        .target(name: "CDRM", linkerSettings: [.linkedLibrary("drm"), .linkedLibrary("m")]),
         .target(name: "CRapidJSON", linkerSettings: [.linkedLibrary("stdc++")]),
 
         .target(name: "SeededNumbers", path: "Tests/SeededNumbers"),
@@ -138,6 +142,9 @@ let package = Package(
         .testTarget(
             name: "V4L2DevicesTests",
             dependencies: ["V4L2Devices", "Controls", "DevicePorts", "CLinux", "CV4LConvert", "MediaTestSupport"]),
+        .testTarget(
+            name: "DisplayOutputTests",
+            dependencies: ["DisplayOutput", "DevicePorts", "LinuxIO", "StreamLogic", "Media", "MediaTestSupport"]),
         .testTarget(
             name: "SyntheticSourcesTests",
             dependencies: [
@@ -186,7 +193,7 @@ let package = Package(
 // look innocent (`contains` of a string) pull them in. Without their module such a line does not compile.
 let shims: Set = [
     "CLinux", "CGPIOD", "COpenH264", "CLibYUV", "CJPEG", "CFDKAAC", "CLibcamera", "CALSA", "CResampler", "CV4LConvert",
-    "CMbedTLS", "CRapidJSON",
+    "CMbedTLS", "CRapidJSON", "CDRM",
 ]
 for target in package.targets where target.type != .test && !shims.contains(target.name) {
     target.swiftSettings = [
@@ -199,7 +206,7 @@ for target in package.targets where target.type != .test && !shims.contains(targ
 // What decides, asks devices and puts together is built for size: pixels and bytes are worked on in other targets.
 let builtForSize = [
     "StreamQuality", "Controls", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices",
-    "LibcameraCapture",
+    "LibcameraCapture", "DisplayOutput",
     "BoardIO", "JSONText", "MediaPipeline", "Receiving", "Terminal", "ApplianceRuntime", "tallycam",
 ]
 for target in package.targets where builtForSize.contains(target.name) {

@@ -1,4 +1,5 @@
 import Controls
+import DevicePorts
 import Media
 import SoftwareEncoding
 import StreamQuality
@@ -30,6 +31,8 @@ public struct MediaSettings: Sendable {
     public var controls: [ControlChange] = []
     public var encoder: any VideoEncoderChoice
     public var duration: Duration?
+    /// Where the source's frames are shown beside the stream; `nil` for nowhere.
+    public var preview: (any PreviewSink)?
 
     /// The sizes that the frames may be encoded at.
     public var frameSizes: FrameSizeLadder? {

@@ -36,6 +36,7 @@ final class VideoPipeline {
     private let liveControls: LiveControls
     private let snapshots: SnapshotTaker
     private let brightness: BrightnessWatch
+    private let preview: (any PreviewSink)?
     private let reports: Mailbox<TrackEvent>
     private let keyframes: KeyframeSpacing
     /// In frames, as the encoder was set last.
@@ -43,7 +44,8 @@ final class VideoPipeline {
 
     init(
         track: VideoTrack, queue: SharedSendBuffer, counters: SharedCounters, control: EncoderRequests,
-        controls: ControlsInUse, snapshots: SnapshotTaker, brightness: BrightnessWatch, reports: Mailbox<TrackEvent>
+        controls: ControlsInUse, snapshots: SnapshotTaker, brightness: BrightnessWatch, preview: (any PreviewSink)?,
+        reports: Mailbox<TrackEvent>
     ) {
         source = track.source
         sizes = track.source as? any FrameSizeSelection
@@ -67,11 +69,13 @@ final class VideoPipeline {
         liveControls = LiveControls(track.source, inUse: controls, reports: reports)
         self.snapshots = snapshots
         self.brightness = brightness
+        self.preview = preview
         self.reports = reports
     }
 
     /// Encodes until the source ends, or a frame is later than `end`, and reports how it ended.
     func run(until end: MediaTimestamp?) {
+        defer { preview?.framesEnded() }
         do {
             try encodeAll(until: end)
             try encoder.finish()
@@ -92,6 +96,7 @@ final class VideoPipeline {
         rates?.selectFrameRate(frameRate)
         while let frame = try source.nextFrame() {
             snapshots.offer(frame, from: source)
+            preview?.offer(frame, colors: source.colors)
             if let seen = brightness.look(at: frame, from: source) { reports.send(.brightness(seen)) }
             let isLate = end.map { frame.captureTime >= $0 } ?? false
             let isFirst = try takeCameraChange(with: frame)
@@ -219,6 +224,7 @@ final class VideoPipeline {
         counters.update { counters in
             counters.conversions = converted
             counters.videoSource = statistics
+            counters.preview = preview?.statistics
             counters.skippedFrames = max(
                 counters.skippedFrames, counters.capturedFrames - counters.encodedFrames - pending)
         }

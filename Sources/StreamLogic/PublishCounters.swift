@@ -12,6 +12,8 @@ public struct PublishCounters: Hashable, Sendable {
     public var conversions = 0
     public var videoSource = VideoSourceStatistics()
     public var audioSource = AudioSourceStatistics()
+    /// `nil` without a preview.
+    public var preview: PreviewStatistics?
     /// Frames that the encoder gave, and their bytes.
     public var encodedFrames = 0
     public var encodedVideoBytes = 0

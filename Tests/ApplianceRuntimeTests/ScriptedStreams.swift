@@ -90,6 +90,8 @@ final class ScriptedStreams: Sendable {
     private let started = Mutex<[Run]>([])
     /// What there is in place of a camera that is not there.
     private let cameras = ["/dev/video7"]
+    /// The screen that device.json may ask for.
+    let preview = RecordedPreview()
 
     var runs: [Run] { started.withLock { $0 } }
 
@@ -101,7 +103,8 @@ final class ScriptedStreams: Sendable {
                 try run.run(commands)
             },
             takeStill: { [stills] request, stop in stills.take(request, stop: stop) },
-            devices: { [cameras] fault in fault == .camera ? cameras : [] })
+            devices: { [cameras] fault in fault == .camera ? cameras : [] },
+            openPreview: { [preview] _ in preview })
     }
 }
 

@@ -82,7 +82,7 @@ struct DeviceFileTests {
              "reconnectAttempts": 5,
              "buffer": {"seconds": 2.5, "lowThreshold": 0.7, "highThreshold": 0.8},
              "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "torch": "auto",
-             "lowLight": "slow", "mains": "60", "doublePress": "snapshot",
+             "lowLight": "slow", "mains": "60", "doublePress": "snapshot", "preview": "hdmi",
              "snapshots": {"folder": "/media/stick", "count": 5, "megabytes": 100, "quality": 75, "flash": "auto"}}
             """)
         #expect(result.faults == [])
@@ -113,6 +113,7 @@ struct DeviceFileTests {
         expected.lowLight = .slow
         expected.mains = .hertz60
         expected.doublePress = .snapshot
+        expected.preview = .hdmi
         expected.snapshots.folder = "/media/stick"
         expected.snapshots.count = 5
         expected.snapshots.megabytes = 100
@@ -167,6 +168,7 @@ struct DeviceFileTests {
         (#"{"torch": "dim"}"#, "1:11 torch invalidValue"),
         (#"{"flashLED": "on"}"#, "1:14 flashLED invalidValue"),
         (#"{"doublePress": "zoom"}"#, "1:17 doublePress invalidValue"),
+        (#"{"preview": "on"}"#, "1:13 preview invalidValue"),
         (#"{"snapshots": {"count": 0}}"#, "1:25 snapshots.count invalidValue"),
         (#"{"snapshots": {"quality": 101}}"#, "1:27 snapshots.quality invalidValue"),
         (#"{"snapshots": {"folder": "snapshots"}}"#, "1:26 snapshots.folder invalidValue"),
