@@ -219,7 +219,7 @@ private enum Kind: CaseIterable {
     case bufferEmpty, bufferHigh, bufferLow, bufferFull, bufferDuration, dropped
     case softwareEncoderInUse, encoderRestarted, hardwareEncoderDead, source, sourceEnded
     case cameraSwitched, cameraSwitchFailed
-    case configured, controlled, refused, muted, snapshot, ended, fileEnded, failed
+    case configured, controlled, refused, muted, snapshot, preview, ended, fileEnded, failed
 
     init(_ event: StreamEvent) {
         switch event {
@@ -254,6 +254,7 @@ private enum Kind: CaseIterable {
         case .controlled: self = .controlled
         case .refused: self = .refused
         case .muted: self = .muted
+        case .preview: self = .preview
         case .snapshot: self = .snapshot
         case .ended: self = .ended
         case .fileEnded: self = .fileEnded
