@@ -1,3 +1,4 @@
+import Glibc
 import LinuxIO
 import Media
 
@@ -50,7 +51,8 @@ extension DisplayError {
     var mayPassSoon: Bool {
         switch self {
         case .noCard, .noConnector, .nothingConnected, .inUse, .unplugged: true
-        case .failed, .unusable, .silent, .frameUnreadable, .lacksProperty: false
+        case .failed(_, let call): call.number == ENODEV
+        case .unusable, .silent, .frameUnreadable, .lacksProperty: false
         }
     }
 }

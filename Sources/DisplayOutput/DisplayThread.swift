@@ -62,7 +62,7 @@ final class DisplayThread {
         if let event = news.lit(screen.description, isConverted: screen.convertsAll) { report(event) }
         var nextLook = MonotonicClock.now() + Self.lookInterval
         while !state.isEnding {
-            wait(for: screen, until: nextLook)
+            try wait(for: screen, until: nextLook)
             let now = MonotonicClock.now()
             if let flip = try screen.takeFlip() {
                 state.flipped(withFrame: flip.hasFrame, isConverted: flip.isConverted, now: now)
@@ -86,7 +86,7 @@ final class DisplayThread {
         case wake, screen
     }
 
-    private func wait(for screen: Screen, until nextLook: MediaTimestamp) {
+    private func wait(for screen: Screen, until nextLook: MediaTimestamp) throws(DisplayError) {
         let isFlipping = screen.flipStart != nil
         var entries = [
             PollEntry(state.wake.fileDescriptor), PollEntry(isFlipping ? screen.fileDescriptor : -1),
@@ -95,6 +95,10 @@ final class DisplayThread {
         let deadlines = [nextLook, state.leaseDeadline, isFlipping ? nil : screen.nextFrameTime]
         _ = try? poll(&entries, until: deadlines.compactMap { $0 }.min())
         if !entries[Waited.wake].ready.isEmpty { state.wake.drain() }
+        // Nothing else makes a card say that.
+        guard entries[Waited.screen].ready.isDisjoint(with: [.error, .hangUp]) else {
+            throw .unplugged(connector: screen.connector.name)
+        }
     }
 
     private func showNext(on screen: Screen, now: MediaTimestamp) throws(DisplayError) {

@@ -1,6 +1,7 @@
 import Controls
 import LinuxIO
 import Media
+import MediaTestSupport
 import StreamLogic
 import Synchronization
 
@@ -33,6 +34,8 @@ final class ScriptedStreams: Sendable {
         }
 
         func say(_ events: StreamEvent...) { for event in events { sink.emit(event) } }
+
+        func show(_ snapshot: StreamSnapshot?) { sink.show(snapshot) }
 
         func goLive() {
             say(.stateChanged(.connecting), .connected(server: "127.0.0.1:9"), .publishing(destination: "the server"))
