@@ -99,7 +99,7 @@ struct EventRenderingTests {
                 + "sourceDecoded=0 sourceRotated=0 sourceConverted=11 sourcePasses=23 sourceMapped=0 "
                 + "sourceInterruptions=0 audioSamples=132300 audioSilent=0 audioOverruns=0 audioInterruptions=0 "
                 + "audioDriftPPM=12.5 audioPeakDecibels=-3.25 audioMeanDecibels=-18.0 "
-                + "audioHardwareGainDecibels=12.0 audioDigitalGainDecibels=-0.5 "
+                + "audioHardwareGainDecibels=12.0 audioDigitalGainDecibels=-0.5 previewFrames=88 previewLost=4 previewConverted=2 "
                 + "eachAudioSamples=44100.0,0.0 eachAudioSilent=0.0,512.0 eachAudioDriftPPM=2.5,- "
                 + "eachAudioPeakDecibels=-6.0,- eachAudioMeanDecibels=-9.0,- "
                 + "eachAudioHardwareGainDecibels=18.5,- eachAudioDigitalGainDecibels=1.5,-60.0 linkBitsPerSecond=480000 "
