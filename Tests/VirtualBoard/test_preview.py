@@ -1,6 +1,7 @@
 """The preview: what a display shows while a stream is sent, and that the stream does not depend on it. vkms has planes as a board's
 display hardware has them and is read back through its writeback connector; virtio-gpu takes no YUV and is read back by QEMU."""
 
+import random
 import re
 import subprocess
 import time
@@ -9,7 +10,8 @@ from pathlib import Path
 import numpy
 import pytest
 from encoder import Appliance, Publisher, assert_decodes, set_faults
-from leases import Leases, mount_debug
+from leases import ENCODER_HOLDS, Leases, mount_debug
+from seeds import seed_of_this_run
 
 pytestmark = pytest.mark.takes(minutes=4, processors=0.5)
 BOARD_OPTIONS = {"display": True}
@@ -17,8 +19,10 @@ BOARD_OPTIONS = {"display": True}
 WIDTH, HEIGHT = 640, 360
 CAMERA = f"v4l2:/dev/video0,size={WIDTH}x{HEIGHT},format=NV12"
 LEASE = (f"--dimension {WIDTH}x{HEIGHT}", "--quality Low3", "--adapt nothing")
-# The display holds what it shows by an import of its own, and a descriptor for the moment in which it takes a frame.
-DISPLAY_HOLDS = 2
+# Who may hold a buffer's memory while nobody looks at it: the descriptor that is leased, and the encoder; and the display: the
+# kernel's import for it, the card's list of what the program has imported, and a descriptor while it takes a frame.
+UNSEEN = 1 + ENCODER_HOLDS
+DISPLAY_HOLDS = 3
 # vkms' own mode, and the video in it.
 SCREEN = 1024, 768
 VIDEO = numpy.s_[96 : 96 + 576, 0:1024]
@@ -161,7 +165,7 @@ def test_the_screen_shows_what_the_server_gets(hdmi, nginx):
     assert screen.shape == (SCREEN[1], SCREEN[0], 3)
     publisher.wait_frames(publisher.frames + 30)
     leases.assert_return()
-    leases.assert_held(at_most=4 + DISPLAY_HOLDS)
+    leases.assert_held(at_most=UNSEEN + DISPLAY_HOLDS)
     stream = publisher.stop()
     assert_whole(stream)
     # All of it but the words, which cover the lowest part of the video, and the bars above and below.
@@ -306,6 +310,63 @@ def test_a_connector_that_is_not_there_is_named(encoder, nginx):
     (dark,) = stream.of("previewDark")
     assert "no card for displays" in dark["reason"], dark
     assert_decodes(stream)
+
+
+# Faults at random.
+
+
+def trouble(rng: random.Random, display: Display) -> None:
+    """Something happens to the display, or to the encoder without a word."""
+    kind = rng.choice(["pulled", "loose", "skips", "slow", "looked at"])
+    match kind:
+        case "pulled":
+            display.plug("off")
+            time.sleep(rng.uniform(1, 5))
+            display.plug("on")
+        case "loose":
+            for state in ["off", "on"] * rng.randint(2, 5):
+                display.plug(state)
+                time.sleep(rng.uniform(0, 0.3))
+        case "skips":
+            set_faults(display.board, skip_every=rng.randint(2, 12))
+            time.sleep(rng.uniform(1, 3))
+            set_faults(display.board, skip_every=0)
+        case "slow":
+            set_faults(display.board, frame_ms=rng.choice([20, 36, 60]))
+        case "looked at":
+            # The driver is at something else.
+            display.board.run(f"cat {display.path}/modes {display.path}/edid > /dev/null")
+            display.state()
+
+
+@pytest.mark.parametrize(
+    "seconds", [40, pytest.param(300, marks=[pytest.mark.slow, pytest.mark.takes(minutes=6)])]
+)
+def test_faults_of_the_display_are_none_of_the_stream(hdmi, nginx, seconds, capsys):
+    board = hdmi.board
+    rng = random.Random(seed_of_this_run())
+    publisher = Publisher(board, nginx, "faults", *LEASE, f"--preview drm:{hdmi.connector}", source=CAMERA)
+    publisher.wait_frames(20)
+    leases = Leases(board)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        trouble(rng, hdmi)
+        leases.assert_return()
+        leases.assert_held(at_most=UNSEEN + DISPLAY_HOLDS)
+        time.sleep(rng.uniform(0, 2))
+    hdmi.plug("off")
+    publisher.wait_frames(publisher.frames + 60)
+    # The display's own holds are gone with it.
+    leases.assert_held(at_most=UNSEEN)
+    hdmi.plug("on")
+    before = publisher.last_status["previewFrames"]
+    publisher.wait_status(lambda status: status["previewFrames"] > before, 20)
+    stream = publisher.stop()
+    hdmi.plug("detect")
+    with capsys.disabled():
+        print(f"\n  {leases}; {len(stream.of('previewDark'))} times dark, {len(stream.of('previewLit'))} times lit")
+    assert_whole(stream)
+    assert stream.of("previewDark")
 
 
 # The appliance.
