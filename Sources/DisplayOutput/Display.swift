@@ -35,6 +35,6 @@ public final class Display: PreviewSink {
 
     public var statistics: PreviewStatistics { state.statistics }
 
-    /// The thread gives the display back.
+    /// The thread ends, and lets go of the display.
     deinit { state.end() }
 }

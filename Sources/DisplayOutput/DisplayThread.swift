@@ -105,7 +105,7 @@ final class DisplayThread {
         let isReady = screen.nextFrameTime.map { $0 <= now } ?? true
         guard isReady else { return }
         screen.nextFrameTime = nil
-        let work = state.take(takesFrame: true, asBuffer: !screen.convertsFrames, now: now)
+        let work = state.take(asBuffer: !screen.convertsFrames, now: now)
         do throws(DisplayError) {
             try screen.show(work, now: now)
         } catch {

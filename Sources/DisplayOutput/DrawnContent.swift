@@ -21,6 +21,10 @@ final class DrawnContent: ScreenContent {
         buffers = try BufferPair(place.device, alpha: false, place.size)
     }
 
+    func test(_ attempt: (AtomicRequest) throws(DisplayError) -> Void) throws(DisplayError) {
+        try attempt(firstRequest())
+    }
+
     func firstRequest() -> AtomicRequest {
         buffers.back.canvas.fill(place.whole, PageLayout.black)
         return request

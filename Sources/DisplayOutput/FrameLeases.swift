@@ -18,8 +18,6 @@ struct FrameLeases: Sendable {
     private var flipping: Lease?
     private var shown: Lease?
 
-    var count: Int { [next, flipping, shown].count { $0 != nil } }
-
     /// When the oldest is released at the latest.
     var deadline: MediaTimestamp? {
         [next, flipping, shown].compactMap { $0.map { $0.since + Self.longest } }.min()

@@ -77,8 +77,9 @@ final class LayeredContent: ScreenContent {
         return request
     }
 
-    /// A small frame, to find out what the driver takes.
-    func trial() throws(DisplayError) -> AtomicRequest {
+    /// With a page, and with a small frame.
+    func test(_ attempt: (AtomicRequest) throws(DisplayError) -> Void) throws(DisplayError) {
+        try attempt(firstRequest())
         let (format, code) = copyFormat
         let size = FrameSize(
             width: min(320, place.size.width & ~1), height: min(240, place.size.height & ~1))
@@ -86,17 +87,13 @@ final class LayeredContent: ScreenContent {
         var request = videoRequest(buffer.framebuffer, size, .usual(for: size))
         if let strips { request.add(wordsRequest(height: strips.back.layout.size.height)) }
         request.add(behindVideo)
-        trialBuffer = buffer
-        return request
+        try attempt(request)
+        withExtendedLifetime(buffer) {}
     }
-
-    /// Until the trial is over.
-    private var trialBuffer: DrawnBuffer?
 
     // MARK: Requests
 
     func request(for work: PreviewState.Work, now: MediaTimestamp) throws(DisplayError) -> AtomicRequest? {
-        trialBuffer = nil
         pending = Pending()
         if let frame = work.frame { return try request(showing: frame, work, now: now) }
         if showsVideo, work.hasFrames { return work.page.flatMap { requestForWords($0) } }
@@ -128,8 +125,8 @@ final class LayeredContent: ScreenContent {
             refusedLayout = nil
             return try imported.framebuffer(of: buffer, frame.layout, now: now)
         case .frame(let captured):
-            // It is in no buffer of a device, or the driver does not take that.
-            refusedLayout = frame.layout
+            // It is in no buffer of a device, or the driver does not take that. It may take another layout.
+            refusedLayout = captured.dmabuf == nil || refusedLayout == frame.layout ? frame.layout : nil
             let copy = try copyBuffer(frame.layout.size)
             try converter.copy(captured, to: copy)
             return copy.framebuffer

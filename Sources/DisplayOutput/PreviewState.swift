@@ -90,15 +90,13 @@ final class PreviewState: Sendable {
         }
     }
 
-    /// - Parameters:
-    ///   - takesFrame: whether the display is ready for one.
-    ///   - asBuffer: the display reads the frame's DMABUF; else the processor does.
-    func take(takesFrame: Bool, asBuffer: Bool, now: MediaTimestamp) -> Work {
+    /// - Parameter asBuffer: the display reads the frame's DMABUF; else the processor does.
+    func take(asBuffer: Bool, now: MediaTimestamp) -> Work {
         inner.withLock { inner in
             var work = Work(currentPage: inner.page, hasFrames: inner.hasFrames)
             if inner.isPageNew { work.page = inner.page }
             inner.isPageNew = false
-            guard takesFrame, let next = inner.leases.next else { return work }
+            guard let next = inner.leases.next else { return work }
             let buffer = asBuffer ? next.frame.duplicatedBuffer : nil
             let lease = inner.leases.take(isHeld: buffer != nil, now: now)
             work.frame = lease.map { lease in
@@ -151,6 +149,8 @@ struct FrameToShow: Sendable {
     let layout: FrameLayout
     let colors: VideoColors
     let samples: Samples
+
+    var isForProcessor: Bool { if case .frame = samples { true } else { false } }
 }
 
 extension CapturedFrame {

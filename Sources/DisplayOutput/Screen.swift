@@ -4,7 +4,7 @@ import Glibc
 import LinuxIO
 import Media
 
-/// A display that is lit. Letting go of it gives the display back to the kernel's console.
+/// A display that is lit. Whoever lets go of it leaves it to the kernel's console.
 final class Screen {
     /// What is on its way to the screen.
     struct Flip {
@@ -93,7 +93,7 @@ final class Screen {
         try device.commit(request, flags: DRM_MODE_ATOMIC_NONBLOCK | DRM_MODE_PAGE_FLIP_EVENT)
         content.committed()
         busySince = nil
-        let isConverted = work.frame != nil && content.convertsFrames
+        let isConverted = work.frame?.isForProcessor ?? false
         flip = Flip(start: now, hasFrame: work.frame != nil, isConverted: isConverted)
         if isConverted { nextFrameTime = now + content.conversionInterval }
     }
@@ -116,7 +116,7 @@ final class Screen {
             busySince = since
             return now - since < Self.busyTimeout
         default:
-            guard let frame = work.frame, case .buffer = frame.samples else { return false }
+            guard let frame = work.frame, !frame.isForProcessor else { return false }
             return content.refuses(frame.layout)
         }
     }

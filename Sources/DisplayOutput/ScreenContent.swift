@@ -11,6 +11,9 @@ protocol ScreenContent: AnyObject {
     /// Between two frames that the processor makes.
     var conversionInterval: Duration { get }
 
+    /// Asks the driver what it would take, without showing anything.
+    /// - Parameter attempt: throws what the driver says.
+    func test(_ attempt: (AtomicRequest) throws(DisplayError) -> Void) throws(DisplayError)
     /// The page alone, as the display is lit.
     func firstRequest() -> AtomicRequest
     /// - Returns: what changes; `nil` for nothing.
@@ -45,11 +48,11 @@ struct ScreenPlace {
             for scaling in arrangement.video == nil ? [PlaneScaling.none] : PlaneScaling.inOrderOfTrial {
                 do throws(DisplayError) {
                     let content = try content(planes, arrangement, scaling, makeScaler)
-                    for trial in content.trials {
+                    try content.test { (request) throws(DisplayError) in
                         try device.commit(
-                            lighting.with(trial), flags: DRM_MODE_ATOMIC_TEST_ONLY | DRM_MODE_ATOMIC_ALLOW_MODESET)
+                            lighting.with(request), flags: DRM_MODE_ATOMIC_TEST_ONLY | DRM_MODE_ATOMIC_ALLOW_MODESET)
                     }
-                    return content.content
+                    return content
                 } catch {
                     failure = error
                 }
@@ -61,17 +64,13 @@ struct ScreenPlace {
     private func content(
         _ planes: [Plane], _ arrangement: PlaneArrangement, _ scaling: PlaneScaling,
         _ makeScaler: @escaping Display.MakeScaler
-    ) throws(DisplayError) -> (content: any ScreenContent, trials: [AtomicRequest]) {
+    ) throws(DisplayError) -> any ScreenContent {
         func plane(_ id: UInt32?) -> Plane? { planes.first { $0.description.id == id } }
         guard let page = plane(arrangement.page) else { throw .frameUnreadable(reason: "the plane has gone") }
-        guard let video = plane(arrangement.video) else {
-            let content = try DrawnContent(self, page, makeScaler)
-            return (content, [content.firstRequest()])
-        }
-        let content = try LayeredContent(
+        guard let video = plane(arrangement.video) else { return try DrawnContent(self, page, makeScaler) }
+        return try LayeredContent(
             self, video: video, words: plane(arrangement.words), page: page, keepsPage: arrangement.keepsPage, scaling,
             makeScaler)
-        return (content, [content.firstRequest(), try content.trial()])
     }
 }
 
