@@ -21,6 +21,8 @@ public final class EncoderRequests: Sendable {
         var replacement: VideoEncoderConfiguration?
         /// The pause of `SharedSendBuffer` in which the stream waits for it.
         var pause: Int?
+        /// The largest size of the stream that starts again.
+        var dimension: FrameSize?
         /// Frames of another size, in a stream that goes on.
         var resize: VideoEncoderConfiguration?
         var setting: VideoSetting?
@@ -120,14 +122,21 @@ public final class EncoderRequests: Sendable {
     /// For a stream that ends to start again: others take the encoders' places from now on.
     /// - Parameters:
     ///   - video: what a new video encoder is opened with; `nil` keeps the present one. What was ordered from that is void.
+    ///   - dimension: the largest size that the stream has from now on.
     ///   - audio: what audio is encoded with; with `replacesAudio` it is captured anew, too.
     ///   - pause: ends the stream where frames and audio packets wait, and gives the pause's number. It is done before
     ///     anything is ordered: what the encoders' threads answer must not come before it is waited for.
     public func replaceEncoders(
-        video: VideoEncoderConfiguration?, audio: AudioQuality?, replacesAudio: Bool, after pause: () -> Int
+        video: VideoEncoderConfiguration?, dimension: FrameSize? = nil, audio: AudioQuality?, replacesAudio: Bool,
+        after pause: () -> Int
     ) {
         let pause = pause()
-        if let video { orders.withLock { $0.video = $0.video.replaced(by: video, pause: pause) } }
+        if let video {
+            orders.withLock { orders in
+                orders.video = orders.video.replaced(by: video, pause: pause)
+                orders.video.dimension = dimension
+            }
+        }
         guard let audio else { return }
         guard replacesAudio else { return perform([.setAudio(audio)]) }
         orders.withLock { $0.audioReplacement = (audio, pause) }

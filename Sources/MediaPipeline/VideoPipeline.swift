@@ -129,7 +129,7 @@ final class VideoPipeline {
     /// The present frames go on until the encoder is ready for the next ones: another camera's, or the same one's by way of the
     /// processor.
     private func prepareForNextFrames() throws {
-        let nextCamera = cameras?.next
+        let nextCamera = adjusted?.nextCamera
         guard let next = nextCamera ?? adjusted?.next else {
             if isPreparing { encoder.dropPreparation() }
             isPreparing = false
@@ -158,6 +158,7 @@ final class VideoPipeline {
             earlierConversions += encoder.conversionCount
             output.streamRestarts()
             encoder = try makeEncoder(configuration, frames)
+            if let dimension = orders.dimension { adjusted?.streamSize = dimension }
             level = configuration.level
             size = configuration.size
             keyframeDistance = configuration.keyframeInterval

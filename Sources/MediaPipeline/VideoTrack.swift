@@ -148,12 +148,10 @@ public struct VideoTrack {
                 }
                 return switcher.map { AdjustedSource($0, streamSize: settings.dimension.size) }
             }
-            let source = try settings.video.open(
-                size: settings.rotation.rotated(settings.dimension.size), secondSize: settings.secondSourceSize,
-                frameRate: settings.sourceFrameRate, stop: stop
-            ) { reports.send(.source($0)) }
+            let source = try settings.video.open(settings.sourceWish, stop: stop) { reports.send(.source($0)) }
             guard let source else { return nil }
-            let rotated = settings.rotation.isIdentity ? source : try RotatedSource(source, settings.rotation)
+            let rest = settings.rotation.rest(after: source.flips)
+            let rotated = rest.isIdentity ? source : try RotatedSource(source, rest)
             return AdjustedSource(rotated, streamSize: settings.dimension.size)
         } catch {
             throw StreamFailure(.cameraUnavailable, "\(error)")
@@ -175,11 +173,12 @@ extension MediaSettings {
     /// The cameras as each of them is opened.
     fileprivate var switchableCameras: [SwitchableCamera] {
         cameras.compactMap { [rotation] camera in
-            let opening = camera.choice.cameraOpening(
-                size: rotation.rotated(dimension.size), secondSize: secondSourceSize, frameRate: sourceFrameRate)
-            guard let opening else { return nil }
-            guard !rotation.isIdentity else { return SwitchableCamera(name: camera.name, open: opening) }
-            return SwitchableCamera(name: camera.name) { stop in try RotatedCamera(opening(stop), rotation) }
+            guard let opening = camera.choice.cameraOpening(sourceWish) else { return nil }
+            return SwitchableCamera(name: camera.name) { stop in
+                let camera = try opening(stop)
+                let rest = rotation.rest(after: camera.flips)
+                return rest.isIdentity ? camera : try RotatedCamera(camera, rest)
+            }
         }
     }
 

@@ -14,6 +14,8 @@ public final class LivePublisher {
     var cameras: CameraSelection
     /// Who waits for the camera that was asked for.
     var cameraAskers: [(name: String, id: CommandID)] = []
+    /// What a line has changed beside the camera, whose answer is waited for.
+    var answersUnderWay: [CommandID: [String]] = [:]
     let reporter: EventSink
     private let commands: Mailbox<PublisherCommand>
     let reports: Mailbox<ConnectionEvent>

@@ -81,6 +81,14 @@ public struct DeviceDescription: Hashable, Sendable {
         case torch
     }
 
+    /// How large a snapshot is that is taken while there is no stream.
+    public enum StillSize: String, CaseIterable, Sendable {
+        /// All that the camera has.
+        case full
+        /// `dimension`.
+        case stream
+    }
+
     /// What becomes of snapshots that are taken by the button or a command.
     public struct Snapshots: Hashable, Sendable {
         /// `nil` for the state partition's own.
@@ -91,6 +99,7 @@ public struct DeviceDescription: Hashable, Sendable {
         /// Of the JPEG, 1...100.
         public var quality = 90
         public var flash = Flash.off
+        public var size = StillSize.full
 
         public init() {}
     }

@@ -92,6 +92,9 @@ public struct ConfigurationTransaction: Sendable {
             return .refuse(
                 "a snapshot's quality is a whole number from 1 to 100, not \(quoted((quality ?? "").prefix(60)))")
         }
+        guard path != "-" else {
+            return .refuse("snapshot takes a file here: tallycam snapshot --output - writes it out")
+        }
         return .command(.takeSnapshot(SnapshotRequest(CommandID(0), quality: number, path: path)))
     }
 

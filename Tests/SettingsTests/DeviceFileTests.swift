@@ -83,7 +83,7 @@ struct DeviceFileTests {
              "buffer": {"seconds": 2.5, "lowThreshold": 0.7, "highThreshold": 0.8},
              "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "torch": "auto",
              "lowLight": "slow", "mains": "60", "doublePress": "snapshot",
-             "snapshots": {"folder": "/media/stick", "count": 5, "megabytes": 100, "quality": 75, "flash": "auto"}}
+             "snapshots": {"folder": "/media/stick", "count": 5, "megabytes": 100, "quality": 75, "flash": "auto", "size": "stream"}}
             """)
         #expect(result.faults == [])
         var expected = DeviceDescription()
@@ -118,6 +118,7 @@ struct DeviceFileTests {
         expected.snapshots.megabytes = 100
         expected.snapshots.quality = 75
         expected.snapshots.flash = .auto
+        expected.snapshots.size = .stream
         #expect(result.value == expected)
     }
 

@@ -36,6 +36,7 @@ extension MediaSettings {
             dimension: try VideoDimension(parsing: device.dimension), encoder: EncoderChoice.openh264)
         rotation = FrameRotation(device)
         controls = device.controls
+        takesStills = device.snapshots.size == .full
     }
 }
 
