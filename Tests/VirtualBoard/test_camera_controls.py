@@ -439,18 +439,29 @@ def bars(frame: Frame) -> int:
     return 1 + sum(left != right for left, right in zip(row, row[1:]))
 
 
-def test_a_lens_with_a_node_of_its_own_is_moved(encoder, nginx):
-    """vimc's sensors have a lens each, joined to them by the media controller; its raw capture gives RGB."""
+@pytest.fixture
+def parts(encoder):
+    """The nodes of vimc by their names: its sensors have a lens each, joined to them by the media controller. Its first sensor is set
+    to what the next part takes."""
 
     def node(name: str) -> str:
         found = encoder.run(f"grep -lx '{name}' /sys/class/video4linux/*/name").text.split("/")[4]
         return f"/dev/{found}"
 
+    media = encoder.run("ls -d /sys/devices/platform/vimc.0/media*").text.strip().rsplit("/", 1)[1]
+    encoder.run(f"media-ctl -d /dev/{media} --set-v4l2 '\"Sensor A\":0[fmt:SRGGB8_1X8/640x480]'")
+    encoder.run(f"v4l2-ctl -d {node('Raw Capture 0')} -v width=640,height=480,pixelformat=RGGB")
+    yield node
+    encoder.end_all()
+    encoder.run("rmmod vimc && modprobe vimc")
+
+
+def test_a_lens_with_a_node_of_its_own_is_moved(encoder, parts, nginx):
     def position(name: str) -> int:
-        return int(encoder.run(f"v4l2-ctl -d {node(name)} -C focus_absolute").text.split(":")[1])
+        return int(encoder.run(f"v4l2-ctl -d {parts(name)} -C focus_absolute").text.split(":")[1])
 
     other = position("Lens B")
-    live = Live(encoder, nginx, "lens", source=f"v4l2:{node('Raw Capture 0')},size=640x480")
+    live = Live(encoder, nginx, "lens", source=f"v4l2:{parts('RGB/YUV Capture')},size=640x480")
     assert said(live.set("lens", "5"), r"lens 5 \(([\d.]+) dioptres\)") == pytest.approx(5, abs=0.01)
     assert position("Lens A") == 512 and position("Lens B") == other
     assert live.set("lens", "0") == "lens 0 (0 dioptres)" and position("Lens A") == 0
