@@ -17,6 +17,7 @@ let package = Package(
             name: "StreamQuality",
             dependencies: ["Media", .product(name: "DequeModule", package: "swift-collections")]),
         .target(name: "Controls", dependencies: ["Media"]),
+        .target(name: "Filters", dependencies: ["Media"]),
         .target(name: "Settings", dependencies: ["Controls", "Media"]),
         .target(name: "StreamLogic", dependencies: ["StreamQuality", "Settings", "Controls", "Bitstream", "Media"]),
         .target(name: "ApplianceLogic", dependencies: ["StreamLogic", "Settings", "Media"]),
@@ -27,6 +28,11 @@ let package = Package(
         .target(
             name: "SoftwareEncoding",
             dependencies: ["DevicePorts", "Bitstream", "Media", "COpenH264", "CLibYUV", "CFDKAAC", "CJPEG"]),
+        .target(
+            name: "FrameFiltering",
+            dependencies: [
+                "Filters", "DevicePorts", "LinuxIO", "Media", "CFilterKernels", "CFreeType", "CPNG", "CJPEG", "CLibYUV",
+            ]),
         .target(
             name: "AudioCapture",
             dependencies: ["DevicePorts", "LinuxIO", "Media", "CALSA", "CResampler"]),
@@ -83,6 +89,12 @@ let package = Package(
             name: "CLibYUV",
             linkerSettings: [.linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("stdc++")]),
         .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
+        .target(name: "CFilterKernels"),
+        // The archive, in tests, too: the shared library has FreeType's modules for itself.
+        .target(
+            name: "CFreeType", cSettings: [.unsafeFlags(["-isystem", "/usr/include/freetype2"])],
+            linkerSettings: [.linkedLibrary(":libfreetype.a"), .linkedLibrary("png16"), .linkedLibrary("z")]),
+        .target(name: "CPNG", linkerSettings: [.linkedLibrary("png16"), .linkedLibrary("z"), .linkedLibrary("m")]),
         .target(name: "CFDKAAC", linkerSettings: [.linkedLibrary("fdk-aac"), .linkedLibrary("m")]),
         .target(
             name: "CLibcamera", cxxSettings: [.unsafeFlags(["-isystem", "/usr/include/libcamera"])],
@@ -100,9 +112,22 @@ let package = Package(
             linkerSettings: [.linkedLibrary("mbedtls"), .linkedLibrary("mbedx509"), .linkedLibrary("mbedcrypto")]),
         .target(name: "CRapidJSON", linkerSettings: [.linkedLibrary("stdc++")]),
 
+        // Filters on raw frames, for benchmarks and tests; no part of the product.
+        .executableTarget(
+            name: "filter-frames",
+            dependencies: ["FrameFiltering", "Filters", "DevicePorts", "LinuxIO", "Media"],
+            path: "Benchmarks/filters/filter-frames"),
+
         .target(name: "SeededNumbers", path: "Tests/SeededNumbers"),
         .testTarget(name: "MediaTests", dependencies: ["Media", "SeededNumbers"]),
         .testTarget(name: "ControlsTests", dependencies: ["Controls", "Media"]),
+        .testTarget(name: "FiltersTests", dependencies: ["Filters", "Media"]),
+        .testTarget(
+            name: "FrameFilteringTests",
+            dependencies: [
+                "FrameFiltering", "Filters", "DevicePorts", "LinuxIO", "Media", "CFilterKernels", "MediaTestSupport",
+                "SeededNumbers",
+            ], exclude: ["reference.py"]),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "SeededNumbers"]),
         .testTarget(name: "RTMPTests", dependencies: ["RTMP", "Media", "SeededNumbers"]),
         .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality", "SeededNumbers"]),
@@ -186,7 +211,7 @@ let package = Package(
 // look innocent (`contains` of a string) pull them in. Without their module such a line does not compile.
 let shims: Set = [
     "CLinux", "CGPIOD", "COpenH264", "CLibYUV", "CJPEG", "CFDKAAC", "CLibcamera", "CALSA", "CResampler", "CV4LConvert",
-    "CMbedTLS", "CRapidJSON",
+    "CMbedTLS", "CRapidJSON", "CFilterKernels", "CFreeType", "CPNG",
 ]
 for target in package.targets where target.type != .test && !shims.contains(target.name) {
     target.swiftSettings = [
@@ -198,7 +223,7 @@ for target in package.targets where target.type != .test && !shims.contains(targ
 
 // What decides, asks devices and puts together is built for size: pixels and bytes are worked on in other targets.
 let builtForSize = [
-    "StreamQuality", "Controls", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices",
+    "StreamQuality", "Controls", "Filters", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices",
     "LibcameraCapture",
     "BoardIO", "JSONText", "MediaPipeline", "Receiving", "Terminal", "ApplianceRuntime", "tallycam",
 ]
