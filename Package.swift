@@ -18,8 +18,10 @@ let package = Package(
             dependencies: ["Media", .product(name: "DequeModule", package: "swift-collections")]),
         .target(name: "Controls", dependencies: ["Media"]),
         .target(name: "Filters", dependencies: ["Media"]),
-        .target(name: "Settings", dependencies: ["Controls", "Media"]),
-        .target(name: "StreamLogic", dependencies: ["StreamQuality", "Settings", "Controls", "Bitstream", "Media"]),
+        .target(name: "Settings", dependencies: ["Controls", "Filters", "Media"]),
+        .target(
+            name: "StreamLogic",
+            dependencies: ["StreamQuality", "Settings", "Controls", "Filters", "Bitstream", "Media"]),
         .target(name: "ApplianceLogic", dependencies: ["StreamLogic", "Settings", "Media"]),
 
         // Ports and rim.
@@ -50,31 +52,33 @@ let package = Package(
         .target(
             name: "MediaPipeline",
             dependencies: [
-                "StreamLogic", "StreamQuality", "Bitstream", "Controls", "DevicePorts", "LinuxIO", "SoftwareEncoding",
-                "SyntheticSources", "Media",
+                "StreamLogic", "StreamQuality", "Bitstream", "Controls", "Filters", "FrameFiltering", "DevicePorts",
+                "LinuxIO", "SoftwareEncoding", "SyntheticSources", "Media",
             ]),
         .target(
             name: "Publishing",
             dependencies: [
                 "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings",
-                "Controls", "LinuxIO", "Media",
+                "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media",
             ]),
         .target(
             name: "Receiving", dependencies: ["StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"]),
         .target(
             name: "Terminal",
-            dependencies: ["StreamLogic", "StreamQuality", "Controls", "JSONText", "LinuxIO", "Media"]),
+            dependencies: ["StreamLogic", "StreamQuality", "Controls", "Filters", "JSONText", "LinuxIO", "Media"]),
         .target(
             name: "ApplianceRuntime",
             dependencies: [
-                "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "JSONText", "BoardIO",
+                "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText",
+                "BoardIO",
                 "Transport", "Terminal", "LinuxIO", "Media",
             ]),
 
         .executableTarget(
             name: "tallycam",
             dependencies: [
-                "Media", "StreamQuality", "Settings", "Controls", "StreamLogic", "ApplianceLogic",
+                "Media", "StreamQuality", "Settings", "Controls", "Filters", "FrameFiltering", "StreamLogic",
+                "ApplianceLogic",
                 "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "LibcameraCapture", "V4L2Devices",
                 "Transport",
                 "SyntheticSources", "JSONText", "MediaPipeline",
@@ -133,11 +137,11 @@ let package = Package(
         .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality", "SeededNumbers"]),
         .testTarget(
             name: "SettingsTests",
-            dependencies: ["Settings", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers"]),
+            dependencies: ["Settings", "Filters", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers"]),
         .testTarget(
             name: "StreamLogicTests",
             dependencies: [
-                "StreamLogic", "StreamQuality", "Bitstream", "Media", "MediaTestSupport", "SeededNumbers",
+                "StreamLogic", "StreamQuality", "Filters", "Bitstream", "Media", "MediaTestSupport", "SeededNumbers",
             ]),
         .testTarget(
             name: "ApplianceLogicTests",

@@ -37,6 +37,8 @@ public final class AdjustedSource: VideoSource {
     private var cameraName: String?
     /// What each camera is set to when it is on for the first time.
     private var initial: [ControlChange] = []
+    /// Filters follow, which work on samples in planes.
+    var feedsFilters = false
     private var adjuster: ViewAdjuster?
     /// Frames come as the processor makes them.
     private var isTurning = false
@@ -106,7 +108,7 @@ public final class AdjustedSource: VideoSource {
     var nextCamera: SourceFrames? {
         guard let next = switcher?.next else { return nil }
         let isMade = next.camera.flatMap { otherViews[$0] }?.isMade ?? false
-        return isMade ? made(of: next) : next
+        return isMade || feedsFilters && !next.layouts.full.format.isPlanar ? made(of: next) : next
     }
 
     /// As they are to come next, once the encoder is ready for it; `nil` while they stay as they are.
@@ -136,7 +138,8 @@ public final class AdjustedSource: VideoSource {
     }
 
     private var wantsTurning: Bool {
-        view.isMade || !view.isZoomReached && view.glide.start.zoom > 1 && zoomsItself
+        view.isMade || feedsFilters && !source.layout.format.isPlanar
+            || !view.isZoomReached && view.glide.start.zoom > 1 && zoomsItself
     }
 
     // MARK: The camera that is on
@@ -148,7 +151,7 @@ public final class AdjustedSource: VideoSource {
         if let cameraName { otherViews[cameraName] = view }
         cameraName = switcher.name
         let known = otherViews[switcher.name]
-        let wasMade = known?.isMade ?? false
+        let wasMade = known?.isMade ?? false || feedsFilters && !switcher.layout.format.isPlanar
         view = known ?? View()
         // It was opened anew, and shows all.
         view.glide = ZoomGlide()

@@ -1,5 +1,6 @@
 import Controls
 import DevicePorts
+import FrameFiltering
 import LinuxIO
 import Media
 import StreamLogic
@@ -29,6 +30,8 @@ public final class EncoderRequests: Sendable {
         var isKeyframeWanted = false
         /// Of the camera.
         var controls: [ControlRequest] = []
+        /// In place of those before.
+        var filters: LoadedFilters?
     }
 
     struct ControlRequest: Sendable {
@@ -60,6 +63,7 @@ public final class EncoderRequests: Sendable {
         var audioReplacement: (quality: AudioQuality, pause: Int)?
         /// The camera that is to be on.
         var camera: CameraWish?
+        var filterStatus = FilterStatus()
         /// The audio part of a transaction: it counts from the time of the keyframe that the video's part makes.
         var transaction: AudioRequests?
     }
@@ -81,6 +85,15 @@ public final class EncoderRequests: Sendable {
     /// - Parameter id: is reported with what becomes of it.
     public func set(_ controls: [ControlChange], for id: CommandID?) {
         orders.withLock { $0.video.controls.append(ControlRequest(changes: controls, id: id)) }
+    }
+
+    /// Frames pass these from the next one on.
+    public func setFilters(_ filters: LoadedFilters) { orders.withLock { $0.video.filters = filters } }
+
+    /// What filters write of the stream.
+    public var filterStatus: FilterStatus {
+        get { orders.withLock { $0.filterStatus } }
+        set { orders.withLock { $0.filterStatus = newValue } }
     }
 
     /// What belongs together takes effect together: neither thread sees half of it.
@@ -197,10 +210,11 @@ public final class EncoderRequests: Sendable {
 }
 
 extension EncoderRequests.VideoRequests {
-    /// What was ordered from the encoder before is void; what the camera is asked for stays.
+    /// What was ordered from the encoder before is void; what camera and filters are asked for stays.
     fileprivate func replaced(by encoder: VideoEncoderConfiguration, pause: Int?) -> Self {
         var requests = Self(replacement: encoder, pause: pause)
         requests.controls = controls
+        requests.filters = filters
         return requests
     }
 }

@@ -1,4 +1,5 @@
 import Controls
+import FrameFiltering
 import Media
 import SoftwareEncoding
 import StreamQuality
@@ -28,6 +29,8 @@ public struct MediaSettings: Sendable {
     public var keyframes = KeyframeSpacing()
     /// What the camera is set to at the start.
     public var controls: [ControlChange] = []
+    /// That frames pass on their way to the encoder.
+    public var filters = LoadedFilters()
     public var encoder: any VideoEncoderChoice
     public var duration: Duration?
     /// A camera is opened for what it shows, however slowly, and not for a stream.

@@ -34,6 +34,7 @@ final class VideoPipeline {
     private let counters: SharedCounters
     private let control: EncoderRequests
     private let liveControls: LiveControls
+    private let filters: StreamFilters
     private let snapshots: SnapshotTaker
     private let brightness: BrightnessWatch
     private let reports: Mailbox<TrackEvent>
@@ -65,6 +66,7 @@ final class VideoPipeline {
         self.counters = counters
         self.control = control
         liveControls = LiveControls(track.source, inUse: controls, reports: reports)
+        filters = StreamFilters(track.filters, reports: reports)
         self.snapshots = snapshots
         self.brightness = brightness
         self.reports = reports
@@ -91,7 +93,6 @@ final class VideoPipeline {
     private func encodeAll(until end: MediaTimestamp?) throws {
         rates?.selectFrameRate(frameRate)
         while let frame = try source.nextFrame() {
-            snapshots.offer(frame, from: source)
             if let seen = brightness.look(at: frame, from: source) { reports.send(.brightness(seen)) }
             let isLate = end.map { frame.captureTime >= $0 } ?? false
             let isFirst = try takeCameraChange(with: frame)
@@ -102,6 +103,9 @@ final class VideoPipeline {
             }
             // Before a frame that goes to the encoder, so that what belongs together starts with this one.
             try apply(control.takeVideoRequests(at: frame.captureTime), at: frame.captureTime)
+            adjusted?.feedsFilters = !filters.isIdle
+            filters.apply(to: frame, colors: source.colors, control.filterStatus)
+            snapshots.offer(frame, from: source)
             counters.update { $0.capturedFrames += 1 }
             try encoder.submit(frame)
             try prepareForNextFrames()
@@ -152,6 +156,7 @@ final class VideoPipeline {
 
     private func apply(_ orders: EncoderRequests.VideoRequests, at time: MediaTimestamp) throws {
         for request in orders.controls { liveControls.apply(request) }
+        if let new = orders.filters { filters.use(new) }
         if let configuration = orders.replacement {
             // It ends before the next one starts: there may be memory for one only. Its last frames are still its own.
             try? encoder.finish()
@@ -216,10 +221,11 @@ final class VideoPipeline {
     private func count() {
         let pending = encoder.pendingFrameCount
         let converted = earlierConversions + encoder.conversionCount
-        let statistics = source.statistics
+        let (statistics, readings) = (source.statistics, filters.readings)
         counters.update { counters in
             counters.conversions = converted
             counters.videoSource = statistics
+            counters.filters = readings
             counters.skippedFrames = max(
                 counters.skippedFrames, counters.capturedFrames - counters.encodedFrames - pending)
         }

@@ -1,5 +1,6 @@
 import Controls
 import DevicePorts
+import FrameFiltering
 import LinuxIO
 import Media
 import SoftwareEncoding
@@ -17,6 +18,8 @@ public struct VideoTrack {
     let encoderInUse: EncoderInUse
     let keyframes: KeyframeSpacing
     let pacer: FramePacer
+    /// At the start.
+    let filters: LoadedFilters
 
     /// - Parameters:
     ///   - settings: get a smaller size when the encoder has no memory for the one that was asked for.
@@ -57,6 +60,7 @@ public struct VideoTrack {
         self.encoder = encoder
         self.output = output
         keyframes = settings.keyframes
+        filters = settings.filters
         makeEncoder = { configuration, frames in try factory.makeWhileLive(configuration, for: frames) }
         encoderInUse = opened.inUse
         pacer = FramePacer(source: source.frameRate, wanted: configuration.frameRate)
@@ -146,16 +150,24 @@ public struct VideoTrack {
                 } failed: {
                     reports.send(.cameraSwitchFailed($0, reason: $1))
                 }
-                return switcher.map { AdjustedSource($0, streamSize: settings.dimension.size) }
+                return switcher.map { adjusted($0, settings) }
             }
             let source = try settings.video.open(settings.sourceWish, stop: stop) { reports.send(.source($0)) }
             guard let source else { return nil }
             let rest = settings.rotation.rest(after: source.flips)
             let rotated = rest.isIdentity ? source : try RotatedSource(source, rest)
-            return AdjustedSource(rotated, streamSize: settings.dimension.size)
+            return adjusted(rotated, settings)
         } catch {
             throw StreamFailure(.cameraUnavailable, "\(error)")
         }
+    }
+
+    private static func adjusted(_ source: any VideoSource, _ settings: MediaSettings) -> AdjustedSource {
+        let adjusted = AdjustedSource(source, streamSize: settings.dimension.size)
+        adjusted.feedsFilters = !settings.filters.chain.isEmpty
+        // No encoder knows other frames yet.
+        adjusted.showAtOnce()
+        return adjusted
     }
 
     private static func level(

@@ -22,6 +22,7 @@ extension LivePublisher {
         if let camera = cameras.current {
             reporter.note("camera \(camera) (of \(cameras.names.joined(separator: ", ")))")
         }
+        if !filterChanges.filters.chain.isEmpty { for line in filterLines { reporter.note(line) } }
         listControls(for: nil)
     }
 

@@ -77,6 +77,7 @@ extension LivePublisher {
         case .settingRefused(let reason): refuse("the encoder keeps its setting: \(reason)")
         case .controlled(let readings, let id): controlled(readings, id)
         case .controlRefused(let error, let id): refusedByCamera(error, id)
+        case .filtersLoaded(let result, let id): filtersLoaded(result, id)
         case .failed(let cause):
             failure = failure ?? cause
             stop()

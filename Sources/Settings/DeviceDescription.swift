@@ -1,4 +1,5 @@
 import Controls
+import Filters
 import Media
 
 /// What `device.json` says: a person's choices. Every key may be absent; then its default holds, so
@@ -139,6 +140,8 @@ public struct DeviceDescription: Hashable, Sendable {
     public var resize = Resize.auto
     /// As `dimension`, or "auto" for a third of each side.
     public var smallestSize = "auto"
+    /// What frames pass on their way to the encoder.
+    public var filters = FilterChain()
     public var audioSource = AudioSource.auto
     /// In place of the board's microphone; none for that one, or the first.
     public var microphones: [Microphone] = []
@@ -201,6 +204,7 @@ extension DeviceDescription {
             var device = DeviceDescription()
             device.readVideo(&reader, vocabulary)
             device.readControls(&reader)
+            device.readFilters(&reader)
             device.readQuality(&reader, vocabulary)
             device.readAudio(&reader, vocabulary)
             device.readBuffer(&reader)

@@ -156,7 +156,8 @@ import Testing
             for source in stride(from: 0, through: 255, by: 5) {
                 var samples = (0...255).map { UInt8($0) }
                 cfilter_blend(
-                    &samples, [UInt8](repeating: UInt8(source), count: 256), [UInt8](repeating: UInt8(alpha), count: 256),
+                    &samples, [UInt8](repeating: UInt8(source), count: 256),
+                    [UInt8](repeating: UInt8(alpha), count: 256),
                     256)
                 let isRight = samples.enumerated().allSatisfy { below, result in
                     2 * (source * alpha + below * (255 - alpha)) + 255 >= 510 * Int(result)

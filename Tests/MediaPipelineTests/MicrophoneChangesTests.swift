@@ -34,7 +34,10 @@ import Testing
         #expect(all.id == CommandID(1))
         #expect(all.readings == ["microphone-gain 3 (1: 3.0 dB on the way, 2: 3.0 dB on the way)"])
         changes.change(
-            [ControlChange(.microphoneGain, .microphoneGain(number: 2, -40)), ControlChange(.mute, .microphoneMute(number: 1, true))],
+            [
+                ControlChange(.microphoneGain, .microphoneGain(number: 2, -40)),
+                ControlChange(.mute, .microphoneMute(number: 1, true)),
+            ],
             for: nil)
         let each = try done(changes)
         #expect(each.readings == ["microphone-gain 2:-40 (2: -40.0 dB on the way)", "mute 1:on (1: muted)"])

@@ -1,4 +1,6 @@
 import Controls
+import Filters
+import FrameFiltering
 import LinuxIO
 import Media
 import MediaPipeline
@@ -79,6 +81,13 @@ struct PublishArguments {
                     the camera's controls at the start, as in "zoom 2 focus manual"
                     (docs/controls.md); while live, the command set changes them
                     """),
+            CommandLineOption(
+                "filter", takes: "NAME[,KEY=VALUE...]",
+                help: """
+                    what frames pass, one after the other, as in
+                    "text,text=Studio {time},position=bottom-left":
+                    \(FilterName.allCases.map(\.rawValue).joined(separator: ", ")) (docs/filters.md)
+                    """),
             CommandLineOption("encoder", takes: "NAME", help: "auto (default), v4l2, v4l2:/dev/videoN or openh264"),
             CommandLineOption("duration", takes: "SECONDS", help: "end after so much media"),
             CommandLineOption(
@@ -152,6 +161,7 @@ struct PublishArguments {
             }
         }
         media.controls = try controls(arguments["set"] ?? "")
+        media.filters = try filters(arguments.values(of: "filter"))
         media.isVideoChosen = arguments["dimension"] != nil || arguments["quality"] != nil
         media.cameras = cameras
         return media
@@ -167,6 +177,20 @@ struct PublishArguments {
         }
         guard let setting = changes.configuration.first?.setting else { return changes.controls }
         throw CommandFailure.usage("--set: \(setting.rawValue) is no control; it has an option of its own")
+    }
+
+    private static func filters(_ texts: [String]) throws(CommandFailure) -> LoadedFilters {
+        let chain: FilterChain
+        do throws(FilterError) {
+            chain = try FilterChain(parsing: texts)
+        } catch {
+            throw CommandFailure.usage("--filter: \(error)")
+        }
+        do throws(FilteringError) {
+            return try LoadedFilters(chain)
+        } catch {
+            throw CommandFailure.usage("--filter: \(error)")
+        }
     }
 
     private static func audio(_ texts: [String]) throws -> AudioInput {
@@ -205,7 +229,8 @@ struct PublishArguments {
     private func checkCombination(_ arguments: CommandLineArguments) throws {
         if flvPath != nil,
             let extra = [
-                "video", "camera", "audio", "quality", "audio-quality", "dimension", "set", "encoder", "trace",
+                "video", "camera", "audio", "quality", "audio-quality", "dimension", "set", "filter", "encoder",
+                "trace",
                 "commands",
             ]
             .first(where: arguments.contains)
