@@ -1,12 +1,20 @@
 """Instructions and time of a frame, each from two runs of different lengths."""
 
+import json
 import os
 import re
+import shlex
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from material import CHECKOUT
+
+sys.path[:0] = [str(CHECKOUT / "Benchmarks/board"), str(CHECKOUT / "Tests/VirtualBoard")]
+
+from board import Board  # noqa: E402
+from guest import compile_counter  # noqa: E402
 
 # Frames, and then the words of the command and the file that it reads.
 Command = Callable[[int], tuple[list[str], Path]]
@@ -38,25 +46,28 @@ def instructions(command: Command, lengths: tuple[int, int] = (2, 12)) -> float:
     return difference(count, command, lengths)
 
 
-def arm64_instructions(command: Command) -> float:
-    """qemu-user translates one instruction at a time and writes a line for each that is executed."""
+class Guest:
+    """The virtual board, whose processor counts its instructions exactly (Benchmarks/board)."""
 
-    def count(words: list[str], given: Path) -> float:
-        reader, writer = os.pipe()
-        with given.open("rb") as file:
-            emulator = subprocess.Popen(
-                ["qemu-aarch64", "-one-insn-per-tb", "-d", "exec,nochain", "-D", f"/dev/fd/{writer}", *words],
-                stdin=file, stdout=subprocess.DEVNULL, pass_fds=[writer])  # fmt: skip
-        os.close(writer)
-        with os.fdopen(reader, "rb") as log:
-            lines = 0
-            while portion := log.read(1 << 20):
-                lines += portion.count(b"\n")
-        if emulator.wait() != 0:
-            raise SystemExit(f"bench-filters: {words} ended with {emulator.returncode}")
-        return float(lines)
+    def __init__(self, folder: Path, files: dict[str, Path]):
+        program = {"filter-frames": CHECKOUT / "out/aarch64/filter-frames", "count": compile_counter(folder)}
+        self.board = Board(folder, files=program | files, counts_instructions=True)
+        self.board.run("mount -t tracefs tracefs /sys/kernel/tracing")
 
-    return difference(count, command, (1, 2))
+    def close(self) -> None:
+        self.board.close()
+
+    def instructions(self, words: list[str], frame: str) -> float:
+        """Of the program's own.
+
+        `frame` and other files that words name are in /board."""
+
+        def count(frames: int) -> float:
+            command = " ".join(shlex.quote(word) for word in [*words, "--repeat", str(frames)])
+            self.board.run(f"/board/count /tmp/counts /board/filter-frames {command} < /board/{frame} > /dev/null", timeout=300)
+            return float(json.loads(self.board.get("/tmp/counts"))["user"])
+
+        return (count(12) - count(2)) / 10
 
 
 def nanoseconds(command: Command, quick: bool) -> float:

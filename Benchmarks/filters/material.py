@@ -3,7 +3,7 @@
 import struct
 import subprocess
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -58,11 +58,17 @@ class Material:
             text = text.replace(name, str(value))
         return text
 
-    def our_command(self, arch: str, filters: list[str], frames: int) -> tuple[list[str], Path]:
-        words = [str(CHECKOUT / "out" / arch / "filter-frames"), "--format", "i420", "--size", f"{self.width}x{self.height}"]
-        for text in filters:
-            words += ["--filter", text]
-        return [*words, "--repeat", str(frames)], self.frame
+    def our_words(self, filters: Iterable[str]) -> list[str]:
+        words = ["--format", "i420", "--size", f"{self.width}x{self.height}"]
+        return words + [word for text in filters for word in ("--filter", text)]
+
+    def our_command(self, filters: list[str], frames: int) -> tuple[list[str], Path]:
+        program = str(CHECKOUT / "out/x86_64/filter-frames")
+        return [program, *self.our_words(filters), "--repeat", str(frames)], self.frame
+
+    def guest_command(self, filters: tuple[str, ...]) -> tuple[list[str], str]:
+        """Its words and the name of its frame, as files are named in the guest."""
+        return self.our_words(text.replace("{logo}", "/board/logo.png").replace("{words}", WORDS) for text in filters), self.frame.name
 
     def ffmpeg_command(self, graph: str, frames: int) -> tuple[list[str], Path]:
         """One thread; the file over and over again."""
@@ -88,7 +94,7 @@ class Material:
 
     def text_pixels(self) -> int:
         """Of the rectangle around all that differs from a frame without text."""
-        words, frame = self.our_command("x86_64", [self.filled("text,text={words},size=0.06,position=0,0,outline=0.05")], 1)
+        words, frame = self.our_command([self.filled("text,text={words},size=0.06,position=0,0,outline=0.05")], 1)
         given = frame.read_bytes()
         shown = subprocess.run(words, input=given, capture_output=True, check=True).stdout
         luma = self.width * self.height

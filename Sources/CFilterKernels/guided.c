@@ -93,14 +93,29 @@ void cfilter_model_scalar(
         if (!(variance > 0)) variance = 0;
         float taken = (float)weights[i] * window.strength;
         taken = taken / (variance + window.threshold);
-        float gain = taken * 1024, offset = total * by_mean;
+        float gain = taken * CFILTER_WHOLE_GAIN, offset = total * by_mean;
         offset = offset * taken;
-        gains[i] = (uint16_t)(1024 - (int32_t)(gain + 0.5f));
+        gains[i] = (uint16_t)(CFILTER_WHOLE_GAIN - (int32_t)(gain + 0.5f));
         offsets[i] = (uint16_t)(int32_t)(offset + 0.5f);
     }
 }
 
 #if HAS_LANES
+// Sums over the windows around some samples. The radius is one of few, so that this is no loop.
+LANE words window_of_words(const uint16_t *middle, size_t radius) {
+    words sum = add(load_words(middle), add(load_words(middle - 1), load_words(middle + 1)));
+    if (radius > 1) sum = add(sum, add(load_words(middle - 2), load_words(middle + 2)));
+    if (radius > 2) sum = add(sum, add(load_words(middle - 3), load_words(middle + 3)));
+    return sum;
+}
+
+LANE quads window_of_quads(const int32_t *middle, size_t radius) {
+    quads sum = add_quads(load_quads(middle), add_quads(load_quads(middle - 1), load_quads(middle + 1)));
+    if (radius > 1) sum = add_quads(sum, add_quads(load_quads(middle - 2), load_quads(middle + 2)));
+    if (radius > 2) sum = add_quads(sum, add_quads(load_quads(middle - 3), load_quads(middle + 3)));
+    return sum;
+}
+
 typedef struct {
     floats threshold, strength, samples, by_mean;
 } window_lanes;
@@ -111,7 +126,7 @@ LANE void model_of_four(quads *gains, quads *offsets, quads sum, quads square, q
     floats taken = multiply(to_floats(weight), window.strength);
     taken = divide(taken, add_floats(variance, window.threshold));
     floats offset = multiply(multiply(total, window.by_mean), taken);
-    *gains = to_quads(add_floats(multiply(taken, all_floats(1024)), all_floats(0.5f)));
+    *gains = to_quads(add_floats(multiply(taken, all_floats(CFILTER_WHOLE_GAIN)), all_floats(0.5f)));
     *offsets = to_quads(add_floats(offset, all_floats(0.5f)));
 }
 #endif
@@ -124,22 +139,14 @@ void cfilter_model(
     window_lanes lanes = {
         all_floats(window.threshold), all_floats(window.strength), all_floats(sample_count(window)),
         all_floats(mean_factor(window))};
-    size_t last = 2 * window.radius;
     for (; i + 8 <= count; i += 8) {
-        const uint16_t *sum_from = sums + i - window.radius;
-        const int32_t *square_from = squares + i - window.radius;
-        words sum = load_words(sum_from);
-        quads low = load_quads(square_from), high = load_quads(square_from + 4);
-        for (size_t column = 1; column <= last; column++) {
-            sum = add(sum, load_words(sum_from + column));
-            low = add_quads(low, load_quads(square_from + column));
-            high = add_quads(high, load_quads(square_from + column + 4));
-        }
+        words sum = window_of_words(sums + i, window.radius);
+        quads low = window_of_quads(squares + i, window.radius), high = window_of_quads(squares + i + 4, window.radius);
         words weight = load_widened(weights + i);
         quads gain[2], offset[2];
         model_of_four(&gain[0], &offset[0], low_quads(sum), low, low_quads(weight), lanes);
         model_of_four(&gain[1], &offset[1], high_quads(sum), high, high_quads(weight), lanes);
-        store_words(gains + i, subtract(all_words(1024), narrowed_quads(gain[0], gain[1])));
+        store_words(gains + i, subtract(all_words(CFILTER_WHOLE_GAIN), narrowed_quads(gain[0], gain[1])));
         store_words(offsets + i, narrowed_quads(offset[0], offset[1]));
     }
 #endif
@@ -160,10 +167,7 @@ void cfilter_means(uint16_t *means, const uint16_t *sums, size_t count, size_t r
 #if HAS_LANES
     words factors = all_words(factor);
     for (; i + 8 <= count; i += 8) {
-        const uint16_t *from = sums + i - radius;
-        words sum = load_words(from);
-        for (size_t column = 1; column <= 2 * radius; column++) sum = add(sum, load_words(from + column));
-        store_words(means + i, high_half(sum, factors));
+        store_words(means + i, high_half(window_of_words(sums + i, radius), factors));
     }
 #endif
     cfilter_means_scalar(means + i, sums + i, count - i, radius, factor);

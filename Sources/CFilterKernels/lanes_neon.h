@@ -30,6 +30,8 @@ LANE bytes reversed_pairs(bytes x) {
     x = vreinterpretq_u8_u16(vrev64q_u16(vreinterpretq_u16_u8(x)));
     return vextq_u8(x, x, 8);
 }
+LANE bytes either(bytes x, bytes y) { return vorrq_u8(x, y); }
+LANE int is_zero(bytes x) { return vmaxvq_u8(x) == 0; }
 LANE bytes smaller(bytes x, bytes y) { return vminq_u8(x, y); }
 // Not below 0, and not above 255.
 LANE bytes less(bytes x, bytes y) { return vqsubq_u8(x, y); }

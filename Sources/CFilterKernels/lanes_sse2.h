@@ -35,6 +35,8 @@ LANE bytes reversed_pairs(bytes x) {
 LANE bytes reversed(bytes x) {
     return reversed_pairs(_mm_or_si128(_mm_slli_epi16(x, 8), _mm_srli_epi16(x, 8)));
 }
+LANE bytes either(bytes x, bytes y) { return _mm_or_si128(x, y); }
+LANE int is_zero(bytes x) { return _mm_movemask_epi8(_mm_cmpeq_epi8(x, zero())) == 0xFFFF; }
 LANE bytes smaller(bytes x, bytes y) { return _mm_min_epu8(x, y); }
 // Not below 0, and not above 255.
 LANE bytes less(bytes x, bytes y) { return _mm_subs_epu8(x, y); }

@@ -18,13 +18,17 @@ static uint8_t weight(int u, int v, cfilter_skin skin) {
     return (uint8_t)least(least(inside(cb, LEAST_CB, MOST_CB), inside(cr, LEAST_CR, MOST_CR)), WHOLE);
 }
 
-void cfilter_skin_of_pairs_scalar(uint8_t *weights, const uint8_t *pairs, size_t count, cfilter_skin skin) {
-    for (size_t i = 0; i < count; i++) weights[i] = weight(pairs[2 * i], pairs[2 * i + 1], skin);
+int cfilter_skin_of_pairs_scalar(uint8_t *weights, const uint8_t *pairs, size_t count, cfilter_skin skin) {
+    int any = 0;
+    for (size_t i = 0; i < count; i++) any |= weights[i] = weight(pairs[2 * i], pairs[2 * i + 1], skin);
+    return any != 0;
 }
 
-void cfilter_skin_of_planes_scalar(
+int cfilter_skin_of_planes_scalar(
     uint8_t *weights, const uint8_t *u, const uint8_t *v, size_t count, cfilter_skin skin) {
-    for (size_t i = 0; i < count; i++) weights[i] = weight(u[i], v[i], skin);
+    int any = 0;
+    for (size_t i = 0; i < count; i++) any |= weights[i] = weight(u[i], v[i], skin);
+    return any != 0;
 }
 
 #if HAS_LANES
@@ -48,33 +52,43 @@ LANE bytes lanes_inside(bytes x, uint8_t from, uint8_t to) {
 }
 
 // Of eight chroma samples, in both halves of the result.
-LANE void store_weights(uint8_t *weights, words u, words v, skin_lanes skin) {
+LANE bytes store_weights(uint8_t *weights, words u, words v, skin_lanes skin) {
     u = subtract(u, all_words(128));
     v = subtract(v, all_words(128));
     words cb = converted(u, v, skin.to_601[0], skin.to_601[1]), cr = converted(u, v, skin.to_601[2], skin.to_601[3]);
     bytes both = smaller(
         lanes_inside(narrowed(cb, cb), LEAST_CB, MOST_CB), lanes_inside(narrowed(cr, cr), LEAST_CR, MOST_CR));
-    store_narrowed(weights, low_words(smaller(both, all_bytes(WHOLE))));
+    both = smaller(both, all_bytes(WHOLE));
+    store_narrowed(weights, low_words(both));
+    return both;
 }
 #endif
 
-void cfilter_skin_of_pairs(uint8_t *weights, const uint8_t *pairs, size_t count, cfilter_skin skin) {
+int cfilter_skin_of_pairs(uint8_t *weights, const uint8_t *pairs, size_t count, cfilter_skin skin) {
     size_t i = 0;
+    int any = 0;
 #if HAS_LANES
     skin_lanes lanes = lanes_of(skin);
+    bytes found = all_bytes(0);
     for (; i + 8 <= count; i += 8) {
         bytes given = load_bytes(pairs + 2 * i);
-        store_weights(weights + i, even_bytes(given), odd_bytes(given), lanes);
+        found = either(found, store_weights(weights + i, even_bytes(given), odd_bytes(given), lanes));
     }
+    any = !is_zero(found);
 #endif
-    cfilter_skin_of_pairs_scalar(weights + i, pairs + 2 * i, count - i, skin);
+    return cfilter_skin_of_pairs_scalar(weights + i, pairs + 2 * i, count - i, skin) | any;
 }
 
-void cfilter_skin_of_planes(uint8_t *weights, const uint8_t *u, const uint8_t *v, size_t count, cfilter_skin skin) {
+int cfilter_skin_of_planes(uint8_t *weights, const uint8_t *u, const uint8_t *v, size_t count, cfilter_skin skin) {
     size_t i = 0;
+    int any = 0;
 #if HAS_LANES
     skin_lanes lanes = lanes_of(skin);
-    for (; i + 8 <= count; i += 8) store_weights(weights + i, load_widened(u + i), load_widened(v + i), lanes);
+    bytes found = all_bytes(0);
+    for (; i + 8 <= count; i += 8) {
+        found = either(found, store_weights(weights + i, load_widened(u + i), load_widened(v + i), lanes));
+    }
+    any = !is_zero(found);
 #endif
-    cfilter_skin_of_planes_scalar(weights + i, u + i, v + i, count - i, skin);
+    return cfilter_skin_of_planes_scalar(weights + i, u + i, v + i, count - i, skin) | any;
 }

@@ -71,32 +71,40 @@ struct Overlay {
             ? [Plane(width: 2 * halfWidth, height: halfHeight)]
             : [Plane(width: halfWidth, height: halfHeight), Plane(width: halfWidth, height: halfHeight)]
         let converter = PixelConverter(format.colors, opacity: opacity)
-        for row in 0..<size.height {
-            for column in 0..<size.width {
-                let place = row * size.width + column
-                let sum = PixelSum(pixels, column..<column + 1, row..<row + 1)
-                (luma.samples[place], luma.alpha[place]) = (converter.luma(sum), converter.alpha(sum))
-            }
-        }
-        for row in 0..<halfHeight {
-            for column in 0..<halfWidth {
-                let sum = PixelSum(
-                    pixels, 2 * column..<min(2 * column + 2, size.width), 2 * row..<min(2 * row + 2, size.height))
-                setChroma(row, column, converter.chroma(sum), alpha: converter.alpha(sum))
-            }
+        pixels.bytes.withUnsafeBufferPointer { bytes in
+            for row in 0..<size.height { setLuma(row, bytes, converter) }
+            for row in 0..<halfHeight { setChroma(row, bytes, converter) }
         }
         luma.findSpans()
         for index in chroma.indices { chroma[index].findSpans() }
     }
 
-    private mutating func setChroma(_ row: Int, _ column: Int, _ samples: (u: UInt8, v: UInt8), alpha: UInt8) {
+    private mutating func setLuma(_ row: Int, _ bytes: UnsafeBufferPointer<UInt8>, _ converter: PixelConverter) {
+        for column in 0..<size.width {
+            let sum = PixelSum(bytes, width: size.width, column..<column + 1, row..<row + 1)
+            guard sum.alpha > 0 else { continue }
+            let place = row * size.width + column
+            luma.samples[place] = converter.luma(sum)
+            luma.alpha[place] = converter.alpha(sum)
+        }
+    }
+
+    private mutating func setChroma(_ row: Int, _ bytes: UnsafeBufferPointer<UInt8>, _ converter: PixelConverter) {
         let isPairs = chroma.count == 1
-        let place = row * chroma[0].width + (isPairs ? 2 * column : column)
-        let (last, placeOfV) = isPairs ? (0, place + 1) : (1, place)
-        chroma[0].samples[place] = samples.u
-        chroma[0].alpha[place] = alpha
-        chroma[last].samples[placeOfV] = samples.v
-        chroma[last].alpha[placeOfV] = alpha
+        let last = chroma.count - 1
+        for column in 0..<(size.width + 1) / 2 {
+            let sum = PixelSum(
+                bytes, width: size.width, 2 * column..<min(2 * column + 2, size.width),
+                2 * row..<min(2 * row + 2, size.height))
+            guard sum.alpha > 0 else { continue }
+            let (samples, alpha) = (converter.chroma(sum), converter.alpha(sum))
+            let place = row * chroma[0].width + (isPairs ? 2 * column : column)
+            let placeOfV = isPairs ? place + 1 : place
+            chroma[0].samples[place] = samples.u
+            chroma[0].alpha[place] = alpha
+            chroma[last].samples[placeOfV] = samples.v
+            chroma[last].alpha[placeOfV] = alpha
+        }
     }
 
     /// - Parameter rows: of the frame; the first one is even.
@@ -114,7 +122,7 @@ struct Overlay {
     }
 }
 
-/// Some pixels of one chroma sample, or one.
+/// The pixels of one sample: one of luma, up to four of chroma.
 private struct PixelSum {
     private(set) var red: Float = 0
     private(set) var green: Float = 0
@@ -122,15 +130,17 @@ private struct PixelSum {
     private(set) var alpha: Float = 0
     let count: Float
 
-    init(_ pixels: Overlay.Pixels, _ columns: Range<Int>, _ rows: Range<Int>) {
+    /// - Parameter width: of a row of `bytes`, in pixels.
+    init(_ bytes: UnsafeBufferPointer<UInt8>, width: Int, _ columns: Range<Int>, _ rows: Range<Int>) {
         count = Float(columns.count * rows.count)
         for row in rows {
             for column in columns {
-                let place = 4 * (row * pixels.size.width + column)
-                red += Float(pixels.bytes[place])
-                green += Float(pixels.bytes[place + 1])
-                blue += Float(pixels.bytes[place + 2])
-                alpha += Float(pixels.bytes[place + 3])
+                let place = 4 * (row * width + column)
+                guard bytes[place + 3] > 0 else { continue }
+                red += Float(bytes[place])
+                green += Float(bytes[place + 1])
+                blue += Float(bytes[place + 2])
+                alpha += Float(bytes[place + 3])
             }
         }
     }
@@ -150,18 +160,16 @@ private struct PixelConverter {
 
     func alpha(_ sum: PixelSum) -> UInt8 { UInt8(sum.alpha / sum.count * opacity + 0.5) }
 
-    /// From 0 to 1, not multiplied by alpha.
+    /// From 0 to 1, not multiplied by alpha, which has to be more than 0.
     private func light(_ sum: PixelSum) -> Float {
         (shares.red * sum.red + shares.green * sum.green + shares.blue * sum.blue) / sum.alpha
     }
 
     func luma(_ sum: PixelSum) -> UInt8 {
-        guard sum.alpha > 0 else { return 0 }
-        return Self.sample(isFullRange ? 255 * light(sum) : 16 + 219 * light(sum))
+        Self.sample(isFullRange ? 255 * light(sum) : 16 + 219 * light(sum))
     }
 
     func chroma(_ sum: PixelSum) -> (u: UInt8, v: UInt8) {
-        guard sum.alpha > 0 else { return (0, 0) }
         let light = light(sum)
         let range: Float = isFullRange ? 255 : 224
         let u = (sum.blue / sum.alpha - light) / (2 * (1 - shares.blue))

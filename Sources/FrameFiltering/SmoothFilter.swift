@@ -65,6 +65,8 @@ private final class SmoothState {
     private var meanRows = 0
     private var enteringLuma = 0
     private var enteringModel = 0
+    /// Of the rows that have a model, the last one with skin in it.
+    private var lastRowWithSkin = Int.min
 
     init(_ format: FrameFormat, _ window: cfilter_window) {
         self.window = window
@@ -111,6 +113,7 @@ private final class SmoothState {
     func startFrame() {
         (halvedRows, modelRows, meanRows) = (0, 0, 0)
         (enteringLuma, enteringModel) = (-radius, -radius)
+        lastRowWithSkin = .min
         lumaSums.clear()
         squareSums.clear()
         gainSums.clear()
@@ -122,6 +125,8 @@ private final class SmoothState {
     /// Writes the two rows of luma that belong to a row.
     func finish(_ row: Int, of planes: FramePlanes) {
         makeMeans(upTo: inside(row + 1), planes)
+        // The identity is left out, which gives the same: no model that bears on these rows is another.
+        guard lastRowWithSkin >= row - radius - 1 else { return }
         model(planes.luma(2 * row), row, beside: inside(row - 1))
         if 2 * row + 1 < planes.size.height { model(planes.luma(2 * row + 1), row, beside: inside(row + 1)) }
     }
@@ -164,14 +169,20 @@ private final class SmoothState {
         while enteringLuma <= modelRows + radius { enterLuma(planes) }
         lumaSums.extend(0)
         squareSums.extend(0)
-        let width = gains.width
-        switch planes.chroma {
-        case .pairs: cfilter_skin_of_pairs(weights.row(0), planes.u(modelRows), width, skin)
-        case .planes: cfilter_skin_of_planes(weights.row(0), planes.u(modelRows), planes.v(modelRows), width, skin)
+        let (row, width) = (modelRows, gains.width)
+        let hasSkin =
+            switch planes.chroma {
+            case .pairs: cfilter_skin_of_pairs(weights.row(0), planes.u(row), width, skin)
+            case .planes: cfilter_skin_of_planes(weights.row(0), planes.u(row), planes.v(row), width, skin)
+            }
+        if hasSkin != 0 {
+            lastRowWithSkin = row
+            cfilter_model(
+                gains.row(row), offsets.row(row), lumaSums.row(0), squareSums.row(0), weights.row(0), width, window)
+        } else {
+            gains.row(row).update(repeating: UInt16(CFILTER_WHOLE_GAIN), count: width)
+            offsets.row(row).update(repeating: 0, count: width)
         }
-        cfilter_model(
-            gains.row(modelRows), offsets.row(modelRows), lumaSums.row(0), squareSums.row(0), weights.row(0), width,
-            window)
         modelRows += 1
     }
 

@@ -8,7 +8,7 @@ struct SmallPNG {
     ) {
         var header = Self.big(width) + Self.big(height)
         header += [depth, kind, 0, 0, 0]
-        let data = rows.flatMap { [0] + $0 }
+        let data = rows.flatMap { [0 as UInt8] + $0 }
         var file: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + Self.chunk("IHDR", header)
         if !palette.isEmpty { file += Self.chunk("PLTE", palette) }
         if !transparency.isEmpty { file += Self.chunk("tRNS", transparency) }

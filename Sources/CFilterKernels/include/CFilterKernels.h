@@ -41,15 +41,15 @@ void cfilter_tint_planes_scalar(
 void cfilter_halve(uint8_t *half, const uint8_t *upper, const uint8_t *lower, size_t width);
 void cfilter_halve_scalar(uint8_t *half, const uint8_t *upper, const uint8_t *lower, size_t width);
 
-// How far each chroma sample has the colour of skin, 0 to 16. `to_601` brings chroma (less 128) to BT.601 of limited range, in
+// How far each chroma sample has the colour of skin, 0 to 16. 0 when none has it at all. `to_601` brings chroma (less 128) to BT.601 of limited range, in
 // 1/64: Cb of Cb, Cb of Cr, Cr of Cb, Cr of Cr.
 typedef struct {
     int16_t to_601[4];
 } cfilter_skin;
-void cfilter_skin_of_pairs(uint8_t *weights, const uint8_t *pairs, size_t count, cfilter_skin skin);
-void cfilter_skin_of_pairs_scalar(uint8_t *weights, const uint8_t *pairs, size_t count, cfilter_skin skin);
-void cfilter_skin_of_planes(uint8_t *weights, const uint8_t *u, const uint8_t *v, size_t count, cfilter_skin skin);
-void cfilter_skin_of_planes_scalar(
+int cfilter_skin_of_pairs(uint8_t *weights, const uint8_t *pairs, size_t count, cfilter_skin skin);
+int cfilter_skin_of_pairs_scalar(uint8_t *weights, const uint8_t *pairs, size_t count, cfilter_skin skin);
+int cfilter_skin_of_planes(uint8_t *weights, const uint8_t *u, const uint8_t *v, size_t count, cfilter_skin skin);
+int cfilter_skin_of_planes_scalar(
     uint8_t *weights, const uint8_t *u, const uint8_t *v, size_t count, cfilter_skin skin);
 
 // Moves sums over some rows on by a row: of samples and of their squares.
@@ -61,10 +61,11 @@ void cfilter_move_sums_scalar(
 void cfilter_move_wide_sums(uint16_t *sums, const uint16_t *entering, const uint16_t *leaving, size_t count);
 void cfilter_move_wide_sums_scalar(uint16_t *sums, const uint16_t *entering, const uint16_t *leaving, size_t count);
 
-// The local linear model: luma = gain * luma + offset, in 1/1024 and 1/4. `sums` and `squares` point at the first sample's and can
+// The local linear model: luma = gain * luma + offset, in 1/1024 and 1/4; gain 1 and offset 0 where there is no skin. `sums` and `squares` point at the first sample's and can
 // be read for `radius` more before it and behind the last one's.
+#define CFILTER_WHOLE_GAIN 1024
 typedef struct {
-    // At most 3.
+    // 1 to 3.
     size_t radius;
     // Variance below which texture goes, and that times strength / 16; both times the square of the samples in a window.
     float threshold, strength;
