@@ -204,7 +204,7 @@ let package = Package(
             name: "MediaPipelineTests",
             dependencies: [
                 "MediaPipeline", "StreamLogic", "StreamQuality", "SoftwareEncoding", "SyntheticSources", "DevicePorts",
-                "Controls", "LinuxIO", "Media", "MediaTestSupport", "PipelineSupport",
+                "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media", "MediaTestSupport", "PipelineSupport",
             ]),
     ],
     swiftLanguageModes: [.v6],

@@ -103,8 +103,8 @@ struct EventRenderingTests {
                 + "audioHardwareGainDecibels=12.0 audioDigitalGainDecibels=-0.5 "
                 + "eachAudioSamples=44100.0,0.0 eachAudioSilent=0.0,512.0 eachAudioDriftPPM=2.5,- "
                 + "eachAudioPeakDecibels=-6.0,- eachAudioMeanDecibels=-9.0,- "
-                + "eachAudioHardwareGainDecibels=18.5,- eachAudioDigitalGainDecibels=1.5,-60.0 linkBitsPerSecond=480000 "
-                + "reason=probing")
+                + "eachAudioHardwareGainDecibels=18.5,- eachAudioDigitalGainDecibels=1.5,-60.0 filters=text "
+                + "filterFrames=90.0 filterNanoseconds=4500000.0 linkBitsPerSecond=480000 reason=probing")
     }
 
     @Test(
