@@ -58,9 +58,9 @@ import Testing
 
     @Test func coloursAreThoseOfTheSetting() throws {
         let frame = try shown(
-            pass("text,text=■,color=red,outline=0,position=0.5,0.5,size=0.5,background=#0000ff,opacity=1"))
+            make("text,text=■,color=red,outline=0,position=0.5,0.5,size=0.5,background=#0000ff,opacity=1"))
         // The middle is the square's; the background lies around it.
-        #expect(frame.luma(160, 134) == 82 && frame.chroma(80, 67) == [90, 240])
+        #expect(frame.luma(160, 134) == 81 && frame.chroma(80, 67) == [90, 240])
         let blue = frame.bytes.prefix(size.pixelCount).count { $0 == 41 }
         #expect(blue > 1000)
         let outlined = try shown(make("text,text=■,color=red,outline=0.1,outline-color=#ffffff,position=0.5,0.5,size=0.4"))
