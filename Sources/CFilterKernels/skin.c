@@ -1,10 +1,10 @@
 // Skin by its chroma, which is much the same for all people: a rectangle in Cb and Cr (D. Chai, K. N. Ngan: Face segmentation using
 // skin-color map in videophone applications, IEEE Trans. Circuits and Systems for Video Technology 9(4), 1999), Cb 77 to 127 and
-// Cr 133 to 173. Its edges are soft here, so that nothing flickers at them: from 8 outside to 8 inside.
+// Cr 133 to 173. Its edges are soft here, so that nothing flickers at them: from 4 outside, where greys are not yet, to 4 inside.
 #include "CFilterKernels.h"
 #include "lanes.h"
 
-enum { LEAST_CB = 77 - 8, MOST_CB = 127 + 8, LEAST_CR = 133 - 8, MOST_CR = 173 + 8, WHOLE = 16 };
+enum { LEAST_CB = 77 - 4, MOST_CB = 127 + 4, LEAST_CR = 133 - 4, MOST_CR = 173 + 4 };
 
 static int least(int x, int y) { return x < y ? x : y; }
 static int inside(int x, int from, int to) { return x < from || x > to ? 0 : least(x - from, to - x); }
@@ -15,7 +15,7 @@ static uint8_t weight(int u, int v, cfilter_skin skin) {
     v -= 128;
     int cb = clamped(128 + ((u * skin.to_601[0] + v * skin.to_601[1] + 32) >> 6));
     int cr = clamped(128 + ((u * skin.to_601[2] + v * skin.to_601[3] + 32) >> 6));
-    return (uint8_t)least(least(inside(cb, LEAST_CB, MOST_CB), inside(cr, LEAST_CR, MOST_CR)), WHOLE);
+    return (uint8_t)least(least(inside(cb, LEAST_CB, MOST_CB), inside(cr, LEAST_CR, MOST_CR)), CFILTER_WHOLE_SKIN);
 }
 
 int cfilter_skin_of_pairs_scalar(uint8_t *weights, const uint8_t *pairs, size_t count, cfilter_skin skin) {
@@ -58,7 +58,7 @@ LANE bytes store_weights(uint8_t *weights, words u, words v, skin_lanes skin) {
     words cb = converted(u, v, skin.to_601[0], skin.to_601[1]), cr = converted(u, v, skin.to_601[2], skin.to_601[3]);
     bytes both = smaller(
         lanes_inside(narrowed(cb, cb), LEAST_CB, MOST_CB), lanes_inside(narrowed(cr, cr), LEAST_CR, MOST_CR));
-    both = smaller(both, all_bytes(WHOLE));
+    both = smaller(both, all_bytes(CFILTER_WHOLE_SKIN));
     store_narrowed(weights, low_words(both));
     return both;
 }

@@ -61,9 +61,9 @@ struct FrameInMemory {
     var planes: [[UInt8]] {
         let size = layout.size
         let (half, rows) = ((size.width + 1) / 2, (size.height + 1) / 2)
-        let luma = (0..<size.height).flatMap { y in (0..<size.width).map { luma($0, y) } }
+        let lightness = (0..<size.height).flatMap { y in (0..<size.width).map { luma($0, y) } }
         let pairs = (0..<rows).flatMap { y in (0..<half).map { chroma($0, y) } }
-        return [luma, pairs.map { $0[0] }, pairs.map { $0[1] }]
+        return [lightness, pairs.map { $0[0] }, pairs.map { $0[1] }]
     }
 
     /// Which bytes are samples of a plane.

@@ -104,7 +104,8 @@ import Testing
         let side = 2 * radius + 1
         let samples = Float(side * side)
         let window = cfilter_window(
-            radius: radius, threshold: 300 * samples * samples, strength: 300 * samples * samples / 16)
+            radius: radius, threshold: 300 * samples * samples,
+            strength: 300 * samples * samples / Float(CFILTER_WHOLE_SKIN))
         for (index, row) in rows.enumerated() {
             let leaving = index < side ? none : rows[index - side]
             (isScalar ? cfilter_move_sums_scalar : cfilter_move_sums)(&wide.sums, &wide.squares, row, leaving, 250)
@@ -121,7 +122,7 @@ import Testing
             (isScalar ? cfilter_move_wide_sums_scalar : cfilter_move_wide_sums)(
                 &wide.gainSums, wide.gains, noGains, width)
         }
-        let factor = UInt16(65536 * 16 / (side * side))
+        let factor = UInt16(clamping: 65536 * 16 / (side * side))
         wide.gainSums.withUnsafeBufferPointer { sums in
             guard let sums = sums.baseAddress, width > 2 * radius else { return }
             (isScalar ? cfilter_means_scalar : cfilter_means)(
@@ -147,7 +148,7 @@ import Testing
             let rows = (0..<2 * radius + 4).map { _ in
                 random.bytes(256).map { round % 2 == 0 ? $0 : 100 + $0 % 24 }
             }
-            let weights = random.bytes(256).map { $0 % 17 }
+            let weights = random.bytes(256).map { $0 % UInt8(CFILTER_WHOLE_SKIN + 1) }
             let lanes = wide(rows, weights, width: width, radius: radius, isScalar: false)
             #expect(lanes == wide(rows, weights, width: width, radius: radius, isScalar: true), "\(width), \(radius)")
             #expect(lanes.gains[width...].allSatisfy { $0 == 7 } && lanes.luma[(2 * width)...].allSatisfy { $0 == 200 })

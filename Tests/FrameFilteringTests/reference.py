@@ -13,6 +13,7 @@ KR, KB = 0.299, 0.114
 
 def box(plane, radius):
     """Means over windows; beyond the edge, the outermost samples go on."""
+    radius = int(radius)
     padded = np.pad(plane, radius, mode="edge")
     windows = np.lib.stride_tricks.sliding_window_view(padded, (2 * radius + 1, 2 * radius + 1))
     return windows.mean(axis=(2, 3))
@@ -29,9 +30,9 @@ def doubled(plane):
 
 
 def skin(u, v):
-    """From 0 to 1: Chai and Ngan's rectangle, 8 steps inside and outside of its edges."""
-    inside = np.minimum.reduce([u - 69, 135 - u, v - 125, 181 - v])
-    return np.clip(inside, 0, 16) / 16
+    """From 0 to 1: Chai and Ngan's rectangle, soft from 4 steps outside to 4 inside."""
+    inside = np.minimum.reduce([u - 73, 131 - u, v - 129, 177 - v])
+    return np.clip(inside, 0, 8) / 8
 
 
 def smooth(y, u, v, strength, radius, variance):

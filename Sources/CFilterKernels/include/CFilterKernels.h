@@ -41,8 +41,9 @@ void cfilter_tint_planes_scalar(
 void cfilter_halve(uint8_t *half, const uint8_t *upper, const uint8_t *lower, size_t width);
 void cfilter_halve_scalar(uint8_t *half, const uint8_t *upper, const uint8_t *lower, size_t width);
 
-// How far each chroma sample has the colour of skin, 0 to 16. 0 when none has it at all. `to_601` brings chroma (less 128) to BT.601 of limited range, in
-// 1/64: Cb of Cb, Cb of Cr, Cr of Cb, Cr of Cr.
+// How far each chroma sample has the colour of skin, from 0 to CFILTER_WHOLE_SKIN. Returns 0 when none has it at all. `to_601` brings
+// chroma (less 128) to BT.601 of limited range, in 1/64: Cb of Cb, Cb of Cr, Cr of Cb, Cr of Cr.
+#define CFILTER_WHOLE_SKIN 8
 typedef struct {
     int16_t to_601[4];
 } cfilter_skin;
@@ -67,7 +68,8 @@ void cfilter_move_wide_sums_scalar(uint16_t *sums, const uint16_t *entering, con
 typedef struct {
     // 1 to 3.
     size_t radius;
-    // Variance below which texture goes, and that times strength / 16; both times the square of the samples in a window.
+    // Variance below which texture goes, and that times strength / CFILTER_WHOLE_SKIN; both times the square of the number of
+    // samples in a window.
     float threshold, strength;
 } cfilter_window;
 void cfilter_model(
