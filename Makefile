@@ -6,7 +6,7 @@ SHELL := /bin/bash
 sources := $(shell find Sources Package.swift -type f -not -name '.*') scripts/build $(wildcard scripts/build-root.d/*)
 x86_64 := out/x86_64/tallycam
 aarch64 := out/aarch64/tallycam
-formatted := Package.swift Sources Tests Fuzz/Package.swift Fuzz/Sources
+formatted := Package.swift Sources Tests Benchmarks/filters/filter-frames Fuzz/Package.swift Fuzz/Sources
 
 .PHONY: help
 help:
@@ -28,6 +28,7 @@ help:
 	@echo 'make bench-board     what a frame costs on a board: instructions, system calls, the way to the socket'
 	@echo 'make bench-adapt     how live a stream stays on a failing uplink, and what a viewer sees, beside ffmpeg and GStreamer'
 	@echo '                     (ARGUMENTS=--quick: natural content, Tallycam only; --lowest: Low1 alone)'
+	@echo 'make bench-filters   what filters cost a frame: instructions and time, beside ffmpeg'
 	@echo 'make soak     two days of media over a connection as fast as it goes, every timestamp compared'
 	@echo 'make lint     swift-format, shellcheck, and the conventions of Buildroot'
 	@echo 'make format   let swift-format rewrite the sources'
@@ -91,6 +92,10 @@ bench-board: $(aarch64)
 .PHONY: bench-adapt
 bench-adapt: $(x86_64)
 	@scripts/in-build-root python3 Benchmarks/adapt/run.py $(ARGUMENTS)
+
+.PHONY: bench-filters
+bench-filters:
+	@scripts/in-build-root python3 Benchmarks/filters/run.py $(ARGUMENTS)
 
 .PHONY: soak
 soak: $(x86_64)

@@ -17,8 +17,11 @@ let package = Package(
             name: "StreamQuality",
             dependencies: ["Media", .product(name: "DequeModule", package: "swift-collections")]),
         .target(name: "Controls", dependencies: ["Media"]),
-        .target(name: "Settings", dependencies: ["Controls", "Media"]),
-        .target(name: "StreamLogic", dependencies: ["StreamQuality", "Settings", "Controls", "Bitstream", "Media"]),
+        .target(name: "Filters", dependencies: ["Media"]),
+        .target(name: "Settings", dependencies: ["Controls", "Filters", "Media"]),
+        .target(
+            name: "StreamLogic",
+            dependencies: ["StreamQuality", "Settings", "Controls", "Filters", "Bitstream", "Media"]),
         .target(name: "ApplianceLogic", dependencies: ["StreamLogic", "Settings", "Media"]),
 
         // Ports and rim.
@@ -27,6 +30,11 @@ let package = Package(
         .target(
             name: "SoftwareEncoding",
             dependencies: ["DevicePorts", "Bitstream", "Media", "COpenH264", "CLibYUV", "CFDKAAC", "CJPEG"]),
+        .target(
+            name: "FrameFiltering",
+            dependencies: [
+                "Filters", "DevicePorts", "LinuxIO", "Media", "CFilterKernels", "CFreeType", "CPNG", "CJPEG", "CLibYUV",
+            ]),
         .target(
             name: "AudioCapture",
             dependencies: ["DevicePorts", "LinuxIO", "Media", "CALSA", "CResampler"]),
@@ -47,31 +55,33 @@ let package = Package(
         .target(
             name: "MediaPipeline",
             dependencies: [
-                "StreamLogic", "StreamQuality", "Bitstream", "Controls", "DevicePorts", "LinuxIO", "SoftwareEncoding",
-                "SyntheticSources", "Media",
+                "StreamLogic", "StreamQuality", "Bitstream", "Controls", "Filters", "FrameFiltering", "DevicePorts",
+                "LinuxIO", "SoftwareEncoding", "SyntheticSources", "Media",
             ]),
         .target(
             name: "Publishing",
             dependencies: [
                 "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings",
-                "Controls", "LinuxIO", "Media",
+                "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media",
             ]),
         .target(
             name: "Receiving", dependencies: ["StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"]),
         .target(
             name: "Terminal",
-            dependencies: ["StreamLogic", "StreamQuality", "Controls", "JSONText", "LinuxIO", "Media"]),
+            dependencies: ["StreamLogic", "StreamQuality", "Controls", "Filters", "JSONText", "LinuxIO", "Media"]),
         .target(
             name: "ApplianceRuntime",
             dependencies: [
-                "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "JSONText", "BoardIO",
+                "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText",
+                "BoardIO",
                 "Transport", "Terminal", "DevicePorts", "LinuxIO", "Media",
             ]),
 
         .executableTarget(
             name: "tallycam",
             dependencies: [
-                "Media", "StreamQuality", "Settings", "Controls", "StreamLogic", "ApplianceLogic",
+                "Media", "StreamQuality", "Settings", "Controls", "Filters", "FrameFiltering", "StreamLogic",
+                "ApplianceLogic",
                 "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "LibcameraCapture", "V4L2Devices",
                 "Transport", "DisplayOutput",
                 "SyntheticSources", "JSONText", "MediaPipeline",
@@ -86,6 +96,12 @@ let package = Package(
             name: "CLibYUV",
             linkerSettings: [.linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("stdc++")]),
         .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
+        .target(name: "CFilterKernels"),
+        // The archive, in tests, too: the shared library has FreeType's modules for itself.
+        .target(
+            name: "CFreeType", cSettings: [.unsafeFlags(["-isystem", "/usr/include/freetype2"])],
+            linkerSettings: [.linkedLibrary(":libfreetype.a"), .linkedLibrary("png16"), .linkedLibrary("z")]),
+        .target(name: "CPNG", linkerSettings: [.linkedLibrary("png16"), .linkedLibrary("z"), .linkedLibrary("m")]),
         .target(name: "CFDKAAC", linkerSettings: [.linkedLibrary("fdk-aac"), .linkedLibrary("m")]),
         .target(
             name: "CLibcamera", cxxSettings: [.unsafeFlags(["-isystem", "/usr/include/libcamera"])],
@@ -104,19 +120,32 @@ let package = Package(
         .target(name: "CDRM", linkerSettings: [.linkedLibrary("drm"), .linkedLibrary("m")]),
         .target(name: "CRapidJSON", linkerSettings: [.linkedLibrary("stdc++")]),
 
+        // Filters on raw frames, for benchmarks and tests; no part of the product.
+        .executableTarget(
+            name: "filter-frames",
+            dependencies: ["FrameFiltering", "Filters", "DevicePorts", "LinuxIO", "Media"],
+            path: "Benchmarks/filters/filter-frames"),
+
         .target(name: "SeededNumbers", path: "Tests/SeededNumbers"),
         .testTarget(name: "MediaTests", dependencies: ["Media", "SeededNumbers"]),
         .testTarget(name: "ControlsTests", dependencies: ["Controls", "Media"]),
+        .testTarget(name: "FiltersTests", dependencies: ["Filters", "Media"]),
+        .testTarget(
+            name: "FrameFilteringTests",
+            dependencies: [
+                "FrameFiltering", "Filters", "DevicePorts", "LinuxIO", "Media", "CFilterKernels", "MediaTestSupport",
+                "SeededNumbers",
+            ], exclude: ["reference.py"]),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "SeededNumbers"]),
         .testTarget(name: "RTMPTests", dependencies: ["RTMP", "Media", "SeededNumbers"]),
         .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality", "SeededNumbers"]),
         .testTarget(
             name: "SettingsTests",
-            dependencies: ["Settings", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers"]),
+            dependencies: ["Settings", "Filters", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers"]),
         .testTarget(
             name: "StreamLogicTests",
             dependencies: [
-                "StreamLogic", "StreamQuality", "Bitstream", "Media", "MediaTestSupport", "SeededNumbers",
+                "StreamLogic", "StreamQuality", "Filters", "Bitstream", "Media", "MediaTestSupport", "SeededNumbers",
             ]),
         .testTarget(
             name: "ApplianceLogicTests",
@@ -182,7 +211,7 @@ let package = Package(
             name: "MediaPipelineTests",
             dependencies: [
                 "MediaPipeline", "StreamLogic", "StreamQuality", "SoftwareEncoding", "SyntheticSources", "DevicePorts",
-                "Controls", "LinuxIO", "Media", "MediaTestSupport", "PipelineSupport",
+                "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media", "MediaTestSupport", "PipelineSupport",
             ]),
     ],
     swiftLanguageModes: [.v6],
@@ -193,7 +222,7 @@ let package = Package(
 // look innocent (`contains` of a string) pull them in. Without their module such a line does not compile.
 let shims: Set = [
     "CLinux", "CGPIOD", "COpenH264", "CLibYUV", "CJPEG", "CFDKAAC", "CLibcamera", "CALSA", "CResampler", "CV4LConvert",
-    "CMbedTLS", "CRapidJSON", "CDRM",
+    "CMbedTLS", "CRapidJSON", "CFilterKernels", "CFreeType", "CPNG", "CDRM",
 ]
 for target in package.targets where target.type != .test && !shims.contains(target.name) {
     target.swiftSettings = [
@@ -205,7 +234,7 @@ for target in package.targets where target.type != .test && !shims.contains(targ
 
 // What decides, asks devices and puts together is built for size: pixels and bytes are worked on in other targets.
 let builtForSize = [
-    "StreamQuality", "Controls", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices",
+    "StreamQuality", "Controls", "Filters", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices",
     "LibcameraCapture", "DisplayOutput",
     "BoardIO", "JSONText", "MediaPipeline", "Receiving", "Terminal", "ApplianceRuntime", "tallycam",
 ]

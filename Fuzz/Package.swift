@@ -12,6 +12,14 @@ func module(_ name: String, dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, path: "Modules/\(name)", swiftSettings: traced)
 }
 
+/// C of the product, with tracing; the libraries themselves have none.
+func shim(_ name: String, libraries: [String]) -> Target {
+    .target(
+        name: name, path: "Modules/\(name)",
+        cSettings: [.unsafeFlags(["-fsanitize=fuzzer-no-link", "-isystem", "/usr/include/freetype2"])],
+        linkerSettings: libraries.map { .linkedLibrary($0) })
+}
+
 func fuzzTarget(_ name: String, dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: ["FuzzDriver"] + dependencies, swiftSettings: checked)
 }
@@ -24,6 +32,8 @@ let package = Package(
         .executable(name: "fuzz-json", targets: ["FuzzJSON"]),
         .executable(name: "fuzz-h264", targets: ["FuzzH264"]),
         .executable(name: "fuzz-flv", targets: ["FuzzFLV"]),
+        .executable(name: "fuzz-filters", targets: ["FuzzFilters"]),
+        .executable(name: "fuzz-images", targets: ["FuzzImages"]),
         .executable(name: "write-seeds", targets: ["WriteSeeds"]),
     ],
     targets: [
@@ -31,9 +41,13 @@ let package = Package(
         module("Bitstream", dependencies: ["Media"]),
         module("RTMP", dependencies: ["Bitstream", "Media"]),
         module("Controls", dependencies: ["Media"]),
+        module("Filters", dependencies: ["Media"]),
         module("Settings", dependencies: ["Controls", "Media"]),
         module("LinuxIO", dependencies: ["CLinux", "Media"]),
         module("JSONText", dependencies: ["Settings", "LinuxIO", "CRapidJSON"]),
+        shim("CPNG", libraries: ["png16", "z", "m"]),
+        shim("CJPEG", libraries: ["jpeg"]),
+        shim("CFreeType", libraries: [":libfreetype.a", "png16", "z"]),
         .target(name: "CLinux", path: "Modules/CLinux"),
         .target(
             name: "CRapidJSON", path: "Modules/CRapidJSON",
@@ -53,6 +67,8 @@ let package = Package(
         fuzzTarget("FuzzJSON", dependencies: ["JSONText", "Settings", "Media"]),
         fuzzTarget("FuzzH264", dependencies: ["Bitstream", "Media"]),
         fuzzTarget("FuzzFLV", dependencies: ["Bitstream", "Media"]),
+        fuzzTarget("FuzzFilters", dependencies: ["Filters", "Media"]),
+        fuzzTarget("FuzzImages", dependencies: ["CFreeType", "CJPEG", "CPNG"]),
         .executableTarget(
             name: "WriteSeeds", dependencies: ["RTMP", "Bitstream", "Media"], swiftSettings: checked),
     ],

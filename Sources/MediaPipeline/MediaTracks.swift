@@ -1,5 +1,6 @@
 import Controls
 import DevicePorts
+import FrameFiltering
 import LinuxIO
 import Media
 import SoftwareEncoding
@@ -36,6 +37,8 @@ public enum TrackEvent: Sendable {
     case sizeNotOpened(String, FrameSize)
     /// The camera says what it did.
     case controlled([ControlReading], CommandID?)
+    /// The files that another chain of filters needs were read, or one of them cannot be used.
+    case filtersLoaded(Result<LoadedFilters, FilteringError>, CommandID?)
     /// The camera stays as it is.
     case controlRefused(ControlError, CommandID?)
     case failed(StreamFailure)

@@ -1,4 +1,5 @@
 import Controls
+import Filters
 import Media
 
 /// What `device.json` says: a person's choices. Every key may be absent; then its default holds, so
@@ -88,6 +89,14 @@ public struct DeviceDescription: Hashable, Sendable {
         case torch
     }
 
+    /// How large a snapshot is that is taken while there is no stream.
+    public enum StillSize: String, CaseIterable, Sendable {
+        /// All that the camera has.
+        case full
+        /// `dimension`.
+        case stream
+    }
+
     /// What becomes of snapshots that are taken by the button or a command.
     public struct Snapshots: Hashable, Sendable {
         /// `nil` for the state partition's own.
@@ -98,6 +107,7 @@ public struct DeviceDescription: Hashable, Sendable {
         /// Of the JPEG, 1...100.
         public var quality = 90
         public var flash = Flash.off
+        public var size = StillSize.full
 
         public init() {}
     }
@@ -137,6 +147,8 @@ public struct DeviceDescription: Hashable, Sendable {
     public var resize = Resize.auto
     /// As `dimension`, or "auto" for a third of each side.
     public var smallestSize = "auto"
+    /// What frames pass on their way to the encoder.
+    public var filters = FilterChain()
     public var audioSource = AudioSource.auto
     /// In place of the board's microphone; none for that one, or the first.
     public var microphones: [Microphone] = []
@@ -200,6 +212,7 @@ extension DeviceDescription {
             var device = DeviceDescription()
             device.readVideo(&reader, vocabulary)
             device.readControls(&reader)
+            device.readFilters(&reader)
             device.readQuality(&reader, vocabulary)
             device.readAudio(&reader, vocabulary)
             device.readBuffer(&reader)

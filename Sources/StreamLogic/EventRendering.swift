@@ -1,4 +1,5 @@
 import Controls
+import Filters
 import Media
 import StreamQuality
 
@@ -21,7 +22,8 @@ extension StreamEvent: Event {
         case .hardwareEncoderDead: .hardwareEncoderDead
         case .failed(let code, _): code
         case .linkDown, .linkUp, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration, .dropped, .source,
-            .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .configured, .controlled, .refused, .muted, .snapshot,
+            .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .filterDropped, .filterRestored, .configured,
+            .controlled, .filtered, .refused, .muted, .snapshot,
             .preview, .ended, .fileEnded:
             nil
         }
@@ -48,8 +50,11 @@ extension StreamEvent: Event {
         case .sourceEnded: "sourceEnded"
         case .cameraSwitched: "cameraSwitched"
         case .cameraSwitchFailed: "cameraSwitchFailed"
+        case .filterDropped: "filterDropped"
+        case .filterRestored: "filterRestored"
         case .configured: "configured"
         case .controlled: "controlled"
+        case .filtered: "filtered"
         case .refused: "refused"
         case .muted: "muted"
         case .snapshot(let answer): answer.name
@@ -89,8 +94,11 @@ extension StreamEvent: Event {
             "the camera is \(to) now, after \(from); it took \(fixed(duration.inSeconds, decimals: 1)) s"
         case .cameraSwitchFailed(let name, let reason, let present):
             "the camera stays \(present): \(name) does not come: \(reason)"
+        case .filterDropped(let filter): "filter \(filter) is left out: it takes too much time"
+        case .filterRestored(let filter): "filter \(filter) is back"
         case .configured(let configuration): "now \(configuration.line)"
         case .controlled(let readings): "now \(readings.line)"
+        case .filtered(let chain): chain.isEmpty ? "no filters now" : "filters now \(chain.line)"
         case .refused(let reason): "refused: \(reason)"
         case .muted(let isMuted): isMuted ? "muted: audio goes out as silence" : "no longer muted"
         case .snapshot(let answer): answer.text
@@ -128,8 +136,10 @@ extension StreamEvent: Event {
             [("from", .text(from)), ("to", .text(to)), ("seconds", .number(duration.inSeconds))]
         case .cameraSwitchFailed(let name, let reason, let present):
             [("camera", .text(name)), ("reason", .text(reason)), ("keeping", .text(present))]
+        case .filterDropped(let filter), .filterRestored(let filter): [("filter", .text("\(filter)"))]
         case .configured(let configuration): [("settings", .text(configuration.line))]
         case .controlled(let readings): [("controls", .text(readings.line))]
+        case .filtered(let chain): [("filters", .text(chain.line))]
         case .muted(let isMuted): [("muted", .flag(isMuted))]
         case .snapshot(let answer): answer.fields
         case .preview(let event): event.fields
@@ -138,6 +148,10 @@ extension StreamEvent: Event {
         case .failed(_, let message): [("message", .text(message))]
         }
     }
+}
+
+extension FilterChain {
+    fileprivate var line: String { settings.map(\.description).joined(separator: " ") }
 }
 
 extension StreamEvent.RetryStage {

@@ -52,7 +52,19 @@ extension PublishCounters {
                 ("previewConverted", .integer(preview.convertedFrames)),
             ]
         }
-        return fields + audioSource.fieldsOfEach
+        return fields + audioSource.fieldsOfEach + filterFields
+    }
+}
+
+extension PublishCounters {
+    /// Of each filter, in the chain's order; none where nothing is filtered.
+    private var filterFields: [EventField] {
+        guard !filters.isEmpty else { return [] }
+        return [
+            ("filters", .text(filters.map { "\($0.filter)" }.joined(separator: " "))),
+            ("filterFrames", .numbers(filters.map { Double($0.frames) })),
+            ("filterNanoseconds", .numbers(filters.map { Double($0.nanoseconds) })),
+        ]
     }
 }
 

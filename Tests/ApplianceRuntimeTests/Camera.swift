@@ -146,7 +146,7 @@ final class Camera {
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let limit = MonotonicClock.now() + timeout
-        while try (try? condition()) != true {
+        while (try? condition()) != true {
             try #require(
                 MonotonicClock.now() < limit, "\((try? ask("status")) ?? "")\(read("state/events"))",
                 sourceLocation: sourceLocation)

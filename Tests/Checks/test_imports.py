@@ -12,6 +12,7 @@ CORE = {
     "RTMP": {"Bitstream", "Media"},
     "StreamQuality": {"Media"},
     "Controls": {"Media"},
+    "Filters": {"Media"},
     "Settings": {"Controls", "Media"},
     "StreamLogic": {"StreamQuality", "Settings", "Controls", "Bitstream", "Media"},
     "ApplianceLogic": {"StreamLogic", "Settings", "Media"},
@@ -22,6 +23,7 @@ CORE_PACKAGES = {"StreamQuality": {"DequeModule"}}
 RIM = {
     "LinuxIO": {"CLinux"},
     "SoftwareEncoding": {"COpenH264", "CLibYUV", "CJPEG", "CFDKAAC"},
+    "FrameFiltering": {"CFilterKernels", "CFreeType", "CPNG", "CJPEG", "CLibYUV"},
     "AudioCapture": {"CALSA", "CResampler"},
     "Transport": {"CLinux", "CMbedTLS"},
     "SyntheticSources": set(),

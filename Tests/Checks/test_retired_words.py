@@ -47,7 +47,7 @@ RETIRED_OPTIONS = {"--connect-limit", "--handshake-limit", "--group-crossing"}
 GIVEN = re.compile(
     r"[Ss]ound[ -]?[Cc]ards?|SoundCard|\w*asound\w*|alsa/sound|/sound/|SND_\w+|sound/\w+|picture parameter sets?|[pP]ictureParameterSets?"
     r"|SSourcePicture|pictureSets|streamBegin|Stream Begin|\bV4L2_\w+|\"begin\"|\"begin  |`begin`|\bbegin(?=\(\)|  )"
-    r"|\"begin now\"|\bbegin opens|\.begin\(\)|std::begin|\w+UpdateConfiguration|\bBEGIN\b|begin/commit"
+    r"|\"begin now\"|\bbegin opens|\.begin\(\)|std::begin|\w+UpdateConfiguration|\bBEGIN\b|begin/commit|png_image_begin_\w+"
 )
 # The field's words that something retired is called by, too: what is no type of that name, and no tier's crossing.
 FIELDS = re.compile(r"hardwareEncoder|hardware_encoder|(?:[Zz]ero|[Tt]hreshold)[ _]?[Cc]rossings?|\w*(?:FrameSize|Quality)Ladder\w*")

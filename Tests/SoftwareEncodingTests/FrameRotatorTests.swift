@@ -1,5 +1,6 @@
 import DevicePorts
 import Media
+import SeededNumbers
 import SoftwareEncoding
 import Testing
 
@@ -36,9 +37,72 @@ import Testing
         #expect(both == [0, 4, 1, 5, 2, 6, 3, 7, 100, 101, 200, 201])
     }
 
+    @Test(arguments: FrameRotation.Angle.allCases, [false, true])
+    func whatACameraDoesLeavesTheRest(angle: FrameRotation.Angle, isMirrored: Bool) throws {
+        let rotation = FrameRotation(angle, isMirrored: isMirrored)
+        let flips = rotation.flips
+        // Upside down is half a turn in the mirror.
+        let byCamera = FrameRotation(
+            flips.isVertical ? .half : .none, isMirrored: flips.isHorizontal != flips.isVertical)
+        let flipped = try Self.rotate(byCamera).1
+        #expect(try Self.rotate(rotation.rest(after: flips), flipped).1 == Self.rotate(rotation).1)
+        #expect(rotation.rest(after: flips).isIdentity == rotation.isOfACamera)
+        if flips != FrameFlips() { #expect(rotation.rest(after: FrameFlips()) == rotation) }
+    }
+
     @Test func takesOtherLayouts() throws {
         let nv12: [UInt8] = [0, 1, 2, 3, 4, 5, 6, 7, 100, 200, 101, 201]
         #expect(try Self.rotate(FrameRotation(.half), nv12, .nv12).1 == [7, 6, 5, 4, 3, 2, 1, 0, 101, 100, 201, 200])
+    }
+
+    /// Each angle, mirrored and not, in each layout, sample by sample.
+    @Test(arguments: FrameRotation.Angle.allCases, [false, true])
+    func eachSampleIsWhereItBelongs(angle: FrameRotation.Angle, isMirrored: Bool) throws {
+        let size = FrameSize(width: 70, height: 36)
+        var random = SeededGenerator(seed: 4)
+        let i420 = Array(random.bytes(70 * 36 * 3 / 2).prefix(70 * 36 * 3 / 2))
+        let (luma, chroma) = (70 * 36, 35 * 18)
+        let nv12 = i420.prefix(luma) + (0..<chroma).flatMap { [i420[luma + $0], i420[luma + chroma + $0]] }
+        for (format, frame) in [(PixelFormat.i420, i420), (.nv12, Array(nv12))] {
+            let rotator = try FrameRotator(
+                from: FrameLayout(packed: format, size: size), FrameRotation(angle, isMirrored: isMirrored))
+            #expect(rotator.passCount == 1)
+            var rotated = [UInt8](repeating: 0, count: rotator.target.byteCount)
+            try frame.withUnsafeBytes { bytes in
+                try rotated.withUnsafeMutableBytes { try rotator.rotate(bytes, into: $0) }
+            }
+            for (plane, start) in [0, luma, luma + chroma].enumerated() {
+                let sides = plane == 0 ? (width: 70, height: 36) : (width: 35, height: 18)
+                let wrong = (0..<sides.width * sides.height).count { place in
+                    let (x, y) = (place % sides.width, place / sides.width)
+                    let target = rotator.target.planes[plane]
+                    let to = Self.place(x, y, sides, angle, isMirrored)
+                    return rotated[target.offset + to.y * target.stride + to.x] != i420[start + place]
+                }
+                #expect(wrong == 0, "\(format), plane \(plane)")
+            }
+        }
+    }
+
+    private static func place(
+        _ x: Int, _ y: Int, _ sides: (width: Int, height: Int), _ angle: FrameRotation.Angle, _ isMirrored: Bool
+    ) -> (x: Int, y: Int) {
+        let (turnedX, turnedY, width) =
+            switch angle {
+            case .none: (x, y, sides.width)
+            case .clockwise90: (sides.height - 1 - y, x, sides.height)
+            case .half: (sides.width - 1 - x, sides.height - 1 - y, sides.width)
+            case .clockwise270: (y, sides.width - 1 - x, sides.height)
+            }
+        return (isMirrored ? width - 1 - turnedX : turnedX, turnedY)
+    }
+
+    @Test func oddSidesAreRefused() {
+        for size in [FrameSize(width: 5, height: 4), FrameSize(width: 4, height: 5), FrameSize(width: 0, height: 4)] {
+            #expect(throws: VideoEncodingError.unsupportedSize(size)) {
+                try FrameRotator(from: FrameLayout(packed: .nv12, size: size), FrameRotation(.half))
+            }
+        }
     }
 
     @Test func refusesHalfAFrame() {

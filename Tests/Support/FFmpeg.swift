@@ -1,4 +1,5 @@
 import Bitstream
+import DevicePorts
 import Glibc
 import LinuxIO
 import Media
@@ -85,11 +86,34 @@ public enum FFmpeg {
         let source = try directory.write(input, to: "input")
         let target = directory.file("output")
         let log = directory.file("log")
-        try run(["ffmpeg", "-nostdin", "-v", "error", "-f", format, "-i", source] + options + [target], log: log)
+        try runProgram(
+            ["ffmpeg", "-nostdin", "-v", "error", "-f", format, "-i", source] + options + [target], log: log)
         return try readFile(target, limit: 1 << 30)
     }
 
-    private static func run(_ arguments: [String], log: String) throws {
+    /// Filters a packed frame.
+    /// - Parameter graph: as -filter_complex takes it, from `[0]` on.
+    /// - Returns: the frame, in the same layout.
+    public static func filtered(_ frame: [UInt8], _ layout: FrameLayout, by graph: String) throws -> [UInt8] {
+        let directory = try TemporaryDirectory()
+        let format = layout.format == .i420 ? "yuv420p" : layout.format.rawValue
+        let target = directory.file("output")
+        try runProgram(
+            [
+                "ffmpeg", "-nostdin", "-v", "error", "-f", "rawvideo", "-pix_fmt", format, "-video_size",
+                "\(layout.size)",
+                "-i", try directory.write(frame, to: "input"), "-filter_complex", graph, "-frames:v", "1", "-pix_fmt",
+                format, "-f", "rawvideo", target,
+            ], log: directory.file("log"))
+        return try readFile(target, limit: 1 << 30)
+    }
+}
+
+extension FFmpeg {
+    /// Runs a program to its end, without input and output.
+    /// - Parameter log: a file that gets its standard error.
+    /// - Throws: `Complaint` when it fails or complains.
+    public static func runProgram(_ arguments: [String], log: String) throws {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

@@ -1,4 +1,4 @@
-// libjpeg-turbo's encoder. Its errors leave by longjmp, which Swift cannot take: each call here comes back with them.
+// libjpeg-turbo's encoder and decoder. Their errors leave by longjmp, which Swift cannot take: each call here comes back with them.
 #ifndef CJPEG_H
 #define CJPEG_H
 #include <stddef.h>
@@ -19,5 +19,18 @@ int cjpeg_finish(cjpeg_encoder *encoder, const uint8_t **bytes, size_t *count);
 const char *cjpeg_error(const cjpeg_encoder *encoder);
 
 void cjpeg_free(cjpeg_encoder *encoder);
+
+typedef struct {
+    uint32_t width, height;
+    // The library's words for what has failed.
+    char message[200];
+} cjpeg_image;
+
+// Reads no more than the header. 0 for a JPEG file.
+int cjpeg_measure(const uint8_t *bytes, size_t count, cjpeg_image *image);
+
+// Red, green, blue and 255 of every pixel. `rgba` has room for as many pixels as cjpeg_measure said. 0 when all of the image is there
+// and whole: what the library would only warn of is an error.
+int cjpeg_decode(const uint8_t *bytes, size_t count, uint8_t *rgba, cjpeg_image *image);
 
 #endif

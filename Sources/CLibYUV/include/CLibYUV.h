@@ -7,6 +7,7 @@
 #include <libyuv/planar_functions.h>
 #include <libyuv/rotate.h>
 #include <libyuv/scale.h>
+#include <libyuv/scale_argb.h>
 #include <libyuv/scale_uv.h>
 
 // The constants have no type that Swift knows. Planes, and then strides, of Y, U and V.

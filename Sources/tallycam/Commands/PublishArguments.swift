@@ -1,4 +1,6 @@
 import Controls
+import Filters
+import FrameFiltering
 import LinuxIO
 import Media
 import MediaPipeline
@@ -80,6 +82,13 @@ struct PublishArguments {
                 help: """
                     the camera's controls at the start, as in "zoom 2 focus manual"
                     (docs/controls.md); while live, the command set changes them
+                    """),
+            CommandLineOption(
+                "filter", takes: "NAME[,KEY=VALUE...]",
+                help: """
+                    what frames pass, one after the other, as in
+                    "text,text=Studio {time},position=bottom-left":
+                    \(FilterName.allCases.map(\.rawValue).joined(separator: ", ")) (docs/filters.md)
                     """),
             CommandLineOption("encoder", takes: "NAME", help: "auto (default), v4l2, v4l2:/dev/videoN or openh264"),
             CommandLineOption(
@@ -164,6 +173,7 @@ struct PublishArguments {
             }
         }
         media.controls = try controls(arguments["set"] ?? "")
+        media.filters = try filters(arguments.values(of: "filter"))
         media.isVideoChosen = arguments["dimension"] != nil || arguments["quality"] != nil
         media.cameras = cameras
         return media
@@ -179,6 +189,20 @@ struct PublishArguments {
         }
         guard let setting = changes.configuration.first?.setting else { return changes.controls }
         throw CommandFailure.usage("--set: \(setting.rawValue) is no control; it has an option of its own")
+    }
+
+    private static func filters(_ texts: [String]) throws(CommandFailure) -> LoadedFilters {
+        let chain: FilterChain
+        do throws(FilterError) {
+            chain = try FilterChain(parsing: texts)
+        } catch {
+            throw CommandFailure.usage("--filter: \(error)")
+        }
+        do throws(FilteringError) {
+            return try LoadedFilters(chain)
+        } catch {
+            throw CommandFailure.usage("--filter: \(error)")
+        }
     }
 
     private static func audio(_ texts: [String]) throws -> AudioInput {
@@ -217,7 +241,8 @@ struct PublishArguments {
     private func checkCombination(_ arguments: CommandLineArguments) throws {
         if flvPath != nil,
             let extra = [
-                "video", "camera", "audio", "quality", "audio-quality", "dimension", "set", "encoder", "trace",
+                "video", "camera", "audio", "quality", "audio-quality", "dimension", "set", "filter", "encoder",
+                "trace",
                 "commands", "preview",
             ]
             .first(where: arguments.contains)

@@ -2,6 +2,8 @@ import ApplianceRuntime
 import AudioCapture
 import DevicePorts
 import DisplayOutput
+import Filters
+import FrameFiltering
 import Media
 import MediaPipeline
 import Publishing
@@ -40,6 +42,7 @@ extension MediaSettings {
             dimension: try VideoDimension(parsing: device.dimension), encoder: EncoderChoice.openh264)
         rotation = FrameRotation(device)
         controls = device.controls
+        takesStills = device.snapshots.size == .full
     }
 }
 
@@ -64,13 +67,14 @@ extension PublishSettings {
         media.preview = request.preview
         media.isQualityChangeable = true
         media.controls = device.controls
+        var warnings: [String] = []
+        media.filters = Self.filters(device.filters, warnings: &warnings)
         if device.smallestSize != DeviceDescription().smallestSize {
             media.smallestSize = try VideoDimension(parsing: device.smallestSize).size
         }
         let defaults = DeviceDescription()
         media.isVideoChosen =
             device.dimension != defaults.dimension || device.highestQuality != defaults.highestQuality
-        var warnings: [String] = []
         media = try destination.fitted(media, warnings: &warnings)
         var quality = QualitySettings(
             videoQuality: highest, audioQuality: media.audio.isNone ? nil : media.audioQuality,
@@ -86,8 +90,24 @@ extension PublishSettings {
             destination: destination, media: media, quality: quality, statusInterval: device.statusInterval,
             reconnectLimit: device.reconnectAttempts.map { .attempts($0) } ?? .endless)
         self.warnings = warnings
+        if let name = request.board?.name { deviceName = name }
         timeouts.connect = device.connectTimeout
         timeouts.handshake = device.handshakeTimeout
+    }
+
+    /// A filter whose file cannot be used is left out: the stream is worth more.
+    private static func filters(_ wished: FilterChain, warnings: inout [String]) -> LoadedFilters {
+        var filters = LoadedFilters()
+        for setting in wished.settings {
+            var chain = filters.chain
+            chain.append(setting)
+            do throws(FilteringError) {
+                filters = try LoadedFilters(chain, reusing: filters)
+            } catch {
+                warnings.append("\(error); it is left out")
+            }
+        }
+        return filters
     }
 
     private static func audioSource(_ request: StreamRequest) -> AudioInput {

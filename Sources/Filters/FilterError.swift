@@ -1,0 +1,57 @@
+import Media
+
+/// Why a chain of filters is not changed.
+public enum FilterError: Error, Hashable, Sendable {
+    /// - Parameter name: as it was written.
+    case unknownFilter(String)
+    /// There may not be so many of them.
+    /// - Parameter written: name and number, as they were written.
+    case impossibleNumber(FilterName, String)
+    /// A piece that is neither `KEY=VALUE` nor `off`.
+    case noValue(FilterID, piece: String)
+    case unknownParameter(FilterID, String)
+    /// The same parameter twice.
+    case repeated(FilterID, FilterParameterName)
+    /// - Parameter rule: what the value has to be, for people.
+    case unusableValue(FilterID, FilterParameterName, value: String, rule: String)
+    /// A filter that does nothing without this parameter.
+    case missing(FilterID, FilterParameterName)
+    /// There is none to be taken away.
+    case notInChain(FilterID)
+}
+
+extension FilterError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unknownFilter(let name):
+            "there is no filter \(quoted(name.prefix(60)))" + Self.suggestion(name, FilterName.allCases.map(\.rawValue))
+        case .impossibleNumber(let name, let written):
+            name.largestNumber > 1
+                ? "filters \(name) are numbered 1 to \(name.largestNumber), not \(quoted(written.prefix(60)))"
+                : "there is one filter \(name), without a number, not \(quoted(written.prefix(60)))"
+        case .noValue(let filter, let piece):
+            "filter \(filter): \(quoted(piece.prefix(60))) is neither KEY=VALUE nor off"
+        case .unknownParameter(let filter, let key):
+            "filter \(filter) has no \(quoted(key.prefix(60)))" + Self.suggestion(key, Self.parameters(of: filter))
+        case .repeated(let filter, let parameter): "filter \(filter): \(parameter) is there twice"
+        case .unusableValue(let filter, let parameter, let value, let rule):
+            "filter \(filter): \(parameter) is \(rule), not \(quoted(Self.printable(value)))"
+        case .missing(let filter, let parameter): "filter \(filter) needs \(parameter)=…"
+        case .notInChain(let filter): "there is no filter \(filter) that is on"
+        }
+    }
+
+    private static func parameters(of filter: FilterID) -> [String] {
+        FilterDescription.of(filter.name).parameters.map(\.name.rawValue)
+    }
+
+    private static func suggestion(_ typed: String, _ candidates: [String]) -> String {
+        if let nearest = NameSuggestion.nearest(to: typed, among: candidates) { return "; did you mean \(nearest)?" }
+        return candidates.isEmpty ? "; it has no settings" : "; there is \(candidates.joined(separator: ", "))"
+    }
+
+    /// A line of a log stays a line.
+    private static func printable(_ value: String) -> String {
+        String(String.UnicodeScalarView(value.unicodeScalars.prefix(60).map { $0.isControl ? "?" : $0 }))
+    }
+}

@@ -1,0 +1,81 @@
+/// A filter as it is set: what was said of it, and what holds where nothing was said.
+public struct FilterSetting: Hashable, Sendable {
+    public let id: FilterID
+    private var values: [FilterParameterName: FilterValue] = [:]
+
+    public var name: FilterName { id.name }
+
+    init(_ id: FilterID) { self.id = id }
+
+    /// - Parameter values: `nil` for what is to hold as if nobody had said anything.
+    /// - Throws: `missing` or `unusableValue`, for what it would be then; it stays as it is.
+    mutating func set(_ values: [FilterParameterName: FilterValue?]) throws(FilterError) {
+        var changed = self
+        for (name, value) in values { changed.values[name] = value }
+        for parameter in FilterDescription.of(id.name).parameters
+        where parameter.isRequired && changed.values[parameter.name] == nil {
+            throw .missing(id, parameter.name)
+        }
+        try changed.checkPart(.left, .width)
+        try changed.checkPart(.top, .height)
+        self = changed
+    }
+
+    private func checkPart(_ start: FilterParameterName, _ length: FilterParameterName) throws(FilterError) {
+        guard name == .crop else { return }
+        let room = 1 - number(start)
+        guard number(length) > room + 1e-9 else { return }
+        // What nobody has said reaches as far as it can.
+        guard let value = values[length] else { return }
+        throw .unusableValue(
+            id, length, value: "\(value)",
+            rule: "at most \(FilterValue.text(room)) beside \(start)=\(self[start] ?? .number(0))")
+    }
+
+    /// What holds; `nil` where the parameter has neither a value nor a standard.
+    public subscript(name: FilterParameterName) -> FilterValue? {
+        values[name] ?? FilterDescription.of(id.name).parameter(name)?.standard
+    }
+
+    /// 0 for what is no number of this filter.
+    public func number(_ name: FilterParameterName) -> Double {
+        guard case .number(let number) = self[name] else { return 0 }
+        return number
+    }
+
+    /// `nil` where nothing was said.
+    public func path(_ name: FilterParameterName) -> String? {
+        guard case .path(let path) = self[name] else { return nil }
+        return path
+    }
+
+    public func color(_ name: FilterParameterName) -> FilterColor {
+        guard case .color(let color) = self[name] else { return .none }
+        return color
+    }
+
+    public var position: FilterPosition {
+        guard case .position(let position) = self[.position] else { return .topRight }
+        return position
+    }
+
+    /// `nil` for filters that write nothing.
+    public var text: TextTemplate? {
+        guard case .text(let template) = self[.text] else { return nil }
+        return template
+    }
+
+    /// What was said, in the table's order, as `filter NAME` takes it.
+    public var pairs: [(key: String, value: String)] {
+        FilterDescription.of(id.name).parameters.compactMap { parameter in
+            values[parameter.name].map { (parameter.name.rawValue, "\($0)") }
+        }
+    }
+}
+
+/// As `--filter` takes it.
+extension FilterSetting: CustomStringConvertible {
+    public var description: String {
+        pairs.reduce("\(id)") { $0 + ",\($1.key)=" + FilterChange.escaped($1.value) }
+    }
+}

@@ -1,0 +1,64 @@
+import Media
+
+/// What a filter's parameter is set to.
+public enum FilterValue: Hashable, Sendable {
+    case number(Double)
+    /// Of a file, as it is written.
+    case path(String)
+    case text(TextTemplate)
+    case color(FilterColor)
+    case position(FilterPosition)
+}
+
+/// As it is written after `KEY=`.
+extension FilterValue: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .number(let number): Self.text(number)
+        case .path(let path): path
+        case .text(let template): template.source
+        case .color(let color): "\(color)"
+        case .position(let position): "\(position)"
+        }
+    }
+
+    /// With three decimals at the most.
+    static func text(_ number: Double) -> String {
+        var digits = Substring(fixed(number, decimals: 3))
+        while digits.hasSuffix("0") { digits.removeLast() }
+        if digits.hasSuffix(".") { digits.removeLast() }
+        return digits == "-0" || digits.isEmpty ? "0" : String(digits)
+    }
+}
+
+extension FilterValue {
+    /// What Linux takes (PATH_MAX).
+    private static let longestPath = 4095
+
+    /// - Throws: `unusableValue`.
+    init(_ text: String, of parameter: FilterParameter, in filter: FilterID) throws(FilterError) {
+        let value: FilterValue?
+        var rule = parameter.form
+        switch parameter.kind {
+        case .number(let range):
+            value = Double(text).flatMap { range.contains($0) ? .number($0) : nil }
+        case .file:
+            let isUsable = text.utf8.count <= Self.longestPath && text.unicodeScalars.allSatisfy { !$0.isControl }
+            value = isUsable ? .path(text) : nil
+        case .text:
+            switch TextTemplate.parsed(text) {
+            case .success(let template): value = .text(template)
+            case .failure(let fault): (value, rule) = (nil, fault.description)
+            }
+        case .color: value = FilterColor(parsing: text).map { .color($0) }
+        case .position: value = FilterPosition(parsing: text).map { .position($0) }
+        }
+        guard let value else { throw .unusableValue(filter, parameter.name, value: text, rule: rule) }
+        self = value
+    }
+}
+
+extension Unicode.Scalar {
+    /// C0, DEL and C1.
+    var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
+}

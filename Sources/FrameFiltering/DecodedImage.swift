@@ -1,0 +1,94 @@
+import CJPEG
+import CPNG
+import Filters
+import Media
+
+/// A watermark as its file has it.
+final class DecodedImage: Sendable {
+    /// More than any stream shows. A compressed file of some kilobytes can claim far more than memory holds.
+    static let mostPixels = 1 << 22
+    static let longestSide = 8192
+
+    let size: FrameSize
+    /// Red, green, blue and alpha of each pixel; colours are multiplied by alpha.
+    let pixels: [UInt8]
+
+    static let nothing = DecodedImage(FrameSize(width: 0, height: 0), [])
+
+    private init(_ size: FrameSize, _ pixels: [UInt8]) {
+        self.size = size
+        self.pixels = pixels
+    }
+
+    /// - Parameter bytes: of a PNG or JPEG file, by its first bytes.
+    convenience init(_ bytes: [UInt8], _ path: String, _ filter: FilterID) throws(FilteringError) {
+        let result: Result<DecodedImage, ImageFault>
+        if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) {
+            result = Self.decodePNG(bytes)
+        } else if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
+            result = Self.decodeJPEG(bytes)
+        } else {
+            result = .failure(.unusable("it is neither PNG nor JPEG"))
+        }
+        switch result {
+        case .success(let image): self.init(image.size, image.pixels)
+        case .failure(.tooLarge(let size)): throw .tooLargeImage(filter, path: path, size)
+        case .failure(.unusable(let reason)): throw .unusableImage(filter, path: path, reason: reason)
+        }
+    }
+
+    private enum ImageFault: Error {
+        case tooLarge(FrameSize)
+        case unusable(String)
+    }
+
+    private static func decodePNG(_ bytes: [UInt8]) -> Result<DecodedImage, ImageFault> {
+        var image = cpng_image()
+        guard cpng_measure(bytes, bytes.count, &image) == 0 else { return .failure(.unusable(text(of: image.message))) }
+        return decoded(image.width, image.height) { rgba in
+            cpng_decode(bytes, bytes.count, rgba, &image) == 0 ? nil : text(of: image.message)
+        }
+    }
+
+    private static func decodeJPEG(_ bytes: [UInt8]) -> Result<DecodedImage, ImageFault> {
+        var image = cjpeg_image()
+        guard cjpeg_measure(bytes, bytes.count, &image) == 0 else {
+            return .failure(.unusable(text(of: image.message)))
+        }
+        return decoded(image.width, image.height) { rgba in
+            cjpeg_decode(bytes, bytes.count, rgba, &image) == 0 ? nil : text(of: image.message)
+        }
+    }
+
+    /// - Parameter decode: writes all pixels, or says why it does not.
+    private static func decoded(
+        _ width: UInt32, _ height: UInt32, _ decode: (UnsafeMutablePointer<UInt8>?) -> String?
+    ) -> Result<DecodedImage, ImageFault> {
+        let size = FrameSize(width: Int(width), height: Int(height))
+        guard size.width > 0, size.height > 0 else { return .failure(.unusable("it is empty")) }
+        guard size.width <= longestSide, size.height <= longestSide, size.pixelCount <= mostPixels else {
+            return .failure(.tooLarge(size))
+        }
+        var failure: String?
+        let pixels = [UInt8](unsafeUninitializedCapacity: 4 * size.pixelCount) { buffer, count in
+            failure = decode(buffer.baseAddress)
+            count = failure == nil ? buffer.count : 0
+            multiplyByAlpha(buffer)
+        }
+        return failure.map { .failure(.unusable($0)) } ?? .success(DecodedImage(size, pixels))
+    }
+
+    private static func multiplyByAlpha(_ pixels: UnsafeMutableBufferPointer<UInt8>) {
+        for place in stride(from: 0, to: pixels.count, by: 4) where pixels[place + 3] != 255 {
+            let alpha = UInt32(pixels[place + 3])
+            for channel in place..<place + 3 {
+                pixels[channel] = UInt8((UInt32(pixels[channel]) * alpha + 127) / 255)
+            }
+        }
+    }
+
+    /// C's array of characters, which Swift sees as a tuple.
+    private static func text<Characters>(of message: Characters) -> String {
+        withUnsafeBytes(of: message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+}

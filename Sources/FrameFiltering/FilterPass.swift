@@ -1,0 +1,150 @@
+import DevicePorts
+import Filters
+import LinuxIO
+import Media
+
+/// Applies a chain of filters to frames, in place, in one walk over bands of their rows: what one filter has left in the cache is
+/// there for the next. It prepares itself for each new layout and set of colours; frames of one layout cost no allocation, as long
+/// as no text changes. Used from one thread.
+///
+///     let filters = try LoadedFilters(chain)                          // reads files; on any thread
+///     let pass = FilterPass(filters)
+///     try pass.apply(to: bytes, layout, colors, fields)               // for each frame
+///     pass.use(try LoadedFilters(changed, reusing: filters))          // between two frames
+///     pass.costs, pass.dropMostExpensive(), pass.restoreLast()        // when time is short, and when there is some again
+public final class FilterPass {
+    /// A band fits into the smallest board's cache with what the filters keep for it.
+    private static let bandRows = 32
+
+    private struct Stage {
+        let setting: FilterSetting
+        let filter: any FrameFilter
+        var cost: FilterCost
+        /// Of the present frame.
+        var finishedRows = 0
+
+        mutating func apply(upTo readyRows: Int, of planes: FramePlanes) -> Int {
+            let isComplete = readyRows == planes.size.height
+            let end = isComplete ? readyRows : max(finishedRows, readyRows - filter.lookahead)
+            if end > finishedRows { filter.apply(to: finishedRows..<end, of: planes) }
+            finishedRows = end
+            return end
+        }
+    }
+
+    private var stages: [Stage] = []
+    /// In the order in which they were dropped.
+    private var dropped: [FilterID] = []
+    /// What the stages are prepared for.
+    private var format: FrameFormat?
+
+    public private(set) var filters: LoadedFilters
+
+    public init(_ filters: LoadedFilters) {
+        self.filters = filters
+        stages = Self.stages(of: filters, before: [])
+    }
+
+    /// Nothing is to be done: frames need not be mapped.
+    public var isIdle: Bool { stages.allSatisfy { $0.cost.isDropped } }
+
+    /// From the next frame on. Filters that stay as they are go on as they are, also when they are dropped.
+    public func use(_ filters: LoadedFilters) {
+        stages = Self.stages(of: filters, before: stages)
+        dropped.removeAll { id in !stages.contains { $0.setting.id == id } }
+        self.filters = filters
+        format = nil
+    }
+
+    private static func stages(of filters: LoadedFilters, before: [Stage]) -> [Stage] {
+        filters.chain.settings.map { setting in
+            let known = before.first { $0.setting.id == setting.id }
+            if let known, known.setting == setting, filters.hasSameFiles(as: known.filter) { return known }
+            return Stage(
+                setting: setting, filter: filters.filter(for: setting), cost: known?.cost ?? FilterCost(setting.id))
+        }
+    }
+
+    /// - Parameters:
+    ///   - bytes: of the frame, from the start that `layout` counts from. Those outside its planes stay as they are.
+    ///   - layout: NV12 or I420 in rows one below the other, with sides from 2 to 8192.
+    ///   - colors: `nil` for what players take frames of that size for.
+    ///   - fields: of the frame, for text.
+    /// - Throws: for a frame that is none of those; it stays as it is.
+    public func apply(
+        to bytes: UnsafeMutableRawBufferPointer, _ layout: FrameLayout, _ colors: VideoColors?, _ fields: TextFields
+    ) throws(FilteringError) {
+        let planes = try FramePlanes(bytes, layout)
+        prepare(for: FrameFormat(planes, colors ?? .usual(for: layout.size)))
+        var time = MonotonicClock.now()
+        for index in stages.indices where !stages[index].cost.isDropped {
+            stages[index].finishedRows = 0
+            stages[index].filter.startFrame(fields)
+            stages[index].cost.add(since: &time)
+        }
+        var readyRows = 0
+        while readyRows < layout.size.height {
+            readyRows = min(readyRows + Self.bandRows, layout.size.height)
+            var rows = readyRows
+            for index in stages.indices where !stages[index].cost.isDropped {
+                rows = stages[index].apply(upTo: rows, of: planes)
+                stages[index].cost.add(since: &time)
+            }
+        }
+        for index in stages.indices where !stages[index].cost.isDropped { stages[index].cost.endFrame() }
+    }
+
+    private func prepare(for format: FrameFormat) {
+        guard format != self.format else { return }
+        for stage in stages { stage.filter.prepare(for: format) }
+        self.format = format
+    }
+
+    /// Of each filter, in the chain's order.
+    public var costs: [FilterCost] { stages.map(\.cost) }
+
+    /// Leaves the filter out that has taken most time of late.
+    /// - Returns: `nil` when none is left.
+    public func dropMostExpensive() -> FilterID? {
+        let active = stages.indices.filter { !stages[$0].cost.isDropped }
+        guard let index = active.max(by: { stages[$0].cost.recent < stages[$1].cost.recent }) else { return nil }
+        stages[index].cost.isDropped = true
+        dropped.append(stages[index].setting.id)
+        return stages[index].setting.id
+    }
+
+    /// Takes the filter in again that was left out last.
+    /// - Returns: `nil` when all are there.
+    public func restoreLast() -> FilterID? {
+        guard let id = dropped.popLast() else { return nil }
+        for index in stages.indices where stages[index].setting.id == id { stages[index].cost.isDropped = false }
+        return id
+    }
+}
+
+/// What a filter has taken so far.
+public struct FilterCost: Hashable, Sendable {
+    public let filter: FilterID
+    public private(set) var frames = 0
+    public private(set) var nanoseconds: Int64 = 0
+    /// Of a frame, in nanoseconds, over the last sixteen or so.
+    public private(set) var recent = 0.0
+    /// It is left out, because there was no time for it.
+    public internal(set) var isDropped = false
+    private var ofFrame: Int64 = 0
+
+    init(_ filter: FilterID) { self.filter = filter }
+
+    mutating func add(since time: inout MediaTimestamp) {
+        let now = MonotonicClock.now()
+        ofFrame += (now - time).wholeNanoseconds
+        time = now
+    }
+
+    mutating func endFrame() {
+        recent += frames == 0 ? Double(ofFrame) : (Double(ofFrame) - recent) / 16
+        nanoseconds += ofFrame
+        frames += 1
+        ofFrame = 0
+    }
+}

@@ -1,0 +1,35 @@
+import DevicePorts
+import Filters
+import LinuxIO
+import Media
+
+/// Why filters cannot be loaded, or do not work on a frame.
+public enum FilteringError: Error, Hashable, Sendable {
+    case unreadableFile(FilterID, SystemCallError)
+    /// - Parameter reason: why there is no whole image in the file, for people.
+    case unusableImage(FilterID, path: String, reason: String)
+    case tooLargeImage(FilterID, path: String, FrameSize)
+    case unusableFont(FilterID, path: String, reason: String)
+    /// No NV12 or I420 in rows one below the other, or of a size that is not worked on.
+    case unsupportedFrame(FrameLayout)
+    /// A frame whose memory is smaller than its layout says.
+    case incompleteFrame(FrameLayout, byteCount: Int)
+}
+
+extension FilteringError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unreadableFile(let filter, let error): "filter \(filter): \(error)"
+        case .unusableImage(let filter, let path, let reason): "filter \(filter): \(path) is no image: \(reason)"
+        case .tooLargeImage(let filter, let path, let size):
+            "filter \(filter): \(path) has \(size) pixels; make it smaller, to \(DecodedImage.mostPixels) of them "
+                + "and \(DecodedImage.longestSide) a side"
+        case .unusableFont(let filter, let path, let reason): "filter \(filter): \(path) is no font: \(reason)"
+        case .unsupportedFrame(let layout):
+            "filters work on NV12 and I420, not on \(layout.format.rawValue) frames of \(layout.size) with "
+                + "\(layout.planes.count) planes and modifier \(layout.modifier)"
+        case .incompleteFrame(let layout, let byteCount):
+            "a \(layout.size) \(layout.format.rawValue) frame came with \(byteCount) bytes instead of \(layout.byteCount)"
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import CFreeType
+import Filters
+import Media
+
+/// Glyphs of one font in one size, drawn once. Used from one thread.
+final class GlyphCache {
+    /// Coverage of pixels, 0 to 255.
+    struct Coverage {
+        let samples: [UInt8]
+        let size: FrameSize
+        /// From the pen to the left edge, to the right.
+        let left: Int
+        /// From the baseline to the upper edge, upwards.
+        let top: Int
+
+        init(_ bitmap: cfreetype_bitmap) {
+            left = Int(bitmap.left)
+            top = Int(bitmap.top)
+            guard let samples = bitmap.samples, bitmap.width > 0, bitmap.height > 0, bitmap.stride >= bitmap.width
+            else {
+                self.samples = []
+                size = FrameSize(width: 0, height: 0)
+                return
+            }
+            size = FrameSize(width: Int(bitmap.width), height: Int(bitmap.height))
+            self.samples = (0..<size.height).flatMap { row in
+                UnsafeBufferPointer(start: samples + row * Int(bitmap.stride), count: Int(bitmap.width))
+            }
+        }
+    }
+
+    struct Glyph {
+        let fill: Coverage
+        /// With the outline; empty where there is none.
+        let border: Coverage
+        /// To the next glyph's pen, in pixels.
+        let advance: Double
+    }
+
+    /// A text has a few hundred characters; a clock ten different ones.
+    private static let mostGlyphs = 1024
+
+    /// Between baselines, in pixels.
+    let lineHeight: Double
+    /// In pixels; 0 for none.
+    let outline: Double
+    /// From a line's top to its baseline.
+    let ascent: Double
+    private let file: FontFile
+    private let font: OpaquePointer
+    private var glyphs: [Unicode.Scalar: Glyph] = [:]
+
+    /// - Returns: `nil` when there is no memory for the font, or none of its sizes is near that.
+    init?(_ file: FontFile, lineHeight: Double, outline: Double) {
+        guard let font = file.open() else { return nil }
+        var ascent = 0.0
+        guard cfreetype_set_line_height(font, lineHeight, &ascent) == 0 else {
+            cfreetype_close(font)
+            return nil
+        }
+        self.file = file
+        self.font = font
+        self.lineHeight = lineHeight
+        self.outline = outline
+        self.ascent = ascent
+    }
+
+    deinit { cfreetype_close(font) }
+
+    subscript(character: Unicode.Scalar) -> Glyph {
+        if let known = glyphs[character] { return known }
+        var (fill, border, advance) = (cfreetype_bitmap(), cfreetype_bitmap(), 0.0)
+        // A glyph that is broken in its font is left out; its text goes on.
+        let status = cfreetype_draw(font, character.value, outline, &fill, &border, &advance)
+        if status != 0 { (fill, border) = (cfreetype_bitmap(), cfreetype_bitmap()) }
+        let largest = 4 * lineHeight
+        let glyph = Glyph(
+            fill: Coverage(fill), border: Coverage(border), advance: min(max(advance, -largest), largest))
+        if glyphs.count >= Self.mostGlyphs { glyphs.removeAll(keepingCapacity: true) }
+        glyphs[character] = glyph
+        return glyph
+    }
+}

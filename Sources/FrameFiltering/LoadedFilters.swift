@@ -1,0 +1,87 @@
+import CFreeType
+import Filters
+import LinuxIO
+
+/// A chain with the files that its filters need, read, checked and decoded: from here on nothing about them can fail.
+public struct LoadedFilters: Sendable {
+    static let largestImageFile = 8 << 20
+    static let largestFontFile = 32 << 20
+
+    /// Read once for all filters that name it.
+    private struct File<Content: Sendable>: Sendable {
+        /// `nil` where the path led to no regular file any more.
+        let state: FileState?
+        let content: Content
+    }
+
+    public let chain: FilterChain
+    private var images: [String: File<DecodedImage>] = [:]
+    private var fonts: [String: File<FontFile>] = [:]
+
+    /// Nothing to be done.
+    public init() { chain = FilterChain() }
+
+    /// Reads files, which may take as long as a card does.
+    /// - Parameter previous: whose files are not read again where they have not changed.
+    public init(_ chain: FilterChain, reusing previous: LoadedFilters = LoadedFilters()) throws(FilteringError) {
+        self.chain = chain
+        for setting in chain.settings {
+            if let path = setting.path(.file), images[path] == nil {
+                images[path] = try Self.file(path, setting.id, previous.images, limit: Self.largestImageFile) {
+                    bytes throws(FilteringError) in try DecodedImage(bytes, path, setting.id)
+                }
+            }
+            if let path = setting.path(.font), fonts[path] == nil {
+                fonts[path] = try Self.file(path, setting.id, previous.fonts, limit: Self.largestFontFile) {
+                    bytes throws(FilteringError) in try FontFile(bytes, path, setting.id)
+                }
+            }
+        }
+    }
+
+    private static func file<Content: Sendable>(
+        _ path: String, _ filter: FilterID, _ known: [String: File<Content>], limit: Int,
+        _ decode: ([UInt8]) throws(FilteringError) -> Content
+    ) throws(FilteringError) -> File<Content> {
+        let state = FileState(path)
+        if let file = known[path], let state, file.state == state { return file }
+        let bytes: [UInt8]
+        do throws(SystemCallError) {
+            bytes = try readRegularFile(path, limit: limit)
+        } catch {
+            throw .unreadableFile(filter, error)
+        }
+        return File(state: state, content: try decode(bytes))
+    }
+
+    func filter(for setting: FilterSetting) -> any FrameFilter {
+        switch setting.name {
+        case .image: ImageFilter(setting, image(of: setting))
+        case .text: TextFilter(setting, font(of: setting))
+        case .smooth: SmoothFilter(strength: setting.number(.strength))
+        case .whiten: WhitenFilter(strength: setting.number(.strength))
+        case .redden: ReddenFilter(strength: setting.number(.strength))
+        case .crop: CropFilter(setting)
+        case .grey: GreyFilter()
+        case .mirror: MirrorFilter()
+        }
+    }
+
+    private func image(of setting: FilterSetting) -> DecodedImage {
+        setting.path(.file).flatMap { images[$0]?.content } ?? .nothing
+    }
+
+    private func font(of setting: FilterSetting) -> FontFile {
+        setting.path(.font).flatMap { fonts[$0]?.content } ?? .builtIn
+    }
+
+    /// Whether a filter that was made of a setting before would be made of the same files now.
+    func hasSameFiles(as filter: any FrameFilter) -> Bool {
+        switch filter {
+        case let filter as ImageFilter: images.values.contains { $0.content === filter.image }
+        case let filter as TextFilter:
+            filter.font === FontFile.builtIn || fonts.values.contains { $0.content === filter.font }
+        default: true
+        }
+    }
+}

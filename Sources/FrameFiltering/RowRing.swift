@@ -1,0 +1,32 @@
+/// The last rows of something, each with room for `padding` more elements at both ends. Memory is kept as long as the ring.
+final class RowRing<Element: BinaryInteger> {
+    let width: Int
+    private let padding: Int
+    private let count: Int
+    private let memory: UnsafeMutablePointer<Element>
+
+    /// - Parameter count: how many rows in a row are kept.
+    init(count: Int, width: Int, padding: Int = 0) {
+        self.width = width
+        self.padding = padding
+        self.count = count
+        memory = .allocate(capacity: count * (width + 2 * padding))
+        clear()
+    }
+
+    deinit { memory.deallocate() }
+
+    func clear() { memory.initialize(repeating: 0, count: count * (width + 2 * padding)) }
+
+    /// The first element of a row, which takes the place of the one `count` before it.
+    func row(_ number: Int) -> UnsafeMutablePointer<Element> {
+        memory + number % count * (width + 2 * padding) + padding
+    }
+
+    /// The row's ends go on beyond them.
+    func extend(_ number: Int) {
+        let row = row(number)
+        (row - padding).update(repeating: row[0], count: padding)
+        (row + width).update(repeating: row[width - 1], count: padding)
+    }
+}

@@ -1,0 +1,70 @@
+import Filters
+import Glibc
+import Media
+
+/// Lines of text, drawn when they change and laid over each frame.
+final class TextFilter: FrameFilter {
+    let font: FontFile
+    private let setting: FilterSetting
+    private let template: TextTemplate?
+    private var format: FrameFormat?
+    private var renderer: TextRenderer?
+    private var overlay: Overlay?
+    /// What the overlay shows, and the fields that it comes of.
+    private var shown: (text: String, fields: TextFields)?
+
+    init(_ setting: FilterSetting, _ font: FontFile) {
+        self.setting = setting
+        self.font = font
+        template = setting.text
+    }
+
+    func prepare(for format: FrameFormat) {
+        self.format = format
+        shown = nil
+        overlay = nil
+        let lineHeight = setting.number(.size) * Double(format.size.height)
+        let glyphs = GlyphCache(font, lineHeight: lineHeight, outline: setting.number(.outline) * lineHeight)
+        renderer = glyphs.map {
+            TextRenderer(
+                $0,
+                TextRenderer.Style(
+                    color: setting.color(.color), outlineColor: setting.color(.outlineColor),
+                    background: setting.color(.background), alignment: setting.position.x))
+        }
+    }
+
+    func startFrame(_ fields: TextFields) {
+        guard let template, let format, let renderer else { return }
+        let relevant = template.relevant(fields)
+        guard relevant != shown?.fields else { return }
+        let text = template.expanded(fields) { LocalTime.text($0, at: fields.secondsSince1970) }
+        if text != shown?.text {
+            overlay = renderer.render(text, limit: format.size).map { pixels in
+                let corner = setting.position.corner(of: pixels.size, in: format.size, margin: setting.number(.margin))
+                return Overlay(pixels, at: corner, opacity: setting.number(.opacity), in: format)
+            }
+        }
+        shown = (text, relevant)
+    }
+
+    func apply(to rows: Range<Int>, of planes: FramePlanes) { overlay?.blend(rows: rows, into: planes) }
+}
+
+/// Moments in words, in the time zone of the device.
+private enum LocalTime {
+    /// What all conversions of a text can make; strftime writes nothing where that is not enough.
+    private static let mostBytes = 1024
+
+    /// - Parameter format: of strftime.
+    static func text(_ format: String, at seconds: Int64) -> String {
+        var time = time_t(seconds)
+        var parts = tm()
+        guard localtime_r(&time, &parts) != nil else { return "" }
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: mostBytes) { buffer in
+            guard let text = buffer.baseAddress else { return "" }
+            let count = strftime(text, mostBytes, format, &parts)
+            return String(decoding: UnsafeRawBufferPointer(buffer).prefix(count), as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Testing
+
+@testable import Filters
+
+@Suite struct FilterTableTests {
+    @Test func eachNameHasOneRowInTheirOrder() {
+        #expect(FilterDescription.all.map(\.name) == FilterName.allCases)
+        for name in FilterName.allCases { #expect(FilterDescription.of(name).name == name) }
+    }
+
+    @Test func whatHoldsWithoutAWordIsAValue() throws {
+        for row in FilterDescription.all {
+            let filter = FilterID(row.name)
+            for parameter in row.parameters {
+                guard let standard = parameter.standard else { continue }
+                #expect(
+                    try FilterValue("\(standard)", of: parameter, in: filter) == standard, "\(filter) \(parameter.name)"
+                )
+            }
+            #expect(Set(row.parameters.map(\.name)).count == row.parameters.count)
+        }
+    }
+
+    @Test(arguments: [
+        ("mirror", "mirror"), ("GREY", "grey"), ("smooth,strength=0.70", "smooth,strength=0.7"),
+        ("image,file=/card/logo.png", "image,file=/card/logo.png"),
+        ("image2,file=a.png,position=Bottom-Right,width=0.2", "image2,file=a.png,position=bottom-right,width=0.2"),
+        (#"image,file=a\,b.png,position=0.25\,1"#, #"image,file=a\,b.png,position=0.25\,1"#),
+        ("image,file=a,b.png,position=0.25,1", #"image,file=a\,b.png,position=0.25\,1"#),
+        ("text,text=Studio {time},position=bottom-left", "text,text=Studio {time},position=bottom-left"),
+        (#"text9,text=a\\\,b\n=c"#, #"text9,text=a\\\,b\n=c"#),
+        ("text,color=#FF000080,background=Orange,text=x", "text,text=x,color=#ff000080,background=orange"),
+        ("text,text=x,size=", "text,text=x"), ("crop,left=0.25", "crop,left=0.25"),
+        ("crop,left=0.25,width=0.75", "crop,left=0.25,width=0.75"),
+    ])
+    func whatPeopleWriteIsReadAndWrittenAgain(written: String, expected: String) throws {
+        let chain = try FilterChain(parsing: [written])
+        #expect(chain.settings.map(\.description) == [expected])
+        #expect(try FilterChain(parsing: [expected]) == chain)
+    }
+
+    @Test(arguments: [
+        ("blur", "there is no filter \"blur\"; there is image, text, smooth, whiten, redden, crop, grey, mirror"),
+        ("miror", "there is no filter \"miror\"; did you mean mirror?"),
+        ("", "there is no filter \"\"; there is image, text, smooth, whiten, redden, crop, grey, mirror"),
+        ("text10,text=x", "filters text are numbered 1 to 9, not \"text10\""),
+        ("text0,text=x", "filters text are numbered 1 to 9, not \"text0\""),
+        ("text99999999999999999999,text=x", "filters text are numbered 1 to 9, not \"text99999999999999999999\""),
+        ("grey2", "there is one filter grey, without a number, not \"grey2\""),
+        ("smooth,0.5", "filter smooth: \"0.5\" is neither KEY=VALUE nor off"),
+        ("smooth,strenght=1", "filter smooth has no \"strenght\"; did you mean strength?"),
+        ("grey,strength=1", "filter grey has no \"strength\"; it has no settings"),
+        ("smooth,strength=1.5", "filter smooth: strength is a number from 0 to 1, not \"1.5\""),
+        ("smooth,strength=nan", "filter smooth: strength is a number from 0 to 1, not \"nan\""),
+        ("smooth,strength=1,strength=0", "filter smooth: strength is there twice"),
+        ("image", "filter image needs file=…"), ("text,size=0.1", "filter text needs text=…"),
+        ("text,text=", "filter text needs text=…"),
+        ("text,text=x,color=blau", "filter text: color is a colour's name, #RRGGBB, #RRGGBBAA or none, not \"blau\""),
+        (
+            "text,text=x,color=#12345",
+            "filter text: color is a colour's name, #RRGGBB, #RRGGBBAA or none, not \"#12345\""
+        ),
+        ("crop,left=0.5,width=0.6", "filter crop: width is at most 0.5 beside left=0.5, not \"0.6\""),
+        (
+            "image,file=x,position=1.5,0",
+            """
+            filter image: position is top-left, top, top-right, left, center, right, bottom-left, bottom, bottom-right, \
+            or X,Y within 0 to 1, not "1.5,0"
+            """
+        ),
+    ])
+    func whatIsWrongIsRefusedInWords(written: String, expected: String) {
+        do throws(FilterError) {
+            let chain = try FilterChain(parsing: [written])
+            Issue.record("\(chain)")
+        } catch {
+            #expect(error.description == expected)
+        }
+    }
+
+    @Test func controlCharactersAreNotRepeated() {
+        #expect(throws: FilterError.self) { try FilterChain(parsing: ["image,file=a\u{1B}[2J"]) }
+        do throws(FilterError) {
+            _ = try FilterChain(parsing: ["image,file=a\u{1B}[2J"])
+        } catch {
+            #expect(error.description.unicodeScalars.allSatisfy { $0.value >= 0x20 })
+        }
+    }
+}
+
+@Suite struct FilterChainTests {
+    @Test func changesAddAlterAndTakeAway() throws {
+        var chain = try FilterChain(parsing: ["mirror", "text,text=one,size=0.1"])
+        try chain.set(FilterChange("text", [("size", "0.2"), ("text", "two")]))
+        try chain.set(FilterChange("text2", words: ["text={time}"]))
+        #expect(chain.settings.map(\.description) == ["mirror", "text,text=two,size=0.2", "text2,text={time}"])
+        try chain.set(FilterChange("text", words: ["size="]))
+        #expect(chain[FilterID(.text)]?.number(.size) == 0.05)
+        try chain.set(FilterChange("MIRROR", words: ["OFF"]))
+        #expect(chain.settings.map(\.id.description) == ["text", "text2"])
+        #expect(throws: FilterError.notInChain(FilterID(.mirror))) { try chain.set(.off(FilterID(.mirror))) }
+    }
+
+    @Test func whatIsRefusedChangesNothing() throws {
+        var chain = try FilterChain(parsing: ["crop,left=0.5,width=0.5", "text,text=x"])
+        let before = chain
+        #expect(throws: FilterError.self) { try chain.set(FilterChange("crop", [("left", "0.6")])) }
+        #expect(throws: FilterError.missing(FilterID(.text), .text)) {
+            try chain.set(FilterChange("text", [("text", "")]))
+        }
+        #expect(throws: FilterError.missing(FilterID(.image), .file)) { try chain.set(FilterChange("image", [])) }
+        #expect(chain == before)
+        try chain.set(FilterChange("crop", [("left", "0.6"), ("width", "0.4")]))
+        #expect(chain[FilterID(.crop)]?.number(.left) == 0.6)
+    }
+}

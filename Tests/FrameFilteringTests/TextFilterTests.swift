@@ -1,0 +1,153 @@
+import DevicePorts
+import Filters
+import Glibc
+import LinuxIO
+import Media
+import MediaTestSupport
+import Testing
+
+@testable import FrameFiltering
+
+@Suite struct TextFilterTests {
+    private let size = FrameSize(width: 320, height: 240)
+    /// 2026-11-23 06:00:00 UTC.
+    private static let morning: Int64 = 1_795_413_600
+
+    private func make(_ text: String) throws -> FilterPass {
+        FilterPass(try LoadedFilters(FilterChain(parsing: [text])))
+    }
+
+    private func shown(_ pass: FilterPass, at seconds: Int64 = morning, frame number: Int = 0) throws -> FrameInMemory {
+        var frame = FrameInMemory(.nv12, size, y: 16, u: 128, v: 128)
+        var fields = TextFields()
+        fields.secondsSince1970 = seconds
+        fields.frame = number
+        try frame.apply(pass, .bt601, fields)
+        return frame
+    }
+
+    /// The smallest rectangle with all that is lighter than black.
+    private struct Extent: Equatable {
+        let columns: ClosedRange<Int>
+        let rows: ClosedRange<Int>
+    }
+
+    private func extent(_ text: String) throws -> Extent? {
+        let frame = try shown(make(text))
+        let places = (0..<size.pixelCount).filter { frame.bytes[$0] > 40 }
+        let columns = places.map { $0 % size.width }
+        let rows = places.map { $0 / size.width }
+        guard let left = columns.min(), let right = columns.max(), let top = rows.min(), let bottom = rows.max() else {
+            return nil
+        }
+        return Extent(columns: left...right, rows: top...bottom)
+    }
+
+    @Test func lettersAreWhereTheyBelong() throws {
+        let corner = try #require(try extent("text,text=Ay,position=bottom-right,size=0.1"))
+        #expect(corner.columns.upperBound < 320 - 7 && corner.columns.upperBound > 320 - 20)
+        #expect(corner.rows.upperBound < 240 - 7 && corner.rows.upperBound > 240 - 20)
+        #expect((14...30).contains(corner.rows.count) && (14...40).contains(corner.columns.count))
+        let top = try #require(try extent("text,text=Ay,position=0,0,size=0.1,outline=0"))
+        #expect(top.columns.lowerBound < 3 && top.rows.lowerBound < 10)
+        let large = try #require(try extent("text,text=Ay,position=0,0,size=0.2,outline=0"))
+        #expect(abs(large.rows.count - 2 * top.rows.count) <= 3)
+        let lines = try #require(try extent("text,text=A\\nA\\nA,position=0,0,size=0.1"))
+        #expect(abs(lines.rows.count - top.rows.count - 48) <= 8)
+    }
+
+    @Test func coloursAreThoseOfTheSetting() throws {
+        let frame = try shown(
+            make("text,text=■,color=red,outline=0,position=0.5,0.5,size=0.5,background=#0000ff,opacity=1"))
+        // The middle is the square's; the background lies around it.
+        #expect(frame.luma(160, 134) == 81 && frame.chroma(80, 67) == [90, 240])
+        let blue = frame.bytes.prefix(size.pixelCount).count { $0 == 41 }
+        #expect(blue > 1000)
+        let outlined = try shown(
+            make("text,text=■,color=red,outline=0.1,outline-color=#ffffff,position=0.5,0.5,size=0.4"))
+        #expect(outlined.bytes.prefix(size.pixelCount).contains(235))
+    }
+
+    @Test func scriptsOfEuropeHaveGlyphs() throws {
+        let missing = try shown(make("text,text=漢,position=0,0,size=0.2")).bytes
+        var seen: Set<[UInt8]> = [missing]
+        for letter in ["A", "é", "Ž", "ß", "Ω", "ή", "Ж", "ї", "ẑ", "€", "→", "●"] {
+            #expect(
+                seen.insert(try shown(make("text,text=\(letter),position=0,0,size=0.2")).bytes).inserted, "\(letter)")
+        }
+        // A character that the font does not have is its box, the same for all.
+        #expect(try shown(make("text,text=字,position=0,0,size=0.2")).bytes == missing)
+    }
+
+    @Test func theClockIsTheFrames() throws {
+        let pass = try make("text,text={%s},position=0,0,size=0.1")
+        let first = try shown(pass)
+        #expect(try shown(pass).bytes == first.bytes)
+        let later = try shown(pass, at: Self.morning + 1)
+        #expect(later.bytes != first.bytes)
+        let same = try shown(self.make("text,text=\(Self.morning),position=0,0,size=0.1"))
+        #expect(same.bytes == first.bytes)
+        #expect(try shown(pass).bytes == first.bytes)
+    }
+
+    @Test func textFollowsTheSize() throws {
+        let pass = try make("text,text=Hg,position=bottom-right")
+        let first = try shown(pass)
+        var large = FrameInMemory(.i420, FrameSize(width: 640, height: 480), y: 16, u: 128, v: 128)
+        try large.apply(pass, .bt601)
+        #expect(large.bytes.prefix(640 * 480).contains { $0 > 200 })
+        #expect(try shown(pass).bytes == first.bytes)
+        var tiny = FrameInMemory(.i420, FrameSize(width: 2, height: 2), y: 16, u: 128, v: 128)
+        try tiny.apply(pass, .bt601)
+    }
+
+    @Test func whatIsWiderThanTheFrameIsCutOff() throws {
+        let long = String(repeating: "W", count: 200)
+        for position in ["left", "center", "bottom-right"] {
+            let shown = try #require(try extent("text,text=\(long),position=\(position),size=0.5"))
+            #expect(shown.columns.upperBound <= 319 && shown.rows.upperBound <= 239)
+        }
+        #expect(try extent("text,text= ") == nil && extent("text,text=\\n\\n") == nil)
+    }
+
+    @Test func fontsFromFilesAreReadAndChecked() throws {
+        let directory = try TemporaryDirectory()
+        let builtIn = try readFile("/usr/share/tallycam/font.ttf", limit: 1 << 20)
+        try replaceFile("\(directory.path)/good.ttf", with: builtIn)
+        let file = try shown(make("text,text=Ag,font=\(directory.path)/good.ttf"))
+        let own = try shown(make("text,text=Ag"))
+        #expect(file.bytes == own.bytes)
+        let broken: [[UInt8]] = [
+            [], Array("no font at all".utf8), Array(builtIn.prefix(200)), Array(builtIn.dropFirst(1)),
+        ]
+        for bytes in broken {
+            try replaceFile("\(directory.path)/bad.ttf", with: bytes)
+            do throws(FilteringError) {
+                let chain = try? FilterChain(parsing: ["text,text=x,font=\(directory.path)/bad.ttf"])
+                _ = try LoadedFilters(chain ?? FilterChain())
+                Issue.record("\(bytes.count) bytes are a font")
+            } catch {
+                guard case .unusableFont(FilterID(.text), _, _) = error else {
+                    Issue.record("\(error)")
+                    continue
+                }
+            }
+        }
+        #expect(throws: FilteringError.self) {
+            try LoadedFilters(FilterChain(parsing: ["text,text=x,font=\(directory.path)/none.ttf"]))
+        }
+    }
+
+    /// Glyphs may lie about their outlines: they are left out, and nothing is read beyond the file.
+    @Test func aFontWithBrokenGlyphsDrawsOthers() throws {
+        var bytes = try readFile("/usr/share/tallycam/font.ttf", limit: 1 << 20)
+        for place in stride(from: bytes.count / 3, to: bytes.count, by: 7) { bytes[place] ^= 0x5A }
+        let directory = try TemporaryDirectory()
+        try replaceFile("\(directory.path)/odd.ttf", with: bytes)
+        guard
+            let filters = try? LoadedFilters(
+                FilterChain(parsing: ["text,text=The quick brown fox ΩЖ,font=\(directory.path)/odd.ttf"]))
+        else { return }
+        _ = try shown(FilterPass(filters))
+    }
+}
