@@ -57,10 +57,10 @@ final class Screen {
         _ device: DRMDevice, _ connector: DRMDevice.Connector, _ makeScaler: @escaping Display.MakeScaler
     ) throws(DisplayError) {
         let planes = try device.planes()
-        let crtcs = try device.crtcs()
+        let crtcs = try device.crtcs(for: connector)
         var failure = DisplayError.unusable(connector: connector.name, reason: "the display offers no usable mode")
         for mode in DisplayMode.inOrderOfTrial(connector.modes) {
-            for (index, crtc) in crtcs.enumerated() where index < 32 && connector.crtcs & (1 << UInt32(index)) != 0 {
+            for (index, crtc) in crtcs {
                 do throws(DisplayError) {
                     let lighting = try device.lighting(connector, mode, crtc: crtc)
                     let place = ScreenPlace(device: device, crtc: crtc, crtcIndex: index, size: mode.size)
@@ -139,6 +139,16 @@ extension AtomicRequest {
 }
 
 extension DRMDevice {
+    /// That the connector can have, with their bits in masks. One that shows the kernel's console there stays: without a
+    /// connector it would have to be turned off first.
+    fileprivate func crtcs(for connector: Connector) throws(DisplayError) -> [(index: Int, id: UInt32)] {
+        let present = try properties(of: connector.id, DRM_MODE_OBJECT_CONNECTOR)["CRTC_ID"]?.value ?? 0
+        return try crtcs().enumerated().filter { index, id in
+            index < 32 && connector.crtcs & (1 << UInt32(index)) != 0 && (present == 0 || present == UInt64(id))
+        }
+        .map { ($0.offset, $0.element) }
+    }
+
     /// What turns a display on in a mode.
     fileprivate func lighting(
         _ connector: Connector, _ mode: DisplayMode, crtc: UInt32
