@@ -48,6 +48,9 @@ let package = Package(
         .target(name: "JSONText", dependencies: ["Settings", "LinuxIO", "CRapidJSON"]),
         .target(name: "BoardIO", dependencies: ["DevicePorts", "LinuxIO", "Media", "CGPIOD", "CLinux"]),
 
+        .target(
+            name: "DisplayOutput", dependencies: ["DevicePorts", "LinuxIO", "StreamLogic", "Media", "CDRM", "CLibYUV"]),
+
         // Engines: threads around the core.
         .target(
             name: "MediaPipeline",
@@ -71,7 +74,7 @@ let package = Package(
             dependencies: [
                 "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText",
                 "BoardIO",
-                "Transport", "Terminal", "LinuxIO", "Media",
+                "Transport", "Terminal", "DevicePorts", "LinuxIO", "Media",
             ]),
 
         .executableTarget(
@@ -80,7 +83,7 @@ let package = Package(
                 "Media", "StreamQuality", "Settings", "Controls", "Filters", "FrameFiltering", "StreamLogic",
                 "ApplianceLogic",
                 "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "LibcameraCapture", "V4L2Devices",
-                "Transport",
+                "Transport", "DisplayOutput",
                 "SyntheticSources", "JSONText", "MediaPipeline",
                 "Publishing", "Receiving", "Terminal", "ApplianceRuntime",
             ]),
@@ -114,6 +117,7 @@ let package = Package(
         .target(
             name: "CMbedTLS",
             linkerSettings: [.linkedLibrary("mbedtls"), .linkedLibrary("mbedx509"), .linkedLibrary("mbedcrypto")]),
+        .target(name: "CDRM", linkerSettings: [.linkedLibrary("drm"), .linkedLibrary("m")]),
         .target(name: "CRapidJSON", linkerSettings: [.linkedLibrary("stdc++")]),
 
         // Filters on raw frames, for benchmarks and tests; no part of the product.
@@ -168,6 +172,9 @@ let package = Package(
             name: "V4L2DevicesTests",
             dependencies: ["V4L2Devices", "Controls", "DevicePorts", "CLinux", "CV4LConvert", "MediaTestSupport"]),
         .testTarget(
+            name: "DisplayOutputTests",
+            dependencies: ["DisplayOutput", "DevicePorts", "LinuxIO", "StreamLogic", "Media", "MediaTestSupport"]),
+        .testTarget(
             name: "SyntheticSourcesTests",
             dependencies: [
                 "SyntheticSources", "SoftwareEncoding", "StreamQuality", "MediaTestSupport", "SeededNumbers",
@@ -215,7 +222,7 @@ let package = Package(
 // look innocent (`contains` of a string) pull them in. Without their module such a line does not compile.
 let shims: Set = [
     "CLinux", "CGPIOD", "COpenH264", "CLibYUV", "CJPEG", "CFDKAAC", "CLibcamera", "CALSA", "CResampler", "CV4LConvert",
-    "CMbedTLS", "CRapidJSON", "CFilterKernels", "CFreeType", "CPNG",
+    "CMbedTLS", "CRapidJSON", "CFilterKernels", "CFreeType", "CPNG", "CDRM",
 ]
 for target in package.targets where target.type != .test && !shims.contains(target.name) {
     target.swiftSettings = [
@@ -228,7 +235,7 @@ for target in package.targets where target.type != .test && !shims.contains(targ
 // What decides, asks devices and puts together is built for size: pixels and bytes are worked on in other targets.
 let builtForSize = [
     "StreamQuality", "Controls", "Filters", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices",
-    "LibcameraCapture",
+    "LibcameraCapture", "DisplayOutput",
     "BoardIO", "JSONText", "MediaPipeline", "Receiving", "Terminal", "ApplianceRuntime", "tallycam",
 ]
 for target in package.targets where builtForSize.contains(target.name) {

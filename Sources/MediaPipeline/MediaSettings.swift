@@ -1,4 +1,5 @@
 import Controls
+import DevicePorts
 import FrameFiltering
 import Media
 import SoftwareEncoding
@@ -33,6 +34,8 @@ public struct MediaSettings: Sendable {
     public var filters = LoadedFilters()
     public var encoder: any VideoEncoderChoice
     public var duration: Duration?
+    /// Where the source's frames are shown beside the stream; `nil` for nowhere.
+    public var preview: (any PreviewSink)?
     /// A camera is opened for what it shows, however slowly, and not for a stream.
     public var takesStills = false
 

@@ -97,7 +97,7 @@ public final class MediaTracks {
         if let video {
             let pipeline = VideoPipeline(
                 track: video, queue: queue, counters: counters, control: control, controls: controls,
-                snapshots: snapshots, brightness: brightness, reports: reports)
+                snapshots: snapshots, brightness: brightness, preview: settings.preview, reports: reports)
             threads.append(try Self.thread(running: pipeline, behind: gate, reports: reports))
         }
         if let audio {

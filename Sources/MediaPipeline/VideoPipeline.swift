@@ -37,6 +37,7 @@ final class VideoPipeline {
     private let filters: StreamFilters
     private let snapshots: SnapshotTaker
     private let brightness: BrightnessWatch
+    private let preview: (any PreviewSink)?
     private let reports: Mailbox<TrackEvent>
     private let keyframes: KeyframeSpacing
     /// In frames, as the encoder was set last.
@@ -44,7 +45,8 @@ final class VideoPipeline {
 
     init(
         track: VideoTrack, queue: SharedSendBuffer, counters: SharedCounters, control: EncoderRequests,
-        controls: ControlsInUse, snapshots: SnapshotTaker, brightness: BrightnessWatch, reports: Mailbox<TrackEvent>
+        controls: ControlsInUse, snapshots: SnapshotTaker, brightness: BrightnessWatch, preview: (any PreviewSink)?,
+        reports: Mailbox<TrackEvent>
     ) {
         source = track.source
         sizes = track.source as? any FrameSizeSelection
@@ -69,11 +71,13 @@ final class VideoPipeline {
         filters = StreamFilters(track.filters, reports: reports)
         self.snapshots = snapshots
         self.brightness = brightness
+        self.preview = preview
         self.reports = reports
     }
 
     /// Encodes until the source ends, or a frame is later than `end`, and reports how it ended.
     func run(until end: MediaTimestamp?) {
+        defer { preview?.framesEnded() }
         do {
             try encodeAll(until: end)
             try encoder.finish()
@@ -106,6 +110,7 @@ final class VideoPipeline {
             adjusted?.feedsFilters = !filters.isIdle
             filters.apply(to: frame, colors: source.colors, control.filterStatus)
             snapshots.offer(frame, from: source)
+            preview?.offer(frame, colors: source.colors)
             counters.update { $0.capturedFrames += 1 }
             try encoder.submit(frame)
             try prepareForNextFrames()
@@ -225,6 +230,7 @@ final class VideoPipeline {
         counters.update { counters in
             counters.conversions = converted
             counters.videoSource = statistics
+            counters.preview = preview?.statistics
             counters.filters = readings
             counters.skippedFrames = max(
                 counters.skippedFrames, counters.capturedFrames - counters.encodedFrames - pending)

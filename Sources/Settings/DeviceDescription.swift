@@ -71,6 +71,13 @@ public struct DeviceDescription: Hashable, Sendable {
         case auto
     }
 
+    /// Where the stream is shown while it is sent, and the camera's state.
+    public enum Preview: String, CaseIterable, Sendable {
+        case off
+        /// On the first display that is connected.
+        case hdmi
+    }
+
     /// What two short presses of the button in a row do.
     public enum DoublePress: String, CaseIterable, Sendable {
         /// Nothing of their own: each of them is a press.
@@ -163,6 +170,7 @@ public struct DeviceDescription: Hashable, Sendable {
     public var torch = Torch.off
     public var doublePress = DoublePress.none
     public var snapshots = Snapshots()
+    public var preview = Preview.off
 
     public init() {}
 }
@@ -331,5 +339,7 @@ extension DeviceDescription {
         let press = reader.choice(
             "doublePress", of: DoublePress.allCases.map(\.rawValue), example: #""doublePress": "snapshot""#)
         doublePress = press.flatMap(DoublePress.init) ?? doublePress
+        let screen = reader.choice("preview", of: Preview.allCases.map(\.rawValue), example: #""preview": "hdmi""#)
+        preview = screen.flatMap(Preview.init) ?? preview
     }
 }

@@ -24,7 +24,7 @@ extension StreamEvent: Event {
         case .linkDown, .linkUp, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration, .dropped, .source,
             .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .filterDropped, .filterRestored, .configured,
             .controlled, .filtered, .refused, .muted, .snapshot,
-            .ended, .fileEnded:
+            .preview, .ended, .fileEnded:
             nil
         }
     }
@@ -58,6 +58,7 @@ extension StreamEvent: Event {
         case .refused: "refused"
         case .muted: "muted"
         case .snapshot(let answer): answer.name
+        case .preview(let event): event.name
         case .ended, .fileEnded: "ended"
         case .failed: "failed"
         }
@@ -101,6 +102,7 @@ extension StreamEvent: Event {
         case .refused(let reason): "refused: \(reason)"
         case .muted(let isMuted): isMuted ? "muted: audio goes out as silence" : "no longer muted"
         case .snapshot(let answer): answer.text
+        case .preview(let event): event.text
         case .ended(let counters, let seconds): counters.totalsText(audioSeconds: seconds)
         case .fileEnded(let tally): tally.totalsText
         // People read of it in the program's last line.
@@ -140,6 +142,7 @@ extension StreamEvent: Event {
         case .filtered(let chain): [("filters", .text(chain.line))]
         case .muted(let isMuted): [("muted", .flag(isMuted))]
         case .snapshot(let answer): answer.fields
+        case .preview(let event): event.fields
         case .ended(let counters, let seconds): counters.totalsFields(audioSeconds: seconds)
         case .fileEnded(let tally): tally.totalsFields
         case .failed(_, let message): [("message", .text(message))]

@@ -46,6 +46,12 @@ extension PublishCounters {
             if let hardware = gain.hardware { fields.append(("audioHardwareGainDecibels", .number(hardware))) }
             fields.append(("audioDigitalGainDecibels", .number(gain.digital)))
         }
+        if let preview {
+            fields += [
+                ("previewFrames", .integer(preview.shownFrames)), ("previewLost", .integer(preview.lostFrames)),
+                ("previewConverted", .integer(preview.convertedFrames)),
+            ]
+        }
         return fields + audioSource.fieldsOfEach + filterFields
     }
 }

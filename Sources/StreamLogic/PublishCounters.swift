@@ -15,6 +15,8 @@ public struct PublishCounters: Hashable, Sendable {
     /// In the chain's order.
     public var filters: [FilterReading] = []
     public var audioSource = AudioSourceStatistics()
+    /// `nil` without a preview.
+    public var preview: PreviewStatistics?
     /// Frames that the encoder gave, and their bytes.
     public var encodedFrames = 0
     public var encodedVideoBytes = 0

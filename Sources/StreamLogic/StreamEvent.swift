@@ -115,6 +115,9 @@ public enum StreamEvent: Hashable, Sendable {
     /// The answer to a request for one.
     indirect case snapshot(SnapshotAnswer)
 
+    // Beside the stream.
+    case preview(PreviewEvent)
+
     // The end.
     /// In order, with the totals.
     indirect case ended(PublishCounters, audioSeconds: Double)

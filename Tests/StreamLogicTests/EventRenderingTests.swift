@@ -100,7 +100,7 @@ struct EventRenderingTests {
                 + "sourceDecoded=0 sourceRotated=0 sourceConverted=11 sourcePasses=23 sourceMapped=0 "
                 + "sourceInterruptions=0 audioSamples=132300 audioSilent=0 audioOverruns=0 audioInterruptions=0 "
                 + "audioDriftPPM=12.5 audioPeakDecibels=-3.25 audioMeanDecibels=-18.0 "
-                + "audioHardwareGainDecibels=12.0 audioDigitalGainDecibels=-0.5 "
+                + "audioHardwareGainDecibels=12.0 audioDigitalGainDecibels=-0.5 previewFrames=88 previewLost=4 previewConverted=2 "
                 + "eachAudioSamples=44100.0,0.0 eachAudioSilent=0.0,512.0 eachAudioDriftPPM=2.5,- "
                 + "eachAudioPeakDecibels=-6.0,- eachAudioMeanDecibels=-9.0,- "
                 + "eachAudioHardwareGainDecibels=18.5,- eachAudioDigitalGainDecibels=1.5,-60.0 filters=text "
@@ -224,7 +224,7 @@ private enum Kind: CaseIterable {
     case bufferEmpty, bufferHigh, bufferLow, bufferFull, bufferDuration, dropped
     case softwareEncoderInUse, encoderRestarted, hardwareEncoderDead, source, sourceEnded
     case cameraSwitched, cameraSwitchFailed, filterDropped, filterRestored
-    case configured, controlled, filtered, refused, muted, snapshot, ended, fileEnded, failed
+    case configured, controlled, filtered, refused, muted, snapshot, preview, ended, fileEnded, failed
 
     init(_ event: StreamEvent) {
         switch event {
@@ -262,6 +262,7 @@ private enum Kind: CaseIterable {
         case .controlled: self = .controlled
         case .refused: self = .refused
         case .muted: self = .muted
+        case .preview: self = .preview
         case .snapshot: self = .snapshot
         case .ended: self = .ended
         case .fileEnded: self = .fileEnded

@@ -30,6 +30,8 @@ enum EventSamples {
             ControlReading(.gain, .number(8), reported: "gain 2"), ControlReading(.mirror, .flag(true), reported: nil),
         ]),
         .refused(reason: "too large"), .muted(true), snapshot(in: "/tmp/a.jpg"), noSnapshot,
+        .preview(.lit(display: "HDMI-A-1, 1920x1080 at 60 Hz", isConverted: true)),
+        .preview(.dark(reason: "no display is connected (HDMI-A-1)")),
         .ended(counters, audioSeconds: 61.25), .failed(.closedByPeer, message: "gone"),
     ]
 
@@ -98,6 +100,9 @@ enum EventSamples {
         loud.gain = MicrophoneGain(hardware: 18.5, digital: 1.5)
         silent.gain = MicrophoneGain(digital: -60)
         counters.audioSource.sources = [loud, silent]
+        var preview = PreviewStatistics()
+        (preview.shownFrames, preview.lostFrames, preview.convertedFrames) = (88, 4, 2)
+        counters.preview = preview
         return counters
     }
 

@@ -16,6 +16,8 @@ struct PublishArguments {
     let flvPath: String?
     /// Commands come on standard input, though it is no terminal.
     let takesCommands: Bool
+    /// `nil` for no preview.
+    let preview: PreviewOption?
 
     static let usage = "tallycam publish (--url URL | --stream stream.json) [OPTION...]"
 
@@ -89,6 +91,12 @@ struct PublishArguments {
                     \(FilterName.allCases.map(\.rawValue).joined(separator: ", ")) (docs/filters.md)
                     """),
             CommandLineOption("encoder", takes: "NAME", help: "auto (default), v4l2, v4l2:/dev/videoN or openh264"),
+            CommandLineOption(
+                "preview", takes: "drm[:CONNECTOR]",
+                help: """
+                    show what is sent on a display of this machine: the first that
+                    is connected, or that of a connector such as HDMI-A-1
+                    """),
             CommandLineOption("duration", takes: "SECONDS", help: "end after so much media"),
             CommandLineOption(
                 "reconnect", takes: "N", help: "attempts after a failure: a number (default 3) or endless"),
@@ -132,8 +140,12 @@ struct PublishArguments {
         publish.timeouts = try StepTimeouts(arguments)
         self.publish = publish
         takesCommands = arguments.contains("commands")
+        preview = try arguments["preview"].map { text throws(CommandFailure) in try PreviewOption(parsing: text) }
         if takesCommands, media.readsStandardInput {
             throw CommandFailure.usage("--commands: standard input is read for --video or --audio already")
+        }
+        if preview != nil, flvPath == nil, media.video.isNone {
+            throw CommandFailure.usage("--preview shows video: it does not go with --video none")
         }
         try checkCombination(arguments)
     }
@@ -231,7 +243,7 @@ struct PublishArguments {
             let extra = [
                 "video", "camera", "audio", "quality", "audio-quality", "dimension", "set", "filter", "encoder",
                 "trace",
-                "commands",
+                "commands", "preview",
             ]
             .first(where: arguments.contains)
                 ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)

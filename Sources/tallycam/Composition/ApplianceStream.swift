@@ -1,6 +1,7 @@
 import ApplianceRuntime
 import AudioCapture
 import DevicePorts
+import DisplayOutput
 import Filters
 import FrameFiltering
 import Media
@@ -16,7 +17,9 @@ extension StreamEngine {
         run: { request, commands, reporter in
             let settings = try PublishSettings(request)
             for warning in settings.warnings { reporter.log("warning: \(warning)") }
-            try LivePublisher(settings: settings, commands: commands, reporter: reporter).run()
+            try LivePublisher(
+                settings: settings, commands: commands, isWatched: request.preview != nil, reporter: reporter
+            ).run()
         },
         takeStill: { request, stop in
             do {
@@ -24,7 +27,8 @@ extension StreamEngine {
             } catch {
                 return (.failed(request.snapshot, reason: "\(error)"), nil)
             }
-        }, devices: devicesInstead)
+        }, devices: devicesInstead,
+        openPreview: { report in try Display(PreviewOption(), report: report) })
 }
 
 extension MediaSettings {
@@ -60,6 +64,7 @@ extension PublishSettings {
         media.cameras = device.cameras.map {
             NamedCamera(name: $0.name, choice: VideoInput($0.source, device, country: request.country))
         }
+        media.preview = request.preview
         media.isQualityChangeable = true
         media.controls = device.controls
         var warnings: [String] = []
