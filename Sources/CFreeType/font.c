@@ -9,7 +9,9 @@ __asm__(
     "cfreetype_font_end:\n"
     ".previous\n");
 
-extern const uint8_t cfreetype_font_start[], cfreetype_font_end[];
+// Of this object, so that no table of addresses is needed.
+extern const uint8_t cfreetype_font_start[] __attribute__((visibility("hidden")));
+extern const uint8_t cfreetype_font_end[] __attribute__((visibility("hidden")));
 
 const uint8_t *cfreetype_builtin_font(size_t *count) {
     *count = (size_t)(cfreetype_font_end - cfreetype_font_start);

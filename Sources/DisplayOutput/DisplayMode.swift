@@ -22,7 +22,9 @@ struct DisplayMode: Hashable, Sendable {
         guard let own = usable.first(where: \.isPreferred) ?? usable.first else { return [] }
         let moderate = usable.filter(\.isModerate).sorted(by: isBetter)
         let first = own.isModerate ? own : moderate.first { $0.hasShape(of: own) } ?? moderate.first ?? own
-        let others = (moderate + [own]).filter { $0 != first && $0.size.pixelCount <= larger(first, own).size.pixelCount }
+        let others = (moderate + [own]).filter {
+            $0 != first && $0.size.pixelCount <= larger(first, own).size.pixelCount
+        }
         return Array(([first] + others).prefix(mostAttempts))
     }
 

@@ -29,7 +29,8 @@ final class Screen {
 
     /// Lights the first display that can be lit.
     /// - Parameter connector: its name; `nil` for any.
-    static func first(connector name: String?, makeScaler: @escaping Display.MakeScaler) throws(DisplayError) -> Screen {
+    static func first(connector name: String?, makeScaler: @escaping Display.MakeScaler) throws(DisplayError) -> Screen
+    {
         var names: [String] = []
         var failure: DisplayError?
         for path in DRMDevice.cards {

@@ -7,7 +7,8 @@ import Testing
 /// Which mode is chosen, which planes show what, and where.
 @Suite struct ArrangementTests {
     private static func mode(
-        _ index: Int, _ width: Int, _ height: Int, _ rate: Int = 60, isPreferred: Bool = false, isInterlaced: Bool = false
+        _ index: Int, _ width: Int, _ height: Int, _ rate: Int = 60, isPreferred: Bool = false,
+        isInterlaced: Bool = false
     ) -> DisplayMode {
         DisplayMode(
             index: index, size: FrameSize(width: width, height: height), refreshRate: rate, isPreferred: isPreferred,

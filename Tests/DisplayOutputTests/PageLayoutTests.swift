@@ -22,7 +22,8 @@ import Testing
     @Test(arguments: [320, 640, 1024, 1920, 3840])
     func linesStayOnTheCanvas(width: Int) {
         let page = ScreenPage(
-            .live, "live 00:12:34", ["Medium1 640x480  1012 of 1100 kbit/s  30 fps", String(repeating: "word ", count: 40)])
+            .live, "live 00:12:34",
+            ["Medium1 640x480  1012 of 1100 kbit/s  30 fps", String(repeating: "word ", count: 40)])
         let layout = PageLayout(page, width: width, font)
         #expect(layout.lines.count > 3)
         for line in layout.lines {
