@@ -16,6 +16,8 @@ sys.path[:0] = [str(CHECKOUT / "Benchmarks/board"), str(CHECKOUT / "Tests/Virtua
 from board import Board  # noqa: E402
 from guest import compile_counter  # noqa: E402
 
+# A program that read a frame has done more.
+LEAST_INSTRUCTIONS = 100_000
 # Frames, and then the words of the command and the file that it reads.
 Command = Callable[[int], tuple[list[str], Path]]
 
@@ -65,12 +67,15 @@ class Guest:
         def count(frames: int) -> float:
             command = " ".join(shlex.quote(word) for word in [*words, "--repeat", str(frames)])
             self.board.run(f"/board/count /tmp/counts /board/filter-frames {command} < /board/{frame} > /dev/null", timeout=300)
-            return float(json.loads(self.board.get("/tmp/counts"))["user"])
+            counted = float(json.loads(self.board.get("/tmp/counts"))["user"])
+            if counted < LEAST_INSTRUCTIONS:
+                raise SystemExit(f"bench-filters: {command} has done nothing in the guest")
+            return counted
 
         return (count(12) - count(2)) / 10
 
 
-def nanoseconds(command: Command, quick: bool) -> float:
+def nanoseconds(command: Command, lengths: tuple[int, int], quick: bool) -> float:
     """Of processor time; the least of some runs, for other programs only make it more."""
 
     def count(words: list[str], given: Path) -> float:
@@ -85,4 +90,4 @@ def nanoseconds(command: Command, quick: bool) -> float:
 
         return min(once() for _ in range(2 if quick else 5)) * 1e9
 
-    return difference(count, command, (20, 120) if quick else (20, 320))
+    return difference(count, command, lengths)

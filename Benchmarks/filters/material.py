@@ -54,7 +54,10 @@ class Material:
         self.frames.write_bytes(self.frame.read_bytes() * 8)
 
     def filled(self, text: str) -> str:
-        for name, value in (("{logo}", self.logo), ("{font}", FONT), ("{words}", WORDS)):
+        for name, value in (
+            ("{logo}", self.logo), ("{font}", FONT), ("{words}", WORDS), ("{column}", self.width // 4),
+            ("{row}", self.height // 4),
+        ):  # fmt: skip
             text = text.replace(name, str(value))
         return text
 

@@ -20,6 +20,9 @@ SIZES = ((640, 480), (1280, 720))
 # NEON instructions of 128 bits do not start together there, and some loads wait for the second-level cache.
 A53_HERTZ = 1_000_000_000
 A53_CYCLES_PER_INSTRUCTION = 2.0
+# Of runs for time: a frame takes ffmpeg longer.
+OUR_FRAMES = (100, 2100)
+FFMPEG_FRAMES = (20, 220)
 MOST_SMOOTH_MILLISECONDS = 12.0
 MOST_NANOSECONDS_PER_PIXEL = 1.5
 
@@ -43,7 +46,7 @@ CASES = (
     Case("smooth (bilateral)", ("smooth,strength=0.7",), "bilateral=sigmaS=3:sigmaR=0.07:planes=1"),
     Case("whiten", ("whiten",), "lutyuv=y=val+0.5*(val-16)*(235-val)/219"),
     Case("redden", ("redden",), "lutyuv=u=val-8:v=val+7"),
-    Case("crop", ("crop,left=0.25,top=0.25,width=0.5,height=0.5",), "fillborders=iw/4:iw/4:ih/4:ih/4:fixed"),
+    Case("crop", ("crop,left=0.25,top=0.25,width=0.5,height=0.5",), "fillborders={column}:{column}:{row}:{row}:fixed"),
     Case("grey", ("grey",), "hue=s=0"),
     Case("mirror", ("mirror",), "hflip"),
     Case("image, text, smooth", ("image,file={logo},position=0,0", "text,text={words},size=0.06", "smooth"), None),
@@ -68,11 +71,11 @@ def measure(case: Case, material: Material, guest: counting.Guest, quick: bool) 
     return Cost(
         counting.instructions(lambda frames: material.our_command(ours, frames)),
         guest.instructions(*material.guest_command(case.ours)),
-        counting.nanoseconds(lambda frames: material.our_command(ours, frames), quick),
+        counting.nanoseconds(lambda frames: material.our_command(ours, frames), OUR_FRAMES, quick),
         None if not ffmpeg else counting.instructions(lambda frames: material.ffmpeg_command(ffmpeg, frames), (2, 6))
         - material.ffmpeg_base(counting.instructions, (2, 6)),
-        None if not ffmpeg else counting.nanoseconds(lambda frames: material.ffmpeg_command(ffmpeg, frames), quick)
-        - material.ffmpeg_base(counting.nanoseconds, quick),
+        None if not ffmpeg else counting.nanoseconds(lambda frames: material.ffmpeg_command(ffmpeg, frames), FFMPEG_FRAMES, quick)
+        - material.ffmpeg_base(counting.nanoseconds, FFMPEG_FRAMES, quick),
         material.covered_pixels(case.covers),
     )  # fmt: skip
 

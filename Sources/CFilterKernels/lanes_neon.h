@@ -21,7 +21,6 @@ LANE bytes all_bytes(uint8_t x) { return vdupq_n_u8(x); }
 LANE words all_words(uint16_t x) { return vdupq_n_u16(x); }
 LANE floats all_floats(float x) { return vdupq_n_f32(x); }
 
-LANE bytes inverted(bytes x) { return vmvnq_u8(x); }
 LANE bytes reversed(bytes x) {
     x = vrev64q_u8(x);
     return vextq_u8(x, x, 8);
@@ -41,8 +40,6 @@ LANE words low_words(bytes x) { return vmovl_u8(vget_low_u8(x)); }
 LANE words high_words(bytes x) { return vmovl_high_u8(x); }
 LANE words low_product(bytes x, bytes y) { return vmull_u8(vget_low_u8(x), vget_low_u8(y)); }
 LANE words high_product(bytes x, bytes y) { return vmull_high_u8(x, y); }
-LANE words add_low_product(words sum, bytes x, bytes y) { return vmlal_u8(sum, vget_low_u8(x), vget_low_u8(y)); }
-LANE words add_high_product(words sum, bytes x, bytes y) { return vmlal_high_u8(sum, x, y); }
 // The sum of each even byte and the odd one behind it.
 LANE words pair_sums(bytes x) { return vpaddlq_u8(x); }
 // The even bytes, and the odd ones.
@@ -51,7 +48,7 @@ LANE words odd_bytes(bytes x) { return vshrq_n_u16(vreinterpretq_u16_u8(x), 8); 
 LANE bytes narrowed(words low, words high) {
     return vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(low)), vreinterpretq_s16_u16(high));
 }
-// Of x / 255, rounded: (t + t / 256) / 256 with t = x + 128.
+// x / 255, rounded, which is (t + t / 256) / 256 with t = x + 128.
 LANE bytes divided_by_255(words low, words high) {
     uint8x8_t first = vraddhn_u16(low, vrshrq_n_u16(low, 8));
     return vraddhn_high_u16(first, high, vrshrq_n_u16(high, 8));

@@ -27,7 +27,6 @@ LANE bytes all_bytes(uint8_t x) { return _mm_set1_epi8((char)x); }
 LANE words all_words(uint16_t x) { return _mm_set1_epi16((short)x); }
 LANE floats all_floats(float x) { return _mm_set1_ps(x); }
 
-LANE bytes inverted(bytes x) { return _mm_xor_si128(x, _mm_set1_epi8(-1)); }
 LANE bytes reversed_pairs(bytes x) {
     x = _mm_shufflehi_epi16(_mm_shufflelo_epi16(x, 0x1B), 0x1B);
     return _mm_shuffle_epi32(x, 0x4E);
@@ -46,19 +45,17 @@ LANE words low_words(bytes x) { return _mm_unpacklo_epi8(x, zero()); }
 LANE words high_words(bytes x) { return _mm_unpackhi_epi8(x, zero()); }
 LANE words low_product(bytes x, bytes y) { return _mm_mullo_epi16(low_words(x), low_words(y)); }
 LANE words high_product(bytes x, bytes y) { return _mm_mullo_epi16(high_words(x), high_words(y)); }
-LANE words add_low_product(words sum, bytes x, bytes y) { return _mm_add_epi16(sum, low_product(x, y)); }
-LANE words add_high_product(words sum, bytes x, bytes y) { return _mm_add_epi16(sum, high_product(x, y)); }
 // The even bytes, and the odd ones.
 LANE words even_bytes(bytes x) { return _mm_and_si128(x, _mm_set1_epi16(0xFF)); }
 LANE words odd_bytes(bytes x) { return _mm_srli_epi16(x, 8); }
 // The sum of each even byte and the odd one behind it.
 LANE words pair_sums(bytes x) { return _mm_add_epi16(even_bytes(x), odd_bytes(x)); }
 LANE bytes narrowed(words low, words high) { return _mm_packus_epi16(low, high); }
+// By multiplication with 2^23 / 255, rounded up.
 LANE words word_by_255(words x) {
-    x = _mm_add_epi16(x, _mm_set1_epi16(128));
-    return _mm_srli_epi16(_mm_add_epi16(x, _mm_srli_epi16(x, 8)), 8);
+    return _mm_srli_epi16(_mm_mulhi_epu16(_mm_add_epi16(x, _mm_set1_epi16(127)), _mm_set1_epi16((short)0x8081)), 7);
 }
-// Of x / 255, rounded: (t + t / 256) / 256 with t = x + 128.
+// x / 255, rounded.
 LANE bytes divided_by_255(words low, words high) { return _mm_packus_epi16(word_by_255(low), word_by_255(high)); }
 
 LANE words add(words x, words y) { return _mm_add_epi16(x, y); }

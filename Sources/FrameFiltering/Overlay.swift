@@ -13,23 +13,34 @@ struct Overlay {
     private struct Plane {
         /// Samples of a row.
         let width: Int
-        /// Not multiplied by alpha.
+        /// Multiplied by alpha.
         var samples: [UInt8]
-        var alpha: [UInt8]
+        /// What alpha leaves of 255.
+        var rest: [UInt8]
         /// Of each row, the samples that can be seen.
         var spans: [Range<Int>] = []
 
         init(width: Int, height: Int) {
             self.width = width
             samples = [UInt8](repeating: 0, count: width * height)
-            alpha = samples
+            rest = [UInt8](repeating: 255, count: width * height)
+        }
+
+        /// - Parameters:
+        ///   - sample: not multiplied by alpha.
+        ///   - alpha: from 0 to 255.
+        mutating func set(_ place: Int, _ sample: Float, alpha: Float) {
+            let rest = 255 - alpha.rounded()
+            samples[place] = UInt8(min(max(sample * (255 - rest) / 255, 0), 255).rounded())
+            self.rest[place] = UInt8(rest)
         }
 
         mutating func findSpans() {
             guard width > 0 else { return }
-            spans = stride(from: 0, to: alpha.count, by: width).map { start in
-                let row = alpha[start..<start + width]
-                guard let first = row.firstIndex(where: { $0 > 0 }), let last = row.lastIndex(where: { $0 > 0 }) else {
+            spans = stride(from: 0, to: rest.count, by: width).map { start in
+                let row = rest[start..<start + width]
+                guard let first = row.firstIndex(where: { $0 < 255 }), let last = row.lastIndex(where: { $0 < 255 })
+                else {
                     return 0..<0
                 }
                 return first - start..<last + 1 - start
@@ -41,9 +52,9 @@ struct Overlay {
             guard !span.isEmpty else { return }
             let start = row * width + span.lowerBound
             self.samples.withUnsafeBufferPointer { source in
-                alpha.withUnsafeBufferPointer { alpha in
-                    guard let source = source.baseAddress, let alpha = alpha.baseAddress else { return }
-                    cfilter_blend(samples + span.lowerBound, source + start, alpha + start, span.count)
+                rest.withUnsafeBufferPointer { rest in
+                    guard let source = source.baseAddress, let rest = rest.baseAddress else { return }
+                    cfilter_blend(samples + span.lowerBound, source + start, rest + start, span.count)
                 }
             }
         }
@@ -84,8 +95,7 @@ struct Overlay {
             let sum = PixelSum(bytes, width: size.width, column..<column + 1, row..<row + 1)
             guard sum.alpha > 0 else { continue }
             let place = row * size.width + column
-            luma.samples[place] = converter.luma(sum)
-            luma.alpha[place] = converter.alpha(sum)
+            luma.set(place, converter.luma(sum), alpha: converter.alpha(sum))
         }
     }
 
@@ -100,10 +110,8 @@ struct Overlay {
             let (samples, alpha) = (converter.chroma(sum), converter.alpha(sum))
             let place = row * chroma[0].width + (isPairs ? 2 * column : column)
             let placeOfV = isPairs ? place + 1 : place
-            chroma[0].samples[place] = samples.u
-            chroma[0].alpha[place] = alpha
-            chroma[last].samples[placeOfV] = samples.v
-            chroma[last].alpha[placeOfV] = alpha
+            chroma[0].set(place, samples.u, alpha: alpha)
+            chroma[last].set(placeOfV, samples.v, alpha: alpha)
         }
     }
 
@@ -158,24 +166,21 @@ private struct PixelConverter {
         self.opacity = Float(opacity)
     }
 
-    func alpha(_ sum: PixelSum) -> UInt8 { UInt8(sum.alpha / sum.count * opacity + 0.5) }
+    /// From 0 to 255.
+    func alpha(_ sum: PixelSum) -> Float { min(sum.alpha / sum.count * opacity, 255) }
 
     /// From 0 to 1, not multiplied by alpha, which has to be more than 0.
     private func light(_ sum: PixelSum) -> Float {
         (shares.red * sum.red + shares.green * sum.green + shares.blue * sum.blue) / sum.alpha
     }
 
-    func luma(_ sum: PixelSum) -> UInt8 {
-        Self.sample(isFullRange ? 255 * light(sum) : 16 + 219 * light(sum))
-    }
+    func luma(_ sum: PixelSum) -> Float { isFullRange ? 255 * light(sum) : 16 + 219 * light(sum) }
 
-    func chroma(_ sum: PixelSum) -> (u: UInt8, v: UInt8) {
+    func chroma(_ sum: PixelSum) -> (u: Float, v: Float) {
         let light = light(sum)
         let range: Float = isFullRange ? 255 : 224
         let u = (sum.blue / sum.alpha - light) / (2 * (1 - shares.blue))
         let v = (sum.red / sum.alpha - light) / (2 * (1 - shares.red))
-        return (Self.sample(128 + range * u), Self.sample(128 + range * v))
+        return (128 + range * u, 128 + range * v)
     }
-
-    private static func sample(_ value: Float) -> UInt8 { UInt8(min(max(value, 0), 255).rounded()) }
 }

@@ -57,7 +57,7 @@ func run(_ arguments: CommandLineArguments) throws {
     let pass = FilterPass(try LoadedFilters(FilterChain(parsing: arguments.values(of: "filter"))))
     let repetitions = arguments["repeat"].flatMap { Int($0) } ?? 1
     let start = arguments["time"].flatMap { Int64($0) } ?? 0
-    let input = try OwnedFileDescriptor(opening: "/dev/stdin", flags: O_RDONLY)
+    let input = OwnedFileDescriptor(adopting: dup(STDIN_FILENO))
     let frame = UnsafeMutableRawBufferPointer.allocate(byteCount: layout.byteCount, alignment: 64)
     defer { frame.deallocate() }
     var fields = TextFields()

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// samples = (source * alpha + samples * (255 - alpha)) / 255, rounded.
-void cfilter_blend(uint8_t *samples, const uint8_t *source, const uint8_t *alpha, size_t count);
-void cfilter_blend_scalar(uint8_t *samples, const uint8_t *source, const uint8_t *alpha, size_t count);
+// samples = source + samples * rest / 255, rounded: `source` is multiplied by its alpha, and `rest` is what that leaves of 255.
+void cfilter_blend(uint8_t *samples, const uint8_t *source, const uint8_t *rest, size_t count);
+void cfilter_blend_scalar(uint8_t *samples, const uint8_t *source, const uint8_t *rest, size_t count);
 
 // The first sample becomes the last one. Pairs (U and V of NV12) stay in their order.
 void cfilter_mirror(uint8_t *samples, size_t count);
