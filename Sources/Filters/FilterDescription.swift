@@ -40,7 +40,8 @@ public struct FilterDescription: Hashable, Sendable {
             FilterParameter(.size, .number(0.01...0.5), standard: .number(0.05), "a line's height, of the frame's"),
             FilterParameter(.color, .color, standard: .color(.white), "of the letters"),
             FilterParameter(.opacity, .number(0...1), standard: .number(1), "of all of it"),
-            FilterParameter(.outline, .number(0...0.2), standard: .number(0.06), "around the letters, of a line's height"),
+            FilterParameter(
+                .outline, .number(0...0.2), standard: .number(0.06), "around the letters, of a line's height"),
             FilterParameter(.outlineColor, .color, standard: .color(.black), "of the outline"),
             FilterParameter(.background, .color, standard: .color(.none), "of a box behind the lines"),
             FilterParameter(
@@ -77,5 +78,6 @@ public struct FilterDescription: Hashable, Sendable {
 
     private static let grey = FilterDescription(.grey, [], "no colours")
 
-    private static let mirror = FilterDescription(.mirror, [], "left becomes right, for what comes before it in the chain")
+    private static let mirror = FilterDescription(
+        .mirror, [], "left becomes right, for what comes before it in the chain")
 }

@@ -28,7 +28,8 @@ public struct FilterSetting: Hashable, Sendable {
         // What nobody has said reaches as far as it can.
         guard let value = values[length] else { return }
         throw .unusableValue(
-            id, length, value: "\(value)", rule: "at most \(FilterValue.text(room)) beside \(start)=\(self[start] ?? .number(0))")
+            id, length, value: "\(value)",
+            rule: "at most \(FilterValue.text(room)) beside \(start)=\(self[start] ?? .number(0))")
     }
 
     /// What holds; `nil` where the parameter has neither a value nor a standard.

@@ -52,7 +52,9 @@ final class DecodedImage: Sendable {
 
     private static func decodeJPEG(_ bytes: [UInt8]) -> Result<DecodedImage, ImageFault> {
         var image = cjpeg_image()
-        guard cjpeg_measure(bytes, bytes.count, &image) == 0 else { return .failure(.unusable(text(of: image.message))) }
+        guard cjpeg_measure(bytes, bytes.count, &image) == 0 else {
+            return .failure(.unusable(text(of: image.message)))
+        }
         return decoded(image.width, image.height) { rgba in
             cjpeg_decode(bytes, bytes.count, rgba, &image) == 0 ? nil : text(of: image.message)
         }

@@ -35,7 +35,8 @@ struct FramePlanes {
         for (index, plane) in layout.planes.enumerated() {
             let rowBytes = index == 0 ? size.width : chroma == .pairs ? 2 * chromaWidth : chromaWidth
             let rows = index == 0 ? size.height : (size.height + 1) / 2
-            guard (0...Self.largestOffset).contains(plane.offset), (rowBytes...Self.largestStride).contains(plane.stride)
+            guard (0...Self.largestOffset).contains(plane.offset),
+                (rowBytes...Self.largestStride).contains(plane.stride)
             else { throw .unsupportedFrame(layout) }
             guard plane.offset + plane.stride * (rows - 1) + rowBytes <= bytes.count else {
                 throw .incompleteFrame(layout, byteCount: bytes.count)

@@ -16,7 +16,8 @@ final class GlyphCache {
         init(_ bitmap: cfreetype_bitmap) {
             left = Int(bitmap.left)
             top = Int(bitmap.top)
-            guard let samples = bitmap.samples, bitmap.width > 0, bitmap.height > 0, bitmap.stride >= bitmap.width else {
+            guard let samples = bitmap.samples, bitmap.width > 0, bitmap.height > 0, bitmap.stride >= bitmap.width
+            else {
                 self.samples = []
                 size = FrameSize(width: 0, height: 0)
                 return

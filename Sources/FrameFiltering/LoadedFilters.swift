@@ -79,7 +79,8 @@ public struct LoadedFilters: Sendable {
     func hasSameFiles(as filter: any FrameFilter) -> Bool {
         switch filter {
         case let filter as ImageFilter: images.values.contains { $0.content === filter.image }
-        case let filter as TextFilter: filter.font === FontFile.builtIn || fonts.values.contains { $0.content === filter.font }
+        case let filter as TextFilter:
+            filter.font === FontFile.builtIn || fonts.values.contains { $0.content === filter.font }
         default: true
         }
     }

@@ -39,7 +39,8 @@ struct Overlay {
             guard width > 0 else { return }
             spans = stride(from: 0, to: rest.count, by: width).map { start in
                 let row = rest[start..<start + width]
-                guard let first = row.firstIndex(where: { $0 < 255 }), let last = row.lastIndex(where: { $0 < 255 }) else {
+                guard let first = row.firstIndex(where: { $0 < 255 }), let last = row.lastIndex(where: { $0 < 255 })
+                else {
                     return 0..<0
                 }
                 return first - start..<last + 1 - start

@@ -21,7 +21,9 @@ final class SmoothFilter: FrameFilter {
         let threshold = Self.textureVariance * window * window
         state = SmoothState(
             format,
-            cfilter_window(radius: radius, threshold: Float(threshold), strength: Float(threshold * strength / Double(CFILTER_WHOLE_SKIN))))
+            cfilter_window(
+                radius: radius, threshold: Float(threshold),
+                strength: Float(threshold * strength / Double(CFILTER_WHOLE_SKIN))))
     }
 
     func startFrame(_ fields: TextFields) { state?.startFrame() }

@@ -33,7 +33,8 @@ struct TextRenderer {
         let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(line)
         let widest = lines.map(\.width).max() ?? 0
         guard widest > 0 else { return nil }
-        let border = glyphs.outline.rounded(.up) + (style.background.alpha > 0 ? (Self.border * glyphs.lineHeight).rounded() : 0)
+        let border =
+            glyphs.outline.rounded(.up) + (style.background.alpha > 0 ? (Self.border * glyphs.lineHeight).rounded() : 0)
         let size = FrameSize(
             width: min(Int((widest + 2 * border).rounded(.up)), limit.width),
             height: min(Int((Double(lines.count) * glyphs.lineHeight + 2 * border).rounded(.up)), limit.height))
@@ -97,7 +98,8 @@ private struct Canvas {
                 let place = 4 * (row * width + column)
                 for channel in 0..<4 {
                     let below = UInt32(pixels.bytes[place + channel])
-                    pixels.bytes[place + channel] = UInt8(min(255, above[channel] + (below * (255 - above[3]) + 127) / 255))
+                    pixels.bytes[place + channel] = UInt8(
+                        min(255, above[channel] + (below * (255 - above[3]) + 127) / 255))
                 }
             }
         }

@@ -35,7 +35,9 @@ final class CropFilter: FrameFilter {
 
     /// In whole samples of chroma.
     private static func part(_ start: Double, _ length: Double, of whole: Int) -> Range<Int> {
-        func edge(_ part: Double) -> Int { part >= 1 ? whole : min(whole, Int((part * Double(whole) / 2).rounded()) * 2) }
+        func edge(_ part: Double) -> Int {
+            part >= 1 ? whole : min(whole, Int((part * Double(whole) / 2).rounded()) * 2)
+        }
         let first = edge(start)
         return first..<max(first, edge(start + length))
     }

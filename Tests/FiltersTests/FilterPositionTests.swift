@@ -7,7 +7,9 @@ import Testing
     private let frame = FrameSize(width: 640, height: 480)
     private let size = FrameSize(width: 100, height: 50)
 
-    private func corner(_ text: String, margin: Double = 0.05, _ size: FrameSize? = nil, in frame: FrameSize? = nil) throws -> [Int] {
+    private func corner(_ text: String, margin: Double = 0.05, _ size: FrameSize? = nil, in frame: FrameSize? = nil)
+        throws -> [Int]
+    {
         let position = try #require(FilterPosition(parsing: text))
         let corner = position.corner(of: size ?? self.size, in: frame ?? self.frame, margin: margin)
         return [corner.x, corner.y]

@@ -13,7 +13,9 @@ import Testing
             let filter = FilterID(row.name)
             for parameter in row.parameters {
                 guard let standard = parameter.standard else { continue }
-                #expect(try FilterValue("\(standard)", of: parameter, in: filter) == standard, "\(filter) \(parameter.name)")
+                #expect(
+                    try FilterValue("\(standard)", of: parameter, in: filter) == standard, "\(filter) \(parameter.name)"
+                )
             }
             #expect(Set(row.parameters.map(\.name)).count == row.parameters.count)
         }
@@ -54,12 +56,18 @@ import Testing
         ("image", "filter image needs file=…"), ("text,size=0.1", "filter text needs text=…"),
         ("text,text=", "filter text needs text=…"),
         ("text,text=x,color=blau", "filter text: color is a colour's name, #RRGGBB, #RRGGBBAA or none, not \"blau\""),
-        ("text,text=x,color=#12345", "filter text: color is a colour's name, #RRGGBB, #RRGGBBAA or none, not \"#12345\""),
+        (
+            "text,text=x,color=#12345",
+            "filter text: color is a colour's name, #RRGGBB, #RRGGBBAA or none, not \"#12345\""
+        ),
         ("crop,left=0.5,width=0.6", "filter crop: width is at most 0.5 beside left=0.5, not \"0.6\""),
-        ("image,file=x,position=1.5,0", """
+        (
+            "image,file=x,position=1.5,0",
+            """
             filter image: position is top-left, top, top-right, left, center, right, bottom-left, bottom, bottom-right, \
             or X,Y within 0 to 1, not "1.5,0"
-            """),
+            """
+        ),
     ])
     func whatIsWrongIsRefusedInWords(written: String, expected: String) {
         do throws(FilterError) {
@@ -97,7 +105,9 @@ import Testing
         var chain = try FilterChain(parsing: ["crop,left=0.5,width=0.5", "text,text=x"])
         let before = chain
         #expect(throws: FilterError.self) { try chain.set(FilterChange("crop", [("left", "0.6")])) }
-        #expect(throws: FilterError.missing(FilterID(.text), .text)) { try chain.set(FilterChange("text", [("text", "")])) }
+        #expect(throws: FilterError.missing(FilterID(.text), .text)) {
+            try chain.set(FilterChange("text", [("text", "")]))
+        }
         #expect(throws: FilterError.missing(FilterID(.image), .file)) { try chain.set(FilterChange("image", [])) }
         #expect(chain == before)
         try chain.set(FilterChange("crop", [("left", "0.6"), ("width", "0.4")]))

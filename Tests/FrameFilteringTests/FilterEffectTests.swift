@@ -118,7 +118,8 @@ import Testing
 
     /// The same colours in BT.709 and in full range are skin, too.
     @Test func skinIsFoundInOtherColours() throws {
-        let given = [(VideoColors.bt601, 105, 152), (.bt709, 107, 151), (.jpeg, 102, 155)] as [(VideoColors, UInt8, UInt8)]
+        let given =
+            [(VideoColors.bt601, 105, 152), (.bt709, 107, 151), (.jpeg, 102, 155)] as [(VideoColors, UInt8, UInt8)]
         for (colors, u, v) in given {
             var frame = noisy((u, v))
             try frame.apply(FilterPass(LoadedFilters(FilterChain(parsing: ["smooth,strength=1"]))), colors)

@@ -49,7 +49,9 @@ import Testing
     /// One walk for all of them gives what a walk for each gives.
     @Test func aChainIsItsFiltersOneAfterTheOther() throws {
         var random = SeededGenerator(seed: 7)
-        for order in [Self.all, Self.all.reversed(), ["mirror", "smooth", "text,text=x,size=0.5", "crop,top=0.5", "redden"]] {
+        for order in [
+            Self.all, Self.all.reversed(), ["mirror", "smooth", "text,text=x,size=0.5", "crop,top=0.5", "redden"],
+        ] {
             var together = FrameInMemory(.nv12, 200, 150, &random)
             var apart = together
             try together.apply(FilterPass(LoadedFilters(FilterChain(parsing: order))))
@@ -109,8 +111,9 @@ import Testing
         let before = frame.bytes
         try frame.apply(pass)
         #expect(frame.bytes == before)
-        #expect([pass.restoreLast(), pass.restoreLast(), pass.restoreLast(), pass.restoreLast()]
-            == [third, second, FilterID(.smooth), nil])
+        #expect(
+            [pass.restoreLast(), pass.restoreLast(), pass.restoreLast(), pass.restoreLast()]
+                == [third, second, FilterID(.smooth), nil])
         try frame.apply(pass)
         #expect(pass.costs.map(\.isDropped) == [false, false, false] && frame.bytes != before)
     }

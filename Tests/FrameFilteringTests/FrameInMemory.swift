@@ -13,7 +13,8 @@ struct FrameInMemory {
     /// - Parameter padding: bytes behind each row, and between the planes.
     init(_ format: PixelFormat, _ width: Int, _ height: Int, padding: Int = 0, _ random: inout SeededGenerator) {
         let (half, rows) = ((width + 1) / 2, (height + 1) / 2)
-        let sizes = format == .nv12 ? [(width, height), (2 * half, rows)] : [(width, height), (half, rows), (half, rows)]
+        let sizes =
+            format == .nv12 ? [(width, height), (2 * half, rows)] : [(width, height), (half, rows), (half, rows)]
         var (planes, end): ([FrameLayout.Plane], Int) = ([], padding)
         for (width, height) in sizes {
             planes.append(FrameLayout.Plane(offset: end, stride: width + padding))

@@ -11,9 +11,11 @@ import Testing
 
 @Suite struct ImageFilterTests {
     /// 2x2 pixels: red, green with half of alpha, blue, nothing. Written by hand (ISO 15948).
-    private static let small = SmallPNG(width: 2, height: 2, depth: 8, kind: 6, rows: [
-        [255, 0, 0, 255, 0, 255, 0, 128], [0, 0, 255, 255, 9, 9, 9, 0],
-    ])
+    private static let small = SmallPNG(
+        width: 2, height: 2, depth: 8, kind: 6,
+        rows: [
+            [255, 0, 0, 255, 0, 255, 0, 128], [0, 0, 255, 255, 9, 9, 9, 0],
+        ])
 
     private func withFile<Value>(_ bytes: [UInt8], _ body: (String) throws -> Value) throws -> Value {
         let directory = try TemporaryDirectory()
@@ -21,7 +23,9 @@ import Testing
         return try withExtendedLifetime(directory) { try body(path) }
     }
 
-    private func shown(_ file: [UInt8], on size: FrameSize, _ rest: String = "position=0,0", y: UInt8 = 16) throws -> FrameInMemory {
+    private func shown(_ file: [UInt8], on size: FrameSize, _ rest: String = "position=0,0", y: UInt8 = 16) throws
+        -> FrameInMemory
+    {
         try withFile(file) { path in
             var frame = FrameInMemory(.i420, size, y: y, u: 128, v: 128)
             try frame.apply(FilterPass(LoadedFilters(FilterChain(parsing: ["image,file=\(path),\(rest)"]))), .bt601)
@@ -38,7 +42,9 @@ import Testing
         #expect(frame.chroma(1, 0) == [128, 128])
         // Of 2x2 pixels: (red + green / 2 + blue) / 4 over grey.
         let expected: [Double] = [(90 + 27 + 240 + 192) / 4, (240 + 17 + 110 + 192) / 4]
-        for (shown, wanted) in zip(frame.chroma(0, 0), expected) { #expect(abs(Double(shown) - wanted) < 1.6, "\(shown)") }
+        for (shown, wanted) in zip(frame.chroma(0, 0), expected) {
+            #expect(abs(Double(shown) - wanted) < 1.6, "\(shown)")
+        }
     }
 
     @Test func opacityScalesAlpha() throws {
@@ -66,7 +72,8 @@ import Testing
             #expect(frame.luma(0, 0) == 235 && frame.luma(1, 1) == 235, "\(white)")
         }
         // A middle grey of 16 bits is the same as of 8: no light is linear.
-        let grey = SmallPNG(width: 2, height: 2, depth: 16, kind: 0, rows: [[128, 128, 128, 128], [128, 128, 128, 128]])
+        let grey = SmallPNG(
+            width: 2, height: 2, depth: 16, kind: 0, rows: [[128, 128, 128, 128], [128, 128, 128, 128]])
         #expect(try shown(grey.file, on: size).luma(0, 0) == 126)
         let transparent = SmallPNG(
             width: 2, height: 2, depth: 8, kind: 3, palette: [0, 0, 0, 255, 255, 255], transparency: [255, 0],
@@ -82,7 +89,9 @@ import Testing
         let row = [UInt8](repeating: 255, count: 300)
         let wide = SmallPNG(width: 300, height: 20, depth: 8, kind: 0, rows: [[UInt8]](repeating: row, count: 20))
         let frame = try shown(wide.file, on: FrameSize(width: 60, height: 40), "position=center")
-        #expect(frame.luma(0, 20) == 235 && frame.luma(59, 19) == 235 && frame.luma(30, 15) == 16 && frame.luma(30, 26) == 16)
+        #expect(
+            frame.luma(0, 20) == 235 && frame.luma(59, 19) == 235 && frame.luma(30, 15) == 16
+                && frame.luma(30, 26) == 16)
         let part = try shown(wide.file, on: FrameSize(width: 60, height: 40), "position=0,0,width=0.5")
         #expect(part.luma(29, 1) == 235 && part.luma(30, 1) == 16 && part.luma(0, 2) == 16)
     }

@@ -104,7 +104,8 @@ import Testing
         let side = 2 * radius + 1
         let samples = Float(side * side)
         let window = cfilter_window(
-            radius: radius, threshold: 300 * samples * samples, strength: 300 * samples * samples / Float(CFILTER_WHOLE_SKIN))
+            radius: radius, threshold: 300 * samples * samples,
+            strength: 300 * samples * samples / Float(CFILTER_WHOLE_SKIN))
         for (index, row) in rows.enumerated() {
             let leaving = index < side ? none : rows[index - side]
             (isScalar ? cfilter_move_sums_scalar : cfilter_move_sums)(&wide.sums, &wide.squares, row, leaving, 250)
@@ -159,7 +160,8 @@ import Testing
             for source in stride(from: 0, through: 255 - rest, by: 5) {
                 var samples = (0...255).map { UInt8($0) }
                 cfilter_blend(
-                    &samples, [UInt8](repeating: UInt8(source), count: 256), [UInt8](repeating: UInt8(rest), count: 256),
+                    &samples, [UInt8](repeating: UInt8(source), count: 256),
+                    [UInt8](repeating: UInt8(rest), count: 256),
                     256)
                 let isRight = samples.enumerated().allSatisfy { below, result in
                     abs(255 * (Int(result) - source) - below * rest) <= 127

@@ -34,7 +34,10 @@ import Testing
         let script = "/" + "\(#filePath)".split(separator: "/").dropLast().joined(separator: "/") + "/reference.py"
         let target = directory.file("output")
         try FFmpeg.runProgram(
-            ["python3", script, name, "\(size.width)", "\(size.height)", try directory.write(frame, to: "input"), target]
+            [
+                "python3", script, name, "\(size.width)", "\(size.height)", try directory.write(frame, to: "input"),
+                target,
+            ]
                 + values, log: directory.file("log"))
         return try readFile(target, limit: 1 << 20)
     }
@@ -112,9 +115,11 @@ import Testing
     @Test func viewsAreFFmpegs() throws {
         #expect(try Self.ours("mirror") == FFmpeg.filtered(Self.frame, Self.layout, by: "hflip"))
         let part = "crop=96:64:48:32,pad=192:128:48:32:black"
-        #expect(try Self.ours("crop,left=0.25,top=0.25,width=0.5,height=0.5")
-            == FFmpeg.filtered(Self.frame, Self.layout, by: part))
-        let grey = Distance(try Self.ours("grey"), try FFmpeg.filtered(Self.frame, Self.layout, by: "lutyuv=u=128:v=128"))
+        #expect(
+            try Self.ours("crop,left=0.25,top=0.25,width=0.5,height=0.5")
+                == FFmpeg.filtered(Self.frame, Self.layout, by: part))
+        let grey = Distance(
+            try Self.ours("grey"), try FFmpeg.filtered(Self.frame, Self.layout, by: "lutyuv=u=128:v=128"))
         #expect(grey.largest == 0)
     }
 

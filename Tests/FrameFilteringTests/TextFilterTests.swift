@@ -63,7 +63,8 @@ import Testing
         #expect(frame.luma(160, 134) == 81 && frame.chroma(80, 67) == [90, 240])
         let blue = frame.bytes.prefix(size.pixelCount).count { $0 == 41 }
         #expect(blue > 1000)
-        let outlined = try shown(make("text,text=■,color=red,outline=0.1,outline-color=#ffffff,position=0.5,0.5,size=0.4"))
+        let outlined = try shown(
+            make("text,text=■,color=red,outline=0.1,outline-color=#ffffff,position=0.5,0.5,size=0.4"))
         #expect(outlined.bytes.prefix(size.pixelCount).contains(235))
     }
 
@@ -71,7 +72,8 @@ import Testing
         let missing = try shown(make("text,text=漢,position=0,0,size=0.2")).bytes
         var seen: Set<[UInt8]> = [missing]
         for letter in ["A", "é", "Ž", "ß", "Ω", "ή", "Ж", "ї", "ẑ", "€", "→", "●"] {
-            #expect(seen.insert(try shown(make("text,text=\(letter),position=0,0,size=0.2")).bytes).inserted, "\(letter)")
+            #expect(
+                seen.insert(try shown(make("text,text=\(letter),position=0,0,size=0.2")).bytes).inserted, "\(letter)")
         }
         // A character that the font does not have is its box, the same for all.
         #expect(try shown(make("text,text=字,position=0,0,size=0.2")).bytes == missing)
@@ -115,7 +117,9 @@ import Testing
         let file = try shown(make("text,text=Ag,font=\(directory.path)/good.ttf"))
         let own = try shown(make("text,text=Ag"))
         #expect(file.bytes == own.bytes)
-        let broken: [[UInt8]] = [[], Array("no font at all".utf8), Array(builtIn.prefix(200)), Array(builtIn.dropFirst(1))]
+        let broken: [[UInt8]] = [
+            [], Array("no font at all".utf8), Array(builtIn.prefix(200)), Array(builtIn.dropFirst(1)),
+        ]
         for bytes in broken {
             try replaceFile("\(directory.path)/bad.ttf", with: bytes)
             do throws(FilteringError) {
@@ -140,8 +144,9 @@ import Testing
         for place in stride(from: bytes.count / 3, to: bytes.count, by: 7) { bytes[place] ^= 0x5A }
         let directory = try TemporaryDirectory()
         try replaceFile("\(directory.path)/odd.ttf", with: bytes)
-        guard let filters = try? LoadedFilters(
-            FilterChain(parsing: ["text,text=The quick brown fox ΩЖ,font=\(directory.path)/odd.ttf"]))
+        guard
+            let filters = try? LoadedFilters(
+                FilterChain(parsing: ["text,text=The quick brown fox ΩЖ,font=\(directory.path)/odd.ttf"]))
         else { return }
         _ = try shown(FilterPass(filters))
     }

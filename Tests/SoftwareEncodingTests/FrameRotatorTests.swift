@@ -55,7 +55,9 @@ import Testing
                 from: FrameLayout(packed: format, size: size), FrameRotation(angle, isMirrored: isMirrored))
             #expect(rotator.passCount == 1)
             var rotated = [UInt8](repeating: 0, count: rotator.target.byteCount)
-            try frame.withUnsafeBytes { bytes in try rotated.withUnsafeMutableBytes { try rotator.rotate(bytes, into: $0) } }
+            try frame.withUnsafeBytes { bytes in
+                try rotated.withUnsafeMutableBytes { try rotator.rotate(bytes, into: $0) }
+            }
             for (plane, start) in [0, luma, luma + chroma].enumerated() {
                 let sides = plane == 0 ? (width: 70, height: 36) : (width: 35, height: 18)
                 let wrong = (0..<sides.width * sides.height).count { place in

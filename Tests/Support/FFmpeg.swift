@@ -86,7 +86,8 @@ public enum FFmpeg {
         let source = try directory.write(input, to: "input")
         let target = directory.file("output")
         let log = directory.file("log")
-        try runProgram(["ffmpeg", "-nostdin", "-v", "error", "-f", format, "-i", source] + options + [target], log: log)
+        try runProgram(
+            ["ffmpeg", "-nostdin", "-v", "error", "-f", format, "-i", source] + options + [target], log: log)
         return try readFile(target, limit: 1 << 30)
     }
 
@@ -99,7 +100,8 @@ public enum FFmpeg {
         let target = directory.file("output")
         try runProgram(
             [
-                "ffmpeg", "-nostdin", "-v", "error", "-f", "rawvideo", "-pix_fmt", format, "-video_size", "\(layout.size)",
+                "ffmpeg", "-nostdin", "-v", "error", "-f", "rawvideo", "-pix_fmt", format, "-video_size",
+                "\(layout.size)",
                 "-i", try directory.write(frame, to: "input"), "-filter_complex", graph, "-frames:v", "1", "-pix_fmt",
                 format, "-f", "rawvideo", target,
             ], log: directory.file("log"))

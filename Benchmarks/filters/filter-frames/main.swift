@@ -13,7 +13,8 @@ let options = CommandLineOptions([
     CommandLineOption("matrix", takes: "NAME", help: "601 or 709 (default: by size)"),
     CommandLineOption("full-range", help: "luma is 0 to 255"),
     CommandLineOption("filter", takes: "NAME[,KEY=VALUE...]", help: "in order"),
-    CommandLineOption("time", takes: "SECONDS", help: "of the first frame, since 1970 (default 0); 30 frames are a second"),
+    CommandLineOption(
+        "time", takes: "SECONDS", help: "of the first frame, since 1970 (default 0); 30 frames are a second"),
     CommandLineOption("repeat", takes: "N", help: "filter the first frame so often, and write it once"),
     CommandLineOption("costs", help: "write nanoseconds a frame of each filter to standard error"),
 ])
