@@ -18,8 +18,10 @@ let package = Package(
             dependencies: ["Media", .product(name: "DequeModule", package: "swift-collections")]),
         .target(name: "Controls", dependencies: ["Media"]),
         .target(name: "Filters", dependencies: ["Media"]),
-        .target(name: "Settings", dependencies: ["Controls", "Media"]),
-        .target(name: "StreamLogic", dependencies: ["StreamQuality", "Settings", "Controls", "Bitstream", "Media"]),
+        .target(name: "Settings", dependencies: ["Controls", "Filters", "Media"]),
+        .target(
+            name: "StreamLogic",
+            dependencies: ["StreamQuality", "Settings", "Controls", "Filters", "Bitstream", "Media"]),
         .target(name: "ApplianceLogic", dependencies: ["StreamLogic", "Settings", "Media"]),
 
         // Ports and rim.
@@ -46,37 +48,42 @@ let package = Package(
         .target(name: "JSONText", dependencies: ["Settings", "LinuxIO", "CRapidJSON"]),
         .target(name: "BoardIO", dependencies: ["DevicePorts", "LinuxIO", "Media", "CGPIOD", "CLinux"]),
 
+        .target(
+            name: "DisplayOutput", dependencies: ["DevicePorts", "LinuxIO", "StreamLogic", "Media", "CDRM", "CLibYUV"]),
+
         // Engines: threads around the core.
         .target(
             name: "MediaPipeline",
             dependencies: [
-                "StreamLogic", "StreamQuality", "Bitstream", "Controls", "DevicePorts", "LinuxIO", "SoftwareEncoding",
-                "SyntheticSources", "Media",
+                "StreamLogic", "StreamQuality", "Bitstream", "Controls", "Filters", "FrameFiltering", "DevicePorts",
+                "LinuxIO", "SoftwareEncoding", "SyntheticSources", "Media",
             ]),
         .target(
             name: "Publishing",
             dependencies: [
                 "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings",
-                "Controls", "LinuxIO", "Media",
+                "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media",
             ]),
         .target(
             name: "Receiving", dependencies: ["StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"]),
         .target(
             name: "Terminal",
-            dependencies: ["StreamLogic", "StreamQuality", "Controls", "JSONText", "LinuxIO", "Media"]),
+            dependencies: ["StreamLogic", "StreamQuality", "Controls", "Filters", "JSONText", "LinuxIO", "Media"]),
         .target(
             name: "ApplianceRuntime",
             dependencies: [
-                "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "JSONText", "BoardIO",
-                "Transport", "Terminal", "LinuxIO", "Media",
+                "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText",
+                "BoardIO",
+                "Transport", "Terminal", "DevicePorts", "LinuxIO", "Media",
             ]),
 
         .executableTarget(
             name: "tallycam",
             dependencies: [
-                "Media", "StreamQuality", "Settings", "Controls", "StreamLogic", "ApplianceLogic",
+                "Media", "StreamQuality", "Settings", "Controls", "Filters", "FrameFiltering", "StreamLogic",
+                "ApplianceLogic",
                 "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "LibcameraCapture", "V4L2Devices",
-                "Transport",
+                "Transport", "DisplayOutput",
                 "SyntheticSources", "JSONText", "MediaPipeline",
                 "Publishing", "Receiving", "Terminal", "ApplianceRuntime",
             ]),
@@ -110,6 +117,7 @@ let package = Package(
         .target(
             name: "CMbedTLS",
             linkerSettings: [.linkedLibrary("mbedtls"), .linkedLibrary("mbedx509"), .linkedLibrary("mbedcrypto")]),
+        .target(name: "CDRM", linkerSettings: [.linkedLibrary("drm"), .linkedLibrary("m")]),
         .target(name: "CRapidJSON", linkerSettings: [.linkedLibrary("stdc++")]),
 
         // Filters on raw frames, for benchmarks and tests; no part of the product.
@@ -133,11 +141,11 @@ let package = Package(
         .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality", "SeededNumbers"]),
         .testTarget(
             name: "SettingsTests",
-            dependencies: ["Settings", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers"]),
+            dependencies: ["Settings", "Filters", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers"]),
         .testTarget(
             name: "StreamLogicTests",
             dependencies: [
-                "StreamLogic", "StreamQuality", "Bitstream", "Media", "MediaTestSupport", "SeededNumbers",
+                "StreamLogic", "StreamQuality", "Filters", "Bitstream", "Media", "MediaTestSupport", "SeededNumbers",
             ]),
         .testTarget(
             name: "ApplianceLogicTests",
@@ -163,6 +171,9 @@ let package = Package(
         .testTarget(
             name: "V4L2DevicesTests",
             dependencies: ["V4L2Devices", "Controls", "DevicePorts", "CLinux", "CV4LConvert", "MediaTestSupport"]),
+        .testTarget(
+            name: "DisplayOutputTests",
+            dependencies: ["DisplayOutput", "DevicePorts", "LinuxIO", "StreamLogic", "Media", "MediaTestSupport"]),
         .testTarget(
             name: "SyntheticSourcesTests",
             dependencies: [
@@ -200,7 +211,7 @@ let package = Package(
             name: "MediaPipelineTests",
             dependencies: [
                 "MediaPipeline", "StreamLogic", "StreamQuality", "SoftwareEncoding", "SyntheticSources", "DevicePorts",
-                "Controls", "LinuxIO", "Media", "MediaTestSupport", "PipelineSupport",
+                "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media", "MediaTestSupport", "PipelineSupport",
             ]),
     ],
     swiftLanguageModes: [.v6],
@@ -211,7 +222,7 @@ let package = Package(
 // look innocent (`contains` of a string) pull them in. Without their module such a line does not compile.
 let shims: Set = [
     "CLinux", "CGPIOD", "COpenH264", "CLibYUV", "CJPEG", "CFDKAAC", "CLibcamera", "CALSA", "CResampler", "CV4LConvert",
-    "CMbedTLS", "CRapidJSON", "CFilterKernels", "CFreeType", "CPNG",
+    "CMbedTLS", "CRapidJSON", "CFilterKernels", "CFreeType", "CPNG", "CDRM",
 ]
 for target in package.targets where target.type != .test && !shims.contains(target.name) {
     target.swiftSettings = [
@@ -224,7 +235,7 @@ for target in package.targets where target.type != .test && !shims.contains(targ
 // What decides, asks devices and puts together is built for size: pixels and bytes are worked on in other targets.
 let builtForSize = [
     "StreamQuality", "Controls", "Filters", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices",
-    "LibcameraCapture",
+    "LibcameraCapture", "DisplayOutput",
     "BoardIO", "JSONText", "MediaPipeline", "Receiving", "Terminal", "ApplianceRuntime", "tallycam",
 ]
 for target in package.targets where builtForSize.contains(target.name) {

@@ -44,7 +44,7 @@ extension ApplianceRunner {
     func startStream(now: MediaTimestamp) {
         let isQueued = stream.isCameraTaken
         do {
-            try stream.start(files)
+            try stream.start(files, preview: preview.sink)
             watchBrightness()
             perform(appliance.streamStarted(isQueued: isQueued, now: now))
         } catch {
@@ -84,6 +84,7 @@ extension ApplianceRunner {
         if previous.networkText != files.networkText { takeUpNetworkSettings() }
         hasLoaded = true
         openConsole()
+        openPreview()
         let configuration = Appliance.Configuration(
             faults: files.faults + files.contradictions, hardwareFaults: hardwareFaults,
             wirelessFaults: wirelessFaults,

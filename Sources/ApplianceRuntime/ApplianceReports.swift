@@ -84,7 +84,7 @@ extension ApplianceRunner {
         case .said(.answer(let id, let outcome)): answered(id, outcome)
         case .said(.brightness(let brightness)):
             perform(appliance.brightnessMeasured(brightness, now: MonotonicClock.now()))
-        case .said(.snapshot): break
+        case .said(.snapshot(let snapshot)): preview.streamChanged(snapshot)
         case .still(let answer, let brightness):
             let now = MonotonicClock.now()
             let starts = stream.stillEnded(now: now)

@@ -31,6 +31,7 @@ public final class ApplianceRunner {
     /// Those that the console waits for.
     var consoleCommands: Set<CommandID> = []
     var snapshots = SnapshotDuty()
+    var preview = PreviewDuty()
     var wireless = WirelessLink()
     var supplicant: SupplicantMonitor
     var restarts: MachineRestarts
@@ -131,6 +132,7 @@ public final class ApplianceRunner {
             tick(now: now)
         }
         endMachineIfReady(now: now)
+        showPage()
     }
 
     private func tick(now: MediaTimestamp) {

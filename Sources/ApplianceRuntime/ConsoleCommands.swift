@@ -1,4 +1,5 @@
 import ApplianceLogic
+import Filters
 import JSONText
 import LinuxIO
 import Media
@@ -17,6 +18,8 @@ extension ApplianceRunner {
                        change settings of the live stream and controls of its camera, all at one frame:
                        \(RequestedChanges.nameLines.joined(separator: "\n                       "))
         controls       the camera's controls as they are; controls json for programs
+        filter NAME KEY=VALUE [KEY=VALUE...]|off
+                       change what the live stream's frames pass, or take a filter away
         snapshot [QUALITY]
                        keep a JPEG of a frame in the folder of device.json; JPEG quality 1 to 100
         torch NAME     off, on, live or auto, until device.json says something else
@@ -44,6 +47,7 @@ extension ApplianceRunner {
         case ("quality", let name?, 2): return change(["quality", name], for: asker)
         case ("set", _?, let count) where count % 2 == 1: return change(words.dropFirst(), for: asker)
         case ("set", _, _): return .failed("set takes names with values, as in: set quality Medium2 zoom 2")
+        case ("filter", _, _): return filter(line, for: asker)
         case ("controls", nil, 1): return listControls(asJSON: false, for: asker)
         case ("controls", "json", 2): return listControls(asJSON: true, for: asker)
         case ("snapshot", "send", 2...3): return snapshot(.send, words.dropFirst(2).first, for: asker)
@@ -108,6 +112,19 @@ extension ApplianceRunner {
         let id = asker == .socket ? nextCommand() : nil
         stream.send(.switchCamera(CameraChoice(name), id))
         return id.map { .later($0) } ?? CommandAnswer(text: "asked for; events tells what came of it\n")
+    }
+
+    /// As `change`.
+    private func filter(_ line: String, for asker: CommandAsker) -> CommandAnswer {
+        do throws(FilterError) {
+            let change = try FilterChange(command: line)
+            guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
+            let id = asker == .socket ? nextCommand() : nil
+            stream.send(.filter(change, id))
+            return id.map { .later($0) } ?? CommandAnswer(text: "asked for; events tells what came of it\n")
+        } catch {
+            return .failed("\(error)")
+        }
     }
 
     private var qualityText: String {

@@ -95,7 +95,9 @@ final class ControlServer {
         // Those who wait to be taken may be as many as those who were: all of them get their turn.
         for _ in 0..<Self.clientLimit {
             guard let connection = listener.accept() else { break }
-            if clients.count == Self.clientLimit { clients.removeFirst() }
+            if clients.count == Self.clientLimit {
+                send(.failed("too many clients wait: the oldest one goes"), to: clients.removeFirst(), now: now)
+            }
             clients.append(Client(connection, deadline: now + Self.patience))
         }
         // A command may lead to answers for others who wait.
@@ -134,8 +136,9 @@ final class ControlServer {
             guard let count else { return }
             client.received += block[..<count]
             guard let end = client.received.firstIndex(of: 0x0A) else {
-                client.isDone = count == 0 || client.received.count >= Self.longestCommand
-                return
+                client.isDone = count == 0
+                guard client.received.count >= Self.longestCommand else { return }
+                return send(.failed("a command has at most \(Self.longestCommand - 1) bytes"), to: client, now: now)
             }
             let reply = answer(String(decoding: client.received[..<end], as: UTF8.self))
             client.awaited = reply.awaited

@@ -1,4 +1,5 @@
 import ApplianceLogic
+import DevicePorts
 import LinuxIO
 import StreamLogic
 
@@ -12,13 +13,18 @@ public struct StreamEngine: Sendable {
     /// What the files could name in place of a camera or microphone that was not there. Takes its time.
     let devices: @Sendable (ApplianceFault) -> [String]
 
+    /// Opens the display for the preview, which lights it when it is there.
+    let openPreview: @Sendable (@escaping @Sendable (PreviewEvent) -> Void) throws -> any PreviewSink
+
     public init(
         run: @escaping @Sendable (StreamRequest, Mailbox<PublisherCommand>, EventSink) throws -> Void,
         takeStill: @escaping @Sendable (StillRequest, EventFD) -> (SnapshotAnswer, Brightness?),
-        devices: @escaping @Sendable (ApplianceFault) -> [String]
+        devices: @escaping @Sendable (ApplianceFault) -> [String],
+        openPreview: @escaping @Sendable (@escaping @Sendable (PreviewEvent) -> Void) throws -> any PreviewSink
     ) {
         self.run = run
         self.takeStill = takeStill
         self.devices = devices
+        self.openPreview = openPreview
     }
 }

@@ -1,3 +1,4 @@
+import DevicePorts
 import Settings
 import StreamLogic
 
@@ -9,6 +10,8 @@ public struct StreamRequest: Sendable {
     /// Of `network.json`: two letters.
     public let country: String?
     public let stateDirectory: String
+    /// Where the frames are shown; `nil` for nowhere.
+    public let preview: (any PreviewSink)?
 }
 
 /// A snapshot of a camera that no stream has open; goes to a thread of its own.

@@ -1,4 +1,5 @@
 import ApplianceLogic
+import DevicePorts
 import LinuxIO
 import Media
 import StreamLogic
@@ -17,7 +18,7 @@ enum EngineEvent: Sendable {
 /// thread.
 final class StreamRunner {
     let reports: Mailbox<EngineEvent>
-    private let engine: StreamEngine
+    let engine: StreamEngine
     private let stateDirectory: String
     private var running: (thread: JoinableThread, commands: Mailbox<PublisherCommand>)?
     /// Start again when the present one, or the snapshot, has ended.
@@ -39,7 +40,8 @@ final class StreamRunner {
     var isCameraTaken: Bool { running != nil || still != nil }
 
     /// Starts a stream; after the end of the present one if there is one.
-    func start(_ files: DescriptionFiles) throws {
+    /// - Parameter preview: where its frames are shown.
+    func start(_ files: DescriptionFiles, preview: (any PreviewSink)?) throws {
         guard !isCameraTaken else {
             startsAgain = true
             still?.stop.signal()
@@ -49,7 +51,7 @@ final class StreamRunner {
         let commands = try Mailbox<PublisherCommand>()
         let request = StreamRequest(
             description: description, device: files.device, board: files.board, country: files.network.country,
-            stateDirectory: stateDirectory)
+            stateDirectory: stateDirectory, preview: preview)
         running = (try Self.thread(request, engine, commands: commands, reports: reports), commands)
     }
 

@@ -37,7 +37,8 @@ extension StreamEvent {
         switch self {
         case .connected, .publishing, .retry, .reconnecting, .serverChanged, .serverChangeFailed, .qualityChanged,
             .uplinkTooSlow, .bufferFull, .softwareEncoderInUse, .encoderRestarted, .hardwareEncoderDead, .source,
-            .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .configured, .controlled, .refused, .muted, .ended,
+            .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .filterDropped, .filterRestored, .configured,
+            .controlled, .filtered, .refused, .muted, .preview, .ended,
             .fileEnded, .failed:
             true
         case .stateChanged, .status, .fileStatus, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration,

@@ -6,6 +6,8 @@ public struct CameraReport: Hashable, Sendable {
         case idle, scanning, focused, failed
     }
 
+    /// It is not there, and is set when it is back.
+    public var isAway = false
     public var focusState: FocusState?
     /// In dioptres.
     public var lens: Double?

@@ -34,6 +34,9 @@ public struct ControlConfirmation: Sendable {
 
     /// - Returns: each control with what the camera says of it; `nil` while it may still follow.
     public mutating func readings(by report: CameraReport, now: MediaTimestamp) -> [ControlReading]? {
+        guard !report.isAway else {
+            return changes.map { ControlReading($0.name, $0.value, reported: "when the camera is back") }
+        }
         let age = now - start
         hasSearched = hasSearched || report.focusState == .scanning
         let isSearchOver = !movesLens || hasSearched || age >= Self.searchStart

@@ -12,6 +12,8 @@ public protocol Camera: AnyObject {
     var frameRate: FrameRate { get }
     /// What encoders get to see of its frames; `nil` when it does not say.
     var colors: VideoColors? { get }
+    /// What of the wished flips it does itself: all of them, or nothing.
+    var flips: FrameFlips { get }
 
     /// Waits for the next frame until the clock shows `deadline`. The first call starts the camera.
     /// - Throws: the camera's typed error when it is gone or gives no frames any more. It has to be opened again then.
@@ -19,6 +21,23 @@ public protocol Camera: AnyObject {
 
     /// Counted since it was opened.
     var statistics: VideoSourceStatistics { get }
+}
+
+extension Camera {
+    public var flips: FrameFlips { FrameFlips() }
+}
+
+/// Sides of a frame that are exchanged.
+public struct FrameFlips: Hashable, Sendable {
+    /// Left and right.
+    public var isHorizontal: Bool
+    /// Top and bottom.
+    public var isVertical: Bool
+
+    public init(isHorizontal: Bool = false, isVertical: Bool = false) {
+        self.isHorizontal = isHorizontal
+        self.isVertical = isVertical
+    }
 }
 
 /// What waiting for a frame has brought.
@@ -42,6 +61,8 @@ public struct CameraSettings: Hashable, Sendable {
     public var mains: MainsFrequency?
     /// The name of a sensor's tuning file of libcamera's, for modules that the sensor's name does not tell apart.
     public var tuning: String?
+    /// That save the processor a pass over each frame, where the camera can: beside what `controls` say.
+    public var flips = FrameFlips()
     /// By the camera's own names, in the order in which they are set.
     public var controls: [Control]
 

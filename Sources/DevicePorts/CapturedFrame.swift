@@ -203,11 +203,14 @@ public struct CapturedFrame: Sendable {
     public let captureTime: MediaTimestamp
     /// The lease itself.
     public let memory: any FrameMemory
+    /// The samples are those of the frame before, in the same memory, whatever was done to them since.
+    public let isRepetition: Bool
 
-    public init(layout: FrameLayout, captureTime: MediaTimestamp, memory: any FrameMemory) {
+    public init(layout: FrameLayout, captureTime: MediaTimestamp, memory: any FrameMemory, isRepetition: Bool = false) {
         self.layout = layout
         self.captureTime = captureTime
         self.memory = memory
+        self.isRepetition = isRepetition
     }
 
     /// Gives the frame's bytes, `layout.byteCount` of them, for the time of the call.
@@ -236,6 +239,10 @@ public protocol FrameMemory: AnyObject, Sendable {
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value
 
+    /// Changes the frame where it is, for all who hold it: for whoever has it first, on its way to them.
+    /// - Returns: false where the memory is not to be written; nothing was done.
+    func modify(_ body: (UnsafeMutableRawBufferPointer) -> Void) -> Bool
+
     /// See `CapturedFrame.dmabuf`.
     var dmabuf: Int32? { get }
 
@@ -246,5 +253,6 @@ public protocol FrameMemory: AnyObject, Sendable {
 
 extension FrameMemory {
     public var dmabuf: Int32? { nil }
+    public func modify(_ body: (UnsafeMutableRawBufferPointer) -> Void) -> Bool { false }
     public func detached() -> (any FrameMemory)? { nil }
 }

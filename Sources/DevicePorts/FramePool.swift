@@ -1,10 +1,20 @@
 import Synchronization
 
-/// The memory of one frame. It is free when nobody but its pool holds it.
+/// A frame in ordinary memory. One of a pool is free when nobody but the pool holds it.
 public final class PooledFrame: FrameMemory {
     private let samples: Mutex<[UInt8]>
+    private let isModified = Atomic(false)
 
-    init(_ bytes: [UInt8]) { samples = Mutex(bytes) }
+    public init(_ bytes: [UInt8]) { samples = Mutex(bytes) }
+
+    public func modify(_ body: (UnsafeMutableRawBufferPointer) -> Void) -> Bool {
+        isModified.store(true, ordering: .relaxed)
+        withMutableBytes(body)
+        return true
+    }
+
+    /// For a source that draws over what it drew before: whether somebody else has changed that since it was asked last.
+    public func takeModification() -> Bool { isModified.exchange(false, ordering: .relaxed) }
 
     public func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value

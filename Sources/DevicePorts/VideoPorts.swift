@@ -9,6 +9,8 @@ public protocol VideoSource: AnyObject {
     var frameRate: FrameRate { get }
     /// Of every frame that the source gives; `nil` when it does not know.
     var colors: VideoColors? { get }
+    /// As `Camera.flips`.
+    var flips: FrameFlips { get }
     /// Of the camera that takes the frames, as its driver names it; `nil` where there is none.
     var cameraModel: String? { get }
 
@@ -28,6 +30,7 @@ extension VideoSource {
     public var memoryKind: FrameMemoryKind { .pooled }
     public var colors: VideoColors? { nil }
     public var cameraModel: String? { nil }
+    public var flips: FrameFlips { FrameFlips() }
     public var statistics: VideoSourceStatistics { VideoSourceStatistics() }
 }
 

@@ -13,6 +13,12 @@ public struct FilterChain: Hashable, Sendable {
 
     public subscript(filter: FilterID) -> FilterSetting? { settings.first { $0.id == filter } }
 
+    /// Adds a filter of another chain at the end; in the place of what there is of that name.
+    public mutating func append(_ setting: FilterSetting) {
+        settings.removeAll { $0.id == setting.id }
+        settings.append(setting)
+    }
+
     /// Adds the filter at the end, changes what was said of it, or takes it away.
     /// - Throws: and stays as it is.
     public mutating func set(_ change: FilterChange) throws(FilterError) {

@@ -68,6 +68,31 @@ public struct FilterChange: Hashable, Sendable {
         try self.init(name, words: words)
     }
 
+    /// - Parameter command: `filter NAME KEY=VALUE...`, or as the command line has it, `filter NAME,KEY=VALUE,...`; in the first form a
+    ///   word without `=` is a part of the value before it.
+    public init(command: String) throws(FilterError) {
+        let words = command.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" }).dropFirst()
+        guard let name = words.first else { throw .unknownFilter("") }
+        guard !name.contains(","), !name.contains("=") else {
+            self = try FilterChange(parsing: words.joined(separator: " "))
+            return
+        }
+        let values = words.dropFirst().reduce(into: [String]()) { values, word in
+            if word.contains("=") || values.isEmpty {
+                values.append(String(word))
+            } else {
+                values[values.count - 1] += " " + word
+            }
+        }
+        try self.init(String(name), words: values)
+    }
+
+    /// As `init(command:)` takes it, whatever the values hold.
+    /// - Parameter words: as `init(_:words:)` takes them.
+    public static func command(_ name: String, words: [String]) -> String {
+        "filter " + words.reduce(name) { $0 + "," + escaped($1) }
+    }
+
     /// What stands between commas, with `\,` as a comma; one piece at least.
     private static func pieces(_ text: String) -> [(text: String, hasMark: Bool)] {
         var pieces: [(text: String, hasMark: Bool)] = [("", false)]

@@ -46,14 +46,14 @@ struct StreamWish: Sendable {
 
 extension clibcamera_format {
     /// - Parameter mode: `nil` for the camera's own choice.
-    init(_ wish: StreamWish, flips: (horizontal: Bool, vertical: Bool), _ mode: SensorMode?) {
+    init(_ wish: StreamWish, flips: FrameFlips, _ mode: SensorMode?) {
         self.init()
         fourcc = wish.format.fourCC.rawValue
         width = UInt32(wish.size.width)
         height = UInt32(wish.size.height)
         buffer_count = UInt32(wish.bufferCount)
-        flips_horizontally = flips.horizontal
-        flips_vertically = flips.vertical
+        flips_horizontally = flips.isHorizontal
+        flips_vertically = flips.isVertical
         if let mode { sensor = mode.readout }
     }
 }
@@ -91,7 +91,7 @@ final class CameraSession: Sendable {
     /// - Parameter streams: the first one is selected at the start.
     init(
         _ system: CameraSystem, index: Int, name: String, streams: [StreamWish],
-        flips: (horizontal: Bool, vertical: Bool), mode: SensorMode?
+        flips: FrameFlips, mode: SensorMode?
     ) throws(CameraError) {
         self.system = system
         do throws(SystemCallError) {
@@ -258,10 +258,10 @@ final class CameraSession: Sendable {
     }
 
     /// The buffer's memory, mapped when it is looked at for the first time.
-    func memory(_ index: Int) throws(SystemCallError) -> UnsafeRawBufferPointer {
+    func memory(_ index: Int) throws(SystemCallError) -> MappedMemory {
         let buffer = buffers[index]
         mappedCount.add(1, ordering: .relaxed)
-        return try buffer.mapping.bytes { () throws(SystemCallError) in
+        return try buffer.mapping.mapped { () throws(SystemCallError) in
             try MappedMemory(buffer.dmabuf, offset: 0, byteCount: buffer.byteCount)
         }
     }
@@ -287,12 +287,20 @@ final class RequestLease: FrameMemory {
     func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        guard let bytes = try? session.memory(index) else {
+        guard let bytes = (try? session.memory(index))?.bytes else {
             return try body(UnsafeRawBufferPointer(start: nil, count: 0))
         }
         DMABufferAccess.start(session.dmabuf(index))
         defer { DMABufferAccess.end(session.dmabuf(index)) }
         return try body(bytes)
+    }
+
+    func modify(_ body: (UnsafeMutableRawBufferPointer) -> Void) -> Bool {
+        guard let bytes = (try? session.memory(index))?.mutableBytes else { return false }
+        DMABufferAccess.start(session.dmabuf(index), writes: true)
+        defer { DMABufferAccess.end(session.dmabuf(index), writes: true) }
+        body(bytes)
+        return true
     }
 }
 
@@ -308,4 +316,6 @@ private final class DetachedBuffer: FrameMemory {
     func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value { try buffer.withBytes(body) }
+
+    func modify(_ body: (UnsafeMutableRawBufferPointer) -> Void) -> Bool { buffer.modify(body) }
 }

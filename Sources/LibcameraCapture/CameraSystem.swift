@@ -85,7 +85,7 @@ public final class CameraSystem: Sendable {
         }
         let wish = StreamWish(format: format, size: size, bufferCount: 1)
         let (busy, mode) = sensorMode(of: camera, for: wish, frameRate)
-        var wanted = clibcamera_format(wish, flips: (false, false), mode)
+        var wanted = clibcamera_format(wish, flips: FrameFlips(), mode)
         let status = busy < 0 ? busy : clibcamera_camera_configure(camera, &wanted)
         return status < 0 ? CameraError(description.id, "Camera::configure", status) : nil
     }
@@ -105,7 +105,7 @@ public final class CameraSystem: Sendable {
         of camera: OpaquePointer, for wish: StreamWish, _ frameRate: FrameRate
     ) -> (status: Int32, mode: SensorMode?) {
         let modes = Collected<SensorMode>()
-        var wanted = clibcamera_format(wish, flips: (false, false), nil)
+        var wanted = clibcamera_format(wish, flips: FrameFlips(), nil)
         let status = clibcamera_camera_sensor_modes(
             camera, &wanted,
             { context, mode in

@@ -14,6 +14,7 @@ public final class LibcameraCamera: Camera {
     public var layout: FrameLayout { layouts.full }
     public let layouts: SourceLayouts
     public let memoryKind = FrameMemoryKind.dmabuf
+    public let flips: FrameFlips
     public var colors: VideoColors? { session.colors }
 
     let session: CameraSession
@@ -35,6 +36,10 @@ public final class LibcameraCamera: Camera {
 
     /// Some are with the camera, one is kept to be repeated, and the rest are with the encoder.
     private static let bufferCount = 6
+    /// Of frames larger than any stream's: two with the camera, one that is looked at.
+    private static let stillBufferCount = 3
+    /// The largest that level 5.1 of H.264 has, rounded up.
+    private static let largestStreamFrame = 36_864 * 256
     /// Of the smaller frames: two with the camera, one that is kept, two with the encoder, which takes less time for them.
     private static let smallerBufferCount = 5
 
@@ -54,9 +59,13 @@ public final class LibcameraCamera: Camera {
         model = camera.model
         id = camera.id
         self.stop = stop
-        let flips = try Self.flips(settings.controls, of: camera, name)
-        let full = StreamWish(
-            format: try Self.format(settings, of: camera), size: settings.size ?? size, bufferCount: Self.bufferCount)
+        let asked = try Self.flips(settings.controls, of: camera, name)
+        flips = Self.offers(settings.flips, camera) ? settings.flips : FrameFlips()
+        let orientation = FrameFlips(
+            isHorizontal: asked.isHorizontal != flips.isHorizontal, isVertical: asked.isVertical != flips.isVertical)
+        let format = try Self.format(settings, of: camera)
+        let largest = settings.size ?? Self.atMost(size, format, of: camera)
+        let full = StreamWish(format: format, size: largest, bufferCount: Self.bufferCount(largest))
         var smaller: StreamWish?
         // Both show the same part of the scene: one of another shape would be distorted.
         if let smallerSize, full.size.hasShape(of: size), smallerSize.width < full.size.width {
@@ -67,7 +76,7 @@ public final class LibcameraCamera: Camera {
         let wantedRate = settings.frameRate ?? frameRate
         let mode = system.sensorMode(index, for: full, wantedRate)
         session = try Self.session(full, smaller) { streams throws(CameraError) in
-            try CameraSession(system, index: index, name: name, streams: streams, flips: flips, mode: mode)
+            try CameraSession(system, index: index, name: name, streams: streams, flips: orientation, mode: mode)
         }
         layouts = SourceLayouts(session.layouts[0], smaller: Array(session.layouts.dropFirst()))
         let controls = session.controls
@@ -85,6 +94,18 @@ public final class LibcameraCamera: Camera {
         }
         let status = session.set(first.filter { !$0.0.isFlip }.map { (control: $0.0, values: $0.1) })
         guard status >= 0 else { throw CameraError(name, "Request::controls", status) }
+    }
+
+    /// What a camera is asked for beyond its sensor it would enlarge.
+    private static func atMost(_ size: FrameSize, _ format: PixelFormat, of camera: CameraDescription) -> FrameSize {
+        let sizes = camera.modes.filter { $0.modifier == 0 && $0.format == format.fourCC }.map(\.largest)
+        guard let largest = sizes.max(by: { $0.pixelCount < $1.pixelCount }), largest.width >= 16, largest.height >= 16
+        else { return size }
+        return FrameSize(width: min(size.width, largest.width), height: min(size.height, largest.height))
+    }
+
+    private static func bufferCount(_ size: FrameSize) -> Int {
+        size.pixelCount > largestStreamFrame ? stillBufferCount : bufferCount
     }
 
     /// A camera that does not give both, as they are wanted, gives the one.
@@ -180,11 +201,16 @@ public final class LibcameraCamera: Camera {
         return (control, values)
     }
 
+    private static func offers(_ flips: FrameFlips, _ camera: CameraDescription) -> Bool {
+        (!flips.isHorizontal || camera.controls.contains { $0.name == CameraControl.horizontalFlip.name })
+            && (!flips.isVertical || camera.controls.contains { $0.name == CameraControl.verticalFlip.name })
+    }
+
     /// Flips are wanted before the camera is configured. Other names are looked at later.
     static func flips(
         _ settings: [CameraSettings.Control], of camera: CameraDescription, _ name: String
-    ) throws(CameraError) -> (horizontal: Bool, vertical: Bool) {
-        var flips = (horizontal: false, vertical: false)
+    ) throws(CameraError) -> FrameFlips {
+        var flips = FrameFlips()
         for setting in settings {
             let flip: CameraControl
             switch setting.name {
@@ -193,7 +219,7 @@ public final class LibcameraCamera: Camera {
             default: continue
             }
             let isOn = try resolve(setting, among: camera.controls, name).1 == [1]
-            if flip == .horizontalFlip { flips.horizontal = isOn } else { flips.vertical = isOn }
+            if flip == .horizontalFlip { flips.isHorizontal = isOn } else { flips.isVertical = isOn }
         }
         return flips
     }

@@ -2,21 +2,31 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A part of a file or device mapped for reading (mmap(2)). It stays mapped as long as the object lives.
-// Safe to share: address and length never change, and nobody but its one reader's library writes through it.
+/// A part of a file or device mapped into memory (mmap(2)). It stays mapped as long as the object lives.
+// Safe to share: address and length never change, and only the one who has the frame on lease first writes through it.
 public final class MappedMemory: @unchecked Sendable {
     public let bytes: UnsafeRawBufferPointer
+    private let isWritable: Bool
+
+    /// `nil` where it is mapped for reading alone.
+    public var mutableBytes: UnsafeMutableRawBufferPointer? {
+        isWritable ? UnsafeMutableRawBufferPointer(mutating: bytes) : nil
+    }
 
     /// - Parameters:
     ///   - offset: a multiple of the page size, or what the device calls so.
-    ///   - isWritable: for a reader that works in place.
-    public init(
-        _ fileDescriptor: Int32, offset: Int, byteCount: Int, isWritable: Bool = false
-    ) throws(SystemCallError) {
-        let protection = isWritable ? PROT_READ | PROT_WRITE : PROT_READ
-        guard let address = mmap(nil, byteCount, protection, MAP_SHARED, fileDescriptor, offset), address != MAP_FAILED
-        else { throw SystemCallError("mmap", subject: "\(byteCount) bytes") }
+    public init(_ fileDescriptor: Int32, offset: Int, byteCount: Int) throws(SystemCallError) {
+        func map(_ protection: Int32) -> UnsafeMutableRawPointer? {
+            let address = mmap(nil, byteCount, protection, MAP_SHARED, fileDescriptor, offset)
+            return address == MAP_FAILED ? nil : address
+        }
+        // A descriptor that was opened for reading alone allows no more.
+        let writable = map(PROT_READ | PROT_WRITE)
+        guard let address = writable ?? map(PROT_READ) else {
+            throw SystemCallError("mmap", subject: "\(byteCount) bytes")
+        }
         bytes = UnsafeRawBufferPointer(start: address, count: byteCount)
+        isWritable = writable != nil
     }
 
     deinit { munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count) }
@@ -28,16 +38,16 @@ public final class LazyMapping: Sendable {
 
     public init() {}
 
-    public func bytes(
+    public func mapped(
         _ map: () throws(SystemCallError) -> MappedMemory
-    ) throws(SystemCallError) -> UnsafeRawBufferPointer {
-        if let present = memory.withLock({ $0 }) { return present.bytes }
+    ) throws(SystemCallError) -> MappedMemory {
+        if let present = memory.withLock({ $0 }) { return present }
         let mapped = try map()
         return memory.withLock { memory in
             // Another thread may have been faster, and its reader is at work.
             let kept = memory ?? mapped
             memory = kept
-            return kept.bytes
+            return kept
         }
     }
 }
@@ -51,13 +61,20 @@ public final class SharedDescriptor: Sendable {
     public var rawValue: Int32 { descriptor.rawValue }
 }
 
-/// Tells the kernel that the processor reads a DMABUF between the two calls, so that it sees what the device wrote.
+/// Tells the kernel that the processor reads a DMABUF between the two calls, so that it sees what the device wrote; or that it
+/// writes as well, so that the next device sees that.
 public enum DMABufferAccess {
-    public static func start(_ fileDescriptor: Int32) { synchronize(fileDescriptor, UInt64(DMA_BUF_SYNC_START)) }
-    public static func end(_ fileDescriptor: Int32) { synchronize(fileDescriptor, UInt64(DMA_BUF_SYNC_END)) }
+    public static func start(_ fileDescriptor: Int32, writes: Bool = false) {
+        synchronize(fileDescriptor, UInt64(DMA_BUF_SYNC_START), writes)
+    }
 
-    private static func synchronize(_ fileDescriptor: Int32, _ flag: UInt64) {
-        var request = dma_buf_sync(flags: flag | UInt64(DMA_BUF_SYNC_READ))
+    public static func end(_ fileDescriptor: Int32, writes: Bool = false) {
+        synchronize(fileDescriptor, UInt64(DMA_BUF_SYNC_END), writes)
+    }
+
+    private static func synchronize(_ fileDescriptor: Int32, _ flag: UInt64, _ writes: Bool) {
+        let access = UInt64(DMA_BUF_SYNC_READ) | (writes ? UInt64(DMA_BUF_SYNC_WRITE) : 0)
+        var request = dma_buf_sync(flags: flag | access)
         // A buffer that needs none refuses; there is nothing else to do.
         _ = ioctl(fileDescriptor, clinux_dma_buf_ioctl_sync, &request)
     }
@@ -88,12 +105,24 @@ public final class DMABuffer: Sendable {
     public func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let bytes = try? mapping.bytes { () throws(SystemCallError) in
-            try MappedMemory(descriptor.rawValue, offset: 0, byteCount: byteCount)
-        }
-        guard let bytes else { return try body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        guard let bytes = mapped?.bytes else { return try body(UnsafeRawBufferPointer(start: nil, count: 0)) }
         DMABufferAccess.start(descriptor.rawValue)
         defer { DMABufferAccess.end(descriptor.rawValue) }
         return try body(bytes)
+    }
+
+    /// - Returns: false when it is not to be written; nothing was done.
+    public func modify(_ body: (UnsafeMutableRawBufferPointer) -> Void) -> Bool {
+        guard let bytes = mapped?.mutableBytes else { return false }
+        DMABufferAccess.start(descriptor.rawValue, writes: true)
+        defer { DMABufferAccess.end(descriptor.rawValue, writes: true) }
+        body(bytes)
+        return true
+    }
+
+    private var mapped: MappedMemory? {
+        try? mapping.mapped { () throws(SystemCallError) in
+            try MappedMemory(descriptor.rawValue, offset: 0, byteCount: byteCount)
+        }
     }
 }

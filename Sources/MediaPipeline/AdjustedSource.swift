@@ -15,14 +15,21 @@ public final class AdjustedSource: VideoSource {
         /// What the camera does not do itself.
         var turn = FrameTurn()
         var wished = WishedControls()
+        /// What it said last, when another camera took its place.
+        var lastReport = CameraReport()
+        /// The processor takes a part of each frame.
+        var isZoomedOnTheWay = false
+
+        /// Frames are other than the camera gives them.
+        var isMade: Bool { !turn.isIdentity || isZoomedOnTheWay && glide.target.zoom > 1 }
     }
 
     private let source: any VideoSource
     /// `nil` where there is one camera.
     let switcher: CameraSwitcher?
     private let camera: (any ControllableSource)?
-    /// Of the stream, which may have another shape than the frames.
-    private let streamSize: FrameSize
+    /// Of the stream, which may have another shape than the frames: the largest that is encoded.
+    var streamSize: FrameSize { didSet { keepZoomWithinRange() } }
     private let noCamera: String
     private var view = View()
     /// Of the other cameras, by their names.
@@ -30,6 +37,8 @@ public final class AdjustedSource: VideoSource {
     private var cameraName: String?
     /// What each camera is set to when it is on for the first time.
     private var initial: [ControlChange] = []
+    /// Filters follow, which work on samples in planes.
+    var feedsFilters = false
     private var adjuster: ViewAdjuster?
     /// Frames come as the processor makes them.
     private var isTurning = false
@@ -95,6 +104,13 @@ public final class AdjustedSource: VideoSource {
     /// As they come now.
     var frames: SourceFrames { isTurning ? made : plain }
 
+    /// Of the camera that is to be on next, as they will come; `nil` while there is none.
+    var nextCamera: SourceFrames? {
+        guard let next = switcher?.next else { return nil }
+        let isMade = next.camera.flatMap { otherViews[$0] }?.isMade ?? false
+        return isMade || feedsFilters && !next.layouts.full.format.isPlanar ? made(of: next) : next
+    }
+
     /// As they are to come next, once the encoder is ready for it; `nil` while they stay as they are.
     var next: SourceFrames? { wantsTurning == isTurning ? nil : wantsTurning ? made : plain }
 
@@ -112,16 +128,18 @@ public final class AdjustedSource: VideoSource {
 
     private var plain: SourceFrames { switcher?.frames ?? SourceFrames(of: source) }
 
+    private var made: SourceFrames { made(of: plain) }
+
     /// As the processor makes them.
-    private var made: SourceFrames {
+    private func made(of frames: SourceFrames) -> SourceFrames {
         SourceFrames(
-            layouts: SourceLayouts(FrameLayout(packed: .i420, size: source.layout.size)), memoryKind: .pooled,
-            colors: source.colors, camera: cameraName)
+            layouts: SourceLayouts(FrameLayout(packed: .i420, size: frames.layouts.full.size)), memoryKind: .pooled,
+            colors: frames.colors, camera: frames.camera)
     }
 
     private var wantsTurning: Bool {
-        !view.turn.isIdentity
-            || zoomsItself && (view.glide.target.zoom > 1 || !view.isZoomReached && view.glide.start.zoom > 1)
+        view.isMade || feedsFilters && !source.layout.format.isPlanar
+            || !view.isZoomReached && view.glide.start.zoom > 1 && zoomsItself
     }
 
     // MARK: The camera that is on
@@ -129,19 +147,29 @@ public final class AdjustedSource: VideoSource {
     /// Another camera is on: it is shown as it was when it was on before.
     private func followCamera() {
         guard let switcher, switcher.name != cameraName else { return }
+        view.lastReport = switcher.reportBefore
         if let cameraName { otherViews[cameraName] = view }
         cameraName = switcher.name
-        isTurning = false
         let known = otherViews[switcher.name]
+        let wasMade = known?.isMade ?? false || feedsFilters && !switcher.layout.format.isPlanar
         view = known ?? View()
         // It was opened anew, and shows all.
         view.glide = ZoomGlide()
         view.isZoomReached = true
-        for change in known?.wished.changes ?? initial {
-            // What it lacks, it lacks.
-            guard (try? controlOffers.check([change])) != nil else { continue }
-            try? apply([change])
-        }
+        let changes = known?.wished.changes(asFound: view.lastReport) ?? initial
+        // Points and areas are parts of what is seen: zoom is first, and at once.
+        applyWhatItHas(changes.filter { [.zoom, .zoomCentre].contains($0.name) })
+        view.glide = ZoomGlide(view.glide.target)
+        followZoom(at: lastTime)
+        applyWhatItHas(changes.filter { ![.zoom, .zoomCentre].contains($0.name) })
+        // What was locked is locked, whatever that took.
+        if let known { view.wished = known.wished }
+        // The encoder is ready for what `nextCamera` said; for the rest it has to be.
+        isTurning = wasMade && wantsTurning
+    }
+
+    private func applyWhatItHas(_ changes: [ControlChange]) {
+        for change in changes where (try? controlOffers.check([change])) != nil { try? apply([change]) }
     }
 
     /// A camera that zooms is asked anew with each frame of the way.
@@ -195,13 +223,18 @@ extension AdjustedSource: ControllableSource {
     private var zoomOffers: [ControlOffer] {
         let size = source.layout.size
         guard hasEvenSides else { return [turnOffer(.zoom), turnOffer(.zoomCentre)] }
-        let largest = min(
-            Double(size.width) / Double(streamSize.width), Double(size.height) / Double(streamSize.height))
-        guard largest > 1 else {
+        guard largestZoom > 1 else {
             let reason = "frames of \(size) have no more pixels than the stream's \(streamSize)"
             return [ControlOffer(.zoom, isMissing: reason), ControlOffer(.zoomCentre, isMissing: reason)]
         }
-        return [ControlOffer(.zoom, range: 1...largest), ControlOffer(.zoomCentre)]
+        return [ControlOffer(.zoom, range: 1...largestZoom), ControlOffer(.zoomCentre)]
+    }
+
+    /// Where a pixel of the frame is one of the stream.
+    private var largestZoom: Double {
+        let size = source.layout.size
+        return max(
+            1, min(Double(size.width) / Double(streamSize.width), Double(size.height) / Double(streamSize.height)))
     }
 
     public var wishedControls: WishedControls { view.wished }
@@ -238,11 +271,22 @@ extension AdjustedSource: ControllableSource {
         }
         if !forCamera.isEmpty { try camera?.apply(forCamera) }
         view.turn = turned
-        if shown != view.glide.target {
-            view.glide.glide(to: shown, from: now)
-            view.isZoomReached = false
-        }
+        show(shown, from: now)
         view.wished.take(changes)
+    }
+
+    private func show(_ shown: ZoomedView, from time: MediaTimestamp) {
+        guard shown != view.glide.target else { return }
+        view.glide.glide(to: shown, from: time)
+        view.isZoomReached = false
+        view.isZoomedOnTheWay = zoomsItself
+    }
+
+    /// A larger stream leaves less to zoom into.
+    private func keepZoomWithinRange() {
+        guard zoomsItself, view.glide.target.zoom > largestZoom else { return }
+        show(ZoomedView(zoom: largestZoom, centre: view.glide.target.centre), from: MonotonicClock.now())
+        view.wished.take([ControlChange(.zoom, .number(largestZoom))])
     }
 
     /// Each camera is set to these when it is on for the first time; the one that is on is set already.

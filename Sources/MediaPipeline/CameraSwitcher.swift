@@ -57,6 +57,8 @@ final class CameraSwitcher: VideoSource {
     private var change: Change?
     /// Of the camera that is on, when that was wished for; `nil` for the first one.
     private(set) var lastWish: MediaTimestamp?
+    /// Of the camera that was on before, when it gave its last frame.
+    private(set) var reportBefore = CameraReport()
     /// Of cameras that were on before.
     private var past = VideoSourceStatistics()
     private var selectedRate: FrameRate?
@@ -208,6 +210,7 @@ final class CameraSwitcher: VideoSource {
     /// The next camera's frame is given next.
     private func cross(_ change: Change, _ properties: CameraThread.Properties) {
         past.add(present.statistics)
+        reportBefore = present.newestReport
         let (place, stop) = (change.camera, stop)
         // The one before closes on its own thread.
         present = ResilientCamera(ThreadedCamera(change.thread, properties, stop: stop), stop: stop, notify: notify) {

@@ -1,5 +1,6 @@
 import Controls
 import DevicePorts
+import FrameFiltering
 import LinuxIO
 import Media
 import StreamLogic
@@ -21,12 +22,16 @@ public final class EncoderRequests: Sendable {
         var replacement: VideoEncoderConfiguration?
         /// The pause of `SharedSendBuffer` in which the stream waits for it.
         var pause: Int?
+        /// The largest size of the stream that starts again.
+        var dimension: FrameSize?
         /// Frames of another size, in a stream that goes on.
         var resize: VideoEncoderConfiguration?
         var setting: VideoSetting?
         var isKeyframeWanted = false
         /// Of the camera.
         var controls: [ControlRequest] = []
+        /// In place of those before.
+        var filters: LoadedFilters?
     }
 
     struct ControlRequest: Sendable {
@@ -58,6 +63,7 @@ public final class EncoderRequests: Sendable {
         var audioReplacement: (quality: AudioQuality, pause: Int)?
         /// The camera that is to be on.
         var camera: CameraWish?
+        var filterStatus = FilterStatus()
         /// The audio part of a transaction: it counts from the time of the keyframe that the video's part makes.
         var transaction: AudioRequests?
     }
@@ -79,6 +85,15 @@ public final class EncoderRequests: Sendable {
     /// - Parameter id: is reported with what becomes of it.
     public func set(_ controls: [ControlChange], for id: CommandID?) {
         orders.withLock { $0.video.controls.append(ControlRequest(changes: controls, id: id)) }
+    }
+
+    /// Frames pass these from the next one on.
+    public func setFilters(_ filters: LoadedFilters) { orders.withLock { $0.video.filters = filters } }
+
+    /// What filters write of the stream.
+    public var filterStatus: FilterStatus {
+        get { orders.withLock { $0.filterStatus } }
+        set { orders.withLock { $0.filterStatus = newValue } }
     }
 
     /// What belongs together takes effect together: neither thread sees half of it.
@@ -120,14 +135,21 @@ public final class EncoderRequests: Sendable {
     /// For a stream that ends to start again: others take the encoders' places from now on.
     /// - Parameters:
     ///   - video: what a new video encoder is opened with; `nil` keeps the present one. What was ordered from that is void.
+    ///   - dimension: the largest size that the stream has from now on.
     ///   - audio: what audio is encoded with; with `replacesAudio` it is captured anew, too.
     ///   - pause: ends the stream where frames and audio packets wait, and gives the pause's number. It is done before
     ///     anything is ordered: what the encoders' threads answer must not come before it is waited for.
     public func replaceEncoders(
-        video: VideoEncoderConfiguration?, audio: AudioQuality?, replacesAudio: Bool, after pause: () -> Int
+        video: VideoEncoderConfiguration?, dimension: FrameSize? = nil, audio: AudioQuality?, replacesAudio: Bool,
+        after pause: () -> Int
     ) {
         let pause = pause()
-        if let video { orders.withLock { $0.video = $0.video.replaced(by: video, pause: pause) } }
+        if let video {
+            orders.withLock { orders in
+                orders.video = orders.video.replaced(by: video, pause: pause)
+                orders.video.dimension = dimension
+            }
+        }
         guard let audio else { return }
         guard replacesAudio else { return perform([.setAudio(audio)]) }
         orders.withLock { $0.audioReplacement = (audio, pause) }
@@ -188,10 +210,11 @@ public final class EncoderRequests: Sendable {
 }
 
 extension EncoderRequests.VideoRequests {
-    /// What was ordered from the encoder before is void; what the camera is asked for stays.
+    /// What was ordered from the encoder before is void; what camera and filters are asked for stays.
     fileprivate func replaced(by encoder: VideoEncoderConfiguration, pause: Int?) -> Self {
         var requests = Self(replacement: encoder, pause: pause)
         requests.controls = controls
+        requests.filters = filters
         return requests
     }
 }

@@ -10,27 +10,38 @@ public struct IdleSnapshot: Sendable {
     /// - Parameter settings: of a stream, whose frames look the same.
     public init(as settings: MediaSettings) { self.settings = settings }
 
-    /// Opens the camera, waits until exposure has settled, and closes it.
+    /// Opens the camera, waits until exposure has settled, and closes it. Where there is no memory for the largest frames, or the
+    /// driver does not give them, it is opened as for a stream.
     /// - Parameter stop: once signalled, it ends at once, without a snapshot.
     /// - Returns: the answer, and how bright the snapshot is; `nil` without one.
     public func take(_ request: SnapshotRequest, stop: EventFD) -> (answer: SnapshotAnswer, brightness: Brightness?) {
-        do {
-            // Nobody hears what the camera's thread would report to a stream.
-            let source = try VideoTrack.source(
-                settings, stop: stop, requests: EncoderRequests(), reports: try Mailbox())
-            guard let source else {
-                return (.failed(request, reason: "there is no camera"), nil)
+        var settings = settings
+        while true {
+            do {
+                guard let (frame, source) = try frame(request, settings, stop: stop) else {
+                    return (.failed(request, reason: "the camera gave no frame before it was needed elsewhere"), nil)
+                }
+                return (SnapshotFile(of: frame, from: source).file(for: request), Brightness(of: frame, from: source))
+            } catch {
+                guard settings.takesStills else {
+                    return (.failed(request, reason: (error as? StreamFailure)?.text ?? "\(error)"), nil)
+                }
+                settings.takesStills = false
             }
-            VideoTrack.setControls(of: source, settings.controls, EventSink { _ in })
-            // There is no encoder to wait for.
-            (source as? AdjustedSource)?.showAtOnce()
-            guard let frame = try settledFrame(of: source, request) else {
-                return (.failed(request, reason: "the camera gave no frame before it was needed elsewhere"), nil)
-            }
-            return (SnapshotFile(of: frame, from: source).file(for: request), Brightness(of: frame, from: source))
-        } catch {
-            return (.failed(request, reason: (error as? StreamFailure)?.text ?? "\(error)"), nil)
         }
+    }
+
+    /// - Returns: with the source that it belongs to; `nil` when it was stopped.
+    private func frame(
+        _ request: SnapshotRequest, _ settings: MediaSettings, stop: EventFD
+    ) throws -> (CapturedFrame, any VideoSource)? {
+        // Nobody hears what the camera's thread would report to a stream.
+        let source = try VideoTrack.source(settings, stop: stop, requests: EncoderRequests(), reports: try Mailbox())
+        guard let source else { throw StreamFailure(.cameraUnavailable, "there is no camera") }
+        VideoTrack.setControls(of: source, settings.controls, EventSink { _ in })
+        // There is no encoder to wait for.
+        (source as? AdjustedSource)?.showAtOnce()
+        return try settledFrame(of: source, request).map { ($0, source) }
     }
 
     /// - Returns: `nil` when it was stopped.

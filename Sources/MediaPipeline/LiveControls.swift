@@ -49,11 +49,11 @@ final class LiveControls {
         // It comes within a frame: the newest is what it is about.
         if let refusal = camera?.takeRefusal() { reports.send(.controlRefused(refusal, waiting.popLast()?.id)) }
         var stillWaiting: [(confirmation: ControlConfirmation, id: CommandID?)] = []
-        for var (confirmation, id) in waiting {
-            if let readings = confirmation.readings(by: report, now: now) {
-                reports.send(.controlled(readings, id))
+        for var request in waiting {
+            if let readings = request.confirmation.readings(by: report, now: now) {
+                reports.send(.controlled(readings, request.id))
             } else {
-                stillWaiting.append((confirmation, id))
+                stillWaiting.append(request)
             }
         }
         waiting = stillWaiting

@@ -1,4 +1,6 @@
 import Controls
+import DevicePorts
+import FrameFiltering
 import Media
 import SoftwareEncoding
 import StreamQuality
@@ -28,21 +30,42 @@ public struct MediaSettings: Sendable {
     public var keyframes = KeyframeSpacing()
     /// What the camera is set to at the start.
     public var controls: [ControlChange] = []
+    /// That frames pass on their way to the encoder.
+    public var filters = LoadedFilters()
     public var encoder: any VideoEncoderChoice
     public var duration: Duration?
+    /// Where the source's frames are shown beside the stream; `nil` for nowhere.
+    public var preview: (any PreviewSink)?
+    /// A camera is opened for what it shows, however slowly, and not for a stream.
+    public var takesStills = false
+
+    /// Cameras give the largest frames that they have when they are asked for more.
+    private static let beyondCameras = FrameSize(width: 8192, height: 8192)
+    /// Sensors give their largest frames at this rate.
+    private static let stillRate = FrameRate(framesPerSecond: 10)
+
+    var sourceWish: SourceWish {
+        SourceWish(
+            size: takesStills && video.isCamera ? Self.beyondCameras : rotation.rotated(dimension.size),
+            secondSize: secondSourceSize, frameRate: sourceFrameRate, flips: rotation.flips)
+    }
 
     /// The sizes that the frames may be encoded at.
     public var frameSizes: FrameSizeLadder? {
         video.isNone ? nil : FrameSizeLadder(full: dimension.size, smallest: smallestSize)
     }
 
-    /// Of a second stream of the source's frames; `nil` where none is of use: rotated frames are the processor's anyway.
-    var secondSourceSize: FrameSize? { mayResize && rotation.isIdentity ? frameSizes?.ofSecondStream : nil }
+    /// Of a second stream of the source's frames; `nil` where none is of use: frames on their side are the processor's anyway.
+    private var secondSourceSize: FrameSize? {
+        mayResize && !takesStills && rotation.isOfACamera ? frameSizes?.ofSecondStream : nil
+    }
 
     /// What the source is opened at, as it stays open for as long as the stream lives: no quality that can be reached
     /// lacks frames. Those beyond the present one's rate reach no encoder.
     public var sourceFrameRate: FrameRate {
-        isQualityChangeable ? VideoQuality.allCases.map(\.frameRate).max() ?? quality.frameRate : quality.frameRate
+        guard !takesStills else { return Self.stillRate }
+        return isQualityChangeable
+            ? VideoQuality.allCases.map(\.frameRate).max() ?? quality.frameRate : quality.frameRate
     }
 
     /// Whether frames or audio come from there.

@@ -1,5 +1,6 @@
 import Controls
 import DevicePorts
+import FrameFiltering
 import LinuxIO
 import Media
 import SoftwareEncoding
@@ -36,6 +37,8 @@ public enum TrackEvent: Sendable {
     case sizeNotOpened(String, FrameSize)
     /// The camera says what it did.
     case controlled([ControlReading], CommandID?)
+    /// The files that another chain of filters needs were read, or one of them cannot be used.
+    case filtersLoaded(Result<LoadedFilters, FilteringError>, CommandID?)
     /// The camera stays as it is.
     case controlRefused(ControlError, CommandID?)
     case failed(StreamFailure)
@@ -94,7 +97,7 @@ public final class MediaTracks {
         if let video {
             let pipeline = VideoPipeline(
                 track: video, queue: queue, counters: counters, control: control, controls: controls,
-                snapshots: snapshots, brightness: brightness, reports: reports)
+                snapshots: snapshots, brightness: brightness, preview: settings.preview, reports: reports)
             threads.append(try Self.thread(running: pipeline, behind: gate, reports: reports))
         }
         if let audio {

@@ -11,6 +11,7 @@ public final class ResilientCamera: VideoSource {
     public let memoryKind: FrameMemoryKind
     public let frameRate: FrameRate
     public let colors: VideoColors?
+    public let flips: FrameFlips
     public let endingNote: String? = nil
     public let cameraModel: String?
     private let name: String
@@ -61,6 +62,7 @@ public final class ResilientCamera: VideoSource {
         memoryKind = camera.memoryKind
         frameRate = camera.frameRate
         colors = camera.colors
+        flips = camera.flips
         controlOffers = (camera as? any ControllableSource)?.controlOffers ?? .allMissing("the camera has no controls")
         continuity = CaptureContinuity(frameRate: camera.frameRate, now: MonotonicClock.now())
     }
@@ -178,9 +180,12 @@ public final class ResilientCamera: VideoSource {
     private func close() {
         lastFrame = lastFrame.flatMap { $0.detached(as: memoryKind) }
         if let camera { past.add(camera.statistics) }
-        lastReport = (camera as? any ControllableSource)?.cameraReport ?? lastReport
+        lastReport = newestReport
         camera = nil
     }
+
+    /// Of the camera that is open, else of the one that was closed.
+    var newestReport: CameraReport { (camera as? any ControllableSource)?.cameraReport ?? lastReport }
 
     /// Together; else those that it takes: it goes on in any case.
     private func restoreControls() {
@@ -228,7 +233,12 @@ extension ResilientCamera: ControllableSource {
     public var lux: Double? { (camera as? any ControllableSource)?.lux }
     public func takeRefusal() -> ControlError? { (camera as? any ControllableSource)?.takeRefusal() }
 
-    public var cameraReport: CameraReport { (camera as? any ControllableSource)?.cameraReport ?? CameraReport() }
+    public var cameraReport: CameraReport {
+        guard camera == nil else { return newestReport }
+        var report = CameraReport()
+        report.isAway = true
+        return report
+    }
 }
 
 /// A frame that is given, and perhaps given again, while it is kept.
@@ -242,7 +252,7 @@ private struct HeldFrame {
     }
 
     func frame(at time: MediaTimestamp) -> CapturedFrame {
-        CapturedFrame(layout: frame.layout, captureTime: time, memory: frame.memory)
+        CapturedFrame(layout: frame.layout, captureTime: time, memory: frame.memory, isRepetition: true)
     }
 
     /// - Parameter kind: whose memory the source's frames are in. An encoder that reads a device's memory would copy every
@@ -256,19 +266,8 @@ private struct HeldFrame {
         let bytes = frame.withBytes { Array($0) }
         guard bytes.count >= frame.layout.byteCount else { return nil }
         return HeldFrame(
-            CapturedFrame(layout: frame.layout, captureTime: frame.captureTime, memory: CopiedFrame(bytes)))
+            CapturedFrame(layout: frame.layout, captureTime: frame.captureTime, memory: PooledFrame(bytes)))
     }
-}
-
-/// A frame in memory of its own.
-final class CopiedFrame: FrameMemory {
-    private let bytes: [UInt8]
-
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    func withBytes<Value, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
-    ) throws(Failure) -> Value { try bytes.withBytes(body) }
 }
 
 extension VideoSourceStatistics {

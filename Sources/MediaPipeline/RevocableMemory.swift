@@ -21,4 +21,8 @@ final class RevocableMemory: FrameMemory {
         }
         return try memory.withBytes(body)
     }
+
+    func modify(_ body: (UnsafeMutableRawBufferPointer) -> Void) -> Bool {
+        memory.withLock { $0 }?.modify(body) ?? false
+    }
 }

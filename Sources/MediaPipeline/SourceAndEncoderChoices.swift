@@ -7,6 +7,25 @@ import SyntheticSources
 // What a stream is made of, chosen by somebody and opened when it starts. Cameras, microphones and the machine's encoders
 // are known to the executable only.
 
+/// What a stream wants of a source, for what the choice of the source leaves open.
+public struct SourceWish: Hashable, Sendable {
+    public let size: FrameSize
+    /// That a camera may give beside, by `FrameSizeSelection`, if the processor has no part in it.
+    public let secondSize: FrameSize?
+    public let frameRate: FrameRate
+    /// That a camera may do; `VideoSource.flips` and `Camera.flips` say whether it does.
+    public let flips: FrameFlips
+
+    public init(
+        size: FrameSize, secondSize: FrameSize? = nil, frameRate: FrameRate, flips: FrameFlips = FrameFlips()
+    ) {
+        self.size = size
+        self.secondSize = secondSize
+        self.frameRate = frameRate
+        self.flips = flips
+    }
+}
+
 /// Where frames come from.
 public protocol VideoSourceChoice: Sendable {
     /// No video at all.
@@ -17,22 +36,17 @@ public protocol VideoSourceChoice: Sendable {
     var frameRate: FrameRate? { get }
     var readsStandardInput: Bool { get }
 
-    /// - Parameters:
-    ///   - size, frameRate: of the stream, for what the choice leaves open.
-    ///   - secondSize: that a camera may give beside, by `FrameSizeSelection`, if the processor has no part in it.
-    ///   - stop: once signalled, the source ends at once. It is not drained.
+    /// - Parameter stop: once signalled, the source ends at once. It is not drained.
     func open(
-        size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate, stop: EventFD,
-        notify: @escaping @Sendable (SourceEvent) -> Void
+        _ wish: SourceWish, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any VideoSource)?
 
-    /// What opens it as one of several cameras; the parameters are as for `open`. `nil` for what is no camera, and cannot be
-    /// left and taken up again.
-    func cameraOpening(size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate) -> CameraOpening?
+    /// What opens it as one of several cameras. `nil` for what is no camera, and cannot be left and taken up again.
+    func cameraOpening(_ wish: SourceWish) -> CameraOpening?
 }
 
 extension VideoSourceChoice {
-    public func cameraOpening(size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate) -> CameraOpening? { nil }
+    public func cameraOpening(_ wish: SourceWish) -> CameraOpening? { nil }
 }
 
 /// One of several cameras, by the name that commands have for it.

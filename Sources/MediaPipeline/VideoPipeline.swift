@@ -34,8 +34,10 @@ final class VideoPipeline {
     private let counters: SharedCounters
     private let control: EncoderRequests
     private let liveControls: LiveControls
+    private let filters: StreamFilters
     private let snapshots: SnapshotTaker
     private let brightness: BrightnessWatch
+    private let preview: (any PreviewSink)?
     private let reports: Mailbox<TrackEvent>
     private let keyframes: KeyframeSpacing
     /// In frames, as the encoder was set last.
@@ -43,7 +45,8 @@ final class VideoPipeline {
 
     init(
         track: VideoTrack, queue: SharedSendBuffer, counters: SharedCounters, control: EncoderRequests,
-        controls: ControlsInUse, snapshots: SnapshotTaker, brightness: BrightnessWatch, reports: Mailbox<TrackEvent>
+        controls: ControlsInUse, snapshots: SnapshotTaker, brightness: BrightnessWatch, preview: (any PreviewSink)?,
+        reports: Mailbox<TrackEvent>
     ) {
         source = track.source
         sizes = track.source as? any FrameSizeSelection
@@ -65,13 +68,16 @@ final class VideoPipeline {
         self.counters = counters
         self.control = control
         liveControls = LiveControls(track.source, inUse: controls, reports: reports)
+        filters = StreamFilters(track.filters, reports: reports)
         self.snapshots = snapshots
         self.brightness = brightness
+        self.preview = preview
         self.reports = reports
     }
 
     /// Encodes until the source ends, or a frame is later than `end`, and reports how it ended.
     func run(until end: MediaTimestamp?) {
+        defer { preview?.framesEnded() }
         do {
             try encodeAll(until: end)
             try encoder.finish()
@@ -91,7 +97,6 @@ final class VideoPipeline {
     private func encodeAll(until end: MediaTimestamp?) throws {
         rates?.selectFrameRate(frameRate)
         while let frame = try source.nextFrame() {
-            snapshots.offer(frame, from: source)
             if let seen = brightness.look(at: frame, from: source) { reports.send(.brightness(seen)) }
             let isLate = end.map { frame.captureTime >= $0 } ?? false
             let isFirst = try takeCameraChange(with: frame)
@@ -102,6 +107,10 @@ final class VideoPipeline {
             }
             // Before a frame that goes to the encoder, so that what belongs together starts with this one.
             try apply(control.takeVideoRequests(at: frame.captureTime), at: frame.captureTime)
+            adjusted?.feedsFilters = !filters.isIdle
+            filters.apply(to: frame, colors: source.colors, control.filterStatus)
+            snapshots.offer(frame, from: source)
+            preview?.offer(frame, colors: source.colors)
             counters.update { $0.capturedFrames += 1 }
             try encoder.submit(frame)
             try prepareForNextFrames()
@@ -129,7 +138,7 @@ final class VideoPipeline {
     /// The present frames go on until the encoder is ready for the next ones: another camera's, or the same one's by way of the
     /// processor.
     private func prepareForNextFrames() throws {
-        let nextCamera = cameras?.next
+        let nextCamera = adjusted?.nextCamera
         guard let next = nextCamera ?? adjusted?.next else {
             if isPreparing { encoder.dropPreparation() }
             isPreparing = false
@@ -152,12 +161,14 @@ final class VideoPipeline {
 
     private func apply(_ orders: EncoderRequests.VideoRequests, at time: MediaTimestamp) throws {
         for request in orders.controls { liveControls.apply(request) }
+        if let new = orders.filters { filters.use(new) }
         if let configuration = orders.replacement {
             // It ends before the next one starts: there may be memory for one only. Its last frames are still its own.
             try? encoder.finish()
             earlierConversions += encoder.conversionCount
             output.streamRestarts()
             encoder = try makeEncoder(configuration, frames)
+            if let dimension = orders.dimension { adjusted?.streamSize = dimension }
             level = configuration.level
             size = configuration.size
             keyframeDistance = configuration.keyframeInterval
@@ -215,10 +226,12 @@ final class VideoPipeline {
     private func count() {
         let pending = encoder.pendingFrameCount
         let converted = earlierConversions + encoder.conversionCount
-        let statistics = source.statistics
+        let (statistics, readings) = (source.statistics, filters.readings)
         counters.update { counters in
             counters.conversions = converted
             counters.videoSource = statistics
+            counters.preview = preview?.statistics
+            counters.filters = readings
             counters.skippedFrames = max(
                 counters.skippedFrames, counters.capturedFrames - counters.encodedFrames - pending)
         }

@@ -1,5 +1,6 @@
 import Controls
 import DevicePorts
+import FrameFiltering
 import LinuxIO
 import Media
 import SoftwareEncoding
@@ -17,6 +18,8 @@ public struct VideoTrack {
     let encoderInUse: EncoderInUse
     let keyframes: KeyframeSpacing
     let pacer: FramePacer
+    /// At the start.
+    let filters: LoadedFilters
 
     /// - Parameters:
     ///   - settings: get a smaller size when the encoder has no memory for the one that was asked for.
@@ -57,6 +60,7 @@ public struct VideoTrack {
         self.encoder = encoder
         self.output = output
         keyframes = settings.keyframes
+        filters = settings.filters
         makeEncoder = { configuration, frames in try factory.makeWhileLive(configuration, for: frames) }
         encoderInUse = opened.inUse
         pacer = FramePacer(source: source.frameRate, wanted: configuration.frameRate)
@@ -146,18 +150,24 @@ public struct VideoTrack {
                 } failed: {
                     reports.send(.cameraSwitchFailed($0, reason: $1))
                 }
-                return switcher.map { AdjustedSource($0, streamSize: settings.dimension.size) }
+                return switcher.map { adjusted($0, settings) }
             }
-            let source = try settings.video.open(
-                size: settings.rotation.rotated(settings.dimension.size), secondSize: settings.secondSourceSize,
-                frameRate: settings.sourceFrameRate, stop: stop
-            ) { reports.send(.source($0)) }
+            let source = try settings.video.open(settings.sourceWish, stop: stop) { reports.send(.source($0)) }
             guard let source else { return nil }
-            let rotated = settings.rotation.isIdentity ? source : try RotatedSource(source, settings.rotation)
-            return AdjustedSource(rotated, streamSize: settings.dimension.size)
+            let rest = settings.rotation.rest(after: source.flips)
+            let rotated = rest.isIdentity ? source : try RotatedSource(source, rest)
+            return adjusted(rotated, settings)
         } catch {
             throw StreamFailure(.cameraUnavailable, "\(error)")
         }
+    }
+
+    private static func adjusted(_ source: any VideoSource, _ settings: MediaSettings) -> AdjustedSource {
+        let adjusted = AdjustedSource(source, streamSize: settings.dimension.size)
+        adjusted.feedsFilters = !settings.filters.chain.isEmpty
+        // No encoder knows other frames yet.
+        adjusted.showAtOnce()
+        return adjusted
     }
 
     private static func level(
@@ -175,11 +185,12 @@ extension MediaSettings {
     /// The cameras as each of them is opened.
     fileprivate var switchableCameras: [SwitchableCamera] {
         cameras.compactMap { [rotation] camera in
-            let opening = camera.choice.cameraOpening(
-                size: rotation.rotated(dimension.size), secondSize: secondSourceSize, frameRate: sourceFrameRate)
-            guard let opening else { return nil }
-            guard !rotation.isIdentity else { return SwitchableCamera(name: camera.name, open: opening) }
-            return SwitchableCamera(name: camera.name) { stop in try RotatedCamera(opening(stop), rotation) }
+            guard let opening = camera.choice.cameraOpening(sourceWish) else { return nil }
+            return SwitchableCamera(name: camera.name) { stop in
+                let camera = try opening(stop)
+                let rest = rotation.rest(after: camera.flips)
+                return rest.isIdentity ? camera : try RotatedCamera(camera, rest)
+            }
         }
     }
 

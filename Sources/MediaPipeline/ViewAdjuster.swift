@@ -36,7 +36,9 @@ final class ViewAdjuster {
     /// - Parameter view: which part is shown.
     func turn(_ frame: CapturedFrame, view: ZoomedView, _ turn: FrameTurn) throws -> CapturedFrame? {
         adjustedFrames += 1
-        let zoomed = view.zoom > 1 ? try zoomed(frame, view) : frame
+        let isWhole = view.zoom <= 1
+        // What is only wanted in planes is scaled to its own size.
+        let zoomed = isWhole && (!turn.isIdentity || frame.layout.format.isPlanar) ? frame : try zoomed(frame, view)
         guard let zoomed, !turn.isIdentity else { return zoomed }
         return try turned(zoomed, turn)
     }

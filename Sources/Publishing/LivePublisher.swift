@@ -14,6 +14,9 @@ public final class LivePublisher {
     var cameras: CameraSelection
     /// Who waits for the camera that was asked for.
     var cameraAskers: [(name: String, id: CommandID)] = []
+    /// What a line has changed beside the camera, whose answer is waited for.
+    var answersUnderWay: [CommandID: [String]] = [:]
+    var filterChanges: FilterChanges
     let reporter: EventSink
     private let commands: Mailbox<PublisherCommand>
     let reports: Mailbox<ConnectionEvent>
@@ -57,6 +60,7 @@ public final class LivePublisher {
         self.network = network
         self.reporter = reporter
         self.commands = commands
+        filterChanges = FilterChanges(filters: settings.media.filters)
         reports = try Mailbox()
         trackReports = try Mailbox()
         links = network.watchLinks()
@@ -87,6 +91,7 @@ public final class LivePublisher {
         statusReporter = StatusReporter(now: MonotonicClock.now())
         nextSnapshot = isWatched ? MonotonicClock.now() : nil
         adaptation.resizedEncoder = { [unowned self] in reconfiguredEncoder(at: $0) }
+        showStatusInFrame()
     }
 
     /// Returns when the stream is over.
@@ -131,6 +136,7 @@ public final class LivePublisher {
         }
         reportMicrophoneChanges()
         adapt()
+        showStatusInFrame()
         tellDrops(now: MonotonicClock.now())
         showSnapshot()
     }
@@ -139,6 +145,7 @@ public final class LivePublisher {
         switch command {
         case .stop: stop()
         case .apply(let changes, let id): apply(changes, for: id)
+        case .filter(let change, let id): filter(change, for: id)
         case .showConfiguration: showConfiguration()
         case .listControls(let id): listControls(for: id)
         case .toggleMute: setMuted(!configuration.isMuted)

@@ -22,6 +22,7 @@ extension LivePublisher {
         if let camera = cameras.current {
             reporter.note("camera \(camera) (of \(cameras.names.joined(separator: ", ")))")
         }
+        if !filterChanges.filters.chain.isEmpty { for line in filterLines { reporter.note(line) } }
         listControls(for: nil)
     }
 
@@ -52,7 +53,12 @@ extension LivePublisher {
             if !changes.configuration.isEmpty { reconfigure(to: wanted, plan) }
             if !ofCamera.isEmpty { control.set(ofCamera, for: id) }
         }
-        // Who waits gets the camera's answer, which comes later.
+        // Who waits gets the camera's answer, which comes later, with what else was changed.
+        if let id, !ofCamera.isEmpty {
+            answersUnderWay[id] =
+                (changes.configuration.isEmpty ? [] : configuration.values.map(\.description))
+                + changes.controls.filter { !$0.name.isOfCamera }.map(\.description)
+        }
         tracks.microphones.change(
             changes.controls.filter { !$0.name.isOfCamera }, for: ofCamera.isEmpty ? id : nil)
         guard let id, changes.controls.isEmpty else { return }
@@ -126,7 +132,10 @@ extension LivePublisher {
         let replacesAudio = point.audioQuality.map {
             tracks.hasOwnSampleRate && tracks.audio?.sampleRate != $0.sampleRate
         }
-        control.replaceEncoders(video: video, audio: point.audioQuality, replacesAudio: replacesAudio ?? false) {
+        control.replaceEncoders(
+            video: video, dimension: configuration.dimension.size, audio: point.audioQuality,
+            replacesAudio: replacesAudio ?? false
+        ) {
             queue.paused(replacesVideoEncoder: video != nil, replacesAudioEncoder: replacesAudio ?? false)
         }
         tracks.reconfigured(video: video, audio: point.audioQuality)

@@ -41,6 +41,13 @@ extension LivePublisher {
             return
         }
         reporter.emit(.controlled(readings))
-        if let id { reporter.answer(id, .done(readings.map(\.description))) }
+        guard let id else { return }
+        reporter.answer(id, .done((answersUnderWay.removeValue(forKey: id) ?? []) + readings.map(\.description)))
+    }
+
+    /// The camera does not do it; what else the line changed holds.
+    func refusedByCamera(_ error: ControlError, _ id: CommandID?) {
+        let others = id.flatMap { answersUnderWay.removeValue(forKey: $0) } ?? []
+        refuse(others.isEmpty ? "\(error)" : "\(error); all else is changed", for: id)
     }
 }

@@ -76,7 +76,8 @@ extension LivePublisher {
         case .sizeNotOpened(let reason, let size): sizeNotOpened(size, reason)
         case .settingRefused(let reason): refuse("the encoder keeps its setting: \(reason)")
         case .controlled(let readings, let id): controlled(readings, id)
-        case .controlRefused(let error, let id): refuse("\(error)", for: id)
+        case .controlRefused(let error, let id): refusedByCamera(error, id)
+        case .filtersLoaded(let result, let id): filtersLoaded(result, id)
         case .failed(let cause):
             failure = failure ?? cause
             stop()

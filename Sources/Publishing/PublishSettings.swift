@@ -20,6 +20,8 @@ public struct PublishSettings {
     /// Every measurement of the quality controller is an event.
     public var isTraced = false
     public var pace = Pace.realtime
+    /// What filters write for `{name}`.
+    public var deviceName = "tallycam"
     /// What is odd but no fault, for the log.
     public var warnings: [String] = []
 

@@ -1,4 +1,5 @@
 import Controls
+import Filters
 import Media
 
 /// What `device.json` says: a person's choices. Every key may be absent; then its default holds, so
@@ -70,6 +71,13 @@ public struct DeviceDescription: Hashable, Sendable {
         case auto
     }
 
+    /// Where the stream is shown while it is sent, and the camera's state.
+    public enum Preview: String, CaseIterable, Sendable {
+        case off
+        /// On the first display that is connected.
+        case hdmi
+    }
+
     /// What two short presses of the button in a row do.
     public enum DoublePress: String, CaseIterable, Sendable {
         /// Nothing of their own: each of them is a press.
@@ -79,6 +87,14 @@ public struct DeviceDescription: Hashable, Sendable {
         case camera
         case mute
         case torch
+    }
+
+    /// How large a snapshot is that is taken while there is no stream.
+    public enum StillSize: String, CaseIterable, Sendable {
+        /// All that the camera has.
+        case full
+        /// `dimension`.
+        case stream
     }
 
     /// What becomes of snapshots that are taken by the button or a command.
@@ -91,6 +107,7 @@ public struct DeviceDescription: Hashable, Sendable {
         /// Of the JPEG, 1...100.
         public var quality = 90
         public var flash = Flash.off
+        public var size = StillSize.full
 
         public init() {}
     }
@@ -130,6 +147,8 @@ public struct DeviceDescription: Hashable, Sendable {
     public var resize = Resize.auto
     /// As `dimension`, or "auto" for a third of each side.
     public var smallestSize = "auto"
+    /// What frames pass on their way to the encoder.
+    public var filters = FilterChain()
     public var audioSource = AudioSource.auto
     /// In place of the board's microphone; none for that one, or the first.
     public var microphones: [Microphone] = []
@@ -151,6 +170,7 @@ public struct DeviceDescription: Hashable, Sendable {
     public var torch = Torch.off
     public var doublePress = DoublePress.none
     public var snapshots = Snapshots()
+    public var preview = Preview.off
 
     public init() {}
 }
@@ -192,6 +212,7 @@ extension DeviceDescription {
             var device = DeviceDescription()
             device.readVideo(&reader, vocabulary)
             device.readControls(&reader)
+            device.readFilters(&reader)
             device.readQuality(&reader, vocabulary)
             device.readAudio(&reader, vocabulary)
             device.readBuffer(&reader)
@@ -318,5 +339,7 @@ extension DeviceDescription {
         let press = reader.choice(
             "doublePress", of: DoublePress.allCases.map(\.rawValue), example: #""doublePress": "snapshot""#)
         doublePress = press.flatMap(DoublePress.init) ?? doublePress
+        let screen = reader.choice("preview", of: Preview.allCases.map(\.rawValue), example: #""preview": "hdmi""#)
+        preview = screen.flatMap(Preview.init) ?? preview
     }
 }

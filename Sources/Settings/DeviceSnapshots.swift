@@ -19,6 +19,8 @@ extension DeviceDescription {
                 reader.integer("quality", in: 1...100, example: #""quality": 90"#)
             )
             let flash = reader.choice("flash", of: Flash.allCases.map(\.rawValue), example: #""flash": "auto""#)
+            let size = reader.choice("size", of: StillSize.allCases.map(\.rawValue), example: #""size": "stream""#)
+            given.size = size.flatMap(StillSize.init) ?? usual.size
             given.flash = flash.flatMap(Flash.init) ?? usual.flash
             given.count = count?.value ?? usual.count
             given.megabytes = megabytes?.value ?? usual.megabytes

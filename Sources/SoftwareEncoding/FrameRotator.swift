@@ -22,6 +22,25 @@ public struct FrameRotation: Hashable, Sendable {
 
     public var isIdentity: Bool { self == FrameRotation() }
 
+    /// Whether `flips` are all that there is to do.
+    public var isOfACamera: Bool { angle == .none || angle == .half }
+
+    /// What a camera can do of it, before all else: half a turn, and the mirror.
+    public var flips: FrameFlips {
+        switch angle {
+        case .none: FrameFlips(isHorizontal: isMirrored)
+        case .half: FrameFlips(isHorizontal: !isMirrored, isVertical: true)
+        // Left and right of the rotated frame are top and bottom of the camera's.
+        case .clockwise90, .clockwise270: FrameFlips(isVertical: isMirrored)
+        }
+    }
+
+    /// What is left to do where a camera has done these.
+    public func rest(after done: FrameFlips) -> FrameRotation {
+        guard done == flips else { return self }
+        return isOfACamera ? FrameRotation() : FrameRotation(angle)
+    }
+
     /// What a frame of `size` becomes; also what it has to be for it to become `size`.
     public func rotated(_ size: FrameSize) -> FrameSize {
         switch angle {

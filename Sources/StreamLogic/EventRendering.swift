@@ -1,4 +1,5 @@
 import Controls
+import Filters
 import Media
 import StreamQuality
 
@@ -21,8 +22,9 @@ extension StreamEvent: Event {
         case .hardwareEncoderDead: .hardwareEncoderDead
         case .failed(let code, _): code
         case .linkDown, .linkUp, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration, .dropped, .source,
-            .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .configured, .controlled, .refused, .muted, .snapshot,
-            .ended, .fileEnded:
+            .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .filterDropped, .filterRestored, .configured,
+            .controlled, .filtered, .refused, .muted, .snapshot,
+            .preview, .ended, .fileEnded:
             nil
         }
     }
@@ -48,11 +50,15 @@ extension StreamEvent: Event {
         case .sourceEnded: "sourceEnded"
         case .cameraSwitched: "cameraSwitched"
         case .cameraSwitchFailed: "cameraSwitchFailed"
+        case .filterDropped: "filterDropped"
+        case .filterRestored: "filterRestored"
         case .configured: "configured"
         case .controlled: "controlled"
+        case .filtered: "filtered"
         case .refused: "refused"
         case .muted: "muted"
         case .snapshot(let answer): answer.name
+        case .preview(let event): event.name
         case .ended, .fileEnded: "ended"
         case .failed: "failed"
         }
@@ -88,11 +94,15 @@ extension StreamEvent: Event {
             "the camera is \(to) now, after \(from); it took \(fixed(duration.inSeconds, decimals: 1)) s"
         case .cameraSwitchFailed(let name, let reason, let present):
             "the camera stays \(present): \(name) does not come: \(reason)"
+        case .filterDropped(let filter): "filter \(filter) is left out: it takes too much time"
+        case .filterRestored(let filter): "filter \(filter) is back"
         case .configured(let configuration): "now \(configuration.line)"
         case .controlled(let readings): "now \(readings.line)"
+        case .filtered(let chain): chain.isEmpty ? "no filters now" : "filters now \(chain.line)"
         case .refused(let reason): "refused: \(reason)"
         case .muted(let isMuted): isMuted ? "muted: audio goes out as silence" : "no longer muted"
         case .snapshot(let answer): answer.text
+        case .preview(let event): event.text
         case .ended(let counters, let seconds): counters.totalsText(audioSeconds: seconds)
         case .fileEnded(let tally): tally.totalsText
         // People read of it in the program's last line.
@@ -126,15 +136,22 @@ extension StreamEvent: Event {
             [("from", .text(from)), ("to", .text(to)), ("seconds", .number(duration.inSeconds))]
         case .cameraSwitchFailed(let name, let reason, let present):
             [("camera", .text(name)), ("reason", .text(reason)), ("keeping", .text(present))]
+        case .filterDropped(let filter), .filterRestored(let filter): [("filter", .text("\(filter)"))]
         case .configured(let configuration): [("settings", .text(configuration.line))]
         case .controlled(let readings): [("controls", .text(readings.line))]
+        case .filtered(let chain): [("filters", .text(chain.line))]
         case .muted(let isMuted): [("muted", .flag(isMuted))]
         case .snapshot(let answer): answer.fields
+        case .preview(let event): event.fields
         case .ended(let counters, let seconds): counters.totalsFields(audioSeconds: seconds)
         case .fileEnded(let tally): tally.totalsFields
         case .failed(_, let message): [("message", .text(message))]
         }
     }
+}
+
+extension FilterChain {
+    fileprivate var line: String { settings.map(\.description).joined(separator: " ") }
 }
 
 extension StreamEvent.RetryStage {

@@ -46,7 +46,25 @@ extension PublishCounters {
             if let hardware = gain.hardware { fields.append(("audioHardwareGainDecibels", .number(hardware))) }
             fields.append(("audioDigitalGainDecibels", .number(gain.digital)))
         }
-        return fields + audioSource.fieldsOfEach
+        if let preview {
+            fields += [
+                ("previewFrames", .integer(preview.shownFrames)), ("previewLost", .integer(preview.lostFrames)),
+                ("previewConverted", .integer(preview.convertedFrames)),
+            ]
+        }
+        return fields + audioSource.fieldsOfEach + filterFields
+    }
+}
+
+extension PublishCounters {
+    /// Of each filter, in the chain's order; none where nothing is filtered.
+    private var filterFields: [EventField] {
+        guard !filters.isEmpty else { return [] }
+        return [
+            ("filters", .text(filters.map { "\($0.filter)" }.joined(separator: " "))),
+            ("filterFrames", .numbers(filters.map { Double($0.frames) })),
+            ("filterNanoseconds", .numbers(filters.map { Double($0.nanoseconds) })),
+        ]
     }
 }
 

@@ -1,3 +1,4 @@
+import Filters
 import Media
 
 /// What has gone through a publisher so far. Every thread adds to it.
@@ -11,7 +12,11 @@ public struct PublishCounters: Hashable, Sendable {
     /// How often whole frames were scaled, converted or copied on their way into the encoder.
     public var conversions = 0
     public var videoSource = VideoSourceStatistics()
+    /// In the chain's order.
+    public var filters: [FilterReading] = []
     public var audioSource = AudioSourceStatistics()
+    /// `nil` without a preview.
+    public var preview: PreviewStatistics?
     /// Frames that the encoder gave, and their bytes.
     public var encodedFrames = 0
     public var encodedVideoBytes = 0

@@ -1,4 +1,5 @@
 import Controls
+import Filters
 
 /// What another thread asks of a publisher. Events report what became of it.
 public enum PublisherCommand: Hashable, Sendable {
@@ -7,7 +8,10 @@ public enum PublisherCommand: Hashable, Sendable {
     /// Make these changes, all of them at one frame, or none.
     /// - Parameter id: somebody waits for a `CommandOutcome` of it.
     case apply(RequestedChanges, CommandID? = nil)
-    /// Note each setting with its value, and each control.
+    /// Change the chain of filters, at one frame.
+    /// - Parameter id: as for `apply`.
+    case filter(FilterChange, CommandID? = nil)
+    /// Note each setting with its value, each filter and each control.
     case showConfiguration
     /// Answer with each control as it is.
     case listControls(CommandID)

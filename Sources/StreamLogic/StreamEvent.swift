@@ -1,5 +1,6 @@
 import Bitstream
 import Controls
+import Filters
 import Media
 import StreamQuality
 
@@ -92,6 +93,9 @@ public enum StreamEvent: Hashable, Sendable {
     case source(SourceEvent)
     /// A file or pipe ended.
     case sourceEnded(StreamTrack, note: String)
+    /// There is no time for it: frames go out without it until there is.
+    case filterDropped(FilterID)
+    case filterRestored(FilterID)
     /// The first frame of another camera was encoded.
     /// - Parameter after: since it was asked for.
     case cameraSwitched(from: String, to: String, after: Duration)
@@ -104,10 +108,15 @@ public enum StreamEvent: Hashable, Sendable {
     indirect case configured(LiveConfiguration)
     /// - Parameter readings: each control that was set, with what the camera says of it.
     indirect case controlled([ControlReading])
+    /// - Parameter chain: all filters as they are now.
+    indirect case filtered(FilterChain)
     case refused(reason: String)
     case muted(Bool)
     /// The answer to a request for one.
     indirect case snapshot(SnapshotAnswer)
+
+    // Beside the stream.
+    case preview(PreviewEvent)
 
     // The end.
     /// In order, with the totals.

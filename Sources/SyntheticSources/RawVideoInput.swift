@@ -88,6 +88,6 @@ public final class RawVideoInput: VideoSource {
         guard let (frame, time) = newest else { return nil }
         repeatedFrameCount += 1
         newest?.repeatTime = time + frameRate.frameDuration
-        return CapturedFrame(layout: layout, captureTime: time, memory: frame)
+        return CapturedFrame(layout: layout, captureTime: time, memory: frame, isRepetition: true)
     }
 }

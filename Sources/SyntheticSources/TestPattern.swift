@@ -35,7 +35,7 @@ public final class TestPattern: VideoSource {
         schedule.skipMissed(now: MonotonicClock.now())
         guard try pacing.wait(until: schedule.due) else { return nil }
         let frame = pool.take()
-        let last = balls[ObjectIdentifier(frame)]
+        let last = frame.takeModification() ? nil : balls[ObjectIdentifier(frame)]
         frame.withMutableBytes { bytes in
             balls[ObjectIdentifier(frame)] = draw(
                 into: bytes, over: last, frame: schedule.index, at: schedule.due, since: schedule.start)

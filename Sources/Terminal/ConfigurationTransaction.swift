@@ -1,4 +1,5 @@
 import Controls
+import Filters
 import Media
 import StreamLogic
 import StreamQuality
@@ -35,6 +36,7 @@ public struct ConfigurationTransaction: Sendable {
         "commit                           change what was noted, all of it at one keyframe",
         "cancel                           forget what was noted",
         "show                             the settings and the camera's controls, with their values",
+        "filter NAME KEY=VALUE [KEY=VALUE...]|off  change what frames pass, or take a filter away",
         "snapshot FILE [QUALITY]          write a frame as a JPEG; quality 1 to 100 (90)",
         "camera NAME|next                 let another of the stream's cameras be on",
         "stop                             end the stream",
@@ -61,6 +63,7 @@ public struct ConfigurationTransaction: Sendable {
         case ("cancel", 1): return [cancel()]
         case ("camera", 2): return [.command(.switchCamera(CameraChoice(words[1])))]
         case ("camera", _): return [.refuse("camera takes a name or next; show has the names")]
+        case ("filter", _): return [filter(line)]
         case ("show", 1): return (noted.map { [Self.answer($0)] } ?? []) + [.command(.showConfiguration)]
         case ("snapshot", 2...3): return [snapshot(words[1], quality: words.dropFirst(2).first)]
         case ("snapshot", _): return [.refuse("snapshot takes a file, as in: snapshot frame.jpg")]
@@ -82,6 +85,14 @@ public struct ConfigurationTransaction: Sendable {
         }
     }
 
+    private func filter(_ line: String) -> Action {
+        do throws(FilterError) {
+            return .command(.filter(try FilterChange(command: line)))
+        } catch {
+            return .refuse("\(error)")
+        }
+    }
+
     private static func answer(_ noted: RequestedChanges) -> Action {
         .answer(noted.descriptions.map { "noted: \($0)" })
     }
@@ -91,6 +102,9 @@ public struct ConfigurationTransaction: Sendable {
         guard SnapshotRequest.qualities.contains(number) else {
             return .refuse(
                 "a snapshot's quality is a whole number from 1 to 100, not \(quoted((quality ?? "").prefix(60)))")
+        }
+        guard path != "-" else {
+            return .refuse("snapshot takes a file here: tallycam snapshot --output - writes it out")
         }
         return .command(.takeSnapshot(SnapshotRequest(CommandID(0), quality: number, path: path)))
     }

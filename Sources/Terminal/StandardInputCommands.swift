@@ -4,8 +4,8 @@ import LinuxIO
 /// Standard input as the place of commands: a terminal, while the program is in its foreground, or whatever else
 /// was asked for by `--commands`. Used from the main thread.
 public final class StandardInputCommands {
-    /// Longer lines are no commands; what is too much is thrown away.
-    private static let longestLine = 512
+    /// Longer lines are no commands, and no part of them is one.
+    private static let longestLine = 4096
 
     private let input: OwnedFileDescriptor
     private let isTerminal: Bool
@@ -14,6 +14,8 @@ public final class StandardInputCommands {
     private var previousMode: termios?
     private var editor = LineEditor(prompt: "> ")
     private var received: [UInt8] = []
+    /// The line that is coming is too long.
+    private var isTooLong = false
     private var hasEnded = false
 
     /// - Parameters:
@@ -82,11 +84,19 @@ public final class StandardInputCommands {
         received += bytes
         var lines: [String] = []
         while let end = received.firstIndex(of: 0x0A) {
-            lines.append(String(decoding: received[..<end], as: UTF8.self))
+            lines.append(line(received[..<end]))
             received.removeFirst(end + 1)
         }
-        if hasEnded, !received.isEmpty { lines.append(String(decoding: received, as: UTF8.self)) }
-        if hasEnded || received.count > Self.longestLine { received = [] }
+        if hasEnded, isTooLong || !received.isEmpty { lines.append(line(received[...])) }
+        isTooLong = isTooLong || received.count > Self.longestLine
+        if hasEnded || isTooLong { received = [] }
         return lines
+    }
+
+    /// What is too long is refused like any other word that is no command.
+    private func line(_ bytes: ArraySlice<UInt8>) -> String {
+        defer { isTooLong = false }
+        guard isTooLong || bytes.count > Self.longestLine else { return String(decoding: bytes, as: UTF8.self) }
+        return "a-line-of-more-than-\(Self.longestLine)-bytes"
     }
 }

@@ -24,6 +24,9 @@ public final class LinkMonitor {
     /// The names of the links that are up, without loopback.
     public var linksUp: Set<String> { table.linksUp }
 
+    /// The machine's own address, for people: IPv4 where there is one; `nil` without any.
+    public var firstAddress: String? { table.firstAddress }
+
     /// Whether the link has an address that leads beyond itself.
     public func hasAddress(_ link: String) -> Bool { table.hasAddress(link) }
 

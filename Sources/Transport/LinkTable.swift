@@ -1,3 +1,5 @@
+import Glibc
+
 /// What happened to the network, by the links' names. Loopback is left out.
 public enum LinkEvent: Hashable, Sendable {
     /// The link has a carrier.
@@ -28,6 +30,25 @@ struct LinkTable {
     /// The name of the link that has the address; `nil` when none has.
     func link(holding address: [UInt8]) -> String? {
         addresses.first { $0.bytes == address }.flatMap { links[$0.link]?.name }
+    }
+
+    /// Of a link that is up and leads to others; IPv4, which people can read, before IPv6.
+    var firstAddress: String? {
+        let own = addresses.filter { links[$0.link].map { $0.isUp && !$0.isLoopback } ?? false }
+        let ordered = own.map(\.bytes).sorted {
+            $0.count == $1.count ? $0.lexicographicallyPrecedes($1) : $0.count < $1.count
+        }
+        return ordered.first.flatMap(Self.text)
+    }
+
+    /// As inet_ntop(3) writes it.
+    private static func text(of address: [UInt8]) -> String? {
+        guard address.count != 4 else { return address.map(String.init).joined(separator: ".") }
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        let isWritten = address.withUnsafeBytes { bytes in
+            inet_ntop(AF_INET6, bytes.baseAddress, &text, socklen_t(text.count)) != nil
+        }
+        return isWritten ? String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
     }
 
     func hasAddress(_ name: String) -> Bool { addresses.contains { links[$0.link]?.name == name } }

@@ -20,7 +20,6 @@ final class CaptureQueue: Sendable {
     let bufferCount: Int
     private let device: V4L2Device
     private let buffers: [Buffer]
-    private let isWritable: Bool
     private let mappedCount = Atomic(0)
 
     private struct Buffer: Sendable {
@@ -30,11 +29,8 @@ final class CaptureQueue: Sendable {
         let mapping: LazyMapping
     }
 
-    /// - Parameter isWritable: for a decoder that works on the driver's frame in place, as libv4l's white balance of
-    ///   Bayer webcams does.
-    init(_ device: V4L2Device, wantedCount: Int, isWritable: Bool) throws(V4L2Error) {
+    init(_ device: V4L2Device, wantedCount: Int) throws(V4L2Error) {
         self.device = device
-        self.isWritable = isWritable
         var request = v4l2_requestbuffers()
         request.count = UInt32(wantedCount)
         request.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
@@ -108,20 +104,18 @@ final class CaptureQueue: Sendable {
     func dmabuf(_ index: Int) -> SharedDescriptor? { buffers[index].dmabuf }
 
     /// The buffer's memory, mapped when it is looked at for the first time.
-    func memory(_ index: Int) throws(V4L2Error) -> UnsafeRawBufferPointer {
+    func memory(_ index: Int) throws(V4L2Error) -> MappedMemory {
         let buffer = buffers[index]
         mappedCount.add(1, ordering: .relaxed)
         do throws(SystemCallError) {
-            return try buffer.mapping.bytes {
+            return try buffer.mapping.mapped {
                 () throws(SystemCallError) in
                 // The device maps nothing any more once it was unplugged, the buffer's own descriptor does.
                 guard let dmabuf = buffer.dmabuf else {
                     return try MappedMemory(
-                        device.fileDescriptor, offset: buffer.offset, byteCount: buffer.byteCount,
-                        isWritable: isWritable)
+                        device.fileDescriptor, offset: buffer.offset, byteCount: buffer.byteCount)
                 }
-                return try MappedMemory(
-                    dmabuf.rawValue, offset: 0, byteCount: buffer.byteCount, isWritable: isWritable)
+                return try MappedMemory(dmabuf.rawValue, offset: 0, byteCount: buffer.byteCount)
             }
         } catch {
             throw V4L2Error(device.path, error)
@@ -153,12 +147,20 @@ final class BufferLease: FrameMemory {
     func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        guard let bytes = try? queue.memory(index) else {
+        guard let bytes = (try? queue.memory(index))?.bytes else {
             return try body(UnsafeRawBufferPointer(start: nil, count: 0))
         }
         if let dmabuf { DMABufferAccess.start(dmabuf) }
         defer { if let dmabuf { DMABufferAccess.end(dmabuf) } }
         return try body(UnsafeRawBufferPointer(rebasing: bytes.prefix(byteCount)))
+    }
+
+    func modify(_ body: (UnsafeMutableRawBufferPointer) -> Void) -> Bool {
+        guard let bytes = (try? queue.memory(index))?.mutableBytes else { return false }
+        if let dmabuf { DMABufferAccess.start(dmabuf, writes: true) }
+        defer { if let dmabuf { DMABufferAccess.end(dmabuf, writes: true) } }
+        body(UnsafeMutableRawBufferPointer(rebasing: bytes.prefix(byteCount)))
+        return true
     }
 }
 
@@ -174,4 +176,6 @@ private final class DetachedBuffer: FrameMemory {
     func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value { try buffer.withBytes(body) }
+
+    func modify(_ body: (UnsafeMutableRawBufferPointer) -> Void) -> Bool { buffer.modify(body) }
 }

@@ -11,10 +11,13 @@ public final class V4L2Camera: Camera {
     public var memoryKind: FrameMemoryKind { decoder == nil && queue.isExported ? .dmabuf : .pooled }
     public let frameRate: FrameRate
     public let colors: VideoColors?
+    public let flips: FrameFlips
     public var name: String { "\(device.name) (\(device.path))" }
     public var model: String { device.name }
 
     let device: V4L2Device
+    /// `nil` where the camera's own node has its lens, or nothing has.
+    let lens: V4L2Lens?
     var mapping: V4L2ControlMapping
     private let queue: CaptureQueue
     private let decoder: WebcamDecoder?
@@ -59,7 +62,6 @@ public final class V4L2Camera: Camera {
         self.frameRate = try device.setFrameRate(wantedRate) ?? wantedRate
         device.setExposure(settings)
         try device.set(settings.controls)
-        mapping = V4L2ControlMapping(device)
         self.device = device
         self.stop = stop
         let pixels = format.fmt.pix
@@ -81,9 +83,17 @@ public final class V4L2Camera: Camera {
             // What a JPEG holds is decoded, not converted; of other formats nothing is known.
             colors = [FourCC("MJPG"), FourCC("JPEG")].contains(FourCC(rawValue: pixels.pixelformat)) ? .jpeg : nil
         }
+        let offered = device.controls()
+        flips = device.flip(settings.flips, beside: settings.controls, offered)
+        lens = offered.contains { $0.id == clinux_v4l2_cid_focus_absolute } ? nil : V4L2Lens(of: device)
+        mapping = V4L2ControlMapping(
+            device, offered, lens: lens, crop: device.crop(frame: layout.size), flips: flips)
         pool = FramePool(byteCount: layout.byteCount)
-        queue = try CaptureQueue(device, wantedCount: Self.bufferCount, isWritable: decoder != nil)
+        queue = try CaptureQueue(device, wantedCount: Self.bufferCount)
     }
+
+    /// Its driver keeps what it was set to, for whoever opens it next.
+    deinit { if flips != FrameFlips() { _ = device.setFlips(FrameFlips(), device.controls()) } }
 
     private static func mode(
         of device: V4L2Device, _ settings: CameraSettings, size: FrameSize, frameRate: FrameRate

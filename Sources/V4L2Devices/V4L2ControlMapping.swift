@@ -10,14 +10,24 @@ struct V4L2ControlMapping {
     private let offered: [V4L2Control]
     /// What the numbers of each menu stand for.
     private let menus: [UInt32: [Int64: Int64]]
+    /// `nil` where the driver chooses no part of the sensor.
+    private let crop: V4L2Crop?
+    /// That the camera does in any case.
+    private let flips: FrameFlips
     private(set) var wished = WishedControls()
+    private var view = ZoomedView()
 
     /// A webcam's focus has no unit; its nearest is taken for this.
     private static let nearestFocus = 10.0
 
-    init(offered: [V4L2Control], menus: [UInt32: [Int64: Int64]] = [:]) {
+    init(
+        offered: [V4L2Control], menus: [UInt32: [Int64: Int64]] = [:], crop: V4L2Crop? = nil,
+        flips: FrameFlips = FrameFlips()
+    ) {
         self.offered = offered
         self.menus = menus
+        self.crop = crop
+        self.flips = flips
     }
 
     private func control(_ id: UInt32) -> V4L2Control? { offered.first { $0.id == id } }
@@ -66,10 +76,11 @@ struct V4L2ControlMapping {
         case .whiteBalance: return whiteBalance
         case .brightness, .contrast, .saturation, .sharpness:
             return Self.plain[name].flatMap(range).map { ControlOffer(name, range: $0) }
-        case .zoom: return zoomRange.map { ControlOffer(.zoom, range: 1...$0.upperBound / $0.lowerBound) }
+        case .zoom: return largestZoom.map { ControlOffer(.zoom, range: 1...$0) }
+        case .zoomCentre: return zoomRange == nil && crop != nil ? ControlOffer(.zoomCentre) : nil
         case .mirror: return control(clinux_v4l2_cid_hflip).map { _ in ControlOffer(.mirror) }
         case .flip: return control(clinux_v4l2_cid_vflip).map { _ in ControlOffer(.flip) }
-        case .focusPoint, .exposurePoint, .denoise, .zoomCentre, .torch, .microphoneGain, .mute: return nil
+        case .focusPoint, .exposurePoint, .denoise, .torch, .microphoneGain, .mute: return nil
         }
     }
 
@@ -81,6 +92,11 @@ struct V4L2ControlMapping {
     private var zoomRange: ClosedRange<Double>? {
         range(clinux_v4l2_cid_zoom_absolute).flatMap { $0.lowerBound > 0 ? $0 : nil }
     }
+
+    private var largestZoom: Double? { zoomRange.map { $0.upperBound / $0.lowerBound } ?? crop?.largestZoom }
+
+    /// The part that is to be shown, in the sensor's pixels; `nil` where the lens zooms, or nothing does.
+    var croppedArea: FrameArea? { zoomRange == nil ? crop?.area(view) : nil }
 
     private var whiteBalance: ControlOffer? {
         guard control(clinux_v4l2_cid_auto_white_balance) != nil || !lights.isEmpty else { return nil }
@@ -114,6 +130,13 @@ struct V4L2ControlMapping {
     /// - Returns: what is to be set together.
     mutating func settings(for changes: [ControlChange]) -> [Setting] {
         wished.take(changes)
+        for change in changes {
+            switch (change.name, change.value) {
+            case (.zoom, .number(let zoom)): view.zoom = zoom
+            case (.zoomCentre, .point(let centre)): view.centre = centre
+            default: break
+            }
+        }
         return changes.flatMap(settings)
     }
 
@@ -142,8 +165,8 @@ struct V4L2ControlMapping {
         case (.whiteBalance, let value): return whiteBalance(value)
         case (.zoom, .number(let zoom)):
             return zoomRange.map { set(clinux_v4l2_cid_zoom_absolute, $0.lowerBound * zoom) } ?? []
-        case (.mirror, .flag(let isOn)): return set(clinux_v4l2_cid_hflip, isOn ? 1 : 0)
-        case (.flip, .flag(let isOn)): return set(clinux_v4l2_cid_vflip, isOn ? 1 : 0)
+        case (.mirror, .flag(let isOn)): return set(clinux_v4l2_cid_hflip, isOn != flips.isHorizontal ? 1 : 0)
+        case (.flip, .flag(let isOn)): return set(clinux_v4l2_cid_vflip, isOn != flips.isVertical ? 1 : 0)
         case (let name, .number(let number)): return Self.plain[name].map { set($0, number) } ?? []
         default: return []
         }
@@ -197,9 +220,14 @@ struct V4L2ControlMapping {
 
     // MARK: What the driver says
 
-    /// - Parameter read: a control's value; `nil` when the driver does not tell it.
-    func report(_ read: (UInt32) -> Int64?) -> CameraReport {
+    /// - Parameters:
+    ///   - shown: the part that is shown, in the sensor's pixels; `nil` when the driver does not tell it.
+    ///   - read: a control's value; `nil` when the driver does not tell it.
+    func report(crop shown: FrameArea? = nil, _ read: (UInt32) -> Int64?) -> CameraReport {
         func number(_ id: UInt32) -> Double? { control(id).flatMap { _ in read(id) }.map(Double.init) }
+        func word(_ id: UInt32, _ names: [Int64: String]) -> ControlValue? {
+            control(id).flatMap { _ in read(id) }.flatMap { names[$0] }.map { .word($0) }
+        }
         var report = CameraReport()
         report.gain = number(clinux_v4l2_cid_gain)
         report.exposureTime = number(clinux_v4l2_cid_exposure_absolute).map { .microseconds(Int64($0) * 100) }
@@ -211,44 +239,32 @@ struct V4L2ControlMapping {
         }
         report.colorTemperature = number(clinux_v4l2_cid_white_balance_temperature)
         for (name, id) in Self.plain { report.values[name] = number(id).map { .number($0) } }
-        report.values[.mirror] = number(clinux_v4l2_cid_hflip).map { .flag($0 != 0) }
-        report.values[.flip] = number(clinux_v4l2_cid_vflip).map { .flag($0 != 0) }
+        report.values[.focus] = word(clinux_v4l2_cid_focus_auto, [0: "manual", 1: "continuous"])
+        report.values[.exposure] = exposure(read)
+        report.values[.exposureValue] = control(clinux_v4l2_cid_auto_exposure_bias).flatMap { read($0.id) }
+            .flatMap { menus[clinux_v4l2_cid_auto_exposure_bias]?[$0] }.map { .number(Double($0) / 1000) }
+        report.values[.metering] = word(clinux_v4l2_cid_exposure_metering, Self.meterings)
+        report.values[.mirror] = number(clinux_v4l2_cid_hflip).map { .flag(($0 != 0) != flips.isHorizontal) }
+        report.values[.flip] = number(clinux_v4l2_cid_vflip).map { .flag(($0 != 0) != flips.isVertical) }
+        report.values[.whiteBalance] =
+            word(clinux_v4l2_cid_auto_n_preset_white_balance, Self.lights)
+            ?? word(clinux_v4l2_cid_auto_white_balance, [0: "locked", 1: "auto"])
+            ?? word(clinux_v4l2_cid_auto_n_preset_white_balance, [Self.automaticLight: "auto"])
         if let zoomRange, let zoom = number(clinux_v4l2_cid_zoom_absolute) {
             report.values[.zoom] = .number(zoom / zoomRange.lowerBound)
+        } else if let view = shown.flatMap({ crop?.view($0) }) {
+            report.values[.zoom] = .number(view.zoom)
+            report.values[.zoomCentre] = .point(view.centre)
         }
-        report.values[.whiteBalance] = number(clinux_v4l2_cid_auto_white_balance)
-            .map { .word($0 != 0 ? "auto" : "locked") }
         return report
     }
-}
 
-extension V4L2ControlMapping {
-    init(_ device: V4L2Device) {
-        let offered = device.controls()
-        let menus = offered.filter { $0.kind == .menu }.map { ($0.id, device.menu($0)) }
-        self.init(offered: offered, menus: Dictionary(menus) { first, _ in first })
+    /// Locked only where neither time nor gain is found by the camera.
+    private func exposure(_ read: (UInt32) -> Int64?) -> ControlValue? {
+        let mode = control(clinux_v4l2_cid_exposure_auto).flatMap { read($0.id) }
+        let gain = control(clinux_v4l2_cid_autogain).flatMap { read($0.id) }
+        guard mode != nil || gain != nil else { return nil }
+        let isAutomatic = mode.map(Self.automaticExposures.contains) ?? false || gain ?? 0 != 0
+        return .word(isAutomatic ? "auto" : "locked")
     }
-}
-
-extension V4L2Camera: ControllableSource {
-    public var controlOffers: [ControlOffer] { mapping.offers }
-    public var wishedControls: WishedControls { mapping.wished }
-
-    public func apply(_ changes: [ControlChange]) throws(ControlError) {
-        var changed = mapping
-        var entries = changed.settings(for: changes).map { setting in
-            var entry = v4l2_ext_control()
-            entry.id = setting.id
-            entry.value = Int32(clamping: setting.value)
-            return entry
-        }
-        do throws(V4L2Error) {
-            try device.setControls(&entries)
-        } catch {
-            throw .refused(changes.first?.name ?? .focus, reason: "\(error)")
-        }
-        mapping = changed
-    }
-
-    public var cameraReport: CameraReport { mapping.report { device.control($0) } }
 }

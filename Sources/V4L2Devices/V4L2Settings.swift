@@ -34,21 +34,6 @@ extension V4L2Device {
         return FrameRate(framesPerSecond: Int(min(framesPerSecond, 240)))
     }
 
-    /// The controls that the camera offers, in its order.
-    func controls() -> [V4L2Control] {
-        var controls: [V4L2Control] = []
-        var query = v4l2_query_ext_ctrl()
-        let next = UInt32(V4L2_CTRL_FLAG_NEXT_CTRL)
-        query.id = next
-        while controls.count < 512,
-            (try? requestUnless(EINVAL, "VIDIOC_QUERY_EXT_CTRL", clinux_vidioc_query_ext_ctrl, &query)) == true
-        {
-            if let control = V4L2Control(query) { controls.append(control) }
-            query.id |= next
-        }
-        return controls
-    }
-
     /// Sets what the settings say of light, where the camera has the controls for it: a webcam's own default is often to
     /// give fewer frames in the dark.
     func setExposure(_ settings: CameraSettings) {

@@ -20,6 +20,7 @@ private let commands = [
     Command(name: "stop", summary: "stop the camera's stream", run: runStop),
     Command(name: "set", summary: "change the live stream and its camera's controls", run: runSet),
     Command(name: "controls", summary: "the camera's controls as they are", run: runControls),
+    Command(name: "filter", summary: "change what the live stream's frames pass: text, watermark", run: runFilter),
     Command(name: "snapshot", summary: "a JPEG of what the camera sees", run: runSnapshot),
     Command(name: "camera", summary: "let another of the live stream's cameras be on", run: runCamera),
     Command(name: "network", summary: "turn network.json into the system's settings", run: runNetwork),

@@ -98,6 +98,15 @@ final class Camera {
     func reportedStatus(encoder: String) { reported(.status(Self.status(encoder: encoder))) }
 
     static func status(encoder: String) -> StreamStatus {
+        var snapshot = snapshot(live: .zero)
+        snapshot.encoder = EncoderIdentity(name: encoder, isHardware: true)
+        let rates = StreamRates(
+            videoFramesPerSecond: 30, audioPacketsPerSecond: 43, total: Bitrate(kilobitsPerSecond: 500))
+        return StreamStatus(snapshot, rates: rates)
+    }
+
+    /// - Parameter duration: since it is live.
+    static func snapshot(live duration: Duration) -> StreamSnapshot {
         let configuration = LiveConfiguration(
             settings: QualitySettings(videoQuality: .standard, audioQuality: .standard), dimension: .standard)
         let point = OperatingPoint(
@@ -106,12 +115,10 @@ final class Camera {
         var counters = PublishCounters()
         counters.videoSource.capturedFrames = 77
         var snapshot = StreamSnapshot(
-            time: .zero, target: "the server", state: .connected, counters: counters, buffered: .zero,
+            time: .zero + duration, target: "the server", state: .connected, counters: counters, buffered: .zero,
             configuration: configuration, point: point)
-        snapshot.encoder = EncoderIdentity(name: encoder, isHardware: true)
-        let rates = StreamRates(
-            videoFramesPerSecond: 30, audioPacketsPerSecond: 43, total: Bitrate(kilobitsPerSecond: 500))
-        return StreamStatus(snapshot, rates: rates)
+        snapshot.start = .zero
+        return snapshot
     }
 
     func path(_ name: String) -> String { directory.file(name) }
@@ -139,7 +146,7 @@ final class Camera {
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let limit = MonotonicClock.now() + timeout
-        while try (try? condition()) != true {
+        while (try? condition()) != true {
             try #require(
                 MonotonicClock.now() < limit, "\((try? ask("status")) ?? "")\(read("state/events"))",
                 sourceLocation: sourceLocation)

@@ -1,6 +1,7 @@
 import Controls
 import LinuxIO
 import Media
+import MediaTestSupport
 import StreamLogic
 import Synchronization
 
@@ -33,6 +34,8 @@ final class ScriptedStreams: Sendable {
         }
 
         func say(_ events: StreamEvent...) { for event in events { sink.emit(event) } }
+
+        func show(_ snapshot: StreamSnapshot?) { sink.show(snapshot) }
 
         func goLive() {
             say(.stateChanged(.connecting), .connected(server: "127.0.0.1:9"), .publishing(destination: "the server"))
@@ -90,6 +93,8 @@ final class ScriptedStreams: Sendable {
     private let started = Mutex<[Run]>([])
     /// What there is in place of a camera that is not there.
     private let cameras = ["/dev/video7"]
+    /// The screen that device.json may ask for.
+    let preview = RecordedPreview()
 
     var runs: [Run] { started.withLock { $0 } }
 
@@ -101,7 +106,8 @@ final class ScriptedStreams: Sendable {
                 try run.run(commands)
             },
             takeStill: { [stills] request, stop in stills.take(request, stop: stop) },
-            devices: { [cameras] fault in fault == .camera ? cameras : [] })
+            devices: { [cameras] fault in fault == .camera ? cameras : [] },
+            openPreview: { [preview] _ in preview })
     }
 }
 

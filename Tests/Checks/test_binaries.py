@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from swift_source import CHECKOUT
 
-BUDGET = 18 * 1000 * 1000
+# A board's, and what a computer has beside it in the same code.
+BUDGETS = {"aarch64": 18_000_000, "x86_64": 20_000_000}
 MACHINES = {"x86_64": "x86-64", "aarch64": "ARM aarch64"}
 # A module whose types are linked leaves its name, between zero bytes, also in a stripped binary.
 # Swift's own library has "Foundation.__SwiftValue", so the word alone means nothing.
@@ -38,7 +39,7 @@ def test_it_is_for_its_machine_static_and_stripped(machine):
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_it_is_within_the_budget(machine):
-    assert binary(machine).stat().st_size <= BUDGET
+    assert binary(machine).stat().st_size <= BUDGETS[machine]
 
 
 @pytest.mark.parametrize("machine", MACHINES)

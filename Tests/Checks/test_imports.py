@@ -31,6 +31,7 @@ RIM = {
     "LibcameraCapture": {"CLibcamera"},
     "V4L2Devices": {"CLinux", "CV4LConvert"},
     "BoardIO": {"CGPIOD", "CLinux"},
+    "DisplayOutput": {"CDRM", "CLibYUV"},
 }
 # The engines: threads around the core. Only the executable knows cameras, microphones and hardware encoders.
 ENGINES = {
@@ -46,7 +47,7 @@ ENGINES = {
     "Terminal": {"StreamLogic", "StreamQuality", "Controls", "JSONText", "LinuxIO", "Media"},
     "ApplianceRuntime": {
         "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "JSONText", "BoardIO", "Transport",
-        "Terminal", "LinuxIO", "Media",
+        "Terminal", "DevicePorts", "LinuxIO", "Media",
     },
 }  # fmt: skip
 SYSTEM = {"Glibc", "Synchronization"}

@@ -38,6 +38,15 @@ import Testing
         #expect(reported.after == .milliseconds(1023) && reported.readings == ["gain 8 (gain 2)"])
     }
 
+    @Test func aCameraThatIsAwayIsNotWaitedFor() throws {
+        let reported = try #require(
+            reported([ControlChange(.gain, .number(8)), ControlChange(.focus, .word("auto"))]) { _ in
+                report { $0.isAway = true }
+            })
+        #expect(reported.after == .zero)
+        #expect(reported.readings == ["gain 8 (when the camera is back)", "focus auto (when the camera is back)"])
+    }
+
     @Test func focusHasTheTimeOfALens() throws {
         let reported = try #require(
             reported([ControlChange(.focus, .word("auto"))]) { age in

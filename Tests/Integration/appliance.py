@@ -79,8 +79,10 @@ class Appliance:
         return status
 
     def faults(self) -> str:
-        path = self.boot / "faults.txt"
-        return path.read_text() if path.exists() else ""
+        try:
+            return (self.boot / "faults.txt").read_text()
+        except FileNotFoundError:
+            return ""
 
     def wait_for_faults(self, *words: str, timeout: float = 10) -> str:
         """Until faults.txt, which a thread of its own writes, says all of these words; without any, until it is gone."""

@@ -129,7 +129,9 @@ def test_a_status_comes_every_three_seconds(stream):
     status = [event for event in events(publisher) if event["name"] == "status"]
     assert [round(event["t"] / 3, 1) for event in status] == [1, 2]
     last = status[-1]
-    assert abs(last["videoFramesPerSecond"] - 15) <= 1
+    # The encoder may leave frames out for its bit rate.
+    skipped = last["videoSkipped"] - status[0]["videoSkipped"]
+    assert abs(last["videoFramesPerSecond"] + skipped / 3 - 15) <= 0.7
     assert abs(last["audioPacketsPerSecond"] - 44100 / 1024) <= 3
     assert 200_000 < last["bitsPerSecond"] < 600_000
 

@@ -7,6 +7,7 @@ import os
 import re
 import struct
 import subprocess
+import time
 
 import media
 import pytest
@@ -382,6 +383,46 @@ def test_several_sources_are_mixed_each_with_its_gain(children, tmp_path):
     peaks = status["eachAudioPeakDecibels"]
     assert abs(peaks[0] + 18) < 0.5 and abs(peaks[1] + 12) < 0.5 and peaks[2:] == [None, None], peaks
     assert len(status["eachAudioSamples"]) == 4
+
+
+def test_gain_and_mute_of_each_are_changed_while_live(children, tmp_path):
+    sources = []
+    for frequency in (500, 1000):
+        pcm = tmp_path / f"{frequency}.pcm"
+        media.run_ffmpeg("-f", "lavfi", "-i", f"sine={frequency}:r=48000:d=8", "-af", "volume=2", "-f", "s16le", pcm)
+        sources.append(f"raw:{pcm},rate=48000,channels=1")
+    receiver = Receiver(children)
+    publisher = start_publisher(
+        children, receiver.url(), video="none", audio=sources, commands=True, duration=6, stdin=subprocess.PIPE)
+
+    def answers() -> list[dict]:
+        return [event for event in events(publisher) if event["name"] in ("controlled", "refused")]
+
+    def answer(line: str) -> dict:
+        known = len(answers())
+        publisher.child.stdin.write(f"{line}\n".encode())
+        publisher.child.stdin.flush()
+        publisher.wait_until(lambda: len(answers()) > known, 10, line)
+        return answers()[known]
+
+    publisher.wait_until(lambda: any(event["name"] == "streamState" and event["state"] == "live"
+                                     for event in events(publisher)), 10, "live")  # fmt: skip
+    time.sleep(1.5)
+    assert answer("set microphone-gain 2:-40")["controls"] == "microphone-gain 2:-40 (2: -40.0 dB on the way)"
+    time.sleep(1.5)
+    assert answer("set mute 1:on")["controls"] == "mute 1:on (1: muted)"
+    assert "microphone N of 2" in answer("set mute 3:on")["reason"]
+    assert publisher.wait(20) == 0, publisher.report()
+    side = sides(Recording(receiver.recording()).path)[0]
+
+    def levels(start: float) -> list[float]:
+        part = side[int(start * 44_100) : int((start + 0.5) * 44_100)]
+        return [amplitude(part, 44_100, frequency) for frequency in (500, 1000)]
+
+    both, first, neither = levels(0.5), levels(2.4), levels(5)
+    assert min(both) > 0.2, both
+    assert first[0] > 0.2 and first[1] < 0.01, first
+    assert max(neither) < 0.01, neither
 
 
 def test_one_of_several_that_ends_is_silent_and_the_last_one_ends_the_stream(children, tmp_path):

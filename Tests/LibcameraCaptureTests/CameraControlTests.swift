@@ -92,13 +92,12 @@ import Testing
         let camera = described([.horizontalFlip, .verticalFlip])
         let flips = try LibcameraCamera.flips(
             [.init(name: "Brightness", value: "1"), .init(name: "VerticalFlip", value: "on")], of: camera, "cam")
-        #expect(flips == (false, true))
+        #expect(flips == FrameFlips(isVertical: true))
         #expect(
-            try LibcameraCamera.flips([.init(name: "HorizontalFlip", value: "on")], of: camera, "cam") == (true, false))
+            try LibcameraCamera.flips([.init(name: "HorizontalFlip", value: "on")], of: camera, "cam")
+                == FrameFlips(isHorizontal: true))
         #expect(
-            try LibcameraCamera.flips([.init(name: "HorizontalFlip", value: "off")], of: camera, "cam") == (
-                false, false
-            ))
+            try LibcameraCamera.flips([.init(name: "HorizontalFlip", value: "off")], of: camera, "cam") == FrameFlips())
     }
 
     @Test func flipsAreRefusedWithTheCamerasList() {

@@ -109,6 +109,18 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
         #expect(absence == "frames of 64x32 have no more pixels than the stream's 64x32")
     }
 
+    @Test func aLargerStreamLeavesLessToZoomInto() throws {
+        let source = AdjustedSource(QuarteredSource(), streamSize: streamSize)
+        try source.apply([ControlChange(.zoom, .number(2))])
+        source.streamSize = FrameSize(width: 48, height: 24)
+        #expect(source.controlOffers.first { $0.name == .zoom }?.range == 1...(64.0 / 48))
+        #expect(source.wishedControls[.zoom] == .number(64.0 / 48))
+        source.streamSize = FrameSize(width: 64, height: 32)
+        for _ in 0..<15 { _ = try source.nextFrame() }
+        #expect(source.cameraReport.values[.zoom] == .number(1))
+        #expect(try lumas(source.nextFrame()) == quarters)
+    }
+
     @Test func aCameraThatZoomsIsAskedWithEachFrameOfTheWay() throws {
         let camera = ZoomingSource()
         let source = AdjustedSource(camera, streamSize: streamSize)

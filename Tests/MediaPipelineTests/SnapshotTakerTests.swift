@@ -212,6 +212,23 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false]) func aStillIsAsLargeAsTheMemoryAllows(hasMemory: Bool) throws {
+        try VirtualTime().run {
+            let stop = try EventFD()
+            let large = FakeCamera.Script(
+                layout: FrameLayout(packed: .i420, size: FrameSize(width: 1280, height: 960)), stop: stop)
+            large.content.withLock { $0.failsToStart = !hasMemory }
+            let usual = FakeCamera.Script(layout: Self.layout, stop: stop)
+            var settings = settings(usual)
+            settings.video = FakeCameraChoice { $0.size.width > 4000 ? large : usual }
+            settings.takesStills = true
+            let (answer, _) = IdleSnapshot(as: settings).take(request(1), stop: stop)
+            guard case .taken(_, let snapshot) = answer else { throw StreamFailure(.media, "\(answer)") }
+            #expect(snapshot.size == (hasMemory ? FrameSize(width: 1280, height: 960) : Self.layout.size))
+            #expect(large.content.withLock { $0.openCount } == 0 && usual.content.withLock { $0.openCount } == 0)
+        }
+    }
+
     @Test func aCameraThatIsNotThereOrIsNeededElsewhereGivesNoSnapshot() throws {
         try VirtualTime().run {
             let stop = try EventFD()

@@ -314,7 +314,7 @@ import Testing
     @Test(
         arguments: [
             (FrameRotation(), true, FrameSize(width: 320, height: 240)), (FrameRotation(), false, nil),
-            (FrameRotation(.half), true, nil),
+            (FrameRotation(.half), true, FrameSize(width: 320, height: 240)), (FrameRotation(.clockwise90), true, nil),
         ] as [(FrameRotation, Bool, FrameSize?)])
     func aSecondSizeIsAskedForWhereItIsOfUse(rotation: FrameRotation, mayResize: Bool, size: FrameSize?) throws {
         try time.run {
@@ -326,7 +326,7 @@ import Testing
     }
 
     @Test func theNearestLayoutHasTheShapeAndIsNotSmaller() throws {
-        try time.run {
+        time.run {
             let layouts = SourceLayouts(Self.largeLayout, smaller: [Self.smallLayout])
             for (size, nearest) in [
                 (Self.large, Self.largeLayout), (FrameSize(width: 160, height: 96), Self.largeLayout),

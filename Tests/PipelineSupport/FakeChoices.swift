@@ -13,6 +13,13 @@ public struct FakeCameraChoice: VideoSourceChoice {
         public let secondSize: FrameSize?
         public let frameRate: FrameRate
         public let stop: EventFD
+
+        fileprivate init(_ wish: SourceWish, stop: EventFD) {
+            size = wish.size
+            secondSize = wish.secondSize
+            frameRate = wish.frameRate
+            self.stop = stop
+        }
     }
 
     public let isNone = false
@@ -25,18 +32,14 @@ public struct FakeCameraChoice: VideoSourceChoice {
     public init(script: @escaping @Sendable (Wish) -> FakeCamera.Script) { self.script = script }
 
     public func open(
-        size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate, stop: EventFD,
-        notify: @escaping @Sendable (SourceEvent) -> Void
+        _ wish: SourceWish, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any VideoSource)? {
-        let script = script(Wish(size: size, secondSize: secondSize, frameRate: frameRate, stop: stop))
+        let script = script(Wish(wish, stop: stop))
         return try ResilientCamera(stop: stop, notify: notify) { try FakeCamera(script) }
     }
 
-    public func cameraOpening(size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate) -> CameraOpening? {
-        { [script] stop in
-            try FakeCamera(
-                script(Wish(size: size, secondSize: secondSize, frameRate: frameRate, stop: stop)), stop: stop)
-        }
+    public func cameraOpening(_ wish: SourceWish) -> CameraOpening? {
+        { [script] stop in try FakeCamera(script(Wish(wish, stop: stop)), stop: stop) }
     }
 }
 

@@ -58,6 +58,21 @@ import WireSupport
         }
     }
 
+    @Test func theSourcesFramesAreOfferedToThePreview() throws {
+        try time.run {
+            let server = try ScriptedServer()
+            let preview = RecordedPreview()
+            let stream = try LiveStream(on: server, preview: preview)
+            #expect(becomesTrue { server[1].tags.count > 40 && preview.record.captureTimes.count > 20 })
+            #expect(becomesTrue { stream.recorder.texts(of: "status").count > 1 })
+            try stream.stop()
+            let record = preview.record
+            #expect(record.captureTimes == record.captureTimes.sorted())
+            #expect(Set(record.captureTimes).count == record.captureTimes.count)
+            #expect(record.ends == 1)
+        }
+    }
+
     @Test func aPolicyThatTheServiceMayNotTakeIsWarnedOfWhileLive() throws {
         try time.run {
             let server = try ScriptedServer()
@@ -332,7 +347,8 @@ private final class LiveStream {
 
     init(
         on server: ScriptedServer, url: RTMPURL = testURL, reconnects: ReconnectPolicy.Limit = .attempts(3),
-        duration: Duration? = nil, isWatched: Bool = false, links: ScriptedLinks? = nil, cameras: [String] = []
+        duration: Duration? = nil, isWatched: Bool = false, links: ScriptedLinks? = nil, cameras: [String] = [],
+        preview: RecordedPreview? = nil
     ) throws {
         let (commands, ends) = (try Mailbox<PublisherCommand>(), try Mailbox<(any Error)?>())
         (self.commands, self.ends) = (commands, ends)
@@ -341,7 +357,7 @@ private final class LiveStream {
             try NamedThread("stream") {
                 do {
                     let publisher = try LivePublisher(
-                        settings: LiveStream.settings(url, reconnects, duration, cameras),
+                        settings: LiveStream.settings(url, reconnects, duration, cameras, preview),
                         commands: commands, network: network,
                         isWatched: isWatched, reporter: sink)
                     try publisher.run()
@@ -358,7 +374,8 @@ private final class LiveStream {
     }
 
     private static func settings(
-        _ url: RTMPURL, _ reconnects: ReconnectPolicy.Limit, _ duration: Duration?, _ cameras: [String]
+        _ url: RTMPURL, _ reconnects: ReconnectPolicy.Limit, _ duration: Duration?, _ cameras: [String],
+        _ preview: RecordedPreview?
     ) throws -> PublishSettings {
         var media = MediaSettings(
             video: FakeCameraChoice.asAsked, audio: AudioSourceDescription.tone, quality: .medium1,
@@ -366,6 +383,7 @@ private final class LiveStream {
             dimension: try VideoDimension(FrameSize(width: 64, height: 48)), encoder: FakeEncoderChoice.software,
             duration: duration)
         media.cameras = cameras.map { NamedCamera(name: $0, choice: FakeCameraChoice.asAsked) }
+        media.preview = preview
         return PublishSettings(
             destination: PublishDestination(url: url), media: media,
             quality: QualitySettings(videoQuality: .medium1, audioQuality: .standard), statusInterval: .seconds(1),

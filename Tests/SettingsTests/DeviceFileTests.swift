@@ -1,3 +1,4 @@
+import Filters
 import JSONText
 import Settings
 import Testing
@@ -82,8 +83,9 @@ struct DeviceFileTests {
              "reconnectAttempts": 5,
              "buffer": {"seconds": 2.5, "lowThreshold": 0.7, "highThreshold": 0.8},
              "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "torch": "auto",
-             "lowLight": "slow", "mains": "60", "doublePress": "snapshot",
-             "snapshots": {"folder": "/media/stick", "count": 5, "megabytes": 100, "quality": 75, "flash": "auto"}}
+             "lowLight": "slow", "mains": "60", "doublePress": "snapshot", "preview": "hdmi",
+             "snapshots": {"folder": "/media/stick", "count": 5, "megabytes": 100, "quality": 75, "flash": "auto", "size": "stream"},
+             "filters": [{"filter": "text", "text": "Studio {time}", "size": 0.1}, {"filter": "grey"}]}
             """)
         #expect(result.faults == [])
         var expected = DeviceDescription()
@@ -113,11 +115,14 @@ struct DeviceFileTests {
         expected.lowLight = .slow
         expected.mains = .hertz60
         expected.doublePress = .snapshot
+        expected.preview = .hdmi
         expected.snapshots.folder = "/media/stick"
         expected.snapshots.count = 5
         expected.snapshots.megabytes = 100
         expected.snapshots.quality = 75
         expected.snapshots.flash = .auto
+        expected.snapshots.size = .stream
+        expected.filters = try FilterChain(parsing: ["text,text=Studio {time},size=0.1", "grey"])
         #expect(result.value == expected)
     }
 
@@ -167,6 +172,12 @@ struct DeviceFileTests {
         (#"{"torch": "dim"}"#, "1:11 torch invalidValue"),
         (#"{"flashLED": "on"}"#, "1:14 flashLED invalidValue"),
         (#"{"doublePress": "zoom"}"#, "1:17 doublePress invalidValue"),
+        (#"{"preview": "on"}"#, "1:13 preview invalidValue"),
+        (#"{"filters": [{"text": "x"}]}"#, "1:14 filters[0].filter missing"),
+        (#"{"filters": [{"filter": "smoth"}]}"#, "1:25 filters[0].filter invalidValue"),
+        (#"{"filters": [{"filter": "smooth", "strength": 2}]}"#, "1:25 filters[0].filter invalidValue"),
+        (#"{"filters": [{"filter": "grey", "size": 2}]}"#, "1:25 filters[0].filter invalidValue"),
+        (#"{"filters": {"filter": "grey"}}"#, "1:13 filters wrongType"),
         (#"{"snapshots": {"count": 0}}"#, "1:25 snapshots.count invalidValue"),
         (#"{"snapshots": {"quality": 101}}"#, "1:27 snapshots.quality invalidValue"),
         (#"{"snapshots": {"folder": "snapshots"}}"#, "1:26 snapshots.folder invalidValue"),

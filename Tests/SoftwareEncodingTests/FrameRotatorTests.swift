@@ -37,6 +37,19 @@ import Testing
         #expect(both == [0, 4, 1, 5, 2, 6, 3, 7, 100, 101, 200, 201])
     }
 
+    @Test(arguments: FrameRotation.Angle.allCases, [false, true])
+    func whatACameraDoesLeavesTheRest(angle: FrameRotation.Angle, isMirrored: Bool) throws {
+        let rotation = FrameRotation(angle, isMirrored: isMirrored)
+        let flips = rotation.flips
+        // Upside down is half a turn in the mirror.
+        let byCamera = FrameRotation(
+            flips.isVertical ? .half : .none, isMirrored: flips.isHorizontal != flips.isVertical)
+        let flipped = try Self.rotate(byCamera).1
+        #expect(try Self.rotate(rotation.rest(after: flips), flipped).1 == Self.rotate(rotation).1)
+        #expect(rotation.rest(after: flips).isIdentity == rotation.isOfACamera)
+        if flips != FrameFlips() { #expect(rotation.rest(after: FrameFlips()) == rotation) }
+    }
+
     @Test func takesOtherLayouts() throws {
         let nv12: [UInt8] = [0, 1, 2, 3, 4, 5, 6, 7, 100, 200, 101, 201]
         #expect(try Self.rotate(FrameRotation(.half), nv12, .nv12).1 == [7, 6, 5, 4, 3, 2, 1, 0, 101, 100, 201, 200])

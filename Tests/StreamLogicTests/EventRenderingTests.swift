@@ -1,5 +1,6 @@
 import Bitstream
 import Controls
+import Filters
 import Media
 import MediaTestSupport
 import StreamLogic
@@ -99,11 +100,11 @@ struct EventRenderingTests {
                 + "sourceDecoded=0 sourceRotated=0 sourceConverted=11 sourcePasses=23 sourceMapped=0 "
                 + "sourceInterruptions=0 audioSamples=132300 audioSilent=0 audioOverruns=0 audioInterruptions=0 "
                 + "audioDriftPPM=12.5 audioPeakDecibels=-3.25 audioMeanDecibels=-18.0 "
-                + "audioHardwareGainDecibels=12.0 audioDigitalGainDecibels=-0.5 "
+                + "audioHardwareGainDecibels=12.0 audioDigitalGainDecibels=-0.5 previewFrames=88 previewLost=4 previewConverted=2 "
                 + "eachAudioSamples=44100.0,0.0 eachAudioSilent=0.0,512.0 eachAudioDriftPPM=2.5,- "
                 + "eachAudioPeakDecibels=-6.0,- eachAudioMeanDecibels=-9.0,- "
-                + "eachAudioHardwareGainDecibels=18.5,- eachAudioDigitalGainDecibels=1.5,-60.0 linkBitsPerSecond=480000 "
-                + "reason=probing")
+                + "eachAudioHardwareGainDecibels=18.5,- eachAudioDigitalGainDecibels=1.5,-60.0 filters=text "
+                + "filterFrames=90.0 filterNanoseconds=4500000.0 linkBitsPerSecond=480000 reason=probing")
     }
 
     @Test(
@@ -166,6 +167,10 @@ struct EventRenderingTests {
                 .cameraSwitchFailed("back", reason: "it is unplugged", keeping: "front"),
                 "the camera stays front: back does not come: it is unplugged"
             ),
+            (.filterDropped(FilterID(.smooth)), "filter smooth is left out: it takes too much time"),
+            (.filterRestored(FilterID(.smooth)), "filter smooth is back"),
+            (.filtered(EventSamples.filters), #"filters now text,text=Studio\, {time},position=top-left grey"#),
+            (.filtered(FilterChain()), "no filters now"),
             (.refused(reason: "too large"), "refused: too large"), (.muted(true), "muted: audio goes out as silence"),
             (.muted(false), "no longer muted"),
             (EventSamples.snapshot(in: "/tmp/a.jpg"), "snapshot of 640x480, 81000 bytes in /tmp/a.jpg"),
@@ -218,8 +223,8 @@ private enum Kind: CaseIterable {
     case status, fileStatus, qualityChanged, uplinkTooSlow, measured
     case bufferEmpty, bufferHigh, bufferLow, bufferFull, bufferDuration, dropped
     case softwareEncoderInUse, encoderRestarted, hardwareEncoderDead, source, sourceEnded
-    case cameraSwitched, cameraSwitchFailed
-    case configured, controlled, refused, muted, snapshot, ended, fileEnded, failed
+    case cameraSwitched, cameraSwitchFailed, filterDropped, filterRestored
+    case configured, controlled, filtered, refused, muted, snapshot, preview, ended, fileEnded, failed
 
     init(_ event: StreamEvent) {
         switch event {
@@ -250,10 +255,14 @@ private enum Kind: CaseIterable {
         case .sourceEnded: self = .sourceEnded
         case .cameraSwitched: self = .cameraSwitched
         case .cameraSwitchFailed: self = .cameraSwitchFailed
+        case .filterDropped: self = .filterDropped
+        case .filterRestored: self = .filterRestored
         case .configured: self = .configured
+        case .filtered: self = .filtered
         case .controlled: self = .controlled
         case .refused: self = .refused
         case .muted: self = .muted
+        case .preview: self = .preview
         case .snapshot: self = .snapshot
         case .ended: self = .ended
         case .fileEnded: self = .fileEnded

@@ -1,5 +1,6 @@
 import Bitstream
 import Controls
+import Filters
 import Media
 import StreamLogic
 
@@ -22,11 +23,15 @@ enum EventSamples {
         .source(.returned(.audio, source: "hw:1", after: .milliseconds(2250))),
         .sourceEnded(.video, note: "the file has ended"),
         .cameraSwitched(from: "front", to: "back", after: .milliseconds(350)),
-        .cameraSwitchFailed("back", reason: "it is unplugged", keeping: "front"), .configured(configuration),
+        .cameraSwitchFailed("back", reason: "it is unplugged", keeping: "front"), .filterDropped(FilterID(.smooth)),
+        .filterRestored(FilterID(.smooth)),
+        .configured(configuration), .filtered(filters),
         .controlled([
             ControlReading(.gain, .number(8), reported: "gain 2"), ControlReading(.mirror, .flag(true), reported: nil),
         ]),
         .refused(reason: "too large"), .muted(true), snapshot(in: "/tmp/a.jpg"), noSnapshot,
+        .preview(.lit(display: "HDMI-A-1, 1920x1080 at 60 Hz", isConverted: true)),
+        .preview(.dark(reason: "no display is connected (HDMI-A-1)")),
         .ended(counters, audioSeconds: 61.25), .failed(.closedByPeer, message: "gone"),
     ]
 
@@ -35,6 +40,13 @@ enum EventSamples {
         .qualityChanged(QualityChange(from: audioPoint, to: audioPoint, reason: .resumed, linkEstimate: nil)),
         .measured(measurement, linkEstimate: nil), snapshot(in: nil), .failed(nil, message: "gone"),
     ]
+
+    static let filters: FilterChain = {
+        var chain = FilterChain()
+        try? chain.set(FilterChange("text", [("text", "Studio, {time}"), ("position", "top-left")]))
+        try? chain.set(FilterChange("grey", []))
+        return chain
+    }()
 
     static func snapshot(in path: String?) -> StreamEvent {
         let snapshot = Snapshot(size: FrameSize(width: 640, height: 480), bytes: [], byteCount: 81_000)
@@ -76,6 +88,7 @@ enum EventSamples {
         counters.videoSource.capturedFrames = 95
         counters.videoSource.repeatedFrames = 1
         counters.videoSource.passes = 12
+        counters.filters = [FilterReading(FilterID(.text), frames: 90, nanoseconds: 4_500_000, isDropped: false)]
         counters.audioSource.capturedSamples = 132_300
         counters.audioSource.driftPPM = 12.5
         counters.audioSource.peakDecibels = -3.25
@@ -87,6 +100,9 @@ enum EventSamples {
         loud.gain = MicrophoneGain(hardware: 18.5, digital: 1.5)
         silent.gain = MicrophoneGain(digital: -60)
         counters.audioSource.sources = [loud, silent]
+        var preview = PreviewStatistics()
+        (preview.shownFrames, preview.lostFrames, preview.convertedFrames) = (88, 4, 2)
+        counters.preview = preview
         return counters
     }
 

@@ -91,7 +91,9 @@ import Testing
         #expect(transaction.lineReceived("snapshot /tmp/a.jpg") == [.command(.takeSnapshot(request))])
         let small = SnapshotRequest(CommandID(0), quality: 30, path: "a.jpg")
         #expect(transaction.lineReceived("snapshot a.jpg 30") == [.command(.takeSnapshot(small))])
-        for line in ["snapshot", "snapshot a.jpg 0", "snapshot a.jpg 101", "snapshot a.jpg best", "snapshot a b c"] {
+        for line in [
+            "snapshot", "snapshot -", "snapshot a.jpg 0", "snapshot a.jpg 101", "snapshot a.jpg best", "snapshot a b c",
+        ] {
             #expect(refusal(transaction.lineReceived(line)) != nil, "\(line)")
         }
         #expect(refusal(transaction.lineReceived("torch on"))?.contains("board") == true)

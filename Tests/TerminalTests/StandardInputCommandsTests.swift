@@ -47,10 +47,12 @@ struct StandardInputCommandsTests {
 
     @Test func whatIsTooLongIsNoCommand() throws {
         let input = try input()
-        pipe.write(String(repeating: "x", count: 4000))
-        for _ in 0..<8 { #expect(input.takeLines() == []) }
-        pipe.write("\nstop\n")
-        #expect(input.takeLines().last == "stop")
+        pipe.write(String(repeating: "x", count: 4097))
+        for _ in 0..<9 { #expect(input.takeLines() == []) }
+        pipe.write(" mute on\nstop\n")
+        #expect(input.takeLines() == ["a-line-of-more-than-4096-bytes", "stop"])
+        pipe.write("set brightness 0.1\n")
+        #expect(input.takeLines() == ["set brightness 0.1"])
     }
 
     @Test func aTerminalThatAnotherProgramHasIsLeftAlone() throws {

@@ -145,6 +145,15 @@ import Testing
         #expect(file == "/etc/ssl/certs/ca-certificates.crt")
     }
 
+    /// What is given twice in a row; other tests may ask for other files in between.
+    private func kept(_ file: String) throws -> TLSContext {
+        for _ in 0..<100 {
+            let context = try TLSContext.shared(authorityFile: file)
+            if try TLSContext.shared(authorityFile: file) === context { return context }
+        }
+        throw TransportError.tlsUnavailable(reason: "it is parsed each time")
+    }
+
     /// Parsing a bundle of a hundred certificates for each attempt to connect would take a board's processor for tens of
     /// milliseconds.
     @Test func parsesAFileOnceUntilItChanges() throws {
@@ -152,12 +161,10 @@ import Testing
         let bundle = try readFile(certificates.authority, limit: 1 << 20)
         let file = certificates.directory + "/authorities-that-change.pem"
         try replaceFile(file, with: bundle)
-        let first = try TLSContext.shared(authorityFile: file)
-        #expect(try TLSContext.shared(authorityFile: file) === first)
+        let first = try kept(file)
         try replaceFile(file, with: bundle + bundle)
-        let second = try TLSContext.shared(authorityFile: file)
+        let second = try kept(file)
         #expect(second !== first)
-        #expect(try TLSContext.shared(authorityFile: file) === second)
         try replaceFile(file, with: [])
         #expect(transportError { _ = try TLSContext.shared(authorityFile: file) }?.code == -1201)
         try replaceFile(file, with: bundle)

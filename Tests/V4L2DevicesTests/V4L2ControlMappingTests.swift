@@ -71,6 +71,50 @@ import Testing
         #expect(throws: ControlError.self) { try set("focus", "auto") }
     }
 
+    @Test func aDriverThatCropsZooms() throws {
+        let crop = try #require(
+            V4L2Crop(
+                whole: FrameArea(left: 8, top: 4, width: 1280, height: 720), frame: FrameSize(width: 640, height: 360)))
+        var mapping = V4L2ControlMapping(offered: [], crop: crop)
+        #expect(mapping.offers.first { $0.name == .zoom }?.range == 1...2)
+        #expect(mapping.offers.first { $0.name == .zoomCentre }?.absence == nil)
+        #expect(mapping.croppedArea == crop.whole)
+        let changes = [ControlChange(.zoom, .number(2)), ControlChange(.zoomCentre, .point(FramePoint(x: 1, y: 0.5)))]
+        #expect(mapping.settings(for: changes).isEmpty)
+        #expect(mapping.croppedArea == FrameArea(left: 648, top: 184, width: 640, height: 360))
+        let report = mapping.report(crop: mapping.croppedArea) { _ in nil }
+        #expect(report.values[.zoom] == .number(2) && report.values[.zoomCentre] == .point(FramePoint(x: 0.75, y: 0.5)))
+    }
+
+    @Test func aPartNoLargerThanTheFrameIsNoZoom() {
+        let whole = FrameArea(left: 0, top: 0, width: 640, height: 480)
+        #expect(V4L2Crop(whole: whole, frame: FrameSize(width: 640, height: 360)) == nil)
+        #expect(
+            V4L2Crop(whole: FrameArea(left: 0, top: 0, width: 0, height: 0), frame: FrameSize(width: 2, height: 2))
+                == nil)
+    }
+
+    @Test func aLensThatZoomsComesBeforeACrop() throws {
+        let crop = V4L2Crop(
+            whole: FrameArea(left: 0, top: 0, width: 1280, height: 720), frame: FrameSize(width: 640, height: 360))
+        var mapping = V4L2ControlMapping(offered: [Self.control(clinux_v4l2_cid_zoom_absolute, 100...500)], crop: crop)
+        #expect(mapping.settings(for: [ControlChange(.zoom, .number(3))]).map(\.value) == [300])
+        #expect(mapping.croppedArea == nil && mapping.offers.first { $0.name == .zoomCentre }?.absence != nil)
+    }
+
+    @Test func whatIsAutomaticIsReadFromTheDriver() {
+        let manual: [UInt32: Int64] = [
+            clinux_v4l2_cid_exposure_auto: 1, clinux_v4l2_cid_focus_auto: 0, clinux_v4l2_cid_auto_exposure_bias: 2,
+            clinux_v4l2_cid_auto_white_balance: 0,
+        ]
+        let locked = mapping.report { manual[$0] }.values
+        #expect(locked[.exposure] == .word("locked") && locked[.focus] == .word("manual"))
+        #expect(locked[.exposureValue] == .number(1) && locked[.whiteBalance] == .word("locked"))
+        let automatic: [UInt32: Int64] = [clinux_v4l2_cid_exposure_auto: 3, clinux_v4l2_cid_focus_auto: 1]
+        let free = mapping.report { automatic[$0] }.values
+        #expect(free[.exposure] == .word("auto") && free[.focus] == .word("continuous") && free[.whiteBalance] == nil)
+    }
+
     @Test func theDriversValuesAreReportedInTheTablesUnits() {
         let report = mapping.report { id in
             [

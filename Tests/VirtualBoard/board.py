@@ -27,6 +27,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 RECIPE = CHECKOUT / "board/virtual"
 TALLYCAM = CHECKOUT / "out/aarch64/tallycam"
 HOST = "10.0.2.2"
+DISPLAY = "screen"
 # What the kernel would do for its safety costs up to a tenth of an emulated processor's time.
 LEAN = "init_on_alloc=0 init_on_free=0 apparmor=0 audit=0 nokaslr randomize_kstack_offset=off"
 
@@ -60,9 +61,10 @@ class GuestCommandFailed(AssertionError):
 class Board:
     def __init__(
         self, folder: Path, *, memory: int = 768, kernel_words: str = "", files: dict[str, Path] | None = None,
-        interactive: bool = False, counts_instructions: bool = False,
+        interactive: bool = False, counts_instructions: bool = False, display: bool = False,
     ):  # fmt: skip
-        """`files` are put into the guest's /board at boot, by their names there; MB of memory; words for the kernel."""
+        """`files` are put into the guest's /board at boot, by their names there; MB of memory; words for the kernel; a card with
+        one display, which `screenshot` sees."""
         self.folder = folder
         # One processor where instructions are counted: two would take turns, each for as long as QEMU likes.
         self.processors = 1 if counts_instructions else 2
@@ -79,12 +81,13 @@ class Board:
             "-drive", f"file={source / 'root.squashfs'},format=raw,if=none,id=root,readonly=on",
             "-device", "virtio-blk-pci,drive=root", "-device", "virtio-rng-pci", "-device", "i6300esb",
         )  # fmt: skip
+        card = ("-device", f"virtio-gpu-pci,id={DISPLAY}") if display else ()
         start = time.monotonic()
         self.machine = Machine(
             folder, kernel=source / "Image", initramfs=self._initramfs(source, files or {}),
             command_line=f"console=ttyAMA0 quiet loglevel=4 panic=-1 {LEAN} {kernel_words}",
             device_tree=self._device_tree(memory), memory=memory, processors=self.processors,
-            arguments=network + disk, interactive=interactive, counts_instructions=counts_instructions,
+            arguments=network + disk + card, interactive=interactive, counts_instructions=counts_instructions,
         )  # fmt: skip
         if interactive:
             return
@@ -225,6 +228,13 @@ class Board:
 
     def restore(self) -> None:
         self.machine.monitor("set_link", name="uplink-card", up=True)
+
+    def screenshot(self) -> Path:
+        """What the display shows, as a PPM."""
+        path = self.folder / "screen.ppm"
+        path.unlink(missing_ok=True)
+        self.machine.monitor("screendump", filename=str(path), device=DISPLAY)
+        return path
 
     def swallow(self) -> None:
         """Nothing gets through in either direction, and nobody learns of it."""

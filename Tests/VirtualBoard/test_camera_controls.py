@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import pytest
-from encoder import Publisher, assert_decodes
+from encoder import Appliance, Publisher, assert_decodes
 from pi_camera import IMX708, Frame, fields_of, set_parameters
 
 pytestmark = [pytest.mark.takes(minutes=1.5, processors=0.9), pytest.mark.paced]
@@ -59,11 +59,15 @@ class Live(Publisher):
         stream = self.stop()
         assert_decodes(stream)
         assert self.last_status["sourceInterruptions"] == 0, self.last_status
-        words = ["ffmpeg", "-v", "error", "-i", str(self.nginx.recording(self.name)), "-f", "rawvideo", "-pix_fmt", "nv12", "-"]
-        data = subprocess.run(words, check=True, stdout=subprocess.PIPE, timeout=120).stdout
-        size = WIDTH * HEIGHT * 3 // 2
-        self.all = [fields_of(data[at : at + size], WIDTH, HEIGHT) for at in range(0, len(data), size)]
+        self.all = frames_of(self.nginx, self.name)
         return [self.all[min(moment, len(self.all) - 1)] for moment in self.moments]
+
+
+def frames_of(nginx, name: str) -> list[Frame]:
+    words = ["ffmpeg", "-v", "error", "-i", str(nginx.recording(name)), "-f", "rawvideo", "-pix_fmt", "nv12", "-"]
+    data = subprocess.run(words, check=True, stdout=subprocess.PIPE, timeout=120).stdout
+    size = WIDTH * HEIGHT * 3 // 2
+    return [fields_of(data[at : at + size], WIDTH, HEIGHT) for at in range(0, len(data), size)]
 
 
 def brightness(frame: Frame) -> float:
@@ -166,6 +170,17 @@ def test_focus_goes_where_it_is_pointed_to(pi_camera, nginx):
         assert shown[moment].field(0, sharp).spread > shown[moment].field(0, soft).spread + 3, moment
 
 
+def test_a_focus_point_is_where_it_is_seen(pi_camera, nginx):
+    """Of the scene's upper half, zoomed in, the lowest part is far away; of the lower half it is near."""
+    live = Live(pi_camera, nginx, "point")
+    live.set("lens", "6")
+    live.set("zoom", "2", "zoom-centre", "0.5,0.25")
+    assert said(live.set("focus-point", "0.5,0.9"), r"([\d.]+) dioptres") == pytest.approx(4, abs=1)
+    live.set("zoom-centre", "0.5,0.75")
+    assert said(live.set("focus-point", "0.5,0.9"), r"([\d.]+) dioptres") == pytest.approx(8, abs=1)
+    live.stop()
+
+
 def test_colours_and_edges_are_set(pi_camera, nginx):
     live = Live(pi_camera, nginx, "colours")
     live.set("exposure", "locked", "white-balance", "locked", "focus", "manual")
@@ -223,6 +238,39 @@ def test_the_frame_is_mirrored_and_flipped_while_live(pi_camera, nginx):
     assert shown == [
         ["green", "red", "yellow", "blue"], ["yellow", "blue", "green", "red"], ["blue", "yellow", "red", "green"], UPRIGHT,
     ]  # fmt: skip
+
+
+def test_half_a_turn_is_the_cameras(pi_camera, nginx):
+    """No pass over the frame, and points are where they are seen."""
+    appliance = Appliance(pi_camera, nginx, "half", camera="back", orientation=180, dimension=f"{WIDTH}x{HEIGHT}")
+    appliance.live_with()
+    assert said(appliance.ask("set focus-point 0.5,0.1"), r"([\d.]+) dioptres") > 6
+    appliance.ask("set mirror on")
+    time.sleep(2)
+    sources = appliance.wait(lambda status: status.get("sources", {}).get("sourceFrames", 0) > 60)["sources"]
+    appliance.stop()
+    assert sources["sourceRotated"] > 0, "that is the mirror's"
+    frames = frames_of(nginx, "half")
+    assert corners(frames[15]) == ["yellow", "blue", "green", "red"]
+    assert corners(frames[-1]) == ["blue", "yellow", "red", "green"]
+
+
+def test_half_a_turn_is_a_webcams(encoder, nginx):
+    node = webcam(encoder)
+    appliance = Appliance(
+        encoder, nginx, "turned", camera=node, orientation=180, mirrored=True, dimension=f"{WIDTH}x{HEIGHT}")
+    appliance.live_with()
+
+    def driver(name: str) -> int:
+        return int(encoder.run(f"v4l2-ctl -d {node} -C {name}").text.split(":")[1])
+
+    assert (driver("horizontal_flip"), driver("vertical_flip")) == (0, 1)
+    assert appliance.ask("set mirror on") == "mirror on\n" and driver("horizontal_flip") == 1
+    sources = appliance.wait(lambda status: status.get("sources", {}).get("sourceFrames", 0) > 30)["sources"]
+    assert sources["sourceRotated"] == 0, sources
+    appliance.stop()
+    # For whoever opens it next.
+    assert (driver("horizontal_flip"), driver("vertical_flip")) == (0, 0)
 
 
 def spread(frame: Frame) -> float:
@@ -385,6 +433,67 @@ def test_a_webcams_controls_are_the_drivers(encoder, nginx):
     assert abs(left.y - right.y) < 12 and abs(left.cb - right.cb) < 12
 
 
+def bars(frame: Frame) -> int:
+    """How many colours lie side by side."""
+    row = [(field[1] // 24, field[2] // 24) for field in frame["fields"][5 * 16 : 6 * 16]]
+    return 1 + sum(left != right for left, right in zip(row, row[1:]))
+
+
+@pytest.fixture
+def parts(encoder):
+    """The nodes of vimc by their names: its sensors have a lens each, joined to them by the media controller. Its first sensor is set
+    to what the next part takes."""
+
+    def node(name: str) -> str:
+        found = encoder.run(f"grep -lx '{name}' /sys/class/video4linux/*/name").text.split("/")[4]
+        return f"/dev/{found}"
+
+    media = encoder.run("ls -d /sys/devices/platform/vimc.0/media*").text.strip().rsplit("/", 1)[1]
+    encoder.run(f"media-ctl -d /dev/{media} --set-v4l2 '\"Sensor A\":0[fmt:SRGGB8_1X8/640x480]'")
+    encoder.run(f"v4l2-ctl -d {node('Raw Capture 0')} -v width=640,height=480,pixelformat=RGGB")
+    yield node
+    encoder.end_all()
+    encoder.run("rmmod vimc && modprobe vimc")
+
+
+def test_a_lens_with_a_node_of_its_own_is_moved(encoder, parts, nginx):
+    def position(name: str) -> int:
+        return int(encoder.run(f"v4l2-ctl -d {parts(name)} -C focus_absolute").text.split(":")[1])
+
+    other = position("Lens B")
+    live = Live(encoder, nginx, "lens", source=f"v4l2:{parts('RGB/YUV Capture')},size=640x480")
+    assert said(live.set("lens", "5"), r"lens 5 \(([\d.]+) dioptres\)") == pytest.approx(5, abs=0.01)
+    assert position("Lens A") == 512 and position("Lens B") == other
+    assert live.set("lens", "0") == "lens 0 (0 dioptres)" and position("Lens A") == 0
+    assert re.match(r"refused: lens is 0 to 10 dioptres, not \"11\"", live.set("lens", "11"))
+    live.stop()
+
+
+@pytest.fixture
+def cropping_camera(encoder):
+    """The kernel's driver for tests as a receiver of HDMI in 1280x720, which makes frames of any part of what it gets."""
+    words = "n_devs=1 node_types=0x1 num_inputs=1 vid_cap_nr=0 allocators=1"
+    encoder.run(f"rmmod vivid && modprobe vivid {words} input_types=0x3")
+    yield "/dev/video0"
+    encoder.end_all()
+    encoder.run(f"rmmod vivid && modprobe vivid {words} input_types=0x0")
+
+
+def test_a_driver_that_crops_zooms(encoder, cropping_camera, nginx):
+    live = Live(encoder, nginx, "selection", source=f"v4l2:{cropping_camera},size={WIDTH}x{HEIGHT}")
+    whole = live.look()
+    assert live.set("zoom", "2", "zoom-centre", "0.25,0.5") == "zoom 2, zoom-centre 0.25,0.5"
+    crop = encoder.run(f"v4l2-ctl -d {cropping_camera} --get-selection target=crop").text
+    assert "Left 0, Top 180, Width 640, Height 360" in crop, crop
+    zoomed = live.look(2)
+    assert re.match(r"refused: zoom is 1 to 2, not \"3\"", live.set("zoom", "3"))
+    assert live.set("zoom", "1") == "zoom 1"
+    back = live.look(2)
+    shown = live.shown()
+    assert bars(shown[zoomed]) <= bars(shown[back]) / 2 + 1 < bars(shown[back]) == bars(shown[whole])
+    assert live.last_status["sourcePasses"] == 0, live.last_status
+
+
 def test_larger_frames_of_a_webcam_are_zoomed_on_the_way(encoder, nginx):
     node = webcam(encoder)
     live = Live(encoder, nginx, "crop", source=f"v4l2:{node},size=1280x720")
@@ -394,10 +503,4 @@ def test_larger_frames_of_a_webcam_are_zoomed_on_the_way(encoder, nginx):
     assert live.set("zoom", "1") == "zoom 1"
     back = live.look(2)
     shown = live.shown()
-
-    def bars(frame: Frame) -> int:
-        """How many colours lie side by side."""
-        row = [(field[1] // 24, field[2] // 24) for field in frame["fields"][5 * 16 : 6 * 16]]
-        return 1 + sum(left != right for left, right in zip(row, row[1:]))
-
     assert bars(shown[zoomed]) <= bars(shown[back]) / 2 + 1 < bars(shown[back]), (bars(shown[zoomed]), bars(shown[back]))

@@ -1,11 +1,12 @@
 """Several cameras in one stream: from the Raspberry Pi's by libcamera to a webcam and back, while it is live."""
 
+import re
 import subprocess
 import time
 
 import pytest
 from encoder import Appliance, Publisher, ResourceUse, assert_decodes
-from pi_camera import IMX219, IMX708, load
+from pi_camera import IMX219, IMX708, load, set_parameters
 
 pytestmark = [pytest.mark.takes(minutes=5, processors=0.9), pytest.mark.listens]
 
@@ -130,6 +131,45 @@ def test_from_libcamera_to_a_webcam_and_back(pi_camera, nginx, capsys):
     status = stream.of("status")[-1]
     assert status["sourceRepeated"] == status["sourceInterruptions"] == 0, status
     assert not {1102, 1103, 1104} & set(stream.codes)
+
+
+def controlled(publisher: Publisher, words: str) -> str:
+    before = len([event for event in publisher.events if event["name"] == "controlled"])
+    publisher.command(f"set {words}")
+    publisher.process.wait_until(
+        lambda _: len([event for event in publisher.events if event["name"] == "controlled"]) > before, 20)
+    return [event for event in publisher.events if event["name"] == "controlled"][-1]["controls"]
+
+
+def exposure(answer: str) -> float:
+    """Milliseconds, as often as the gain amplifies."""
+    milliseconds, gain = re.search(r"([\d.]+) ms, gain ([\d.]+)", answer).groups()
+    return float(milliseconds) * float(gain)
+
+
+def test_a_camera_comes_back_as_it_was_set(pi_camera, nginx):
+    publisher = Publisher(
+        pi_camera, nginx, "kept", *SIZE, cameras={"scene": f"libcamera:{IMX708}", "webcam": WEBCAM + MOVING})
+    publisher.wait_frames(60)
+    locked = controlled(publisher, "zoom 2 zoom-centre 0.25,0.25 mirror on exposure locked")
+    publisher.wait_frames(publisher.frames + 30)
+    switch(publisher, "webcam", "webcam")
+    switch(publisher, "scene", "scene")
+    set_parameters(pi_camera, light=600)
+    time.sleep(3)
+    # A sensor counts in lines.
+    assert exposure(controlled(publisher, "exposure-value 0")) == pytest.approx(exposure(locked), rel=0.01)
+    stream = publisher.stop()
+    frames = thumbnails(stream.recording.path)
+    kinds = [kind(frame) if colourfulness(frame) > 20 else "scene" for frame in frames]
+    start = kinds.index("webcam")
+    end = start + kinds[start:].index("scene")
+    before, after = frames[start - 1], frames[end]
+    # Neither whole nor unmirrored, not even for a frame.
+    away = sum(abs(a - b) for a, b in zip(before, after)) / len(before)
+    whole = sum(abs(a - b) for a, b in zip(before, frames[20])) / len(before)
+    assert away < 4 < whole, (away, whole)
+    assert_decodes(stream)
 
 
 def test_the_audio_goes_on(encoder, voice, nginx):

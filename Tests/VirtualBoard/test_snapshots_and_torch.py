@@ -101,7 +101,7 @@ def tags(jpeg: bytes, tmp_path) -> dict:
 
 
 def test_snapshots_with_and_without_a_stream(board, nginx, tmp_path, capsys):
-    camera = Camera(board, nginx, {"snapshots": {"count": 2}})
+    camera = Camera(board, nginx, {"snapshots": {"count": 2, "size": "stream"}})
     # Nothing is live: the camera is opened for it, and closed again.
     started = time.monotonic()
     idle = camera.snapshot()
@@ -140,8 +140,17 @@ def test_snapshots_with_and_without_a_stream(board, nginx, tmp_path, capsys):
         print(f"\n  a snapshot without a stream: {took:.1f} s; largest gap of {len(times)} frames: {gap} ms")
 
 
+def test_without_a_stream_a_snapshot_has_all_that_the_camera_has(board, nginx, tmp_path):
+    camera = Camera(board, nginx, {})
+    started = time.monotonic()
+    large = camera.snapshot()
+    assert decoded(large).shape == (2160, 3840, 3), time.monotonic() - started
+    assert tags(large, tmp_path)["Model"].strip() == "vivid"
+    assert board.run("fuser /dev/video0", check=False).status != 0
+
+
 def test_a_full_disk_is_reported_and_the_stream_goes_on(board, nginx):
-    camera = Camera(board, nginx, {"snapshots": {"folder": f"{PLACE}/full/snapshots", "quality": 100}})
+    camera = Camera(board, nginx, {"snapshots": {"folder": f"{PLACE}/full/snapshots", "quality": 100, "size": "stream"}})
     # Nothing is mounted there.
     assert "No such file" in camera.ask("snapshot", check=False).text
     board.run(f"mkdir {PLACE}/full; mount -t tmpfs -o size=40k tmpfs {PLACE}/full")
@@ -161,7 +170,7 @@ def test_a_full_disk_is_reported_and_the_stream_goes_on(board, nginx):
 
 
 def test_two_presses_take_a_snapshot_and_one_still_starts(board, nginx, capsys):
-    camera = Camera(board, nginx, {"doublePress": "snapshot"})
+    camera = Camera(board, nginx, {"doublePress": "snapshot", "snapshots": {"size": "stream"}})
     light = LightRecord(board)
     light.start()
     light.press(times=2)

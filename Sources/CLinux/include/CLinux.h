@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <linux/dma-buf.h>
+#include <linux/media.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
@@ -126,6 +127,7 @@ static const int clinux_v4l2_profile_high = V4L2_MPEG_VIDEO_H264_PROFILE_HIGH;
 
 // Of cameras.
 static const unsigned long clinux_vidioc_g_ext_ctrls = VIDIOC_G_EXT_CTRLS;
+static const unsigned long clinux_vidioc_g_selection = VIDIOC_G_SELECTION;
 static const unsigned int clinux_v4l2_cid_brightness = V4L2_CID_BRIGHTNESS;
 static const unsigned int clinux_v4l2_cid_contrast = V4L2_CID_CONTRAST;
 static const unsigned int clinux_v4l2_cid_saturation = V4L2_CID_SATURATION;
@@ -145,6 +147,15 @@ static const unsigned int clinux_v4l2_cid_focus_auto = V4L2_CID_FOCUS_AUTO;
 static const unsigned int clinux_v4l2_cid_focus_absolute = V4L2_CID_FOCUS_ABSOLUTE;
 static const unsigned int clinux_v4l2_cid_auto_focus_start = V4L2_CID_AUTO_FOCUS_START;
 static const unsigned int clinux_v4l2_cid_zoom_absolute = V4L2_CID_ZOOM_ABSOLUTE;
+
+// Of a media device's graph (linux/media.h).
+static const unsigned long clinux_media_ioc_g_topology = MEDIA_IOC_G_TOPOLOGY;
+static const unsigned int clinux_media_entity_lens = MEDIA_ENT_F_LENS;
+static const unsigned int clinux_media_link_enabled = MEDIA_LNK_FL_ENABLED;
+static const unsigned int clinux_media_link_type = MEDIA_LNK_FL_LINK_TYPE;
+static const unsigned int clinux_media_data_link = MEDIA_LNK_FL_DATA_LINK;
+static const unsigned int clinux_media_interface_link = MEDIA_LNK_FL_INTERFACE_LINK;
+static const unsigned int clinux_media_ancillary_link = MEDIA_LNK_FL_ANCILLARY_LINK;
 
 // The torch of a flash.
 static const unsigned long clinux_vidioc_g_ctrl = VIDIOC_G_CTRL;

@@ -3,6 +3,7 @@ import Glibc
 import JSONText
 import LinuxIO
 import Media
+import MediaPipeline
 import StreamLogic
 
 /// `tallycam capture`: takes frames and releases each unread, as an encoder that takes DMABUF does.
@@ -33,7 +34,9 @@ func runCapture(_ arguments: [String]) throws -> ExitStatus {
 private func openSource(_ text: String, size: FrameSize, frameRate: FrameRate) throws -> any VideoSource {
     let source: (any VideoSource)?
     do {
-        source = try VideoInput(parsing: text).open(size: size, frameRate: frameRate, stop: try EventFD()) {
+        source = try VideoInput(parsing: text).open(
+            SourceWish(size: size, frameRate: frameRate), stop: try EventFD()
+        ) {
             write(Array("\($0.text)\n".utf8), to: STDERR_FILENO)
         }
     } catch let failure as CommandFailure {

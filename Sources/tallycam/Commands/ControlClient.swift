@@ -1,4 +1,5 @@
 import ApplianceRuntime
+import Filters
 import Glibc
 import LinuxIO
 import Media
@@ -44,6 +45,26 @@ func runControls(_ arguments: [String]) throws -> ExitStatus {
         return .success
     }
     return try ask(parsed.contains("json") ? "controls json" : "controls", parsed)
+}
+
+/// `tallycam filter`.
+func runFilter(_ arguments: [String]) throws -> ExitStatus {
+    let usage = "tallycam filter NAME KEY=VALUE [KEY=VALUE...]|off [OPTION...]"
+    let names = "\nFilters: \(FilterName.allCases.map(\.rawValue).joined(separator: ", ")) (docs/filters.md)\n"
+    guard
+        let parsed = try parseOptions(
+            arguments, [ApplianceSettings.socketOption], usage: usage, operands: 1...32, notes: names)
+    else { return .success }
+    let command = FilterChange.command(parsed.operands[0], words: Array(parsed.operands.dropFirst()))
+    do throws(FilterError) {
+        _ = try FilterChange(command: command)
+    } catch {
+        throw CommandFailure.usage("\(error); usage: \(usage)")
+    }
+    guard !command.utf8.contains(where: { $0 < 0x20 }) else {
+        throw CommandFailure.usage("a line break is written \\n; usage: \(usage)")
+    }
+    return try ask(command, parsed)
 }
 
 func runCamera(_ arguments: [String]) throws -> ExitStatus {

@@ -1,4 +1,6 @@
 import Controls
+import Filters
+import FrameFiltering
 import LinuxIO
 import Media
 import MediaPipeline
@@ -14,6 +16,8 @@ struct PublishArguments {
     let flvPath: String?
     /// Commands come on standard input, though it is no terminal.
     let takesCommands: Bool
+    /// `nil` for no preview.
+    let preview: PreviewOption?
 
     static let usage = "tallycam publish (--url URL | --stream stream.json) [OPTION...]"
 
@@ -79,7 +83,20 @@ struct PublishArguments {
                     the camera's controls at the start, as in "zoom 2 focus manual"
                     (docs/controls.md); while live, the command set changes them
                     """),
+            CommandLineOption(
+                "filter", takes: "NAME[,KEY=VALUE...]",
+                help: """
+                    what frames pass, one after the other, as in
+                    "text,text=Studio {time},position=bottom-left":
+                    \(FilterName.allCases.map(\.rawValue).joined(separator: ", ")) (docs/filters.md)
+                    """),
             CommandLineOption("encoder", takes: "NAME", help: "auto (default), v4l2, v4l2:/dev/videoN or openh264"),
+            CommandLineOption(
+                "preview", takes: "drm[:CONNECTOR]",
+                help: """
+                    show what is sent on a display of this machine: the first that
+                    is connected, or that of a connector such as HDMI-A-1
+                    """),
             CommandLineOption("duration", takes: "SECONDS", help: "end after so much media"),
             CommandLineOption(
                 "reconnect", takes: "N", help: "attempts after a failure: a number (default 3) or endless"),
@@ -123,8 +140,12 @@ struct PublishArguments {
         publish.timeouts = try StepTimeouts(arguments)
         self.publish = publish
         takesCommands = arguments.contains("commands")
+        preview = try arguments["preview"].map { text throws(CommandFailure) in try PreviewOption(parsing: text) }
         if takesCommands, media.readsStandardInput {
             throw CommandFailure.usage("--commands: standard input is read for --video or --audio already")
+        }
+        if preview != nil, flvPath == nil, media.video.isNone {
+            throw CommandFailure.usage("--preview shows video: it does not go with --video none")
         }
         try checkCombination(arguments)
     }
@@ -152,6 +173,7 @@ struct PublishArguments {
             }
         }
         media.controls = try controls(arguments["set"] ?? "")
+        media.filters = try filters(arguments.values(of: "filter"))
         media.isVideoChosen = arguments["dimension"] != nil || arguments["quality"] != nil
         media.cameras = cameras
         return media
@@ -167,6 +189,20 @@ struct PublishArguments {
         }
         guard let setting = changes.configuration.first?.setting else { return changes.controls }
         throw CommandFailure.usage("--set: \(setting.rawValue) is no control; it has an option of its own")
+    }
+
+    private static func filters(_ texts: [String]) throws(CommandFailure) -> LoadedFilters {
+        let chain: FilterChain
+        do throws(FilterError) {
+            chain = try FilterChain(parsing: texts)
+        } catch {
+            throw CommandFailure.usage("--filter: \(error)")
+        }
+        do throws(FilteringError) {
+            return try LoadedFilters(chain)
+        } catch {
+            throw CommandFailure.usage("--filter: \(error)")
+        }
     }
 
     private static func audio(_ texts: [String]) throws -> AudioInput {
@@ -205,8 +241,9 @@ struct PublishArguments {
     private func checkCombination(_ arguments: CommandLineArguments) throws {
         if flvPath != nil,
             let extra = [
-                "video", "camera", "audio", "quality", "audio-quality", "dimension", "set", "encoder", "trace",
-                "commands",
+                "video", "camera", "audio", "quality", "audio-quality", "dimension", "set", "filter", "encoder",
+                "trace",
+                "commands", "preview",
             ]
             .first(where: arguments.contains)
                 ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)

@@ -1,3 +1,4 @@
+import DisplayOutput
 import Glibc
 import LinuxIO
 import Media
@@ -20,7 +21,11 @@ func runPublish(_ arguments: [String]) throws -> ExitStatus {
             try FilePublisher(path: path, settings: asked.publish, reporter: EventSink(view.take)).run()
         } else {
             let takesCommands: Bool? = asked.publish.media.readsStandardInput ? nil : asked.takesCommands
-            try LiveCommand(takesCommands: takesCommands, console: console, view: view).run(asked.publish)
+            let display = try asked.preview.map { option in
+                try Display(option) { view.take(.event(.preview($0))) }
+            }
+            try LiveCommand(takesCommands: takesCommands, console: console, view: view, display: display)
+                .run(asked.publish)
         }
     } catch {
         let failure = CommandFailure(error)
@@ -35,6 +40,8 @@ func runPublish(_ arguments: [String]) throws -> ExitStatus {
 private final class LiveCommand {
     private let console: Console
     private let view: StreamView
+    /// `nil` without a preview.
+    private let display: Display?
     private let signals: SignalFD
     private let commands: Mailbox<PublisherCommand>
     /// The failure that ended the stream, or `nil`; then nothing follows.
@@ -44,7 +51,8 @@ private final class LiveCommand {
     private var transaction = ConfigurationTransaction()
 
     /// - Parameter takesCommands: on standard input, whatever it is; `nil` where media comes from there.
-    init(takesCommands: Bool?, console: Console, view: StreamView) throws {
+    init(takesCommands: Bool?, console: Console, view: StreamView, display: Display?) throws {
+        self.display = display
         self.console = console
         self.view = view
         commands = try Mailbox()
@@ -61,10 +69,11 @@ private final class LiveCommand {
         defer { input?.restoreTerminal() }
         var settings = settings
         settings.media.isQualityChangeable = input != nil
+        settings.media.preview = display
         view.typed(prompt: input?.prompt)
         let stream = try Self.thread(
-            settings, commands: commands, isWatched: console.hasTerminal, reporter: EventSink(view.take), ends: ends
-        )
+            settings, commands: commands, isWatched: console.hasTerminal || display != nil, reporter: reporter,
+            ends: ends)
         var end: (any Error)?? = nil
         while end == nil {
             var entries = [
@@ -80,6 +89,15 @@ private final class LiveCommand {
         }
         stream.join()
         if case .some(.some(let error)) = end { throw error }
+    }
+
+    private var reporter: EventSink {
+        guard let display else { return EventSink(view.take) }
+        let words = PreviewWords(on: display)
+        return EventSink { [view] message in
+            view.take(message)
+            words.take(message)
+        }
     }
 
     private static func thread(

@@ -1,6 +1,9 @@
 import ApplianceRuntime
 import AudioCapture
 import DevicePorts
+import DisplayOutput
+import Filters
+import FrameFiltering
 import Media
 import MediaPipeline
 import Publishing
@@ -14,7 +17,9 @@ extension StreamEngine {
         run: { request, commands, reporter in
             let settings = try PublishSettings(request)
             for warning in settings.warnings { reporter.log("warning: \(warning)") }
-            try LivePublisher(settings: settings, commands: commands, reporter: reporter).run()
+            try LivePublisher(
+                settings: settings, commands: commands, isWatched: request.preview != nil, reporter: reporter
+            ).run()
         },
         takeStill: { request, stop in
             do {
@@ -22,7 +27,8 @@ extension StreamEngine {
             } catch {
                 return (.failed(request.snapshot, reason: "\(error)"), nil)
             }
-        }, devices: devicesInstead)
+        }, devices: devicesInstead,
+        openPreview: { report in try Display(PreviewOption(), report: report) })
 }
 
 extension MediaSettings {
@@ -36,6 +42,7 @@ extension MediaSettings {
             dimension: try VideoDimension(parsing: device.dimension), encoder: EncoderChoice.openh264)
         rotation = FrameRotation(device)
         controls = device.controls
+        takesStills = device.snapshots.size == .full
     }
 }
 
@@ -57,15 +64,17 @@ extension PublishSettings {
         media.cameras = device.cameras.map {
             NamedCamera(name: $0.name, choice: VideoInput($0.source, device, country: request.country))
         }
+        media.preview = request.preview
         media.isQualityChangeable = true
         media.controls = device.controls
+        var warnings: [String] = []
+        media.filters = Self.filters(device.filters, warnings: &warnings)
         if device.smallestSize != DeviceDescription().smallestSize {
             media.smallestSize = try VideoDimension(parsing: device.smallestSize).size
         }
         let defaults = DeviceDescription()
         media.isVideoChosen =
             device.dimension != defaults.dimension || device.highestQuality != defaults.highestQuality
-        var warnings: [String] = []
         media = try destination.fitted(media, warnings: &warnings)
         var quality = QualitySettings(
             videoQuality: highest, audioQuality: media.audio.isNone ? nil : media.audioQuality,
@@ -81,8 +90,24 @@ extension PublishSettings {
             destination: destination, media: media, quality: quality, statusInterval: device.statusInterval,
             reconnectLimit: device.reconnectAttempts.map { .attempts($0) } ?? .endless)
         self.warnings = warnings
+        if let name = request.board?.name { deviceName = name }
         timeouts.connect = device.connectTimeout
         timeouts.handshake = device.handshakeTimeout
+    }
+
+    /// A filter whose file cannot be used is left out: the stream is worth more.
+    private static func filters(_ wished: FilterChain, warnings: inout [String]) -> LoadedFilters {
+        var filters = LoadedFilters()
+        for setting in wished.settings {
+            var chain = filters.chain
+            chain.append(setting)
+            do throws(FilteringError) {
+                filters = try LoadedFilters(chain, reusing: filters)
+            } catch {
+                warnings.append("\(error); it is left out")
+            }
+        }
+        return filters
     }
 
     private static func audioSource(_ request: StreamRequest) -> AudioInput {

@@ -53,42 +53,43 @@ enum VideoInput: VideoSourceChoice, Hashable {
         }
     }
 
-    /// - Parameters:
-    ///   - size, frameRate: of the stream, for what the input leaves open.
-    ///   - secondSize: of a second stream, for cameras that give two.
-    ///   - stop: once signalled, the source ends at once. It is not drained.
     func open(
-        size: FrameSize, secondSize: FrameSize? = nil, frameRate: FrameRate, stop: EventFD,
-        notify: @escaping @Sendable (SourceEvent) -> Void
+        _ wish: SourceWish, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any VideoSource)? {
-        if case .embedded(let source) = self { return try source.open(size: size, frameRate: frameRate, stop: stop) }
-        let opening = cameraOpening(size: size, secondSize: secondSize, frameRate: frameRate)
-        return try opening.map { opening in try ResilientCamera(stop: stop, notify: notify) { try opening(stop) } }
+        if case .embedded(let source) = self {
+            return try source.open(size: wish.size, frameRate: wish.frameRate, stop: stop)
+        }
+        return try cameraOpening(wish).map { opening in
+            try ResilientCamera(stop: stop, notify: notify) { try opening(stop) }
+        }
     }
 
-    func cameraOpening(size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate) -> CameraOpening? {
+    func cameraOpening(_ wish: SourceWish) -> CameraOpening? {
         switch self {
         case .embedded(.synthetic):
-            return { TestPatternCamera(size: size, frameRate: frameRate, stop: $0) }
+            return { TestPatternCamera(size: wish.size, frameRate: wish.frameRate, stop: $0) }
         case .embedded: return nil
-        case .v4l2(let settings):
-            return { try V4L2Camera.open(settings, size: size, frameRate: frameRate, stop: $0) }
-        case .libcamera(let settings):
+        case .v4l2(var settings):
+            settings.flips = wish.flips
+            return { [settings] in
+                try V4L2Camera.open(settings, size: wish.size, frameRate: wish.frameRate, stop: $0)
+            }
+        case .libcamera(var settings):
+            settings.flips = wish.flips
             // Another one at the same place is no return of this one.
             let found = FoundCamera()
-            return { stop in
+            return { [settings] stop in
                 var settings = settings
                 if let id = found.id.withLock({ $0 }) { settings.device = id }
                 let camera = try LibcameraCamera(
-                    settings, size: size, smallerSize: secondSize, frameRate: frameRate, stop: stop)
+                    settings, size: wish.size, smallerSize: wish.secondSize, frameRate: wish.frameRate, stop: stop)
                 let id = camera.id
                 if !settings.device.isEmpty { found.id.withLock { $0 = id } }
                 return camera
             }
-        case .firstCamera(let settings):
-            return {
-                try Self.firstCamera(settings, size: size, secondSize: secondSize, frameRate: frameRate, stop: $0)
-            }
+        case .firstCamera(var settings):
+            settings.flips = wish.flips
+            return { [settings] in try Self.firstCamera(settings, wish, stop: $0) }
         }
     }
 
@@ -99,11 +100,11 @@ enum VideoInput: VideoSourceChoice, Hashable {
 
     /// libcamera's first camera; where it has none that gives what an encoder takes, the first one that V4L2 opens.
     private static func firstCamera(
-        _ settings: CameraSettings, size: FrameSize, secondSize: FrameSize?, frameRate: FrameRate, stop: EventFD
+        _ settings: CameraSettings, _ wish: SourceWish, stop: EventFD
     ) throws -> any Camera {
         do {
             return try LibcameraCamera(
-                settings, size: size, smallerSize: secondSize, frameRate: frameRate, stop: stop)
+                settings, size: wish.size, smallerSize: wish.secondSize, frameRate: wish.frameRate, stop: stop)
         } catch {
             switch error {
             case .none, .unsupportedFormat: break
@@ -112,9 +113,9 @@ enum VideoInput: VideoSourceChoice, Hashable {
             for webcam in V4L2CameraDescription.all() {
                 var settings = settings
                 settings.device = webcam.path
-                if let camera = try? V4L2Camera.open(settings, size: size, frameRate: frameRate, stop: stop) {
-                    return camera
-                }
+                let camera = try? V4L2Camera.open(
+                    settings, size: wish.size, frameRate: wish.frameRate, stop: stop)
+                if let camera { return camera }
             }
             throw error
         }

@@ -1,0 +1,49 @@
+import ApplianceLogic
+import DevicePorts
+import LinuxIO
+import Media
+import Settings
+import StreamLogic
+
+/// The camera's screen, and what it says.
+struct PreviewDuty {
+    /// `nil` where device.json asks for none.
+    var sink: (any PreviewSink)?
+    private var stream = StreamPage()
+
+    /// - Parameter snapshot: `nil` when nothing is live any more.
+    mutating func streamChanged(_ snapshot: StreamSnapshot?) {
+        if let snapshot { stream.update(snapshot) } else { stream.end() }
+    }
+
+    var streamPage: ScreenPage? { stream.page }
+}
+
+extension ApplianceRunner {
+    /// Opens or closes the display, as device.json says.
+    func openPreview() {
+        guard (preview.sink != nil) != (files.device.preview == .hdmi) else { return }
+        guard preview.sink == nil else {
+            preview.sink = nil
+            return
+        }
+        let reports = stream.reports
+        do {
+            preview.sink = try stream.engine.openPreview { reports.send(.said(.event(.preview($0)))) }
+        } catch {
+            tell("no preview: \(error)")
+        }
+    }
+
+    /// Brings the screen's words up to date.
+    func showPage() {
+        guard let sink = preview.sink else { return }
+        var page = AppliancePage()
+        page.state = appliance.state
+        page.name = hasLoaded ? "\(files.network.hostName).local" : nil
+        page.address = links?.firstAddress
+        page.faults = appliance.faultBook.lines
+        page.stream = preview.streamPage
+        sink.show(page.page)
+    }
+}

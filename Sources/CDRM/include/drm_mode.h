@@ -1,0 +1,5 @@
+// As drm.h beside it.
+#ifndef CDRM_DRM_MODE_H
+#define CDRM_DRM_MODE_H
+#include <drm/drm_mode.h>
+#endif

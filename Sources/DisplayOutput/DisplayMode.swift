@@ -1,0 +1,82 @@
+import Media
+
+/// One of the modes that a display offers.
+struct DisplayMode: Hashable, Sendable {
+    /// Where it is in the driver's list.
+    let index: Int
+    let size: FrameSize
+    /// Whole frames a second.
+    let refreshRate: Int
+    let isPreferred: Bool
+    let isInterlaced: Bool
+
+    /// A preview gains nothing by more, and each pixel costs the memory's bandwidth sixty times a second.
+    static let largest = FrameSize(width: 1920, height: 1080)
+    /// Modes that are tried before the display is said to be unusable.
+    private static let mostAttempts = 4
+
+    /// The modes in the order in which they are tried: the display's own choice, or where that is larger than a preview needs, the
+    /// largest of its shape that is not; then smaller ones, which cables and chips can do more often.
+    static func inOrderOfTrial(_ modes: [DisplayMode]) -> [DisplayMode] {
+        let usable = modes.filter { !$0.isInterlaced && $0.size.width > 0 && $0.size.height > 0 }
+        guard let own = usable.first(where: \.isPreferred) ?? usable.first else { return [] }
+        let moderate = usable.filter(\.isModerate).sorted(by: isBetter)
+        let first = own.isModerate ? own : moderate.first { $0.hasShape(of: own) } ?? moderate.first ?? own
+        let others = (moderate + [own]).filter {
+            $0 != first && $0.size.pixelCount <= larger(first, own).size.pixelCount
+        }
+        return Array(([first] + others).prefix(mostAttempts))
+    }
+
+    private var isModerate: Bool {
+        size.width <= Self.largest.width && size.height <= Self.largest.height && refreshRate <= 60
+    }
+
+    private func hasShape(of other: DisplayMode) -> Bool {
+        size.width * other.size.height == size.height * other.size.width
+    }
+
+    private static func isBetter(_ one: DisplayMode, _ other: DisplayMode) -> Bool {
+        (one.size.pixelCount, one.refreshRate, -one.index) > (other.size.pixelCount, other.refreshRate, -other.index)
+    }
+
+    private static func larger(_ one: DisplayMode, _ other: DisplayMode) -> DisplayMode {
+        one.size.pixelCount >= other.size.pixelCount ? one : other
+    }
+}
+
+/// A part of a screen or buffer, in pixels.
+struct Area: Hashable, Sendable {
+    var left = 0
+    var top = 0
+    var size: FrameSize
+
+    /// In the middle of a screen, as large as fits without changing its shape.
+    /// - Returns: `nil` where either has no pixels.
+    init?(fitting source: FrameSize, into screen: FrameSize) {
+        guard source.width > 0, source.height > 0, screen.width > 0, screen.height > 0 else { return nil }
+        let isWide = source.width * screen.height > source.height * screen.width
+        size =
+            isWide
+            ? FrameSize(width: screen.width, height: max(1, source.height * screen.width / source.width))
+            : FrameSize(width: max(1, source.width * screen.height / source.height), height: screen.height)
+        left = (screen.width - size.width) / 2
+        top = (screen.height - size.height) / 2
+    }
+
+    init(left: Int = 0, top: Int = 0, _ size: FrameSize) {
+        self.left = left
+        self.top = top
+        self.size = size
+    }
+
+    /// What of a source is seen, and where, on a screen whose planes do not scale: its middle in the screen's middle.
+    static func unscaled(_ source: FrameSize, on screen: FrameSize) -> (source: Area, screen: Area) {
+        // Even, as chroma has samples for pairs of pixels only.
+        let width = min(source.width, screen.width) & ~1
+        let height = min(source.height, screen.height) & ~1
+        let size = FrameSize(width: width, height: height)
+        let seen = Area(left: (source.width - width) / 2 & ~1, top: (source.height - height) / 2 & ~1, size)
+        return (seen, Area(left: (screen.width - width) / 2, top: (screen.height - height) / 2, size))
+    }
+}

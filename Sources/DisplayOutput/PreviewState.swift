@@ -1,0 +1,160 @@
+import DevicePorts
+import LinuxIO
+import Media
+import Synchronization
+
+/// What the stream's threads leave for the thread `display`, and what it says of that.
+final class PreviewState: Sendable {
+    private struct Inner {
+        var leases = FrameLeases()
+        var page = ScreenPage(.idle, "")
+        var isPageNew = false
+        /// Frames come; else the page has the screen to itself.
+        var hasFrames = false
+        /// A display is lit: frames are of use.
+        var isLit = false
+        var isEnding = false
+        var statistics = PreviewStatistics()
+    }
+
+    /// What the display is to show next. `nil` stays as it is.
+    struct Work: Sendable {
+        var frame: FrameToShow?
+        var page: ScreenPage?
+        /// As it is now, new or not.
+        var currentPage: ScreenPage
+        var hasFrames: Bool
+    }
+
+    let wake: EventFD
+    private let inner = Mutex(Inner())
+
+    init() throws(SystemCallError) { wake = try EventFD() }
+
+    var statistics: PreviewStatistics { inner.withLock { $0.statistics } }
+    var isEnding: Bool { inner.withLock { $0.isEnding } }
+    var leaseDeadline: MediaTimestamp? { inner.withLock { $0.leases.deadline } }
+
+    // MARK: Any thread
+
+    func offer(_ frame: CapturedFrame, _ colors: VideoColors, now: MediaTimestamp) {
+        // What is released is dropped outside of the lock.
+        let (isWanted, _) = inner.withLock { inner in
+            guard inner.isLit, !inner.isEnding else { return (false, [FrameLeases.Lease]()) }
+            inner.hasFrames = true
+            // Also where the thread hangs in the driver.
+            let old = inner.leases.expire(now: now)
+            let replaced = inner.leases.offered(frame, colors, now: now)
+            inner.statistics.lostFrames += (replaced == nil ? 0 : 1) + (old.hasNext ? 1 : 0)
+            return (true, old.released + [replaced].compactMap { $0 })
+        }
+        if isWanted { wake.signal() }
+    }
+
+    func framesEnded() {
+        _ = inner.withLock { inner in
+            inner.hasFrames = false
+            return inner.leases.removeAll()
+        }
+        wake.signal()
+    }
+
+    func show(_ page: ScreenPage) {
+        let isNew = inner.withLock { inner in
+            guard inner.page != page else { return false }
+            inner.page = page
+            inner.isPageNew = true
+            return true
+        }
+        if isNew { wake.signal() }
+    }
+
+    func end() {
+        inner.withLock { $0.isEnding = true }
+        wake.signal()
+    }
+
+    // MARK: The thread `display`
+
+    func lit() {
+        inner.withLock { inner in
+            inner.isLit = true
+            inner.isPageNew = true
+        }
+    }
+
+    func dark() {
+        _ = inner.withLock { inner in
+            inner.isLit = false
+            return inner.leases.removeAll()
+        }
+    }
+
+    /// - Parameter asBuffer: the display reads the frame's DMABUF; else the processor does.
+    func take(asBuffer: Bool, now: MediaTimestamp) -> Work {
+        inner.withLock { inner in
+            var work = Work(currentPage: inner.page, hasFrames: inner.hasFrames)
+            if inner.isPageNew { work.page = inner.page }
+            inner.isPageNew = false
+            guard let next = inner.leases.next else { return work }
+            let buffer = asBuffer ? next.frame.duplicatedBuffer : nil
+            let lease = inner.leases.take(isHeld: buffer != nil, now: now)
+            work.frame = lease.map { lease in
+                FrameToShow(
+                    layout: lease.frame.layout, colors: lease.colors,
+                    samples: buffer.map { .buffer($0) } ?? .frame(lease.frame))
+            }
+            return work
+        }
+    }
+
+    /// The page is to be shown again.
+    func pageLost() { inner.withLock { $0.isPageNew = true } }
+
+    func frameLost() {
+        _ = inner.withLock { inner in
+            inner.statistics.lostFrames += 1
+            return inner.leases.refused()
+        }
+    }
+
+    /// What was taken last is on the screen.
+    func flipped(withFrame: Bool, isConverted: Bool, now: MediaTimestamp) {
+        _ = inner.withLock { inner in
+            guard withFrame else { return FrameLeases.Lease?.none }
+            inner.statistics.shownFrames += 1
+            if isConverted { inner.statistics.convertedFrames += 1 }
+            return inner.leases.flipped(now: now)
+        }
+    }
+
+    func releaseOld(now: MediaTimestamp) {
+        _ = inner.withLock { inner in
+            let old = inner.leases.expire(now: now)
+            if old.hasNext { inner.statistics.lostFrames += 1 }
+            return old
+        }
+    }
+}
+
+/// A frame without its lease where the display reads it, so that a driver that hangs keeps nobody's buffer.
+struct FrameToShow: Sendable {
+    enum Samples: Sendable {
+        /// The memory, under a descriptor of its own.
+        case buffer(DMABuffer)
+        /// For the processor.
+        case frame(CapturedFrame)
+    }
+
+    let layout: FrameLayout
+    let colors: VideoColors
+    let samples: Samples
+
+    var isForProcessor: Bool { if case .frame = samples { true } else { false } }
+}
+
+extension CapturedFrame {
+    fileprivate var duplicatedBuffer: DMABuffer? {
+        dmabuf.flatMap { try? DMABuffer(duplicating: $0, byteCount: layout.byteCount) }
+    }
+}

@@ -1,0 +1,165 @@
+import CDRM
+import DevicePorts
+import Glibc
+import LinuxIO
+import Media
+
+/// A display that is lit. Whoever lets go of it leaves it to the kernel's console.
+final class Screen {
+    /// What is on its way to the screen.
+    struct Flip {
+        let start: MediaTimestamp
+        let hasFrame: Bool
+        let isConverted: Bool
+    }
+
+    let connector: DRMDevice.Connector
+    private let device: DRMDevice
+    private let mode: DisplayMode
+    private let content: any ScreenContent
+    private var flip: Flip?
+    /// When the next frame is welcome; `nil` for at once.
+    var nextFrameTime: MediaTimestamp?
+    /// Since when the driver has taken nothing.
+    private var busySince: MediaTimestamp?
+
+    /// A driver that is still at the frame before is asked again after this, and for so long.
+    private static let busyPause = Duration.milliseconds(20)
+    private static let busyTimeout = Duration.seconds(2)
+
+    /// Lights the first display that can be lit.
+    /// - Parameter connector: its name; `nil` for any.
+    static func first(connector name: String?, makeScaler: @escaping Display.MakeScaler) throws(DisplayError) -> Screen
+    {
+        var names: [String] = []
+        var failure: DisplayError?
+        for path in DRMDevice.cards {
+            do throws(DisplayError) {
+                let device = try DRMDevice(at: path)
+                // Only who has the right to show something may ask displays for their modes.
+                let right = Result { () throws(DisplayError) in try device.becomeMaster() }
+                let connectors = try device.connectors()
+                names += connectors.map(\.name)
+                let wanted = connectors.first { $0.isConnected && (name == nil || $0.name == name) }
+                guard let wanted else { continue }
+                try right.get()
+                return try Screen(device, wanted, makeScaler)
+            } catch {
+                if error != .noCard { failure = failure ?? error }
+            }
+        }
+        if let failure { throw failure }
+        if names.isEmpty { throw .noCard }
+        if let name, !names.contains(name) { throw .noConnector(name, present: names) }
+        throw .nothingConnected(names)
+    }
+
+    private init(
+        _ device: DRMDevice, _ connector: DRMDevice.Connector, _ makeScaler: @escaping Display.MakeScaler
+    ) throws(DisplayError) {
+        let planes = try device.planes()
+        let crtcs = try device.crtcs(for: connector)
+        var failure = DisplayError.unusable(connector: connector.name, reason: "the display offers no usable mode")
+        for mode in DisplayMode.inOrderOfTrial(connector.modes) {
+            for (index, crtc) in crtcs {
+                do throws(DisplayError) {
+                    let lighting = try device.lighting(connector, mode, crtc: crtc)
+                    let place = ScreenPlace(device: device, crtc: crtc, crtcIndex: index, size: mode.size)
+                    let content = try place.content(planes, lighting: lighting, makeScaler: makeScaler)
+                    try device.commit(
+                        lighting.with(content.firstRequest()), flags: DRM_MODE_ATOMIC_ALLOW_MODESET)
+                    (self.device, self.connector, self.mode, self.content) = (device, connector, mode, content)
+                    return
+                } catch {
+                    failure = .unusable(connector: connector.name, reason: "\(mode.size): \(error)")
+                }
+            }
+        }
+        throw failure
+    }
+
+    /// For people.
+    var description: String { "\(connector.name), \(mode.size) at \(mode.refreshRate) Hz" }
+
+    var fileDescriptor: Int32 { device.fileDescriptor }
+    var flipStart: MediaTimestamp? { flip?.start }
+    /// The processor makes all frames for it.
+    var convertsAll: Bool { content.convertsAll }
+    /// The processor makes the present frames for it.
+    var convertsFrames: Bool { content.convertsFrames }
+
+    /// Starts showing what is new.
+    func show(_ work: PreviewState.Work, now: MediaTimestamp) throws(DisplayError) {
+        guard let request = try content.request(for: work, now: now) else { return }
+        try device.commit(request, flags: DRM_MODE_ATOMIC_NONBLOCK | DRM_MODE_PAGE_FLIP_EVENT)
+        content.committed()
+        busySince = nil
+        let isConverted = work.frame?.isForProcessor ?? false
+        flip = Flip(start: now, hasFrame: work.frame != nil, isConverted: isConverted)
+        if isConverted { nextFrameTime = now + content.conversionInterval }
+    }
+
+    /// - Returns: what is on the screen since it was asked last; `nil` when that is as it was.
+    func takeFlip() throws(DisplayError) -> Flip? {
+        guard let flip, try device.takeEvents() else { return nil }
+        self.flip = nil
+        content.flipped()
+        return flip
+    }
+
+    /// - Returns: whether it goes on after what `show` threw.
+    func recovers(from error: DisplayError, of work: PreviewState.Work, now: MediaTimestamp) -> Bool {
+        nextFrameTime = now + Self.busyPause
+        switch error {
+        case .frameUnreadable: return true
+        case .failed(_, let call) where call.number == EBUSY:
+            let since = busySince ?? now
+            busySince = since
+            return now - since < Self.busyTimeout
+        default:
+            guard let frame = work.frame, !frame.isForProcessor else { return false }
+            return content.refuses(frame.layout)
+        }
+    }
+
+    /// Whether the display is still there.
+    func look(now: MediaTimestamp) throws(DisplayError) {
+        content.removeUnused(now: now)
+        guard let present = try device.connector(connector.id, isAsked: false), present.isConnected else {
+            throw .unplugged(connector: connector.name)
+        }
+    }
+}
+
+extension AtomicRequest {
+    func with(_ other: AtomicRequest) -> AtomicRequest {
+        var both = self
+        both.add(other)
+        return both
+    }
+}
+
+extension DRMDevice {
+    /// That the connector can have, with their bits in masks. One that shows the kernel's console there stays: without a
+    /// connector it would have to be turned off first.
+    fileprivate func crtcs(for connector: Connector) throws(DisplayError) -> [(index: Int, id: UInt32)] {
+        let present = try properties(of: connector.id, DRM_MODE_OBJECT_CONNECTOR)["CRTC_ID"]?.value ?? 0
+        return try crtcs().enumerated().filter { index, id in
+            index < 32 && connector.crtcs & (1 << UInt32(index)) != 0 && (present == 0 || present == UInt64(id))
+        }
+        .map { ($0.offset, $0.element) }
+    }
+
+    /// What turns a display on in a mode.
+    fileprivate func lighting(
+        _ connector: Connector, _ mode: DisplayMode, crtc: UInt32
+    ) throws(DisplayError) -> AtomicRequest {
+        let ofConnector = try properties(of: connector.id, DRM_MODE_OBJECT_CONNECTOR)
+        let ofCRTC = try properties(of: crtc, DRM_MODE_OBJECT_CRTC)
+        var request = AtomicRequest()
+        request.set(connector.id, try ofConnector.required("CRTC_ID"), UInt64(crtc))
+        request.set(crtc, try ofCRTC.required("MODE_ID"), UInt64(try blob(of: mode, connector)))
+        request.set(crtc, try ofCRTC.required("ACTIVE"), 1)
+        return request
+    }
+}

@@ -1,0 +1,81 @@
+import Filters
+import FrameFiltering
+import LinuxIO
+import MediaPipeline
+import StreamLogic
+
+/// Changes of a live stream's filters, one after the other: what a change needs is read from files meanwhile.
+struct FilterChanges {
+    struct Request {
+        let change: FilterChange
+        let id: CommandID?
+    }
+
+    /// That frames pass now.
+    var filters: LoadedFilters
+    /// Files are being read for one.
+    var isLoading = false
+    var waiting: [Request] = []
+}
+
+// How filters are changed while live.
+extension LivePublisher {
+    func filter(_ change: FilterChange, for id: CommandID?) {
+        guard tracks.videoConfiguration != nil else { return refuse("the stream has no video", for: id) }
+        filterChanges.waiting.append(.init(change: change, id: id))
+        loadNextFilters()
+    }
+
+    private func loadNextFilters() {
+        guard !filterChanges.isLoading, !filterChanges.waiting.isEmpty else { return }
+        let request = filterChanges.waiting.removeFirst()
+        var chain = filterChanges.filters.chain
+        do throws(FilterError) {
+            try chain.set(request.change)
+        } catch {
+            refuse("\(error)", for: request.id)
+            return loadNextFilters()
+        }
+        filterChanges.isLoading = true
+        do throws(SystemCallError) {
+            // A card takes its time, and so does a large image.
+            _ = try NamedThread("filters", mayBlock: true) {
+                [chain, reports = trackReports, previous = filterChanges.filters] in
+                let result = Result { () throws(FilteringError) in try LoadedFilters(chain, reusing: previous) }
+                reports.send(.filtersLoaded(result, request.id))
+            }
+        } catch {
+            filterChanges.isLoading = false
+            refuse("\(error)", for: request.id)
+        }
+    }
+
+    func filtersLoaded(_ result: Result<LoadedFilters, FilteringError>, _ id: CommandID?) {
+        filterChanges.isLoading = false
+        switch result {
+        case .failure(let error): refuse("\(error)", for: id)
+        case .success(let filters):
+            filterChanges.filters = filters
+            control.setFilters(filters)
+            reporter.emit(.filtered(filters.chain))
+            if let id { reporter.answer(id, .done(filterLines)) }
+        }
+        loadNextFilters()
+    }
+
+    /// Each filter as a command takes it.
+    var filterLines: [String] {
+        let settings = filterChanges.filters.chain.settings
+        return settings.isEmpty ? ["no filters"] : settings.map { "filter \($0)" }
+    }
+
+    /// What text in the frame says of the stream.
+    func showStatusInFrame() {
+        guard tracks.videoConfiguration != nil else { return }
+        var status = FilterStatus()
+        status.name = settings.deviceName
+        status.quality = adaptation.operatingPoint.videoQuality?.name ?? ""
+        status.bitrate = adaptation.operatingPoint.videoBitrate
+        if status != control.filterStatus { control.filterStatus = status }
+    }
+}

@@ -1,0 +1,71 @@
+import CLinux
+import Controls
+import Glibc
+import Media
+
+/// The part of its sensor that a camera shows, where its driver lets that be chosen (VIDIOC_S_SELECTION; "Cropping, composing
+/// and scaling" in the kernel's manual of V4L2).
+struct V4L2Crop: Hashable {
+    /// All that it shows when nobody asks for a part.
+    let whole: FrameArea
+    /// Where a pixel of the sensor is one of the frame.
+    let largestZoom: Double
+
+    /// - Parameters:
+    ///   - whole: in the sensor's pixels, not in parts.
+    ///   - frame: what the driver makes of it.
+    /// - Returns: `nil` where a part would have fewer pixels than the frame.
+    init?(whole: FrameArea, frame: FrameSize) {
+        guard whole.width >= 1, whole.height >= 1, frame.width > 0, frame.height > 0 else { return nil }
+        self.whole = whole
+        largestZoom = min(whole.width / Double(frame.width), whole.height / Double(frame.height))
+        guard largestZoom > 1 else { return nil }
+    }
+
+    /// In the sensor's pixels.
+    func area(_ view: ZoomedView) -> FrameArea { whole.part(view.area) }
+
+    /// - Parameter area: in the sensor's pixels, as the driver says.
+    func view(_ area: FrameArea) -> ZoomedView? {
+        guard area.width >= 1 else { return nil }
+        let centre = area.centre
+        return ZoomedView(
+            zoom: whole.width / area.width,
+            centre: FramePoint(x: (centre.x - whole.left) / whole.width, y: (centre.y - whole.top) / whole.height))
+    }
+}
+
+extension V4L2Device {
+    /// - Returns: `nil` where the driver chooses no part, or refuses to show all.
+    func crop(frame: FrameSize) -> V4L2Crop? {
+        guard let whole = selection(V4L2_SEL_TGT_CROP_DEFAULT), let crop = V4L2Crop(whole: whole, frame: frame),
+            // Who had the camera before may have left a part.
+            (try? setCrop(whole)) != nil
+        else { return nil }
+        return crop
+    }
+
+    var crop: FrameArea? { selection(V4L2_SEL_TGT_CROP) }
+
+    private func selection(_ target: Int32) -> FrameArea? {
+        var selection = v4l2_selection()
+        selection.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+        selection.target = UInt32(target)
+        guard (try? request("VIDIOC_G_SELECTION", clinux_vidioc_g_selection, &selection)) != nil else { return nil }
+        return FrameArea(
+            left: Double(selection.r.left), top: Double(selection.r.top), width: Double(selection.r.width),
+            height: Double(selection.r.height))
+    }
+
+    /// - Parameter area: in the sensor's pixels; the driver takes what is nearest.
+    func setCrop(_ area: FrameArea) throws(V4L2Error) {
+        func pixels(_ value: Double) -> Int32 { Int32(max(-1e6, min(1e6, value.rounded()))) }
+        var selection = v4l2_selection()
+        selection.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+        selection.target = UInt32(V4L2_SEL_TGT_CROP)
+        selection.r = v4l2_rect(
+            left: pixels(area.left), top: pixels(area.top), width: UInt32(max(1, pixels(area.width))),
+            height: UInt32(max(1, pixels(area.height))))
+        try request("VIDIOC_S_SELECTION", clinux_vidioc_s_selection, &selection)
+    }
+}

@@ -1,0 +1,58 @@
+import ApplianceLogic
+import Media
+import Testing
+
+/// What the camera's screen says.
+@Suite struct AppliancePageTests {
+    private func page(_ state: ApplianceState, faults: [String] = [], stream: ScreenPage? = nil) -> ScreenPage {
+        var page = AppliancePage()
+        page.name = "studio.local"
+        page.address = "10.0.2.15"
+        page.state = state
+        page.faults = faults
+        page.stream = stream
+        return page.page
+    }
+
+    private static let live = ScreenPage(.live, "live 00:12:34", ["Medium1 640x480  1012 of 1100 kbit/s  30 fps"])
+
+    @Test func aReadyCameraSaysItsNameAddressAndWhatToDo() {
+        #expect(
+            page(.ready) == ScreenPage(.idle, "ready", ["press the button to go live", "studio.local  10.0.2.15"]))
+    }
+
+    @Test func beforeTheFilesWereReadThereIsNoName() {
+        #expect(AppliancePage().page == ScreenPage(.waiting, "starting"))
+    }
+
+    @Test(arguments: [ApplianceState.live, .degraded, .liveInSoftware])
+    func aLiveCameraSaysHowLongAndHowMuch(state: ApplianceState) {
+        let page = page(state, stream: Self.live)
+        #expect(page.tone == .live && page.headline == "live 00:12:34")
+        #expect(page.lines.first == Self.live.lines.first && page.lines.last == "studio.local  10.0.2.15")
+    }
+
+    @Test func aReconnectingCameraIsNotCalledLive() {
+        let page = page(.reconnecting, stream: Self.live)
+        #expect(page.tone == .waiting && page.headline == "connection lost, reconnecting")
+    }
+
+    @Test(arguments: ApplianceFault.allCases)
+    func everyFaultSaysHowItBlinksAndWhatToDo(fault: ApplianceFault) {
+        let page = page(.fault(fault))
+        #expect(page.tone == .fault)
+        #expect(page.headline == "\(fault.meaning) (\(fault.blinkCount) blinks)")
+        #expect(page.lines.first == fault.advice && !fault.advice.isEmpty)
+    }
+
+    @Test func whatTheLightCountsOutIsSaidInWords() {
+        let lines = page(.fault(.streamFile), faults: ["stream.json:3:1 url missing"]).lines
+        #expect(lines.contains("stream.json:3:1 url missing"))
+    }
+
+    @Test func faultsThatNobodyReadsToTheEndAreInTheFile() {
+        let lines = page(.fault(.settings), faults: (1...5).map { "fault \($0)" }).lines
+        #expect(lines.filter { $0.hasPrefix("fault ") } == ["fault 1", "fault 2", "fault 3"])
+        #expect(lines.contains("and 2 more: see faults.txt on the card"))
+    }
+}

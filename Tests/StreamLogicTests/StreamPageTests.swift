@@ -1,0 +1,89 @@
+import Media
+import Testing
+
+@testable import StreamLogic
+@testable import StreamQuality
+
+/// What a screen says of a live stream.
+@Suite struct StreamPageTests {
+    private static let start = MediaTimestamp(milliseconds: 10_000)
+
+    private func snapshot(
+        at seconds: Double, _ state: StreamState = .connected, sentBytes: Int = 0, isStalled: Bool = false,
+        peak: Double? = nil, samples: Int = 0
+    ) -> StreamSnapshot {
+        var counters = PublishCounters()
+        counters.sentVideoBytes = sentBytes
+        counters.sentFrames = Int(seconds * 30)
+        counters.audioSource.capturedSamples = samples
+        counters.audioSource.peakDecibels = peak
+        var snapshot = StreamSnapshot(
+            time: Self.start + .milliseconds(Int64(seconds * 1000)), target: "server/live/***", state: state,
+            counters: counters, buffered: .zero, configuration: EventSamples.configuration, point: EventSamples.point)
+        snapshot.start = state == .connecting ? nil : Self.start
+        snapshot.isStalled = isStalled
+        return snapshot
+    }
+
+    private func page(_ snapshots: StreamSnapshot...) -> ScreenPage? {
+        var page = StreamPage()
+        for snapshot in snapshots { page.update(snapshot) }
+        return page.page
+    }
+
+    @Test func aLiveStreamSaysHowLongAndHowMuch() {
+        let page = page(snapshot(at: 754), snapshot(at: 755, sentBytes: 126_500))
+        #expect(page?.tone == .live)
+        #expect(page?.headline == "live 00:12:35")
+        #expect(page?.lines == ["Medium1 640x480  1012 of 640 kbit/s  30 fps"])
+    }
+
+    @Test func ratesAreOfTheLastTwoSeconds() {
+        let page = page(
+            snapshot(at: 0), snapshot(at: 10, sentBytes: 1_000_000), snapshot(at: 11, sentBytes: 1_064_000))
+        #expect(page?.lines.first == "Medium1 640x480  512 of 640 kbit/s  30 fps")
+    }
+
+    @Test(arguments: [
+        (0.0, "00:00:00"), (59.9, "00:00:59"), (3600, "01:00:00"), (360_061, "100:01:01"), (-5, "00:00:00"),
+    ])
+    func theTimeIsWritten(seconds: Double, text: String) {
+        #expect(StreamPage.clock(.milliseconds(Int64(seconds * 1000))) == text)
+    }
+
+    @Test(arguments: [
+        (StreamState.connecting, ScreenPage.Tone.waiting, "connecting"),
+        (.reconnecting, .waiting, "connection lost, reconnecting"), (.disconnecting, .waiting, "ending"),
+        (.disconnected, .idle, "not live"), (.error, .fault, "ended by a fault"),
+    ])
+    func everyStateHasItsWords(state: StreamState, tone: ScreenPage.Tone, headline: String) {
+        let page = page(snapshot(at: 5, state))
+        #expect(page?.tone == tone && page?.headline == headline)
+    }
+
+    @Test func aStalledStreamIsNotCalledLive() {
+        let page = page(snapshot(at: 5, isStalled: true))
+        #expect(page?.tone == .waiting && page?.headline == "live, but nothing gets through")
+    }
+
+    @Test(arguments: [
+        (-3.0, "audio  [###################-] -3 dB"), (-30, "audio  [##########----------] -30 dB"),
+        (-96, "audio  [--------------------] -96 dB"), (6, "audio  [####################] 6 dB"),
+    ])
+    func theLevelIsABar(peak: Double, line: String) {
+        #expect(page(snapshot(at: 5, peak: peak, samples: 1))?.lines.last == line)
+    }
+
+    @Test func silenceIsSaidAndNoAudioIsNot() {
+        #expect(page(snapshot(at: 5, samples: 1))?.lines.last == "audio  silent")
+        #expect(page(snapshot(at: 5))?.lines.count == 1)
+    }
+
+    @Test func nothingIsSaidOfNoStream() {
+        var page = StreamPage()
+        #expect(page.page == nil)
+        page.update(snapshot(at: 5))
+        page.end()
+        #expect(page.page == nil)
+    }
+}

@@ -1,0 +1,412 @@
+"""The preview: what a display shows while a stream is sent, and that the stream does not depend on it. vkms has planes as a board's
+display hardware has them and is read back through its writeback connector; virtio-gpu takes no YUV and is read back by QEMU."""
+
+import random
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import numpy
+import pytest
+from encoder import Appliance, Publisher, assert_decodes, set_faults
+from leases import ENCODER_HOLDS, Leases, mount_debug
+from seeds import seed_of_this_run
+
+pytestmark = pytest.mark.takes(minutes=4, processors=0.5)
+BOARD_OPTIONS = {"display": True}
+
+WIDTH, HEIGHT = 640, 360
+CAMERA = f"v4l2:/dev/video0,size={WIDTH}x{HEIGHT},format=NV12"
+LEASE = (f"--dimension {WIDTH}x{HEIGHT}", "--quality Low3", "--adapt nothing")
+# Who may hold a buffer's memory while nobody looks at it: the descriptor that is leased, and the encoder; and the display: the
+# kernel's import for it, the card's list of what the program has imported, and a descriptor while it takes a frame.
+UNSEEN = 1 + ENCODER_HOLDS
+DISPLAY_HOLDS = 3
+# vkms' own mode, and the video in it.
+SCREEN = 1024, 768
+VIDEO = numpy.s_[96 : 96 + 576, 0:1024]
+# Of 255, in the mean: those who scale and convert differ at the edges of what is coloured.
+ALIKE = 2.0
+
+
+@pytest.fixture(scope="module")
+def reader(booted, tmp_path_factory):
+    """In the guest: the program that reads back what another one shows."""
+    path = tmp_path_factory.mktemp("screen") / "screen"
+    source = Path(__file__).with_name("screen.c")
+    subprocess.run(["aarch64-linux-gnu-gcc-14", "-O1", "-Wall", "-Werror", "-static", source, "-o", path], check=True)
+    booted.put("/tmp/screen", path, "755")
+
+
+class Display:
+    """A card of the guest's, by its driver's module."""
+
+    def __init__(self, board, module: str, words: str = ""):
+        self.board = board
+        self.module = module
+        before = set(self._connectors())
+        board.run(f"modprobe {module} {words}")
+        (self.path,) = [path for path in self._connectors() if path not in before]
+        self.connector = re.search(r"card\d+-(.*)", self.path)[1]
+
+    def _connectors(self) -> list[str]:
+        return self.board.run("ls -d /sys/class/drm/card*-Virtual-* 2>/dev/null", check=False).text.split()
+
+    def plug(self, state: str) -> None:
+        """`on`, `off`, or `detect`: as it is."""
+        self.board.run(f"echo {state} > {self.path}/status")
+
+    def state(self) -> str:
+        """What the kernel says of its planes."""
+        mount_debug(self.board)
+        number = re.search(r"card(\d+)-", self.path)[1]
+        return self.board.run(f"cat /sys/kernel/debug/dri/{number}/state").text
+
+    def planes(self) -> list[str]:
+        """Of those that show something, from behind to the front."""
+        parts = re.split(r"^plane\[", self.state().split("\ncrtc[")[0], flags=re.MULTILINE)[1:]
+        return [part for part in parts if "\tfb=0" not in part]
+
+    def end(self) -> None:
+        self.board.end_all()
+        for path in self.board.run("ls -d /sys/class/vtconsole/vtcon*").text.split():
+            self.board.run(f"grep -q 'frame buffer' {path}/name && echo 0 > {path}/bind", check=False)
+        self.board.run(f"rmmod {self.module}")
+
+
+@pytest.fixture
+def hdmi(encoder, reader):
+    """A display as a board's hardware has it: planes for YUV and for words, which scale."""
+    display = Display(encoder, "vkms", "enable_overlay=1")
+    yield display
+    display.end()
+
+
+@pytest.fixture
+def plain(encoder):
+    """A display that takes RGB only."""
+    display = Display(encoder, "virtio-gpu")
+    yield display
+    display.end()
+
+
+def read_back(publisher: Publisher) -> numpy.ndarray:
+    """What is on vkms' screen: the program stands still meanwhile."""
+    pid = publisher.process.pid
+    board = publisher.board
+    board.run(f"kill -STOP {pid}; /tmp/screen {pid} > /tmp/screen.ppm; status=$?; kill -CONT {pid}; exit $status")
+    return pixels(board.get("/tmp/screen.ppm"))
+
+
+def pixels(ppm: bytes) -> numpy.ndarray:
+    magic, size, depth, data = ppm.split(b"\n", 3)
+    assert (magic, depth) == (b"P6", b"255")
+    width, height = map(int, size.split())
+    return numpy.frombuffer(data, numpy.uint8).reshape(height, width, 3)
+
+
+def received(recording: Path, matrix: str = "bt601") -> numpy.ndarray:
+    """The last frame that the server got, as RGB."""
+    run = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", str(recording), "-vf",
+         f"scale={WIDTH}:{HEIGHT}:in_color_matrix={matrix}:in_range=tv:flags=accurate_rnd+full_chroma_int,format=rgb24",
+         "-update", "1", "-f", "rawvideo", "-"],
+        capture_output=True, check=True, timeout=120,
+    )  # fmt: skip
+    size = WIDTH * HEIGHT * 3
+    return numpy.frombuffer(run.stdout[-size:], numpy.uint8).reshape(HEIGHT, WIDTH, 3)
+
+
+def in_size_of_stream(image: numpy.ndarray) -> numpy.ndarray:
+    """Of each of the stream's pixels, the one that shows it."""
+    rows = (2 * numpy.arange(HEIGHT) + 1) * image.shape[0] // (2 * HEIGHT)
+    columns = (2 * numpy.arange(WIDTH) + 1) * image.shape[1] // (2 * WIDTH)
+    return image[rows][:, columns]
+
+
+def difference(shown: numpy.ndarray, sent: numpy.ndarray) -> float:
+    """Above the words, which cover the lower edge."""
+    part = numpy.s_[: HEIGHT * 5 // 6]
+    return numpy.abs(shown[part].astype(int) - sent[part].astype(int)).mean()
+
+
+def still_camera(board) -> None:
+    """The camera's test pattern without its clock, so that every frame is the same."""
+    board.run("v4l2-ctl -d /dev/video0 -c osd_text_mode=2")
+
+
+def assert_whole(stream, is_converted: bool = False) -> None:
+    """The published stream lost nothing by the preview."""
+    assert_decodes(stream)
+    assert 1104 not in stream.codes and 1103 not in stream.codes, stream.codes
+    last = stream.of("status")[-1]
+    assert last["sourcePasses"] == 0, last
+    assert is_converted or last["sourceMapped"] == 0, last
+    assert last["previewFrames"] > 0, last
+    assert last["previewConverted"] == (last["previewFrames"] if is_converted else 0), last
+
+
+# The encoder's frames themselves.
+
+
+def test_the_screen_shows_what_the_server_gets(hdmi, nginx):
+    board = hdmi.board
+    still_camera(board)
+    set_faults(board, lossless=1)
+    publisher = Publisher(board, nginx, "preview", *LEASE, f"--preview drm:{hdmi.connector}", source=CAMERA)
+    publisher.wait_frames(30)
+    leases = Leases(board)
+    video, words = hdmi.planes()
+    assert "format=NV12" in video and "imported=yes" in video and f"size={WIDTH}x{HEIGHT}" in video, video
+    assert "crtc-pos=1024x576+0+96" in video and "color-encoding=ITU-R BT.601" in video, video
+    assert "format=AR24" in words, words
+    screen = read_back(publisher)
+    assert screen.shape == (SCREEN[1], SCREEN[0], 3)
+    publisher.wait_frames(publisher.frames + 30)
+    leases.assert_return()
+    leases.assert_held(at_most=UNSEEN + DISPLAY_HOLDS)
+    stream = publisher.stop()
+    assert_whole(stream)
+    # All of it but the words, which cover the lowest part of the video, and the bars above and below.
+    shown, sent = in_size_of_stream(screen[VIDEO]), received(nginx.recording("preview"))
+    assert difference(shown, sent) < ALIKE, f"the screen differs from the stream by {difference(shown, sent):.1f} of 255"
+    assert screen[:96].max() == 0, "something is above the video"
+    # This is a measure that can fail.
+    assert difference(shown, sent[:, ::-1]) > 20 * ALIKE
+    last = stream.of("status")[-1]
+    assert last["previewFrames"] + last["previewLost"] >= last["sourceFrames"] - 3, last
+
+
+def test_words_are_in_front_of_the_video(hdmi, nginx):
+    publisher = Publisher(hdmi.board, nginx, "words", *LEASE, f"--preview drm:{hdmi.connector}", source=CAMERA)
+    publisher.wait_frames(40)
+    strip = read_back(publisher)[-91:].astype(int)
+    # As a tally light: red letters of the headline, white ones below it, on what is left of the video.
+    red = (strip[..., 0] > 200) & (strip[..., 1] < 140) & (strip[..., 2] < 140)
+    white = strip.min(axis=2) > 240
+    assert red[:48].sum() > 500 and white[48:].sum() > 500, (red.sum(), white.sum())
+    assert not red[60:].any()
+    assert_whole(publisher.stop())
+
+
+@pytest.mark.parametrize("words", ["enable_overlay=0", "enable_overlay=1 scaling=0"])
+def test_hardware_that_does_less_still_shows_frames_as_they_are(encoder, reader, nginx, words):
+    display = Display(encoder, "vkms", words)
+    try:
+        still_camera(encoder)
+        set_faults(encoder, lossless=1)
+        publisher = Publisher(encoder, nginx, "less", *LEASE, f"--preview drm:{display.connector}", source=CAMERA)
+        publisher.wait_frames(30)
+        assert "format=NV12" in display.planes()[0]
+        assert len(display.planes()) == (1 if words == "enable_overlay=0" else 2)
+        screen = read_back(publisher)
+        assert_whole(publisher.stop())
+    finally:
+        display.end()
+    if "scaling=0" in words:
+        # As large as it is, in the middle.
+        video = screen[204 : 204 + HEIGHT, 192 : 192 + WIDTH]
+        sent = received(nginx.recording("less"))
+        assert numpy.abs(video.astype(int) - sent.astype(int)).mean() < 2
+        assert screen[:200].max() == 0 and screen[:, :190][:600].max() == 0
+
+
+def test_pooled_frames_are_copied_for_a_plane_that_takes_yuv(hdmi, nginx):
+    publisher = Publisher(hdmi.board, nginx, "pooled", *LEASE, f"--preview drm:{hdmi.connector}", source="synthetic")
+    publisher.wait_frames(40)
+    assert "format=YU12" in hdmi.planes()[0] and "imported=no" in hdmi.planes()[0]
+    stream = publisher.stop()
+    assert_decodes(stream)
+    last = stream.of("status")[-1]
+    assert 0 < last["previewConverted"] == last["previewFrames"], last
+
+
+# Drawn by the processor.
+
+
+def test_a_display_without_yuv_gets_converted_frames(plain, nginx):
+    board = plain.board
+    still_camera(board)
+    set_faults(board, lossless=1)
+    publisher = Publisher(board, nginx, "drawn", *LEASE, f"--preview drm:{plain.connector}", source=CAMERA)
+    publisher.wait_frames(40)
+    screen = pixels(board.screenshot().read_bytes())
+    leases = Leases(board)
+    leases.assert_return()
+    stream = publisher.stop()
+    assert_whole(stream, is_converted=True)
+    assert stream.of("previewLit")[0]["converted"] is True
+    # At a reduced rate, of fifteen a second.
+    status = stream.of("status")
+    seconds = status[-1]["t"] - status[0]["t"]
+    assert (status[-1]["previewFrames"] - status[0]["previewFrames"]) / seconds < 11
+    assert status[-1]["previewLost"] > 0
+    height, width = screen.shape[:2]
+    tall = width * HEIGHT // WIDTH
+    top = (height - tall) // 2
+    shown, sent = in_size_of_stream(screen[top : top + tall]), received(nginx.recording("drawn"))
+    assert difference(shown, sent) < ALIKE, difference(shown, sent)
+    assert screen[: top - 2].max() == 0
+
+
+def test_a_display_comes_and_goes(plain, nginx):
+    board = plain.board
+    plain.plug("off")
+    publisher = Publisher(board, nginx, "plugged", *LEASE, "--preview drm", source=CAMERA)
+    publisher.wait_frames(20)
+    (dark,) = [event for event in publisher.events if event["name"] == "previewDark"]
+    assert "no display is connected" in dark["reason"], dark
+    for turn in range(1, 3):
+        plain.plug("on")
+        publisher.process.wait_for(rf'(?s)(previewLit.*){{{turn}}}', 20)
+        before = publisher.last_status["previewFrames"]
+        publisher.wait_status(lambda status, before=before: status["previewFrames"] > before, 20)
+        plain.plug("off")
+        publisher.process.wait_for(rf'(?s)(the display was unplugged.*){{{turn}}}', 20)
+    publisher.wait_frames(publisher.frames + 20)
+    stream = publisher.stop()
+    plain.plug("detect")
+    assert_whole(stream, is_converted=True)
+    names = [event["name"] for event in stream.events if event["name"].startswith("preview")]
+    assert names == ["previewDark"] + ["previewLit", "previewDark"] * 2
+
+
+def test_a_card_is_taken_away_and_comes_back(plain, nginx):
+    board = plain.board
+    publisher = Publisher(board, nginx, "away", *LEASE, "--preview drm", source=CAMERA)
+    publisher.wait_status(lambda status: status["previewFrames"] > 0, 60)
+    slot = board.run(f"readlink -f {plain.path}/device/device").text.strip()
+    board.run(f"echo 1 > {slot}/remove")
+    publisher.process.wait_for("previewDark", 20)
+    publisher.wait_frames(publisher.frames + 30)
+    board.run("echo 1 > /sys/bus/pci/rescan")
+    publisher.process.wait_for("(?s)previewDark.*previewLit", 30)
+    before = publisher.last_status["previewFrames"]
+    publisher.wait_status(lambda status: status["previewFrames"] > before, 20)
+    stream = publisher.stop()
+    assert_whole(stream, is_converted=True)
+    assert len(stream.of("previewDark")) == 1
+
+
+def test_another_program_keeps_the_display(hdmi, nginx):
+    board = hdmi.board
+    first = Publisher(board, nginx, "first", "--dimension 320x240 --quality Low1", f"--preview drm:{hdmi.connector}")
+    first.wait_frames(10)
+    second = Publisher(board, nginx, "second", "--dimension 320x240 --quality Low1", f"--preview drm:{hdmi.connector}")
+    second.wait_frames(10)
+    (dark,) = [event for event in second.events if event["name"] == "previewDark"]
+    assert "another program" in dark["reason"], dark
+    first.stop()
+    second.process.wait_for("previewLit", 20)
+    second.wait_status(lambda status: status["previewFrames"] > 0, 20)
+    assert_decodes(second.stop())
+
+
+def test_a_connector_that_is_not_there_is_named(encoder, nginx):
+    publisher = Publisher(encoder, nginx, "none", "--dimension 320x240 --quality Low1", "--preview drm:HDMI-A-1")
+    publisher.wait_frames(10)
+    stream = publisher.stop()
+    (dark,) = stream.of("previewDark")
+    assert "no card for displays" in dark["reason"], dark
+    assert_decodes(stream)
+
+
+# Faults at random.
+
+
+def trouble(rng: random.Random, display: Display) -> None:
+    """Something happens to the display, or to the encoder without a word."""
+    kind = rng.choice(["pulled", "loose", "skips", "slow", "looked at"])
+    match kind:
+        case "pulled":
+            display.plug("off")
+            time.sleep(rng.uniform(1, 5))
+            display.plug("on")
+        case "loose":
+            for state in ["off", "on"] * rng.randint(2, 5):
+                display.plug(state)
+                time.sleep(rng.uniform(0, 0.3))
+        case "skips":
+            set_faults(display.board, skip_every=rng.randint(2, 12))
+            time.sleep(rng.uniform(1, 3))
+            set_faults(display.board, skip_every=0)
+        case "slow":
+            set_faults(display.board, frame_ms=rng.choice([20, 36, 60]))
+        case "looked at":
+            # The driver is at something else.
+            display.board.run(f"cat {display.path}/modes {display.path}/edid > /dev/null")
+            display.state()
+
+
+def assert_held_soon(leases: Leases, at_most: int) -> None:
+    """A card that has just been closed lets go of its imports a moment after the next one has taken them."""
+    deadline = time.monotonic() + 5
+    while True:
+        try:
+            return leases.assert_held(at_most)
+        except AssertionError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
+
+
+@pytest.mark.parametrize(
+    "seconds", [40, pytest.param(300, marks=[pytest.mark.slow, pytest.mark.takes(minutes=6)])]
+)
+def test_faults_of_the_display_are_none_of_the_stream(hdmi, nginx, seconds, capsys):
+    board = hdmi.board
+    rng = random.Random(seed_of_this_run())
+    publisher = Publisher(board, nginx, "faults", *LEASE, f"--preview drm:{hdmi.connector}", source=CAMERA)
+    publisher.wait_frames(20)
+    leases = Leases(board)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        trouble(rng, hdmi)
+        leases.assert_return()
+        assert_held_soon(leases, UNSEEN + DISPLAY_HOLDS)
+        time.sleep(rng.uniform(0, 2))
+    hdmi.plug("off")
+    publisher.wait_frames(publisher.frames + 60)
+    # The display's own holds are gone with it.
+    assert_held_soon(leases, UNSEEN)
+    hdmi.plug("on")
+    before = publisher.last_status["previewFrames"]
+    publisher.wait_status(lambda status: status["previewFrames"] > before, 20)
+    stream = publisher.stop()
+    hdmi.plug("detect")
+    with capsys.disabled():
+        print(f"\n  {leases}; {len(stream.of('previewDark'))} times dark, {len(stream.of('previewLit'))} times lit")
+    assert_whole(stream)
+    assert stream.of("previewDark")
+
+
+# The appliance.
+
+
+def test_the_camera_says_how_it_is(plain, nginx):
+    board = plain.board
+    still_camera(board)
+    device = {"camera": "/dev/video0", "dimension": f"{WIDTH}x{HEIGHT}", "preview": "hdmi"}
+    camera = Appliance(board, nginx, "appliance", **device)
+
+    def colours(part: numpy.ndarray) -> int:
+        return len(numpy.unique(part.reshape(-1, 3) // 64, axis=0))
+
+    def screen_when(condition, what: str) -> numpy.ndarray:
+        deadline = time.monotonic() + 20
+        while not condition(screen := pixels(board.screenshot().read_bytes())):
+            assert time.monotonic() < deadline, what
+            time.sleep(0.5)
+        return screen
+
+    # White words on black, at the top.
+    page = screen_when(lambda screen: (screen[:300].min(axis=2) > 240).sum() > 2000, "no page")
+    assert colours(page) <= 4 and page[400:].max() == 0
+    camera.live_with()
+    live = screen_when(lambda screen: colours(screen[: len(screen) // 2]) > 5, "no video")
+    red = (live[..., 0] > 200) & (live[..., 1] < 120) & (live[..., 1] > 60)
+    assert red[-300:].sum() > 500, "nothing says live"
+    camera.stop()
+    screen_when(lambda screen: colours(screen) <= 4, "the video stays")
+    assert "the preview is on" in camera.events
