@@ -69,8 +69,7 @@ final class StreamFilters {
     }
 
     private func keepWithinBudget(at time: MediaTimestamp) {
-        let nanoseconds = pass.costs.reduce(0) { $0 + ($1.isDropped ? 0 : $1.recent) }
-        perform(budget.frameFiltered(cost: .nanoseconds(Int64(min(nanoseconds, 1e12))), at: time))
+        perform(budget.frameFiltered(cost: .nanoseconds(Int64(min(pass.recentCost, 1e12))), at: time))
     }
 
     /// All filters are left out: nothing else asks for them.
