@@ -10,7 +10,7 @@ from swift_source import CHECKOUT
 PAPER = CHECKOUT / "docs/appliance.md"
 SOURCES = {
     "stream.json": ["StreamDescription", "PlainStreamDescription", "PiliStreamDescription"],
-    "device.json": ["DeviceDescription", "DeviceAudio", "DeviceCameras", "DeviceControls", "DeviceSnapshots"],
+    "device.json": ["DeviceDescription", "DeviceAudio", "DeviceCameras", "DeviceControls", "DeviceFilters", "DeviceSnapshots"],
     "network.json": ["NetworkDescription"],
     "board.json": ["BoardDescription"],
 }
@@ -161,7 +161,7 @@ def test_the_sample_of_the_device_holds_the_defaults_that_the_paper_names():
     # The objects of a list that is empty have no keys in the sample.
     lists = tuple(f"{key}." for key, value in flat.items() if isinstance(value, list))
     named = {key: value for key, value in defaults_in_paper(PAPER.read_text()).items() if not key.startswith(lists)}
-    assert lists == ("audio.sources.",) and written == named
+    assert lists == ("filters.", "audio.sources.") and written == named
 
 
 def test_the_light_of_the_paper_is_the_code_s():

@@ -13,8 +13,8 @@ CORE = {
     "StreamQuality": {"Media"},
     "Controls": {"Media"},
     "Filters": {"Media"},
-    "Settings": {"Controls", "Media"},
-    "StreamLogic": {"StreamQuality", "Settings", "Controls", "Bitstream", "Media"},
+    "Settings": {"Controls", "Filters", "Media"},
+    "StreamLogic": {"StreamQuality", "Settings", "Controls", "Filters", "Bitstream", "Media"},
     "ApplianceLogic": {"StreamLogic", "Settings", "Media"},
 }
 # What a core target may have besides: pure Swift packages.
@@ -36,18 +36,18 @@ RIM = {
 # The engines: threads around the core. Only the executable knows cameras, microphones and hardware encoders.
 ENGINES = {
     "MediaPipeline": {
-        "StreamLogic", "StreamQuality", "Bitstream", "Controls", "DevicePorts", "LinuxIO", "SoftwareEncoding",
-        "SyntheticSources", "Media",
+        "StreamLogic", "StreamQuality", "Bitstream", "Controls", "Filters", "FrameFiltering", "DevicePorts", "LinuxIO",
+        "SoftwareEncoding", "SyntheticSources", "Media",
     },
     "Publishing": {
         "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings", "Controls",
-        "LinuxIO", "Media",
+        "Filters", "FrameFiltering", "LinuxIO", "Media",
     },
     "Receiving": {"StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"},
-    "Terminal": {"StreamLogic", "StreamQuality", "Controls", "JSONText", "LinuxIO", "Media"},
+    "Terminal": {"StreamLogic", "StreamQuality", "Controls", "Filters", "JSONText", "LinuxIO", "Media"},
     "ApplianceRuntime": {
-        "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "JSONText", "BoardIO", "Transport",
-        "Terminal", "DevicePorts", "LinuxIO", "Media",
+        "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO",
+        "Transport", "Terminal", "DevicePorts", "LinuxIO", "Media",
     },
 }  # fmt: skip
 SYSTEM = {"Glibc", "Synchronization"}

@@ -142,7 +142,7 @@ import Testing
 
     // MARK: What is said
 
-    @Test func darknessIsToldOnce() {
+    @Test func darknessIsReportedOnce() {
         var news = PreviewNews()
         #expect(news.failed(.nothingConnected(["HDMI-A-1"])) == .dark(reason: "no display is connected (HDMI-A-1)"))
         #expect(news.failed(.noCard) == nil)

@@ -1,0 +1,108 @@
+"""Filters on the board: in the camera's own memory, before the hardware encoder reads it."""
+
+import subprocess
+
+import numpy
+import pytest
+from encoder import Publisher, assert_decodes
+from pi_camera import IMX708
+
+pytestmark = [pytest.mark.takes(minutes=1.5, processors=0.9)]
+
+WIDTH, HEIGHT = 640, 480
+LOGO, TEXT = "/tmp/logo.png", "text,text=Studio {time},position=bottom-left,size=0.1,background=black"
+
+
+@pytest.fixture
+def logo(board, tmp_path):
+    """Red all over, and half transparent."""
+    path = tmp_path / "logo.png"
+    words = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "color=red@0.5:s=64x48,format=rgba", "-frames:v", "1", str(path)]
+    subprocess.run(words, check=True, timeout=30)
+    board.put(LOGO, path)
+    return f"image,file={LOGO},position=top-right,margin=0,width=0.2"
+
+
+def frames_of(nginx, name: str) -> numpy.ndarray:
+    words = ["ffmpeg", "-v", "error", "-i", str(nginx.recording(name)), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    data = subprocess.run(words, check=True, stdout=subprocess.PIPE, timeout=120).stdout
+    return numpy.frombuffer(data, numpy.uint8).reshape(-1, HEIGHT, WIDTH, 3).astype(int)
+
+
+def redness(frame) -> float:
+    """Of the corner that the watermark covers."""
+    corner = frame[4:90, WIDTH - 120 : WIDTH - 4]
+    return float((corner[:, :, 0] - corner[:, :, 1:].max(axis=2)).mean())
+
+
+def box(frame):
+    """The lower left corner, where text is."""
+    return frame[HEIGHT - 62 : HEIGHT - 14, 14:340]
+
+
+@pytest.mark.parametrize("source", ["v4l2:/dev/video0,size=640x480,format=NV12,fps=15", f"libcamera:{IMX708}"])
+def test_watermark_clock_and_smoothing_at_once(pi_camera, logo, nginx, source, capsys):
+    """In the memory that the encoder reads: nothing is copied, nothing converted. The virtual board's encoder tells macroblocks apart,
+    and no letters."""
+    name = source.split(":")[0]
+    publisher = Publisher(
+        pi_camera, nginx, name, f"--dimension {WIDTH}x{HEIGHT} --quality Low3 --adapt nothing", "--commands",
+        f"--filter '{TEXT}' --filter '{logo}' --filter smooth,strength=1", source=source,
+    )  # fmt: skip
+    publisher.wait_frames(45)
+    publisher.command("filter image off")
+    publisher.process.wait_for("filtered", 20)
+    publisher.wait_frames(publisher.frames + 30)
+    publisher.command("filter text text=Off")
+    publisher.wait_frames(publisher.frames + 30)
+    stream = publisher.stop()
+    status = stream.of("status")[-1]
+    with capsys.disabled():
+        each = dict(zip(status["filters"].split(), zip(status["filterFrames"], status["filterNanoseconds"])))
+        print("\n  " + ", ".join(f"{name} {time / count / 1e6:.2f} ms" for name, (count, time) in each.items() if count))
+    assert status["sourceConverted"] == status["sourcePasses"] == 0, status
+    assert status["sourceMapped"] > 60 and status["filters"] == "text smooth", status
+    assert not {1103, 1104} & set(stream.codes)
+    frames = frames_of(nginx, name)
+    assert redness(frames[30]) > 30 and redness(frames[30]) > redness(frames[-1]) + 25
+    # White in black, as long as the text.
+    first, last = (box(frame).max(axis=2) for frame in (frames[30], frames[-1]))
+    assert first.mean() < 60 and last[:, 150:].mean() > first[:, 150:].mean() + 25, (first.mean(), last[:, 150:].mean())
+    assert_decodes(stream)
+
+
+def test_a_clock_can_be_read(pi_camera, nginx):
+    publisher = Publisher(
+        pi_camera, nginx, "clock", f"--dimension {WIDTH}x{HEIGHT} --quality Medium2 --adapt nothing --encoder openh264",
+        f"--filter '{TEXT}' --duration 6", source=f"libcamera:{IMX708}",
+    )  # fmt: skip
+    publisher.finish()
+    frames = frames_of(nginx, "clock")
+    letters = box(frames[20]).min(axis=2) > 180
+    assert 0.04 < letters.mean() < 0.4, letters.mean()
+    # Its seconds go on: of all that is written, something else a second later.
+    later = box(frames[-1]).min(axis=2) > 180
+    assert 0.001 < (letters != later).mean() < 0.1, (letters != later).mean()
+
+
+def test_frames_that_lie_otherwise_are_brought_into_planes_for_them(encoder, logo, nginx):
+    """Packed frames, which the hardware encoder's path converts anyway; and filters that come and go while live."""
+    publisher = Publisher(
+        encoder, nginx, "packed", f"--dimension {WIDTH}x{HEIGHT} --quality Low3 --adapt nothing", "--commands",
+        source="v4l2:/dev/video0,size=640x480,format=YUYV,fps=15")  # fmt: skip
+    publisher.wait_frames(20)
+    publisher.command(f"filter {logo}")
+    publisher.wait_frames(publisher.frames + 40)
+    publisher.command("filter image off")
+    publisher.wait_frames(publisher.frames + 40)
+    for line, words in (
+        ("filter smoth strength=1", "did you mean smooth"), ("filter image file=/tmp/none.png", "No such file"),
+        ("filter text text=x size=9", "size is a number from 0.01 to 0.5"), ("filter grey off", "no filter grey that is on"),
+    ):  # fmt: skip
+        publisher.command(line)
+        publisher.process.wait_for(words, 20)
+    stream = publisher.stop()
+    reds = [redness(frame) for frame in frames_of(nginx, "packed")]
+    assert max(reds) > min(reds[0], reds[-1]) + 25 and abs(reds[0] - reds[-1]) < 15, (reds[0], max(reds), reds[-1])
+    assert not {1103, 1104} & set(stream.codes) and stream.of("status")[-1]["sourceInterruptions"] == 0
+    assert_decodes(stream)
