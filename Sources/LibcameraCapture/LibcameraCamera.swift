@@ -98,6 +98,7 @@ public final class LibcameraCamera: Camera {
 
     /// What a camera is asked for beyond its sensor it would enlarge.
     private static func atMost(_ size: FrameSize, _ format: PixelFormat, of camera: CameraDescription) -> FrameSize {
+        guard size.pixelCount > largestStreamFrame else { return size }
         let sizes = camera.modes.filter { $0.modifier == 0 && $0.format == format.fourCC }.map(\.largest)
         guard let largest = sizes.max(by: { $0.pixelCount < $1.pixelCount }), largest.width >= 16, largest.height >= 16
         else { return size }

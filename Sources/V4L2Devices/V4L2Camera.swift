@@ -93,7 +93,10 @@ public final class V4L2Camera: Camera {
     }
 
     /// Its driver keeps what it was set to, for whoever opens it next.
-    deinit { if flips != FrameFlips() { _ = device.setFlips(FrameFlips(), device.controls()) } }
+    deinit {
+        let isFlipped = flips != FrameFlips() || mapping.wished[.mirror] != nil || mapping.wished[.flip] != nil
+        if isFlipped { _ = device.setFlips(FrameFlips(), device.controls()) }
+    }
 
     private static func mode(
         of device: V4L2Device, _ settings: CameraSettings, size: FrameSize, frameRate: FrameRate
