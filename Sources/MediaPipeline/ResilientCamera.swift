@@ -187,7 +187,9 @@ public final class ResilientCamera: VideoSource {
     /// Of the camera that is open, else of the one that was closed.
     var newestReport: CameraReport {
         // One that is gone, or has just come, says nothing.
-        if let report = (camera as? any ControllableSource)?.cameraReport, report != CameraReport() { lastReport = report }
+        if let report = (camera as? any ControllableSource)?.cameraReport, report != CameraReport() {
+            lastReport = report
+        }
         return lastReport
     }
 

@@ -188,7 +188,8 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
         try source.apply([ControlChange(.flip, .flag(true))])
         #expect(camera.asked == [ControlChange(.mirror, .flag(true))])
         #expect(source.cameraReport.values[.flip] == .flag(true) && source.cameraReport.values[.mirror] == nil)
-        #expect(try RotatedSource(camera, FrameRotation(.half)).controlOffers.first { $0.name == .mirror }?.absence == nil)
+        #expect(
+            try RotatedSource(camera, FrameRotation(.half)).controlOffers.first { $0.name == .mirror }?.absence == nil)
     }
 
     @Test func framesMayBecomeLargerWhileTheyAreMirrored() throws {
