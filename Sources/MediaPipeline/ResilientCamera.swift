@@ -236,6 +236,9 @@ extension ResilientCamera: ControllableSource {
         wishedControls.take(changes)
     }
 
+    /// The camera was asked for these before.
+    func keep(_ changes: [ControlChange]) { wishedControls.take(changes) }
+
     public var lux: Double? { (camera as? any ControllableSource)?.lux }
     public func takeRefusal() -> ControlError? { (camera as? any ControllableSource)?.takeRefusal() }
 

@@ -418,7 +418,7 @@ def test_gain_and_mute_of_each_are_changed_while_live(children, tmp_path):
         part = side[int(start * 44_100) : int((start + 0.5) * 44_100)]
         return [amplitude(part, 44_100, frequency) for frequency in (500, 1000)]
 
-    both, first, neither = levels(0.5), levels(2.4), levels(5)
+    both, first, neither = levels(0.2), levels(1.6), levels(4.5)
     assert min(both) > 0.2, both
     assert first[0] > 0.2 and first[1] < 0.01, first
     assert max(neither) < 0.01, neither

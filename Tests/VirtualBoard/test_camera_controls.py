@@ -504,7 +504,7 @@ def test_larger_frames_of_a_webcam_are_zoomed_on_the_way(encoder, nginx):
     live.look()
     assert re.match("zoom 2.*, zoom-centre 0,0.5", live.set("zoom", "2", "zoom-centre", "0,0.5"))
     zoomed = live.look(2)
-    assert live.set("zoom", "1") == "zoom 1"
+    assert live.set("zoom", "1").startswith("zoom 1")
     back = live.look(2)
     shown = live.shown()
     assert bars(shown[zoomed]) <= bars(shown[back]) / 2 + 1 < bars(shown[back]), (bars(shown[zoomed]), bars(shown[back]))
