@@ -201,11 +201,11 @@ extension DRMDevice {
     private static func hasFlip(_ bytes: ArraySlice<UInt8>) -> Bool {
         var rest = bytes
         while rest.count >= 8 {
-            let header = rest.withUnsafeBytes {
+            let (type, length) = rest.withUnsafeBytes {
                 ($0.loadUnaligned(as: UInt32.self), $0.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
             }
-            if header.0 == UInt32(DRM_EVENT_FLIP_COMPLETE) { return true }
-            rest = rest.dropFirst(max(8, Int(header.1)))
+            if type == UInt32(DRM_EVENT_FLIP_COMPLETE) { return true }
+            rest = rest.dropFirst(max(8, Int(length)))
         }
         return false
     }

@@ -22,10 +22,8 @@ struct DisplayMode: Hashable, Sendable {
         guard let own = usable.first(where: \.isPreferred) ?? usable.first else { return [] }
         let moderate = usable.filter(\.isModerate).sorted(by: isBetter)
         let first = own.isModerate ? own : moderate.first { $0.hasShape(of: own) } ?? moderate.first ?? own
-        let others = (moderate + [own]).filter {
-            $0 != first && $0.size.pixelCount <= larger(first, own).size.pixelCount
-        }
-        return Array(([first] + others).prefix(mostAttempts))
+        let smaller = moderate.filter { $0 != first && $0.size.pixelCount <= first.size.pixelCount }
+        return Array(([first] + smaller + [own].filter { $0 != first }).prefix(mostAttempts))
     }
 
     private var isModerate: Bool {
@@ -38,10 +36,6 @@ struct DisplayMode: Hashable, Sendable {
 
     private static func isBetter(_ one: DisplayMode, _ other: DisplayMode) -> Bool {
         (one.size.pixelCount, one.refreshRate, -one.index) > (other.size.pixelCount, other.refreshRate, -other.index)
-    }
-
-    private static func larger(_ one: DisplayMode, _ other: DisplayMode) -> DisplayMode {
-        one.size.pixelCount >= other.size.pixelCount ? one : other
     }
 }
 

@@ -120,7 +120,7 @@ public final class FilterPass {
     /// - Returns: `nil` when all are there.
     public func restoreLast() -> FilterID? {
         guard let id = dropped.popLast() else { return nil }
-        for index in stages.indices where stages[index].setting.id == id { stages[index].cost.isDropped = false }
+        for index in stages.indices where stages[index].setting.id == id { stages[index].cost.restore() }
         return id
     }
 }
@@ -135,6 +135,7 @@ public struct FilterCost: Hashable, Sendable {
     /// It is left out, because there was no time for it.
     public internal(set) var isDropped = false
     private var ofFrame: Int64 = 0
+    private var isFresh = true
 
     init(_ filter: FilterID) { self.filter = filter }
 
@@ -144,8 +145,16 @@ public struct FilterCost: Hashable, Sendable {
         time = now
     }
 
+    /// What it took before it was left out says nothing of now.
+    mutating func restore() {
+        isDropped = false
+        isFresh = true
+    }
+
     mutating func endFrame() {
-        recent += frames == 0 ? Double(ofFrame) : (Double(ofFrame) - recent) / 16
+        defer { isFresh = false }
+        recent = isFresh ? 0 : recent
+        recent += isFresh ? Double(ofFrame) : (Double(ofFrame) - recent) / 16
         nanoseconds += ofFrame
         frames += 1
         ofFrame = 0

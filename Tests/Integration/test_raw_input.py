@@ -405,8 +405,7 @@ def test_gain_and_mute_of_each_are_changed_while_live(children, tmp_path):
         publisher.wait_until(lambda: len(answers()) > known, 10, line)
         return answers()[known]
 
-    publisher.wait_until(lambda: any(event["name"] == "streamState" and event["state"] == "live"
-                                     for event in events(publisher)), 10, "live")  # fmt: skip
+    publisher.wait_until(lambda: any(event["name"] == "publishing" for event in events(publisher)), 10, "live")
     time.sleep(1.5)
     assert answer("set microphone-gain 2:-40")["controls"] == "microphone-gain 2:-40 (2: -40.0 dB on the way)"
     time.sleep(1.5)

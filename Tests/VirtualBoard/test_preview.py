@@ -13,7 +13,7 @@ from encoder import Appliance, Publisher, assert_decodes, set_faults
 from leases import ENCODER_HOLDS, Leases, mount_debug
 from seeds import seed_of_this_run
 
-pytestmark = pytest.mark.takes(minutes=4, processors=0.5)
+pytestmark = pytest.mark.takes(minutes=3, processors=0.5)
 BOARD_OPTIONS = {"display": True}
 
 WIDTH, HEIGHT = 640, 360
@@ -357,7 +357,9 @@ def assert_held_soon(leases: Leases, at_most: int) -> None:
 def test_faults_of_the_display_are_none_of_the_stream(hdmi, nginx, seconds, capsys):
     board = hdmi.board
     rng = random.Random(seed_of_this_run())
-    publisher = Publisher(board, nginx, "faults", *LEASE, f"--preview drm:{hdmi.connector}", source=CAMERA)
+    # With a clock in the frames, as most would have it.
+    clock = "--filter 'text,text=Studio {time},position=top-right'"
+    publisher = Publisher(board, nginx, "faults", *LEASE, clock, f"--preview drm:{hdmi.connector}", source=CAMERA)
     publisher.wait_frames(20)
     leases = Leases(board)
     end = time.monotonic() + seconds
@@ -379,6 +381,8 @@ def test_faults_of_the_display_are_none_of_the_stream(hdmi, nginx, seconds, caps
         print(f"\n  {leases}; {len(stream.of('previewDark'))} times dark, {len(stream.of('previewLit'))} times lit")
     assert_whole(stream)
     assert stream.of("previewDark")
+    last = stream.of("status")[-1]
+    assert last["filterFrames"][0] >= last["videoFrames"] > 0, last
 
 
 # The appliance.
