@@ -49,6 +49,8 @@ extension ApplianceRunner {
         let id = nextCommand()
         var request = SnapshotRequest(id, quality: quality ?? files.device.snapshots.quality)
         request.isClockSet = events.isClockSet
+        // At the least four are kept.
+        if purpose == .keep { request.largestByteCount = files.device.snapshots.megabytes * 1_000_000 / 4 }
         let needsFlash = needsFlash
         if needsFlash == true { light(for: &request) }
         snapshots.waiting[id] = SnapshotDuty.Wish(

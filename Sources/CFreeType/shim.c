@@ -11,9 +11,10 @@
 // Of these the linker takes as much of the library as outlines need; FT_Init_FreeType would have all of it. CFF outlines are those of
 // most fonts with Chinese, Japanese and Korean.
 extern const FT_Module_Class tt_driver_class, cff_driver_class, psaux_module_class, sfnt_module_class;
-extern const FT_Module_Class ft_smooth_renderer_class;
+extern const FT_Module_Class ft_smooth_renderer_class, psnames_module_class;
+// Without psnames, sfnt does not stop at a font that has names for its glyphs and no table of Unicode.
 static const FT_Module_Class *const modules[] = {
-    &tt_driver_class, &cff_driver_class, &psaux_module_class, &sfnt_module_class, &ft_smooth_renderer_class,
+    &psnames_module_class, &tt_driver_class, &cff_driver_class, &psaux_module_class, &sfnt_module_class, &ft_smooth_renderer_class,
 };
 
 // Brotli's decoder, for WOFF2, which is for web pages: it would be a third as large as all of FreeType here. Such a font is refused as

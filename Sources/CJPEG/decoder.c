@@ -31,11 +31,14 @@ static void refuse_warnings(j_common_ptr common, int level) {
     if (level < 0) leave(common);
 }
 
+static void refuse(decoder *decoder, const char *reason) {
+    strcpy(decoder->image->message, reason);
+    longjmp(decoder->failure, 1);
+}
+
 static void limit_scans(j_common_ptr common) {
     decoder *decoder = common->client_data;
-    if (decoder->decompress.input_scan_number <= MOST_SCANS) return;
-    strcpy(decoder->image->message, "too many scans");
-    longjmp(decoder->failure, 1);
+    if (decoder->decompress.input_scan_number > MOST_SCANS) refuse(decoder, "too many scans");
 }
 
 static void start(decoder *decoder, const uint8_t *bytes, size_t count) {
@@ -49,7 +52,9 @@ static void start(decoder *decoder, const uint8_t *bytes, size_t count) {
 
 static void read_rows(decoder *decoder, uint8_t *rgba) {
     struct jpeg_decompress_struct *decompress = &decoder->decompress;
-    if (decompress->image_width != decoder->image->width || decompress->image_height != decoder->image->height) return;
+    if (decompress->image_width != decoder->image->width || decompress->image_height != decoder->image->height) {
+        refuse(decoder, "the room is for another size");
+    }
     decompress->out_color_space = JCS_EXT_RGBA;
     jpeg_start_decompress(decompress);
     while (decompress->output_scanline < decompress->output_height) {

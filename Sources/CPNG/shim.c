@@ -4,9 +4,29 @@
 
 #include <png.h>
 
+enum { signature_length = 8, chunk_overhead = 12, most_packed_texts = 4 };
+
+// libpng unpacks texts that come before the image, each to 8 MB at the most, and keeps them: a few kilobytes of file could fill the
+// memory. Editors write one or two.
+static int has_too_many_texts(const uint8_t *bytes, size_t count) {
+    int texts = 0;
+    for (size_t at = signature_length; count >= chunk_overhead && at <= count - chunk_overhead;) {
+        const uint8_t *chunk = bytes + at;
+        size_t length = (size_t)chunk[0] << 24 | (size_t)chunk[1] << 16 | (size_t)chunk[2] << 8 | chunk[3];
+        if (!memcmp(chunk + 4, "IDAT", 4) || length > count - at - chunk_overhead) break;
+        if (!memcmp(chunk + 4, "zTXt", 4) || !memcmp(chunk + 4, "iTXt", 4)) texts++;
+        at += chunk_overhead + length;
+    }
+    return texts > most_packed_texts;
+}
+
 static int started(png_image *png, const uint8_t *bytes, size_t count) {
     memset(png, 0, sizeof *png);
     png->version = PNG_IMAGE_VERSION;
+    if (has_too_many_texts(bytes, count)) {
+        strcpy(png->message, "it holds too many texts");
+        return 0;
+    }
     return png_image_begin_read_from_memory(png, bytes, count);
 }
 

@@ -24,6 +24,9 @@ public enum ControlName: String, CaseIterable, Sendable {
     case mute
 
     /// Whether the camera does it, and no other part of the device.
+    /// Which part of what the camera sees is shown, and which way round.
+    public var isOfView: Bool { [.zoom, .zoomCentre, .mirror, .flip].contains(self) }
+
     public var isOfCamera: Bool {
         switch self {
         case .torch, .microphoneGain, .mute: false

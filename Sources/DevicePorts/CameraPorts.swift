@@ -61,6 +61,8 @@ public struct CameraSettings: Hashable, Sendable {
     public var mains: MainsFrequency?
     /// The name of a sensor's tuning file of libcamera's, for modules that the sensor's name does not tell apart.
     public var tuning: String?
+    /// It is opened for one frame of full size: a few buffers are enough, and many may not fit into memory.
+    public var isForStills = false
     /// That save the processor a pass over each frame, where the camera can: beside what `controls` say.
     public var flips = FrameFlips()
     /// By the camera's own names, in the order in which they are set.

@@ -203,14 +203,17 @@ public struct CapturedFrame: Sendable {
     public let captureTime: MediaTimestamp
     /// The lease itself.
     public let memory: any FrameMemory
-    /// The samples are those of the frame before, in the same memory, whatever was done to them since.
-    public let isRepetition: Bool
+    /// When the frame was taken whose samples these are, in the same memory, whatever was done to them since; `nil` for a frame of
+    /// its own.
+    public let repeats: MediaTimestamp?
 
-    public init(layout: FrameLayout, captureTime: MediaTimestamp, memory: any FrameMemory, isRepetition: Bool = false) {
+    public init(
+        layout: FrameLayout, captureTime: MediaTimestamp, memory: any FrameMemory, repeats: MediaTimestamp? = nil
+    ) {
         self.layout = layout
         self.captureTime = captureTime
         self.memory = memory
-        self.isRepetition = isRepetition
+        self.repeats = repeats
     }
 
     /// Gives the frame's bytes, `layout.byteCount` of them, for the time of the call.

@@ -35,7 +35,7 @@ struct FrameLeases: Sendable {
     mutating func take(isHeld: Bool, now: MediaTimestamp) -> Lease? {
         guard let taken = next else { return nil }
         next = nil
-        if isHeld { flipping = Lease(frame: taken.frame, colors: taken.colors, since: now) }
+        if isHeld { flipping = Lease(frame: taken.frame, colors: taken.colors, since: taken.since) }
         return taken
     }
 
@@ -43,7 +43,7 @@ struct FrameLeases: Sendable {
     /// - Returns: as `offered`.
     mutating func flipped(now: MediaTimestamp) -> Lease? {
         let released = shown
-        shown = flipping.map { Lease(frame: $0.frame, colors: $0.colors, since: now) }
+        shown = flipping
         flipping = nil
         return released
     }

@@ -24,15 +24,15 @@ extension FilterError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unknownFilter(let name):
-            "there is no filter \(quoted(name.prefix(60)))" + Self.suggestion(name, FilterName.allCases.map(\.rawValue))
+            "there is no filter \(quoted(Self.printable(name)))" + Self.suggestion(name, FilterName.allCases.map(\.rawValue))
         case .impossibleNumber(let name, let written):
             name.largestNumber > 1
-                ? "filters \(name) are numbered 1 to \(name.largestNumber), not \(quoted(written.prefix(60)))"
-                : "there is one filter \(name), without a number, not \(quoted(written.prefix(60)))"
+                ? "filters \(name) are numbered 1 to \(name.largestNumber), not \(quoted(Self.printable(written)))"
+                : "there is one filter \(name), without a number, not \(quoted(Self.printable(written)))"
         case .noValue(let filter, let piece):
-            "filter \(filter): \(quoted(piece.prefix(60))) is neither KEY=VALUE nor off"
+            "filter \(filter): \(quoted(Self.printable(piece))) is neither KEY=VALUE nor off"
         case .unknownParameter(let filter, let key):
-            "filter \(filter) has no \(quoted(key.prefix(60)))" + Self.suggestion(key, Self.parameters(of: filter))
+            "filter \(filter) has no \(quoted(Self.printable(key)))" + Self.suggestion(key, Self.parameters(of: filter))
         case .repeated(let filter, let parameter): "filter \(filter): \(parameter) is there twice"
         case .unusableValue(let filter, let parameter, let value, let rule):
             "filter \(filter): \(parameter) is \(rule), not \(quoted(Self.printable(value)))"

@@ -72,8 +72,9 @@ final class DecodedImage: Sendable {
         var failure: String?
         let pixels = [UInt8](unsafeUninitializedCapacity: 4 * size.pixelCount) { buffer, count in
             failure = decode(buffer.baseAddress)
-            count = failure == nil ? buffer.count : 0
-            multiplyByAlpha(buffer)
+            guard failure == nil else { return }
+            count = 4 * size.pixelCount
+            multiplyByAlpha(UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
         }
         return failure.map { .failure(.unusable($0)) } ?? .success(DecodedImage(size, pixels))
     }

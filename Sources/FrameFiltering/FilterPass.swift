@@ -20,6 +20,8 @@ public final class FilterPass {
         let setting: FilterSetting
         let filter: any FrameFilter
         var cost: FilterCost
+        /// What the filter is prepared for.
+        var format: FrameFormat?
         /// Of the present frame.
         var finishedRows = 0
 
@@ -35,8 +37,6 @@ public final class FilterPass {
     private var stages: [Stage] = []
     /// In the order in which they were dropped.
     private var dropped: [FilterID] = []
-    /// What the stages are prepared for.
-    private var format: FrameFormat?
 
     public private(set) var filters: LoadedFilters
 
@@ -53,7 +53,6 @@ public final class FilterPass {
         stages = Self.stages(of: filters, before: stages)
         dropped.removeAll { id in !stages.contains { $0.setting.id == id } }
         self.filters = filters
-        format = nil
     }
 
     private static func stages(of filters: LoadedFilters, before: [Stage]) -> [Stage] {
@@ -95,13 +94,17 @@ public final class FilterPass {
     }
 
     private func prepare(for format: FrameFormat) {
-        guard format != self.format else { return }
-        for stage in stages { stage.filter.prepare(for: format) }
-        self.format = format
+        for index in stages.indices where stages[index].format != format {
+            stages[index].filter.prepare(for: format)
+            stages[index].format = format
+        }
     }
 
     /// Of each filter, in the chain's order.
     public var costs: [FilterCost] { stages.map(\.cost) }
+
+    /// What a frame takes of late, in nanoseconds: all filters that are not left out.
+    public var recentCost: Double { stages.reduce(0) { $0 + ($1.cost.isDropped ? 0 : $1.cost.recent) } }
 
     /// Leaves the filter out that has taken most time of late.
     /// - Returns: `nil` when none is left.
@@ -117,7 +120,7 @@ public final class FilterPass {
     /// - Returns: `nil` when all are there.
     public func restoreLast() -> FilterID? {
         guard let id = dropped.popLast() else { return nil }
-        for index in stages.indices where stages[index].setting.id == id { stages[index].cost.isDropped = false }
+        for index in stages.indices where stages[index].setting.id == id { stages[index].cost.restore() }
         return id
     }
 }
@@ -132,6 +135,7 @@ public struct FilterCost: Hashable, Sendable {
     /// It is left out, because there was no time for it.
     public internal(set) var isDropped = false
     private var ofFrame: Int64 = 0
+    private var isFresh = true
 
     init(_ filter: FilterID) { self.filter = filter }
 
@@ -141,8 +145,16 @@ public struct FilterCost: Hashable, Sendable {
         time = now
     }
 
+    /// What it took before it was left out says nothing of now.
+    mutating func restore() {
+        isDropped = false
+        isFresh = true
+    }
+
     mutating func endFrame() {
-        recent += frames == 0 ? Double(ofFrame) : (Double(ofFrame) - recent) / 16
+        defer { isFresh = false }
+        recent = isFresh ? 0 : recent
+        recent += isFresh ? Double(ofFrame) : (Double(ofFrame) - recent) / 16
         nanoseconds += ofFrame
         frames += 1
         ofFrame = 0

@@ -37,8 +37,8 @@ final class GlyphCache {
         let advance: Double
     }
 
-    /// A text has a few hundred characters; a clock ten different ones.
-    private static let mostGlyphs = 1024
+    /// A clock has ten different characters; those of a large title are as many pixels as a frame.
+    private static let mostBytes = 4 << 20
 
     /// Between baselines, in pixels.
     let lineHeight: Double
@@ -49,6 +49,7 @@ final class GlyphCache {
     private let file: FontFile
     private let font: OpaquePointer
     private var glyphs: [Unicode.Scalar: Glyph] = [:]
+    private var byteCount = 0
 
     /// - Returns: `nil` when there is no memory for the font, or none of its sizes is near that.
     init?(_ file: FontFile, lineHeight: Double, outline: Double) {
@@ -76,7 +77,12 @@ final class GlyphCache {
         let largest = 4 * lineHeight
         let glyph = Glyph(
             fill: Coverage(fill), border: Coverage(border), advance: min(max(advance, -largest), largest))
-        if glyphs.count >= Self.mostGlyphs { glyphs.removeAll(keepingCapacity: true) }
+        // Glyphs without pixels take room, too.
+        byteCount += glyph.fill.samples.count + glyph.border.samples.count + 256
+        if byteCount > Self.mostBytes {
+            glyphs.removeAll()
+            byteCount = 0
+        }
         glyphs[character] = glyph
         return glyph
     }

@@ -44,7 +44,8 @@ public struct LoadedFilters: Sendable {
         _ decode: ([UInt8]) throws(FilteringError) -> Content
     ) throws(FilteringError) -> File<Content> {
         let state = FileState(path)
-        if let file = known[path], let state, file.state == state { return file }
+        // What is gone from a card is there in memory.
+        if let file = known[path], state == nil || file.state == state { return file }
         let bytes: [UInt8]
         do throws(SystemCallError) {
             bytes = try readRegularFile(path, limit: limit)

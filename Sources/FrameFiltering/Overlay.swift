@@ -10,63 +10,15 @@ struct Overlay {
         var bytes: [UInt8]
     }
 
-    private struct Plane {
-        /// Samples of a row.
-        let width: Int
-        /// Multiplied by alpha.
-        var samples: [UInt8]
-        /// What alpha leaves of 255.
-        var rest: [UInt8]
-        /// Of each row, the samples that can be seen.
-        var spans: [Range<Int>] = []
-
-        init(width: Int, height: Int) {
-            self.width = width
-            samples = [UInt8](repeating: 0, count: width * height)
-            rest = [UInt8](repeating: 255, count: width * height)
-        }
-
-        /// - Parameters:
-        ///   - sample: not multiplied by alpha.
-        ///   - alpha: from 0 to 255.
-        mutating func set(_ place: Int, _ sample: Float, alpha: Float) {
-            let rest = 255 - alpha.rounded()
-            samples[place] = UInt8(min(max(sample * (255 - rest) / 255, 0), 255).rounded())
-            self.rest[place] = UInt8(rest)
-        }
-
-        mutating func findSpans() {
-            guard width > 0 else { return }
-            spans = stride(from: 0, to: rest.count, by: width).map { start in
-                let row = rest[start..<start + width]
-                guard let first = row.firstIndex(where: { $0 < 255 }), let last = row.lastIndex(where: { $0 < 255 })
-                else {
-                    return 0..<0
-                }
-                return first - start..<last + 1 - start
-            }
-        }
-
-        func blend(_ row: Int, into samples: UnsafeMutablePointer<UInt8>) {
-            let span = spans[row]
-            guard !span.isEmpty else { return }
-            let start = row * width + span.lowerBound
-            self.samples.withUnsafeBufferPointer { source in
-                rest.withUnsafeBufferPointer { rest in
-                    guard let source = source.baseAddress, let rest = rest.baseAddress else { return }
-                    cfilter_blend(samples + span.lowerBound, source + start, rest + start, span.count)
-                }
-            }
-        }
-    }
-
     /// Even, within the frame together with the size.
     private let x: Int
     private let y: Int
     private let size: FrameSize
-    private var luma: Plane
-    /// U and V by turns, or U, then V.
-    private var chroma: [Plane]
+    private let luma: OverlayPlane
+    /// U and V by turns, or U.
+    private let chroma: OverlayPlane
+    /// V, where it is apart.
+    private let secondChroma: OverlayPlane?
 
     /// - Parameters:
     ///   - pixels: no larger than the frame.
@@ -76,42 +28,38 @@ struct Overlay {
         (x, y) = corner
         size = pixels.size
         let (halfWidth, halfHeight) = ((size.width + 1) / 2, (size.height + 1) / 2)
-        luma = Plane(width: size.width, height: size.height)
-        chroma =
-            format.chroma == .pairs
-            ? [Plane(width: 2 * halfWidth, height: halfHeight)]
-            : [Plane(width: halfWidth, height: halfHeight), Plane(width: halfWidth, height: halfHeight)]
+        luma = OverlayPlane(width: size.width, height: size.height)
+        let isPairs = format.chroma == .pairs
+        chroma = OverlayPlane(width: isPairs ? 2 * halfWidth : halfWidth, height: halfHeight)
+        secondChroma = isPairs ? nil : OverlayPlane(width: halfWidth, height: halfHeight)
         let converter = PixelConverter(format.colors, opacity: opacity)
         pixels.bytes.withUnsafeBufferPointer { bytes in
             for row in 0..<size.height { setLuma(row, bytes, converter) }
             for row in 0..<halfHeight { setChroma(row, bytes, converter) }
         }
         luma.findSpans()
-        for index in chroma.indices { chroma[index].findSpans() }
+        chroma.findSpans()
+        secondChroma?.findSpans()
     }
 
-    private mutating func setLuma(_ row: Int, _ bytes: UnsafeBufferPointer<UInt8>, _ converter: PixelConverter) {
+    private func setLuma(_ row: Int, _ bytes: UnsafeBufferPointer<UInt8>, _ converter: PixelConverter) {
         for column in 0..<size.width {
             let sum = PixelSum(bytes, width: size.width, column..<column + 1, row..<row + 1)
             guard sum.alpha > 0 else { continue }
-            let place = row * size.width + column
-            luma.set(place, converter.luma(sum), alpha: converter.alpha(sum))
+            luma.set(row, column, converter.luma(sum), alpha: converter.alpha(sum))
         }
     }
 
-    private mutating func setChroma(_ row: Int, _ bytes: UnsafeBufferPointer<UInt8>, _ converter: PixelConverter) {
-        let isPairs = chroma.count == 1
-        let last = chroma.count - 1
+    private func setChroma(_ row: Int, _ bytes: UnsafeBufferPointer<UInt8>, _ converter: PixelConverter) {
         for column in 0..<(size.width + 1) / 2 {
             let sum = PixelSum(
                 bytes, width: size.width, 2 * column..<min(2 * column + 2, size.width),
                 2 * row..<min(2 * row + 2, size.height))
             guard sum.alpha > 0 else { continue }
             let (samples, alpha) = (converter.chroma(sum), converter.alpha(sum))
-            let place = row * chroma[0].width + (isPairs ? 2 * column : column)
-            let placeOfV = isPairs ? place + 1 : place
-            chroma[0].set(place, samples.u, alpha: alpha)
-            chroma[last].set(placeOfV, samples.v, alpha: alpha)
+            chroma.set(row, secondChroma == nil ? 2 * column : column, samples.u, alpha: alpha)
+            (secondChroma ?? chroma).set(
+                row, secondChroma == nil ? 2 * column + 1 : column, samples.v, alpha: alpha)
         }
     }
 
@@ -120,13 +68,65 @@ struct Overlay {
         for row in rows.clamped(to: y..<y + size.height) { luma.blend(row - y, into: planes.luma(row) + x) }
         let ours = y / 2..<(y + size.height + 1) / 2
         for row in FramePlanes.chromaRows(of: rows).clamped(to: ours) {
-            if chroma.count == 1 {
-                chroma[0].blend(row - y / 2, into: planes.u(row) + x)
-            } else {
-                chroma[0].blend(row - y / 2, into: planes.u(row) + x / 2)
-                chroma[1].blend(row - y / 2, into: planes.v(row) + x / 2)
-            }
+            chroma.blend(row - y / 2, into: planes.u(row) + (secondChroma == nil ? x : x / 2))
+            secondChroma?.blend(row - y / 2, into: planes.v(row) + x / 2)
         }
+    }
+}
+
+/// Samples of one plane, as they are laid over a frame's. They are set once.
+private final class OverlayPlane {
+    private let width: Int
+    private let height: Int
+    /// Multiplied by alpha.
+    private let samples: UnsafeMutablePointer<UInt8>
+    /// What alpha leaves of 255.
+    private let rest: UnsafeMutablePointer<UInt8>
+    /// Of each row, the samples that can be seen.
+    private let spans: UnsafeMutablePointer<Range<Int>>
+
+    /// Nothing can be seen yet.
+    init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
+        samples = .allocate(capacity: width * height)
+        samples.initialize(repeating: 0, count: width * height)
+        rest = .allocate(capacity: width * height)
+        rest.initialize(repeating: 255, count: width * height)
+        spans = .allocate(capacity: height)
+        spans.initialize(repeating: 0..<0, count: height)
+    }
+
+    deinit {
+        samples.deallocate()
+        rest.deallocate()
+        spans.deallocate()
+    }
+
+    /// - Parameters:
+    ///   - sample: not multiplied by alpha.
+    ///   - alpha: from 0 to 255.
+    func set(_ row: Int, _ column: Int, _ sample: Float, alpha: Float) {
+        let place = row * width + column
+        let alpha = alpha.rounded()
+        samples[place] = UInt8(min(max(sample * alpha / 255, 0), 255).rounded())
+        rest[place] = UInt8(255 - alpha)
+    }
+
+    func findSpans() {
+        for row in 0..<height {
+            let samples = UnsafeBufferPointer(start: rest + row * width, count: width)
+            guard let first = samples.firstIndex(where: { $0 < 255 }), let last = samples.lastIndex(where: { $0 < 255 })
+            else { continue }
+            spans[row] = first..<last + 1
+        }
+    }
+
+    func blend(_ row: Int, into frame: UnsafeMutablePointer<UInt8>) {
+        let span = spans[row]
+        guard !span.isEmpty else { return }
+        let start = row * width + span.lowerBound
+        cfilter_blend(frame + span.lowerBound, samples + start, rest + start, span.count)
     }
 }
 

@@ -30,7 +30,8 @@ struct TextRenderer {
     /// - Parameter limit: what would be larger is cut off.
     /// - Returns: `nil` for nothing to be seen.
     func render(_ text: String, limit: FrameSize) -> Overlay.Pixels? {
-        let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(line)
+        let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { line($0, limit: Double(limit.width)) }
         let widest = lines.map(\.width).max() ?? 0
         guard widest > 0 else { return nil }
         let border =
@@ -53,12 +54,15 @@ struct TextRenderer {
         return canvas.pixels
     }
 
-    private func line(_ characters: Substring.UnicodeScalarView) -> Line {
+    /// - Parameter limit: in pixels; what starts beyond it is left out.
+    private func line(_ characters: Substring.UnicodeScalarView, limit: Double) -> Line {
+        var placed: [(glyph: GlyphCache.Glyph, pen: Double)] = []
         var pen = 0.0
-        let placed = characters.map { character in
+        for character in characters {
+            guard pen < limit else { break }
             let glyph = glyphs[character]
-            defer { pen += glyph.advance }
-            return (glyph, pen)
+            placed.append((glyph, pen))
+            pen += glyph.advance
         }
         return Line(glyphs: placed, width: pen)
     }

@@ -36,10 +36,8 @@ public final class LibcameraCamera: Camera {
 
     /// Some are with the camera, one is kept to be repeated, and the rest are with the encoder.
     private static let bufferCount = 6
-    /// Of frames larger than any stream's: two with the camera, one that is looked at.
+    /// Of stills: two with the camera, one that is looked at.
     private static let stillBufferCount = 3
-    /// The largest that level 5.1 of H.264 has, rounded up.
-    private static let largestStreamFrame = 36_864 * 256
     /// Of the smaller frames: two with the camera, one that is kept, two with the encoder, which takes less time for them.
     private static let smallerBufferCount = 5
 
@@ -64,8 +62,9 @@ public final class LibcameraCamera: Camera {
         let orientation = FrameFlips(
             isHorizontal: asked.isHorizontal != flips.isHorizontal, isVertical: asked.isVertical != flips.isVertical)
         let format = try Self.format(settings, of: camera)
-        let largest = settings.size ?? Self.atMost(size, format, of: camera)
-        let full = StreamWish(format: format, size: largest, bufferCount: Self.bufferCount(largest))
+        let largest = settings.size ?? (settings.isForStills ? Self.atMost(size, format, of: camera) : size)
+        let full = StreamWish(
+            format: format, size: largest, bufferCount: settings.isForStills ? Self.stillBufferCount : Self.bufferCount)
         var smaller: StreamWish?
         // Both show the same part of the scene: one of another shape would be distorted.
         if let smallerSize, full.size.hasShape(of: size), smallerSize.width < full.size.width {
@@ -102,10 +101,6 @@ public final class LibcameraCamera: Camera {
         guard let largest = sizes.max(by: { $0.pixelCount < $1.pixelCount }), largest.width >= 16, largest.height >= 16
         else { return size }
         return FrameSize(width: min(size.width, largest.width), height: min(size.height, largest.height))
-    }
-
-    private static func bufferCount(_ size: FrameSize) -> Int {
-        size.pixelCount > largestStreamFrame ? stillBufferCount : bufferCount
     }
 
     /// A camera that does not give both, as they are wanted, gives the one.

@@ -15,6 +15,8 @@ public final class AdjustedSource: VideoSource {
         /// What the camera does not do itself.
         var turn = FrameTurn()
         var wished = WishedControls()
+        /// What the camera itself was asked for, in its own frame's parts.
+        var given = WishedControls()
         /// What it said last, when another camera took its place.
         var lastReport = CameraReport()
         /// The processor takes a part of each frame.
@@ -39,6 +41,8 @@ public final class AdjustedSource: VideoSource {
     private var initial: [ControlChange] = []
     /// Filters follow, which work on samples in planes.
     var feedsFilters = false
+    /// Of a camera that zooms, on the way.
+    private var zoomRefusal: ControlError?
     private var adjuster: ViewAdjuster?
     /// Frames come as the processor makes them.
     private var isTurning = false
@@ -123,6 +127,7 @@ public final class AdjustedSource: VideoSource {
     /// There is no encoder, and nobody sees how it gets there.
     func showAtOnce() {
         view.glide = ZoomGlide(view.glide.target)
+        followZoom(at: lastTime)
         isTurning = wantsTurning
     }
 
@@ -151,19 +156,22 @@ public final class AdjustedSource: VideoSource {
         if let cameraName { otherViews[cameraName] = view }
         cameraName = switcher.name
         let known = otherViews[switcher.name]
+        zoomRefusal = nil
         let wasMade = known?.isMade ?? false || feedsFilters && !switcher.layout.format.isPlanar
         view = known ?? View()
-        // It was opened anew, and shows all.
-        view.glide = ZoomGlide()
-        view.isZoomReached = true
-        let changes = known?.wished.changes(asFound: view.lastReport) ?? initial
-        // Points and areas are parts of what is seen: zoom is first, and at once.
-        applyWhatItHas(changes.filter { [.zoom, .zoomCentre].contains($0.name) })
-        view.glide = ZoomGlide(view.glide.target)
-        followZoom(at: lastTime)
-        applyWhatItHas(changes.filter { ![.zoom, .zoomCentre].contains($0.name) })
-        // What was locked is locked, whatever that took.
-        if let known { view.wished = known.wished }
+        if known == nil {
+            // Points and areas are parts of what is seen.
+            applyWhatItHas(initial.filter(\.name.isOfView))
+            showAtOnce()
+            applyWhatItHas(initial.filter { !$0.name.isOfView })
+        } else {
+            // It was opened anew, and shows all: at once what was shown before.
+            view.glide = ZoomGlide(view.glide.target)
+            view.isZoomReached = false
+            followZoom(at: lastTime)
+            // What was locked is locked.
+            for change in view.given.changes(asFound: view.lastReport) { try? camera?.apply([change]) }
+        }
         // The encoder is ready for what `nextCamera` said; for the rest it has to be.
         isTurning = wasMade && wantsTurning
     }
@@ -178,10 +186,15 @@ public final class AdjustedSource: VideoSource {
         view.isZoomReached = view.glide.isOver(at: time)
         guard !zoomsItself else { return }
         let shown = view.glide.view(at: time)
-        // What it refuses now it refused before: the frames go on.
-        try? camera?.apply([
-            ControlChange(.zoom, .number(shown.zoom)), ControlChange(.zoomCentre, .point(shown.centre)),
-        ])
+        do throws(ControlError) {
+            try camera?.apply([
+                ControlChange(.zoom, .number(shown.zoom)), ControlChange(.zoomCentre, .point(shown.centre)),
+            ])
+        } catch {
+            // The frames go on, as they are.
+            zoomRefusal = error
+            view.isZoomReached = true
+        }
     }
 
     private func cameraOffers(_ name: ControlName) -> Bool {
@@ -238,7 +251,11 @@ extension AdjustedSource: ControllableSource {
     }
 
     public var wishedControls: WishedControls { view.wished }
-    public func takeRefusal() -> ControlError? { camera?.takeRefusal() }
+    public func takeRefusal() -> ControlError? {
+        defer { zoomRefusal = nil }
+        return zoomRefusal ?? camera?.takeRefusal()
+    }
+
     public var lux: Double? { camera?.lux }
 
     public var cameraReport: CameraReport {
@@ -270,6 +287,7 @@ extension AdjustedSource: ControllableSource {
             }
         }
         if !forCamera.isEmpty { try camera?.apply(forCamera) }
+        view.given.take(forCamera)
         view.turn = turned
         show(shown, from: now)
         view.wished.take(changes)

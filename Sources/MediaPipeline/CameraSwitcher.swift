@@ -175,6 +175,8 @@ final class CameraSwitcher: VideoSource {
     private func start(_ place: CameraPlace, wished: MediaTimestamp, isPresentClosed: Bool) {
         do {
             let thread = try place.open(patience: isPresentClosed ? Self.patienceAfterClosing : Self.patience)
+            // With its first frame it is as it was when it was on before.
+            if !place.kept.isEmpty { thread.order { $0.controls = [place.kept] } }
             thread.start()
             change = Change(
                 camera: place, wished: wished, thread: thread, started: MonotonicClock.now(),
@@ -211,11 +213,13 @@ final class CameraSwitcher: VideoSource {
     private func cross(_ change: Change, _ properties: CameraThread.Properties) {
         past.add(present.statistics)
         reportBefore = present.newestReport
+        presentPlace.kept = present.wishedControls.changes(asFound: reportBefore)
         let (place, stop) = (change.camera, stop)
         // The one before closes on its own thread.
         present = ResilientCamera(ThreadedCamera(change.thread, properties, stop: stop), stop: stop, notify: notify) {
             try place.openNow(patience: Self.patience, stop: stop)
         }
+        present.keep(place.kept)
         presentPlace = place
         lastWish = change.wished
         self.change = nil
@@ -259,6 +263,8 @@ private final class CameraPlace {
     private let opening: CameraOpening
     /// The thread that opened it last.
     private(set) var newest: CameraThread?
+    /// What the camera was asked for while it was on.
+    var kept: [ControlChange] = []
 
     init(_ camera: SwitchableCamera) {
         name = camera.name

@@ -270,7 +270,7 @@ extension CameraThread {
                 state.withLock { $0.refusal = error }
             }
         }
-        guard orders.isReportWanted else { return }
+        guard orders.isReportWanted || camera.reportsLight else { return }
         let report = camera.cameraReport
         state.withLock { $0.report = report }
     }

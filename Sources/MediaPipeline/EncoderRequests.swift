@@ -213,6 +213,7 @@ extension EncoderRequests.VideoRequests {
     /// What was ordered from the encoder before is void; what camera and filters are asked for stays.
     fileprivate func replaced(by encoder: VideoEncoderConfiguration, pause: Int?) -> Self {
         var requests = Self(replacement: encoder, pause: pause)
+        requests.dimension = dimension
         requests.controls = controls
         requests.filters = filters
         return requests

@@ -21,7 +21,17 @@ public struct IdleSnapshot: Sendable {
                 guard let (frame, source) = try frame(request, settings, stop: stop) else {
                     return (.failed(request, reason: "the camera gave no frame before it was needed elsewhere"), nil)
                 }
-                return (SnapshotFile(of: frame, from: source).file(for: request), Brightness(of: frame, from: source))
+                let brightness = Brightness(of: frame, from: source)
+                StreamFilters(settings.filters, reports: try Mailbox())
+                    .apply(to: frame, colors: source.colors, FilterStatus())
+                let answer = SnapshotFile(of: frame, from: source).file(for: request)
+                if settings.takesStills, case .taken(_, let snapshot) = answer, let limit = request.largestByteCount,
+                    snapshot.byteCount > limit
+                {
+                    settings.takesStills = false
+                    continue
+                }
+                return (answer, brightness)
             } catch {
                 guard settings.takesStills else {
                     return (.failed(request, reason: (error as? StreamFailure)?.text ?? "\(error)"), nil)

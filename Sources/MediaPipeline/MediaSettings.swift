@@ -47,7 +47,8 @@ public struct MediaSettings: Sendable {
     var sourceWish: SourceWish {
         SourceWish(
             size: takesStills && video.isCamera ? Self.beyondCameras : rotation.rotated(dimension.size),
-            secondSize: secondSourceSize, frameRate: sourceFrameRate, flips: rotation.flips)
+            secondSize: secondSourceSize, frameRate: sourceFrameRate, flips: rotation.flips,
+            isForStills: takesStills)
     }
 
     /// The sizes that the frames may be encoded at.

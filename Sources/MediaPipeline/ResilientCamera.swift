@@ -180,12 +180,18 @@ public final class ResilientCamera: VideoSource {
     private func close() {
         lastFrame = lastFrame.flatMap { $0.detached(as: memoryKind) }
         if let camera { past.add(camera.statistics) }
-        lastReport = newestReport
+        _ = newestReport
         camera = nil
     }
 
     /// Of the camera that is open, else of the one that was closed.
-    var newestReport: CameraReport { (camera as? any ControllableSource)?.cameraReport ?? lastReport }
+    var newestReport: CameraReport {
+        // One that is gone, or has just come, says nothing.
+        if let report = (camera as? any ControllableSource)?.cameraReport, report != CameraReport() {
+            lastReport = report
+        }
+        return lastReport
+    }
 
     /// Together; else those that it takes: it goes on in any case.
     private func restoreControls() {
@@ -230,6 +236,9 @@ extension ResilientCamera: ControllableSource {
         wishedControls.take(changes)
     }
 
+    /// The camera was asked for these before.
+    func keep(_ changes: [ControlChange]) { wishedControls.take(changes) }
+
     public var lux: Double? { (camera as? any ControllableSource)?.lux }
     public func takeRefusal() -> ControlError? { (camera as? any ControllableSource)?.takeRefusal() }
 
@@ -252,7 +261,7 @@ private struct HeldFrame {
     }
 
     func frame(at time: MediaTimestamp) -> CapturedFrame {
-        CapturedFrame(layout: frame.layout, captureTime: time, memory: frame.memory, isRepetition: true)
+        CapturedFrame(layout: frame.layout, captureTime: time, memory: frame.memory, repeats: frame.captureTime)
     }
 
     /// - Parameter kind: whose memory the source's frames are in. An encoder that reads a device's memory would copy every

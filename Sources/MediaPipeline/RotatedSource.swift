@@ -116,7 +116,7 @@ protocol RotatedControls: ControllableSource {
 }
 
 extension RotatedControls {
-    var controlOffers: [ControlOffer] { upright?.controlOffers ?? [] }
+    var controlOffers: [ControlOffer] { rotation.applied(to: upright?.controlOffers ?? []) }
     var wishedControls: WishedControls { upright?.wishedControls ?? WishedControls() }
     var cameraReport: CameraReport { rotation.applied(to: upright?.cameraReport ?? CameraReport()) }
     func apply(_ changes: [ControlChange]) throws(ControlError) { try upright?.apply(rotation.undone(on: changes)) }
@@ -138,11 +138,33 @@ extension FrameRotation {
         (quarters..<4).reduce(area.mirrored(isMirrored)) { area, _ in area.turnedClockwise }
     }
 
+    /// On its side, what was left and right is top and bottom.
+    private func exchanged(_ name: ControlName) -> ControlName {
+        guard quarters % 2 == 1 else { return name }
+        return switch name {
+        case .mirror: .flip
+        case .flip: .mirror
+        default: name
+        }
+    }
+
+    func applied(to offers: [ControlOffer]) -> [ControlOffer] {
+        let offered = offers.map { offer in
+            let name = exchanged(offer.name)
+            guard name != offer.name else { return offer }
+            return offer.absence.map { ControlOffer(name, isMissing: $0) } ?? ControlOffer(name)
+        }
+        return ControlName.allCases.compactMap { name in offered.first { $0.name == name } }
+    }
+
     func applied(to report: CameraReport) -> CameraReport {
-        guard case .point(let centre) = report.values[.zoomCentre] else { return report }
-        var report = report
-        report.values[.zoomCentre] = .point(applied(to: FrameArea(at: centre)).centre)
-        return report
+        var rotated = report
+        (rotated.values[.mirror], rotated.values[.flip]) =
+            (report.values[exchanged(.mirror)], report.values[exchanged(.flip)])
+        if case .point(let centre) = report.values[.zoomCentre] {
+            rotated.values[.zoomCentre] = .point(applied(to: FrameArea(at: centre)).centre)
+        }
+        return rotated
     }
 
     func undone(on changes: [ControlChange]) -> [ControlChange] {
@@ -150,6 +172,7 @@ extension FrameRotation {
             switch change.value {
             case .area(let area): ControlChange(change.name, .area(undone(on: area)))
             case .point(let point): ControlChange(change.name, .point(undone(on: FrameArea(at: point)).centre))
+            case .flag: ControlChange(exchanged(change.name), change.value)
             default: change
             }
         }

@@ -15,14 +15,18 @@ public struct SourceWish: Hashable, Sendable {
     public let frameRate: FrameRate
     /// That a camera may do; `VideoSource.flips` and `Camera.flips` say whether it does.
     public let flips: FrameFlips
+    /// One frame of full size is wanted.
+    public let isForStills: Bool
 
     public init(
-        size: FrameSize, secondSize: FrameSize? = nil, frameRate: FrameRate, flips: FrameFlips = FrameFlips()
+        size: FrameSize, secondSize: FrameSize? = nil, frameRate: FrameRate, flips: FrameFlips = FrameFlips(),
+        isForStills: Bool = false
     ) {
         self.size = size
         self.secondSize = secondSize
         self.frameRate = frameRate
         self.flips = flips
+        self.isForStills = isForStills
     }
 }
 

@@ -11,8 +11,11 @@ final class StreamFilters {
     private let pass: FilterPass
     private var budget = FilterBudget()
     private var frameCount = 0
-    /// What the newest frame's memory holds was filtered: a repetition of it is as it is.
-    private var wasFiltered = false
+    /// When the frame was taken that was filtered last: a repetition of it is as it is.
+    private var filteredTime: MediaTimestamp?
+    /// Of a frame, with all that is done for it on the video thread, over the last sixteen or so.
+    private var recentTime = 0.0
+    private var hasReportedFailure = false
     private let reports: Mailbox<TrackEvent>
 
     init(_ filters: LoadedFilters, reports: Mailbox<TrackEvent>) {
@@ -32,8 +35,9 @@ final class StreamFilters {
     /// From the next frame on.
     func use(_ filters: LoadedFilters) {
         // What was left out of the chain before has its chance in this one.
-        while pass.restoreLast() != nil {}
+        while let filter = pass.restoreLast() { reports.send(.encoder(.filterRestored(filter))) }
         pass.use(filters)
+        hasReportedFailure = false
         budget.chainChanged()
     }
 
@@ -41,20 +45,39 @@ final class StreamFilters {
     /// - Parameter status: what text says of the stream.
     func apply(to frame: CapturedFrame, colors: VideoColors?, _ status: FilterStatus) {
         frameCount += 1
-        guard !pass.isIdle else {
-            wasFiltered = false
-            restoreIfDue(at: frame.captureTime)
-            return
-        }
-        guard !(frame.isRepetition && wasFiltered), frame.layout.format.isPlanar else { return }
+        guard !pass.isIdle, frame.repeats == nil || frame.repeats != filteredTime, frame.layout.format.isPlanar
+        else { return }
         let fields = fields(of: frame, status)
-        wasFiltered = false
-        // A frame that cannot be changed goes out as it is.
-        _ = frame.memory.modify { bytes in
-            wasFiltered = (try? pass.apply(to: bytes, frame.layout, colors, fields)) != nil
+        var failure: (any Error)?
+        let isWritten = frame.memory.modify { bytes in
+            do { try pass.apply(to: bytes, frame.layout, colors, fields) } catch { failure = error }
         }
-        keepWithinBudget(at: frame.captureTime)
+        guard isWritten, failure == nil else {
+            return reportFailure(failure.map { "\($0)" } ?? "their memory is not to be written")
+        }
+        filteredTime = frame.repeats ?? frame.captureTime
     }
+
+    /// A frame that cannot be changed goes out as it is.
+    private func reportFailure(_ reason: String) {
+        guard !hasReportedFailure else { return }
+        hasReportedFailure = true
+        reports.send(.encoderNote("filters do not work on these frames: \(reason)"))
+    }
+
+    /// With each frame that was encoded.
+    /// - Parameter duration: what was done for it on the video thread, filters and all.
+    func frameDone(after duration: Duration, at time: MediaTimestamp) {
+        recentTime += (duration.inSeconds - recentTime) / 16
+        let ofFilters = pass.recentCost / 1e9
+        // What all else takes beyond its share is taken from the filters'.
+        let others = max(0, recentTime - ofFilters - Self.shareOfOthers.inSeconds)
+        let cost = pass.isIdle ? 0 : min(1000, ofFilters + others)
+        perform(budget.frameFiltered(cost: .nanoseconds(Int64(cost * 1e9)), at: time))
+    }
+
+    /// Of the hundred milliseconds that a frame may take, those that `FilterBudget.limit` leaves.
+    private static let shareOfOthers = Duration.milliseconds(100) - FilterBudget.limit
 
     private func fields(of frame: CapturedFrame, _ status: FilterStatus) -> TextFields {
         var fields = TextFields()
@@ -63,18 +86,13 @@ final class StreamFilters {
         fields.bitrate = status.bitrate
         fields.frame = frameCount - 1
         // The time of day when it was captured.
-        let age = (MonotonicClock.now() - frame.captureTime).inSeconds
-        fields.secondsSince1970 = Int64(max(0, min(1e12, Double(time(nil)) - max(0, age).rounded(.down))))
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let age = max(0, (MonotonicClock.now() - frame.captureTime).inSeconds)
+        let seconds = Double(now.tv_sec) + Double(now.tv_nsec) / 1e9 - age
+        fields.secondsSince1970 = Int64(max(0, min(1e12, seconds.rounded(.down))))
         return fields
     }
-
-    private func keepWithinBudget(at time: MediaTimestamp) {
-        let nanoseconds = pass.costs.reduce(0) { $0 + ($1.isDropped ? 0 : $1.recent) }
-        perform(budget.frameFiltered(cost: .nanoseconds(Int64(min(nanoseconds, 1e12))), at: time))
-    }
-
-    /// All filters are left out: nothing else asks for them.
-    private func restoreIfDue(at time: MediaTimestamp) { perform(budget.frameFiltered(cost: .zero, at: time)) }
 
     private func perform(_ action: FilterBudget.Action?) {
         switch action {

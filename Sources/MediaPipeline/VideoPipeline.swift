@@ -98,6 +98,7 @@ final class VideoPipeline {
         rates?.selectFrameRate(frameRate)
         while let frame = try source.nextFrame() {
             if let seen = brightness.look(at: frame, from: source) { reports.send(.brightness(seen)) }
+            let start = MonotonicClock.now()
             let isLate = end.map { frame.captureTime >= $0 } ?? false
             let isFirst = try takeCameraChange(with: frame)
             guard !isLate, isFirst || pacer.frameCaptured(at: frame.captureTime) else {
@@ -113,6 +114,7 @@ final class VideoPipeline {
             preview?.offer(frame, colors: source.colors)
             counters.update { $0.capturedFrames += 1 }
             try encoder.submit(frame)
+            filters.frameDone(after: MonotonicClock.now() - start, at: frame.captureTime)
             try prepareForNextFrames()
             selectSize()
             liveControls.watch()

@@ -72,14 +72,20 @@ public struct VideoTrack {
     static func setControls(of source: any VideoSource, _ controls: [ControlChange], _ console: EventSink) {
         guard let camera = source as? any ControllableSource else { return }
         (source as? AdjustedSource)?.keepForOthers(controls)
-        for change in controls {
-            do throws(ControlError) {
-                try camera.controlOffers.check([change])
-                try camera.apply([change])
-            } catch {
-                console.log("warning: \(error)")
+        func apply(_ changes: [ControlChange]) {
+            for change in changes {
+                do throws(ControlError) {
+                    try camera.controlOffers.check([change])
+                    try camera.apply([change])
+                } catch {
+                    console.log("warning: \(error)")
+                }
             }
         }
+        // Points and areas are parts of what is seen.
+        apply(controls.filter(\.name.isOfView))
+        (source as? AdjustedSource)?.showAtOnce()
+        apply(controls.filter { !$0.name.isOfView })
     }
 
     /// What has been opened so far.

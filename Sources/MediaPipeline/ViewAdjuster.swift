@@ -55,7 +55,9 @@ final class ViewAdjuster {
 
     private func turned(_ frame: CapturedFrame, _ turn: FrameTurn) throws -> CapturedFrame {
         if rotator?.source != frame.layout || rotator?.turn != turn {
-            rotator = (frame.layout, turn, try FrameRotator(from: frame.layout, turn.rotation))
+            let made = try FrameRotator(from: frame.layout, turn.rotation)
+            if made.target.byteCount != rotator?.rotator.target.byteCount { pool = nil }
+            rotator = (frame.layout, turn, made)
         }
         guard let rotator = rotator?.rotator else { return frame }
         if pool == nil { pool = FramePool(byteCount: rotator.target.byteCount) }

@@ -61,7 +61,10 @@ extension PublishCounters {
     private var filterFields: [EventField] {
         guard !filters.isEmpty else { return [] }
         return [
-            ("filters", .text(filters.map { "\($0.filter)" }.joined(separator: " "))),
+            (
+                "filters",
+                .text(filters.map { "\($0.filter)" + ($0.isDropped ? "-dropped" : "") }.joined(separator: " "))
+            ),
             ("filterFrames", .numbers(filters.map { Double($0.frames) })),
             ("filterNanoseconds", .numbers(filters.map { Double($0.nanoseconds) })),
         ]

@@ -11,6 +11,8 @@ public struct SnapshotRequest: Hashable, Sendable {
     public var quality: Int
     /// Where the file is to be; `nil` when the answer is to bring its bytes.
     public var path: String?
+    /// A larger one is taken in the stream's size, where the camera is open for nothing else.
+    public var largestByteCount: Int?
     /// The light has just changed: the frame is taken when exposure has followed.
     public var awaitsExposure = false
     /// Whether the time of day is known, for the file to tell.

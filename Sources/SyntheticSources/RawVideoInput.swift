@@ -17,7 +17,7 @@ public final class RawVideoInput: VideoSource {
     /// What is being read.
     private var unfinished: PooledFrame?
     /// The last frame of a pipe, and when it is due again.
-    private var newest: (frame: PooledFrame, repeatTime: MediaTimestamp)?
+    private var newest: (frame: PooledFrame, arrival: MediaTimestamp, repeatTime: MediaTimestamp)?
     private var schedule: Schedule?
     private var frameCount = 0
     private var repeatedFrameCount = 0
@@ -72,7 +72,7 @@ public final class RawVideoInput: VideoSource {
             frameCount += 1
             unfinished = nil
             guard input.isRegularFile else {
-                newest = (frame, MonotonicClock.now() + patience)
+                newest = (frame, arrival, MonotonicClock.now() + patience)
                 return CapturedFrame(layout: layout, captureTime: arrival, memory: frame)
             }
             var schedule = schedule ?? Schedule(start: arrival, rate: frameRate)
@@ -85,9 +85,9 @@ public final class RawVideoInput: VideoSource {
     }
 
     private func newestAgain() -> CapturedFrame? {
-        guard let (frame, time) = newest else { return nil }
+        guard let (frame, arrival, time) = newest else { return nil }
         repeatedFrameCount += 1
         newest?.repeatTime = time + frameRate.frameDuration
-        return CapturedFrame(layout: layout, captureTime: time, memory: frame, isRepetition: true)
+        return CapturedFrame(layout: layout, captureTime: time, memory: frame, repeats: arrival)
     }
 }

@@ -33,7 +33,10 @@ struct MediaGraph {
         let linked = links.filter { $0.type == clinux_media_ancillary_link && chain.contains($0.source) }.map(\.sink)
         let lenses = linked.filter(isLens)
         // Drivers older than such links have the lens stand by itself.
-        let candidates = lenses.isEmpty ? functions.keys.filter(isLens) : lenses
+        let free = functions.keys.filter { id in
+            isLens(id) && !links.contains { $0.type == clinux_media_ancillary_link && $0.sink == id }
+        }
+        let candidates = lenses.isEmpty ? free : lenses
         return candidates.count == 1 ? candidates.first.flatMap(node) : nil
     }
 

@@ -35,6 +35,8 @@ public final class V4L2Camera: Camera {
 
     /// One is being filled, one waits, one is kept to be repeated, and the rest are with the encoder.
     private static let bufferCount = 6
+    /// Of stills: two with the driver, one that is looked at.
+    private static let stillBufferCount = 3
 
     /// Opens a camera, its format and its buffers, on a thread of its own: a driver that hangs keeps the caller for 3 s
     /// at the most, and whoever tries the same node again not at all.
@@ -89,11 +91,14 @@ public final class V4L2Camera: Camera {
         mapping = V4L2ControlMapping(
             device, offered, lens: lens, crop: device.crop(frame: layout.size), flips: flips)
         pool = FramePool(byteCount: layout.byteCount)
-        queue = try CaptureQueue(device, wantedCount: Self.bufferCount)
+        queue = try CaptureQueue(device, wantedCount: settings.isForStills ? Self.stillBufferCount : Self.bufferCount)
     }
 
     /// Its driver keeps what it was set to, for whoever opens it next.
-    deinit { if flips != FrameFlips() { _ = device.setFlips(FrameFlips(), device.controls()) } }
+    deinit {
+        let isFlipped = flips != FrameFlips() || mapping.wished[.mirror] != nil || mapping.wished[.flip] != nil
+        if isFlipped { _ = device.setFlips(FrameFlips(), device.controls()) }
+    }
 
     private static func mode(
         of device: V4L2Device, _ settings: CameraSettings, size: FrameSize, frameRate: FrameRate

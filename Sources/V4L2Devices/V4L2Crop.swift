@@ -42,7 +42,20 @@ extension V4L2Device {
             // Who had the camera before may have left a part.
             (try? setCrop(whole)) != nil
         else { return nil }
+        defer { try? setCrop(whole) }
+        // A driver that does not scale takes it for a wish, or gives other frames.
+        let least = crop.area(ZoomedView(zoom: crop.largestZoom))
+        guard self.crop == whole, (try? setCrop(least)) != nil, let taken = self.crop, taken.width < whole.width,
+            frameSize == frame
+        else { return nil }
         return crop
+    }
+
+    private var frameSize: FrameSize? {
+        var format = v4l2_format()
+        format.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+        guard (try? request("VIDIOC_G_FMT", clinux_vidioc_g_fmt, &format)) != nil else { return nil }
+        return FrameSize(width: Int(format.fmt.pix.width), height: Int(format.fmt.pix.height))
     }
 
     var crop: FrameArea? { selection(V4L2_SEL_TGT_CROP) }

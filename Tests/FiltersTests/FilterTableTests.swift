@@ -78,12 +78,19 @@ import Testing
         }
     }
 
-    @Test func controlCharactersAreNotRepeated() {
-        #expect(throws: FilterError.self) { try FilterChain(parsing: ["image,file=a\u{1B}[2J"]) }
+    @Test(arguments: [
+        "image,file=a\u{1B}[2J", "text\u{B}", "te\u{1B}xt", "text1\u{7}0", "text,text=x,\u{1B}=1", "text,te\u{9F}x=1",
+        "text\u{B}1",
+    ])
+    func controlCharactersAreNotRepeated(written: String) {
         do throws(FilterError) {
-            _ = try FilterChain(parsing: ["image,file=a\u{1B}[2J"])
+            let chain = try FilterChain(parsing: [written])
+            Issue.record("\(chain)")
         } catch {
-            #expect(error.description.unicodeScalars.allSatisfy { $0.value >= 0x20 })
+            let isPrintable = error.description.unicodeScalars.allSatisfy {
+                $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)
+            }
+            #expect(isPrintable, "\(error)")
         }
     }
 }

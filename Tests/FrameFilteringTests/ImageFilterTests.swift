@@ -129,6 +129,12 @@ import Testing
             Issue.record("a bomb is taken")
             return
         }
+        // Each of them may unpack to megabytes, before the image is looked at.
+        let texts = SmallPNG(width: 1, height: 1, depth: 8, kind: 0, rows: [[0]], texts: 5)
+        guard case .unusableImage(_, _, let why) = try refusal(texts.file), why == "it holds too many texts" else {
+            Issue.record("any number of texts is unpacked")
+            return
+        }
         guard case .unusableImage(_, _, let reason) = try refusal(Array("GIF89a".utf8)) else {
             Issue.record("a GIF is taken")
             return

@@ -166,6 +166,43 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
         #expect(source.wishedControls.changes.isEmpty)
     }
 
+    /// A camera that exchanges left and right itself.
+    private final class FlippingSource: QuarteredSource, ControllableSource {
+        private(set) var asked: [ControlChange] = []
+        let controlOffers = [ControlOffer(.mirror)].completed { _ in "it lacks it" }
+        let wishedControls = WishedControls()
+        var cameraReport = CameraReport()
+
+        func apply(_ changes: [ControlChange]) {
+            asked += changes
+            for change in changes { cameraReport.values[change.name] = change.value }
+        }
+    }
+
+    @Test func onItsSideACamerasLeftAndRightAreTopAndBottom() throws {
+        let camera = FlippingSource()
+        let source = try RotatedSource(camera, FrameRotation(.clockwise90))
+        let offers = Dictionary(uniqueKeysWithValues: source.controlOffers.map { ($0.name, $0.absence) })
+        #expect(offers[.flip] == .some(nil) && offers[.mirror] == "it lacks it")
+        #expect(source.controlOffers.map(\.name) == ControlName.allCases)
+        try source.apply([ControlChange(.flip, .flag(true))])
+        #expect(camera.asked == [ControlChange(.mirror, .flag(true))])
+        #expect(source.cameraReport.values[.flip] == .flag(true) && source.cameraReport.values[.mirror] == nil)
+        #expect(
+            try RotatedSource(camera, FrameRotation(.half)).controlOffers.first { $0.name == .mirror }?.absence == nil)
+    }
+
+    @Test func framesMayBecomeLargerWhileTheyAreMirrored() throws {
+        let adjuster = ViewAdjuster()
+        for side in [32, 64, 16] {
+            let layout = FrameLayout(packed: .i420, size: FrameSize(width: side, height: side))
+            let frame = CapturedFrame(
+                layout: layout, captureTime: .zero, memory: ArrayFrame([UInt8](repeating: 9, count: layout.byteCount)))
+            let turned = try adjuster.turn(frame, view: ZoomedView(), FrameTurn(isMirrored: true))
+            #expect(turned?.layout.size == layout.size)
+        }
+    }
+
     @Test(arguments: FrameRotation.Angle.allCases, [false, true])
     func aRotatedCameraIsAskedForTheSamePlace(angle: FrameRotation.Angle, isMirrored: Bool) throws {
         let camera = ZoomingSource()

@@ -16,9 +16,11 @@ import Testing
     /// Coloured all over.
     private func memory() -> PooledFrame { PooledFrame([UInt8](repeating: 90, count: layout.byteCount)) }
 
-    private func frame(_ memory: any FrameMemory, isRepetition: Bool = false) -> CapturedFrame {
+    /// - Parameter repeats: when that frame was taken, in milliseconds.
+    private func frame(_ memory: any FrameMemory, at time: Int64 = 0, repeats: Int64? = nil) -> CapturedFrame {
         CapturedFrame(
-            layout: layout, captureTime: MonotonicClock.now(), memory: memory, isRepetition: isRepetition)
+            layout: layout, captureTime: MediaTimestamp(milliseconds: time), memory: memory,
+            repeats: repeats.map { MediaTimestamp(milliseconds: $0) })
     }
 
     private func chroma(_ memory: PooledFrame) -> UInt8 { memory.withBytes { $0[layout.planes[1].offset] } }
@@ -43,12 +45,13 @@ import Testing
         let memory = memory()
         func first() -> UInt8 { memory.withBytes { $0[0] } }
         _ = memory.modify { $0[0] = 7 }
-        stream.apply(to: frame(memory), colors: nil, FilterStatus())
+        stream.apply(to: frame(memory, at: 10), colors: nil, FilterStatus())
         #expect(first() == 90)
-        stream.apply(to: frame(memory, isRepetition: true), colors: nil, FilterStatus())
+        stream.apply(to: frame(memory, at: 20, repeats: 10), colors: nil, FilterStatus())
+        stream.apply(to: frame(memory, at: 30, repeats: 10), colors: nil, FilterStatus())
         #expect(first() == 90, "it was mirrored back")
         // What follows is a frame of its own.
-        stream.apply(to: frame(memory), colors: nil, FilterStatus())
+        stream.apply(to: frame(memory, at: 40), colors: nil, FilterStatus())
         #expect(first() == 7)
     }
 
@@ -57,9 +60,30 @@ import Testing
         let memory = memory()
         stream.apply(to: frame(memory), colors: nil, FilterStatus())
         stream.use(try filters("grey"))
-        stream.apply(to: frame(memory, isRepetition: true), colors: nil, FilterStatus())
-        stream.apply(to: frame(memory, isRepetition: true), colors: nil, FilterStatus())
+        stream.apply(to: frame(memory, at: 10, repeats: 0), colors: nil, FilterStatus())
+        stream.apply(to: frame(memory, at: 20, repeats: 0), colors: nil, FilterStatus())
         #expect(chroma(memory) == 128 && stream.readings.map(\.frames) == [1])
+    }
+
+    /// Of a camera that gives more frames than are encoded, any may be the one that is repeated when it is gone.
+    @Test func aRepetitionOfAFrameThatWasLeftOutIsFilteredOnce() throws {
+        let stream = StreamFilters(try filters("grey"), reports: try Mailbox())
+        let (encoded, leftOut) = (memory(), memory())
+        stream.apply(to: frame(encoded, at: 0), colors: nil, FilterStatus())
+        for time: Int64 in [100, 200] {
+            stream.apply(to: frame(leftOut, at: time, repeats: 33), colors: nil, FilterStatus())
+        }
+        #expect(chroma(leftOut) == 128 && stream.readings.map(\.frames) == [2])
+    }
+
+    @Test func aChainThatLeavesTooLittleTimeForTheEncoderLosesAFilter() throws {
+        let reports = try Mailbox<TrackEvent>()
+        let stream = StreamFilters(try filters("grey"), reports: reports)
+        for tenth: Int64 in 0..<60 {
+            stream.apply(to: frame(memory(), at: tenth * 130), colors: nil, FilterStatus())
+            stream.frameDone(after: .milliseconds(130), at: MediaTimestamp(milliseconds: tenth * 130))
+        }
+        #expect(stream.isIdle && stream.readings.map(\.isDropped) == [true])
     }
 
     @Test func whatCannotBeWrittenGoesOutAsItIs() throws {
@@ -70,9 +94,13 @@ import Testing
                 _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
             ) throws(Failure) -> Value { try bytes.withBytes(body) }
         }
-        let stream = StreamFilters(try filters("grey"), reports: try Mailbox())
+        let reports = try Mailbox<TrackEvent>()
+        let stream = StreamFilters(try filters("grey"), reports: reports)
         let memory = ReadOnly([UInt8](repeating: 90, count: layout.byteCount))
         stream.apply(to: frame(memory), colors: nil, FilterStatus())
         #expect(memory.bytes.allSatisfy { $0 == 90 } && stream.readings.map(\.frames) == [0])
+        stream.apply(to: frame(memory), colors: nil, FilterStatus())
+        let notes = reports.takeAll().compactMap { if case .encoderNote(let note) = $0 { note } else { nil } }
+        #expect(notes == ["filters do not work on these frames: their memory is not to be written"])
     }
 }

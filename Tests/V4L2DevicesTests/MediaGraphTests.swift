@@ -48,6 +48,8 @@ import Testing
     @Test func theOnlyOneIsIt() {
         #expect(graph(ancillary: false, lenses: 1).lens(of: cameras[0]) == lenses[0])
         #expect(graph(ancillary: false, lenses: 0).lens(of: cameras[0]) == nil)
+        // It is another sensor's.
+        #expect(graph(ancillary: true, lenses: 1).lens(of: cameras[1]) == nil)
     }
 
     @Test func aRingEnds() {

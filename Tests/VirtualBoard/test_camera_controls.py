@@ -448,6 +448,8 @@ def parts(encoder):
         found = encoder.run(f"grep -lx '{name}' /sys/class/video4linux/*/name").text.split("/")[4]
         return f"/dev/{found}"
 
+    # libcamera, which knows vimc, may have set its parts otherwise.
+    encoder.run("rmmod vimc && modprobe vimc")
     media = encoder.run("ls -d /sys/devices/platform/vimc.0/media*").text.strip().rsplit("/", 1)[1]
     encoder.run(f"media-ctl -d /dev/{media} --set-v4l2 '\"Sensor A\":0[fmt:SRGGB8_1X8/640x480]'")
     encoder.run(f"v4l2-ctl -d {node('Raw Capture 0')} -v width=640,height=480,pixelformat=RGGB")
@@ -487,8 +489,10 @@ def test_a_driver_that_crops_zooms(encoder, cropping_camera, nginx):
     assert "Left 0, Top 180, Width 640, Height 360" in crop, crop
     zoomed = live.look(2)
     assert re.match(r"refused: zoom is 1 to 2, not \"3\"", live.set("zoom", "3"))
-    assert live.set("zoom", "1") == "zoom 1"
+    # It is answered when it is nearly there.
+    assert live.set("zoom", "1").startswith("zoom 1")
     back = live.look(2)
+    assert "Width 1280, Height 720" in encoder.run(f"v4l2-ctl -d {cropping_camera} --get-selection target=crop").text
     shown = live.shown()
     assert bars(shown[zoomed]) <= bars(shown[back]) / 2 + 1 < bars(shown[back]) == bars(shown[whole])
     assert live.last_status["sourcePasses"] == 0, live.last_status
@@ -500,7 +504,7 @@ def test_larger_frames_of_a_webcam_are_zoomed_on_the_way(encoder, nginx):
     live.look()
     assert re.match("zoom 2.*, zoom-centre 0,0.5", live.set("zoom", "2", "zoom-centre", "0,0.5"))
     zoomed = live.look(2)
-    assert live.set("zoom", "1") == "zoom 1"
+    assert live.set("zoom", "1").startswith("zoom 1")
     back = live.look(2)
     shown = live.shown()
     assert bars(shown[zoomed]) <= bars(shown[back]) / 2 + 1 < bars(shown[back]), (bars(shown[zoomed]), bars(shown[back]))

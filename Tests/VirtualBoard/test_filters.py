@@ -24,14 +24,15 @@ def logo(board, tmp_path):
 
 
 def frames_of(nginx, name: str) -> numpy.ndarray:
-    words = ["ffmpeg", "-v", "error", "-i", str(nginx.recording(name)), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    words = ["ffmpeg", "-v", "error", "-i", str(nginx.recording(name)), "-fps_mode", "passthrough", "-f", "rawvideo",
+             "-pix_fmt", "rgb24", "-"]  # fmt: skip
     data = subprocess.run(words, check=True, stdout=subprocess.PIPE, timeout=120).stdout
-    return numpy.frombuffer(data, numpy.uint8).reshape(-1, HEIGHT, WIDTH, 3).astype(int)
+    return numpy.frombuffer(data, numpy.uint8).reshape(-1, HEIGHT, WIDTH, 3)
 
 
 def redness(frame) -> float:
     """Of the corner that the watermark covers."""
-    corner = frame[4:90, WIDTH - 120 : WIDTH - 4]
+    corner = frame[4:90, WIDTH - 120 : WIDTH - 4].astype(int)
     return float((corner[:, :, 0] - corner[:, :, 1:].max(axis=2)).mean())
 
 

@@ -42,7 +42,10 @@ extension MediaSettings {
             dimension: try VideoDimension(parsing: device.dimension), encoder: EncoderChoice.openh264)
         rotation = FrameRotation(device)
         controls = device.controls
-        takesStills = device.snapshots.size == .full
+        // In its full size a camera has nothing to zoom into.
+        takesStills = device.snapshots.size == .full && !device.controls.contains { $0.name == .zoom }
+        var warnings: [String] = []
+        filters = PublishSettings.filters(device.filters, warnings: &warnings)
     }
 }
 
@@ -96,7 +99,7 @@ extension PublishSettings {
     }
 
     /// A filter whose file cannot be used is left out: the stream is worth more.
-    private static func filters(_ wished: FilterChain, warnings: inout [String]) -> LoadedFilters {
+    fileprivate static func filters(_ wished: FilterChain, warnings: inout [String]) -> LoadedFilters {
         var filters = LoadedFilters()
         for setting in wished.settings {
             var chain = filters.chain

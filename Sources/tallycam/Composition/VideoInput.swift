@@ -70,12 +70,12 @@ enum VideoInput: VideoSourceChoice, Hashable {
             return { TestPatternCamera(size: wish.size, frameRate: wish.frameRate, stop: $0) }
         case .embedded: return nil
         case .v4l2(var settings):
-            settings.flips = wish.flips
+            settings.take(wish)
             return { [settings] in
                 try V4L2Camera.open(settings, size: wish.size, frameRate: wish.frameRate, stop: $0)
             }
         case .libcamera(var settings):
-            settings.flips = wish.flips
+            settings.take(wish)
             // Another one at the same place is no return of this one.
             let found = FoundCamera()
             return { [settings] stop in
@@ -88,7 +88,7 @@ enum VideoInput: VideoSourceChoice, Hashable {
                 return camera
             }
         case .firstCamera(var settings):
-            settings.flips = wish.flips
+            settings.take(wish)
             return { [settings] in try Self.firstCamera(settings, wish, stop: $0) }
         }
     }
@@ -123,6 +123,11 @@ enum VideoInput: VideoSourceChoice, Hashable {
 }
 
 extension CameraSettings {
+    fileprivate mutating func take(_ wish: SourceWish) {
+        flips = wish.flips
+        isForStills = wish.isForStills
+    }
+
     /// Parses `SCHEME:DEVICE,key=value,...`. The keys `size`, `fps` and `format` choose the mode, `low-light` and `mains` how
     /// it is exposed, `tuning` how libcamera takes its sensor; every other one is a control of the camera.
     /// - Returns: `nil` when the text starts with another scheme.
