@@ -24,7 +24,8 @@ extension FilterError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unknownFilter(let name):
-            "there is no filter \(quoted(Self.printable(name)))" + Self.suggestion(name, FilterName.allCases.map(\.rawValue))
+            "there is no filter \(quoted(Self.printable(name)))"
+                + Self.suggestion(name, FilterName.allCases.map(\.rawValue))
         case .impossibleNumber(let name, let written):
             name.largestNumber > 1
                 ? "filters \(name) are numbered 1 to \(name.largestNumber), not \(quoted(Self.printable(written)))"
