@@ -128,8 +128,8 @@ let package = Package(
 
         .target(name: "SeededNumbers", path: "Tests/SeededNumbers"),
         .testTarget(name: "MediaTests", dependencies: ["Media", "SeededNumbers"]),
-        .testTarget(name: "ControlsTests", dependencies: ["Controls", "Media"]),
-        .testTarget(name: "FiltersTests", dependencies: ["Filters", "Media"]),
+        .testTarget(name: "ControlsTests", dependencies: ["Controls", "Media", "MediaTestSupport"]),
+        .testTarget(name: "FiltersTests", dependencies: ["Filters", "Media", "MediaTestSupport"]),
         .testTarget(
             name: "FrameFilteringTests",
             dependencies: [

@@ -126,9 +126,14 @@ public final class AdjustedSource: VideoSource {
 
     /// There is no encoder, and nobody sees how it gets there.
     func showAtOnce() {
+        settleZoom()
+        isTurning = wantsTurning
+    }
+
+    /// Zoom is where it was to go; how frames come stays until the encoder is ready.
+    func settleZoom() {
         view.glide = ZoomGlide(view.glide.target)
         followZoom(at: lastTime)
-        isTurning = wantsTurning
     }
 
     private var plain: SourceFrames { switcher?.frames ?? SourceFrames(of: source) }
@@ -162,13 +167,12 @@ public final class AdjustedSource: VideoSource {
         if known == nil {
             // Points and areas are parts of what is seen.
             applyWhatItHas(initial.filter(\.name.isOfView))
-            showAtOnce()
+            settleZoom()
             applyWhatItHas(initial.filter { !$0.name.isOfView })
         } else {
             // It was opened anew, and shows all: at once what was shown before.
-            view.glide = ZoomGlide(view.glide.target)
             view.isZoomReached = false
-            followZoom(at: lastTime)
+            settleZoom()
             // What was locked is locked.
             for change in view.given.changes(asFound: view.lastReport) { try? camera?.apply([change]) }
         }

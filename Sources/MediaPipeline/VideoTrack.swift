@@ -84,7 +84,7 @@ public struct VideoTrack {
         }
         // Points and areas are parts of what is seen.
         apply(controls.filter(\.name.isOfView))
-        (source as? AdjustedSource)?.showAtOnce()
+        (source as? AdjustedSource)?.settleZoom()
         apply(controls.filter { !$0.name.isOfView })
     }
 

@@ -1,4 +1,4 @@
-import Glibc
+import MediaTestSupport
 import Testing
 
 @testable import Filters
@@ -13,17 +13,8 @@ import Testing
             }
     }
 
-    private static func lines(of path: String) -> [String] {
-        let checkout = "\(#filePath)".split(separator: "/").dropLast(3).joined(separator: "/")
-        guard let file = fopen("/\(checkout)/\(path)", "r") else { return [] }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        while case let byte = getc(file), byte >= 0 { bytes.append(UInt8(truncatingIfNeeded: byte)) }
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
-    }
-
-    @Test func theDocumentHasTheTable() {
-        let documented = Self.lines(of: "docs/filters.md").filter { $0.hasPrefix("| `") || $0.hasPrefix("| | `") }
+    @Test func theDocumentHasTheTable() throws {
+        let documented = try documentLines("docs/filters.md").filter { $0.hasPrefix("| `") || $0.hasPrefix("| | `") }
         #expect(documented == Self.rows, "docs/filters.md should have:\n\(Self.rows.joined(separator: "\n"))")
     }
 }
