@@ -129,6 +129,7 @@ let package = Package(
         .target(name: "SeededNumbers", path: "Tests/SeededNumbers"),
         .testTarget(name: "MediaTests", dependencies: ["Media", "SeededNumbers"]),
         .testTarget(name: "ControlsTests", dependencies: ["Controls", "Media", "MediaTestSupport"]),
+        .testTarget(name: "DevicePortsTests", dependencies: ["DevicePorts", "LinuxIO", "Media", "MediaTestSupport"]),
         .testTarget(name: "FiltersTests", dependencies: ["Filters", "Media", "MediaTestSupport"]),
         .testTarget(
             name: "FrameFilteringTests",
