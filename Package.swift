@@ -130,7 +130,7 @@ let package = Package(
         .testTarget(name: "MediaTests", dependencies: ["Media", "SeededNumbers"]),
         .testTarget(name: "ControlsTests", dependencies: ["Controls", "Media", "MediaTestSupport"]),
         .testTarget(name: "DevicePortsTests", dependencies: ["DevicePorts", "LinuxIO", "Media", "MediaTestSupport"]),
-        .testTarget(name: "FiltersTests", dependencies: ["Filters", "Media", "MediaTestSupport"]),
+        .testTarget(name: "FiltersTests", dependencies: ["Filters", "Media", "MediaTestSupport", "SeededNumbers"]),
         .testTarget(
             name: "FrameFilteringTests",
             dependencies: [
