@@ -33,7 +33,7 @@ let package = Package(
         .target(
             name: "FrameFiltering",
             dependencies: [
-                "Filters", "DevicePorts", "LinuxIO", "Media", "CFilterKernels", "CFreeType", "CPNG", "CJPEG", "CLibYUV",
+                "Filters", "DevicePorts", "LinuxIO", "Media", "CFilterKernels", "CFreeType", "CPNG", "CJPEG",
             ]),
         .target(
             name: "AudioCapture",
