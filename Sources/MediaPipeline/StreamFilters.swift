@@ -107,7 +107,7 @@ final class StreamFilters {
 /// What filters write of the stream that they are a part of.
 public struct FilterStatus: Hashable, Sendable {
     /// Of the device.
-    public var name = ""
+    public var name = "tallycam"
     public var quality = ""
     public var bitrate = Bitrate(bitsPerSecond: 0)
 
