@@ -18,6 +18,7 @@ public struct StreamRequest: Sendable {
 public struct StillRequest: Sendable {
     public let snapshot: SnapshotRequest
     public let device: DeviceDescription
+    public let board: BoardDescription?
     /// Of `network.json`: two letters.
     public let country: String?
 }

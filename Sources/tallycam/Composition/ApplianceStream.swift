@@ -23,7 +23,8 @@ extension StreamEngine {
         },
         takeStill: { request, stop in
             do {
-                return IdleSnapshot(as: try MediaSettings(request)).take(request.snapshot, stop: stop)
+                return IdleSnapshot(as: try MediaSettings(request), try FilterStatus(request))
+                    .take(request.snapshot, stop: stop)
             } catch {
                 return (.failed(request.snapshot, reason: "\(error)"), nil)
             }
@@ -46,6 +47,17 @@ extension MediaSettings {
         takesStills = device.snapshots.size == .full && !device.controls.contains { $0.name == .zoom }
         var warnings: [String] = []
         filters = PublishSettings.filters(device.filters, warnings: &warnings)
+    }
+}
+
+extension FilterStatus {
+    /// What a stream would say of itself at its start.
+    fileprivate init(_ request: StillRequest) throws {
+        self.init()
+        let start = try VideoQuality(named: request.device.startQuality)
+        if let name = request.board?.name { self.name = name }
+        quality = start.name
+        bitrate = start.bitrate
     }
 }
 
