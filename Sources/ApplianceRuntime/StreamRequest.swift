@@ -21,3 +21,16 @@ public struct StillRequest: Sendable {
     /// Of `network.json`: two letters.
     public let country: String?
 }
+
+/// The frames of a camera that no stream has open, for a screen; goes to a thread of its own.
+public struct IdlePreviewRequest: Sendable {
+    public let device: DeviceDescription
+    /// Of `network.json`: two letters.
+    public let country: String?
+    public let preview: any PreviewSink
+
+    /// Whether the camera is opened in the same way, and shown at the same place.
+    func isSame(as other: IdlePreviewRequest) -> Bool {
+        device == other.device && country == other.country && preview === other.preview
+    }
+}

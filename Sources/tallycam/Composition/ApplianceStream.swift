@@ -23,27 +23,33 @@ extension StreamEngine {
         },
         takeStill: { request, stop in
             do {
-                return IdleSnapshot(as: try MediaSettings(request)).take(request.snapshot, stop: stop)
+                var settings = try MediaSettings(idle: request.device, country: request.country)
+                // In its full size a camera has nothing to zoom into.
+                settings.takesStills =
+                    request.device.snapshots.size == .full && !settings.controls.contains { $0.name == .zoom }
+                return IdleSnapshot(as: settings).take(request.snapshot, stop: stop)
             } catch {
                 return (.failed(request.snapshot, reason: "\(error)"), nil)
             }
+        },
+        previewIdle: { request, stop, report in
+            IdlePreview(on: request.preview) { try MediaSettings(idle: request.device, country: request.country) }
+                .run(stop: stop, report: report)
         }, devices: devicesInstead,
         openPreview: { report in try Display(PreviewOption(), report: report) })
 }
 
 extension MediaSettings {
     /// Frames as a stream would have them.
-    fileprivate init(_ request: StillRequest) throws {
-        let device = request.device
+    /// - Parameter country: of `network.json`: two letters.
+    fileprivate init(idle device: DeviceDescription, country: String?) throws {
         self.init(
-            video: VideoInput(device.firstSource, device, country: request.country), audio: AudioInput.none,
+            video: VideoInput(device.firstSource, device, country: country), audio: AudioInput.none,
             quality: try VideoQuality(named: device.highestQuality),
             audioQuality: try AudioQuality(named: device.audioQuality),
             dimension: try VideoDimension(parsing: device.dimension), encoder: EncoderChoice.openh264)
         rotation = FrameRotation(device)
         controls = device.controls
-        // In its full size a camera has nothing to zoom into.
-        takesStills = device.snapshots.size == .full && !device.controls.contains { $0.name == .zoom }
         var warnings: [String] = []
         filters = PublishSettings.filters(device.filters, warnings: &warnings)
     }
