@@ -14,12 +14,16 @@ public struct AppliancePage: Hashable, Sendable {
     public var faults: [String] = []
     /// Of the live stream.
     public var stream: ScreenPage?
+    /// Why the words stand alone where the camera was to be seen without a stream, too.
+    public var cameraProblem: String?
 
     public init() {}
 
     public var page: ScreenPage {
         let (tone, headline, advice) = words
-        return ScreenPage(tone, headline, (stream?.lines ?? []) + advice + faultLines + [identity].compactMap { $0 })
+        let camera = stream == nil ? cameraProblem : nil
+        let rest = [camera].compactMap { $0 } + faultLines + [identity].compactMap { $0 }
+        return ScreenPage(tone, headline, (stream?.lines ?? []) + advice + rest)
     }
 
     private var identity: String? {

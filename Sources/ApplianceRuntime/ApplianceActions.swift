@@ -24,7 +24,7 @@ extension ApplianceRunner {
         let now = MonotonicClock.now()
         switch action {
         case .startStream: startStream(now: now)
-        case .stopStream: stream.stop()
+        case .stopStream: if stream.stop() { perform(appliance.streamEnded(nil, now: now)) }
         case .restartStream: stream.restart()
         case .loadConfiguration: card.give(.read, now: now)
         case .show(let state):
@@ -42,7 +42,7 @@ extension ApplianceRunner {
     }
 
     func startStream(now: MediaTimestamp) {
-        let isQueued = stream.isCameraTaken
+        let isQueued = stream.isRunning
         do {
             try stream.start(files, preview: preview.sink)
             watchBrightness()
@@ -51,6 +51,9 @@ extension ApplianceRunner {
             streamEnded(StreamFailure(.system, "\(error)"), choices: [])
         }
     }
+
+    /// The camera is free for it.
+    func startWaitingStream(now: MediaTimestamp) { if appliance.wantsStream { startStream(now: now) } }
 
     private func endMachine(_ kind: Appliance.PowerOff, now: MediaTimestamp) {
         isEndingMachine = !settings.simulatesPower

@@ -89,7 +89,9 @@ extension ApplianceRunner {
             let now = MonotonicClock.now()
             let starts = stream.stillEnded(now: now)
             snapshotAnswered(answer, brightness: brightness)
-            if starts, appliance.wantsStream { startStream(now: now) }
+            if starts { startWaitingStream(now: now) }
+        case .idlePreview(let event): idlePreviewChanged(event)
+        case .idlePreviewEnded(let number): idlePreviewEnded(number)
         case .ended(let failure, let devices): streamEnded(failure, choices: devices)
         }
     }

@@ -124,7 +124,7 @@ public final class ApplianceRunner {
             applianceTimer = nil
             perform(appliance.timerFired(now: now))
         }
-        stream.timeReached(now: now)
+        if stream.timeReached(now: now) { startWaitingStream(now: now) }
         lookAtClock(now: now)
         perform(appliance.retryDue(now: now))
         if nextTick <= now {
@@ -132,6 +132,7 @@ public final class ApplianceRunner {
             tick(now: now)
         }
         endMachineIfReady(now: now)
+        showCameraWhileIdle(now: now)
         showPage()
     }
 
@@ -152,13 +153,18 @@ public final class ApplianceRunner {
     }
 
     private func end() {
-        stream.stop()
+        _ = stream.stop()
+        stream.previewIdle(nil, now: MonotonicClock.now())
         let limit = MonotonicClock.now() + .seconds(2)
-        while stream.isRunning, MonotonicClock.now() < limit {
+        while stream.isRunning || stream.isPreviewingIdle, MonotonicClock.now() < limit {
             var entries = [PollEntry(stream.reports.wakeup.fileDescriptor)]
             guard (try? poll(&entries, until: limit)) != nil else { break }
             for report in stream.reports.takeAll() {
-                if case .ended = report { _ = stream.ended() }
+                switch report {
+                case .ended: _ = stream.ended()
+                case .idlePreviewEnded(let number): _ = stream.idlePreviewEnded(number, now: MonotonicClock.now())
+                default: break
+                }
             }
         }
         tell("Tallycam ends")

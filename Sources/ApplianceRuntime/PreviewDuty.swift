@@ -10,6 +10,8 @@ struct PreviewDuty {
     /// `nil` where device.json asks for none.
     var sink: (any PreviewSink)?
     private var stream = StreamPage()
+    /// Why there are no frames without a stream, where there were to be some.
+    fileprivate var cameraProblem: String?
 
     /// - Parameter snapshot: `nil` when nothing is live any more.
     mutating func streamChanged(_ snapshot: StreamSnapshot?) {
@@ -22,7 +24,7 @@ struct PreviewDuty {
 extension ApplianceRunner {
     /// Opens or closes the display, as device.json says.
     func openPreview() {
-        guard (preview.sink != nil) != (files.device.preview == .hdmi) else { return }
+        guard (preview.sink != nil) != (files.device.preview.display == .hdmi) else { return }
         guard preview.sink == nil else {
             preview.sink = nil
             return
@@ -35,6 +37,31 @@ extension ApplianceRunner {
         }
     }
 
+    /// Has the camera open for the screen as long as nothing else needs it, where device.json says so.
+    func showCameraWhileIdle(now: MediaTimestamp) {
+        let device = files.device
+        let sink = device.preview.camera == .always && !appliance.isPoweringOff ? preview.sink : nil
+        stream.previewIdle(
+            sink.map {
+                IdlePreviewRequest(
+                    device: device, board: files.board, country: files.network.country, preview: $0)
+            }, now: now)
+    }
+
+    func idlePreviewChanged(_ event: IdlePreviewEvent) {
+        tell(event.text)
+        switch event {
+        case .away: preview.cameraProblem = event.text
+        case .returned: preview.cameraProblem = nil
+        }
+    }
+
+    func idlePreviewEnded(_ number: Int) {
+        let now = MonotonicClock.now()
+        preview.cameraProblem = nil
+        if stream.idlePreviewEnded(number, now: now) { startWaitingStream(now: now) }
+    }
+
     /// Brings the screen's words up to date.
     func showPage() {
         guard let sink = preview.sink else { return }
@@ -44,6 +71,7 @@ extension ApplianceRunner {
         page.address = links?.firstAddress
         page.faults = appliance.faultBook.lines
         page.stream = preview.streamPage
+        page.cameraProblem = preview.cameraProblem
         sink.show(page.page)
     }
 }

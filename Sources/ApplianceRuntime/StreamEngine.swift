@@ -10,6 +10,9 @@ public struct StreamEngine: Sendable {
     /// Opens the camera for one snapshot, on the calling thread, until the descriptor is signalled at the latest. With the
     /// snapshot it says how bright that is.
     let takeStill: @Sendable (StillRequest, EventFD) -> (SnapshotAnswer, Brightness?)
+    /// Shows the camera's frames without a stream, on the calling thread, until the descriptor is signalled. The camera is closed
+    /// when it returns.
+    let previewIdle: @Sendable (IdlePreviewRequest, EventFD, (IdlePreviewEvent) -> Void) -> Void
     /// What the files could name in place of a camera or microphone that was not there. Takes its time.
     let devices: @Sendable (ApplianceFault) -> [String]
 
@@ -19,11 +22,13 @@ public struct StreamEngine: Sendable {
     public init(
         run: @escaping @Sendable (StreamRequest, Mailbox<PublisherCommand>, EventSink) throws -> Void,
         takeStill: @escaping @Sendable (StillRequest, EventFD) -> (SnapshotAnswer, Brightness?),
+        previewIdle: @escaping @Sendable (IdlePreviewRequest, EventFD, (IdlePreviewEvent) -> Void) -> Void,
         devices: @escaping @Sendable (ApplianceFault) -> [String],
         openPreview: @escaping @Sendable (@escaping @Sendable (PreviewEvent) -> Void) throws -> any PreviewSink
     ) {
         self.run = run
         self.takeStill = takeStill
+        self.previewIdle = previewIdle
         self.devices = devices
         self.openPreview = openPreview
     }

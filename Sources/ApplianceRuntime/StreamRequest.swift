@@ -22,3 +22,17 @@ public struct StillRequest: Sendable {
     /// Of `network.json`: two letters.
     public let country: String?
 }
+
+/// The frames of a camera that no stream has open, for a screen; goes to a thread of its own.
+public struct IdlePreviewRequest: Sendable {
+    public let device: DeviceDescription
+    public let board: BoardDescription?
+    /// Of `network.json`: two letters.
+    public let country: String?
+    public let preview: any PreviewSink
+
+    /// Whether the camera is opened in the same way, and shown at the same place.
+    func isSame(as other: IdlePreviewRequest) -> Bool {
+        device == other.device && board == other.board && country == other.country && preview === other.preview
+    }
+}

@@ -1,7 +1,8 @@
 import DevicePorts
 import Media
 
-/// Everything drawn by the processor into one plane of RGB: for displays that take no YUV. Frames come at a reduced rate.
+/// Everything drawn by the processor into one plane of RGB: for displays that take no YUV, or have no plane for words in front of it.
+/// Frames come at a reduced rate.
 final class DrawnContent: ScreenContent {
     let convertsAll = true
     let convertsFrames = true

@@ -4,13 +4,13 @@ import LinuxIO
 import Media
 
 /// Frames on a plane that takes YUV, as they are: the hardware scales and converts them while it sends them to the display. Words are
-/// on a plane in front of it, where there is one.
+/// on a plane in front of it.
 final class LayeredContent: ScreenContent {
     let convertsAll = false
     let conversionInterval = FrameConverter.interval
     private let place: ScreenPlace
     private let video: Plane
-    private let words: Plane?
+    private let words: Plane
     private let page: Plane
     private let keepsPage: Bool
     private let scaling: PlaneScaling
@@ -19,7 +19,7 @@ final class LayeredContent: ScreenContent {
     private let font = BitmapFont()
     /// For the page without video, and for words over it.
     private var pages: BufferPair
-    private var strips: BufferPair?
+    private var strips: BufferPair
     /// Copies of frames that the driver does not take: one that is shown, one on its way, one that is made.
     private var copies: [DrawnBuffer] = []
     private var refusedLayout: FrameLayout?
@@ -41,7 +41,7 @@ final class LayeredContent: ScreenContent {
     private static let largestShareOfWords = 3
 
     init(
-        _ place: ScreenPlace, video: Plane, words: Plane?, page: Plane, keepsPage: Bool, _ scaling: PlaneScaling,
+        _ place: ScreenPlace, video: Plane, words: Plane, page: Plane, keepsPage: Bool, _ scaling: PlaneScaling,
         _ makeScaler: @escaping Display.MakeScaler
     ) throws(DisplayError) {
         self.place = place
@@ -56,7 +56,7 @@ final class LayeredContent: ScreenContent {
         let height = max(1, width * place.size.height / place.size.width)
         pages = try BufferPair(place.device, alpha: false, FrameSize(width: width, height: height))
         let ofWords = FrameSize(width: width, height: max(1, height / Self.largestShareOfWords))
-        strips = words == nil ? nil : try BufferPair(place.device, alpha: true, ofWords)
+        strips = try BufferPair(place.device, alpha: true, ofWords)
     }
 
     var convertsFrames: Bool { refusedLayout != nil }
@@ -73,7 +73,7 @@ final class LayeredContent: ScreenContent {
         var request = page.showing(
             buffer.framebuffer, Area(buffer.layout.size), crtc: place.crtc, at: place.whole)
         if page.description.id != video.description.id { request.add(video.hidden) }
-        if let words { request.add(words.hidden) }
+        request.add(words.hidden)
         return request
     }
 
@@ -85,7 +85,7 @@ final class LayeredContent: ScreenContent {
             width: min(320, place.size.width & ~1), height: min(240, place.size.height & ~1))
         let buffer = try DrawnBuffer(place.device, format, fourCC: code, size: size)
         var request = videoRequest(buffer.framebuffer, size, .usual(for: size))
-        if let strips { request.add(wordsRequest(height: strips.back.layout.size.height)) }
+        request.add(wordsRequest(height: strips.back.layout.size.height))
         request.add(behindVideo)
         try attempt(request)
         withExtendedLifetime(buffer) {}
@@ -96,7 +96,7 @@ final class LayeredContent: ScreenContent {
     func request(for work: PreviewState.Work, now: MediaTimestamp) throws(DisplayError) -> AtomicRequest? {
         pending = Pending()
         if let frame = work.frame { return try request(showing: frame, work, now: now) }
-        if showsVideo, work.hasFrames { return work.page.flatMap { requestForWords($0) } }
+        if showsVideo, work.hasFrames { return work.page.map { requestForWords($0) } }
         guard showsVideo || work.page != nil else { return nil }
         pages.back.canvas.fill(Area(pages.back.layout.size), PageLayout.black)
         PageLayout(work.currentPage, width: pages.back.layout.size.width, font).draw(on: pages.back.canvas, font)
@@ -110,9 +110,7 @@ final class LayeredContent: ScreenContent {
     ) throws(DisplayError) -> AtomicRequest {
         let framebuffer = try framebuffer(of: frame, now: now)
         var request = videoRequest(framebuffer, frame.layout.size, frame.colors)
-        if let page = showsVideo ? work.page : work.currentPage, let words = requestForWords(page) {
-            request.add(words)
-        }
+        if let page = showsVideo ? work.page : work.currentPage { request.add(requestForWords(page)) }
         if !showsVideo { request.add(behindVideo) }
         pending.framebuffer = framebuffer
         pending.showsVideo = true
@@ -151,12 +149,10 @@ final class LayeredContent: ScreenContent {
             pages.back.framebuffer, Area(pages.back.layout.size), crtc: place.crtc, at: place.whole)
     }
 
-    /// - Returns: `nil` where there is no place for words.
-    private func requestForWords(_ page: ScreenPage) -> AtomicRequest? {
-        guard let strips else { return nil }
+    private func requestForWords(_ page: ScreenPage) -> AtomicRequest {
         let buffer = strips.back
         let layout = PageLayout(page, width: buffer.layout.size.width, font)
-        guard layout.height > 0 else { return words?.hidden }
+        guard layout.height > 0 else { return words.hidden }
         let height = min(layout.height, buffer.layout.size.height)
         buffer.canvas.fill(Area(FrameSize(width: buffer.layout.size.width, height: height)), PageLayout.shade)
         layout.draw(on: buffer.canvas, font)
@@ -166,7 +162,6 @@ final class LayeredContent: ScreenContent {
 
     /// At the lower edge.
     private func wordsRequest(height: Int) -> AtomicRequest {
-        guard let strips, let words else { return AtomicRequest() }
         let buffer = strips.back
         let width = buffer.layout.size.width
         let shown = max(1, height * place.size.width / max(1, width))
@@ -180,7 +175,7 @@ final class LayeredContent: ScreenContent {
 
     func committed() {
         if pending.swapsPages { pages.swap() }
-        if pending.swapsStrips { strips?.swap() }
+        if pending.swapsStrips { strips.swap() }
         framesEnded = showsVideo && pending.showsVideo == false
         showsVideo = pending.showsVideo ?? showsVideo
         shown = pending.framebuffer ?? (showsVideo ? shown : nil)

@@ -23,21 +23,28 @@ struct PlaneDescription: Hashable, Sendable {
 
 /// Which planes show what.
 struct PlaneArrangement: Hashable, Sendable {
-    /// Takes YUV frames; `nil` where the processor draws all that is seen.
-    var video: UInt32?
-    /// Takes words, in front of the video; `nil` where there is no room for words beside frames.
-    var words: UInt32?
+    /// Frames as they are, with words over them.
+    struct Layers: Hashable, Sendable {
+        /// Takes YUV frames.
+        var video: UInt32
+        /// Takes words, in front of the video.
+        var words: UInt32
+        /// The page's plane stays lit behind the video.
+        var keepsPage: Bool
+    }
+
+    /// `nil` where the processor draws all that is seen, frames and words, on the page's plane.
+    var layers: Layers?
     /// Takes RGB: what is seen without video, and what is behind it where a driver wants its primary plane lit.
     var page: UInt32
-    /// The page's plane stays lit behind the video.
-    var keepsPage: Bool
 
     /// RGB of four bytes, the highest of which nobody looks at, and where alpha says how much is seen.
     static let opaque = FourCC("XR24")
     static let transparent = FourCC("AR24")
     static let videoFormats = [FourCC("NV12"), FourCC("YU12")]
 
-    /// In the order in which they are tried: frames as they are with words over them, then without, at last all drawn.
+    /// In the order in which they are tried: frames as they are with words over them, at last all drawn. Frames that have no plane
+    /// for words in front of them are drawn, too: they are the encoder's, so that words cannot be written into them.
     static func candidates(_ planes: [PlaneDescription], crtc: Int) -> [PlaneArrangement] {
         let usable = planes.filter { crtc < 32 && $0.crtcs & (1 << UInt32(crtc)) != 0 && $0.kind != .cursor }
         guard let primary = usable.first(where: { $0.kind == .primary }), primary.formats.contains(opaque) else {
@@ -46,19 +53,16 @@ struct PlaneArrangement: Hashable, Sendable {
         let takers = usable.filter { !$0.formats.isDisjoint(with: videoFormats) }
         // The primary one first: then nothing else has to be lit.
         let videos = takers.filter { $0.kind == .primary } + takers.filter { $0.kind != .primary }
-        var (withWords, without): ([PlaneArrangement], [PlaneArrangement]) = ([], [])
+        var layered: [PlaneArrangement] = []
         for video in videos {
             let front = usable.filter { $0.id != video.id && $0.id != primary.id && $0.isInFront(of: video) }
                 .filter { $0.formats.contains(transparent) }.sorted { $1.isInFront(of: $0) }.first
+            guard let front else { continue }
             for keepsPage in video.id == primary.id ? [false] : [false, true] {
-                let plain = PlaneArrangement(video: video.id, words: nil, page: primary.id, keepsPage: keepsPage)
-                without.append(plain)
-                guard let front else { continue }
-                var worded = plain
-                worded.words = front.id
-                withWords.append(worded)
+                let layers = Layers(video: video.id, words: front.id, keepsPage: keepsPage)
+                layered.append(PlaneArrangement(layers: layers, page: primary.id))
             }
         }
-        return withWords + without + [PlaneArrangement(video: nil, words: nil, page: primary.id, keepsPage: true)]
+        return layered + [PlaneArrangement(layers: nil, page: primary.id)]
     }
 }

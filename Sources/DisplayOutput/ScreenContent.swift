@@ -45,7 +45,7 @@ struct ScreenPlace {
     ) throws(DisplayError) -> any ScreenContent {
         var failure = DisplayError.frameUnreadable(reason: "no plane takes RGB")
         for arrangement in PlaneArrangement.candidates(planes.map(\.description), crtc: crtcIndex) {
-            for scaling in arrangement.video == nil ? [PlaneScaling.none] : PlaneScaling.inOrderOfTrial {
+            for scaling in arrangement.layers == nil ? [PlaneScaling.none] : PlaneScaling.inOrderOfTrial {
                 do throws(DisplayError) {
                     let content = try content(planes, arrangement, scaling, makeScaler)
                     try content.test { (request) throws(DisplayError) in
@@ -65,12 +65,17 @@ struct ScreenPlace {
         _ planes: [Plane], _ arrangement: PlaneArrangement, _ scaling: PlaneScaling,
         _ makeScaler: @escaping Display.MakeScaler
     ) throws(DisplayError) -> any ScreenContent {
-        func plane(_ id: UInt32?) -> Plane? { planes.first { $0.description.id == id } }
-        guard let page = plane(arrangement.page) else { throw .frameUnreadable(reason: "the plane has gone") }
-        guard let video = plane(arrangement.video) else { return try DrawnContent(self, page, makeScaler) }
+        func plane(_ id: UInt32) throws(DisplayError) -> Plane {
+            guard let plane = planes.first(where: { $0.description.id == id }) else {
+                throw .frameUnreadable(reason: "the plane has gone")
+            }
+            return plane
+        }
+        let page = try plane(arrangement.page)
+        guard let layers = arrangement.layers else { return try DrawnContent(self, page, makeScaler) }
         return try LayeredContent(
-            self, video: video, words: plane(arrangement.words), page: page, keepsPage: arrangement.keepsPage, scaling,
-            makeScaler)
+            self, video: plane(layers.video), words: plane(layers.words), page: page, keepsPage: layers.keepsPage,
+            scaling, makeScaler)
     }
 }
 

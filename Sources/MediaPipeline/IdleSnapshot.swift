@@ -24,13 +24,13 @@ public struct IdleSnapshot: Sendable {
         var settings = settings
         while true {
             do {
-                guard let (frame, source) = try frame(request, settings, stop: stop) else {
+                let camera = try IdleCamera(settings, stop: stop)
+                guard let frame = try settledFrame(of: camera.source, request) else {
                     return (.failed(request, reason: "the camera gave no frame before it was needed elsewhere"), nil)
                 }
-                let brightness = Brightness(of: frame, from: source)
-                StreamFilters(settings.filters, reports: try Mailbox())
-                    .apply(to: frame, colors: source.colors, status)
-                let answer = SnapshotFile(of: frame, from: source).file(for: request)
+                let brightness = Brightness(of: frame, from: camera.source)
+                camera.filters.apply(to: frame, colors: camera.source.colors, status)
+                let answer = SnapshotFile(of: frame, from: camera.source).file(for: request)
                 if settings.takesStills, case .taken(_, let snapshot) = answer, let limit = request.largestByteCount,
                     snapshot.byteCount > limit
                 {
@@ -45,19 +45,6 @@ public struct IdleSnapshot: Sendable {
                 settings.takesStills = false
             }
         }
-    }
-
-    /// - Returns: with the source that it belongs to; `nil` when it was stopped.
-    private func frame(
-        _ request: SnapshotRequest, _ settings: MediaSettings, stop: EventFD
-    ) throws -> (CapturedFrame, any VideoSource)? {
-        // Nobody hears what the camera's thread would report to a stream.
-        let source = try VideoTrack.source(settings, stop: stop, requests: EncoderRequests(), reports: try Mailbox())
-        guard let source else { throw StreamFailure(.cameraUnavailable, "there is no camera") }
-        VideoTrack.setControls(of: source, settings.controls, EventSink { _ in })
-        // There is no encoder to wait for.
-        (source as? AdjustedSource)?.showAtOnce()
-        return try settledFrame(of: source, request).map { ($0, source) }
     }
 
     /// - Returns: `nil` when it was stopped.

@@ -71,11 +71,26 @@ public struct DeviceDescription: Hashable, Sendable {
         case auto
     }
 
-    /// Where the stream is shown while it is sent, and the camera's state.
-    public enum Preview: String, CaseIterable, Sendable {
-        case off
-        /// On the first display that is connected.
-        case hdmi
+    /// Where the camera's frames are shown, with its state in words, and when.
+    public struct Preview: Hashable, Sendable {
+        public enum Display: String, CaseIterable, Sendable {
+            case off
+            /// The first one that is connected.
+            case hdmi
+        }
+
+        /// When the camera is open for it.
+        public enum Camera: String, CaseIterable, Sendable {
+            /// While a stream has it open.
+            case live
+            /// Without a stream, too.
+            case always
+        }
+
+        public var display = Display.off
+        public var camera = Camera.live
+
+        public init() {}
     }
 
     /// What two short presses of the button in a row do.
@@ -170,7 +185,7 @@ public struct DeviceDescription: Hashable, Sendable {
     public var torch = Torch.off
     public var doublePress = DoublePress.none
     public var snapshots = Snapshots()
-    public var preview = Preview.off
+    public var preview = Preview()
 
     public init() {}
 }
@@ -217,6 +232,7 @@ extension DeviceDescription {
             device.readAudio(&reader, vocabulary)
             device.readBuffer(&reader)
             device.readBehaviour(&reader)
+            device.readPreview(&reader)
             device.readSnapshots(&reader)
             return device
         }
@@ -339,7 +355,5 @@ extension DeviceDescription {
         let press = reader.choice(
             "doublePress", of: DoublePress.allCases.map(\.rawValue), example: #""doublePress": "snapshot""#)
         doublePress = press.flatMap(DoublePress.init) ?? doublePress
-        let screen = reader.choice("preview", of: Preview.allCases.map(\.rawValue), example: #""preview": "hdmi""#)
-        preview = screen.flatMap(Preview.init) ?? preview
     }
 }

@@ -11,6 +11,24 @@ public enum PreviewEvent: Hashable, Sendable {
     case dark(reason: String)
 }
 
+/// What has become of a camera that is open for a screen and no stream; each thing once.
+public enum IdlePreviewEvent: Hashable, Sendable {
+    /// It does not open, or is gone. It is tried again until it is there.
+    case away(reason: String)
+    /// One that was away gives frames.
+    case returned
+}
+
+extension IdlePreviewEvent {
+    /// For people.
+    public var text: String {
+        switch self {
+        case .away(let reason): "no camera for the preview: \(reason)"
+        case .returned: "the preview has its camera again"
+        }
+    }
+}
+
 extension PreviewEvent {
     var name: String {
         switch self {

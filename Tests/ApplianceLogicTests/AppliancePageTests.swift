@@ -45,6 +45,16 @@ import Testing
         #expect(page.lines.first == fault.advice && !fault.advice.isEmpty)
     }
 
+    @Test func withoutAStreamThePageSaysWhyThereIsNoCamera() {
+        var page = AppliancePage()
+        page.state = .ready
+        page.cameraProblem = "no camera for the preview: it was unplugged"
+        #expect(page.page.lines == ["press the button to go live", "no camera for the preview: it was unplugged"])
+        page.state = .live
+        page.stream = Self.live
+        #expect(page.page.lines == Self.live.lines)
+    }
+
     @Test func whatTheLightCountsOutIsSaidInWords() {
         let lines = page(.fault(.streamFile), faults: ["stream.json:3:1 url missing"]).lines
         #expect(lines.contains("stream.json:3:1 url missing"))

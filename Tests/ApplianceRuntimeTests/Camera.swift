@@ -20,7 +20,7 @@ final class Camera {
 
     static let reason = "STREAMON: the firmware has not answered"
 
-    let streams = ScriptedStreams()
+    let streams: ScriptedStreams
     let button = FakeLine(on: Bus(), hasEdges: try? EventFD())
     let flash = FakeLine(on: Bus())
     private let directory: TemporaryDirectory
@@ -29,6 +29,7 @@ final class Camera {
 
     init(board: String) throws {
         directory = try TemporaryDirectory()
+        streams = try ScriptedStreams()
         for name in ["boot", "state", "network"] { mkdir(directory.file(name), 0o755) }
         try write("board", board)
         try write("device", #"{"camera": "synthetic"}"#)

@@ -90,11 +90,14 @@ final class ScriptedStreams: Sendable {
     }
 
     let stills = ScriptedStills()
+    let idlePreview: ScriptedIdlePreview
     private let started = Mutex<[Run]>([])
     /// What there is in place of a camera that is not there.
     private let cameras = ["/dev/video7"]
     /// The screen that device.json may ask for.
     let preview = RecordedPreview()
+
+    init() throws { idlePreview = try ScriptedIdlePreview() }
 
     var runs: [Run] { started.withLock { $0 } }
 
@@ -106,6 +109,7 @@ final class ScriptedStreams: Sendable {
                 try run.run(commands)
             },
             takeStill: { [stills] request, stop in stills.take(request, stop: stop) },
+            previewIdle: { [idlePreview] request, stop, report in idlePreview.run(request, stop: stop, report) },
             devices: { [cameras] fault in fault == .camera ? cameras : [] },
             openPreview: { [preview] _ in preview })
     }
@@ -140,5 +144,40 @@ final class ScriptedStills: Sendable {
         var entries: [PollEntry] = []
         if request.snapshot.awaitsExposure { _ = try? poll(&entries, until: MonotonicClock.now() + .milliseconds(300)) }
         return (.taken(request.snapshot, Self.snapshot), brightness)
+    }
+}
+
+/// A camera that is open for the screen, and says what the test wants.
+final class ScriptedIdlePreview: Sendable {
+    struct Content: Sendable {
+        var requests: [IdlePreviewRequest] = []
+        /// Of these, those that are not closed.
+        var openCount = 0
+        /// The driver does not close it.
+        var isHanging = false
+    }
+
+    let content = Mutex(Content())
+    /// What it reports next.
+    let events: Mailbox<IdlePreviewEvent>
+
+    init() throws { events = try Mailbox() }
+
+    var isOpen: Bool { content.withLock { $0.openCount > 0 } }
+    var openings: Int { content.withLock { $0.requests.count } }
+
+    func run(_ request: IdlePreviewRequest, stop: EventFD, _ report: (IdlePreviewEvent) -> Void) {
+        content.withLock { content in
+            content.requests.append(request)
+            content.openCount += 1
+        }
+        var entries = [PollEntry(stop.fileDescriptor), PollEntry(events.wakeup.fileDescriptor)]
+        while (try? poll(&entries, until: nil)) != nil, entries[0].ready.isEmpty {
+            for event in events.takeAll() { report(event) }
+        }
+        while content.withLock({ $0.isHanging }) {
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(50))
+        }
+        content.withLock { $0.openCount -= 1 }
     }
 }

@@ -10,7 +10,8 @@ from swift_source import CHECKOUT
 PAPER = CHECKOUT / "docs/appliance.md"
 SOURCES = {
     "stream.json": ["StreamDescription", "PlainStreamDescription", "PiliStreamDescription"],
-    "device.json": ["DeviceDescription", "DeviceAudio", "DeviceCameras", "DeviceControls", "DeviceFilters", "DeviceSnapshots"],
+    "device.json": ["DeviceDescription", "DeviceAudio", "DeviceCameras", "DeviceControls", "DeviceFilters", "DevicePreview",
+                    "DeviceSnapshots"],
     "network.json": ["NetworkDescription"],
     "board.json": ["BoardDescription"],
 }

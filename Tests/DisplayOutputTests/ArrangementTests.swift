@@ -75,13 +75,19 @@ import Testing
         PlaneDescription(id: id, kind: kind, formats: formats, crtcs: crtcs, position: position)
     }
 
+    private static func layered(
+        video: UInt32, words: UInt32, page: UInt32, keepsPage: Bool = false
+    ) -> PlaneArrangement {
+        PlaneArrangement(layers: .init(video: video, words: words, keepsPage: keepsPage), page: page)
+    }
+
     @Test func theVideoIsBehindAndWordsInFront() {
         let planes = [
             Self.plane(40, .overlay, Self.all, position: 2), Self.plane(30, .primary, Self.all, position: 0),
             Self.plane(50, .overlay, Self.all, position: 1), Self.plane(60, .cursor, Self.all, position: 3),
         ]
         let first = PlaneArrangement.candidates(planes, crtc: 0).first
-        #expect(first == PlaneArrangement(video: 30, words: 50, page: 30, keepsPage: false))
+        #expect(first == Self.layered(video: 30, words: 50, page: 30))
     }
 
     @Test func aPrimaryPlaneWithoutYUVLeavesTheVideoToAnother() {
@@ -91,14 +97,14 @@ import Testing
         let candidates = PlaneArrangement.candidates(planes, crtc: 0)
         #expect(
             candidates.prefix(2) == [
-                PlaneArrangement(video: 40, words: 50, page: 30, keepsPage: false),
-                PlaneArrangement(video: 40, words: 50, page: 30, keepsPage: true),
+                Self.layered(video: 40, words: 50, page: 30),
+                Self.layered(video: 40, words: 50, page: 30, keepsPage: true),
             ])
     }
 
     @Test func withoutYUVEverythingIsDrawn() {
         let candidates = PlaneArrangement.candidates([Self.plane(30, .primary, Self.rgb)], crtc: 0)
-        #expect(candidates == [PlaneArrangement(video: nil, words: nil, page: 30, keepsPage: true)])
+        #expect(candidates == [PlaneArrangement(layers: nil, page: 30)])
     }
 
     @Test func planesOfOtherDisplaysAreNoneOfIts() {
@@ -107,15 +113,23 @@ import Testing
             Self.plane(40, .overlay, Self.all, crtcs: 1),
         ]
         let candidates = PlaneArrangement.candidates(planes, crtc: 1)
-        #expect(candidates == [PlaneArrangement(video: nil, words: nil, page: 31, keepsPage: true)])
+        #expect(candidates == [PlaneArrangement(layers: nil, page: 31)])
         #expect(PlaneArrangement.candidates(planes, crtc: 40).isEmpty)
+    }
+
+    /// Words are never written into the encoder's frames.
+    @Test func withoutAPlaneForWordsEverythingIsDrawn() {
+        let alone = PlaneArrangement.candidates([Self.plane(30, .primary, Self.all)], crtc: 0)
+        #expect(alone == [PlaneArrangement(layers: nil, page: 30)])
+        let behind = [Self.plane(30, .primary, Self.all, position: 1), Self.plane(40, .overlay, Self.rgb, position: 0)]
+        #expect(PlaneArrangement.candidates(behind, crtc: 0) == [PlaneArrangement(layers: nil, page: 30)])
     }
 
     @Test func drawingIsTheLastResort() {
         let planes = [Self.plane(30, .primary, Self.all), Self.plane(40, .overlay, Self.all)]
         let candidates = PlaneArrangement.candidates(planes, crtc: 0)
-        #expect(candidates.last?.video == nil)
-        #expect(candidates.dropLast().allSatisfy { $0.video != nil })
+        #expect(candidates.count == 2 && candidates.last?.layers == nil)
+        #expect(candidates.dropLast().allSatisfy { $0.layers != nil })
         #expect(Set(candidates).count == candidates.count)
     }
 }

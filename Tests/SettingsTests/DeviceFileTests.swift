@@ -83,7 +83,7 @@ struct DeviceFileTests {
              "reconnectAttempts": 5,
              "buffer": {"seconds": 2.5, "lowThreshold": 0.7, "highThreshold": 0.8},
              "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "torch": "auto",
-             "lowLight": "slow", "mains": "60", "doublePress": "snapshot", "preview": "hdmi",
+             "lowLight": "slow", "mains": "60", "doublePress": "snapshot", "preview": {"display": "hdmi", "camera": "always"},
              "snapshots": {"folder": "/media/stick", "count": 5, "megabytes": 100, "quality": 75, "flash": "auto", "size": "stream"},
              "filters": [{"filter": "text", "text": "Studio {time}", "size": 0.1}, {"filter": "grey"}]}
             """)
@@ -115,7 +115,8 @@ struct DeviceFileTests {
         expected.lowLight = .slow
         expected.mains = .hertz60
         expected.doublePress = .snapshot
-        expected.preview = .hdmi
+        expected.preview.display = .hdmi
+        expected.preview.camera = .always
         expected.snapshots.folder = "/media/stick"
         expected.snapshots.count = 5
         expected.snapshots.megabytes = 100
@@ -173,6 +174,12 @@ struct DeviceFileTests {
         (#"{"flashLED": "on"}"#, "1:14 flashLED invalidValue"),
         (#"{"doublePress": "zoom"}"#, "1:17 doublePress invalidValue"),
         (#"{"preview": "on"}"#, "1:13 preview invalidValue"),
+        (#"{"preview": true}"#, "1:13 preview wrongType"),
+        (#"{"preview": {"display": "hdmi ", "camera": "live"}}"#, "1:25 preview.display invalidValue"),
+        (#"{"preview": {"display": "hdmi", "camera": "allways"}}"#, "1:43 preview.camera invalidValue"),
+        (#"{"preview": {"display": "hdmi", "camera": true}}"#, "1:43 preview.camera wrongType"),
+        (#"{"preview": {"camera": "always"}}"#, "1:13 preview.display missing"),
+        (#"{"preview": {"disply": "hdmi"}}"#, "1:14 preview.disply unknownKey"),
         (#"{"filters": [{"text": "x"}]}"#, "1:14 filters[0].filter missing"),
         (#"{"filters": [{"filter": "smoth"}]}"#, "1:25 filters[0].filter invalidValue"),
         (#"{"filters": [{"filter": "smooth", "strength": 2}]}"#, "1:25 filters[0].filter invalidValue"),
@@ -187,6 +194,15 @@ struct DeviceFileTests {
         let result = try device(text)
         #expect(short(result.faults) == [fault])
         #expect((result.value == nil) == !fault.hasSuffix("unknownKey"))
+    }
+
+    @Test func aPreviewIsNamedByItsDisplayOrWithItsCamera() throws {
+        let short = try #require(try device(#"{"preview": "hdmi"}"#).value).preview
+        #expect(short.display == .hdmi && short.camera == .live)
+        #expect(try device(#"{"preview": {"display": "hdmi"}}"#).value?.preview == short)
+        #expect(try device(#"{"preview": {"display": "off", "camera": "always"}}"#).value?.preview.camera == .always)
+        let mistaken = try device(#"{"preview": {"display": "hdmi", "camera": "allways"}}"#)
+        #expect(mistaken.faults.first?.problem.hasSuffix(#"did you mean "always"?"#) == true)
     }
 
     @Test func endlessIsAWord() throws {

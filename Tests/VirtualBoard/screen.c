@@ -1,13 +1,16 @@
 // Reads back what a program shows: through the writeback connector of its card, with the program's own right to show something,
-// which it need not give up for that. The program is to be stopped meanwhile. Writes a PPM to standard output.
+// which it need not give up for that. The program stands still while the card writes, as vkms loses framebuffers else, and no longer:
+// one that is silent is taken for hanging, by itself and by others. Writes a PPM to standard output.
 //
 //     screen PID
+#include <dirent.h>
 #include <drm/drm.h>
 #include <drm/drm_fourcc.h>
 #include <drm/drm_mode.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +47,31 @@ static int card_of(const char *process) {
     errno = ENOENT;
     fail("the program has no card open");
     return -1;
+}
+
+// Whether all threads of a process stand still: one that is in the kernel comes to that later.
+static int is_stopped(const char *process) {
+    char path[320];
+    snprintf(path, sizeof path, "/proc/%s/task", process);
+    DIR *threads = opendir(path);
+    if (threads == NULL) fail(path);
+    int is_stopped = 1;
+    for (struct dirent *thread; (thread = readdir(threads)) != NULL;) {
+        if (thread->d_name[0] == '.') continue;
+        snprintf(path, sizeof path, "/proc/%s/task/%s/stat", process, thread->d_name);
+        FILE *file = fopen(path, "r");
+        char state = 'T';
+        if (file == NULL) continue;
+        if (fscanf(file, "%*d (%*[^)]) %c", &state) == 1 && state != 'T') is_stopped = 0;
+        fclose(file);
+    }
+    closedir(threads);
+    return is_stopped;
+}
+
+static void stop(const char *process) {
+    if (kill(atoi(process), SIGSTOP) != 0) fail("SIGSTOP");
+    while (!is_stopped(process)) usleep(1000);
 }
 
 static uint32_t property(uint32_t object, uint32_t type, const char *name) {
@@ -108,12 +136,16 @@ int main(int count, char **words) {
                       property(writeback, DRM_MODE_OBJECT_CONNECTOR, "WRITEBACK_FB_ID"),
                       property(writeback, DRM_MODE_OBJECT_CONNECTOR, "WRITEBACK_OUT_FENCE_PTR")};
     uint64_t values[] = {crtcs[0], buffer.fb_id, (uintptr_t)&fence};
+    stop(words[1]);
     commit(writeback, ids, values, 3);
     struct pollfd waited = {.fd = fence, .events = POLLIN};
     if (poll(&waited, 1, 20000) != 1) {
         errno = ETIMEDOUT;
         fail("writeback");
     }
+    values[0] = 0;
+    commit(writeback, ids, values, 1);
+    if (kill(atoi(words[1]), SIGCONT) != 0) fail("SIGCONT");
 
     printf("P6\n%u %u\n255\n", width, height);
     for (uint32_t row = 0; row < height; row++) {
@@ -125,8 +157,6 @@ int main(int count, char **words) {
         }
     }
     fflush(stdout);
-    values[0] = 0;
-    commit(writeback, ids, values, 1);
     ask(DRM_IOCTL_MODE_RMFB, &buffer.fb_id, "RMFB");
     struct drm_mode_destroy_dumb end = {.handle = memory.handle};
     ask(DRM_IOCTL_MODE_DESTROY_DUMB, &end, "memory");

@@ -23,28 +23,36 @@ extension StreamEngine {
         },
         takeStill: { request, stop in
             do {
-                return IdleSnapshot(as: try MediaSettings(request), try FilterStatus(request))
-                    .take(request.snapshot, stop: stop)
+                var settings = try MediaSettings(idle: request.device, country: request.country)
+                // In its full size a camera has nothing to zoom into.
+                settings.takesStills =
+                    request.device.snapshots.size == .full && !settings.controls.contains { $0.name == .zoom }
+                let status = try FilterStatus(idle: request.device, request.board)
+                return IdleSnapshot(as: settings, status).take(request.snapshot, stop: stop)
             } catch {
                 return (.failed(request.snapshot, reason: "\(error)"), nil)
             }
+        },
+        previewIdle: { request, stop, report in
+            let status = try? FilterStatus(idle: request.device, request.board)
+            IdlePreview(on: request.preview, status ?? FilterStatus()) {
+                try MediaSettings(idle: request.device, country: request.country)
+            }.run(stop: stop, report: report)
         }, devices: devicesInstead,
         openPreview: { report in try Display(PreviewOption(), report: report) })
 }
 
 extension MediaSettings {
     /// Frames as a stream would have them.
-    fileprivate init(_ request: StillRequest) throws {
-        let device = request.device
+    /// - Parameter country: of `network.json`: two letters.
+    fileprivate init(idle device: DeviceDescription, country: String?) throws {
         self.init(
-            video: VideoInput(device.firstSource, device, country: request.country), audio: AudioInput.none,
+            video: VideoInput(device.firstSource, device, country: country), audio: AudioInput.none,
             quality: try VideoQuality(named: device.highestQuality),
             audioQuality: try AudioQuality(named: device.audioQuality),
             dimension: try VideoDimension(parsing: device.dimension), encoder: EncoderChoice.openh264)
         rotation = FrameRotation(device)
         controls = device.controls
-        // In its full size a camera has nothing to zoom into.
-        takesStills = device.snapshots.size == .full && !device.controls.contains { $0.name == .zoom }
         var warnings: [String] = []
         filters = PublishSettings.filters(device.filters, warnings: &warnings)
     }
@@ -52,10 +60,10 @@ extension MediaSettings {
 
 extension FilterStatus {
     /// What a stream would say of itself at its start.
-    fileprivate init(_ request: StillRequest) throws {
+    fileprivate init(idle device: DeviceDescription, _ board: BoardDescription?) throws {
         self.init()
-        let start = try VideoQuality(named: request.device.startQuality)
-        if let name = request.board?.name { self.name = name }
+        let start = try VideoQuality(named: device.startQuality)
+        if let name = board?.name { self.name = name }
         quality = start.name
         bitrate = start.bitrate
     }

@@ -1,0 +1,27 @@
+// `preview` of device.json.
+extension DeviceDescription {
+    mutating func readPreview(_ reader: inout DescriptionReader) {
+        let displays = Preview.Display.allCases.map(\.rawValue)
+        // The display alone, without an object around it.
+        guard !reader.isText("preview") else {
+            let display = reader.choice("preview", of: displays, example: #""preview": "hdmi""#)
+            preview.display = display.flatMap(Preview.Display.init) ?? preview.display
+            return
+        }
+        let example = #""preview": {"display": "hdmi", "camera": "always"}"#
+        let given = reader.object("preview", example: example) { reader in
+            var given = Preview()
+            let display = reader.choice("display", of: displays, example: #""display": "hdmi""#)
+            let cameras = Preview.Camera.allCases.map(\.rawValue)
+            let camera = reader.choice("camera", of: cameras, example: #""camera": "always""#)
+            given.display = display.flatMap(Preview.Display.init) ?? given.display
+            given.camera = camera.flatMap(Preview.Camera.init) ?? given.camera
+            // One that is off stays ready to be turned on; one that nobody named was forgotten.
+            if given.camera == .always, !reader.has("display") {
+                reader.report(.missing, "display", "is missing: the camera is open for what it shows", example: example)
+            }
+            return given
+        }
+        preview = given ?? preview
+    }
+}

@@ -1,0 +1,155 @@
+import LinuxIO
+import Media
+import MediaTestSupport
+import StreamLogic
+import Testing
+
+@testable import ApplianceRuntime
+
+/// The camera while it is open for the screen and no stream: who has it, and when.
+@Suite(.serialized) struct IdlePreviewTests {
+    private let time = VirtualTime()
+    private let camera: Camera
+
+    init() throws { camera = try Camera(board: #"{"name": "Bench", "button": {"line": "GPIO17"}}"#) }
+
+    private var idle: ScriptedIdlePreview { camera.streams.idlePreview }
+    private var runs: [ScriptedStreams.Run] { camera.streams.runs }
+    private var page: ScreenPage? { camera.streams.preview.record.pages.last }
+
+    private func start(_ preview: String = #"{"display": "hdmi", "camera": "always"}"#) throws {
+        try camera.write("device", #"{"camera": "synthetic", "preview": \#(preview)}"#)
+        try camera.write("network", #"{"country": "NZ"}"#)
+        try camera.start()
+        try camera.waitUntil { page?.headline == "ready" }
+    }
+
+    private func startWithCamera() throws {
+        try start()
+        try camera.waitUntil { idle.isOpen }
+    }
+
+    private func events(with text: String) throws -> Int {
+        try camera.ask("events 50").split(separator: "\n").count { $0.hasSuffix(text) }
+    }
+
+    @Test(arguments: [#""hdmi""#, #"{"display": "hdmi"}"#, #"{"display": "off", "camera": "always"}"#])
+    func itIsOpenOnlyWhereItIsAskedFor(preview: String) throws {
+        try time.run {
+            try camera.write("device", #"{"camera": "synthetic", "preview": \#(preview)}"#)
+            try camera.start()
+            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(5))
+            #expect(idle.openings == 0)
+            try camera.end()
+        }
+    }
+
+    @Test func aStreamGetsTheCameraAndLeavesItToTheScreen() throws {
+        try time.run {
+            try startWithCamera()
+            let request = idle.content.withLock { $0.requests[0] }
+            #expect(request.preview === camera.streams.preview && request.country == "NZ")
+            #expect(request.device.camera == "synthetic")
+            camera.press()
+            try camera.waitUntil { runs.count == 1 }
+            #expect(!idle.isOpen)
+            runs[0].goLive()
+            try camera.waitUntil { try camera.ask("status").contains("live") }
+            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(5))
+            #expect(idle.openings == 1)
+            _ = try camera.ask("stop")
+            try camera.waitUntil { idle.isOpen }
+            #expect(idle.openings == 2 && page?.headline == "ready")
+            try camera.end()
+            #expect(!idle.isOpen)
+        }
+    }
+
+    @Test func aStartThatWaitsForTheCameraIsShownAndCanBeCalledOff() throws {
+        try time.run {
+            try startWithCamera()
+            idle.content.withLock { $0.isHanging = true }
+            #expect(try camera.ask("start") == "ok\nconnecting\n")
+            try camera.waitUntil { page?.headline == "connecting" }
+            _ = try camera.ask("stop")
+            try camera.waitUntil { page?.headline == "ready" }
+            idle.content.withLock { $0.isHanging = false }
+            try camera.waitUntil { idle.openings == 2 }
+            #expect(runs.isEmpty)
+            try camera.end()
+        }
+    }
+
+    @Test func newSettingsHoldForAStartThatWaits() throws {
+        try time.run {
+            try startWithCamera()
+            idle.content.withLock { $0.isHanging = true }
+            _ = try camera.ask("start")
+            try camera.write("device", #"{"camera": "synthetic", "mirrored": true}"#)
+            try camera.waitUntil { try events(with: "have changed") == 1 }
+            idle.content.withLock { $0.isHanging = false }
+            try camera.waitUntil { runs.count == 1 }
+            #expect(runs[0].request.device.mirrored)
+            try camera.end()
+        }
+    }
+
+    @Test func aDriverThatHangsDoesNotKeepTheStream() throws {
+        try time.run {
+            try startWithCamera()
+            idle.content.withLock { $0.isHanging = true }
+            let start = MonotonicClock.now()
+            _ = try camera.ask("start")
+            try camera.waitUntil { runs.count == 1 }
+            #expect((.seconds(10) ... .seconds(11)).contains(MonotonicClock.now() - start))
+            #expect(
+                try events(with: "no camera for the preview: its driver has not let go of it for 10.0 seconds") == 1)
+            _ = try camera.ask("stop")
+            try camera.waitUntil { page?.headline == "ready" }
+            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(5))
+            #expect(idle.openings == 1, "another one would hang, too")
+            idle.content.withLock { $0.isHanging = false }
+            try camera.waitUntil { idle.openings == 2 }
+            try camera.end()
+        }
+    }
+
+    @Test func aSnapshotTakesItsTurn() throws {
+        try time.run {
+            try startWithCamera()
+            #expect(try camera.ask("snapshot").hasPrefix("ok\n"))
+            #expect(camera.streams.stills.content.withLock { $0.requests.count } == 1)
+            try camera.waitUntil { idle.openings == 2 && idle.isOpen }
+            try camera.end()
+        }
+    }
+
+    @Test func aCameraThatIsAwayIsSaidOnceAndOnTheScreen() throws {
+        try time.run {
+            try startWithCamera()
+            let problem = "no camera for the preview: it was unplugged"
+            idle.events.send(.away(reason: "it was unplugged"))
+            try camera.waitUntil { page?.lines.contains(problem) == true }
+            #expect(page?.headline == "ready", "a press would tell")
+            idle.events.send(.returned)
+            try camera.waitUntil { page?.lines.contains(problem) == false }
+            #expect(try events(with: problem) == 1 && events(with: "the preview has its camera again") == 1)
+            try camera.end()
+        }
+    }
+
+    @Test func otherSettingsOpenItAnew() throws {
+        try time.run {
+            try startWithCamera()
+            try camera.write(
+                "device",
+                #"{"camera": "synthetic", "preview": {"display": "hdmi", "camera": "always"}, "mirrored": true}"#)
+            try camera.waitUntil { idle.openings == 2 && idle.isOpen }
+            #expect(idle.content.withLock { $0.requests[1].device.mirrored })
+            try camera.write("device", #"{"camera": "synthetic", "preview": "hdmi"}"#)
+            try camera.waitUntil { !idle.isOpen }
+            try camera.end()
+            #expect(idle.openings == 2)
+        }
+    }
+}

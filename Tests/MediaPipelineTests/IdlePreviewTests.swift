@@ -1,0 +1,144 @@
+import DevicePorts
+import LinuxIO
+import Media
+import MediaTestSupport
+import PipelineSupport
+import SoftwareEncoding
+import StreamLogic
+import Synchronization
+import SyntheticSources
+import Testing
+
+@testable import MediaPipeline
+
+/// A camera that is open for a screen and no stream.
+@Suite struct IdlePreviewTests {
+    private static let layout = FrameLayout(packed: .i420, size: FrameSize(width: 640, height: 480))
+    private let time = VirtualTime()
+    private let script: FakeCamera.Script
+    private let stop: EventFD
+    private let events: Mailbox<IdlePreviewEvent>
+    private let screen = Screen()
+
+    init() throws {
+        stop = try EventFD()
+        events = try Mailbox()
+        script = FakeCamera.Script(layout: Self.layout, memory: .dmabuf, stop: stop)
+    }
+
+    /// Holds the newest frame until frames end, as a display does.
+    private final class Screen: PreviewSink {
+        struct Content {
+            var frame: CapturedFrame?
+            var shown = 0
+            var widths: Set<Int> = []
+        }
+
+        let content = Mutex(Content())
+
+        func offer(_ frame: CapturedFrame, colors: VideoColors?) {
+            content.withLock { content in
+                content.frame = frame
+                content.shown += 1
+                content.widths.insert(frame.layout.size.width)
+            }
+        }
+
+        func framesEnded() { content.withLock { $0.frame = nil } }
+        func show(_ page: ScreenPage) {}
+        var statistics: PreviewStatistics { PreviewStatistics() }
+        var shown: Int { content.withLock { $0.shown } }
+        var showsFrame: Bool { content.withLock { $0.frame != nil } }
+    }
+
+    private func settings() -> MediaSettings {
+        MediaSettings(
+            video: FakeCameraChoice { [script] _ in script }, audio: AudioSourceDescription.none, quality: .standard,
+            audioQuality: .standard, dimension: .standard,
+            encoder: FakeEncoderChoice(mayUseSoftware: true) { _, _ in
+                throw StreamFailure(.videoEncodingFailed, "nobody encodes a preview")
+            })
+    }
+
+    /// In time that the test's `body` lets go on, until it returns.
+    private func whileShown(_ settings: MediaSettings? = nil, _ body: () throws -> Void) throws {
+        let settings = settings ?? self.settings()
+        try time.run {
+            let (preview, stop, events) = (IdlePreview(on: screen) { settings }, stop, events)
+            let thread = JoinableThread(
+                try NamedThread("idle-preview") { preview.run(stop: stop) { events.send($0) } })
+            try body()
+            let start = MonotonicClock.now()
+            stop.signal()
+            thread.join()
+            #expect(MonotonicClock.now() - start < .milliseconds(50))
+        }
+        #expect(script.content.withLock { $0.openCount } == 0 && script.content.withLock { $0.leases } == 0)
+        #expect(!screen.showsFrame)
+    }
+
+    private func sleep(_ duration: Duration) { MonotonicClock.sleep(until: MonotonicClock.now() + duration) }
+
+    @Test func framesAreShownUntilItIsStopped() throws {
+        try whileShown {
+            sleep(.seconds(2))
+            #expect((55...62).contains(screen.shown) && screen.showsFrame)
+        }
+        #expect(events.takeAll() == [] && script.content.withLock { $0.openings } == 1)
+    }
+
+    @Test func aCameraThatIsNotThereIsToldOnceAndTriedAgain() throws {
+        script.content.withLock { $0.isPluggedIn = false }
+        try whileShown {
+            sleep(.seconds(30))
+            #expect(events.takeAll() == [.away(reason: "it was unplugged")])
+            #expect((29...31).contains(script.content.withLock { $0.openings }))
+            script.content.withLock { $0.isPluggedIn = true }
+            sleep(.seconds(2))
+            #expect(events.takeAll() == [.returned] && screen.showsFrame)
+        }
+    }
+
+    @Test func wordsStandAloneWhileTheCameraIsAway() throws {
+        try whileShown {
+            sleep(.seconds(1))
+            script.content.withLock { $0.isPluggedIn = false }
+            sleep(.seconds(1))
+            #expect(!screen.showsFrame)
+            sleep(.seconds(5))
+            #expect(events.takeAll() == [.away(reason: "it was unplugged")])
+            let shown = screen.shown
+            script.content.withLock { $0.isPluggedIn = true }
+            sleep(.seconds(2))
+            #expect(events.takeAll() == [.returned] && screen.shown > shown)
+        }
+    }
+
+    /// Whoever had it before is still closing it.
+    @Test func aCameraThatIsInUseForAMomentIsNoNews() throws {
+        let device = FakeCamera.SharedDevice()
+        script.content.withLock { $0.device = device }
+        var before: FakeCamera? = try time.run { try FakeCamera(script) }
+        try whileShown {
+            sleep(.milliseconds(500))
+            #expect(before != nil && screen.shown == 0)
+            before = nil
+            sleep(.seconds(2))
+            #expect(screen.shown > 0)
+        }
+        #expect(events.takeAll() == [])
+    }
+
+    @Test func itIsStoppedWhileTheCameraIsAway() throws {
+        script.content.withLock { $0.isPluggedIn = false }
+        try whileShown { sleep(.milliseconds(100)) }
+        #expect(events.takeAll() == [])
+    }
+
+    @Test func framesAreAsAStreamWouldHaveThem() throws {
+        var settings = settings()
+        settings.rotation = FrameRotation(.clockwise90)
+        try whileShown(settings) { sleep(.seconds(1)) }
+        #expect(screen.content.withLock { $0.widths } == [480])
+    }
+}
