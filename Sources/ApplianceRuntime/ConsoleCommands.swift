@@ -69,8 +69,15 @@ extension ApplianceRunner {
             perform(appliance.powerOffRequested(.halt, now: now))
             return CommandAnswer(text: "powering off\n")
         case ("help", nil, 1): return CommandAnswer(text: Self.help)
-        default: return .failed("there is no such command; help lists them")
+        case (let name, _, _): return .failed(Self.problem(with: name))
         }
+    }
+
+    /// Of a command that is none, or has the wrong words behind it.
+    private static func problem(with name: String) -> String {
+        let usages = help.split(separator: "\n").filter { $0.hasPrefix("\(name) ") }
+        guard !name.isEmpty, !usages.isEmpty else { return "there is no such command; help lists them" }
+        return "\(name) takes other words:\n" + usages.joined(separator: "\n")
     }
 
     private func start(now: MediaTimestamp) -> CommandAnswer {

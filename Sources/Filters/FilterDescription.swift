@@ -22,7 +22,7 @@ public struct FilterDescription: Hashable, Sendable {
     private static let image = FilterDescription(
         .image,
         [
-            FilterParameter(.file, .file, "PNG or JPEG, of 8 MB and 4 million pixels at the most"),
+            FilterParameter(.file, .file, "PNG or JPEG, of 8 MB, 4 million pixels and 8192 on a side at the most"),
             FilterParameter(.position, .position, standard: .position(.topRight), "where it is"),
             margin,
             FilterParameter(

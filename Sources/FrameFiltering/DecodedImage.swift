@@ -6,7 +6,7 @@ import Media
 /// A watermark as its file has it.
 final class DecodedImage: Sendable {
     /// More than any stream shows. A compressed file of some kilobytes can claim far more than memory holds.
-    static let mostPixels = 1 << 22
+    static let mostPixels = 4_000_000
     static let longestSide = 8192
 
     let size: FrameSize

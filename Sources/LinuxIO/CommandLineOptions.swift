@@ -6,7 +6,7 @@ import Synchronization
 public struct CommandLineOption: Sendable {
     /// Without the dashes: `url` for `--url`.
     public let name: String
-    /// Without the dash: `u` for `-u`. An ASCII letter or digit.
+    /// Without the dash: `u` for `-u`. An ASCII letter.
     public let shortName: Character?
     /// What the option takes, as the help shows it (`URL`); `nil` when it takes nothing.
     public let valuePlaceholder: String?
@@ -62,7 +62,7 @@ public struct CommandLineArguments: Sendable {
 /// The options of a command, read by glibc's getopt_long: `--name value`,
 /// `--name=value`, names shortened as far as they stay unique, `-x value`,
 /// `-xvalue`, options and operands in any order, `--` before operands that start
-/// with a dash.
+/// with a dash. A negative number is no option.
 public struct CommandLineOptions: Sendable {
     public let options: [CommandLineOption]
 
@@ -104,8 +104,22 @@ extension CommandLineOptions {
     /// What getopt_long returns for the first long option; short ones return their character.
     private static let firstLongValue: Int32 = 256
 
+    /// In front of negative numbers, which getopt_long would take for options; no text from a command line starts with it.
+    private static let mark = "\u{1}"
+
+    private static func marked(_ argument: String) -> String {
+        let bytes = argument.utf8.prefix(3)
+        let digit = bytes.dropFirst().first { $0 != UInt8(ascii: ".") } ?? 0
+        let isNumber = bytes.first == UInt8(ascii: "-") && (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit)
+        return isNumber ? mark + argument : argument
+    }
+
+    private static func unmarked(_ argument: String) -> String {
+        argument.hasPrefix(mark) ? String(argument.dropFirst()) : argument
+    }
+
     private func parseAlone(_ arguments: [String]) throws(CommandLineError) -> CommandLineArguments {
-        let strings = CStringArray(["tallycam"] + arguments)
+        let strings = CStringArray(["tallycam"] + arguments.map(Self.marked))
         let names = CStringArray(options.map(\.name))
         // The colon in front: a missing value is distinguished from an unknown option, and nothing is printed.
         let shortOptions = options.reduce(":") { text, option in
@@ -127,11 +141,11 @@ extension CommandLineOptions {
             let step = clinux_getopt_long(Int32(strings.count), &strings.pointers, shortOptions, table)
             if step.value == -1 {
                 // getopt_long has moved the operands behind the options.
-                parsed.operands = strings.strings(from: Int(step.next))
+                parsed.operands = strings.strings(from: Int(step.next)).map(Self.unmarked)
                 return parsed
             }
             let declared = try declaredOption(step, typed: strings[Int(step.next) - 1] ?? "")
-            parsed.events.append((declared.name, step.argument.map { String(cString: $0) }))
+            parsed.events.append((declared.name, step.argument.map { Self.unmarked(String(cString: $0)) }))
         }
     }
 

@@ -86,7 +86,7 @@ public final class MediaTracks {
             settings: settings, bitrate: point.audioQuality?.bitrate, stop: stop, reports: reports)
         audioHeader = audio?.encoder.takeHeader(at: MonotonicClock.now())
         hasOwnSampleRate = settings.audio.takesSampleRate
-        microphones = MicrophoneChanges(settings.audio.microphones)
+        microphones = MicrophoneChanges(settings.audio.microphones, hasAudio: !settings.audio.isNone)
         self.audio = audio?.content
         let hasVideo = video != nil
         encoderInUse = video?.encoderInUse

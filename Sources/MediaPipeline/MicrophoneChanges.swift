@@ -17,18 +17,24 @@ public final class MicrophoneChanges {
     private static let patience = Duration.milliseconds(150)
 
     private let microphones: [MicrophoneControl]
+    private let hasAudio: Bool
     private var underWay: [Change] = []
 
-    init(_ microphones: [MicrophoneControl]) { self.microphones = microphones }
+    /// - Parameter hasAudio: the stream has some, of microphones or not.
+    init(_ microphones: [MicrophoneControl], hasAudio: Bool) {
+        self.microphones = microphones
+        self.hasAudio = hasAudio
+    }
 
     /// - Returns: `nil` for what is no microphone's.
     public func offer(_ name: ControlName) -> ControlOffer? {
         switch name {
-        case .microphoneGain, .mute:
+        case .mute:
+            guard hasAudio else { return ControlOffer(name, isMissing: "the stream has no audio") }
+            return ControlOffer(.mute, words: ["on", "off"], microphoneCount: microphones.count)
+        case .microphoneGain:
             guard !microphones.isEmpty else { return ControlOffer(name, isMissing: "the stream has no microphone") }
-            return name == .mute
-                ? ControlOffer(.mute, words: ["on", "off"], microphoneCount: microphones.count)
-                : ControlOffer(.microphoneGain, range: MicrophoneLevel.gainRange, microphoneCount: microphones.count)
+            return ControlOffer(.microphoneGain, range: MicrophoneLevel.gainRange, microphoneCount: microphones.count)
         default: return nil
         }
     }
@@ -39,7 +45,7 @@ public final class MicrophoneChanges {
         let text = offer.name == .mute ? muteText : gainText
         return ControlStatus(
             offer, value: offer.name == .mute ? .flag(isMuted) : nil,
-            reported: microphones.indices.map(text).joined(separator: ", "))
+            reported: microphones.isEmpty ? nil : microphones.indices.map(text).joined(separator: ", "))
     }
 
     /// - Parameter changes: that the offers allow.

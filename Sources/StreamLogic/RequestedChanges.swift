@@ -34,7 +34,14 @@ public struct RequestedChanges: Hashable, Sendable {
     /// - Parameter words: names and values by turns.
     public init(parsing words: some Sequence<String>) throws(ChangeError) {
         var iterator = words.makeIterator()
-        while let name = iterator.next() { try add(name, iterator.next() ?? "") }
+        var targets: Set<String> = []
+        while let name = iterator.next() {
+            let value = iterator.next() ?? ""
+            // Each microphone has its own.
+            let number = value.firstIndex(of: ":").map { value[..<$0] } ?? ""
+            guard targets.insert("\(name.lowercased()) \(number)").inserted else { throw .repeated(name) }
+            try add(name, value)
+        }
     }
 
     private mutating func add(_ name: String, _ value: String) throws(ChangeError) {
@@ -80,6 +87,8 @@ extension ControlChange {
 /// Why nothing is changed.
 public enum ChangeError: Error, Hashable, Sendable {
     case unknownName(String)
+    /// Twice in one line.
+    case repeated(String)
     case quality(QualityError)
     case control(ControlError)
 }
@@ -91,6 +100,7 @@ extension ChangeError: CustomStringConvertible {
             "\(quoted(name.prefix(60))) cannot be set; "
                 + (NameSuggestion.nearest(to: name, among: RequestedChanges.names).map { "did you mean \($0)? " } ?? "")
                 + "there are \(RequestedChanges.names.joined(separator: ", "))"
+        case .repeated(let name): "\(quoted(name.prefix(60))) is there twice"
         case .quality(let error): error.description
         case .control(let error): error.description
         }

@@ -194,6 +194,8 @@ import Testing
             let zoom = #"{"name":"zoom","value":"1","minimum":1.0,"maximum":4.0}"#
             #expect(try camera.ask("controls json").contains(zoom))
             #expect(try camera.ask("dance").hasPrefix("error\nthere is no such command"))
+            #expect(try camera.ask("camera").hasPrefix("error\ncamera takes other words:\ncamera NAME"))
+            #expect(try camera.ask("set mirror on mirror off").hasPrefix("error\n\"mirror\" is there twice"))
             #expect(try camera.ask("help").contains("quality NAME"))
             #expect(try camera.ask("events 0").hasPrefix("error\n"))
             #expect(try camera.ask("stop").hasPrefix("ok\n"))

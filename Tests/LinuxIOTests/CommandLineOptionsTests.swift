@@ -25,6 +25,13 @@ import Testing
         #expect(parsed.values(of: "url") == ["x"])
     }
 
+    @Test func negativeNumbersAreNoOptions() throws {
+        let parsed = try options.parse(["exposure-value", "-1.5", "--url", "-6", "-.5", "-v", "2:-6"])
+        #expect(parsed.operands == ["exposure-value", "-1.5", "-.5", "2:-6"])
+        #expect(parsed["url"] == "-6" && parsed.contains("verbose"))
+        #expect(throws: CommandLineError.unknownOption("-x")) { try options.parse(["-x"]) }
+    }
+
     @Test func takesNothing() throws {
         #expect(try options.parse([]).operands == [])
         #expect(try CommandLineOptions([]).parse(["a"]).operands == ["a"])

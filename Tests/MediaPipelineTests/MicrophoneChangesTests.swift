@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func oneOrAllAreChangedAndWhatTheyDidIsReported() throws {
-        let changes = MicrophoneChanges(microphones)
+        let changes = MicrophoneChanges(microphones, hasAudio: true)
         changes.change([ControlChange(.microphoneGain, .number(3))], for: CommandID(1))
         let all = try done(changes)
         #expect(all.id == CommandID(1))
@@ -45,16 +45,19 @@ import Testing
     }
 
     @Test func aMicrophoneThatIsNotThereIsNotOffered() throws {
-        let offer = try #require(MicrophoneChanges(microphones).offer(.microphoneGain))
+        let offer = try #require(MicrophoneChanges(microphones, hasAudio: true).offer(.microphoneGain))
         #expect(throws: ControlError.self) {
             try [offer].check([ControlChange(.microphoneGain, .microphoneGain(number: 3, 0))])
         }
-        #expect(MicrophoneChanges([]).offer(.mute)?.absence == "the stream has no microphone")
-        #expect(MicrophoneChanges(microphones).offer(.zoom) == nil)
+        let silent = MicrophoneChanges([], hasAudio: true)
+        #expect(silent.offer(.microphoneGain)?.absence == "the stream has no microphone")
+        #expect(silent.offer(.mute)?.absence == nil, "all of the audio")
+        #expect(MicrophoneChanges([], hasAudio: false).offer(.mute)?.absence == "the stream has no audio")
+        #expect(MicrophoneChanges(microphones, hasAudio: true).offer(.zoom) == nil)
     }
 
     @Test func oneThatIsNotOpenSaysSo() throws {
-        let changes = MicrophoneChanges([MicrophoneControl()])
+        let changes = MicrophoneChanges([MicrophoneControl()], hasAudio: true)
         changes.change([ControlChange(.mute, .microphoneMute(number: 1, true))], for: nil)
         #expect(try done(changes).readings == ["mute 1:on (1: not open)"])
     }
