@@ -33,7 +33,7 @@ let package = Package(
         .target(
             name: "FrameFiltering",
             dependencies: [
-                "Filters", "DevicePorts", "LinuxIO", "Media", "CFilterKernels", "CFreeType", "CPNG", "CJPEG", "CLibYUV",
+                "Filters", "DevicePorts", "LinuxIO", "Media", "CFilterKernels", "CFreeType", "CPNG", "CJPEG",
             ]),
         .target(
             name: "AudioCapture",
@@ -129,7 +129,8 @@ let package = Package(
         .target(name: "SeededNumbers", path: "Tests/SeededNumbers"),
         .testTarget(name: "MediaTests", dependencies: ["Media", "SeededNumbers"]),
         .testTarget(name: "ControlsTests", dependencies: ["Controls", "Media", "MediaTestSupport"]),
-        .testTarget(name: "FiltersTests", dependencies: ["Filters", "Media", "MediaTestSupport"]),
+        .testTarget(name: "DevicePortsTests", dependencies: ["DevicePorts", "LinuxIO", "Media", "MediaTestSupport"]),
+        .testTarget(name: "FiltersTests", dependencies: ["Filters", "Media", "MediaTestSupport", "SeededNumbers"]),
         .testTarget(
             name: "FrameFilteringTests",
             dependencies: [

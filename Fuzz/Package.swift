@@ -42,7 +42,7 @@ let package = Package(
         module("RTMP", dependencies: ["Bitstream", "Media"]),
         module("Controls", dependencies: ["Media"]),
         module("Filters", dependencies: ["Media"]),
-        module("Settings", dependencies: ["Controls", "Media"]),
+        module("Settings", dependencies: ["Controls", "Filters", "Media"]),
         module("LinuxIO", dependencies: ["CLinux", "Media"]),
         module("JSONText", dependencies: ["Settings", "LinuxIO", "CRapidJSON"]),
         shim("CPNG", libraries: ["png16", "z", "m"]),

@@ -51,11 +51,8 @@ LANE words odd_bytes(bytes x) { return _mm_srli_epi16(x, 8); }
 // The sum of each even byte and the odd one behind it.
 LANE words pair_sums(bytes x) { return _mm_add_epi16(even_bytes(x), odd_bytes(x)); }
 LANE bytes narrowed(words low, words high) { return _mm_packus_epi16(low, high); }
-// By multiplication with 2^23 / 255, rounded up.
-LANE words word_by_255(words x) {
-    return _mm_srli_epi16(_mm_mulhi_epu16(_mm_add_epi16(x, _mm_set1_epi16(127)), _mm_set1_epi16((short)0x8081)), 7);
-}
-// x / 255, rounded.
+// x / 255, rounded, which is (t + t / 256) / 256 with t = x + 128.
+LANE words word_by_255(words x) { return _mm_mulhi_epu16(_mm_add_epi16(x, _mm_set1_epi16(128)), _mm_set1_epi16(257)); }
 LANE bytes divided_by_255(words low, words high) { return _mm_packus_epi16(word_by_255(low), word_by_255(high)); }
 
 LANE words add(words x, words y) { return _mm_add_epi16(x, y); }

@@ -28,6 +28,10 @@ void clinux_getopt_restart(void) {
     opterr = 0;
 }
 
+void clinux_lower_priority(int nice) {
+    setpriority(PRIO_PROCESS, 0, nice);
+}
+
 struct clinux_getopt_step clinux_getopt_long(
     int count, char **arguments, const char *short_options, const struct option *long_options) {
     struct clinux_getopt_step step;

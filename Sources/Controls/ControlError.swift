@@ -11,6 +11,13 @@ public enum ControlError: Error, Hashable, Sendable {
     /// The device refused it.
     /// - Parameter reason: call and errno, for people.
     case refused(ControlName, reason: String)
+
+    /// That is not changed.
+    public var control: ControlName {
+        switch self {
+        case .unusableValue(let name, _, _), .missing(let name, _, _), .refused(let name, _): name
+        }
+    }
 }
 
 extension ControlError: CustomStringConvertible {

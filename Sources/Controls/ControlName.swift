@@ -23,10 +23,10 @@ public enum ControlName: String, CaseIterable, Sendable {
     case microphoneGain = "microphone-gain"
     case mute
 
-    /// Whether the camera does it, and no other part of the device.
     /// Which part of what the camera sees is shown, and which way round.
     public var isOfView: Bool { [.zoom, .zoomCentre, .mirror, .flip].contains(self) }
 
+    /// Whether the camera does it, and no other part of the device.
     public var isOfCamera: Bool {
         switch self {
         case .torch, .microphoneGain, .mute: false

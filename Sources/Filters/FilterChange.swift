@@ -44,16 +44,19 @@ public struct FilterChange: Hashable, Sendable {
         }
         var pairs: [(key: String, value: String)] = []
         for word in words {
-            guard let mark = word.firstIndex(of: "=") else {
+            // Not a character: a value may start with an accent.
+            let scalars = word.unicodeScalars
+            guard let mark = scalars.firstIndex(of: "=") else {
                 throw .noValue(try FilterID(parsing: name), piece: word)
             }
-            pairs.append((String(word[..<mark]), String(word[word.index(after: mark)...])))
+            pairs.append((String(scalars[..<mark]), String(scalars[scalars.index(after: mark)...])))
         }
         try self.init(name, pairs)
     }
 
     /// - Parameter text: `NAME[,KEY=VALUE...]`. A comma that is part of a value is written `\,`; without the backslash, too, where
-    ///   no `=` follows before the next comma. `NAME,off` takes the filter away.
+    ///   no `=` follows before the next comma. Backslashes just before a comma are written twice, all others once. `NAME,off`
+    ///   takes the filter away.
     public init(parsing text: String) throws(FilterError) {
         let pieces = Self.pieces(text)
         let name = pieces[0].text
@@ -72,9 +75,10 @@ public struct FilterChange: Hashable, Sendable {
     ///   word without `=` is a part of the value before it.
     public init(command: String) throws(FilterError) {
         let words = command.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" }).dropFirst()
-        guard let name = words.first else { throw .unknownFilter("") }
-        guard !name.contains(","), !name.contains("=") else {
-            self = try FilterChange(parsing: words.joined(separator: " "))
+        guard let name = words.first, let last = words.last else { throw .unknownFilter("") }
+        guard !name.utf8.contains(UInt8(ascii: ",")), !name.utf8.contains(UInt8(ascii: "=")) else {
+            // Blanks between words are a part of a value, as many as they are.
+            self = try FilterChange(parsing: String(command[name.startIndex..<last.endIndex]))
             return
         }
         let values = words.dropFirst().reduce(into: [String]()) { values, word in
@@ -87,39 +91,55 @@ public struct FilterChange: Hashable, Sendable {
         try self.init(String(name), words: values)
     }
 
-    /// As `init(command:)` takes it, whatever the values hold.
-    /// - Parameter words: as `init(_:words:)` takes them.
+    /// As `init(command:)` takes it, whatever the values hold; only blanks at the very end are lost.
+    /// - Parameters:
+    ///   - name: of the filter, or more of what the command line takes.
+    ///   - words: as `init(_:words:)` takes them.
     public static func command(_ name: String, words: [String]) -> String {
-        "filter " + words.reduce(name) { $0 + "," + escaped($1) }
+        "filter " + name + (words.isEmpty ? "" : "," + joined(words))
     }
 
-    /// What stands between commas, with `\,` as a comma; one piece at least.
+    /// What stands between commas, without the backslashes that are there for the commas' sake; one piece at least.
     private static func pieces(_ text: String) -> [(text: String, hasMark: Bool)] {
         var pieces: [(text: String, hasMark: Bool)] = [("", false)]
-        var isEscaped = false
+        var backslashes = 0
         for scalar in text.unicodeScalars {
             let last = pieces.count - 1
-            if isEscaped {
-                pieces[last].text += scalar == "," ? "," : "\\\(scalar)"
-                isEscaped = false
-            } else if scalar == "\\" {
-                isEscaped = true
-            } else if scalar == "," {
-                pieces.append(("", false))
-            } else {
+            if scalar == "\\" {
+                backslashes += 1
+                pieces[last].text.unicodeScalars.append(scalar)
+                continue
+            }
+            defer { backslashes = 0 }
+            guard scalar == "," else {
                 pieces[last].text.unicodeScalars.append(scalar)
                 pieces[last].hasMark = pieces[last].hasMark || scalar == "="
+                continue
+            }
+            // Of those before a comma each stands for half a backslash.
+            pieces[last].text.unicodeScalars.removeLast((backslashes + 1) / 2)
+            if backslashes % 2 == 1 {
+                pieces[last].text += ","
+            } else {
+                pieces.append(("", false))
             }
         }
-        if isEscaped { pieces[pieces.count - 1].text += "\\" }
         return pieces
     }
 
-    /// A value as it stands in `NAME,KEY=VALUE`.
-    static func escaped(_ value: String) -> String {
-        value.unicodeScalars.reduce(into: "") { text, scalar in
-            if scalar == "," { text += "\\" }
-            text.unicodeScalars.append(scalar)
+    /// Pieces as `init(parsing:)` takes them apart.
+    static func joined(_ pieces: [String]) -> String {
+        var text = String.UnicodeScalarView()
+        func appendComma(_ isValue: Bool) {
+            text.append(contentsOf: text.reversed().prefix { $0 == "\\" })
+            text.append(contentsOf: (isValue ? "\\," : ",").unicodeScalars)
         }
+        for (index, piece) in pieces.enumerated() {
+            if index > 0 { appendComma(false) }
+            for scalar in piece.unicodeScalars {
+                if scalar == "," { appendComma(true) } else { text.append(scalar) }
+            }
+        }
+        return String(text)
     }
 }

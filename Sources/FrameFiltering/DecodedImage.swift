@@ -10,19 +10,26 @@ final class DecodedImage: Sendable {
     static let longestSide = 8192
 
     let size: FrameSize
-    /// Red, green, blue and alpha of each pixel; colours are multiplied by alpha.
-    let pixels: [UInt8]
+    /// The image, half of its size, a quarter, and so on (L. Williams: Pyramidal Parametrics, 1983). So scaling costs what is shown,
+    /// however large the file is, and each of its pixels counts.
+    private let levels: [Overlay.Pixels]
 
     static let nothing = DecodedImage(FrameSize(width: 0, height: 0), [])
 
-    private init(_ size: FrameSize, _ pixels: [UInt8]) {
+    private init(_ size: FrameSize, _ levels: [Overlay.Pixels]) {
         self.size = size
-        self.pixels = pixels
+        self.levels = levels
+    }
+
+    /// - Returns: `nil` of an image that is nothing.
+    func pixels(scaledTo size: FrameSize) -> Overlay.Pixels? {
+        let level = levels.last { $0.size.width >= size.width && $0.size.height >= size.height }
+        return (level ?? levels.first)?.scaled(to: size)
     }
 
     /// - Parameter bytes: of a PNG or JPEG file, by its first bytes.
     convenience init(_ bytes: [UInt8], _ path: String, _ filter: FilterID) throws(FilteringError) {
-        let result: Result<DecodedImage, ImageFault>
+        let result: Result<Overlay.Pixels, ImageFault>
         if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) {
             result = Self.decodePNG(bytes)
         } else if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
@@ -31,7 +38,7 @@ final class DecodedImage: Sendable {
             result = .failure(.unusable("it is neither PNG nor JPEG"))
         }
         switch result {
-        case .success(let image): self.init(image.size, image.pixels)
+        case .success(let pixels): self.init(pixels.size, Self.levels(of: pixels))
         case .failure(.tooLarge(let size)): throw .tooLargeImage(filter, path: path, size)
         case .failure(.unusable(let reason)): throw .unusableImage(filter, path: path, reason: reason)
         }
@@ -42,7 +49,7 @@ final class DecodedImage: Sendable {
         case unusable(String)
     }
 
-    private static func decodePNG(_ bytes: [UInt8]) -> Result<DecodedImage, ImageFault> {
+    private static func decodePNG(_ bytes: [UInt8]) -> Result<Overlay.Pixels, ImageFault> {
         var image = cpng_image()
         guard cpng_measure(bytes, bytes.count, &image) == 0 else { return .failure(.unusable(text(of: image.message))) }
         return decoded(image.width, image.height) { rgba in
@@ -50,7 +57,7 @@ final class DecodedImage: Sendable {
         }
     }
 
-    private static func decodeJPEG(_ bytes: [UInt8]) -> Result<DecodedImage, ImageFault> {
+    private static func decodeJPEG(_ bytes: [UInt8]) -> Result<Overlay.Pixels, ImageFault> {
         var image = cjpeg_image()
         guard cjpeg_measure(bytes, bytes.count, &image) == 0 else {
             return .failure(.unusable(text(of: image.message)))
@@ -63,7 +70,7 @@ final class DecodedImage: Sendable {
     /// - Parameter decode: writes all pixels, or says why it does not.
     private static func decoded(
         _ width: UInt32, _ height: UInt32, _ decode: (UnsafeMutablePointer<UInt8>?) -> String?
-    ) -> Result<DecodedImage, ImageFault> {
+    ) -> Result<Overlay.Pixels, ImageFault> {
         let size = FrameSize(width: Int(width), height: Int(height))
         guard size.width > 0, size.height > 0 else { return .failure(.unusable("it is empty")) }
         guard size.width <= longestSide, size.height <= longestSide, size.pixelCount <= mostPixels else {
@@ -76,7 +83,16 @@ final class DecodedImage: Sendable {
             count = 4 * size.pixelCount
             multiplyByAlpha(UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
         }
-        return failure.map { .failure(.unusable($0)) } ?? .success(DecodedImage(size, pixels))
+        return failure.map { .failure(.unusable($0)) } ?? .success(Overlay.Pixels(size: size, bytes: pixels))
+    }
+
+    private static func levels(of pixels: Overlay.Pixels) -> [Overlay.Pixels] {
+        var (levels, last) = ([pixels], pixels)
+        while last.size.width >= 4, last.size.height >= 4 {
+            last = last.halved
+            levels.append(last)
+        }
+        return levels
     }
 
     private static func multiplyByAlpha(_ pixels: UnsafeMutableBufferPointer<UInt8>) {

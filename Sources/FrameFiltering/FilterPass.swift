@@ -74,8 +74,8 @@ public final class FilterPass {
         to bytes: UnsafeMutableRawBufferPointer, _ layout: FrameLayout, _ colors: VideoColors?, _ fields: TextFields
     ) throws(FilteringError) {
         let planes = try FramePlanes(bytes, layout)
-        prepare(for: FrameFormat(planes, colors ?? .usual(for: layout.size)))
         var time = MonotonicClock.now()
+        prepare(for: FrameFormat(planes, colors ?? .usual(for: layout.size)), since: &time)
         for index in stages.indices where !stages[index].cost.isDropped {
             stages[index].finishedRows = 0
             stages[index].filter.startFrame(fields)
@@ -93,10 +93,11 @@ public final class FilterPass {
         for index in stages.indices where !stages[index].cost.isDropped { stages[index].cost.endFrame() }
     }
 
-    private func prepare(for format: FrameFormat) {
-        for index in stages.indices where stages[index].format != format {
+    private func prepare(for format: FrameFormat, since time: inout MediaTimestamp) {
+        for index in stages.indices where stages[index].format != format && !stages[index].cost.isDropped {
             stages[index].filter.prepare(for: format)
             stages[index].format = format
+            stages[index].cost.addPreparation(since: &time)
         }
     }
 
@@ -129,6 +130,7 @@ public final class FilterPass {
 public struct FilterCost: Hashable, Sendable {
     public let filter: FilterID
     public private(set) var frames = 0
+    /// With what it took to prepare the filter for frames of each size.
     public private(set) var nanoseconds: Int64 = 0
     /// Of a frame, in nanoseconds, over the last sixteen or so.
     public private(set) var recent = 0.0
@@ -142,6 +144,13 @@ public struct FilterCost: Hashable, Sendable {
     mutating func add(since time: inout MediaTimestamp) {
         let now = MonotonicClock.now()
         ofFrame += (now - time).wholeNanoseconds
+        time = now
+    }
+
+    /// Says nothing of the frames that follow, and does not count for `recent`.
+    mutating func addPreparation(since time: inout MediaTimestamp) {
+        let now = MonotonicClock.now()
+        nanoseconds += (now - time).wholeNanoseconds
         time = now
     }
 

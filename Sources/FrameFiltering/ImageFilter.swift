@@ -1,4 +1,3 @@
-import CLibYUV
 import Filters
 import Media
 
@@ -15,12 +14,12 @@ final class ImageFilter: FrameFilter {
 
     func prepare(for format: FrameFormat) {
         let size = shownSize(in: format.size)
-        guard size.pixelCount > 0 else {
+        guard size.pixelCount > 0, let pixels = image.pixels(scaledTo: size) else {
             overlay = nil
             return
         }
         overlay = Overlay(
-            scaled(to: size),
+            pixels,
             at: setting.position.corner(of: size, in: format.size, margin: setting.number(.margin)),
             opacity: setting.number(.opacity), in: format)
     }
@@ -34,19 +33,6 @@ final class ImageFilter: FrameFilter {
         return FrameSize(
             width: min(max(1, Int((width * factor).rounded())), frame.width),
             height: min(max(1, Int((height * factor).rounded())), frame.height))
-    }
-
-    private func scaled(to size: FrameSize) -> Overlay.Pixels {
-        guard size != image.size else { return Overlay.Pixels(size: size, bytes: image.pixels) }
-        // The order of the channels is all one to it.
-        let bytes = [UInt8](unsafeUninitializedCapacity: 4 * size.pixelCount) { buffer, count in
-            buffer.initialize(repeating: 0)
-            _ = ARGBScale(
-                image.pixels, Int32(4 * image.size.width), Int32(image.size.width), Int32(image.size.height),
-                buffer.baseAddress, Int32(4 * size.width), Int32(size.width), Int32(size.height), kFilterBox)
-            count = buffer.count
-        }
-        return Overlay.Pixels(size: size, bytes: bytes)
     }
 
     func apply(to rows: Range<Int>, of planes: FramePlanes) { overlay?.blend(rows: rows, into: planes) }

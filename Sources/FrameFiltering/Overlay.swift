@@ -5,9 +5,50 @@ import Media
 /// Something that lies over frames, in their own format: a frame costs no more than the pixels that it covers.
 struct Overlay {
     /// Pixels before they have a frame's format: red, green, blue and alpha, colours multiplied by alpha.
-    struct Pixels {
+    struct Pixels: Sendable {
         var size: FrameSize
         var bytes: [UInt8]
+
+        /// Of an odd side, the last pixels count twice.
+        var halved: Pixels {
+            let half = FrameSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
+            return made(half) { row, target, source in
+                let upper = source + 8 * row * size.width
+                let lower = 2 * row + 1 < size.height ? upper + 4 * size.width : upper
+                cfilter_halve_pixels(target, upper, lower, size.width)
+            }
+        }
+
+        /// Bilinear.
+        /// - Parameter scaled: half of their size at the least; of less, not all pixels count.
+        func scaled(to scaled: FrameSize) -> Pixels {
+            guard scaled != size else { return self }
+            let rowBytes = 4 * size.width
+            return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: rowBytes) { between in
+                made(scaled) { row, target, source in
+                    let place = Int(cfilter_scaled_place(row, scaled.height, size.height))
+                    let upper = source + (place >> 16) * rowBytes
+                    let lower = place >> 16 + 1 < size.height ? upper + rowBytes : upper
+                    cfilter_between_rows(between.baseAddress, upper, lower, rowBytes, UInt32(place >> 8 & 255))
+                    cfilter_scale_row(target, scaled.width, between.baseAddress, size.width)
+                }
+            }
+        }
+
+        /// - Parameter writeRow: gets a row's number, the row, and the first of these pixels.
+        private func made(
+            _ size: FrameSize, _ writeRow: (Int, UnsafeMutablePointer<UInt8>, UnsafePointer<UInt8>) -> Void
+        ) -> Pixels {
+            let made = [UInt8](unsafeUninitializedCapacity: 4 * size.pixelCount) { buffer, count in
+                guard let target = buffer.baseAddress else { return }
+                bytes.withUnsafeBufferPointer { bytes in
+                    guard let source = bytes.baseAddress, bytes.count >= 4 * self.size.pixelCount else { return }
+                    for row in 0..<size.height { writeRow(row, target + 4 * row * size.width, source) }
+                    count = buffer.count
+                }
+            }
+            return Pixels(size: size, bytes: made)
+        }
     }
 
     /// Even, within the frame together with the size.
@@ -32,35 +73,31 @@ struct Overlay {
         let isPairs = format.chroma == .pairs
         chroma = OverlayPlane(width: isPairs ? 2 * halfWidth : halfWidth, height: halfHeight)
         secondChroma = isPairs ? nil : OverlayPlane(width: halfWidth, height: halfHeight)
-        let converter = PixelConverter(format.colors, opacity: opacity)
+        let components = OverlayComponents(format.colors, opacity: opacity)
         pixels.bytes.withUnsafeBufferPointer { bytes in
-            for row in 0..<size.height { setLuma(row, bytes, converter) }
-            for row in 0..<halfHeight { setChroma(row, bytes, converter) }
+            guard let start = bytes.baseAddress, bytes.count >= 4 * size.pixelCount else { return }
+            for row in 0..<size.height { setLuma(row, start, components) }
+            for row in 0..<halfHeight { setChroma(row, start, components) }
         }
         luma.findSpans()
         chroma.findSpans()
         secondChroma?.findSpans()
     }
 
-    private func setLuma(_ row: Int, _ bytes: UnsafeBufferPointer<UInt8>, _ converter: PixelConverter) {
-        for column in 0..<size.width {
-            let sum = PixelSum(bytes, width: size.width, column..<column + 1, row..<row + 1)
-            guard sum.alpha > 0 else { continue }
-            luma.set(row, column, converter.luma(sum), alpha: converter.alpha(sum))
-        }
+    private func setLuma(_ row: Int, _ pixels: UnsafePointer<UInt8>, _ components: OverlayComponents) {
+        cfilter_overlay_luma(
+            luma.samples(row), luma.rest(row), pixels + 4 * row * size.width, size.width, components.luma)
     }
 
-    private func setChroma(_ row: Int, _ bytes: UnsafeBufferPointer<UInt8>, _ converter: PixelConverter) {
-        for column in 0..<(size.width + 1) / 2 {
-            let sum = PixelSum(
-                bytes, width: size.width, 2 * column..<min(2 * column + 2, size.width),
-                2 * row..<min(2 * row + 2, size.height))
-            guard sum.alpha > 0 else { continue }
-            let (samples, alpha) = (converter.chroma(sum), converter.alpha(sum))
-            chroma.set(row, secondChroma == nil ? 2 * column : column, samples.u, alpha: alpha)
-            (secondChroma ?? chroma).set(
-                row, secondChroma == nil ? 2 * column + 1 : column, samples.v, alpha: alpha)
-        }
+    private func setChroma(_ row: Int, _ pixels: UnsafePointer<UInt8>, _ components: OverlayComponents) {
+        let upper = pixels + 8 * row * size.width
+        // Of an odd height, the last row counts twice.
+        let lower = 2 * row + 1 < size.height ? upper + 4 * size.width : upper
+        let (second, place, step) = secondChroma.map { ($0, 0, 1) } ?? (chroma, 1, 2)
+        cfilter_overlay_chroma(
+            chroma.samples(row), chroma.rest(row), step, upper, lower, size.width, components.u)
+        cfilter_overlay_chroma(
+            second.samples(row) + place, second.rest(row) + place, step, upper, lower, size.width, components.v)
     }
 
     /// - Parameter rows: of the frame; the first one is even.
@@ -74,7 +111,7 @@ struct Overlay {
     }
 }
 
-/// Samples of one plane, as they are laid over a frame's. They are set once.
+/// Samples of one plane, as they are laid over a frame's. They are set once, before their spans are found.
 private final class OverlayPlane {
     private let width: Int
     private let height: Int
@@ -103,15 +140,8 @@ private final class OverlayPlane {
         spans.deallocate()
     }
 
-    /// - Parameters:
-    ///   - sample: not multiplied by alpha.
-    ///   - alpha: from 0 to 255.
-    func set(_ row: Int, _ column: Int, _ sample: Float, alpha: Float) {
-        let place = row * width + column
-        let alpha = alpha.rounded()
-        samples[place] = UInt8(min(max(sample * alpha / 255, 0), 255).rounded())
-        rest[place] = UInt8(255 - alpha)
-    }
+    func samples(_ row: Int) -> UnsafeMutablePointer<UInt8> { samples + row * width }
+    func rest(_ row: Int) -> UnsafeMutablePointer<UInt8> { rest + row * width }
 
     func findSpans() {
         for row in 0..<height {
@@ -130,57 +160,24 @@ private final class OverlayPlane {
     }
 }
 
-/// The pixels of one sample: one of luma, up to four of chroma.
-private struct PixelSum {
-    private(set) var red: Float = 0
-    private(set) var green: Float = 0
-    private(set) var blue: Float = 0
-    private(set) var alpha: Float = 0
-    let count: Float
-
-    /// - Parameter width: of a row of `bytes`, in pixels.
-    init(_ bytes: UnsafeBufferPointer<UInt8>, width: Int, _ columns: Range<Int>, _ rows: Range<Int>) {
-        count = Float(columns.count * rows.count)
-        for row in rows {
-            for column in columns {
-                let place = 4 * (row * width + column)
-                guard bytes[place + 3] > 0 else { continue }
-                red += Float(bytes[place])
-                green += Float(bytes[place + 1])
-                blue += Float(bytes[place + 2])
-                alpha += Float(bytes[place + 3])
-            }
-        }
-    }
-}
-
-/// From red, green and blue to luma and chroma (ITU-T H.273, section 8.3).
-private struct PixelConverter {
-    private let shares: LumaShares
-    private let isFullRange: Bool
-    private let opacity: Float
+/// From red, green and blue to luma and chroma (ITU-T H.273, section 8.3). What is multiplied by alpha stays so, and black or the
+/// middle of chroma comes with alpha itself.
+private struct OverlayComponents {
+    let luma: cfilter_component
+    let u: cfilter_component
+    let v: cfilter_component
 
     init(_ colors: VideoColors, opacity: Double) {
-        shares = LumaShares(of: colors)
-        isFullRange = colors.isFullRange
-        self.opacity = Float(opacity)
-    }
-
-    /// From 0 to 255.
-    func alpha(_ sum: PixelSum) -> Float { min(sum.alpha / sum.count * opacity, 255) }
-
-    /// From 0 to 1, not multiplied by alpha, which has to be more than 0.
-    private func light(_ sum: PixelSum) -> Float {
-        (shares.red * sum.red + shares.green * sum.green + shares.blue * sum.blue) / sum.alpha
-    }
-
-    func luma(_ sum: PixelSum) -> Float { isFullRange ? 255 * light(sum) : 16 + 219 * light(sum) }
-
-    func chroma(_ sum: PixelSum) -> (u: Float, v: Float) {
-        let light = light(sum)
-        let range: Float = isFullRange ? 255 : 224
-        let u = (sum.blue / sum.alpha - light) / (2 * (1 - shares.blue))
-        let v = (sum.red / sum.alpha - light) / (2 * (1 - shares.red))
-        return (128 + range * u, 128 + range * v)
+        let shares = LumaShares(of: colors)
+        let light = SIMD3(Double(shares.red), Double(shares.green), Double(shares.blue))
+        let (lumaRange, chromaRange, black) = colors.isFullRange ? (255.0, 255.0, 0.0) : (219, 224, 16)
+        func component(_ color: SIMD3<Double>, _ offset: Double) -> cfilter_component {
+            let by = (SIMD4(color, offset) * (65536 * opacity / 255)).rounded(.toNearestOrAwayFromZero)
+            return cfilter_component(
+                by: (Int32(by.x), Int32(by.y), Int32(by.z), Int32(by.w)), opacity: Int32((65536 * opacity).rounded()))
+        }
+        luma = component(lumaRange * light, black)
+        u = component(chromaRange * (SIMD3(0, 0, 1) - light) / (2 * (1 - light.z)), Double(FrameFormat.noColor))
+        v = component(chromaRange * (SIMD3(1, 0, 0) - light) / (2 * (1 - light.x)), Double(FrameFormat.noColor))
     }
 }

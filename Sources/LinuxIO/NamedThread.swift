@@ -48,6 +48,9 @@ public struct NamedThread: ~Copyable, Sendable {
 
     deinit { pthread_detach(thread) }
 
+    /// Lets all others of the program go before the calling thread: what it does may take longer.
+    public static func lowerPriority() { clinux_lower_priority(10) }
+
     /// Waits until the thread has ended.
     public consuming func join() {
         let (thread, number) = (thread, number)

@@ -10,10 +10,13 @@ public struct IdlePreview: Sendable {
     private static let failuresOfNews = 2
 
     private let preview: any PreviewSink
-    private let settings: @Sendable () throws -> MediaSettings
+    private let settings: @Sendable () throws -> (MediaSettings, FilterStatus)
 
-    /// - Parameter settings: of a stream, whose frames look the same; asked for each time that the camera is opened.
-    public init(on preview: any PreviewSink, as settings: @escaping @Sendable () throws -> MediaSettings) {
+    /// - Parameter settings: of a stream, whose frames look the same, and what text in the frames says of it; asked for each time
+    ///   that the camera is opened.
+    public init(
+        on preview: any PreviewSink, as settings: @escaping @Sendable () throws -> (MediaSettings, FilterStatus)
+    ) {
         self.preview = preview
         self.settings = settings
     }
@@ -42,7 +45,8 @@ public struct IdlePreview: Sendable {
     /// - Parameter seen: called with each frame.
     /// - Throws: when the camera does not open, or gives no frames any more.
     private func showFrames(stop: EventFD, seen: () -> Void) throws {
-        let camera = try IdleCamera(settings(), stop: stop)
+        let (settings, status) = try settings()
+        let camera = try IdleCamera(settings, stop: stop)
         defer {
             // A camera is closed when nobody holds its frames any more.
             withExtendedLifetime(camera) { preview.framesEnded() }
@@ -54,7 +58,7 @@ public struct IdlePreview: Sendable {
             }
             seen()
             let start = MonotonicClock.now()
-            camera.filters.apply(to: frame, colors: camera.source.colors, FilterStatus())
+            camera.filters.apply(to: frame, colors: camera.source.colors, status)
             preview.offer(frame, colors: camera.source.colors)
             camera.filters.frameDone(after: MonotonicClock.now() - start, at: frame.captureTime)
         }

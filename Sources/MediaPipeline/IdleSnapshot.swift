@@ -6,9 +6,15 @@ import StreamLogic
 /// One snapshot of a camera that is open for nothing else.
 public struct IdleSnapshot: Sendable {
     private let settings: MediaSettings
+    private let status: FilterStatus
 
-    /// - Parameter settings: of a stream, whose frames look the same.
-    public init(as settings: MediaSettings) { self.settings = settings }
+    /// - Parameters:
+    ///   - settings: of a stream, whose frames look the same.
+    ///   - status: what text in the frame says of such a stream.
+    public init(as settings: MediaSettings, _ status: FilterStatus) {
+        self.settings = settings
+        self.status = status
+    }
 
     /// Opens the camera, waits until exposure has settled, and closes it. Where there is no memory for the largest frames, or the
     /// driver does not give them, it is opened as for a stream.
@@ -23,7 +29,7 @@ public struct IdleSnapshot: Sendable {
                     return (.failed(request, reason: "the camera gave no frame before it was needed elsewhere"), nil)
                 }
                 let brightness = Brightness(of: frame, from: camera.source)
-                camera.filters.apply(to: frame, colors: camera.source.colors, FilterStatus())
+                camera.filters.apply(to: frame, colors: camera.source.colors, status)
                 let answer = SnapshotFile(of: frame, from: camera.source).file(for: request)
                 if settings.takesStills, case .taken(_, let snapshot) = answer, let limit = request.largestByteCount,
                     snapshot.byteCount > limit

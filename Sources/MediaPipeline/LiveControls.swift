@@ -46,8 +46,7 @@ final class LiveControls {
         guard !waiting.isEmpty else { return }
         let now = MonotonicClock.now()
         let report = look()
-        // It comes within a frame: the newest is what it is about.
-        if let refusal = camera?.takeRefusal() { reports.send(.controlRefused(refusal, waiting.popLast()?.id)) }
+        if let refusal = camera?.takeRefusal() { reports.send(.controlRefused(refusal, takeRequest(of: refusal)?.id)) }
         var stillWaiting: [(confirmation: ControlConfirmation, id: CommandID?)] = []
         for var request in waiting {
             if let readings = request.confirmation.readings(by: report, now: now) {
@@ -57,6 +56,12 @@ final class LiveControls {
             }
         }
         waiting = stillWaiting
+    }
+
+    /// The newest that asked for what was refused, which comes within a frame.
+    private func takeRequest(of refusal: ControlError) -> (confirmation: ControlConfirmation, id: CommandID?)? {
+        let asked = waiting.lastIndex { $0.confirmation.changes.contains { $0.name == refusal.control } }
+        return asked.map { waiting.remove(at: $0) }
     }
 
     /// What another camera says is no answer.

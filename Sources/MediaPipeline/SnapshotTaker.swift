@@ -48,6 +48,8 @@ public final class SnapshotTaker: Sendable {
         let snapshot = SnapshotFile(of: frame, from: source)
         do throws(SystemCallError) {
             _ = try NamedThread("snapshot", mayBlock: true) { [self] in
+                // A frame of the stream is worth more.
+                NamedThread.lowerPriority()
                 for result in snapshot.files(for: requests) { answer(result) }
                 done()
             }

@@ -11,8 +11,9 @@ final class StreamFilters {
     private let pass: FilterPass
     private var budget = FilterBudget()
     private var frameCount = 0
-    /// When the frame was taken that was filtered last: a repetition of it is as it is.
-    private var filteredTime: MediaTimestamp?
+    /// When the frame was taken that went out last. Encoders and screens may read it still: a repetition of it stays as it is,
+    /// filtered or not.
+    private var sentTime: MediaTimestamp?
     /// Of a frame, with all that is done for it on the video thread, over the last sixteen or so.
     private var recentTime = 0.0
     private var hasReportedFailure = false
@@ -41,12 +42,13 @@ final class StreamFilters {
         budget.chainChanged()
     }
 
-    /// Changes the frame, for all who hold it.
+    /// Changes the frame where it is. To be called with each frame that goes out, also while there is nothing to be done.
     /// - Parameter status: what text says of the stream.
     func apply(to frame: CapturedFrame, colors: VideoColors?, _ status: FilterStatus) {
         frameCount += 1
-        guard !pass.isIdle, frame.repeats == nil || frame.repeats != filteredTime, frame.layout.format.isPlanar
-        else { return }
+        let isSentAgain = frame.repeats != nil && frame.repeats == sentTime
+        sentTime = frame.repeats ?? frame.captureTime
+        guard !pass.isIdle, !isSentAgain, frame.layout.format.isPlanar else { return }
         let fields = fields(of: frame, status)
         var failure: (any Error)?
         let isWritten = frame.memory.modify { bytes in
@@ -55,7 +57,6 @@ final class StreamFilters {
         guard isWritten, failure == nil else {
             return reportFailure(failure.map { "\($0)" } ?? "their memory is not to be written")
         }
-        filteredTime = frame.repeats ?? frame.captureTime
     }
 
     /// A frame that cannot be changed goes out as it is.
@@ -106,7 +107,7 @@ final class StreamFilters {
 /// What filters write of the stream that they are a part of.
 public struct FilterStatus: Hashable, Sendable {
     /// Of the device.
-    public var name = ""
+    public var name = "tallycam"
     public var quality = ""
     public var bitrate = Bitrate(bitsPerSecond: 0)
 

@@ -21,7 +21,7 @@ public struct PublishSettings {
     public var isTraced = false
     public var pace = Pace.realtime
     /// What filters write for `{name}`.
-    public var deviceName = "tallycam"
+    public var deviceName = FilterStatus().name
     /// What is odd but no fault, for the log.
     public var warnings: [String] = []
 

@@ -140,6 +140,9 @@ final class ScriptedStills: Sendable {
             _ = try? poll(&entries, until: nil)
             return (.failed(request.snapshot, reason: "it was stopped"), nil)
         }
+        // As long as a light takes to settle, at the least: whoever sets it has seen it lit by then.
+        var entries: [PollEntry] = []
+        if request.snapshot.awaitsExposure { _ = try? poll(&entries, until: MonotonicClock.now() + .milliseconds(300)) }
         return (.taken(request.snapshot, Self.snapshot), brightness)
     }
 }

@@ -23,7 +23,7 @@ CORE_PACKAGES = {"StreamQuality": {"DequeModule"}}
 RIM = {
     "LinuxIO": {"CLinux"},
     "SoftwareEncoding": {"COpenH264", "CLibYUV", "CJPEG", "CFDKAAC"},
-    "FrameFiltering": {"CFilterKernels", "CFreeType", "CPNG", "CJPEG", "CLibYUV"},
+    "FrameFiltering": {"CFilterKernels", "CFreeType", "CPNG", "CJPEG"},
     "AudioCapture": {"CALSA", "CResampler"},
     "Transport": {"CLinux", "CMbedTLS"},
     "SyntheticSources": set(),

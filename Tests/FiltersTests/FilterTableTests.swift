@@ -1,3 +1,4 @@
+import SeededNumbers
 import Testing
 
 @testable import Filters
@@ -29,6 +30,7 @@ import Testing
         ("image,file=a,b.png,position=0.25,1", #"image,file=a\,b.png,position=0.25\,1"#),
         ("text,text=Studio {time},position=bottom-left", "text,text=Studio {time},position=bottom-left"),
         (#"text9,text=a\\\,b\n=c"#, #"text9,text=a\\\,b\n=c"#),
+        (#"text,text=a\\,size=0.1"#, #"text,text=a\\,size=0.1"#), (#"text,text=\\a\"#, #"text,text=\\a\"#),
         ("text,color=#FF000080,background=Orange,text=x", "text,text=x,color=#ff000080,background=orange"),
         ("text,text=x,size=", "text,text=x"), ("crop,left=0.25", "crop,left=0.25"),
         ("crop,left=0.25,width=0.75", "crop,left=0.25,width=0.75"),
@@ -37,6 +39,42 @@ import Testing
         let chain = try FilterChain(parsing: [written])
         #expect(chain.settings.map(\.description) == [expected])
         #expect(try FilterChain(parsing: [expected]) == chain)
+    }
+
+    @Test(arguments: [
+        (#"a\,b"#, "a,b"), (#"a\\\,b"#, #"a\,b"#), (#"a\\\\\,b"#, #"a\\,b"#), (#"\a\\b\"#, #"\a\\b\"#),
+        (#"a\\,size=0.1"#, #"a\"#), (#"a\\\\,size=0.1"#, #"a\\"#), (#"a\\,b"#, #"a\,b"#), (#"a\"#, #"a\"#),
+    ])
+    func backslashesCountBeforeCommasOnly(written: String, value: String) throws {
+        let chain = try FilterChain(parsing: ["text,text=" + written])
+        #expect(chain[FilterID(.text)]?.text?.source == value)
+    }
+
+    /// What is drawn at random is what is hard: separators, escapes, and what Swift makes one character of.
+    @Test func whateverTheValuesHoldIsReadAsItWasWritten() throws {
+        var random = SeededGenerator(seed: 19)
+        let pieces = [
+            "\\", "\\", ",", ",", "=", " ", "  ", "a", "n", "ö", "\u{301}", "\"", "'", "{{", "}}", "size=1", "off",
+        ]
+        func value() -> String {
+            (0...Int.random(in: 0...9, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
+        }
+        for _ in 0..<3000 {
+            let (text, font) = (value(), value())
+            var chain = FilterChain()
+            try chain.set(FilterChange("text", [("text", text), ("font", font)]))
+            let written = try #require(chain.settings.first).description
+            #expect(try FilterChain(parsing: [written]) == chain, "\(written)")
+            // Blanks at the end of a line are no part of it.
+            let words = ["text=\(text)", "font=\(font)", "size=0.1"]
+            let command = FilterChange.command("text", words: words)
+            #expect(try FilterChange(command: command) == FilterChange("text", words: words), "\(command)")
+        }
+    }
+
+    @Test func aCommandMayHaveItsValuesInTheName() throws {
+        #expect(FilterChange.command("image,file=a,b", words: []) == "filter image,file=a,b")
+        #expect(try FilterChange(command: "filter  text,text=a  b,c ") == FilterChange("text", words: ["text=a  b,c"]))
     }
 
     @Test(arguments: [

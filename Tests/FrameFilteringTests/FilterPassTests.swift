@@ -118,6 +118,27 @@ import Testing
         #expect(pass.costs.map(\.isDropped) == [false, false, false] && frame.bytes != before)
     }
 
+    @Test func preparingAFilterCountsAndSaysNothingOfItsFrames() throws {
+        let text = ["text,text=Ab,size=0.3", "grey"]
+        let pass = FilterPass(try LoadedFilters(FilterChain(parsing: text)))
+        var small = FrameInMemory(.i420, FrameSize(width: 64, height: 48), y: 100, u: 90, v: 90)
+        var large = FrameInMemory(.i420, FrameSize(width: 640, height: 480), y: 100, u: 90, v: 90)
+        try small.apply(pass)
+        let first = try #require(pass.costs.first)
+        #expect(first.nanoseconds > Int64(first.recent), "a font was opened")
+        try small.apply(pass)
+        let second = try #require(pass.costs.first)
+        // What is left out is not prepared either.
+        let dropped = try #require(pass.dropMostExpensive())
+        try large.apply(pass)
+        let after = try #require(pass.costs.first { $0.filter == dropped })
+        #expect(dropped == FilterID(.text) && after.nanoseconds == second.nanoseconds)
+        #expect(pass.restoreLast() == dropped)
+        let before = large.bytes
+        try large.apply(pass)
+        #expect(large.bytes != before)
+    }
+
     @Test func changesKeepTheOthersCosts() throws {
         let filters = try LoadedFilters(FilterChain(parsing: ["grey", "whiten"]))
         let pass = FilterPass(filters)

@@ -96,6 +96,19 @@ import Testing
         #expect(part.luma(29, 1) == 235 && part.luma(30, 1) == 16 && part.luma(0, 2) == 16)
     }
 
+    /// Every fourth column is white: from afar, that is a dark grey all over.
+    @Test(arguments: [(256, 256, 60), (256, 256, 33), (301, 301, 52), (1024, 1024, 40)])
+    func eachPixelOfALargeFileCounts(width: Int, height: Int, side: Int) throws {
+        let row = (0..<width).map { $0 % 4 == 0 ? UInt8(255) : 0 }
+        let file = SmallPNG(
+            width: width, height: height, depth: 8, kind: 0, rows: [[UInt8]](repeating: row, count: height)
+        ).file
+        let frame = try shown(file, on: FrameSize(width: side, height: side))
+        let seen = frame.planes[0].enumerated().filter { (1..<side - 1).contains($0.offset % side) }.map(\.element)
+        // A quarter of 219 above black.
+        #expect(seen.allSatisfy { abs(Int($0) - 71) <= 12 }, "\(Set(seen).sorted())")
+    }
+
     @Test func brokenFilesAreRefused() throws {
         func refusal(_ bytes: [UInt8]) throws -> FilteringError? {
             try withFile(bytes) { path in

@@ -1,5 +1,6 @@
 """A live stream whose frame size follows a poor uplink and comes back with it: within the stream, and by starting again."""
 
+import itertools
 import subprocess
 import sys
 import time
@@ -108,15 +109,17 @@ def test_the_size_changes_within_the_stream(streams):
 
 def test_each_size_is_announced_before_its_header(streams):
     [recording] = streams.result("seamless").recordings
-    announced = []
+    announced, headers = [], []
     for tag in recording.tags:
         if tag.kind == flv.SCRIPT:
             [properties] = [value for value in decode_amf(tag.body) if isinstance(value, dict)]
-            announced.append((tag.timestamp, int(properties["width"]), int(properties["height"])))
+            announced.append((int(properties["width"]), int(properties["height"])))
         elif tag.is_video_header:
             header = flv.sps_of_header(tag)
-            assert announced[-1] == (tag.timestamp, header.width, header.height)
-    assert len(announced) == len(sizes(recording.tags))
+            headers.append((tag.timestamp, header.width, header.height))
+            assert announced[-1] == (header.width, header.height), (announced, headers)
+    # A header that is new for another reason, an encoder that was opened again, announces nothing.
+    assert announced == [size for size, _ in itertools.groupby(found[1:] for found in headers)], (announced, headers)
 
 
 def test_each_change_starts_at_a_keyframe(streams):

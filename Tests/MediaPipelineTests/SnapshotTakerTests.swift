@@ -1,4 +1,6 @@
 import DevicePorts
+import Filters
+import FrameFiltering
 import LinuxIO
 import Media
 import MediaTestSupport
@@ -203,7 +205,7 @@ import Testing
         try VirtualTime().run {
             let stop = try EventFD()
             let script = FakeCamera.Script(layout: Self.layout, memory: .dmabuf, stop: stop)
-            let (answer, brightness) = IdleSnapshot(as: settings(script)).take(request(1), stop: stop)
+            let (answer, brightness) = IdleSnapshot(as: settings(script), FilterStatus()).take(request(1), stop: stop)
             #expect(try abs(Int(luma(of: answer)) - 130) < 3)
             #expect(brightness == .luma(128))
             // Half a second for exposure, at 30 frames a second.
@@ -222,10 +224,33 @@ import Testing
             var settings = settings(usual)
             settings.video = FakeCameraChoice { $0.size.width > 4000 ? large : usual }
             settings.takesStills = true
-            let (answer, _) = IdleSnapshot(as: settings).take(request(1), stop: stop)
+            let (answer, _) = IdleSnapshot(as: settings, FilterStatus()).take(request(1), stop: stop)
             guard case .taken(_, let snapshot) = answer else { throw StreamFailure(.media, "\(answer)") }
             #expect(snapshot.size == (hasMemory ? FrameSize(width: 1280, height: 960) : Self.layout.size))
             #expect(large.content.withLock { $0.openCount } == 0 && usual.content.withLock { $0.openCount } == 0)
+        }
+    }
+
+    /// It shows what a stream would show, also of a camera whose frames are brought into planes for it.
+    @Test(arguments: [PixelFormat.nv12, .yuyv]) func filtersAreInTheSnapshot(format: PixelFormat) throws {
+        var status = FilterStatus()
+        status.name = "####"
+        func pixels(_ filters: String...) throws -> [UInt8] {
+            let stop = try EventFD()
+            let layout = FrameLayout(packed: format, size: Self.layout.size)
+            var settings = settings(FakeCamera.Script(layout: layout, stop: stop))
+            settings.filters = try LoadedFilters(FilterChain(parsing: filters))
+            let (answer, brightness) = IdleSnapshot(as: settings, status).take(request(1), stop: stop)
+            // Of what the camera sees.
+            #expect(brightness == .luma(128))
+            guard case .taken(_, let snapshot) = answer else { throw StreamFailure(.media, "\(answer)") }
+            return try FFmpeg.pixels(of: snapshot.bytes)
+        }
+        try VirtualTime().run {
+            #expect(try pixels().allSatisfy { (120...140).contains($0) })
+            #expect(try pixels("crop,width=0").allSatisfy { $0 < 10 })
+            let text = try pixels("text,text={name},size=0.5,position=center")
+            #expect(text.contains { $0 > 200 } && text.contains { $0 < 60 })
         }
     }
 
@@ -234,11 +259,11 @@ import Testing
             let stop = try EventFD()
             let script = FakeCamera.Script(layout: Self.layout, stop: stop)
             script.content.withLock { $0.isPluggedIn = false }
-            let (absent, _) = IdleSnapshot(as: settings(script)).take(request(1), stop: stop)
+            let (absent, _) = IdleSnapshot(as: settings(script), FilterStatus()).take(request(1), stop: stop)
             #expect(absent == .failed(request(1), reason: "it was unplugged"))
             script.content.withLock { $0.isPluggedIn = true }
             stop.signal()
-            let (stopped, brightness) = IdleSnapshot(as: settings(script)).take(request(2), stop: stop)
+            let (stopped, brightness) = IdleSnapshot(as: settings(script), FilterStatus()).take(request(2), stop: stop)
             guard case .failed(_, let reason) = stopped else { throw StreamFailure(.media, "\(stopped)") }
             #expect(reason.contains("needed elsewhere") && brightness == nil)
         }

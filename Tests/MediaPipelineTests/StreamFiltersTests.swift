@@ -55,14 +55,18 @@ import Testing
         #expect(first() == 7)
     }
 
-    @Test func aRepetitionOfWhatNoFilterHasSeenIsFilteredOnce() throws {
+    /// A chain that is switched on while the camera is away: the encoder and the screen have the frame already.
+    @Test func aFrameThatWentOutWithoutFiltersStaysAsItIs() throws {
         let stream = StreamFilters(LoadedFilters(), reports: try Mailbox())
-        let memory = memory()
+        let (memory, next) = (memory(), memory())
         stream.apply(to: frame(memory), colors: nil, FilterStatus())
         stream.use(try filters("grey"))
-        stream.apply(to: frame(memory, at: 10, repeats: 0), colors: nil, FilterStatus())
-        stream.apply(to: frame(memory, at: 20, repeats: 0), colors: nil, FilterStatus())
-        #expect(chroma(memory) == 128 && stream.readings.map(\.frames) == [1])
+        for time: Int64 in [10, 20] {
+            stream.apply(to: frame(memory, at: time, repeats: 0), colors: nil, FilterStatus())
+        }
+        #expect(!memory.takeModification() && stream.readings.map(\.frames) == [0])
+        stream.apply(to: frame(next, at: 30), colors: nil, FilterStatus())
+        #expect(chroma(next) == 128 && stream.readings.map(\.frames) == [1])
     }
 
     /// Of a camera that gives more frames than are encoded, any may be the one that is repeated when it is gone.

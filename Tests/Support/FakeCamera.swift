@@ -165,7 +165,7 @@ public final class FakeCamera: Camera {
         let bytes = [UInt8](repeating: 128, count: layout.byteCount)
         let memory: any FrameMemory =
             switch script.memory {
-            case .ordinary: ArrayFrame(bytes)
+            case .ordinary: PooledFrame(bytes)
             case .dmabuf: FakeDMABUF(bytes, number: number, outlivesCamera: true, script)
             case .passingDMABUF: FakeDMABUF(bytes, number: number, outlivesCamera: false, script)
             }

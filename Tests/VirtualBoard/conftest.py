@@ -14,6 +14,7 @@ from processes import Children  # noqa: E402
 from encoder import clear_faults, kernel_is_content  # noqa: E402
 import pi_camera as raspberry_pi_camera  # noqa: E402
 from servers import NginxRTMP  # noqa: E402
+from usb_host import UsbHost  # noqa: E402
 
 LOGS = CHECKOUT / "out/test/board/consoles"
 
@@ -97,6 +98,15 @@ def pi_camera(encoder, camera_probe):
     yield encoder
     encoder.end_all()
     raspberry_pi_camera.unload(encoder)
+
+
+@pytest.fixture(scope="module")
+def usb_host(booted):
+    """A computer to be plugged into the guest's USB port, which it has while these tests run."""
+    host = UsbHost(booted)
+    yield host
+    booted.end_all()
+    host.close()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,6 +1,6 @@
 // What filters do to rows of samples, with NEON or SSE2 where the target has them. Each function has a scalar twin of the same
 // name with `_scalar`, which gives the same bytes; the tests compare them. Rows may have any length and alignment; nothing outside
-// of them is read or written, but where a comment says so.
+// of them is read or written, but where a comment says so. What is not done for each frame has no twin: plain C.
 #ifndef CFILTERKERNELS_H
 #define CFILTERKERNELS_H
 #include <stddef.h>
@@ -9,6 +9,29 @@
 // samples = source + samples * rest / 255, rounded: `source` is multiplied by its alpha, and `rest` is what that leaves of 255.
 void cfilter_blend(uint8_t *samples, const uint8_t *source, const uint8_t *rest, size_t count);
 void cfilter_blend_scalar(uint8_t *samples, const uint8_t *source, const uint8_t *rest, size_t count);
+
+// What `cfilter_blend` takes, of rows of pixels: red, green, blue and alpha of each, colours multiplied by alpha. A sample is the sum
+// of the four times `by`, and its alpha that times `opacity`, all in 1/65536.
+typedef struct {
+    int32_t by[4];
+    int32_t opacity;
+} cfilter_component;
+void cfilter_overlay_luma(
+    uint8_t *samples, uint8_t *rest, const uint8_t *pixels, size_t count, cfilter_component luma);
+// One sample of 2x2 pixels; of an odd width, the last column counts twice. Samples are `step` apart.
+void cfilter_overlay_chroma(
+    uint8_t *samples, uint8_t *rest, size_t step, const uint8_t *upper, const uint8_t *lower, size_t width,
+    cfilter_component chroma);
+
+// Means of 2x2 pixels, (width + 1) / 2 of them; of an odd width, the last column counts twice.
+void cfilter_halve_pixels(uint8_t *half, const uint8_t *upper, const uint8_t *lower, size_t width);
+// Between two rows of `count` bytes: `part` of 256 is the lower one's.
+void cfilter_between_rows(
+    uint8_t *between, const uint8_t *upper, const uint8_t *lower, size_t count, unsigned part);
+// `count` pixels between those of a row of `width`, where a sample in the middle of each lies.
+void cfilter_scale_row(uint8_t *scaled, size_t count, const uint8_t *row, size_t width);
+// Of a scaled pixel's place on one side, how far behind the first pixel its middle lies, in 1/65536 of a pixel.
+uint32_t cfilter_scaled_place(size_t place, size_t count, size_t width);
 
 // The first sample becomes the last one. Pairs (U and V of NV12) stay in their order.
 void cfilter_mirror(uint8_t *samples, size_t count);

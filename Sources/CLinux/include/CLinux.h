@@ -48,6 +48,9 @@ int clinux_syncfs(int descriptor);
 // pthread_setname_np for the calling thread; at most 15 bytes.
 int clinux_name_thread(const char *name);
 
+// setpriority for the calling thread alone, which is what Linux does and POSIX does not.
+void clinux_lower_priority(int nice);
+
 // getopt_long with the globals that it reports in.
 struct clinux_getopt_step {
     int value;          // what getopt_long returned

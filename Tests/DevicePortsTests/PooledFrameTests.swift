@@ -1,0 +1,77 @@
+import DevicePorts
+import LinuxIO
+import Media
+import MediaTestSupport
+import Synchronization
+import Testing
+
+@Suite struct PooledFrameTests {
+    private static func isSignalled(_ event: EventFD, within timeout: Duration) -> Bool {
+        var entries = [PollEntry(event.fileDescriptor)]
+        let count = try? poll(&entries, until: MonotonicClock.now() + timeout)
+        return count ?? 0 > 0
+    }
+
+    /// Each of two readers goes on only when the other one reads, too.
+    @Test func readersDoNotWaitForEachOther() throws {
+        let frame = PooledFrame([1, 2, 3])
+        let (first, second) = (try EventFD(), try EventFD())
+        let other = JoinableThread(
+            try NamedThread("reader") {
+                frame.withBytes { _ in
+                    second.signal()
+                    #expect(Self.isSignalled(first, within: .seconds(10)))
+                }
+            })
+        frame.withBytes { bytes in
+            first.signal()
+            #expect(Self.isSignalled(second, within: .seconds(10)))
+            #expect(Array(bytes) == [1, 2, 3])
+        }
+        other.join()
+    }
+
+    @Test func whoReadsSeesNothingHalfWritten() throws {
+        let frame = PooledFrame([UInt8](repeating: 0, count: 4096))
+        let hasEnded = Atomic(false)
+        let writer = JoinableThread(
+            try NamedThread("writer") {
+                for value in 1...2000 {
+                    _ = frame.modify { $0.initializeMemory(as: UInt8.self, repeating: UInt8(value % 256)) }
+                }
+                hasEnded.store(true, ordering: .relaxed)
+            })
+        var seen = 0
+        while !hasEnded.load(ordering: .relaxed) {
+            frame.withBytes { bytes in
+                let first = bytes[0]
+                if !bytes.allSatisfy({ $0 == first }) { Issue.record("two frames at once") }
+            }
+            seen += 1
+        }
+        writer.join()
+        #expect(seen > 0)
+    }
+
+    @Test func nobodyWritesWhatSomebodyReads() {
+        let frame = PooledFrame([1, 2, 3])
+        frame.withBytes { bytes in
+            #expect(!frame.modify { $0[0] = 9 } && bytes[0] == 1)
+        }
+        #expect(!frame.takeModification())
+        #expect(frame.modify { $0[0] = 9 } && frame.takeModification() && !frame.takeModification())
+        #expect(frame.withBytes { Array($0) } == [9, 2, 3])
+    }
+
+    @Test func whatAReaderThrowsEndsItsReading() {
+        struct Failure: Error {}
+        let frame = PooledFrame([])
+        #expect(throws: Failure.self) {
+            try frame.withBytes { bytes throws(Failure) in
+                #expect(bytes.isEmpty)
+                throw Failure()
+            }
+        }
+        #expect(frame.modify { _ in })
+    }
+}
