@@ -2,12 +2,14 @@
 
 import subprocess
 
+import flv
 import numpy
 import pytest
-from encoder import Publisher, assert_decodes
-from pi_camera import IMX708
+from encoder import Publisher, Stream, assert_decodes, set_faults
+from pi_camera import IMX708, set_parameters
+from test_resize import sizes_of, wait_for_change
 
-pytestmark = [pytest.mark.takes(minutes=1.5, processors=0.9)]
+pytestmark = [pytest.mark.takes(minutes=2, processors=0.9)]
 
 WIDTH, HEIGHT = 640, 480
 LOGO, TEXT = "/tmp/logo.png", "text,text=Studio {time},position=bottom-left,size=0.1,background=black"
@@ -23,11 +25,12 @@ def logo(board, tmp_path):
     return f"image,file={LOGO},position=top-right,margin=0,width=0.2"
 
 
-def frames_of(nginx, name: str) -> numpy.ndarray:
+def frames_of(nginx, name: str, size: tuple[int, int] = (WIDTH, HEIGHT)) -> numpy.ndarray:
+    """All of the first one's size, which the others are brought to."""
     words = ["ffmpeg", "-v", "error", "-i", str(nginx.recording(name)), "-fps_mode", "passthrough", "-f", "rawvideo",
              "-pix_fmt", "rgb24", "-"]  # fmt: skip
     data = subprocess.run(words, check=True, stdout=subprocess.PIPE, timeout=120).stdout
-    return numpy.frombuffer(data, numpy.uint8).reshape(-1, HEIGHT, WIDTH, 3)
+    return numpy.frombuffer(data, numpy.uint8).reshape(-1, size[1], size[0], 3)
 
 
 def redness(frame) -> float:
@@ -106,4 +109,93 @@ def test_frames_that_lie_otherwise_are_brought_into_planes_for_them(encoder, log
     reds = [redness(frame) for frame in frames_of(nginx, "packed")]
     assert max(reds) > min(reds[0], reds[-1]) + 25 and abs(reds[0] - reds[-1]) < 15, (reds[0], max(reds), reds[-1])
     assert not {1103, 1104} & set(stream.codes) and stream.of("status")[-1]["sourceInterruptions"] == 0
+    assert_decodes(stream)
+
+
+def gaps_of(stream: Stream) -> list[int]:
+    """Milliseconds between neighbours."""
+    times = [tag.timestamp for tag in stream.recording.frames]
+    return [after - before for before, after in zip(times, times[1:])]
+
+
+def test_a_watermark_switched_on_while_the_encoder_is_replaced(encoder, logo, nginx, capsys):
+    """From the first frame of the next encoder on; what is lost is lost to the stall."""
+    publisher = Publisher(
+        encoder, nginx, "replaced", f"--dimension {WIDTH}x{HEIGHT} --quality Low3 --adapt nothing", "--commands",
+        source="v4l2:/dev/video0,size=640x480,format=NV12,fps=15")  # fmt: skip
+    publisher.wait_frames(25)
+    # A second until the silence is noticed, and half of one until it is closed.
+    set_faults(encoder, stall_after=1, stall_opens=1, stop_ms=200)
+    publisher.command(f"filter {logo}")
+    publisher.wait_event(1104, 1, 20)
+    publisher.wait_frames(publisher.frames + 40)
+    stream = publisher.stop()
+    gaps, marks = gaps_of(stream), [redness(frame) for frame in frames_of(nginx, "replaced")]
+    first = gaps.index(max(gaps)) + 1
+    with capsys.disabled():
+        print(f"\n  {max(gaps)} ms without frames, then no gap over {max(gaps[first:])} ms; {stream.ended['videoSkipped']} skipped")
+    assert max(gaps) > 900 and 1103 not in stream.codes and stream.codes.count(1104) == 1
+    assert max(marks[:first]) + 25 < min(marks[first:]), (first, [round(mark) for mark in marks])
+    # Fifteen of a second, and those that were in the encoder.
+    assert stream.ended["videoSkipped"] <= max(gaps) * 15 / 1000 + 4, stream.ended
+    assert max(gaps[first:]) < 400 and stream.of("status")[-1]["sourceInterruptions"] == 0
+    assert_decodes(stream)
+
+
+FULL, HALF = (960, 540), (480, 270)
+
+
+def part_of(frame, left: float, right: float, top: float, bottom: float) -> float:
+    """How red a part of the frame is."""
+    height, width = frame.shape[:2]
+    return float(frame[int(top * height) : int(bottom * height), int(left * width) : int(right * width), 0].mean())
+
+
+def is_marked(frame) -> bool:
+    """The watermark covers a fifth of the width and as much of the height as its shape has, in the upper right corner: over the
+    camera's blue and black bars, there and nowhere beside it."""
+    inside = part_of(frame, 0.82, 0.98, 0.03, 0.22)
+    return inside > 90 and part_of(frame, 0.76, 0.785, 0.03, 0.22) < 45 and part_of(frame, 0.82, 0.98, 0.31, 0.5) < 45
+
+
+def sizes_of_frames(stream: Stream) -> list[tuple[int, int]]:
+    """Of each frame, by the header before it."""
+    sizes, present = [], (0, 0)
+    for tag in stream.recording.tags:
+        if tag.is_video_header:
+            sps = flv.sps_of_header(tag)
+            present = (sps.width, sps.height)
+        elif tag.is_frame:
+            sizes.append(present)
+    return sizes
+
+
+def test_a_watermark_keeps_its_place_while_the_frame_size_changes(pi_camera, logo, nginx, capsys):
+    """Switched on as the camera's second, smaller output takes over, and there when the first one is back."""
+    set_parameters(pi_camera, colour_bars=1)
+    publisher = Publisher(
+        pi_camera, nginx, "sizes", f"--dimension {FULL[0]}x{FULL[1]} --smallest-size {HALF[0]}x{HALF[1]}",
+        "--quality Medium1 --bitrate 150,500,500 --resize seamless", "--commands",
+        source=f"libcamera:{IMX708},AwbEnable=off,ColourGains=2.35/1.6",
+    )  # fmt: skip
+    publisher.wait_frames(30)
+    pi_camera.shape(rate="260kbit")
+    wait_for_change(publisher, lambda event: (event["width"], event["height"]) == HALF, 60)
+    publisher.command(f"filter {logo}")
+    publisher.wait_frames(publisher.frames + 30)
+    pi_camera.unshape()
+    wait_for_change(publisher, lambda event: event["reason"] == "sizeFits" and event["width"] == FULL[0], 90)
+    publisher.wait_frames(publisher.frames + 30)
+    stream = publisher.stop()
+    marks = [is_marked(frame) for frame in frames_of(nginx, "sizes", FULL)]
+    sizes, first = sizes_of_frames(stream), marks.index(True)
+    (cost,) = stream.of("status")[-1]["filterNanoseconds"]
+    with capsys.disabled():
+        print(f"\n  sizes {sizes_of(stream)}, marked from {first} of {len(marks)} on, {cost / (len(marks) - first) / 1e6:.2f} ms each")
+    assert all(marks[first:]) and {FULL, HALF} <= set(sizes[first:]), (first, sizes)
+    status = stream.of("status")[-1]
+    assert status["sourceConverted"] == status["sourcePasses"] == 0 and status["sourceInterruptions"] == 0, status
+    assert not {1102, 1103, 1104} & set(stream.codes)
+    # As without filters: what a stalled network drops is no gap of the encoder's, but upwards nothing is dropped.
+    assert max(gaps_of(stream)[-30:]) < 400 and stream.ended["videoSkipped"] <= len(sizes) / 20, stream.ended
     assert_decodes(stream)
