@@ -87,7 +87,7 @@ import Testing
         #expect(events.takeAll() == [] && script.content.withLock { $0.openings } == 1)
     }
 
-    @Test func aCameraThatIsNotThereIsToldOnceAndTriedAgain() throws {
+    @Test func aCameraThatIsNotThereIsReportedOnceAndTriedAgain() throws {
         script.content.withLock { $0.isPluggedIn = false }
         try whileShown {
             sleep(.seconds(30))
