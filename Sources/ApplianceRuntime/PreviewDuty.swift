@@ -39,13 +39,9 @@ extension ApplianceRunner {
 
     /// Has the camera open for the screen as long as nothing else needs it, where device.json says so.
     func showCameraWhileIdle(now: MediaTimestamp) {
-        let device = files.device
-        let sink = device.preview.camera == .always && !appliance.isPoweringOff ? preview.sink : nil
+        let sink = files.device.preview.camera == .always && !appliance.isPoweringOff ? preview.sink : nil
         stream.previewIdle(
-            sink.map {
-                IdlePreviewRequest(
-                    device: device, board: files.board, country: files.network.country, preview: $0)
-            }, now: now)
+            sink.map { IdlePreviewRequest(camera: IdleCameraDescription(files), preview: $0) }, now: now)
     }
 
     func idlePreviewChanged(_ event: IdlePreviewEvent) {

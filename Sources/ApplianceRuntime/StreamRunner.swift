@@ -93,9 +93,7 @@ final class StreamRunner {
     /// `EngineEvent` answers: the stream's, if there is one, else `still`.
     func takeSnapshot(_ request: SnapshotRequest, _ files: DescriptionFiles, now: MediaTimestamp) {
         guard running == nil else { return send(.takeSnapshot(request)) }
-        waitingStills.append(
-            StillRequest(
-                snapshot: request, device: files.device, board: files.board, country: files.network.country))
+        waitingStills.append(StillRequest(snapshot: request, camera: IdleCameraDescription(files)))
         openForStill(now: now)
     }
 

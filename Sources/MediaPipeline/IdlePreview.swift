@@ -10,18 +10,14 @@ public struct IdlePreview: Sendable {
     private static let failuresOfNews = 2
 
     private let preview: any PreviewSink
-    private let status: FilterStatus
-    private let settings: @Sendable () throws -> MediaSettings
+    private let settings: @Sendable () throws -> (MediaSettings, FilterStatus)
 
-    /// - Parameters:
-    ///   - status: what text in the frames says of a stream.
-    ///   - settings: of a stream, whose frames look the same; asked for each time that the camera is opened.
+    /// - Parameter settings: of a stream, whose frames look the same, and what text in the frames says of it; asked for each time
+    ///   that the camera is opened.
     public init(
-        on preview: any PreviewSink, _ status: FilterStatus = FilterStatus(),
-        as settings: @escaping @Sendable () throws -> MediaSettings
+        on preview: any PreviewSink, as settings: @escaping @Sendable () throws -> (MediaSettings, FilterStatus)
     ) {
         self.preview = preview
-        self.status = status
         self.settings = settings
     }
 
@@ -49,7 +45,8 @@ public struct IdlePreview: Sendable {
     /// - Parameter seen: called with each frame.
     /// - Throws: when the camera does not open, or gives no frames any more.
     private func showFrames(stop: EventFD, seen: () -> Void) throws {
-        let camera = try IdleCamera(settings(), stop: stop)
+        let (settings, status) = try settings()
+        let camera = try IdleCamera(settings, stop: stop)
         defer {
             // A camera is closed when nobody holds its frames any more.
             withExtendedLifetime(camera) { preview.framesEnded() }

@@ -48,8 +48,8 @@ import Testing
         try time.run {
             try startWithCamera()
             let request = idle.content.withLock { $0.requests[0] }
-            #expect(request.preview === camera.streams.preview && request.country == "NZ")
-            #expect(request.device.camera == "synthetic")
+            #expect(request.preview === camera.streams.preview && request.camera.country == "NZ")
+            #expect(request.camera.device.camera == "synthetic")
             camera.press()
             try camera.waitUntil { runs.count == 1 }
             #expect(!idle.isOpen)
@@ -145,7 +145,7 @@ import Testing
                 "device",
                 #"{"camera": "synthetic", "preview": {"display": "hdmi", "camera": "always"}, "mirrored": true}"#)
             try camera.waitUntil { idle.openings == 2 && idle.isOpen }
-            #expect(idle.content.withLock { $0.requests[1].device.mirrored })
+            #expect(idle.content.withLock { $0.requests[1].camera.device.mirrored })
             try camera.write("device", #"{"camera": "synthetic", "preview": "hdmi"}"#)
             try camera.waitUntil { !idle.isOpen }
             try camera.end()

@@ -64,7 +64,7 @@ import Testing
     private func whileShown(_ settings: MediaSettings? = nil, _ body: () throws -> Void) throws {
         let settings = settings ?? self.settings()
         try time.run {
-            let (preview, stop, events) = (IdlePreview(on: screen) { settings }, stop, events)
+            let (preview, stop, events) = (IdlePreview(on: screen) { (settings, FilterStatus()) }, stop, events)
             let thread = JoinableThread(
                 try NamedThread("idle-preview") { preview.run(stop: stop) { events.send($0) } })
             try body()
@@ -87,7 +87,7 @@ import Testing
         #expect(events.takeAll() == [] && script.content.withLock { $0.openings } == 1)
     }
 
-    @Test func aCameraThatIsNotThereIsToldOnceAndTriedAgain() throws {
+    @Test func aCameraThatIsNotThereIsReportedOnceAndTriedAgain() throws {
         script.content.withLock { $0.isPluggedIn = false }
         try whileShown {
             sleep(.seconds(30))

@@ -23,31 +23,28 @@ extension StreamEngine {
         },
         takeStill: { request, stop in
             do {
-                var settings = try MediaSettings(idle: request.device, country: request.country)
+                var settings = try MediaSettings(request.camera)
                 // In its full size a camera has nothing to zoom into.
                 settings.takesStills =
-                    request.device.snapshots.size == .full && !settings.controls.contains { $0.name == .zoom }
-                let status = try FilterStatus(idle: request.device, request.board)
-                return IdleSnapshot(as: settings, status).take(request.snapshot, stop: stop)
+                    request.camera.device.snapshots.size == .full && !settings.controls.contains { $0.name == .zoom }
+                return IdleSnapshot(as: settings, try FilterStatus(request.camera)).take(request.snapshot, stop: stop)
             } catch {
                 return (.failed(request.snapshot, reason: "\(error)"), nil)
             }
         },
         previewIdle: { request, stop, report in
-            let status = try? FilterStatus(idle: request.device, request.board)
-            IdlePreview(on: request.preview, status ?? FilterStatus()) {
-                try MediaSettings(idle: request.device, country: request.country)
-            }.run(stop: stop, report: report)
+            IdlePreview(on: request.preview) { (try MediaSettings(request.camera), try FilterStatus(request.camera)) }
+                .run(stop: stop, report: report)
         }, devices: devicesInstead,
         openPreview: { report in try Display(PreviewOption(), report: report) })
 }
 
 extension MediaSettings {
     /// Frames as a stream would have them.
-    /// - Parameter country: of `network.json`: two letters.
-    fileprivate init(idle device: DeviceDescription, country: String?) throws {
+    fileprivate init(_ camera: IdleCameraDescription) throws {
+        let device = camera.device
         self.init(
-            video: VideoInput(device.firstSource, device, country: country), audio: AudioInput.none,
+            video: VideoInput(device.firstSource, device, country: camera.country), audio: AudioInput.none,
             quality: try VideoQuality(named: device.highestQuality),
             audioQuality: try AudioQuality(named: device.audioQuality),
             dimension: try VideoDimension(parsing: device.dimension), encoder: EncoderChoice.openh264)
@@ -60,10 +57,10 @@ extension MediaSettings {
 
 extension FilterStatus {
     /// What a stream would say of itself at its start.
-    fileprivate init(idle device: DeviceDescription, _ board: BoardDescription?) throws {
+    fileprivate init(_ camera: IdleCameraDescription) throws {
         self.init()
-        let start = try VideoQuality(named: device.startQuality)
-        if let name = board?.name { self.name = name }
+        let start = try VideoQuality(named: camera.device.startQuality)
+        if let name = camera.board?.name { self.name = name }
         quality = start.name
         bitrate = start.bitrate
     }
