@@ -14,9 +14,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { BUFFERS = 4, INTERFACE_STREAMING = 1 };
 
+static const char *path;
 static int node;
 static struct uvc_streaming_control answer;
 static struct v4l2_format format = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
@@ -38,10 +40,21 @@ static void subscribe(uint32_t type) {
     ask(VIDIOC_SUBSCRIBE_EVENT, &wanted, "subscribe");
 }
 
+// The function is on the bus as long as somebody subscribes to its setups.
+static void serve(void) {
+    node = open(path, O_RDWR | O_NONBLOCK);
+    if (node < 0) fail(path);
+    for (uint32_t type = UVC_EVENT_CONNECT; type <= UVC_EVENT_DATA; type++) {
+        if (type != UVC_EVENT_SETUP) subscribe(type);
+    }
+    subscribe(UVC_EVENT_SETUP);
+}
+
 static void respond(const struct usb_ctrlrequest *setup) {
     int selector = setup->wValue >> 8;
     struct uvc_request_data response = {.length = -1};
-    if ((setup->wIndex & 0xff) == INTERFACE_STREAMING && (selector == UVC_VS_PROBE_CONTROL || selector == UVC_VS_COMMIT_CONTROL)) {
+    int negotiates = selector == UVC_VS_PROBE_CONTROL || selector == UVC_VS_COMMIT_CONTROL;
+    if ((setup->wIndex & 0xff) == INTERFACE_STREAMING && negotiates) {
         response.length = sizeof answer;
         memcpy(response.data, &answer, sizeof answer);
         if (setup->bRequest == UVC_GET_INFO) response.length = 1, response.data[0] = 3;
@@ -75,20 +88,33 @@ static void start(void) {
     streams = 1;
 }
 
+static void unmap(void) {
+    for (int index = 0; index < BUFFERS; index++) munmap(memory[index], format.fmt.pix.sizeimage);
+    streams = 0;
+}
+
 static void stop(void) {
     if (!streams) return;
     struct v4l2_requestbuffers none = {.type = format.type, .memory = V4L2_MEMORY_MMAP};
     ask(VIDIOC_STREAMOFF, &format.type, "stop");
-    for (int index = 0; index < BUFFERS; index++) munmap(memory[index], format.fmt.pix.sizeimage);
+    unmap();
     ask(VIDIOC_REQBUFS, &none, "release");
-    streams = 0;
+}
+
+// STREAMOFF would answer the host, which is not there any more: the driver warns, and takes itself for connected. Closing the node
+// does neither.
+static void disconnect(void) {
+    if (!streams) return;
+    unmap();
+    close(node);
+    serve();
 }
 
 static void take(const struct v4l2_event *event) {
     const struct uvc_event *what = (const void *)&event->u.data;
     switch (event->type) {
     case UVC_EVENT_CONNECT: printf("connect %d\n", what->speed); break;
-    case UVC_EVENT_DISCONNECT: printf("disconnect\n"); stop(); break;
+    case UVC_EVENT_DISCONNECT: printf("disconnect\n"); disconnect(); break;
     case UVC_EVENT_STREAMON: printf("streamon\n"); start(); break;
     case UVC_EVENT_STREAMOFF: printf("streamoff\n"); stop(); break;
     case UVC_EVENT_SETUP: respond(&what->req); break;
@@ -99,8 +125,7 @@ static void take(const struct v4l2_event *event) {
 
 int main(int count, char **words) {
     if (count != 5) return 2;
-    node = open(words[1], O_RDWR | O_NONBLOCK);
-    if (node < 0) fail(words[1]);
+    path = words[1];
     format.fmt.pix.width = atoi(words[2]);
     format.fmt.pix.height = atoi(words[3]);
     format.fmt.pix.pixelformat = V4L2_PIX_FMT_YUYV;
@@ -108,15 +133,13 @@ int main(int count, char **words) {
         .bmHint = 1, .bFormatIndex = 1, .bFrameIndex = 1, .dwFrameInterval = 333333, .bmFramingInfo = 3, .bPreferedVersion = 1,
         .dwMaxVideoFrameSize = format.fmt.pix.width * format.fmt.pix.height * 2, .dwMaxPayloadTransferSize = atoi(words[4]),
         .dwClockFrequency = 48000000, .bMaxVersion = 1};
-    for (uint32_t type = UVC_EVENT_CONNECT; type <= UVC_EVENT_DATA; type++) {
-        if (type != UVC_EVENT_SETUP) subscribe(type);
-    }
-    subscribe(UVC_EVENT_SETUP); // the function appears on the bus
+    serve();
     for (;;) {
         struct pollfd state = {.fd = node, .events = POLLPRI | (streams ? POLLOUT : 0)};
         if (poll(&state, 1, -1) < 0) fail("poll");
         struct v4l2_event event;
         while (ioctl(node, VIDIOC_DQEVENT, &event) == 0) take(&event);
+        if (errno == ENODEV) return 0; // the gadget is being removed, and waits for this
         struct v4l2_buffer buffer = {.type = format.type, .memory = V4L2_MEMORY_MMAP};
         if (streams && ioctl(node, VIDIOC_DQBUF, &buffer) == 0 && !(buffer.flags & V4L2_BUF_FLAG_ERROR)) queue(&buffer);
     }
