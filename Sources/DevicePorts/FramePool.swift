@@ -1,30 +1,17 @@
 import Synchronization
 
 /// A frame in ordinary memory. One of a pool is free when nobody but the pool holds it. Any number read it at the same time: an encoder
-/// does not wait for a screen.
-public final class PooledFrame: FrameMemory, @unchecked Sendable {
-    /// Written with `readers` locked, and read while that counts somebody.
-    private let bytes: UnsafeMutableRawBufferPointer
-    /// How many read it now. Locked for as long as it takes to write the frame, and for a moment where somebody starts or ends to
-    /// read it.
-    private let readers = Mutex(0)
+/// does not wait for a screen. Whoever writes it while somebody reads it writes a copy, and that is the frame from then on.
+public final class PooledFrame: FrameMemory {
+    private let samples: Mutex<[UInt8]>
     private let isModified = Atomic(false)
 
-    public init(_ initial: [UInt8]) {
-        bytes = .allocate(byteCount: initial.count, alignment: 64)
-        bytes.copyBytes(from: initial)
-    }
+    public init(_ bytes: [UInt8]) { samples = Mutex(bytes) }
 
-    deinit { bytes.deallocate() }
-
-    /// Not while somebody reads it.
     public func modify(_ body: (UnsafeMutableRawBufferPointer) -> Void) -> Bool {
-        readers.withLock { count in
-            guard count == 0 else { return false }
-            isModified.store(true, ordering: .relaxed)
-            body(bytes)
-            return true
-        }
+        isModified.store(true, ordering: .relaxed)
+        withMutableBytes(body)
+        return true
     }
 
     /// For a source that draws over what it drew before: whether somebody else has changed that since it was asked last.
@@ -33,14 +20,19 @@ public final class PooledFrame: FrameMemory, @unchecked Sendable {
     public func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        readers.withLock { $0 += 1 }
-        defer { readers.withLock { $0 -= 1 } }
-        return try body(UnsafeRawBufferPointer(bytes))
+        // The array is shared, and not copied.
+        let bytes = samples.withLock { $0 }
+        // Array does not hand a typed result through; a buffer of one does.
+        var results: [Result<Value, Failure>] = []
+        bytes.withUnsafeBytes { bytes in
+            results.append(Result(catching: { () throws(Failure) in try body(bytes) }))
+        }
+        return try results[0].get()
     }
 
-    /// For the source, before it leases the frame: nobody else has it then.
+    /// For the source, before it leases the frame.
     public func withMutableBytes<Value: Sendable>(_ body: (UnsafeMutableRawBufferPointer) -> Value) -> Value {
-        readers.withLock { _ in body(bytes) }
+        samples.withLock { samples in samples.withUnsafeMutableBytes { body($0) } }
     }
 }
 
