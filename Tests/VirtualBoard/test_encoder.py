@@ -101,10 +101,10 @@ def other_maker(encoder):
 
 
 def test_another_makers_encoder_does_as_well(encoder, nginx, other_maker):
-    """180 lines are no whole macroblocks; 480 are, and a camera's memory goes in as it is. Keyframes and bit rates
+    """360 lines are no whole macroblocks; 480 are, and a camera's memory goes in as it is. Keyframes and bit rates
     are asked for under way."""
     assert_compliant(encoder, other_maker, 48, [])
-    publisher = Publisher(encoder, nginx, "other", "--dimension 320x180", "--encoder auto", "--quality Medium1",
+    publisher = Publisher(encoder, nginx, "other", "--dimension 640x360", "--encoder auto", "--quality Medium1",
                           "--adapt nothing", "--commands")  # fmt: skip
     publisher.wait_frames(20)
     for quality in ("Low2", "Medium3"):
@@ -112,7 +112,7 @@ def test_another_makers_encoder_does_as_well(encoder, nginx, other_maker):
         publisher.wait_frames(publisher.frames + 20)
     stream = publisher.stop()
     sps = stream.recording.sps
-    assert (sps.width, sps.height) == (320, 180)
+    assert (sps.width, sps.height) == (640, 360)
     assert len(stream.recording.key_times) >= 3
     leased = Publisher(
         encoder, nginx, "leased", "--dimension 640x480", "--quality Low3", "--duration 6",
@@ -122,8 +122,9 @@ def test_another_makers_encoder_does_as_well(encoder, nginx, other_maker):
     assert status["sourceConverted"] == status["sourceMapped"] == 0, status
     for one in (stream, leased):
         assert {event["encoder"] for event in one.of("status")} == {f"v4l2:{other_maker}"}
-        # A processor that is late for its own thread costs a frame, now and then.
-        assert one.ended["videoSkipped"] <= 3 and not {1103, 1104} & set(one.codes)
+        # A processor that is late for its own thread costs a frame, now and then: an emulated one more often.
+        assert one.ended["videoSkipped"] <= one.ended["videoFrames"] / 10, one.ended
+        assert not {1103, 1104} & set(one.codes)
         assert_decodes(one)
 
 
