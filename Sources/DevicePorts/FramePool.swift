@@ -1,30 +1,18 @@
 import Synchronization
 
 /// A frame in ordinary memory. One of a pool is free when nobody but the pool holds it. Any number read it at the same time: an encoder
-/// does not wait for a screen.
-public final class PooledFrame: FrameMemory, @unchecked Sendable {
-    /// Written with `readers` locked, and read while that counts somebody.
-    private let bytes: UnsafeMutableRawBufferPointer
-    /// How many read it now. Locked for as long as it takes to write the frame, and for a moment where somebody starts or ends to
-    /// read it.
-    private let readers = Mutex(0)
+/// does not wait for a screen. Who reads it while it is changed has it as it was; that takes a copy, and happens by mistake only.
+public final class PooledFrame: FrameMemory {
+    /// Locked while it is changed, and for the moment in which a reader takes it.
+    private let samples: Mutex<[UInt8]>
     private let isModified = Atomic(false)
 
-    public init(_ initial: [UInt8]) {
-        bytes = .allocate(byteCount: initial.count, alignment: 64)
-        bytes.copyBytes(from: initial)
-    }
+    public init(_ bytes: [UInt8]) { samples = Mutex(bytes) }
 
-    deinit { bytes.deallocate() }
-
-    /// Not while somebody reads it.
     public func modify(_ body: (UnsafeMutableRawBufferPointer) -> Void) -> Bool {
-        readers.withLock { count in
-            guard count == 0 else { return false }
-            isModified.store(true, ordering: .relaxed)
-            body(bytes)
-            return true
-        }
+        isModified.store(true, ordering: .relaxed)
+        withMutableBytes(body)
+        return true
     }
 
     /// For a source that draws over what it drew before: whether somebody else has changed that since it was asked last.
@@ -33,14 +21,14 @@ public final class PooledFrame: FrameMemory, @unchecked Sendable {
     public func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        readers.withLock { $0 += 1 }
-        defer { readers.withLock { $0 -= 1 } }
-        return try body(UnsafeRawBufferPointer(bytes))
+        let samples = samples.withLock { $0 }
+        // Array does not hand a typed error through.
+        return try samples.withUnsafeBytes { bytes in Result { () throws(Failure) in try body(bytes) } }.get()
     }
 
-    /// For the source, before it leases the frame: nobody else has it then.
+    /// For the source, before it leases the frame.
     public func withMutableBytes<Value: Sendable>(_ body: (UnsafeMutableRawBufferPointer) -> Value) -> Value {
-        readers.withLock { _ in body(bytes) }
+        samples.withLock { samples in samples.withUnsafeMutableBytes { body($0) } }
     }
 }
 
