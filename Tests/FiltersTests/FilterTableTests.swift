@@ -53,8 +53,12 @@ import Testing
     /// What is drawn at random is what is hard: separators, escapes, and what Swift makes one character of.
     @Test func whateverTheValuesHoldIsReadAsItWasWritten() throws {
         var random = SeededGenerator(seed: 19)
-        let pieces = ["\\", "\\", ",", ",", "=", " ", "  ", "a", "n", "ö", "\u{301}", "\"", "'", "{{", "}}", "size=1", "off"]
-        func value() -> String { (0...Int.random(in: 0...9, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }.joined() }
+        let pieces = [
+            "\\", "\\", ",", ",", "=", " ", "  ", "a", "n", "ö", "\u{301}", "\"", "'", "{{", "}}", "size=1", "off",
+        ]
+        func value() -> String {
+            (0...Int.random(in: 0...9, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
+        }
         for _ in 0..<3000 {
             let (text, font) = (value(), value())
             var chain = FilterChain()
