@@ -45,18 +45,31 @@ void cfilter_halve_pixels(
 void cfilter_between_rows(
     uint8_t *restrict between, const uint8_t *restrict upper, const uint8_t *restrict lower, size_t count,
     unsigned part) {
-    for (size_t i = 0; i < count; i++) between[i] = (uint8_t)((upper[i] * (256 - part) + lower[i] * part + 128) >> 8);
+    // Sums within 16 bits, of which compilers make twice as many lanes.
+    uint16_t of_upper = (uint16_t)(256 - part), of_lower = (uint16_t)part;
+    for (size_t i = 0; i < count; i++) {
+        uint16_t sum = (uint16_t)((uint16_t)(upper[i] * of_upper) + (uint16_t)(lower[i] * of_lower) + 128);
+        between[i] = (uint8_t)(sum >> 8);
+    }
 }
 
-uint32_t cfilter_scaled_place(size_t place, size_t count, size_t width) {
-    uint64_t middle = (((2 * (uint64_t)place + 1) * width) << 15) / count, last = (uint64_t)(width - 1) << 16;
+// `step` is the width of a scaled pixel, in 1/2^32.
+static uint32_t place_behind_first(size_t place, uint64_t step, size_t width) {
+    uint64_t middle = (place * step + step / 2) >> 16, last = (uint64_t)(width - 1) << 16;
     uint64_t behind = middle < 1 << 15 ? 0 : middle - (1 << 15);
     return (uint32_t)(behind < last ? behind : last);
 }
 
+static uint64_t step_of(size_t count, size_t width) { return ((uint64_t)width << 32) / count; }
+
+uint32_t cfilter_scaled_place(size_t place, size_t count, size_t width) {
+    return place_behind_first(place, step_of(count, width), width);
+}
+
 void cfilter_scale_row(uint8_t *restrict scaled, size_t count, const uint8_t *restrict row, size_t width) {
+    uint64_t step = step_of(count, width);
     for (size_t i = 0; i < count; i++) {
-        uint32_t place = cfilter_scaled_place(i, count, width);
+        uint32_t place = place_behind_first(i, step, width);
         const uint8_t *left = row + 4 * (place >> 16), *right = (place >> 16) + 1 < width ? left + 4 : left;
         unsigned part = place >> 8 & 255;
         for (int channel = 0; channel < 4; channel++) {

@@ -1,8 +1,9 @@
 import Synchronization
 
 /// A frame in ordinary memory. One of a pool is free when nobody but the pool holds it. Any number read it at the same time: an encoder
-/// does not wait for a screen. Whoever writes it while somebody reads it writes a copy, and that is the frame from then on.
+/// does not wait for a screen. Who reads it while it is changed has it as it was; that takes a copy, and happens by mistake only.
 public final class PooledFrame: FrameMemory {
+    /// Locked while it is changed, and for the moment in which a reader takes it.
     private let samples: Mutex<[UInt8]>
     private let isModified = Atomic(false)
 
@@ -20,14 +21,9 @@ public final class PooledFrame: FrameMemory {
     public func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        // The array is shared, and not copied.
-        let bytes = samples.withLock { $0 }
-        // Array does not hand a typed result through; a buffer of one does.
-        var results: [Result<Value, Failure>] = []
-        bytes.withUnsafeBytes { bytes in
-            results.append(Result(catching: { () throws(Failure) in try body(bytes) }))
-        }
-        return try results[0].get()
+        let samples = samples.withLock { $0 }
+        // Array does not hand a typed error through.
+        return try samples.withUnsafeBytes { bytes in Result { () throws(Failure) in try body(bytes) } }.get()
     }
 
     /// For the source, before it leases the frame.

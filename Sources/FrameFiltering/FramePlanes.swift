@@ -52,6 +52,10 @@ struct FramePlanes {
     /// `size.width` samples.
     func luma(_ row: Int) -> UnsafeMutablePointer<UInt8> { base + planes.y.offset + row * planes.y.stride }
 
+    var lumaStride: Int { planes.y.stride }
+    var uStride: Int { planes.u.stride }
+    var vStride: Int { planes.v.stride }
+
     /// Half as many, rounded up; or as many pairs.
     func u(_ row: Int) -> UnsafeMutablePointer<UInt8> { base + planes.u.offset + row * planes.u.stride }
 

@@ -60,8 +60,6 @@ final class ReddenFilter: FrameFilter {
 /// No colours.
 final class GreyFilter: FrameFilter {
     func apply(to rows: Range<Int>, of planes: FramePlanes) {
-        for row in FramePlanes.chromaRows(of: rows) {
-            planes.fillChroma(row, 0..<(planes.size.width + 1) / 2, FrameFormat.noColor)
-        }
+        planes.takeColor(FramePlanes.chromaRows(of: rows), 0..<(planes.size.width + 1) / 2)
     }
 }

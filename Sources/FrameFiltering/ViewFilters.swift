@@ -43,32 +43,42 @@ final class CropFilter: FrameFilter {
     }
 
     func apply(to rows: Range<Int>, of planes: FramePlanes) {
-        let width = planes.size.width
-        for row in rows {
-            let shown = shownRows.contains(row) ? columns : 0..<0
-            planes.fillLuma(row, 0..<shown.lowerBound, black)
-            planes.fillLuma(row, shown.upperBound..<width, black)
-        }
-        for row in FramePlanes.chromaRows(of: rows) {
-            let shown = shownRows.contains(2 * row) ? columns.lowerBound / 2..<(columns.upperBound + 1) / 2 : 0..<0
-            planes.fillChroma(row, 0..<shown.lowerBound, FrameFormat.noColor)
-            planes.fillChroma(row, shown.upperBound..<(width + 1) / 2, FrameFormat.noColor)
-        }
+        let shown = shownRows.clamped(to: rows)
+        planes.fill(rows.lowerBound..<shown.lowerBound, 0..<planes.size.width, black)
+        planes.fill(shown, 0..<columns.lowerBound, black)
+        planes.fill(shown, columns.upperBound..<planes.size.width, black)
+        planes.fill(shown.upperBound..<rows.upperBound, 0..<planes.size.width, black)
     }
 }
 
 extension FramePlanes {
-    func fillLuma(_ row: Int, _ columns: Range<Int>, _ value: UInt8) {
-        (luma(row) + columns.lowerBound).update(repeating: value, count: columns.count)
+    /// With luma, and no colour.
+    /// - Parameter part: that starts with a whole sample of chroma, and ends with one or with the frame.
+    func fill(_ rows: Range<Int>, _ columns: Range<Int>, _ luma: UInt8) {
+        guard !rows.isEmpty, !columns.isEmpty else { return }
+        fill(self.luma(rows.lowerBound), lumaStride, columns, count: rows.count, luma)
+        takeColor(FramePlanes.chromaRows(of: rows), columns.lowerBound / 2..<(columns.upperBound + 1) / 2)
     }
 
-    /// - Parameter columns: of chroma.
-    func fillChroma(_ row: Int, _ columns: Range<Int>, _ value: UInt8) {
+    /// - Parameters:
+    ///   - rows: of chroma.
+    ///   - columns: of chroma.
+    func takeColor(_ rows: Range<Int>, _ columns: Range<Int>) {
         switch chroma {
-        case .pairs: (u(row) + 2 * columns.lowerBound).update(repeating: value, count: 2 * columns.count)
+        case .pairs:
+            let pairs = 2 * columns.lowerBound..<2 * columns.upperBound
+            fill(u(rows.lowerBound), uStride, pairs, count: rows.count, FrameFormat.noColor)
         case .planes:
-            (u(row) + columns.lowerBound).update(repeating: value, count: columns.count)
-            (v(row) + columns.lowerBound).update(repeating: value, count: columns.count)
+            fill(u(rows.lowerBound), uStride, columns, count: rows.count, FrameFormat.noColor)
+            fill(v(rows.lowerBound), vStride, columns, count: rows.count, FrameFormat.noColor)
+        }
+    }
+
+    private func fill(
+        _ row: UnsafeMutablePointer<UInt8>, _ stride: Int, _ columns: Range<Int>, count: Int, _ value: UInt8
+    ) {
+        for number in 0..<count {
+            (row + number * stride + columns.lowerBound).update(repeating: value, count: columns.count)
         }
     }
 }

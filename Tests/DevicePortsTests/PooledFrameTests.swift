@@ -53,24 +53,26 @@ import Testing
         #expect(seen > 0)
     }
 
-    @Test func nobodyWritesWhatSomebodyReads() {
+    @Test func whoReadsAFrameThatIsChangedHasItAsItWas() {
         let frame = PooledFrame([1, 2, 3])
         frame.withBytes { bytes in
-            #expect(frame.modify { $0[0] = 9 } && bytes[0] == 1)
+            #expect(frame.modify { $0[0] = 9 } && Array(bytes) == [1, 2, 3])
+            #expect(frame.withBytes { Array($0) } == [9, 2, 3])
         }
-        #expect(frame.withBytes { Array($0) } == [9, 2, 3])
         #expect(frame.takeModification() && !frame.takeModification())
     }
 
-    @Test func writingCopiesNothingWhereNobodyReads() {
+    /// What nobody reads is written where it is.
+    @Test func theMemoryStays() {
         let frame = PooledFrame([1, 2, 3])
-        func place() -> UInt { frame.withBytes { UInt(bitPattern: $0.baseAddress) } }
-        let before = place()
+        func address() -> UInt { frame.withBytes { UInt(bitPattern: $0.baseAddress) } }
+        let before = address()
         _ = frame.modify { $0[0] = 9 }
-        #expect(place() == before)
+        frame.withMutableBytes { $0[1] = 8 }
+        #expect(address() == before && frame.withBytes { Array($0) } == [9, 8, 3])
     }
 
-    @Test func whatAReaderThrowsIsThrown() {
+    @Test func whatAReaderThrowsEndsItsReading() {
         struct Failure: Error {}
         let frame = PooledFrame([])
         #expect(throws: Failure.self) {
@@ -79,5 +81,6 @@ import Testing
                 throw Failure()
             }
         }
+        frame.withBytes { #expect($0.isEmpty) }
     }
 }

@@ -1,6 +1,7 @@
-// What filters do to rows of samples, with NEON or SSE2 where the target has them. Each function has a scalar twin of the same
-// name with `_scalar`, which gives the same bytes; the tests compare them. Rows may have any length and alignment; nothing outside
-// of them is read or written, but where a comment says so. What is not done for each frame has no twin: plain C.
+// What filters do to rows of samples, with NEON or SSE2 where the target has them, and for mirroring with AVX2 where the processor
+// has it. Each function has a scalar twin of the same name with `_scalar`, which gives the same bytes; the tests compare them. What
+// is not done for each frame has no twin: plain C. Rows may have any length and alignment; nothing outside of them is read or
+// written, but where a comment says so.
 #ifndef CFILTERKERNELS_H
 #define CFILTERKERNELS_H
 #include <stddef.h>
@@ -28,7 +29,7 @@ void cfilter_halve_pixels(uint8_t *half, const uint8_t *upper, const uint8_t *lo
 // Between two rows of `count` bytes: `part` of 256 is the lower one's.
 void cfilter_between_rows(
     uint8_t *between, const uint8_t *upper, const uint8_t *lower, size_t count, unsigned part);
-// `count` pixels between those of a row of `width`, where a sample in the middle of each lies.
+// `count` pixels between those of a row of `width`, of which there are 1 to 65536.
 void cfilter_scale_row(uint8_t *scaled, size_t count, const uint8_t *row, size_t width);
 // Of a scaled pixel's place on one side, how far behind the first pixel its middle lies, in 1/65536 of a pixel.
 uint32_t cfilter_scaled_place(size_t place, size_t count, size_t width);
