@@ -260,7 +260,7 @@ def test_the_light_answers_at_once_and_keeps_its_rhythms(ready_card, nginx, caps
     assert started[-1][1] and light.kept(started[2:-1], "connecting"), started
     press("ready")
     press("live")
-    assert nothing_is_written_while_live(board, light, 30)
+    assert_nothing_is_written_while_live(board, light, 30)
     ask(board, "quality Low1")
     board.wait_for_state("degraded", 10)
     assert light.keeps("live, the uplink is poor")
@@ -287,7 +287,7 @@ def test_the_light_answers_at_once_and_keeps_its_rhythms(ready_card, nginx, caps
         print("\n  " + "\n  ".join(light.measured))
 
 
-def nothing_is_written_while_live(board: CardBoard, light: LightRecord, seconds: float) -> bool:
+def assert_nothing_is_written_while_live(board: CardBoard, light: LightRecord, seconds: float) -> None:
     """Neither to the card nor to the light, which is on."""
     counters = "awk '{print $5, $7}' /sys/block/mmcblk0/stat"
     board.run("sync; sleep 6")
@@ -297,7 +297,7 @@ def nothing_is_written_while_live(board: CardBoard, light: LightRecord, seconds:
     after, changes = board.run(counters).text, light.changes()
     light.measured.append(f"writes and sectors written to the card, before and after {seconds:.0f} s live: {before.strip()}, {after.strip()}")
     assert board.status()["state"] == "live"
-    return before == after and not changes
+    assert before == after and not changes, (before, after, changes, board.run("tallycam status").text)
 
 
 def test_a_program_that_hangs_restarts_the_machine(ready_card):
