@@ -104,7 +104,7 @@ extension CommandLineOptions {
     /// What getopt_long returns for the first long option; short ones return their character.
     private static let firstLongValue: Int32 = 256
 
-    /// In front of negative numbers, which getopt_long would take for options; no text from a command line starts with it.
+    /// In front of negative numbers, which getopt_long would take for options.
     private static let mark = "\u{1}"
 
     private static func marked(_ argument: String) -> String {
@@ -115,7 +115,7 @@ extension CommandLineOptions {
     }
 
     private static func unmarked(_ argument: String) -> String {
-        argument.hasPrefix(mark) ? String(argument.dropFirst()) : argument
+        argument.hasPrefix("\(mark)-") ? String(argument.dropFirst()) : argument
     }
 
     private func parseAlone(_ arguments: [String]) throws(CommandLineError) -> CommandLineArguments {

@@ -29,6 +29,7 @@ import Testing
         let parsed = try options.parse(["exposure-value", "-1.5", "--url", "-6", "-.5", "-v", "2:-6"])
         #expect(parsed.operands == ["exposure-value", "-1.5", "-.5", "2:-6"])
         #expect(parsed["url"] == "-6" && parsed.contains("verbose"))
+        #expect(try options.parse(["\u{1}x"]).operands == ["\u{1}x"])
         #expect(throws: CommandLineError.unknownOption("-x")) { try options.parse(["-x"]) }
     }
 
