@@ -1,10 +1,12 @@
 #include "CPNG.h"
 
+#include <setjmp.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <png.h>
 
-enum { signature_length = 8, chunk_overhead = 12, most_packed_texts = 4 };
+enum { signature_length = 8, chunk_overhead = 12, most_packed_texts = 4, most_excess = 64 << 10 };
 
 // libpng unpacks texts that come before the image, each to 8 MB at the most, and keeps them: a few kilobytes of file could fill the
 // memory. Editors write one or two.
@@ -30,6 +32,84 @@ static int started(png_image *png, const uint8_t *bytes, size_t count) {
     return png_image_begin_read_from_memory(png, bytes, count);
 }
 
+typedef struct {
+    const uint8_t *next;
+    size_t count;
+    // So much of it may be read for now.
+    size_t allowance;
+    // For the library's words.
+    cpng_image *image;
+} reading;
+
+static void read_bytes(png_structp png, png_bytep to, size_t count) {
+    reading *from = png_get_io_ptr(png);
+    if (count > from->count) png_error(png, "it ends too early");
+    if (count > from->allowance) png_error(png, "it holds more image data than its size says");
+    memcpy(to, from->next, count);
+    from->next += count;
+    from->count -= count;
+    from->allowance -= count;
+}
+
+static void leave(png_structp png, png_const_charp words) {
+    reading *from = png_get_error_ptr(png);
+    snprintf(from->image->message, sizeof from->image->message, "%s", words);
+    png_longjmp(png, 1);
+}
+
+// The library would write warnings to standard error.
+static void ignore(png_structp png, png_const_charp words) {
+    (void)png;
+    (void)words;
+}
+
+// With the last row, libpng inflates all of the image data that is left before it says that it is too much: megabytes of file can be
+// gigabytes of that. No row takes much more than its length, however badly it was compressed.
+static void read_last_row(png_structp png, png_infop info) {
+    reading *from = png_get_io_ptr(png);
+    from->allowance = png_get_rowbytes(png, info) + most_excess;
+    png_read_row(png, NULL, NULL);
+    from->allowance = from->count;
+}
+
+// Reads all of the file, and leaves by longjmp where something of the pixels is wrong; the rest may be.
+static void read_to_the_end(png_structp png, png_infop info) {
+    png_set_benign_errors(png, 0);
+    png_set_check_for_invalid_index(png, 1);
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
+    png_read_info(png, info);
+    int passes = png_set_interlace_handling(png);
+    png_uint_32 height = png_get_image_height(png, info);
+    for (int pass = 0; pass < passes; pass++) {
+        // Interlaced images are read in whole passes, the rows that a pass leaves out included.
+        png_uint_32 rows = pass < passes - 1 ? height : height - 1;
+        for (png_uint_32 row = 0; row < rows; row++) png_read_row(png, NULL, NULL);
+    }
+    read_last_row(png, info);
+    png_read_end(png, NULL);
+}
+
+// What png_image_finish_read takes although it is wrong: a file without an end, and colours that the palette does not have.
+static int check(const uint8_t *bytes, size_t count, cpng_image *image) {
+    reading from = {bytes, count, count, image};
+    // Stands when the library has no memory even for its words.
+    strcpy(image->message, "there is no memory for it");
+    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &from, leave, ignore);
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    if (!info) {
+        png_destroy_read_struct(&png, NULL, NULL);
+        return -1;
+    }
+    if (setjmp(png_jmpbuf(png))) {
+        png_destroy_read_struct(&png, &info, NULL);
+        return -1;
+    }
+    png_set_read_fn(png, &from, read_bytes);
+    read_to_the_end(png, info);
+    png_destroy_read_struct(&png, &info, NULL);
+    return 0;
+}
+
 static int failed(png_image *png, cpng_image *image) {
     _Static_assert(sizeof image->message == sizeof png->message, "the messages have one length");
     memcpy(image->message, png->message, sizeof png->message);
@@ -51,6 +131,10 @@ int cpng_decode(const uint8_t *bytes, size_t count, uint8_t *rgba, cpng_image *i
     png_image png;
     if (!started(&png, bytes, count)) return failed(&png, image);
     if (png.width != image->width || png.height != image->height) return failed(&png, image);
+    if (check(bytes, count, image)) {
+        png_image_free(&png);
+        return -1;
+    }
     // Samples of 16 bits are sRGB like all others, not linear light.
     png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
     png.format = PNG_FORMAT_RGBA;

@@ -124,8 +124,8 @@ import Testing
         let row = (0..<100).map { UInt8($0) }
         let good = SmallPNG(width: 100, height: 50, depth: 8, kind: 0, rows: [[UInt8]](repeating: row, count: 50)).file
         #expect(try refusal(good) == nil)
-        // Cut off anywhere before the last chunk, which has nothing of the image.
-        for count in stride(from: 0, to: good.count - 12, by: 97) {
+        // Cut off anywhere, in the last chunk, too, which has nothing of the image.
+        for count in Array(stride(from: 0, to: good.count - 12, by: 97)) + Array(good.count - 12..<good.count) {
             guard case .unusableImage = try refusal(Array(good.prefix(count))) else {
                 Issue.record("\(count) of \(good.count) bytes are taken")
                 continue
@@ -136,6 +136,16 @@ import Testing
         guard case .unusableImage = try refusal(wrongSum) else {
             Issue.record("a wrong checksum is taken")
             return
+        }
+        let colours: [UInt8] = [0, 0, 0, 255, 255, 255, 9, 9, 9]
+        // Two bits each: the second pixel has the palette's last colour, the third one that it does not have.
+        for (width, isGood) in [(2, true), (3, false)] {
+            let file = SmallPNG(
+                width: width, height: 1, depth: 2, kind: 3, palette: colours, rows: [[0b0010_1111]]
+            ).file
+            let error = try refusal(file)
+            let text = error.map { "\($0)" } ?? "taken"
+            #expect(isGood ? error == nil : text.contains("palette"), "\(width): \(text)")
         }
         let bomb = SmallPNG(width: 60_000, height: 60_000, depth: 8, kind: 6, rows: [])
         guard case .tooLargeImage(_, _, FrameSize(width: 60_000, height: 60_000)) = try refusal(bomb.file) else {
@@ -157,6 +167,44 @@ import Testing
         guard case .unreadableFile(_, let error) = try refusal(long), error.number == EFBIG else {
             Issue.record("a file of any length is taken")
             return
+        }
+    }
+
+    /// What the image data unpacks to can be a thousand times as much as the file is.
+    @Test func imageDataBehindTheLastRowIsNotUnpacked() throws {
+        func refusal(_ bytes: [UInt8]) throws -> String? {
+            try withFile(bytes) { path in
+                do throws(FilteringError) {
+                    _ = try LoadedFilters((try? FilterChain(parsing: ["image,file=\(path)"])) ?? FilterChain())
+                    return nil
+                } catch {
+                    guard case .unusableImage(_, _, let reason) = error else { return "\(error)" }
+                    return reason
+                }
+            }
+        }
+        func onePixel(rows: Int) -> [UInt8] {
+            SmallPNG(width: 1, height: 1, depth: 8, kind: 0, rows: [[UInt8]](repeating: [0], count: rows)).file
+        }
+        func interlaced(_ file: [UInt8]) -> [UInt8] {
+            var file = file
+            // The header's last byte, and the checksum that such a header of one grey pixel has.
+            file.replaceSubrange(28..<33, with: [1, 77, 121, 171, 195])
+            return file
+        }
+        let reason = "it holds more image data than its size says"
+        for excessive in [onePixel(rows: 100_000), interlaced(onePixel(rows: 100_000))] {
+            #expect(try refusal(excessive) == reason)
+        }
+        #expect(try refusal(onePixel(rows: 1)) == nil)
+        #expect(try refusal(interlaced(onePixel(rows: 1))) == nil)
+        // The longest row that there may be, not compressed.
+        let row = [UInt8](repeating: 255, count: 8 * DecodedImage.longestSide)
+        for height in 1...2 {
+            let wide = SmallPNG(
+                width: DecodedImage.longestSide, height: height, depth: 16, kind: 6,
+                rows: [[UInt8]](repeating: row, count: height))
+            #expect(try refusal(wide.file) == nil)
         }
     }
 

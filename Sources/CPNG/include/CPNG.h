@@ -14,7 +14,7 @@ typedef struct {
 int cpng_measure(const uint8_t *bytes, size_t count, cpng_image *image);
 
 // Red, green, blue and alpha of every pixel, 8 bits of sRGB each, not multiplied by alpha, whatever the file has. `rgba` has room
-// for as many pixels as cpng_measure said. 0 when all of the image is there.
+// for as many pixels as cpng_measure said. 0 when all of the file is there, and nothing is wrong but what has no part in the pixels.
 int cpng_decode(const uint8_t *bytes, size_t count, uint8_t *rgba, cpng_image *image);
 
 #endif
