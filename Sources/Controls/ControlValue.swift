@@ -60,14 +60,14 @@ extension ControlValue {
         switch row.kind {
         case .flag: return ["on": .flag(true), "off": .flag(false)][text]
         case .word: return isWord(text) ? .word(text) : nil
-        case .number: return row.words.contains(text) ? .word(text) : number(text).map { .number($0) }
+        case .number: return row.words.contains(text) ? .word(text) : decimal(text).map { .number($0) }
         case .time: return row.words.contains(text) ? .word(text) : milliseconds(text).map { .number($0) }
         case .point: return numbers(text, ",", count: 2).flatMap { point($0) }.map { .point($0) }
         case .area: return row.words.contains(text) ? .word(text) : area(text).map { .area($0) }
         case .whiteBalance: return whiteBalance(text)
         case .microphoneNumber:
-            guard let (microphone, rest) = microphone(text) else { return number(text).map { .number($0) } }
-            return number(rest).map { .microphoneGain(number: microphone, $0) }
+            guard let (microphone, rest) = microphone(text) else { return decimal(text).map { .number($0) } }
+            return decimal(rest).map { .microphoneGain(number: microphone, $0) }
         case .microphoneFlag:
             let flags = ["on": true, "off": false]
             guard let (microphone, rest) = microphone(text) else { return flags[text].map { .flag($0) } }
@@ -88,14 +88,9 @@ extension ControlValue {
             && text.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == UInt8(ascii: "-") }
     }
 
-    private static func number(_ text: some StringProtocol) -> Double? {
-        guard let number = Double(text), number.isFinite else { return nil }
-        return number
-    }
-
     private static func numbers(_ text: String, _ separator: Character, count: Int) -> [Double]? {
         let parts = text.split(separator: separator, omittingEmptySubsequences: false)
-        let numbers = parts.compactMap { number($0) }
+        let numbers = parts.compactMap { decimal($0) }
         return parts.count == count && numbers.count == count ? numbers : nil
     }
 
@@ -103,7 +98,7 @@ extension ControlValue {
         if let parts = numbers(text, "/", count: 2) {
             return parts[0] > 0 && parts[1] > 0 ? parts[0] / parts[1] * 1000 : nil
         }
-        return number(text.hasSuffix("ms") ? text.dropLast(2) : text[...]).flatMap { $0 > 0 ? $0 : nil }
+        return decimal(text.hasSuffix("ms") ? text.dropLast(2) : text[...]).flatMap { $0 > 0 ? $0 : nil }
     }
 
     private static func point(_ numbers: [Double]) -> FramePoint? {
@@ -122,10 +117,10 @@ extension ControlValue {
         if let gains = numbers(text, "/", count: 2) {
             return gains.allSatisfy { $0 > 0 } ? .gains(red: gains[0], blue: gains[1]) : nil
         }
-        if text.hasSuffix("k"), let kelvins = number(text.dropLast()) {
+        if text.hasSuffix("k"), let kelvins = decimal(text.dropLast()) {
             return kelvins > 0 ? .temperature(kelvins) : nil
         }
-        return number(text) == nil && isWord(text) ? .word(text) : nil
+        return decimal(text) == nil && isWord(text) ? .word(text) : nil
     }
 }
 

@@ -4,9 +4,9 @@ public struct FilterChain: Hashable, Sendable {
 
     public init() {}
 
-    /// - Parameter texts: `NAME[,KEY=VALUE...]` each. What is there twice is one filter, set by both.
+    /// - Parameter texts: `NAME[,KEY=VALUE...]` each.
     public init(parsing texts: [String]) throws(FilterError) {
-        for text in texts { try set(FilterChange(parsing: text)) }
+        for text in texts { try add(FilterChange(parsing: text)) }
     }
 
     public var isEmpty: Bool { settings.isEmpty }
@@ -17,6 +17,13 @@ public struct FilterChain: Hashable, Sendable {
     public mutating func append(_ setting: FilterSetting) {
         settings.removeAll { $0.id == setting.id }
         settings.append(setting)
+    }
+
+    /// Adds a filter at the end, of a list that says all of each at once.
+    /// - Throws: `twice` for one that is there: whoever writes two means two. The chain stays as it is.
+    public mutating func add(_ change: FilterChange) throws(FilterError) {
+        guard self[change.filter] == nil else { throw .twice(change.filter) }
+        try set(change)
     }
 
     /// Adds the filter at the end, changes what was said of it, or takes it away.

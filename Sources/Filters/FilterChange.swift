@@ -75,7 +75,7 @@ public struct FilterChange: Hashable, Sendable {
     ///   word without `=` is a part of the value before it.
     public init(command: String) throws(FilterError) {
         let words = command.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" }).dropFirst()
-        guard let name = words.first, let last = words.last else { throw .unknownFilter("") }
+        guard let name = words.first, let last = words.last else { throw .missingName }
         guard !name.utf8.contains(UInt8(ascii: ",")), !name.utf8.contains(UInt8(ascii: "=")) else {
             // Blanks between words are a part of a value, as many as they are.
             self = try FilterChange(parsing: String(command[name.startIndex..<last.endIndex]))

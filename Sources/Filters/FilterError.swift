@@ -2,6 +2,8 @@ import Media
 
 /// Why a chain of filters is not changed.
 public enum FilterError: Error, Hashable, Sendable {
+    /// A command without any.
+    case missingName
     /// - Parameter name: as it was written.
     case unknownFilter(String)
     /// There may not be so many of them.
@@ -16,13 +18,30 @@ public enum FilterError: Error, Hashable, Sendable {
     case unusableValue(FilterID, FilterParameterName, value: String, rule: String)
     /// A filter that does nothing without this parameter.
     case missing(FilterID, FilterParameterName)
+    /// A list has it already.
+    case twice(FilterID)
     /// There is none to be taken away.
     case notInChain(FilterID)
+}
+
+extension FilterError {
+    /// What of a filter it is about, as it was written; `nil` for the filter as a whole.
+    public var key: String? {
+        switch self {
+        case .unknownParameter(_, let key): key
+        case .repeated(_, let parameter), .missing(_, let parameter), .unusableValue(_, let parameter, _, _):
+            parameter.rawValue
+        case .missingName, .unknownFilter, .impossibleNumber, .noValue, .twice, .notInChain: nil
+        }
+    }
 }
 
 extension FilterError: CustomStringConvertible {
     public var description: String {
         switch self {
+        case .missingName:
+            "filter takes NAME KEY=VALUE [KEY=VALUE...], or NAME off"
+                + Self.suggestion("", FilterName.allCases.map(\.rawValue))
         case .unknownFilter(let name):
             "there is no filter \(quoted(Self.printable(name)))"
                 + Self.suggestion(name, FilterName.allCases.map(\.rawValue))
@@ -38,6 +57,12 @@ extension FilterError: CustomStringConvertible {
         case .unusableValue(let filter, let parameter, let value, let rule):
             "filter \(filter): \(parameter) is \(rule), not \(quoted(Self.printable(value)))"
         case .missing(let filter, let parameter): "filter \(filter) needs \(parameter)=…"
+        case .twice(let filter):
+            "filter \(filter) is there twice; "
+                + (filter.name.largestNumber > 1
+                    ? "several are named \(filter.name), \(filter.name)2 and so on, up to "
+                        + "\(filter.name)\(filter.name.largestNumber)"
+                    : "there can be one only")
         case .notInChain(let filter): "there is no filter \(filter) that is on"
         }
     }

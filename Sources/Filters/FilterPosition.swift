@@ -38,7 +38,7 @@ public struct FilterPosition: Hashable, Sendable {
             self = known.position
             return
         }
-        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) ?? .nan }
+        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { decimal($0) ?? .nan }
         guard numbers.count == 2, numbers.allSatisfy((0...1).contains) else { return nil }
         self.init(x: numbers[0], y: numbers[1])
     }

@@ -41,7 +41,7 @@ extension FilterValue {
         var rule = parameter.form
         switch parameter.kind {
         case .number(let range):
-            value = Double(text).flatMap { range.contains($0) ? .number($0) : nil }
+            value = decimal(text).flatMap { range.contains($0) ? .number($0) : nil }
         case .file:
             let isUsable = text.utf8.count <= Self.longestPath && text.unicodeScalars.allSatisfy { !$0.isControl }
             value = isUsable ? .path(text) : nil

@@ -12,3 +12,16 @@ public func fixed(_ value: Double, width: Int = 0, decimals: Int) -> String {
     if value < 0 && scaled > 0 { text = "-" + text }
     return String(repeating: " ", count: max(0, width - text.count)) + text
 }
+
+/// A number as people write it: a sign, digits, a point. `Double` by itself takes exponents, hexadecimal digits and words, too.
+/// - Returns: `nil` for anything else.
+public func decimal(_ text: some StringProtocol) -> Double? {
+    var digits = Array(text.utf8)[...]
+    if digits.first == UInt8(ascii: "-") || digits.first == UInt8(ascii: "+") { digits.removeFirst() }
+    let points = digits.filter { $0 == UInt8(ascii: ".") }.count
+    guard points <= 1, digits.count > points, digits.allSatisfy({ $0.isASCIIDigit || $0 == UInt8(ascii: ".") }) else {
+        return nil
+    }
+    // So many digits that it is none of a Double's.
+    return Double(text).flatMap { $0.isFinite ? $0 : nil }
+}

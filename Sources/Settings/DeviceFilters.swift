@@ -4,29 +4,25 @@ import Filters
 extension DeviceDescription {
     mutating func readFilters(_ reader: inout DescriptionReader) {
         let example = #""filters": [{"filter": "text", "text": "{time}", "position": "bottom-right"}]"#
-        let changes = reader.objects("filters", example: example) { Self.filter(&$0, example: example) } ?? []
-        for change in changes {
-            do throws(FilterError) {
-                try filters.set(change)
-            } catch {
-                reader.report(.invalidValue, "filters", "\(error)", example: example)
-            }
-        }
+        var chain = FilterChain()
+        _ = reader.objects("filters", example: example) { Self.readFilter(&$0, into: &chain, example: example) }
+        filters = chain
     }
 
     /// Whether its files can be used shows when a stream starts.
-    private static func filter(_ reader: inout DescriptionReader, example: String) -> FilterChange? {
+    private static func readFilter(
+        _ reader: inout DescriptionReader, into chain: inout FilterChain, example: String
+    ) {
         let parameters = FilterParameterName.allCases.map(\.rawValue)
         let name = reader.name("filter", required: true, example: #""filter": "text""#)
         let pairs = parameters.compactMap { key in
             reader.word(key, example: example).map { (key: key, value: $0.value) }
         }
-        guard let name else { return nil }
+        guard let name else { return }
         do throws(FilterError) {
-            return try FilterChange(name, pairs)
+            try chain.add(FilterChange(name, pairs))
         } catch {
-            reader.report(.invalidValue, "filter", "\(error)", example: example)
-            return nil
+            reader.report(.invalidValue, error.key ?? "filter", "\(error)", example: example)
         }
     }
 }

@@ -77,6 +77,20 @@ import Testing
         #expect(try FilterChange(command: "filter  text,text=a  b,c ") == FilterChange("text", words: ["text=a  b,c"]))
     }
 
+    @Test(arguments: ["filter", "filter  ", "filter\t\r"])
+    func aCommandWithoutANameSaysWhatItTakes(command: String) {
+        do throws(FilterError) {
+            let change = try FilterChange(command: command)
+            Issue.record("\(change)")
+        } catch {
+            let expected = """
+                filter takes NAME KEY=VALUE [KEY=VALUE...], or NAME off; there is image, text, smooth, whiten, redden, crop, \
+                grey, mirror
+                """
+            #expect(error.description == expected)
+        }
+    }
+
     @Test(arguments: [
         ("blur", "there is no filter \"blur\"; there is image, text, smooth, whiten, redden, crop, grey, mirror"),
         ("miror", "there is no filter \"miror\"; did you mean mirror?"),
@@ -90,6 +104,10 @@ import Testing
         ("grey,strength=1", "filter grey has no \"strength\"; it has no settings"),
         ("smooth,strength=1.5", "filter smooth: strength is a number from 0 to 1, not \"1.5\""),
         ("smooth,strength=nan", "filter smooth: strength is a number from 0 to 1, not \"nan\""),
+        ("smooth,strength=0x1", "filter smooth: strength is a number from 0 to 1, not \"0x1\""),
+        ("smooth,strength=0x1p-1", "filter smooth: strength is a number from 0 to 1, not \"0x1p-1\""),
+        ("smooth,strength=1e-1", "filter smooth: strength is a number from 0 to 1, not \"1e-1\""),
+        ("smooth,strength=inf", "filter smooth: strength is a number from 0 to 1, not \"inf\""),
         ("smooth,strength=1,strength=0", "filter smooth: strength is there twice"),
         ("image", "filter image needs file=…"), ("text,size=0.1", "filter text needs text=…"),
         ("text,text=", "filter text needs text=…"),
@@ -104,6 +122,13 @@ import Testing
             """
             filter image: position is top-left, top, top-right, left, center, right, bottom-left, bottom, bottom-right, \
             or X,Y within 0 to 1, not "1.5,0"
+            """
+        ),
+        (
+            "image,file=x,position=0x1,0",
+            """
+            filter image: position is top-left, top, top-right, left, center, right, bottom-left, bottom, bottom-right, \
+            or X,Y within 0 to 1, not "0x1,0"
             """
         ),
     ])
@@ -144,6 +169,17 @@ import Testing
         try chain.set(FilterChange("MIRROR", words: ["OFF"]))
         #expect(chain.settings.map(\.id.description) == ["text", "text2"])
         #expect(throws: FilterError.notInChain(FilterID(.mirror))) { try chain.set(.off(FilterID(.mirror))) }
+    }
+
+    /// The first would be lost without a word.
+    @Test func twoOfOneNameAreAMistake() throws {
+        let texts = ["text,text=AAA", "text,text=BBB"]
+        #expect(throws: FilterError.twice(FilterID(.text))) { _ = try FilterChain(parsing: texts) }
+        #expect(
+            FilterError.twice(FilterID(.text)).description
+                == "filter text is there twice; several are named text, text2 and so on, up to text9")
+        #expect(FilterError.twice(FilterID(.grey)).description == "filter grey is there twice; there can be one only")
+        #expect(try FilterChain(parsing: ["text,text=AAA", "text2,text=BBB"]).settings.count == 2)
     }
 
     @Test func whatIsRefusedChangesNothing() throws {

@@ -57,3 +57,18 @@ import Testing
         #expect(Bitrate(kilobitsPerSecond: 512).kilobitsPerSecond == 512)
     }
 }
+
+@Suite struct DecimalTests {
+    @Test(arguments: [
+        ("0", 0), ("1.5", 1.5), ("-0.25", -0.25), ("+2", 2), (".5", 0.5), ("3.", 3), ("007", 7),
+        ("0.00000000000000000000001", 1e-23),
+    ])
+    func plainOnesAreRead(text: String, value: Double) { #expect(decimal(text) == value) }
+
+    @Test(arguments: [
+        "", ".", "-", "+.", "1.2.3", "1,5", "0x1", "0x1p-1", "1e3", "1E3", "inf", "-infinity", "nan", "nan(1)", " 1",
+        "1 ", "--1",
+        "1-", "\u{661}", String(repeating: "9", count: 400),
+    ])
+    func othersAreNone(text: String) { #expect(decimal(text) == nil) }
+}
