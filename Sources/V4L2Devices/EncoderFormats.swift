@@ -28,14 +28,16 @@ struct EncoderFormats {
         let asked = "\(size) \(raw.fourCC)"
         var shown = size
         do throws(V4L2Error) {
-            try raw.set(types.input, of: device, isMultiplanar: encoder.isMultiplanar)
+            try raw.cover { format throws(V4L2Error) in
+                try format.set(types.input, of: device, isMultiplanar: encoder.isMultiplanar)
+            }
             if raw.size != size { shown = try Self.crop(to: size, of: device) ?? raw.size }
             try coded.set(types.output, of: device, isMultiplanar: encoder.isMultiplanar)
             try Self.setFrameRate(configuration.frameRate, types.input, of: device)
         } catch {
             throw HardwareEncodingError(error, path: device.path)
         }
-        // Some drivers round sides up to macroblocks, and learn by the crop how much of that is the frame.
+        // Some drivers encode whole macroblocks, and learn by the crop how much of them is the frame.
         guard raw.fourCC == format.fourCC, raw.size.width >= size.width, raw.size.height >= size.height,
             abs(shown.width - size.width) <= Self.padding, abs(shown.height - size.height) <= Self.padding,
             let made = FrameLayout(format: format, size: raw.size, stride: raw.stride, bufferSize: raw.byteCount),

@@ -49,6 +49,23 @@ struct QueueFormat {
         }
     }
 
+    /// Sets the format, and sees to it that the frame is not cut: drivers that encode whole macroblocks alone round sides up, but
+    /// some to the nearest (as `v4l_bound_align_image` of the kernel does) or down. Such a one is asked once more, for the
+    /// macroblocks that cover the frame.
+    /// - Parameter set: sets a format, and changes it into what the driver has made of it.
+    mutating func cover(_ set: (inout QueueFormat) throws(V4L2Error) -> Void) throws(V4L2Error) {
+        let asked = self
+        try set(&self)
+        let covering = FrameSize(
+            width: (asked.size.width + 15) / 16 * 16, height: (asked.size.height + 15) / 16 * 16)
+        guard size.width < asked.size.width || size.height < asked.size.height, covering != asked.size else { return }
+        self = asked
+        size = covering
+        // That of the frame may be too short for it.
+        stride = 0
+        try set(&self)
+    }
+
     private func fill(_ pixels: inout v4l2_pix_format) {
         pixels.width = UInt32(size.width)
         pixels.height = UInt32(size.height)

@@ -15,7 +15,7 @@ FAULTS = [
     "skip_every", "skip_pattern", "skip_period", "error_every", "headers_every", "stall_after", "swallow_after",
     "stall_until_key", "endless_drain", "busy_format", "fail_buffers", "memory_kb", "slow_bitrate", "lossless",
     "buffer_bytes", "hang_open", "hang_buffers", "hang_release", "stop_ms", "frame_ms",
-    "silent", "no_component", "stream_errno", "least_width", "scaler_limit", "scaler_stall_after",
+    "silent", "no_component", "stream_errno", "least_width", "rounds_down", "scaler_limit", "scaler_stall_after",
 ]  # fmt: skip
 
 
@@ -144,11 +144,11 @@ class Publisher:
 class Appliance:
     """`tallycam run`: its streams come one after the other in one process."""
 
-    def __init__(self, board, nginx, name: str, **device):
+    def __init__(self, board, nginx, name: str, wiring: dict | None = None, **device):
         self.board = board
         server, _, key = nginx.url(name).replace("127.0.0.1", HOST).rpartition("/")
         files = {
-            "board": {"name": "Bench", "encoder": "auto"}, "stream": {"url": server, "key": key},
+            "board": {"name": "Bench", "encoder": "auto"} | (wiring or {}), "stream": {"url": server, "key": key},
             "device": {
                 "camera": "synthetic", "dimension": "320x240", "audio": {"source": "silence"}, "statusInterval": 1,
                 "quality": {"lowest": "Low1", "start": "Low3", "highest": "Low3"},
@@ -179,6 +179,12 @@ class Appliance:
     def events(self) -> str:
         return self.board.run("echo events 50 | socat -t 5 - UNIX:/tmp/e/socket").text
 
+    def wait_for_event(self, text: str, timeout: float = 20) -> None:
+        deadline = time.monotonic() + timeout
+        while text not in (events := self.events):
+            assert time.monotonic() < deadline, events
+            time.sleep(0.3)
+
     def live_with(self) -> str:
         """Starts a stream, and says what it is encoded by."""
         self.ask("start")
@@ -186,7 +192,8 @@ class Appliance:
 
     def stop(self) -> None:
         self.ask("stop")
-        self.wait(lambda status: status["state"] == "ready")
+        # A computer that looks has the camera again.
+        self.wait(lambda status: status["state"] in ("ready", "webcam"))
 
 
 # What OpenH264 takes for 640x360, and some; kB.
@@ -268,4 +275,4 @@ def kernel_is_content(board: Board) -> None:
     late = sum("schedule_timeout: wrong" in line for line in log)
     faults = [line for line in log if "Call trace" not in line and "schedule_timeout: wrong" not in line]
     traces = sum("Call trace" in line for line in log)
-    assert not faults and traces <= late, board.run("dmesg | tail -n 200").text
+    assert not faults and traces <= late, board.run("dmesg | grep -E -B 20 -A 60 'BUG|WARNING|Oops|Call trace'; dmesg | tail -n 50").text

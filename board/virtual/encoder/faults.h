@@ -33,6 +33,7 @@
 	FAULT(slow_bitrate, "a change of bit rate while streaming takes 3 s and fails with EINVAL")               \
 	FAULT(lossless, "copy the samples (I_PCM)")                                                               \
 	FAULT(least_width, "the encoder makes narrower frames this wide, by its crop neither less")                \
+	FAULT(rounds_down, "another maker's encoder makes whole macroblocks of its inputs' sides by cutting, not adding")  \
 	FAULT(scaler_limit, "the scaler makes larger sides of its outputs this long")                             \
 	FAULT(scaler_stall_after, "the scaler takes inputs and gives nothing, from the n-th frame on")
 

@@ -141,6 +141,12 @@ static u32 least_width(const struct context *ctx)
 	return ctx->encoder->role == &roles[ENCODER_ROLE] ? max(faults.least_width, MIN_SIDE) : MIN_SIDE;
 }
 
+static u32 fit_side(u32 side, u32 most, u32 step)
+{
+	side = clamp(side, MIN_SIDE, most);
+	return faults.rounds_down ? round_down(side, step) : round_up(side, step);
+}
+
 /* Sides are even with another maker, and inputs whole macroblocks. The Pi's driver takes any. */
 static void fit_size(const struct context *ctx, u32 most, struct v4l2_pix_format_mplane *pixels,
 		     const struct pixel_format *format)
@@ -149,8 +155,8 @@ static void fit_size(const struct context *ctx, u32 most, struct v4l2_pix_format
 	if (other_maker) {
 		u32 step = format->is_coded ? 2 : 16;
 
-		pixels->width = round_up(clamp(pixels->width, MIN_SIDE, most), step);
-		pixels->height = round_up(clamp(pixels->height, MIN_SIDE, most), step);
+		pixels->width = fit_side(pixels->width, most, step);
+		pixels->height = fit_side(pixels->height, most, step);
 		pixels->flags = 0;
 		return;
 	}
