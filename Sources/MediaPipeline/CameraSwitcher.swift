@@ -32,16 +32,17 @@ final class CameraSwitcher: VideoSource {
         var started: MediaTimestamp
         /// The present camera is suspended for it.
         var isPresentClosed: Bool
-        /// The encoder is ready for it.
-        var isHandedOver = false
+        /// When the encoder was ready for it.
+        var handedOver: MediaTimestamp?
     }
 
-    /// From a camera's opening to its first frame.
+    /// From a camera's opening to its first frame, and from the hand-over to the one that is given.
     static let frameTimeout = Duration.seconds(5)
     /// A camera in use may be one that is just being closed.
     private static let patience = Duration.milliseconds(500)
     /// As `patience`, of what the present camera held: it closes when the encoder has released its frames.
     private static let patienceAfterClosing = Duration.seconds(3)
+    private static let silence = "it has given no frame in \(frameTimeout)"
     /// How long a wish waits where no frames come.
     private static let attention = Duration.milliseconds(100)
 
@@ -83,15 +84,15 @@ final class CameraSwitcher: VideoSource {
         self.failed = failed
         presentPlace = first
         present = ResilientCamera(try first.openNow(patience: .zero, stop: stop), stop: stop, notify: notify) {
-            try first.openNow(patience: Self.patience, stop: stop)
+            CameraAttempt.underWay(try first.openBeside(patience: Self.patience, stop: stop))
         }
     }
 
     /// Whoever opens one of the cameras next finds it closed.
     deinit {
         let deadline = MonotonicClock.now() + CameraThreadError.closingTimeout
-        for place in places { place.newest?.close() }
-        for place in places { place.newest?.waitForEnd(until: deadline) }
+        for place in places { place.close() }
+        for place in places { place.waitForEnd(until: deadline) }
     }
 
     // MARK: As a source
@@ -149,9 +150,9 @@ final class CameraSwitcher: VideoSource {
 
     /// The encoder is ready: the next camera is on with its next frame of this size.
     func handOver(at size: FrameSize? = nil) {
-        guard change?.isHandedOver == false else { return }
-        change?.isHandedOver = true
-        change?.thread.turnOn(at: size)
+        guard let change, change.handedOver == nil else { return }
+        self.change?.handedOver = MonotonicClock.now()
+        change.thread.turnOn(at: size)
     }
 
     /// The encoder does not take the next camera's frames.
@@ -194,11 +195,17 @@ final class CameraSwitcher: VideoSource {
         case .opening:
             if now - change.started >= CameraThreadError.openingTimeout { fail("\(CameraThreadError.notOpened)") }
         case .waiting(_, let since):
-            if now - since >= Self.frameTimeout { fail("it has given no frame in \(Self.frameTimeout)") }
+            if now - since >= Self.frameTimeout { fail(Self.silence) }
         case .ready(let properties):
             // Nobody encodes: there is nothing to be ready for.
             if !present.hasGivenFrame { handOver() }
-            if change.isHandedOver, change.thread.hasFrame { cross(change, properties) }
+            guard let handedOver = change.handedOver else { break }
+            if change.thread.hasFrame {
+                cross(change, properties)
+            } else if now - handedOver >= Self.frameTimeout {
+                // It has stalled since its first frame.
+                fail(Self.silence)
+            }
         case .failed(let error):
             if !change.isPresentClosed, (error as? any CameraFailure)?.mayBeContention == true {
                 present.suspend()
@@ -217,7 +224,7 @@ final class CameraSwitcher: VideoSource {
         let (place, stop) = (change.camera, stop)
         // The one before closes on its own thread.
         present = ResilientCamera(ThreadedCamera(change.thread, properties, stop: stop), stop: stop, notify: notify) {
-            try place.openNow(patience: Self.patience, stop: stop)
+            CameraAttempt.underWay(try place.openBeside(patience: Self.patience, stop: stop))
         }
         present.keep(place.kept)
         presentPlace = place
@@ -255,46 +262,4 @@ extension CameraSwitcher: ControllableSource {
     func apply(_ changes: [ControlChange]) throws(ControlError) { try present.apply(changes) }
     var lux: Double? { present.lux }
     func takeRefusal() -> ControlError? { present.takeRefusal() }
-}
-
-/// Where one of the cameras is opened, one time after the other. Used by the video thread.
-private final class CameraPlace {
-    let name: String
-    private let opening: CameraOpening
-    /// The thread that opened it last.
-    private(set) var newest: CameraThread?
-    /// What the camera was asked for while it was on.
-    var kept: [ControlChange] = []
-
-    init(_ camera: SwitchableCamera) {
-        name = camera.name
-        opening = camera.open
-    }
-
-    /// Starts to open the camera, when its last thread has closed it.
-    func open(patience: Duration) throws -> CameraThread {
-        let thread = try CameraThread(patience: patience, after: newest, opening)
-        newest = thread
-        return thread
-    }
-
-    /// Waits until the camera is open. It starts when its first frame is asked for.
-    func openNow(patience: Duration, stop: EventFD) throws -> any Camera {
-        let thread = try open(patience: patience)
-        let deadline = MonotonicClock.now() + CameraThreadError.openingTimeout
-        while MonotonicClock.now() < deadline {
-            thread.changed.drain()
-            switch thread.progress {
-            case .waiting(let properties, _), .ready(let properties):
-                return ThreadedCamera(thread, properties, stop: stop)
-            case .failed(let error): throw error
-            case .opening: break
-            }
-            var entries = [PollEntry(thread.changed.fileDescriptor), PollEntry(stop.fileDescriptor)]
-            try poll(&entries, until: deadline)
-            if !entries[1].ready.isEmpty { break }
-        }
-        thread.close()
-        throw CameraThreadError.notOpened
-    }
 }

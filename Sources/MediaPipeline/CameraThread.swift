@@ -99,9 +99,9 @@ final class CameraThread: Sendable {
 
     /// - Parameters:
     ///   - patience: for so long a camera that another one stands in the way of is tried again.
-    ///   - earlier: of the same camera; it is waited for.
+    ///   - earlier: of the same camera, the newest first; they are waited for.
     init(
-        patience: Duration, after earlier: CameraThread? = nil, _ open: @escaping CameraOpening
+        patience: Duration, after earlier: [CameraThread] = [], _ open: @escaping CameraOpening
     ) throws(SystemCallError) {
         changed = try EventFD()
         stop = try EventFD()
@@ -194,7 +194,7 @@ final class CameraThread: Sendable {
 
 // On the thread.
 extension CameraThread {
-    private func run(_ open: CameraOpening, _ patience: Duration, after earlier: CameraThread?) {
+    private func run(_ open: CameraOpening, _ patience: Duration, after earlier: [CameraThread]) {
         do {
             // The camera is closed when this returns.
             try serve(open, patience, after: earlier)
@@ -210,11 +210,9 @@ extension CameraThread {
         changed.signal()
     }
 
-    private func serve(_ open: CameraOpening, _ patience: Duration, after earlier: CameraThread?) throws {
-        let start = MonotonicClock.now()
-        if let earlier, !earlier.waitForEnd(until: start + CameraThreadError.closingTimeout) {
-            throw CameraThreadError.stillInUse
-        }
+    private func serve(_ open: CameraOpening, _ patience: Duration, after earlier: [CameraThread]) throws {
+        let limit = MonotonicClock.now() + CameraThreadError.closingTimeout
+        for thread in earlier where !thread.waitForEnd(until: limit) { throw CameraThreadError.stillInUse }
         guard let camera = try opened(open, until: MonotonicClock.now() + patience) else { return }
         var entries = [PollEntry(started.fileDescriptor), PollEntry(stop.fileDescriptor)]
         try poll(&entries, until: nil)

@@ -4,6 +4,13 @@ import LinuxIO
 import Media
 import StreamLogic
 
+/// What has come of an attempt to open a camera.
+enum CameraAttempt {
+    case done(any Camera)
+    /// Another thread opens it; it is looked at now and then.
+    case underWay(PendingCamera)
+}
+
 /// A camera as a source that never ends: what `CaptureContinuity` decides is done here. Used by the video thread.
 public final class ResilientCamera: VideoSource {
     public var layout: FrameLayout { layouts.full }
@@ -15,10 +22,12 @@ public final class ResilientCamera: VideoSource {
     public let endingNote: String? = nil
     public let cameraModel: String?
     private let name: String
-    private let open: () throws -> any Camera
+    private let open: () throws -> CameraAttempt
     private let stop: EventFD
     private let notify: @Sendable (SourceEvent) -> Void
     private var camera: (any Camera)?
+    /// The one that is being opened meanwhile.
+    private var pending: PendingCamera?
     /// What a camera that returns is asked for, too.
     private var selectedSize: FrameSize?
     private var selectedRate: FrameRate?
@@ -43,14 +52,16 @@ public final class ResilientCamera: VideoSource {
     ///   camera's error when that cannot start at all.
     public convenience init(
         stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void, open: @escaping () throws -> any Camera
-    ) throws { self.init(try open(), stop: stop, notify: notify, open: open) }
+    ) throws {
+        self.init(try open(), stop: stop, notify: notify) { CameraAttempt.done(try open()) }
+    }
 
     /// - Parameters:
     ///   - camera: is open already.
-    ///   - open: opens it again.
+    ///   - open: opens it again, or starts to.
     init(
         _ camera: any Camera, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void,
-        open: @escaping () throws -> any Camera
+        open: @escaping () throws -> CameraAttempt
     ) {
         self.camera = camera
         self.open = open
@@ -100,6 +111,8 @@ public final class ResilientCamera: VideoSource {
                 // Late or not, the camera is not silent.
                 perform(continuity.frameArrived(now: MonotonicClock.now()))
             case .none:
+                // Looked at with each repetition.
+                if pending != nil { reopen() }
                 given = perform(continuity.timeReached(now: MonotonicClock.now())).map {
                     $0.frame(at: $0.repetitionTime)
                 }
@@ -182,6 +195,7 @@ public final class ResilientCamera: VideoSource {
         if let camera { past.add(camera.statistics) }
         _ = newestReport
         camera = nil
+        pending = nil
     }
 
     /// Of the camera that is open, else of the one that was closed.
@@ -203,15 +217,30 @@ public final class ResilientCamera: VideoSource {
 
     private func reopen() {
         do {
-            camera = try open()
+            guard let opened = try openedCamera() else { return }
+            camera = opened
             if let selectedSize { selectSize(selectedSize) }
             if let selectedRate { selectFrameRate(selectedRate) }
             restoreControls()
             stale = StaleFrames()
             continuity.cameraOpened(now: MonotonicClock.now())
         } catch {
+            pending = nil
             perform(continuity.openingFailed("\(error)", now: MonotonicClock.now()))
         }
+    }
+
+    /// - Returns: `nil` while another thread opens it.
+    private func openedCamera() throws -> (any Camera)? {
+        if pending == nil {
+            switch try open() {
+            case .done(let camera): return camera
+            case .underWay(let camera): pending = camera
+            }
+        }
+        guard let opened = try pending?.take() else { return nil }
+        pending = nil
+        return opened
     }
 }
 

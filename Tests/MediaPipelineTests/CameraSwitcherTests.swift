@@ -18,6 +18,8 @@ import Testing
     private let front: FakeCamera.Script
     private let back: FakeCamera.Script
     private let side: FakeCamera.Script
+    /// Of the front camera's driver.
+    private let hang = Hang()
 
     init() throws {
         stop = try EventFD()
@@ -34,10 +36,14 @@ import Testing
     }
 
     private func switcher() throws -> CameraSwitcher {
-        let scripts = [("front", front), ("back", back), ("side", side)]
-        let cameras = scripts.map { name, script in
+        let (front, hang) = (front, hang)
+        let first = SwitchableCamera(name: "front") { stop in
+            HangingCamera(try FakeCamera(front, stop: stop), hang)
+        }
+        let others = [("back", back), ("side", side)].map { name, script in
             SwitchableCamera(name: name) { stop in try FakeCamera(script, stop: stop) }
         }
+        let cameras = [first] + others
         let switcher = try CameraSwitcher(cameras, requests: requests, stop: stop) { [reported] in
             reported.send($0)
         } failed: { [failures] in
@@ -217,8 +223,44 @@ import Testing
             requests.selectCamera("back")
             try frames(of: switcher) { _ in failures.wakeup.drain() }
             #expect(failures.takeAll() == ["back: its driver has not let go of it for 3.0 seconds"])
+            // Nor by a third one, when the second has given up; nor by a fifth, while the fourth waits.
+            for wishes in [["back"], ["back", "front", "back"]] {
+                for wish in wishes {
+                    requests.selectCamera(wish)
+                    _ = try switcher.nextFrame()
+                }
+                try frames(of: switcher) { _ in failures.wakeup.drain() }
+                #expect(failures.takeAll() == ["back: its driver has not let go of it for 3.0 seconds"])
+            }
+            #expect(isOpen(back))
             try frames(of: switcher) { _ in !isOpen(back) }
             #expect(back.content.withLock { $0.openings } == 1)
+        }
+    }
+
+    /// It stalls while the encoder opens for it; the present one may be closed for it.
+    @Test(arguments: [false, true])
+    func aCameraThatStallsAfterItsFirstFrameLeavesTheFirstOneLive(oneAtATime: Bool) throws {
+        try time.run {
+            let shared = oneAtATime ? FakeCamera.SharedDevice() : nil
+            for script in [front, back] { script.content.withLock { $0.device = shared } }
+            let switcher = try switcher()
+            try frames(of: switcher) { $0.count == 10 }
+            requests.selectCamera("back")
+            for _ in 0..<300 where switcher.next == nil { _ = try switcher.nextFrame() }
+            try #require(switcher.next != nil)
+            back.content.withLock { $0.isSilent = true }
+            // What was on its way has come.
+            for _ in 0..<5 { _ = try switcher.nextFrame() }
+            let start = MonotonicClock.now()
+            let all = try frames(of: switcher) { _ in failures.wakeup.drain() }
+            let limit = CameraSwitcher.frameTimeout + .milliseconds(300)
+            #expect(MonotonicClock.now() - start <= limit && longestGap(all) <= .milliseconds(140))
+            #expect(failures.takeAll() == ["back: it has given no frame in 5.0 seconds"])
+            let before = front.content.withLock { $0.frames }
+            let next = try frames(of: switcher) { _ in front.content.withLock { $0.frames } > before + 10 }
+            #expect(widths(all + next) == [64] && switcher.frames.camera == "front" && switcher.next == nil)
+            try frames(of: switcher) { _ in !isOpen(back) }
         }
     }
 
@@ -252,6 +294,59 @@ import Testing
             let all = try frames(of: switcher) { $0.last?.layout.size.width == 96 }
             #expect(MonotonicClock.now() - start < .seconds(1))
             #expect(zip(all, all.dropFirst()).allSatisfy { $0.captureTime < $1.captureTime })
+        }
+    }
+
+    /// Its last frame repeats, also while one thread after the other waits for the driver.
+    @Test func theCameraThatIsOnHangsAndIsNotAskedAgainMeanwhile() throws {
+        try time.run {
+            let switcher = try switcher()
+            try frames(of: switcher) { $0.count == 5 }
+            let end = MonotonicClock.now() + .seconds(20)
+            hang.end.withLock { $0 = end }
+            let all = try frames(of: switcher) { _ in MonotonicClock.now() >= end - .seconds(1) }
+            #expect(widths(all) == [64] && longestGap(all) <= .milliseconds(600))
+            #expect(front.content.withLock { $0.openings } == 1 && switcher.statistics.interruptions == 1)
+            let before = front.content.withLock { $0.frames }
+            let next = try frames(of: switcher) { _ in front.content.withLock { $0.frames } > before + 10 }
+            #expect(MonotonicClock.now() >= end && longestGap(next) <= .milliseconds(600))
+            #expect(front.content.withLock { $0.openings } == 2)
+        }
+    }
+
+    /// A driver that takes its time to open it again.
+    @Test func theLastFrameRepeatsWhileTheCameraOpensAgain() throws {
+        try time.run {
+            let switcher = try switcher()
+            try frames(of: switcher) { $0.count == 5 }
+            front.content.withLock { content in
+                content.isPluggedIn = false
+                content.openingTime = .seconds(4)
+            }
+            try frames(of: switcher) { _ in switcher.statistics.interruptions == 1 }
+            front.content.withLock { $0.isPluggedIn = true }
+            let before = front.content.withLock { $0.frames }
+            let all = try frames(of: switcher) { _ in front.content.withLock { $0.frames } > before + 10 }
+            #expect(widths(all) == [64] && longestGap(all) <= .milliseconds(600))
+            #expect(front.content.withLock { $0.openings } == 2)
+        }
+    }
+
+    @Test func aCameraThatHangsWhileItIsOnIsLeftForAnother() throws {
+        try time.run {
+            let switcher = try switcher()
+            try frames(of: switcher) { $0.count == 5 }
+            let end = MonotonicClock.now() + .seconds(15)
+            hang.end.withLock { $0 = end }
+            // It is being opened again.
+            try frames(of: switcher) { _ in MonotonicClock.now() >= end - .seconds(10) }
+            requests.selectCamera("side")
+            let start = MonotonicClock.now()
+            let all = try frames(of: switcher) { $0.last?.layout.size.width == 96 }
+            #expect(MonotonicClock.now() - start < .seconds(1) && longestGap(all) <= .milliseconds(140))
+            // Nobody wants it any more: what waits for its driver does not open it.
+            try frames(of: switcher) { _ in MonotonicClock.now() >= end + .seconds(1) }
+            #expect(!isOpen(front) && front.content.withLock { $0.openings } == 1)
         }
     }
 
@@ -297,5 +392,34 @@ import Testing
             #expect([front, back, side].map { $0.content.withLock { $0.openings } } == [67, 67, 67])
             #expect(failures.takeAll() == [])
         }
+    }
+}
+
+/// Until when a driver does not return.
+private final class Hang: Sendable {
+    let end = Mutex(MediaTimestamp.zero)
+}
+
+/// A camera whose driver may hang while it is on.
+private final class HangingCamera: Camera {
+    private let camera: FakeCamera
+    private let hang: Hang
+
+    init(_ camera: FakeCamera, _ hang: Hang) {
+        self.camera = camera
+        self.hang = hang
+    }
+
+    var name: String { camera.name }
+    var model: String { camera.model }
+    var layout: FrameLayout { camera.layout }
+    var memoryKind: FrameMemoryKind { camera.memoryKind }
+    var frameRate: FrameRate { camera.frameRate }
+    var colors: VideoColors? { camera.colors }
+    var statistics: VideoSourceStatistics { camera.statistics }
+
+    func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
+        MonotonicClock.sleep(until: hang.end.withLock { $0 })
+        return try camera.nextFrame(until: deadline)
     }
 }
