@@ -158,13 +158,16 @@ extension SystemCallError {
 }
 
 /// Writes what can be written: when nobody reads any more, there is nobody to tell.
-public func write(_ bytes: [UInt8], to descriptor: Int32) {
-    bytes.withUnsafeBytes { bytes in
+public func write(_ bytes: [UInt8], to descriptor: Int32) { try? writeAll(bytes, to: descriptor) }
+
+/// Writes everything to a descriptor that is another's, waiting as long as it takes.
+public func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(SystemCallError) {
+    try bytes.withBytes { bytes throws(SystemCallError) in
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
             if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return }
+            guard count > 0 else { throw SystemCallError("write") }
             rest = rest.dropFirst(count)
         }
     }

@@ -93,10 +93,12 @@ public final class StandardInputCommands {
         return lines
     }
 
-    /// What is too long is refused like any other word that is no command.
+    /// What is too long, or no text, is refused like any other word that is no command.
     private func line(_ bytes: ArraySlice<UInt8>) -> String {
         defer { isTooLong = false }
-        guard isTooLong || bytes.count > Self.longestLine else { return String(decoding: bytes, as: UTF8.self) }
+        guard isTooLong || bytes.count > Self.longestLine else {
+            return String(validating: bytes, as: UTF8.self) ?? "a-line-that-is-not-UTF-8"
+        }
         return "a-line-of-more-than-\(Self.longestLine)-bytes"
     }
 }

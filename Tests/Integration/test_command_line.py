@@ -51,6 +51,13 @@ def test_help_names_all_qualities(children):
         assert word in text
 
 
+def test_words_are_utf8(children):
+    # Python's way to write the byte E9: "é" as Latin-1 has it.
+    run = children.run("filter", [TALLYCAM, "filter", "text", "text=Caf\udce9"])
+    assert run.child.returncode == 2 and run.stdout == ""
+    assert run.stderr == "tallycam: word 3 of the command line is not UTF-8\n"
+
+
 @pytest.mark.parametrize("words, complaint", [
     (["--resize", "always"], '--resize is never, restart or seamless, not "always"'),
     (["--smallest-size", "small"], '--smallest-size: dimension "small" is neither WIDTHxHEIGHT nor a name'),
@@ -59,6 +66,14 @@ def test_help_names_all_qualities(children):
 def test_what_sizes_may_do_is_checked(children, words, complaint):
     run = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", *words])
     assert run.child.returncode == 2 and complaint in run.stderr, run.report()
+
+
+def test_two_filters_of_one_name_are_refused(children):
+    run = children.run("publish", [
+        TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", "--filter", "text,text=AAA", "--filter", "text,text=BBB",
+    ])  # fmt: skip
+    assert run.child.returncode == 2
+    assert "--filter: filter text is there twice; several are named text, text2 and so on, up to text9" in run.stderr
 
 
 def test_version(children):

@@ -163,6 +163,31 @@ def test_the_camera_gives_its_snapshot_to_whoever_asks(children, tmp_path):
     assert camera.status()["state"] == "live"
     wrong = camera.ask("snapshot", "--quality", "0")
     assert wrong.child.returncode == 2 and "1 to 100" in wrong.stderr
+    nowhere = camera.ask("snapshot", "--output", "")
+    assert nowhere.child.returncode == 2 and "--output is a file or -" in nowhere.stderr
+    # What no file takes the place of.
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "live.jpg")
+    for name in ("pipe", "link"):
+        before = (tmp_path / name).lstat()
+        spared = camera.ask("snapshot", "--output", tmp_path / name)
+        assert spared.child.returncode == 5 and "which is no regular file" in spared.stderr, spared.report()
+        assert (tmp_path / name).lstat() == before
+
+
+def test_output_that_cannot_be_written_is_a_failure(children):
+    camera = Appliance(children, stream=plain("rtmp://127.0.0.1:9/live/x"))
+    for words in (
+        ["status"], ["status", "--json"], ["controls"], ["snapshot"], ["snapshot", "--output", "-"],
+        ["status", "--help"],
+    ):  # fmt: skip
+        # Nobody will ever read it.
+        reader, writer = os.pipe()
+        os.close(reader)
+        command = [TALLYCAM, *words, *([] if "--help" in words else ["--socket", camera.socket])]
+        run = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=20)
+        os.close(writer)
+        assert run.returncode == 6 and run.stderr == "tallycam: standard output: Broken pipe\n", (words, run)
 
 
 def test_what_the_appliance_lacks_is_named_where_it_can_be_mended(children):

@@ -21,7 +21,8 @@ final class Pipe: Sendable {
     /// To be read from.
     var descriptor: Int32 { output.rawValue }
 
-    func write(_ text: String) { LinuxIO.write(Array(text.utf8), to: input) }
+    func write(_ text: String) { write(Array(text.utf8)) }
+    func write(_ bytes: [UInt8]) { LinuxIO.write(bytes, to: input) }
 
     /// What has come; waits for it, if there is nothing yet.
     func takeText(waiting limit: Duration = .zero) -> String { takenText(from: descriptor, waiting: limit) }

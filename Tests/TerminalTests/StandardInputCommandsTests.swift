@@ -55,6 +55,15 @@ struct StandardInputCommandsTests {
         #expect(input.takeLines() == ["set brightness 0.1"])
     }
 
+    @Test func whatIsNotUTF8IsNoCommand() throws {
+        let input = try input()
+        pipe.write([UInt8]("filter text text=a".utf8) + [0xFF, 0x0A])
+        pipe.write([UInt8]("filter text text=".utf8) + [0xC3, 0x0A, 0xA4, 0x0A])
+        pipe.write("filter text text=\u{E4}\n")
+        let refused = "a-line-that-is-not-UTF-8"
+        #expect(input.takeLines() == [refused, refused, refused, "filter text text=\u{E4}"])
+    }
+
     @Test func aTerminalThatAnotherProgramHasIsLeftAlone() throws {
         let terminal = try PseudoTerminal()
         let input = try #require(StandardInputCommands(isAskedFor: false, editsLines: true, from: terminal.terminal))

@@ -26,7 +26,7 @@ func runCameras(_ arguments: [String]) throws -> ExitStatus {
     if let note = CameraAbsence().note { write(Array("note: \(note)\n".utf8), to: STDERR_FILENO) }
     let listing = cameras.map(CameraListing.init) + webcams.map(CameraListing.init)
     for entry in listing {
-        if parsed.contains("json") { write(entry.json, to: STDOUT_FILENO) } else { print(entry.text) }
+        if parsed.contains("json") { try writeOutput(entry.json) } else { print(entry.text) }
     }
     return .success
 }
@@ -189,7 +189,7 @@ func runMicrophones(_ arguments: [String]) throws -> ExitStatus {
             object.write("source", "alsa:\(microphone.device)")
             object.write("name", microphone.name)
         }
-        write(line, to: STDOUT_FILENO)
+        try writeOutput(line)
     }
     return .success
 }

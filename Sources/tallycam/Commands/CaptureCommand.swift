@@ -27,7 +27,7 @@ func runCapture(_ arguments: [String]) throws -> ExitStatus {
     let source = try openSource(parsed["video"] ?? "libcamera", size: size, frameRate: frameRate)
     var taken = TakenFrames(file: try parsed["save"].map { try FrameFile($0) })
     while taken.count < count, try taken.take(from: source) {}
-    write(taken.report(of: source), to: STDOUT_FILENO)
+    try writeOutput(taken.report(of: source))
     return taken.count == count && taken.disorders == 0 ? .success : .media
 }
 

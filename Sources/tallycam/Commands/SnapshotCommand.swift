@@ -1,5 +1,4 @@
 import ApplianceRuntime
-import Glibc
 import LinuxIO
 import StreamLogic
 
@@ -23,18 +22,21 @@ func runSnapshot(_ arguments: [String]) throws -> ExitStatus {
         return " \(number)"
     }
     guard let path = parsed["output"] else {
-        write(try cameraAnswer(to: "snapshot\(quality ?? "")", parsed, limit: 1 << 16), to: STDOUT_FILENO)
+        try writeOutput(try cameraAnswer(to: "snapshot\(quality ?? "")", parsed, limit: 1 << 16))
         return .success
     }
+    guard !path.isEmpty else { throw CommandFailure.usage("--output is a file or -, not \"\"") }
     let snapshot = try cameraAnswer(to: "snapshot send\(quality ?? "")", parsed, limit: 1 << 26)
     // Half a file ends with something else.
     guard snapshot.suffix(2) == [0xFF, 0xD9] else {
         throw CommandFailure(.system, "the camera's snapshot is cut off")
     }
     if path == "-" {
-        write(snapshot, to: STDOUT_FILENO)
+        try writeOutput(snapshot)
     } else {
-        do { try replaceFile(path, with: snapshot) } catch { throw CommandFailure(.recording, "\(error)") }
+        do { try replaceFile(path, with: snapshot, sparesOthers: true) } catch {
+            throw CommandFailure(.recording, "\(error)")
+        }
     }
     return .success
 }
