@@ -29,6 +29,7 @@ help:
 	@echo 'make bench-adapt     how live a stream stays on a failing uplink, and what a viewer sees, beside ffmpeg and GStreamer'
 	@echo '                     (ARGUMENTS=--quick: natural content, Tallycam only; --lowest: Low1 alone)'
 	@echo 'make bench-filters   what filters cost a frame: instructions and time, beside ffmpeg'
+	@echo 'make bench-webcam    what a computer costs the board: instructions of a frame in each format, and of nobody who looks'
 	@echo 'make soak     two days of media over a connection as fast as it goes, every timestamp compared'
 	@echo 'make lint     swift-format, shellcheck, and the conventions of Buildroot'
 	@echo 'make format   let swift-format rewrite the sources'
@@ -96,6 +97,10 @@ bench-adapt: $(x86_64)
 .PHONY: bench-filters
 bench-filters:
 	@scripts/in-build-root python3 Benchmarks/filters/run.py $(ARGUMENTS)
+
+.PHONY: bench-webcam
+bench-webcam: $(aarch64)
+	@scripts/in-build-root python3 Benchmarks/board/webcam.py
 
 .PHONY: soak
 soak: $(x86_64)

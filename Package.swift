@@ -18,6 +18,7 @@ let package = Package(
             dependencies: ["Media", .product(name: "DequeModule", package: "swift-collections")]),
         .target(name: "Controls", dependencies: ["Media"]),
         .target(name: "Filters", dependencies: ["Media"]),
+        .target(name: "USBVideo", dependencies: ["Controls", "Media"]),
         .target(name: "Settings", dependencies: ["Controls", "Filters", "Media"]),
         .target(
             name: "StreamLogic",
@@ -25,7 +26,7 @@ let package = Package(
         .target(name: "ApplianceLogic", dependencies: ["StreamLogic", "Settings", "Media"]),
 
         // Ports and rim.
-        .target(name: "DevicePorts", dependencies: ["Controls", "Media"]),
+        .target(name: "DevicePorts", dependencies: ["Controls", "USBVideo", "Media"]),
         .target(name: "LinuxIO", dependencies: ["CLinux", "Media"]),
         .target(
             name: "SoftwareEncoding",
@@ -42,11 +43,13 @@ let package = Package(
             name: "LibcameraCapture", dependencies: ["DevicePorts", "LinuxIO", "Controls", "Media", "CLibcamera"]),
         .target(
             name: "V4L2Devices",
-            dependencies: ["DevicePorts", "LinuxIO", "Bitstream", "Controls", "Media", "CLinux", "CV4LConvert"]),
+            dependencies: [
+                "DevicePorts", "LinuxIO", "Bitstream", "Controls", "USBVideo", "Media", "CLinux", "CV4LConvert",
+            ]),
         .target(name: "Transport", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLinux", "CMbedTLS"]),
         .target(name: "SyntheticSources", dependencies: ["DevicePorts", "LinuxIO", "Media"]),
         .target(name: "JSONText", dependencies: ["Settings", "LinuxIO", "CRapidJSON"]),
-        .target(name: "BoardIO", dependencies: ["DevicePorts", "LinuxIO", "Media", "CGPIOD", "CLinux"]),
+        .target(name: "BoardIO", dependencies: ["DevicePorts", "LinuxIO", "USBVideo", "Media", "CGPIOD", "CLinux"]),
 
         .target(
             name: "DisplayOutput", dependencies: ["DevicePorts", "LinuxIO", "StreamLogic", "Media", "CDRM", "CLibYUV"]),
@@ -57,6 +60,12 @@ let package = Package(
             dependencies: [
                 "StreamLogic", "StreamQuality", "Bitstream", "Controls", "Filters", "FrameFiltering", "DevicePorts",
                 "LinuxIO", "SoftwareEncoding", "SyntheticSources", "Media",
+            ]),
+        .target(
+            name: "WebcamService",
+            dependencies: [
+                "USBVideo", "StreamQuality", "Controls", "Filters", "FrameFiltering", "DevicePorts", "LinuxIO",
+                "SoftwareEncoding", "Media",
             ]),
         .target(
             name: "Publishing",
@@ -74,7 +83,7 @@ let package = Package(
             dependencies: [
                 "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText",
                 "BoardIO",
-                "Transport", "Terminal", "DevicePorts", "LinuxIO", "Media",
+                "Transport", "Terminal", "DevicePorts", "USBVideo", "LinuxIO", "Media",
             ]),
 
         .executableTarget(
@@ -85,7 +94,7 @@ let package = Package(
                 "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "LibcameraCapture", "V4L2Devices",
                 "Transport", "DisplayOutput",
                 "SyntheticSources", "JSONText", "MediaPipeline",
-                "Publishing", "Receiving", "Terminal", "ApplianceRuntime",
+                "Publishing", "Receiving", "Terminal", "ApplianceRuntime", "WebcamService", "USBVideo", "BoardIO",
             ]),
 
         // C shims: they surface what Swift cannot import and hold no logic.
@@ -128,6 +137,7 @@ let package = Package(
 
         .target(name: "SeededNumbers", path: "Tests/SeededNumbers"),
         .testTarget(name: "MediaTests", dependencies: ["Media", "SeededNumbers"]),
+        .testTarget(name: "USBVideoTests", dependencies: ["USBVideo", "Controls", "Media", "SeededNumbers"]),
         .testTarget(name: "ControlsTests", dependencies: ["Controls", "Media", "MediaTestSupport"]),
         .testTarget(name: "DevicePortsTests", dependencies: ["DevicePorts", "LinuxIO", "Media", "MediaTestSupport"]),
         .testTarget(name: "FiltersTests", dependencies: ["Filters", "Media", "MediaTestSupport", "SeededNumbers"]),
@@ -168,6 +178,12 @@ let package = Package(
             ]),
         .testTarget(
             name: "AudioCaptureTests", dependencies: ["AudioCapture", "MediaTestSupport", "SeededNumbers"]),
+        .testTarget(
+            name: "WebcamServiceTests",
+            dependencies: [
+                "WebcamService", "USBVideo", "Controls", "DevicePorts", "LinuxIO", "Media", "MediaTestSupport",
+                "SeededNumbers",
+            ]),
         .testTarget(name: "LibcameraCaptureTests", dependencies: ["Controls", "LibcameraCapture", "MediaTestSupport"]),
         .testTarget(
             name: "V4L2DevicesTests",
@@ -184,7 +200,7 @@ let package = Package(
             name: "ApplianceRuntimeTests",
             dependencies: [
                 "ApplianceRuntime", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls",
-                "JSONText", "BoardIO",
+                "JSONText", "BoardIO", "DevicePorts", "USBVideo",
                 "LinuxIO", "Media", "MediaTestSupport",
             ]),
         .target(

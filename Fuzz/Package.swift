@@ -34,6 +34,7 @@ let package = Package(
         .executable(name: "fuzz-flv", targets: ["FuzzFLV"]),
         .executable(name: "fuzz-filters", targets: ["FuzzFilters"]),
         .executable(name: "fuzz-images", targets: ["FuzzImages"]),
+        .executable(name: "fuzz-usb", targets: ["FuzzUSB"]),
         .executable(name: "write-seeds", targets: ["WriteSeeds"]),
     ],
     targets: [
@@ -42,6 +43,7 @@ let package = Package(
         module("RTMP", dependencies: ["Bitstream", "Media"]),
         module("Controls", dependencies: ["Media"]),
         module("Filters", dependencies: ["Media"]),
+        module("USBVideo", dependencies: ["Controls", "Media"]),
         module("Settings", dependencies: ["Controls", "Filters", "Media"]),
         module("LinuxIO", dependencies: ["CLinux", "Media"]),
         module("JSONText", dependencies: ["Settings", "LinuxIO", "CRapidJSON"]),
@@ -69,6 +71,7 @@ let package = Package(
         fuzzTarget("FuzzFLV", dependencies: ["Bitstream", "Media"]),
         fuzzTarget("FuzzFilters", dependencies: ["Filters", "Media"]),
         fuzzTarget("FuzzImages", dependencies: ["CFreeType", "CJPEG", "CPNG"]),
+        fuzzTarget("FuzzUSB", dependencies: ["USBVideo", "Controls", "Media"]),
         .executableTarget(
             name: "WriteSeeds", dependencies: ["RTMP", "Bitstream", "Media"], swiftSettings: checked),
     ],

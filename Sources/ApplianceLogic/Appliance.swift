@@ -46,6 +46,7 @@ public struct Appliance: Sendable {
     public private(set) var isTorchLit = false
     private var stream = StreamState.unknown
     private var isDegraded = false
+    private var isWebcam = false
     private var powerOff: (kind: PowerOff, deadline: MediaTimestamp)?
     private var isPoweredOff = false
     private var needsClock = false
@@ -210,6 +211,12 @@ public struct Appliance: Sendable {
         return updated()
     }
 
+    /// - Parameter isActive: a program on a computer has the camera's frames.
+    public mutating func webcamChanged(isActive: Bool, now: MediaTimestamp) -> [Action] {
+        isWebcam = isActive
+        return updated()
+    }
+
     public mutating func timerFired(now: MediaTimestamp) -> [Action] {
         if let powerOff { return powerOff.deadline <= now ? finishedPowerOff() : [] }
         guard let deadline = clock.deadline, deadline <= now else { return [] }
@@ -301,6 +308,7 @@ public struct Appliance: Sendable {
         case .unknown, .disconnected, .error: if isWaitingForClock { return connectingState }
         }
         if !isLoaded { return .boot }
+        if isWebcam { return .webcam }
         if isLoading { return .updating }
         return faults.first.map { .fault($0) } ?? .ready
     }

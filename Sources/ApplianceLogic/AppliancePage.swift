@@ -43,6 +43,7 @@ public struct AppliancePage: Hashable, Sendable {
         case .boot: (.waiting, "starting", [])
         case .updating: (.waiting, "reading changed files", [])
         case .ready: (.idle, "ready", ["press the button to go live"])
+        case .webcam: (.live, "a computer is watching", ["press the button to go live as well"])
         case .connecting: (.waiting, "connecting", [])
         case .live: (.live, liveHeadline, [])
         case .degraded: (.live, liveHeadline, ["the uplink is poor: quality is lowered"])

@@ -6,6 +6,8 @@ public enum ApplianceState: Hashable, Sendable {
     /// Nothing can be streamed, or the last stream ended by it.
     case fault(ApplianceFault)
     case ready
+    /// No stream; a program on a computer has the camera's frames.
+    case webcam
     case connecting
     case live
     /// Live with the quality lowered.
@@ -24,6 +26,7 @@ public enum ApplianceState: Hashable, Sendable {
         case .fault(.network): "no network"
         case .fault: "fault"
         case .ready: "ready"
+        case .webcam: "webcam"
         case .connecting: "connecting"
         case .live: "live"
         case .degraded: "degraded"
@@ -41,7 +44,8 @@ public enum ApplianceState: Hashable, Sendable {
         case .fault(let fault): .count(fault.blinkCount)
         case .ready: .heartbeat
         case .connecting: .fast
-        case .live: .steady
+        // Somebody sees what the camera sees: that is what a tally light is for.
+        case .live, .webcam: .steady
         case .degraded: .gaps
         case .liveInSoftware: .doubleGaps
         case .reconnecting: .shortShortShortLong

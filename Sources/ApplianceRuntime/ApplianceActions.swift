@@ -43,8 +43,10 @@ extension ApplianceRunner {
 
     func startStream(now: MediaTimestamp) {
         let isQueued = stream.isRunning
+        let isMuted = webcam.isWanted && webcam.relay.isMuted
         do {
-            try stream.start(files, preview: preview.sink)
+            try stream.start(files, preview: preview.sink, webcam: webcam.relay, isMuted: isMuted)
+            webcam.streamStarted(isMuted: isMuted)
             watchBrightness()
             perform(appliance.streamStarted(isQueued: isQueued, now: now))
         } catch {
@@ -88,6 +90,9 @@ extension ApplianceRunner {
         hasLoaded = true
         openConsole()
         openPreview()
+        openWebcam(
+            hasOtherCamera: previous.device.camera != files.device.camera
+                || previous.device.cameras != files.device.cameras)
         let configuration = Appliance.Configuration(
             faults: files.faults + files.contradictions, hardwareFaults: hardwareFaults,
             wirelessFaults: wirelessFaults,

@@ -16,7 +16,7 @@ extension ApplianceRunner {
             case .shortPress:
                 personActed()
                 tell("button pressed")
-                perform(appliance.shortPressed(now: now))
+                if !allowWebcam() { perform(appliance.shortPressed(now: now)) }
             case .doublePress:
                 personActed()
                 tell("button pressed twice")
@@ -43,8 +43,8 @@ extension ApplianceRunner {
             let answer = switchCamera("next", for: .console)
             if !answer.isGood { tell("no other camera: \(answer.text.dropLast())") }
         case .mute: muteToggled()
-        case .torch where files.board?.flashLED == nil: tell("no torch: board.json names no flash LED")
         case .torch:
+            if let torchAbsence { return tell("no torch: \(torchAbsence)") }
             perform(appliance.torchToggled())
             watchBrightness()
             tell("torch \(appliance.isTorchLit ? "on" : "off")")
@@ -52,8 +52,13 @@ extension ApplianceRunner {
     }
 
     private func muteToggled() {
-        guard stream.isRunning else { return tell("not live: there is no audio to mute") }
-        stream.send(.toggleMute)
+        if stream.isRunning {
+            stream.send(.toggleMute)
+        } else if webcam.isWanted {
+            _ = muteWebcam(!webcam.relay.isMuted)
+        } else {
+            tell("not live: there is no audio to mute")
+        }
     }
 
     /// Somebody has asked for something: what comes from now on is the answer.
@@ -90,8 +95,11 @@ extension ApplianceRunner {
             let starts = stream.stillEnded(now: now)
             snapshotAnswered(answer, brightness: brightness)
             if starts { startWaitingStream(now: now) }
-        case .idlePreview(let event): idlePreviewChanged(event)
-        case .idlePreviewEnded(let number): idlePreviewEnded(number)
+        case .idleFrames(let event): idleFramesChanged(event)
+        case .webcam(let number, let report): webcamReported(report, of: number)
+        case .idleFramesEnded(let number): idleFramesEnded(number)
+        case .idleAudio(let event): tell(event.text)
+        case .idleAudioEnded(let number): idleAudioEnded(number)
         case .ended(let failure, let devices): streamEnded(failure, choices: devices)
         }
     }
@@ -109,7 +117,15 @@ extension ApplianceRunner {
         case .stateChanged(.error): break
         case .stateChanged(let state):
             perform(appliance.streamStateChanged(to: state, now: now))
-            if state == .connected { reportFaults(now: now) }
+            if state == .connected {
+                reportFaults(now: now)
+                settleStream()
+            }
+            // The camera is open by then, and takes no controls yet.
+            if state == .connecting { lookAtControls() }
+        case .controlled, .cameraSwitched: lookAtControls()
+        // It holds for the computer when the stream has ended, too.
+        case .muted(let isMuted): webcam.streamMuted(isMuted)
         case .qualityChanged: perform(appliance.qualityChanged(isLowered: summary.isLowered, now: now))
         default: break
         }
@@ -123,7 +139,9 @@ extension ApplianceRunner {
         control.answerAll(.failed("the stream has ended"))
         jsonCommands = []
         consoleCommands = []
+        awaitedDeviceChanges = [:]
         summary = StreamSummary()
+        webcam.streamEnded()
         encoderHealth.encoderChanged()
         if let failure {
             let code = failure.code.map { " (\($0.rawValue))" } ?? ""

@@ -30,8 +30,11 @@ public final class ApplianceRunner {
     var jsonCommands: Set<CommandID> = []
     /// Those that the console waits for.
     var consoleCommands: Set<CommandID> = []
+    /// What a line asks of the device, until the stream has answered what the line asks of it.
+    var awaitedDeviceChanges: [CommandID: DeviceChanges] = [:]
     var snapshots = SnapshotDuty()
     var preview = PreviewDuty()
+    var webcam = WebcamDuty()
     var wireless = WirelessLink()
     var supplicant: SupplicantMonitor
     var restarts: MachineRestarts
@@ -84,6 +87,7 @@ public final class ApplianceRunner {
         takeUpStream()
         perform(appliance.networkChanged(isUp: links?.hasDefaultRoute ?? true, now: MonotonicClock.now()))
         load(card.firstFiles.value)
+        if !webcam.isWanted { stream.engine.removeFormerWebcam() }
         while !isOver { try step() }
         end()
     }
@@ -103,8 +107,7 @@ public final class ApplianceRunner {
             ] + control.pollEntries
         let deadlines = [
             applianceTimer, board.nextDeadline, appliance.faultBook.retryTime, nextTick, nextLookAtClock,
-            control.nextDeadline, stream.nextDeadline,
-            powerOff?.deadline,
+            control.nextDeadline, stream.nextDeadline, nextWebcamDeadline, powerOff?.deadline,
         ]
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         while signals.next() != nil { isOver = true }
@@ -132,7 +135,8 @@ public final class ApplianceRunner {
             tick(now: now)
         }
         endMachineIfReady(now: now)
-        showCameraWhileIdle(now: now)
+        webcamTimeReached(now: now)
+        feedWhileIdle(now: now)
         showPage()
     }
 
@@ -154,15 +158,18 @@ public final class ApplianceRunner {
 
     private func end() {
         _ = stream.stop()
-        stream.previewIdle(nil, now: MonotonicClock.now())
+        webcam.end()
+        _ = stream.feedIdle([], of: IdleCameraDescription(files), now: MonotonicClock.now())
+        stream.feedIdleAudio(nil, of: files, now: MonotonicClock.now())
         let limit = MonotonicClock.now() + .seconds(2)
-        while stream.isRunning || stream.isPreviewingIdle, MonotonicClock.now() < limit {
+        while stream.isRunning || stream.isFeedingIdle, MonotonicClock.now() < limit {
             var entries = [PollEntry(stream.reports.wakeup.fileDescriptor)]
             guard (try? poll(&entries, until: limit)) != nil else { break }
             for report in stream.reports.takeAll() {
                 switch report {
                 case .ended: _ = stream.ended()
-                case .idlePreviewEnded(let number): _ = stream.idlePreviewEnded(number, now: MonotonicClock.now())
+                case .idleFramesEnded(let number): _ = stream.idleFramesEnded(number, now: MonotonicClock.now())
+                case .idleAudioEnded(let number): _ = stream.idleAudioEnded(number, now: MonotonicClock.now())
                 default: break
                 }
             }

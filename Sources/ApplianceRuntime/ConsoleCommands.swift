@@ -1,4 +1,5 @@
 import ApplianceLogic
+import Controls
 import Filters
 import JSONText
 import LinuxIO
@@ -24,6 +25,9 @@ extension ApplianceRunner {
                        keep a JPEG of a frame in the folder of device.json; JPEG quality 1 to 100
         torch NAME     off, on, live or auto, until device.json says something else
         camera NAME    let another camera of device.json be on; camera next
+        webcam start|stop|allow
+                       be a webcam for the computer at the USB device port, or none, until the program ends; allow
+                       answers a program that waits, as a press of the button does
         faults         what is wrong
         events [N]     the last N events (20)
         reboot         start the machine again
@@ -54,6 +58,7 @@ extension ApplianceRunner {
         case ("snapshot", let quality, 1...2): return snapshot(.keep, quality, for: asker)
         case ("torch", let mode, 1...2): return torch(mode)
         case ("camera", let name?, 2): return switchCamera(name, for: asker)
+        case ("webcam", let word?, 2): return setWebcam(word)
         case ("faults", nil, 1):
             return CommandAnswer(text: faultsText)
         case ("events", let count, 1...2):
@@ -95,19 +100,44 @@ extension ApplianceRunner {
         // Whether the stream can do it, it says itself; a wrong name is reported at once.
         do {
             var changes = try RequestedChanges(parsing: words)
-            let light = changes.takeTorch()
+            let ofDevice = DeviceChanges(takenFrom: &changes, hasMute: !stream.isRunning && webcam.isWanted)
             guard stream.isRunning || changes.count == 0 else {
                 return .failed("not live; device.json says what a stream starts with")
             }
-            // Nothing else, or not even that.
-            if let answer = light.map({ torch("\($0)") }), changes.count == 0 || !answer.isGood { return answer }
-            // The console shows the event.
-            let id = asker == .socket ? nextCommand() : nil
-            stream.send(.apply(changes, id))
-            return id.map { .later($0) } ?? CommandAnswer(text: "asked for; events tells what came of it\n")
+            if let light = ofDevice.light, let problem = torchProblem("\(light)") { return .failed(problem) }
+            guard changes.count > 0 else { return perform(ofDevice) }
+            // What a person has set since is not put back by what the computer had set before.
+            webcam.settings.forget(changes.controls.map(\.name))
+            return send(changes, with: ofDevice, for: asker)
         } catch {
             return .failed("\(error)")
         }
+    }
+
+    /// The device's changes wait for the stream's answer: a line takes effect as a whole, or not at all.
+    private func send(
+        _ changes: RequestedChanges, with ofDevice: DeviceChanges, for asker: CommandAsker
+    ) -> CommandAnswer {
+        // The console shows the events.
+        let id = asker == .socket || !ofDevice.isEmpty ? nextCommand() : nil
+        if let id, !ofDevice.isEmpty {
+            awaitedDeviceChanges[id] = ofDevice
+            if asker == .console { consoleCommands.insert(id) }
+        }
+        stream.send(.apply(changes, id))
+        guard asker == .socket, let id else {
+            return CommandAnswer(text: "asked for; events tells what came of it\n")
+        }
+        return .later(id)
+    }
+
+    func perform(_ changes: DeviceChanges) -> CommandAnswer {
+        let answers = [
+            changes.light.map { torch("\($0)") },
+            changes.isWebcam.map { setWebcam($0 ? "start" : "stop") },
+            changes.isMuted.map { muteWebcam($0) },
+        ].compactMap { $0 }
+        return CommandAnswer(isGood: answers.allSatisfy(\.isGood), text: answers.map(\.text).joined())
     }
 
     /// As `change`.
@@ -166,6 +196,7 @@ extension ApplianceRunner {
         let name = summary.camera.map { "\($0), " } ?? ""
         if let camera = sources?.camera { lines.append("camera:   \(name)\(camera)") }
         if let microphone = sources?.microphone { lines.append("audio:    \(microphone)") }
+        if let text = webcam.text { lines.append("webcam:   \(text)") }
         lines.append("network:  \(networkText)")
         lines.append("board:    \(files.board?.name ?? "not known")")
         lines.append("running:  \(Int((now - start).inSeconds)) s, version \(version)")
@@ -188,6 +219,7 @@ extension ApplianceRunner {
             }
             if let point = summary.point { object.write("quality", point.qualityName) }
             if let status = summary.status { write(status, to: object) }
+            if webcam.isWanted { object.writeObject("webcam") { webcam.write(to: $0) } }
             object.writeArray("faults") { array in
                 for fault in appliance.faults {
                     array.writeObject { entry in
@@ -220,5 +252,21 @@ extension ApplianceRunner {
                 }
             }
         }
+    }
+}
+
+/// Light and webcam are not the stream's, nor is mute where there is none.
+struct DeviceChanges {
+    let light: ControlValue?
+    let isWebcam: Bool?
+    let isMuted: Bool?
+
+    var isEmpty: Bool { light == nil && isWebcam == nil && isMuted == nil }
+
+    /// - Parameter hasMute: a computer hears the microphones, and no stream does.
+    init(takenFrom changes: inout RequestedChanges, hasMute: Bool) {
+        light = changes.take(.torch)
+        isWebcam = changes.take(.webcam).map { $0 == .flag(true) }
+        isMuted = hasMute ? changes.takeMute() : nil
     }
 }

@@ -13,13 +13,17 @@ extension ApplianceRunner {
 
     /// The stream has answered a command.
     func answered(_ id: CommandID, _ outcome: CommandOutcome) {
+        if case .controls(let controls) = outcome, takeControls(controls, for: id) { return }
+        if let changes = awaitedDeviceChanges.removeValue(forKey: id) {
+            return perform(changes, of: id, after: outcome)
+        }
         let isJSON = jsonCommands.remove(id) != nil
         let answer: CommandAnswer =
             switch outcome {
             case .done(let lines): CommandAnswer(text: lines.map { "\($0)\n" }.joined())
             case .refused(let reason): .failed(reason)
             case .controls(let controls):
-                CommandAnswer(text: Self.text(of: controls.map(withTorch), asJSON: isJSON))
+                CommandAnswer(text: Self.text(of: controls.map(withDevice), asJSON: isJSON))
             }
         // A client of the socket that waits no more is not answered elsewhere.
         if !control.answer(id, answer), consoleCommands.remove(id) != nil {
@@ -27,10 +31,29 @@ extension ApplianceRunner {
         }
     }
 
+    /// The stream's part of a line is done, or refused; the device's part has waited for that.
+    private func perform(_ changes: DeviceChanges, of id: CommandID, after outcome: CommandOutcome) {
+        let isOfConsole = consoleCommands.remove(id) != nil
+        switch outcome {
+        case .done(let lines):
+            var answer = perform(changes)
+            // The stream's part is among the events, which the console shows.
+            if isOfConsole {
+                console?.print(answer.text.split(separator: "\n").joined(separator: "\n"))
+            } else {
+                answer.text = lines.map { "\($0)\n" }.joined() + answer.text
+                _ = control.answer(id, answer)
+            }
+        case .refused(let reason): _ = control.answer(id, .failed(reason))
+        // Nobody has asked for them under this number.
+        case .controls: break
+        }
+    }
+
     func listControls(asJSON: Bool, for asker: CommandAsker) -> CommandAnswer {
         guard stream.isRunning else {
             let controls = [ControlOffer].allMissing("it is known while the stream is live").map { offer in
-                withTorch(ControlStatus(offer, wished: nil, report: CameraReport()))
+                withDevice(ControlStatus(offer, wished: nil, report: CameraReport()))
             }
             return CommandAnswer(text: Self.text(of: controls, asJSON: asJSON))
         }
@@ -41,12 +64,24 @@ extension ApplianceRunner {
         return asker == .socket ? .later(id) : CommandAnswer(text: "")
     }
 
-    /// The light is the device's, and no camera's.
-    private func withTorch(_ status: ControlStatus) -> ControlStatus {
-        guard status.offer.name == .torch else { return status }
-        guard files.board?.flashLED != nil else {
-            return ControlStatus(
-                ControlOffer(.torch, isMissing: "board.json names no flash LED"), value: nil, reported: nil)
+    /// Light and webcam are the device's, and no camera's.
+    private func withDevice(_ status: ControlStatus) -> ControlStatus {
+        switch status.offer.name {
+        case .torch: torchStatus
+        case .webcam:
+            ControlStatus(
+                ControlOffer(.webcam, words: ["on", "off"]), value: .flag(webcam.isWanted), reported: webcam.text)
+        case .mute where !stream.isRunning && webcam.isWanted:
+            ControlStatus(
+                ControlOffer(.mute, words: ["on", "off"]), value: .flag(webcam.relay.isMuted),
+                reported: "of what a computer hears")
+        default: status
+        }
+    }
+
+    private var torchStatus: ControlStatus {
+        if let torchAbsence {
+            return ControlStatus(ControlOffer(.torch, isMissing: torchAbsence), value: nil, reported: nil)
         }
         return ControlStatus(
             ControlOffer(.torch), value: .word(DeviceDescription.Torch(appliance.torchMode).rawValue),

@@ -48,8 +48,11 @@ final class ControlSocket {
 /// thread.
 final class ControlServer {
     private static let longestCommand = 4096
-    /// More ask at once only by mistake: the oldest one goes.
+    /// More ask at once only by mistake. Of those who have not asked yet the oldest one goes; while there is none, the
+    /// others wait in the kernel's queue.
     private static let clientLimit = 8
+    /// Who has just come is about to ask, and is not the one to go.
+    private static let grace = Duration.milliseconds(20)
     /// A client has its whole line ready when it connects.
     private static let patience = Duration.seconds(2)
     /// A lens takes seconds to find its place, and a camera to open for a snapshot; nothing takes longer to answer.
@@ -59,6 +62,7 @@ final class ControlServer {
 
     private final class Client {
         let connection: OwnedFileDescriptor
+        let arrival: MediaTimestamp
         var deadline: MediaTimestamp
         var received: [UInt8] = []
         /// What it waits for the answer of.
@@ -67,53 +71,78 @@ final class ControlServer {
         var answer: [UInt8]?
         var sentCount = 0
         var isDone = false
+        /// Nothing of it is under way yet.
+        var isIdle: Bool { awaited == nil && answer == nil }
 
-        init(_ connection: consuming OwnedFileDescriptor, deadline: MediaTimestamp) {
+        init(_ connection: consuming OwnedFileDescriptor, arrival: MediaTimestamp) {
             self.connection = connection
-            self.deadline = deadline
+            self.arrival = arrival
+            deadline = arrival + ControlServer.patience
         }
     }
 
     private let listener: LocalListener
     private var clients: [Client] = []
+    /// When `serve` was called last.
+    private var lastTime = MediaTimestamp.zero
 
     init(path: String) throws(LocalListenerError) { listener = try LocalListener(path: path) }
 
     var pollEntries: [PollEntry] {
-        [PollEntry(listener.fileDescriptor)]
+        // What is not taken would stay readable.
+        [PollEntry(hasRoom ? listener.fileDescriptor : -1)]
             + clients.filter { $0.awaited == nil }.map { client in
                 PollEntry(client.connection.rawValue, client.answer == nil ? .readable : .writable)
             }
     }
 
-    /// When a client has said nothing, or waited, for too long.
-    var nextDeadline: MediaTimestamp? { clients.map(\.deadline).min() }
+    /// When a client has said nothing, or waited, for too long, or may have to go for another.
+    var nextDeadline: MediaTimestamp? {
+        let arrivals = hasRoom ? [] : clients.filter(\.isIdle).map { $0.arrival + Self.grace }
+        return (clients.map(\.deadline) + arrivals).min()
+    }
 
     /// Takes connections and what came through them; never waits.
     /// - Parameter answer: to a command; whether it worked, and what to say.
     func serve(now: MediaTimestamp, _ answer: (String) -> CommandAnswer) {
-        // Those who wait to be taken may be as many as those who were: all of them get their turn.
-        for _ in 0..<Self.clientLimit {
-            guard let connection = listener.accept() else { break }
-            if clients.count == Self.clientLimit {
-                send(.failed("too many clients wait: the oldest one goes"), to: clients.removeFirst(), now: now)
-            }
-            clients.append(Client(connection, deadline: now + Self.patience))
-        }
+        lastTime = now
         // A command may lead to answers for others who wait.
         let present = clients
         for client in present where !client.isDone { serve(client, now: now, answer) }
-        clients.removeAll(where: \.isDone)
+        dropDone()
+        // Those who wait to be taken may be as many as those who were: all of them get their turn.
+        for _ in 0..<Self.clientLimit {
+            guard hasRoom, let connection = listener.accept() else { break }
+            makeRoom(now: now)
+            let client = Client(connection, arrival: now)
+            clients.append(client)
+            serve(client, now: now, answer)
+            dropDone()
+        }
     }
+
+    /// Also in the place of one who should have asked by now.
+    private var hasRoom: Bool { clients.count < Self.clientLimit || clients.contains(where: mayGo) }
+
+    private func mayGo(_ client: Client) -> Bool { client.isIdle && client.arrival + Self.grace <= lastTime }
+
+    private func makeRoom(now: MediaTimestamp) {
+        guard clients.count >= Self.clientLimit, let index = clients.firstIndex(where: mayGo) else { return }
+        send(.failed("too many clients wait: the oldest one goes"), to: clients.remove(at: index), now: now)
+    }
+
+    private func dropDone() { clients.removeAll(where: \.isDone) }
 
     func answer(_ id: CommandID, _ answer: CommandAnswer) -> Bool {
         guard let client = clients.first(where: { $0.awaited == id }) else { return false }
         send(answer, to: client, now: MonotonicClock.now())
+        dropDone()
         return true
     }
 
     func answerAll(_ answer: CommandAnswer) {
         for client in clients where client.awaited != nil { send(answer, to: client, now: MonotonicClock.now()) }
+        dropDone()
     }
 
     private func serve(_ client: Client, now: MediaTimestamp, _ answer: (String) -> CommandAnswer) {
@@ -140,7 +169,10 @@ final class ControlServer {
                 guard client.received.count >= Self.longestCommand else { return }
                 return send(.failed("a command has at most \(Self.longestCommand - 1) bytes"), to: client, now: now)
             }
-            let reply = answer(String(decoding: client.received[..<end], as: UTF8.self))
+            guard let command = String(validating: client.received[..<end], as: UTF8.self) else {
+                return send(.failed("a command is text in UTF-8, and this one is not"), to: client, now: now)
+            }
+            let reply = answer(command)
             client.awaited = reply.awaited
             client.deadline = now + Self.answerPatience
             if reply.awaited == nil { send(reply, to: client, now: now) }
@@ -150,6 +182,8 @@ final class ControlServer {
     }
 
     private func send(_ answer: CommandAnswer, to client: Client, now: MediaTimestamp) {
+        // Half of one answer with the rest of another would be taken for a whole one.
+        guard client.answer == nil else { return }
         client.awaited = nil
         client.answer = Array("\(answer.isGood ? "ok" : "error")\n\(answer.text)".utf8) + answer.bytes
         client.deadline = now + Self.readerPatience
@@ -161,7 +195,7 @@ final class ControlServer {
         guard let answer = client.answer else { return }
         do throws(SystemCallError) {
             client.sentCount += try answer.withBytes { bytes throws(SystemCallError) in
-                try client.connection.write(UnsafeRawBufferPointer(rebasing: bytes[client.sentCount...]))
+                try client.connection.write(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(client.sentCount)))
             }
             client.deadline = now + Self.readerPatience
             client.isDone = client.sentCount >= answer.count

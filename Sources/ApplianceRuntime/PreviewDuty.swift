@@ -11,7 +11,7 @@ struct PreviewDuty {
     var sink: (any PreviewSink)?
     private var stream = StreamPage()
     /// Why there are no frames without a stream, where there were to be some.
-    fileprivate var cameraProblem: String?
+    var cameraProblem: String?
 
     /// - Parameter snapshot: `nil` when nothing is live any more.
     mutating func streamChanged(_ snapshot: StreamSnapshot?) {
@@ -35,27 +35,6 @@ extension ApplianceRunner {
         } catch {
             tell("no preview: \(error)")
         }
-    }
-
-    /// Has the camera open for the screen as long as nothing else needs it, where device.json says so.
-    func showCameraWhileIdle(now: MediaTimestamp) {
-        let sink = files.device.preview.camera == .always && !appliance.isPoweringOff ? preview.sink : nil
-        stream.previewIdle(
-            sink.map { IdlePreviewRequest(camera: IdleCameraDescription(files), preview: $0) }, now: now)
-    }
-
-    func idlePreviewChanged(_ event: IdlePreviewEvent) {
-        tell(event.text)
-        switch event {
-        case .away: preview.cameraProblem = event.text
-        case .returned: preview.cameraProblem = nil
-        }
-    }
-
-    func idlePreviewEnded(_ number: Int) {
-        let now = MonotonicClock.now()
-        preview.cameraProblem = nil
-        if stream.idlePreviewEnded(number, now: now) { startWaitingStream(now: now) }
     }
 
     /// Brings the screen's words up to date.

@@ -2,6 +2,7 @@ import ApplianceLogic
 import DevicePorts
 import LinuxIO
 import StreamLogic
+import USBVideo
 
 /// How this machine streams: cameras, encoders and connections are not known here.
 public struct StreamEngine: Sendable {
@@ -12,24 +13,40 @@ public struct StreamEngine: Sendable {
     let takeStill: @Sendable (StillRequest, EventFD) -> (SnapshotAnswer, Brightness?)
     /// Shows the camera's frames without a stream, on the calling thread, until the descriptor is signalled. The camera is closed
     /// when it returns.
-    let previewIdle: @Sendable (IdlePreviewRequest, EventFD, (IdlePreviewEvent) -> Void) -> Void
+    let feedIdle: @Sendable (IdleFramesRequest, EventFD, (IdleFramesEvent) -> Void) -> Void
+    /// Lets a computer hear the microphones without a stream, as `feedIdle`.
+    let feedIdleAudio: @Sendable (IdleAudioRequest, EventFD, (IdleAudioEvent) -> Void) -> Void
     /// What the files could name in place of a camera or microphone that was not there. Takes its time.
     let devices: @Sendable (ApplianceFault) -> [String]
 
     /// Opens the display for the preview, which lights it when it is there.
     let openPreview: @Sendable (@escaping @Sendable (PreviewEvent) -> Void) throws -> any PreviewSink
 
+    /// Makes the camera a computer's webcam, for as long as what is returned lives.
+    let openWebcam: @Sendable (WebcamRequest, @escaping @Sendable (WebcamReport) -> Void) throws -> any WebcamSink
+
+    /// Takes down what a run that was killed has left of one.
+    let removeFormerWebcam: @Sendable () -> Void
+
     public init(
         run: @escaping @Sendable (StreamRequest, Mailbox<PublisherCommand>, EventSink) throws -> Void,
         takeStill: @escaping @Sendable (StillRequest, EventFD) -> (SnapshotAnswer, Brightness?),
-        previewIdle: @escaping @Sendable (IdlePreviewRequest, EventFD, (IdlePreviewEvent) -> Void) -> Void,
+        feedIdle: @escaping @Sendable (IdleFramesRequest, EventFD, (IdleFramesEvent) -> Void) -> Void,
+        feedIdleAudio: @escaping @Sendable (IdleAudioRequest, EventFD, (IdleAudioEvent) -> Void) -> Void,
         devices: @escaping @Sendable (ApplianceFault) -> [String],
-        openPreview: @escaping @Sendable (@escaping @Sendable (PreviewEvent) -> Void) throws -> any PreviewSink
+        openPreview: @escaping @Sendable (@escaping @Sendable (PreviewEvent) -> Void) throws -> any PreviewSink,
+        openWebcam: @escaping @Sendable (
+            WebcamRequest, @escaping @Sendable (WebcamReport) -> Void
+        ) throws -> any WebcamSink,
+        removeFormerWebcam: @escaping @Sendable () -> Void
     ) {
         self.run = run
         self.takeStill = takeStill
-        self.previewIdle = previewIdle
+        self.feedIdle = feedIdle
+        self.feedIdleAudio = feedIdleAudio
         self.devices = devices
         self.openPreview = openPreview
+        self.openWebcam = openWebcam
+        self.removeFormerWebcam = removeFormerWebcam
     }
 }

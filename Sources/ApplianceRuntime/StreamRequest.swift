@@ -1,6 +1,9 @@
+import Controls
 import DevicePorts
+import LinuxIO
 import Settings
 import StreamLogic
+import USBVideo
 
 /// What a stream is made of; goes to the stream's thread.
 public struct StreamRequest: Sendable {
@@ -12,6 +15,21 @@ public struct StreamRequest: Sendable {
     public let stateDirectory: String
     /// Where the frames are shown; `nil` for nowhere.
     public let preview: (any PreviewSink)?
+    /// From the start on: somebody has muted what a computer hears, and has not taken it back.
+    public let isMuted: Bool
+    /// Who gets the frames and the audio, too.
+    public let frameSinks: [any FrameSink]
+    public let audioSinks: [any AudioSink]
+}
+
+/// What a computer is to see in the camera.
+public struct WebcamRequest: Hashable, Sendable {
+    public let identity: GadgetIdentity
+    public let bus: IsochronousBudget
+    /// Whether somebody at the camera has to agree before it gets frames.
+    public let asks: Bool
+    /// What the camera has.
+    public let controls: [ControlStatus]
 }
 
 /// What the files say of a camera that is open without a stream.
@@ -34,11 +52,23 @@ public struct StillRequest: Sendable {
     public let camera: IdleCameraDescription
 }
 
-/// The frames of a camera that no stream has open, for a screen; goes to a thread of its own.
-public struct IdlePreviewRequest: Sendable {
+/// The frames of a camera that no stream has open, for a screen or a computer; goes to a thread of its own.
+public struct IdleFramesRequest: Sendable {
     public let camera: IdleCameraDescription
-    public let preview: any PreviewSink
+    /// Never empty.
+    public let sinks: [any FrameSink]
+    /// Of the camera's controls, while it is open.
+    public let changes: Mailbox<[ControlChange]>
 
-    /// Whether the camera is opened in the same way, and shown at the same place.
-    func isSame(as other: IdlePreviewRequest) -> Bool { camera == other.camera && preview === other.preview }
+    /// Whether the camera is opened in the same way, for the same.
+    func isSame(_ camera: IdleCameraDescription, _ sinks: [any FrameSink]) -> Bool {
+        self.camera == camera && self.sinks.count == sinks.count && zip(self.sinks, sinks).allSatisfy { $0 === $1 }
+    }
+}
+
+/// The audio of microphones that no stream has open, for a computer; goes to a thread of its own.
+public struct IdleAudioRequest: Sendable {
+    public let device: DeviceDescription
+    public let board: BoardDescription?
+    public let sink: any AudioSink
 }

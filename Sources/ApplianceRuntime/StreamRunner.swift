@@ -1,33 +1,40 @@
 import ApplianceLogic
+import Controls
 import DevicePorts
 import LinuxIO
 import Media
 import StreamLogic
+import USBVideo
 
 /// What the stream's thread tells the main thread.
 enum EngineEvent: Sendable {
     case said(StreamMessage)
     /// The camera was open for one snapshot, and is closed again.
     case still(SnapshotAnswer, Brightness?)
-    case idlePreview(IdlePreviewEvent)
-    /// The camera was open for the screen, and is closed again.
+    case idleFrames(IdleFramesEvent)
+    /// - Parameter 0: of the gadget that reports.
+    case webcam(Int, WebcamReport)
+    /// The camera was open for screen or computer, and is closed again.
     /// - Parameter number: of the thread.
-    case idlePreviewEnded(Int)
+    case idleFramesEnded(Int)
+    case idleAudio(IdleAudioEvent)
+    case idleAudioEnded(Int)
     /// The stream is over; nothing follows.
     /// - Parameter devices: where one was missing, those that there are, as the files name them.
     case ended(StreamFailure?, devices: [String] = [])
 }
 
-/// Runs the stream on a thread of its own, one after the other; while there is none, takes snapshots, and has the camera's frames
-/// shown. One of these has the camera at a time. Used from the main thread.
+/// Runs the stream on a thread of its own, one after the other; while there is none, takes snapshots, and has camera and
+/// microphones feed a screen or a computer. One of these has a device at a time. Used from the main thread.
 final class StreamRunner {
     let reports: Mailbox<EngineEvent>
     let engine: StreamEngine
     private let stateDirectory: String
     private var running: (thread: JoinableThread, commands: Mailbox<PublisherCommand>)?
-    /// Start as soon as the camera is free: when the present stream, the snapshot or the idle preview has ended.
+    /// Start as soon as camera and microphones are free: when the present stream, the snapshot or the idle devices have ended.
     private var startsAgain = false
-    private let idlePreview: IdlePreviewThread
+    private let idleFrames: IdleThread<IdleFramesRequest>
+    private let idleAudio: IdleThread<IdleAudioRequest>
     /// The camera while it is open for a snapshot; a stream has precedence.
     private var still: (stop: EventFD, deadline: MediaTimestamp?)?
     private var waitingStills: [StillRequest] = []
@@ -35,37 +42,58 @@ final class StreamRunner {
     private static let stillTimeout = Duration.seconds(8)
 
     init(_ engine: StreamEngine, stateDirectory: String) throws {
-        reports = try Mailbox()
+        let reports = try Mailbox<EngineEvent>()
+        self.reports = reports
         self.engine = engine
-        idlePreview = IdlePreviewThread(engine, reports: reports)
+        idleFrames = IdleThread("idle-frames") { request, stop in
+            engine.feedIdle(request, stop) { reports.send(.idleFrames($0)) }
+        } ended: {
+            reports.send(.idleFramesEnded($0))
+        }
+        idleAudio = IdleThread("idle-audio") { request, stop in
+            engine.feedIdleAudio(request, stop) { reports.send(.idleAudio($0)) }
+        } ended: {
+            reports.send(.idleAudioEnded($0))
+        }
         self.stateDirectory = stateDirectory
     }
 
     var isRunning: Bool { running != nil }
-    /// The camera is open for the screen.
-    var isPreviewingIdle: Bool { idlePreview.request != nil }
+    /// Camera or microphones are open for a screen or a computer.
+    var isFeedingIdle: Bool { idleFrames.request != nil || idleAudio.request != nil }
+    private var isCameraTaken: Bool { isRunning || still != nil || idleFrames.request != nil }
     /// A stream that is started has to wait for its end.
-    private var isCameraTaken: Bool { isRunning || still != nil || isPreviewingIdle }
+    private var isTaken: Bool { isCameraTaken || idleAudio.request != nil }
 
-    /// Starts a stream; as soon as the camera is free if it is not.
-    /// - Parameter preview: where its frames are shown.
-    func start(_ files: DescriptionFiles, preview: (any PreviewSink)?) throws {
-        guard !isCameraTaken else {
+    /// Starts a stream; as soon as its devices are free if they are not.
+    /// - Parameters:
+    ///   - preview: where its frames are shown.
+    ///   - webcam: what gets its frames and audio, too.
+    ///   - isMuted: from the start on.
+    func start(
+        _ files: DescriptionFiles, preview: (any PreviewSink)?, webcam: WebcamRelay, isMuted: Bool
+    ) throws {
+        guard !isTaken else {
             startsAgain = true
             still?.stop.signal()
-            idlePreview.stop(now: MonotonicClock.now())
+            idleFrames.stop(now: MonotonicClock.now())
+            idleAudio.stop(now: MonotonicClock.now())
             return
         }
         guard let description = files.stream else { return }
         let commands = try Mailbox<PublisherCommand>()
         let request = StreamRequest(
             description: description, device: files.device, board: files.board, country: files.network.country,
-            stateDirectory: stateDirectory, preview: preview)
+            stateDirectory: stateDirectory, preview: preview, isMuted: isMuted, frameSinks: [webcam],
+            audioSinks: [webcam])
         running = (try Self.thread(request, engine, commands: commands, reports: reports), commands)
     }
 
     /// Asks the stream for something, if there is one.
     func send(_ command: PublisherCommand) { running?.commands.send(command) }
+
+    /// Changes controls of the camera that is open without a stream.
+    func changeIdle(_ changes: [ControlChange]) { idleFrames.request?.changes.send(changes) }
 
     /// - Returns: whether there was only one that waited for the camera: no end of it will be reported.
     func stop() -> Bool {
@@ -99,7 +127,7 @@ final class StreamRunner {
 
     private func openForStill(now: MediaTimestamp) {
         guard let request = waitingStills.first else { return }
-        idlePreview.stop(now: now)
+        idleFrames.stop(now: now)
         guard !isCameraTaken else { return }
         waitingStills.removeFirst()
         do throws(SystemCallError) {
@@ -117,7 +145,9 @@ final class StreamRunner {
     }
 
     /// When somebody has had the camera for too long.
-    var nextDeadline: MediaTimestamp? { still.flatMap(\.deadline) ?? idlePreview.nextDeadline }
+    var nextDeadline: MediaTimestamp? {
+        [still.flatMap(\.deadline), idleFrames.nextDeadline, idleAudio.nextDeadline].compactMap { $0 }.min()
+    }
 
     /// - Returns: whether a stream is to start now.
     func timeReached(now: MediaTimestamp) -> Bool {
@@ -125,22 +155,27 @@ final class StreamRunner {
             still.stop.signal()
             self.still?.deadline = nil
         }
-        return idlePreview.timeReached(now: now) && cameraFreed(now: now)
+        let (hasLostCamera, hasLostAudio) = (idleFrames.timeReached(now: now), idleAudio.timeReached(now: now))
+        let reason = "its driver has not let go of it for \(IdleThread<IdleFramesRequest>.closingTimeout)"
+        if hasLostCamera { reports.send(.idleFrames(.away(reason: reason))) }
+        if hasLostAudio { reports.send(.idleAudio(.away(reason: reason))) }
+        return (hasLostCamera || hasLostAudio) && devicesFreed(now: now)
     }
 
     /// The thread has reported its answer.
     /// - Returns: whether a stream is to start now.
     func stillEnded(now: MediaTimestamp) -> Bool {
         still = nil
-        return cameraFreed(now: now)
+        return devicesFreed(now: now)
     }
 
     /// - Returns: whether a stream is to start now.
-    private func cameraFreed(now: MediaTimestamp) -> Bool {
+    private func devicesFreed(now: MediaTimestamp) -> Bool {
         guard startsAgain else {
             openForStill(now: now)
             return false
         }
+        guard !isTaken else { return false }
         startsAgain = false
         for request in waitingStills {
             reports.send(.still(.failed(request.snapshot, reason: "a stream has started"), nil))
@@ -149,24 +184,44 @@ final class StreamRunner {
         return true
     }
 
-    // MARK: The idle preview
+    // MARK: Camera and microphones without a stream
 
-    /// Has the camera's frames shown while nothing else needs it.
-    /// - Parameter request: `nil` when that is not wanted.
-    func previewIdle(_ request: IdlePreviewRequest?, now: MediaTimestamp) {
-        if let present = idlePreview.request {
-            if request?.isSame(as: present) != true { idlePreview.stop(now: now) }
+    /// Has the camera's frames go to screen and computer while nothing else needs it.
+    /// - Parameter sinks: empty when nobody wants them.
+    /// - Returns: whether the camera is opened by that.
+    func feedIdle(_ sinks: [any FrameSink], of camera: IdleCameraDescription, now: MediaTimestamp) -> Bool {
+        if let present = idleFrames.request {
+            if !present.isSame(camera, sinks) { idleFrames.stop(now: now) }
+            return false
+        }
+        guard !sinks.isEmpty, !isCameraTaken, !startsAgain, let changes = try? Mailbox<[ControlChange]>() else {
+            return false
+        }
+        // What lacks for a thread may be there the next time.
+        try? idleFrames.start(IdleFramesRequest(camera: camera, sinks: sinks, changes: changes))
+        return idleFrames.request != nil
+    }
+
+    /// Has the microphones heard by a computer while no stream needs them.
+    /// - Parameter sink: `nil` when nobody wants them.
+    func feedIdleAudio(_ sink: (any AudioSink)?, of files: DescriptionFiles, now: MediaTimestamp) {
+        if let present = idleAudio.request {
+            if present.device != files.device || present.sink !== sink { idleAudio.stop(now: now) }
             return
         }
-        guard let request, !isCameraTaken else { return }
-        // What lacks for a thread may be there the next time.
-        try? idlePreview.start(request)
+        guard let sink, !isRunning, !startsAgain else { return }
+        try? idleAudio.start(IdleAudioRequest(device: files.device, board: files.board, sink: sink))
     }
 
     /// Its thread has reported its end.
     /// - Returns: whether a stream is to start now.
-    func idlePreviewEnded(_ number: Int, now: MediaTimestamp) -> Bool {
-        idlePreview.ended(number) && cameraFreed(now: now)
+    func idleFramesEnded(_ number: Int, now: MediaTimestamp) -> Bool {
+        idleFrames.ended(number) && devicesFreed(now: now)
+    }
+
+    /// As `idleFramesEnded`.
+    func idleAudioEnded(_ number: Int, now: MediaTimestamp) -> Bool {
+        idleAudio.ended(number) && devicesFreed(now: now)
     }
 
     private static func thread(

@@ -7,17 +7,28 @@ import StreamLogic
 extension ApplianceRunner {
     /// - Parameter word: `nil` to ask whether it is lit.
     func torch(_ word: String?) -> CommandAnswer {
-        guard files.board?.flashLED != nil else { return .failed("board.json names no flash LED") }
-        guard let word else { return CommandAnswer(text: torchText) }
-        let words = DeviceDescription.Torch.allCases.map(\.rawValue)
-        guard let torch = DeviceDescription.Torch(rawValue: word) else {
-            let meant = NameSuggestion.nearest(to: word, among: words).map { "; did you mean \($0)?" } ?? ""
-            return .failed("torch takes \(words.joined(separator: ", "))\(meant)")
+        if let problem = torchProblem(word) { return .failed(problem) }
+        guard let torch = word.flatMap(DeviceDescription.Torch.init(rawValue:)) else {
+            return CommandAnswer(text: torchText)
         }
         personActed()
         perform(appliance.torchRequested(torch.mode))
         watchBrightness()
         return CommandAnswer(text: torchText)
+    }
+
+    /// Why `torch` would be refused; `nil` when it would not.
+    func torchProblem(_ word: String?) -> String? {
+        if let torchAbsence { return torchAbsence }
+        guard let word, DeviceDescription.Torch(rawValue: word) == nil else { return nil }
+        let words = DeviceDescription.Torch.allCases.map(\.rawValue)
+        let meant = NameSuggestion.nearest(to: word, among: words).map { "; did you mean \($0)?" } ?? ""
+        return "torch takes \(words.joined(separator: ", "))\(meant)"
+    }
+
+    /// Why there is no light to switch; `nil` where there is one.
+    var torchAbsence: String? {
+        files.board?.flashLED == nil ? "board.json names no flash LED" : board.faults["flashLED"]
     }
 
     private var torchText: String { appliance.isTorchLit ? "lit\n" : "dark\n" }

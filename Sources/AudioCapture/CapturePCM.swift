@@ -19,6 +19,8 @@ enum PCMRead: Hashable, Sendable {
 protocol CapturePCM: AnyObject {
     /// Frames per second, the hardware's own.
     var sampleRate: Int { get }
+    /// As `AudioSource` has it.
+    func start(at time: MediaTimestamp)
     /// Waits for the next samples. The first call starts the card.
     /// - Parameter deadline: when to return `late`; never when `nil`.
     func read(until deadline: MediaTimestamp?) throws(MicrophoneError) -> PCMRead
@@ -29,6 +31,7 @@ protocol CapturePCM: AnyObject {
 }
 
 extension CapturePCM {
+    func start(at time: MediaTimestamp) {}
     func setHardwareGain(_ decibels: Double?) -> Double? { nil }
 }
 

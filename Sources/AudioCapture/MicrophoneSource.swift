@@ -90,10 +90,12 @@ public final class MicrophoneSource: AudioSource {
     }
 
     /// Puts the first frame at a time that others start at, too; before its first audio there is silence.
-    func start(at time: MediaTimestamp) {
+    public func start(at time: MediaTimestamp) {
         origin = time
         isFilterEmpty = true
         corrector.audioLost()
+        // Each is waited for in its turn: a file that started at its first block would start after those before it.
+        device?.pcm.start(at: time)
     }
 
     /// - Parameter deadline: what has not come by then becomes silence; with `nil` it is waited for.

@@ -12,6 +12,8 @@ final class SourcePCM: CapturePCM {
         sampleRate = source.format.sampleRate
     }
 
+    func start(at time: MediaTimestamp) { source.start(at: time) }
+
     func read(until deadline: MediaTimestamp?) throws(MicrophoneError) -> PCMRead {
         let block: AudioBlock?
         do {

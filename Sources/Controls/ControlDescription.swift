@@ -131,6 +131,9 @@ public struct ControlDescription: Hashable, Sendable {
             "the light of the board; auto lights it in the dark", libcamera: "Lux reported, for auto",
             v4l2: "the mean luma of frames, for auto"),
         ControlDescription(
+            .webcam, .flag, "a computer at the USB device port sees a camera and a microphone", libcamera: "none",
+            v4l2: "none"),
+        ControlDescription(
             .microphoneGain, .microphoneNumber, unit: "dB",
             "by the card's capture volume where it has one, else on the way", libcamera: "none", v4l2: "none"),
         ControlDescription(

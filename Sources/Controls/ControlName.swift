@@ -20,6 +20,7 @@ public enum ControlName: String, CaseIterable, Sendable {
     case mirror
     case flip
     case torch
+    case webcam
     case microphoneGain = "microphone-gain"
     case mute
 
@@ -29,7 +30,7 @@ public enum ControlName: String, CaseIterable, Sendable {
     /// Whether the camera does it, and no other part of the device.
     public var isOfCamera: Bool {
         switch self {
-        case .torch, .microphoneGain, .mute: false
+        case .torch, .webcam, .microphoneGain, .mute: false
         default: true
         }
     }

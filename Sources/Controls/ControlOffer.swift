@@ -5,6 +5,8 @@ public struct ControlOffer: Hashable, Sendable {
     public let words: [String]
     /// Of the number, of each gain, or of the temperature; `nil` for a control that takes no number here.
     public let range: ClosedRange<Double>?
+    /// The number that the camera's driver starts with; `nil` where that is the description's, or unknown.
+    public let usual: Double?
     /// For people; `nil` for a control that is there.
     public let absence: String?
     /// How many of them take it one by one.
@@ -12,12 +14,14 @@ public struct ControlOffer: Hashable, Sendable {
     private var microphones: Range<Int> { 1..<microphoneCount + 1 }
 
     public init(
-        _ name: ControlName, words: [String]? = nil, range: ClosedRange<Double>? = nil, microphoneCount: Int = 0
+        _ name: ControlName, words: [String]? = nil, range: ClosedRange<Double>? = nil, usual: Double? = nil,
+        microphoneCount: Int = 0
     ) {
         self.microphoneCount = max(0, microphoneCount)
         self.name = name
         self.words = words ?? ControlDescription.of(name).words
         self.range = range
+        self.usual = usual
         absence = nil
     }
 
@@ -26,6 +30,7 @@ public struct ControlOffer: Hashable, Sendable {
         microphoneCount = 0
         words = []
         range = nil
+        usual = nil
         absence = reason
     }
 

@@ -18,6 +18,10 @@ public struct WishedControls: Hashable, Sendable {
         }
     }
 
+    public mutating func forget(_ names: [ControlName]) {
+        for name in names { values[name] = nil }
+    }
+
     /// For a camera that starts anew: what was locked has the values that it had, since a new start has found none yet.
     /// - Parameter report: the last one before.
     public func changes(asFound report: CameraReport) -> [ControlChange] {

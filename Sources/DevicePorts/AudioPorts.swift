@@ -9,6 +9,11 @@ public struct AudioBlock: Sendable {
         self.samples = samples
         self.captureTime = captureTime
     }
+
+    /// As long, and silent.
+    public var silenced: AudioBlock {
+        AudioBlock(samples: [Int16](repeating: 0, count: samples.count), captureTime: captureTime)
+    }
 }
 
 public struct AudioFormat: Hashable, Sendable {
@@ -33,6 +38,10 @@ extension Duration {
 public protocol AudioSource: AnyObject {
     var format: AudioFormat { get }
 
+    /// The first frame of a source that starts when it is asked, such as a file, was taken at this time, to which others
+    /// start as well. To be called before the first block, if at all; cards and pipes have times of their own.
+    func start(at time: MediaTimestamp)
+
     /// Waits for and returns the next block of at most `frameCount` frames (one sample per channel).
     /// - Returns: `nil` when the source has ended.
     func nextBlock(frameCount: Int) throws -> AudioBlock?
@@ -45,5 +54,6 @@ public protocol AudioSource: AnyObject {
 }
 
 extension AudioSource {
+    public func start(at time: MediaTimestamp) {}
     public var statistics: AudioSourceStatistics { AudioSourceStatistics() }
 }

@@ -1,15 +1,8 @@
 import Media
 
-/// A screen beside the stream. It never keeps the stream waiting, and holds a frame for a moment only: at most the one that is
-/// on the screen and the one that comes next. Any thread.
-public protocol PreviewSink: AnyObject, Sendable {
-    /// Shows the frame as soon as the display is ready for it, unless a newer one has come by then. Does not wait.
-    /// - Parameter colors: of the frame; `nil` when its source does not know.
-    func offer(_ frame: CapturedFrame, colors: VideoColors?)
-
-    /// No more frames come: what is held of them is released, and the words have the screen to themselves.
-    func framesEnded()
-
+/// A screen beside the stream. It holds at most the frame that is on the screen and the one that comes next; when no more frames
+/// come, the words have the screen to themselves. Any thread.
+public protocol PreviewSink: FrameSink {
     /// What the screen says from now on. Does not wait.
     func show(_ page: ScreenPage)
 

@@ -25,6 +25,9 @@ public final class Display: PreviewSink {
         }
     }
 
+    /// The screen is there to be seen.
+    public var wantsFrames: Bool { true }
+
     public func offer(_ frame: CapturedFrame, colors: VideoColors?) {
         state.offer(frame, colors ?? .usual(for: frame.layout.size), now: MonotonicClock.now())
     }

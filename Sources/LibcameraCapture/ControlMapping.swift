@@ -62,7 +62,7 @@ struct ControlMapping {
         case .denoise: return choices("NoiseReductionMode").map { ControlOffer(.denoise, words: $0) }
         case .zoom: return crop.map { ControlOffer(.zoom, range: 1...$0.largestZoom) }
         case .zoomCentre: return crop.map { _ in ControlOffer(.zoomCentre) }
-        case .exposurePoint, .mirror, .flip, .torch, .microphoneGain, .mute: return nil
+        case .exposurePoint, .mirror, .flip, .torch, .webcam, .microphoneGain, .mute: return nil
         }
     }
 

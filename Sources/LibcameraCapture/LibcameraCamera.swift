@@ -38,8 +38,9 @@ public final class LibcameraCamera: Camera {
     private static let bufferCount = 6
     /// Of stills: two with the camera, one that is looked at.
     private static let stillBufferCount = 3
-    /// Of the smaller frames: two with the camera, one that is kept, two with the encoder, which takes less time for them.
-    private static let smallerBufferCount = 5
+    /// Of the smaller frames: two with the camera, one that is kept, two with the encoder, which takes less time for them, and
+    /// two with a computer: one that is read, and the next.
+    private static let smallerBufferCount = 7
 
     /// - Parameters:
     ///   - settings: `device` is an id, `front`, `back` or `external`, or empty for the first camera.

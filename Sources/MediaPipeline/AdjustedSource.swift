@@ -279,22 +279,49 @@ extension AdjustedSource: ControllableSource {
 
     public func apply(_ changes: [ControlChange]) throws(ControlError) {
         let now = MonotonicClock.now()
-        var (forCamera, turned, shown): ([ControlChange], FrameTurn, ZoomedView) = ([], view.turn, view.glide.target)
+        let turn = turn(after: changes)
+        let target = target(after: changes, turn)
+        let shown = target == view.glide.target ? view.glide.view(at: now) : target
+        var forCamera: [ControlChange] = []
         for change in changes {
             switch (change.name, change.value) {
-            case (.mirror, .flag(let isOn)) where !cameraOffers(.mirror): turned.isMirrored = isOn
-            case (.flip, .flag(let isOn)) where !cameraOffers(.flip): turned.isFlipped = isOn
-            case (.zoom, .number(let zoom)): shown.zoom = zoom
-            case (.zoomCentre, .point(let point)): shown.centre = unturned(point)
-            case (let name, .area(let area)): forCamera.append(ControlChange(name, .area(try unseen(area, name, now))))
+            case (.zoom, _), (.zoomCentre, _): break
+            case (.mirror, _) where !cameraOffers(.mirror), (.flip, _) where !cameraOffers(.flip): break
+            case (let name, .area(let area)):
+                forCamera.append(ControlChange(name, .area(try unseen(area, name, turn, shown))))
             default: forCamera.append(change)
             }
         }
         if !forCamera.isEmpty { try camera?.apply(forCamera) }
         view.given.take(forCamera)
-        view.turn = turned
-        show(shown, from: now)
+        view.turn = turn
+        show(target, from: now)
         view.wished.take(changes)
+    }
+
+    /// All of a line takes effect at one frame: its places are those of what is seen then.
+    private func turn(after changes: [ControlChange]) -> FrameTurn {
+        var turn = view.turn
+        for change in changes {
+            switch (change.name, change.value) {
+            case (.mirror, .flag(let isOn)) where !cameraOffers(.mirror): turn.isMirrored = isOn
+            case (.flip, .flag(let isOn)) where !cameraOffers(.flip): turn.isFlipped = isOn
+            default: break
+            }
+        }
+        return turn
+    }
+
+    private func target(after changes: [ControlChange], _ turn: FrameTurn) -> ZoomedView {
+        var target = view.glide.target
+        for change in changes {
+            switch (change.name, change.value) {
+            case (.zoom, .number(let zoom)): target.zoom = zoom
+            case (.zoomCentre, .point(let point)): target.centre = unturned(point, turn)
+            default: break
+            }
+        }
+        return target
     }
 
     private func show(_ shown: ZoomedView, from time: MediaTimestamp) {
@@ -326,19 +353,19 @@ extension AdjustedSource: ControllableSource {
             width: area.width * width / Double(fit.size.width), height: area.height * height / Double(fit.size.height))
     }
 
-    private func unturned(_ point: FramePoint) -> FramePoint {
-        let seen = view.turn.applied(to: withoutBars(FrameArea(at: point))).centre
+    private func unturned(_ point: FramePoint, _ turn: FrameTurn) -> FramePoint {
+        let seen = turn.applied(to: withoutBars(FrameArea(at: point))).centre
         return FramePoint(x: min(max(0, seen.x), 1), y: min(max(0, seen.y), 1))
     }
 
     private func unseen(
-        _ area: FrameArea, _ name: ControlName, _ now: MediaTimestamp
+        _ area: FrameArea, _ name: ControlName, _ turn: FrameTurn, _ shown: ZoomedView
     ) throws(ControlError) -> FrameArea {
         guard let inFrame = withoutBars(area).clipped else {
             throw .unusableValue(
                 name, value: "\(ControlValue.area(area))", rule: "within the frame: the bars beside it show nothing")
         }
-        let turned = view.turn.applied(to: inFrame)
-        return zoomsItself ? view.glide.view(at: now).area.part(turned) : turned
+        let turned = turn.applied(to: inFrame)
+        return zoomsItself ? shown.area.part(turned) : turned
     }
 }

@@ -13,6 +13,7 @@ final class AudioPipeline {
     private let reopen: @Sendable (AudioQuality) throws -> AudioTrack?
     /// Goes on with silence when the source has ended: the track never disappears beside video.
     private let fillsWithSilence: Bool
+    private let sinks: [any AudioSink]
     private let stop: EventFD
     private let queue: SharedSendBuffer
     private let counters: SharedCounters
@@ -20,13 +21,14 @@ final class AudioPipeline {
     private let reports: Mailbox<TrackEvent>
 
     init(
-        track: AudioTrack, fillsWithSilence: Bool, stop: EventFD, queue: SharedSendBuffer, counters: SharedCounters,
-        control: EncoderRequests, reports: Mailbox<TrackEvent>
+        track: AudioTrack, fillsWithSilence: Bool, sinks: [any AudioSink], stop: EventFD, queue: SharedSendBuffer,
+        counters: SharedCounters, control: EncoderRequests, reports: Mailbox<TrackEvent>
     ) {
         source = track.source
         encoder = track.encoder
         reopen = track.reopen
         self.fillsWithSilence = fillsWithSilence
+        self.sinks = sinks
         self.stop = stop
         self.queue = queue
         self.counters = counters
@@ -34,9 +36,14 @@ final class AudioPipeline {
         self.reports = reports
     }
 
-    /// Encodes until the source ends, or a block is later than `end`, and reports how it ended.
-    func run(until end: MediaTimestamp?) {
+    /// Encodes from the gate's opening on, until the source ends or a block is later than the gate's end, and reports how it
+    /// ended.
+    /// - Parameter isLive: what is not read of the source is lost. Then whoever listens beside the stream hears it before.
+    func run(behind gate: StartGate, isLive: Bool) {
         do {
+            if isLive { try play(before: gate) }
+            guard gate.waitForStart() else { return reports.send(.ended(.audio, note: nil)) }
+            let end = gate.end
             try encodeAll(until: end)
             let note = source.endingNote
             if fillsWithSilence, let note {
@@ -53,6 +60,30 @@ final class AudioPipeline {
         }
     }
 
+    /// From one look at whether somebody listens to the next.
+    private static let lookInterval = Duration.milliseconds(200)
+
+    /// A server may never answer: that is no reason for a computer to hear nothing.
+    private func play(before gate: StartGate) throws {
+        guard !sinks.isEmpty else { return }
+        while true {
+            let isHeard = sinks.contains { $0.wantsAudio }
+            guard !gate.isPassed(within: isHeard ? .zero : Self.lookInterval) else { return }
+            guard isHeard else { continue }
+            guard let block = try source.nextBlock(frameCount: AACEncoder.framesPerPacket) else { return }
+            _ = try takeOrders(with: block)
+        }
+    }
+
+    /// - Returns: what is heard of the block, which those beside the stream have by then.
+    private func takeOrders(with block: AudioBlock) throws(AudioEncodingError) -> AudioBlock {
+        let orders = control.takeAudioRequests(at: block.captureTime)
+        if let bitrate = orders.bitrate { try encoder.setBitrate(bitrate) }
+        let heard = orders.isMuted ? block.silenced : block
+        for sink in sinks { sink.offer(heard, format: source.format) }
+        return heard
+    }
+
     private func encodeAll(until end: MediaTimestamp?) throws {
         while let block = try source.nextBlock(frameCount: AACEncoder.framesPerPacket) {
             if let end, block.captureTime >= end { return }
@@ -60,9 +91,7 @@ final class AudioPipeline {
                 try replace(replacement.quality, of: replacement.pause)
                 continue
             }
-            let orders = control.takeAudioRequests(at: block.captureTime)
-            if let bitrate = orders.bitrate { try encoder.setBitrate(bitrate) }
-            append(try encoder.encode(orders.isMuted ? block.silenced : block))
+            append(try encoder.encode(try takeOrders(with: block)))
             let statistics = source.statistics
             counters.update { $0.audioSource = statistics }
         }
@@ -83,12 +112,5 @@ final class AudioPipeline {
     private func append(_ packets: [EncodedPacket]) {
         let events = queue.append(packets)
         if !events.isEmpty { reports.send(.buffer(events)) }
-    }
-}
-
-extension AudioBlock {
-    /// As long, and silent.
-    fileprivate var silenced: AudioBlock {
-        AudioBlock(samples: [Int16](repeating: 0, count: samples.count), captureTime: captureTime)
     }
 }

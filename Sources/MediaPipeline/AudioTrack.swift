@@ -32,7 +32,7 @@ struct AudioTrack {
             bitrate: bitrate, sampleRate: source.format.sampleRate, channelCount: source.format.channelCount)
     }
 
-    private static func source(
+    static func source(
         _ settings: MediaSettings, stop: EventFD, reports: Mailbox<TrackEvent>
     ) throws -> (any AudioSource)? {
         do {

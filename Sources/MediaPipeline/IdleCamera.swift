@@ -1,3 +1,4 @@
+import Controls
 import DevicePorts
 import LinuxIO
 import Media
@@ -22,5 +23,18 @@ struct IdleCamera {
         (source as? AdjustedSource)?.showAtOnce()
         self.source = source
         filters = StreamFilters(settings.filters, reports: reports)
+    }
+
+    /// What it has and is set to; empty for what is no camera.
+    var controlStatuses: [ControlStatus] {
+        guard let camera = source as? any ControllableSource else { return [] }
+        let (wished, report) = (camera.wishedControls, camera.cameraReport)
+        return camera.controlOffers.map { ControlStatus($0, wished: wished[$0.name], report: report) }
+    }
+
+    /// What it does not take is left out: a slider that was moved fast asks for more than one thing at a time.
+    func apply(_ changes: [ControlChange]) {
+        guard let camera = source as? any ControllableSource else { return }
+        for change in changes where (try? camera.controlOffers.check([change])) != nil { try? camera.apply([change]) }
     }
 }

@@ -14,6 +14,8 @@ final class LiveControls {
     /// Of several cameras.
     private let switcher: CameraSwitcher?
     private var cameraName: String?
+    /// In place of what a camera says that is not on any more.
+    private static let answerAfterSwitch = "set before another camera came on; what it reports is not known"
 
     init(_ source: any VideoSource, inUse: ControlsInUse, reports: Mailbox<TrackEvent>) {
         camera = source as? any ControllableSource
@@ -27,6 +29,10 @@ final class LiveControls {
     /// - Parameter request: without changes, to have a look.
     func apply(_ request: EncoderRequests.ControlRequest) {
         guard let camera else { return }
+        // What comes with another camera's first frame is for that one.
+        followCamera()
+        // What was refused before is not what is asked for now.
+        reportRefusals()
         guard !request.changes.isEmpty else {
             look()
             return reports.send(.controlled([], request.id))
@@ -46,7 +52,7 @@ final class LiveControls {
         guard !waiting.isEmpty else { return }
         let now = MonotonicClock.now()
         let report = look()
-        if let refusal = camera?.takeRefusal() { reports.send(.controlRefused(refusal, takeRequest(of: refusal)?.id)) }
+        reportRefusals()
         var stillWaiting: [(confirmation: ControlConfirmation, id: CommandID?)] = []
         for var request in waiting {
             if let readings = request.confirmation.readings(by: report, now: now) {
@@ -58,19 +64,29 @@ final class LiveControls {
         waiting = stillWaiting
     }
 
+    /// Those that nobody waits for are dropped.
+    private func reportRefusals() {
+        while let refusal = camera?.takeRefusal() {
+            guard !waiting.isEmpty else { continue }
+            reports.send(.controlRefused(refusal, takeRequest(of: refusal)?.id))
+        }
+    }
+
     /// The newest that asked for what was refused, which comes within a frame.
     private func takeRequest(of refusal: ControlError) -> (confirmation: ControlConfirmation, id: CommandID?)? {
         let asked = waiting.lastIndex { $0.confirmation.changes.contains { $0.name == refusal.control } }
         return asked.map { waiting.remove(at: $0) }
     }
 
-    /// What another camera says is no answer.
+    /// What another camera says is no answer: what was asked of the one before is done, as far as anybody knows.
     private func followCamera() {
         guard let switcher, switcher.name != cameraName else { return }
         cameraName = switcher.name
         for (confirmation, id) in waiting {
-            guard let change = confirmation.changes.first else { continue }
-            reports.send(.controlRefused(.refused(change.name, reason: "another camera is on"), id))
+            let readings = confirmation.changes.map { change in
+                ControlReading(change.name, change.value, reported: Self.answerAfterSwitch)
+            }
+            reports.send(.controlled(readings, id))
         }
         waiting = []
         look()

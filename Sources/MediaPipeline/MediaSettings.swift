@@ -36,6 +36,9 @@ public struct MediaSettings: Sendable {
     public var duration: Duration?
     /// Where the source's frames are shown beside the stream; `nil` for nowhere.
     public var preview: (any PreviewSink)?
+    /// What else takes the source's frames, and its audio: a computer.
+    public var frameSinks: [any FrameSink] = []
+    public var audioSinks: [any AudioSink] = []
     /// A camera is opened for what it shows, however slowly, and not for a stream.
     public var takesStills = false
 

@@ -6,7 +6,6 @@ import Media
 import SoftwareEncoding
 import StreamLogic
 import StreamQuality
-import Synchronization
 
 /// What the threads of encoders and audio report to the thread `stream`.
 public enum TrackEvent: Sendable {
@@ -97,35 +96,25 @@ public final class MediaTracks {
         if let video {
             let pipeline = VideoPipeline(
                 track: video, queue: queue, counters: counters, control: control, controls: controls,
-                snapshots: snapshots, brightness: brightness, preview: settings.preview, reports: reports)
-            threads.append(try Self.thread(running: pipeline, behind: gate, reports: reports))
+                snapshots: snapshots, brightness: brightness, preview: settings.preview,
+                sinks: settings.frameSinks, reports: reports)
+            let isLive = settings.video.isLive || !settings.cameras.isEmpty
+            threads.append(try Self.thread("video", pipeline) { $0.run(behind: gate, isLive: isLive) })
         }
         if let audio {
             let pipeline = AudioPipeline(
-                track: audio, fillsWithSilence: hasVideo, stop: stop, queue: queue, counters: counters,
-                control: control, reports: reports)
-            threads.append(try Self.thread(running: pipeline, behind: gate, reports: reports))
+                track: audio, fillsWithSilence: hasVideo, sinks: settings.audioSinks, stop: stop, queue: queue,
+                counters: counters, control: control, reports: reports)
+            // What files and pipes give is not to be lost.
+            let isLive = settings.audio.takesSampleRate
+            threads.append(try Self.thread("audio", pipeline) { $0.run(behind: gate, isLive: isLive) })
         }
     }
 
-    private static func thread(
-        running pipeline: sending VideoPipeline, behind gate: StartGate, reports: Mailbox<TrackEvent>
+    private static func thread<Pipeline>(
+        _ name: String, _ pipeline: sending Pipeline, _ run: @escaping @Sendable (Pipeline) -> Void
     ) throws -> JoinableThread {
-        JoinableThread(
-            try NamedThread("video") {
-                guard gate.waitForStart() else { return reports.send(.ended(.video, note: nil)) }
-                pipeline.run(until: gate.end)
-            })
-    }
-
-    private static func thread(
-        running pipeline: sending AudioPipeline, behind gate: StartGate, reports: Mailbox<TrackEvent>
-    ) throws -> JoinableThread {
-        JoinableThread(
-            try NamedThread("audio") {
-                guard gate.waitForStart() else { return reports.send(.ended(.audio, note: nil)) }
-                pipeline.run(until: gate.end)
-            })
+        JoinableThread(try NamedThread(name) { run(pipeline) })
     }
 
     /// The stream goes on, or starts again, with these.
@@ -156,31 +145,4 @@ public final class MediaTracks {
 
     /// At the stream's end, for the file that is just being made.
     private static let snapshotTimeout = Duration.seconds(1)
-}
-
-/// Holds the tracks' threads until the server has taken the stream.
-final class StartGate: Sendable {
-    private let isOpen: EventFD
-    private let stop: EventFD
-    private let endTime = Mutex<MediaTimestamp?>(nil)
-
-    init(stop: EventFD) throws(SystemCallError) {
-        isOpen = try EventFD()
-        self.stop = stop
-    }
-
-    /// When media ends, if it was said; known once the gate is open.
-    var end: MediaTimestamp? { endTime.withLock { $0 } }
-
-    func open(until end: MediaTimestamp?) {
-        endTime.withLock { $0 = end }
-        isOpen.signal()
-    }
-
-    /// - Returns: false when the stream was stopped instead.
-    func waitForStart() -> Bool {
-        var entries = [PollEntry(isOpen.fileDescriptor), PollEntry(stop.fileDescriptor)]
-        guard (try? poll(&entries, until: nil)) != nil else { return false }
-        return entries[1].ready.isEmpty
-    }
 }

@@ -36,6 +36,8 @@ public protocol VideoSourceChoice: Sendable {
     var isNone: Bool { get }
     /// Whether frames come from a device, in its own memory.
     var isCamera: Bool { get }
+    /// Whether what is not read of it is lost, as of cameras and test patterns; files and pipes wait.
+    var isLive: Bool { get }
     /// What is known of it before anything is opened.
     var frameRate: FrameRate? { get }
     var readsStandardInput: Bool { get }

@@ -38,6 +38,8 @@ final class VideoPipeline {
     private let snapshots: SnapshotTaker
     private let brightness: BrightnessWatch
     private let preview: (any PreviewSink)?
+    /// Whoever looks beside the stream, the display among them.
+    private let watchers: [any FrameSink]
     private let reports: Mailbox<TrackEvent>
     private let keyframes: KeyframeSpacing
     /// In frames, as the encoder was set last.
@@ -46,7 +48,7 @@ final class VideoPipeline {
     init(
         track: VideoTrack, queue: SharedSendBuffer, counters: SharedCounters, control: EncoderRequests,
         controls: ControlsInUse, snapshots: SnapshotTaker, brightness: BrightnessWatch, preview: (any PreviewSink)?,
-        reports: Mailbox<TrackEvent>
+        sinks: [any FrameSink], reports: Mailbox<TrackEvent>
     ) {
         source = track.source
         sizes = track.source as? any FrameSizeSelection
@@ -72,14 +74,19 @@ final class VideoPipeline {
         self.snapshots = snapshots
         self.brightness = brightness
         self.preview = preview
+        watchers = sinks + (preview.map { [$0] } ?? [])
         self.reports = reports
     }
 
-    /// Encodes until the source ends, or a frame is later than `end`, and reports how it ended.
-    func run(until end: MediaTimestamp?) {
-        defer { preview?.framesEnded() }
+    /// Encodes from the gate's opening on, until the source ends or a frame is later than the gate's end, and reports how it
+    /// ended.
+    /// - Parameter isLive: what is not read of the source is lost. Then whoever looks beside the stream sees it before.
+    func run(behind gate: StartGate, isLive: Bool) {
+        defer { for watcher in watchers { watcher.framesEnded() } }
         do {
-            try encodeAll(until: end)
+            if isLive { try show(before: gate) }
+            guard gate.waitForStart() else { return reports.send(.ended(.video, note: nil)) }
+            try encodeAll(until: gate.end)
             try encoder.finish()
             count()
             reports.send(.ended(.video, note: source.endingNote))
@@ -91,6 +98,23 @@ final class VideoPipeline {
             reports.send(.failed(StreamFailure(.videoEncodingFailed, "\(error)")))
         } catch {
             reports.send(.failed(StreamFailure(.cameraUnavailable, "\(error)")))
+        }
+    }
+
+    /// From one look at whether somebody looks to the next.
+    private static let lookInterval = Duration.milliseconds(200)
+
+    /// A server may never answer: that is no reason for a display or a computer to see nothing.
+    private func show(before gate: StartGate) throws {
+        guard !watchers.isEmpty else { return }
+        while true {
+            let isWatched = watchers.contains { $0.wantsFrames }
+            guard !gate.isPassed(within: isWatched ? .zero : Self.lookInterval) else { return }
+            guard isWatched else { continue }
+            guard let frame = try source.nextFrame() else { return }
+            filters.apply(to: frame, colors: source.colors, control.filterStatus)
+            for watcher in watchers { watcher.offer(frame, colors: source.colors) }
+            counters.update { $0.decimatedFrames += 1 }
         }
     }
 
@@ -111,7 +135,7 @@ final class VideoPipeline {
             adjusted?.feedsFilters = !filters.isIdle
             filters.apply(to: frame, colors: source.colors, control.filterStatus)
             snapshots.offer(frame, from: source)
-            preview?.offer(frame, colors: source.colors)
+            for watcher in watchers { watcher.offer(frame, colors: source.colors) }
             counters.update { $0.capturedFrames += 1 }
             try encoder.submit(frame)
             filters.frameDone(after: MonotonicClock.now() - start, at: frame.captureTime)

@@ -158,13 +158,29 @@ public struct VideoTrack {
                 }
                 return switcher.map { adjusted($0, settings) }
             }
-            let source = try settings.video.open(settings.sourceWish, stop: stop) { reports.send(.source($0)) }
-            guard let source else { return nil }
+            guard let source = try opened(settings, stop: stop, reports) else { return nil }
             let rest = settings.rotation.rest(after: source.flips)
             let rotated = rest.isIdentity ? source : try RotatedSource(source, rest)
             return adjusted(rotated, settings)
         } catch {
             throw StreamFailure(.cameraUnavailable, "\(error)")
+        }
+    }
+
+    /// Of whoever had the camera before somebody may hold a frame still: it is tried again for a moment.
+    private static let contentionTimeout = Duration.seconds(2)
+    private static let retryInterval = Duration.milliseconds(50)
+
+    private static func opened(
+        _ settings: MediaSettings, stop: EventFD, _ reports: Mailbox<TrackEvent>
+    ) throws -> (any VideoSource)? {
+        let deadline = MonotonicClock.now() + contentionTimeout
+        while true {
+            do {
+                return try settings.video.open(settings.sourceWish, stop: stop) { reports.send(.source($0)) }
+            } catch let error as any CameraFailure where error.mayBeContention && MonotonicClock.now() < deadline {
+                guard !stop.isSignalled(until: MonotonicClock.now() + retryInterval) else { throw error }
+            }
         }
     }
 

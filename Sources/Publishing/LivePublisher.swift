@@ -78,6 +78,8 @@ public final class LivePublisher {
             counters: counters, control: control, reports: trackReports, console: reporter)
         self.settings = settings
         configuration = LiveConfiguration(settings: settings.quality, dimension: settings.media.dimension)
+        configuration.isMuted = settings.isMuted
+        control.setMuted(settings.isMuted)
         configuration.settings.sourceFrameRate = tracks.sourceFrameRate
         configuration.settings.frameSizes = settings.media.frameSizes
         if let size = tracks.videoConfiguration?.size {
@@ -97,6 +99,7 @@ public final class LivePublisher {
     /// Returns when the stream is over.
     public func run() throws {
         reporter.log("publishing to \(settings.destination.label)")
+        if settings.isMuted { tellMuted() }
         perform(session.startRequested(now: MonotonicClock.now()))
         while !isOver { try step() }
         // What follows takes a moment, and nothing is live any more.

@@ -13,7 +13,7 @@ extension LivePublisher {
         tellMuted()
     }
 
-    private func tellMuted() {
+    func tellMuted() {
         reporter.emit(.muted(configuration.isMuted))
     }
 

@@ -6,9 +6,11 @@ import StreamLogic
 extension LivePublisher {
     var controlOffers: [ControlOffer] {
         tracks.controls.state.offers.map { offer in
-            offer.name == .torch
-                ? ControlOffer(.torch, isMissing: "the light is the board's, of tallycam run")
-                : tracks.microphones.offer(offer.name) ?? offer
+            switch offer.name {
+            case .torch: ControlOffer(.torch, isMissing: "the light is the board's, of tallycam run")
+            case .webcam: ControlOffer(.webcam, isMissing: "the USB device port is the board's, of tallycam run")
+            default: tracks.microphones.offer(offer.name) ?? offer
+            }
         }
     }
 

@@ -20,6 +20,8 @@ public struct PublishSettings {
     /// Every measurement of the quality controller is an event.
     public var isTraced = false
     public var pace = Pace.realtime
+    /// From the start on, until it is taken back.
+    public var isMuted = false
     /// What filters write for `{name}`.
     public var deviceName = FilterStatus().name
     /// What is odd but no fault, for the log.

@@ -20,6 +20,14 @@ public struct BoardDescription: Hashable, Sendable {
         var line: Line? { if case .line(let line) = self { line } else { nil } }
     }
 
+    /// What the controller of the USB device port has room and time for.
+    public struct DevicePort: Hashable, Sendable {
+        /// In one service interval; 1 to 3072.
+        public let packetBytes: Int
+        /// bInterval: 2^(interval-1) times 125 µs; 1 to 16.
+        public let interval: Int
+    }
+
     public enum Encoder: String, CaseIterable, Sendable {
         /// The hardware's where it has one, else OpenH264.
         case auto
@@ -41,6 +49,8 @@ public struct BoardDescription: Hashable, Sendable {
     public var watchdog: String?
     /// The serial port that has the console.
     public var console: String?
+    /// For a webcam; `nil` for what Raspberry Pi's controllers are known to take.
+    public var devicePort: DevicePort?
 }
 
 extension BoardDescription {
@@ -64,6 +74,7 @@ extension BoardDescription {
             board.microphone = reader.name("microphone", example: #""microphone": "hw:CARD=seeed2micvoicec""#)
             board.watchdog = readDevice("watchdog", example: #""watchdog": "/dev/watchdog""#, &reader)
             board.console = readDevice("console", example: #""console": "/dev/ttyAMA0""#, &reader)
+            board.devicePort = readDevicePort(&reader)
             return board
         }
     }
@@ -95,6 +106,20 @@ extension BoardDescription {
                     example: "\"\(key)\": {\"line\": \"GPIO22\"}")
             }
             return given.first
+        }
+    }
+
+    private static func readDevicePort(_ reader: inout DescriptionReader) -> DevicePort? {
+        let example = #""devicePort": {"packetBytes": 1024, "interval": 4}"#
+        return reader.object("devicePort", example: example) { port in
+            let packetBytes = port.integer("packetBytes", in: 1...3072, unit: "bytes", required: true, example: example)
+            let interval = port.integer("interval", in: 1...16, example: example)
+            guard let packetBytes else { return nil }
+            if let interval, interval.value > 1, packetBytes.value > 1024 {
+                port.report(
+                    .invalidValue, "packetBytes", "must be 1024 or less with an interval above 1", example: example)
+            }
+            return DevicePort(packetBytes: packetBytes.value, interval: interval?.value ?? 1)
         }
     }
 

@@ -166,6 +166,8 @@ struct DescriptionReader {
         switch value.content {
         case .string(let string): text = string
         case .integer(let number): text = "\(number)"
+        // Swift would write an exponent, which no such value has.
+        case .number(let number) where abs(number) < 1e-4: text = fixed(number, decimals: 6)
         case .number(let number): text = "\(number)"
         case .bool(let flag): text = flag ? "on" : "off"
         default:
@@ -315,13 +317,15 @@ struct DescriptionReader {
 
     private func unknownKey(_ member: JSONValue.Member) -> DescriptionFault {
         let meant = NameSuggestion.nearest(to: member.name, among: knownNames)
-        guard meant != nil || !isConfidential || namesBelow.contains(member.name) else {
+        let isKnownElsewhere = namesBelow.contains(member.name)
+        guard meant != nil || !isConfidential || isKnownElsewhere else {
             return DescriptionFault(
                 kind: .unknownKey, keyPath: path, position: member.namePosition,
                 problem: "here stands a key that is not known; it is ignored")
         }
         return DescriptionFault(
-            kind: .unknownKey, keyPath: keyPath(JSONValue.shownName(member.name)), position: member.namePosition,
+            kind: .unknownKey, keyPath: keyPath(isKnownElsewhere ? member.name : JSONValue.shownName(member.name)),
+            position: member.namePosition,
             problem: "is not known and ignored" + (meant.map { "; did you mean \"\($0)\"?" } ?? ""),
             example: meant.flatMap { keys.example(of: keyPath($0)) })
     }

@@ -5,7 +5,10 @@ extension DeviceDescription {
     mutating func readControls(_ reader: inout DescriptionReader) {
         let example = #""controls": {"zoom": 1.5, "white-balance": "daylight"}"#
         let given = reader.object("controls", example: example) { controls in
-            ControlName.allCases.filter(\.isOfCamera).compactMap { Self.control($0, &controls, example: example) }
+            controls.recognize(names: ControlName.allCases.filter { !$0.isOfCamera }.map(\.rawValue))
+            return ControlName.allCases.filter(\.isOfCamera).compactMap {
+                Self.control($0, &controls, example: example)
+            }
         }
         controls = given ?? controls
     }

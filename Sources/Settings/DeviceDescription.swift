@@ -93,6 +93,14 @@ public struct DeviceDescription: Hashable, Sendable {
         public init() {}
     }
 
+    /// Whether the camera is a webcam for the computer that it is plugged into.
+    public enum Webcam: Hashable, Sendable {
+        case off
+        case on
+        /// Somebody at the camera has to agree, by a press of the button, each time that it is plugged in.
+        case ask
+    }
+
     /// What two short presses of the button in a row do.
     public enum DoublePress: String, CaseIterable, Sendable {
         /// Nothing of their own: each of them is a press.
@@ -186,6 +194,7 @@ public struct DeviceDescription: Hashable, Sendable {
     public var doublePress = DoublePress.none
     public var snapshots = Snapshots()
     public var preview = Preview()
+    public var webcam = Webcam.off
 
     public init() {}
 }
@@ -233,6 +242,7 @@ extension DeviceDescription {
             device.readBuffer(&reader)
             device.readBehaviour(&reader)
             device.readPreview(&reader)
+            device.readWebcam(&reader)
             device.readSnapshots(&reader)
             return device
         }

@@ -91,8 +91,9 @@ public final class SoftwareScaler: FrameScaler {
         return CapturedFrame(layout: target, captureTime: frame.captureTime, memory: memory)
     }
 
+    /// Also where the frame has the size already: then it is copied.
     /// - Parameter memory: started as a black frame, and holds nothing but this scaler's frames.
-    func scale(
+    public func scale(
         _ bytes: UnsafeRawBufferPointer, into memory: UnsafeMutableRawBufferPointer
     ) throws(VideoEncodingError) {
         guard bytes.count >= source.byteCount, memory.count >= target.byteCount else {

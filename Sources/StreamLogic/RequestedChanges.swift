@@ -66,11 +66,22 @@ public struct RequestedChanges: Hashable, Sendable {
 
     public var count: Int { configuration.count + controls.count }
 
-    /// The light is not the stream's.
+    /// For what is not the stream's: the light, the webcam.
     /// - Returns: what it is to be, and no more among the changes; `nil` when nothing was said of it.
-    public mutating func takeTorch() -> ControlValue? {
-        defer { controls.removeAll { $0.name == .torch } }
-        return controls.last { $0.name == .torch }?.value
+    public mutating func take(_ name: ControlName) -> ControlValue? {
+        defer { controls.removeAll { $0.name == name } }
+        return controls.last { $0.name == name }?.value
+    }
+
+    /// As `take`, of all audio.
+    public mutating func takeMute() -> Bool? {
+        var isMuted: Bool?
+        configuration.removeAll { change in
+            guard case .mute(let flag) = change else { return false }
+            isMuted = flag
+            return true
+        }
+        return isMuted
     }
 
     /// Each as `set` would be given it.

@@ -39,6 +39,8 @@ public final class RawAudioInput: AudioSource {
         }
     }
 
+    public func start(at time: MediaTimestamp) { start = time }
+
     private var bytesPerFrame: Int { rawFormat.bytesPerFrame }
 
     public func nextBlock(frameCount wanted: Int) throws -> AudioBlock? {

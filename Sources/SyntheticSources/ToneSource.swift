@@ -24,6 +24,8 @@ public final class ToneSource: AudioSource {
         }
     }
 
+    public func start(at time: MediaTimestamp) { clock.start = time }
+
     public func nextBlock(frameCount: Int) throws -> AudioBlock? {
         let (first, time) = clock.take(frameCount)
         guard try pacing.wait(until: clock.now) else { return nil }
@@ -57,6 +59,8 @@ public final class SilenceSource: AudioSource {
         clock = SampleClock(sampleRate: format.sampleRate)
     }
 
+    public func start(at time: MediaTimestamp) { clock.start = time }
+
     public func nextBlock(frameCount: Int) throws -> AudioBlock? {
         let (_, time) = clock.take(frameCount)
         guard try pacing.wait(until: clock.now) else { return nil }
@@ -68,7 +72,8 @@ public final class SilenceSource: AudioSource {
 /// Counts samples from the first one's time; no rounding adds up.
 struct SampleClock {
     private let sampleRate: Int
-    private var start: MediaTimestamp?
+    /// Of the first one; the clock's time when it is taken, if nobody has said another.
+    var start: MediaTimestamp?
     private var frameCount = 0
 
     init(sampleRate: Int) { self.sampleRate = sampleRate }

@@ -62,11 +62,14 @@ struct V4L2ControlMapping {
             return range(clinux_v4l2_cid_exposure_absolute).map { range in
                 let hasAutomatic = exposureMenu.contains { $0 != Self.manualExposure }
                 return ControlOffer(
-                    .exposureTime, words: hasAutomatic ? nil : [], range: range.lowerBound / 10...range.upperBound / 10)
+                    .exposureTime, words: hasAutomatic ? nil : [], range: range.lowerBound / 10...range.upperBound / 10,
+                    usual: usual(clinux_v4l2_cid_exposure_absolute).map { $0 / 10 })
             }
         case .gain:
             let words: [String]? = control(clinux_v4l2_cid_autogain) == nil ? [] : nil
-            return range(clinux_v4l2_cid_gain).map { ControlOffer(.gain, words: words, range: $0) }
+            return range(clinux_v4l2_cid_gain).map {
+                ControlOffer(.gain, words: words, range: $0, usual: usual(clinux_v4l2_cid_gain))
+            }
         case .exposureValue:
             let values = menus[clinux_v4l2_cid_auto_exposure_bias].map { Array($0.values) } ?? []
             guard let least = values.min(), let most = values.max() else { return nil }
@@ -77,18 +80,22 @@ struct V4L2ControlMapping {
             }
         case .whiteBalance: return whiteBalance
         case .brightness, .contrast, .saturation, .sharpness:
-            return Self.plain[name].flatMap(range).map { ControlOffer(name, range: $0) }
+            return Self.plain[name].flatMap { id in
+                range(id).map { ControlOffer(name, range: $0, usual: usual(id)) }
+            }
         case .zoom: return largestZoom.map { ControlOffer(.zoom, range: 1...$0) }
         case .zoomCentre: return zoomRange == nil && crop != nil ? ControlOffer(.zoomCentre) : nil
         case .mirror: return control(clinux_v4l2_cid_hflip).map { _ in ControlOffer(.mirror) }
         case .flip: return control(clinux_v4l2_cid_vflip).map { _ in ControlOffer(.flip) }
-        case .focusPoint, .exposurePoint, .denoise, .torch, .microphoneGain, .mute: return nil
+        case .focusPoint, .exposurePoint, .denoise, .torch, .webcam, .microphoneGain, .mute: return nil
         }
     }
 
     private func range(_ id: UInt32) -> ClosedRange<Double>? {
         control(id).flatMap { $0.minimum <= $0.maximum ? Double($0.minimum)...Double($0.maximum) : nil }
     }
+
+    private func usual(_ id: UInt32) -> Double? { control(id).map { Double($0.defaultValue) } }
 
     /// In the driver's unit, of which only the ratio says something.
     private var zoomRange: ClosedRange<Double>? {
@@ -104,7 +111,8 @@ struct V4L2ControlMapping {
         guard control(clinux_v4l2_cid_auto_white_balance) != nil || !lights.isEmpty else { return nil }
         let locked = control(clinux_v4l2_cid_auto_white_balance) == nil ? [] : ["locked"]
         return ControlOffer(
-            .whiteBalance, words: ["auto"] + locked + lights, range: range(clinux_v4l2_cid_white_balance_temperature))
+            .whiteBalance, words: ["auto"] + locked + lights, range: range(clinux_v4l2_cid_white_balance_temperature),
+            usual: usual(clinux_v4l2_cid_white_balance_temperature))
     }
 
     private var lights: [String] { words(of: clinux_v4l2_cid_auto_n_preset_white_balance, Self.lights) ?? [] }

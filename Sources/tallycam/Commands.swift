@@ -23,6 +23,7 @@ private let commands = [
     Command(name: "filter", summary: "change what the live stream's frames pass: text, watermark", run: runFilter),
     Command(name: "snapshot", summary: "a JPEG of what the camera sees", run: runSnapshot),
     Command(name: "camera", summary: "let another of the live stream's cameras be on", run: runCamera),
+    Command(name: "webcam", summary: "be a computer's webcam, or none", run: runWebcam),
     Command(name: "network", summary: "turn network.json into the system's settings", run: runNetwork),
     Command(name: "cameras", summary: "list cameras with what they offer", run: runCameras),
     Command(name: "microphones", summary: "list microphones", run: runMicrophones),
@@ -38,11 +39,38 @@ func run(_ arguments: [String]) -> ExitStatus {
     // Stream names and keys are in memory.
     ProcessSettings.disableCoreDumps()
     do {
-        return try dispatch(arguments)
+        try checkEncoding()
+        let status = try dispatch(arguments)
+        try finishOutput()
+        return status
     } catch {
         let failure = CommandFailure(error)
         write(Array("tallycam: \(failure.message)\n".utf8), to: STDERR_FILENO)
         return failure.status
+    }
+}
+
+/// Swift has put U+FFFD in place of what is not UTF-8, which would be shown to viewers.
+private func checkEncoding() throws(CommandFailure) {
+    for number in 0..<Int(CommandLine.argc) {
+        guard let word = CommandLine.unsafeArgv[number], String(validatingCString: word) == nil else { continue }
+        throw .usage("word \(number) of the command line is not UTF-8")
+    }
+}
+
+/// Writes to standard output, all of it: what asked for it has failed when it is not there.
+func writeOutput(_ bytes: [UInt8]) throws(CommandFailure) {
+    do throws(SystemCallError) {
+        try writeAll(bytes, to: STDOUT_FILENO)
+    } catch {
+        throw CommandFailure(.system, "standard output: \(error.reason)")
+    }
+}
+
+/// The same for what was printed.
+private func finishOutput() throws(CommandFailure) {
+    guard fflush(nil) == 0 else {
+        throw CommandFailure(.system, "standard output: \(SystemCallError("fflush").reason)")
     }
 }
 

@@ -48,8 +48,8 @@ import Testing
     @Test func withoutAStreamThePageSaysWhyThereIsNoCamera() {
         var page = AppliancePage()
         page.state = .ready
-        page.cameraProblem = "no camera for the preview: it was unplugged"
-        #expect(page.page.lines == ["press the button to go live", "no camera for the preview: it was unplugged"])
+        page.cameraProblem = "no camera without a stream: it was unplugged"
+        #expect(page.page.lines == ["press the button to go live", "no camera without a stream: it was unplugged"])
         page.state = .live
         page.stream = Self.live
         #expect(page.page.lines == Self.live.lines)

@@ -126,6 +126,8 @@ final class Camera {
 
     func ask(_ command: String) throws -> String { String(decoding: try askForBytes(command), as: UTF8.self) }
 
+    func ask(_ command: [UInt8]) throws -> String { String(decoding: try answer(on: connect(command)), as: UTF8.self) }
+
     func askForBytes(_ command: String) throws -> [UInt8] { try answer(on: try connect(command)) }
 
     /// What is read only when it is there lets the time go on until then.
@@ -136,9 +138,11 @@ final class Camera {
     }
 
     /// For an answer that comes later.
-    func connect(_ command: String) throws -> OwnedFileDescriptor {
+    func connect(_ command: String) throws -> OwnedFileDescriptor { try connect(Array(command.utf8)) }
+
+    private func connect(_ command: [UInt8]) throws -> OwnedFileDescriptor {
         let connection = try connectLocal(directory.file("socket"))
-        try connection.writeAll(Array("\(command)\n".utf8))
+        try connection.writeAll(command + [UInt8(ascii: "\n")])
         return connection
     }
 

@@ -11,7 +11,15 @@ import Synchronization
 final class ScriptedStreams: Sendable {
     /// One stream, from its start on.
     final class Run: Sendable {
+        enum Answer: Sendable {
+            case done
+            case refused(String)
+            case none
+        }
+
         let request: StreamRequest
+        /// To what it is asked to change.
+        let changeAnswer = Mutex(Answer.done)
         private let sink: EventSink
         private let ends: Mailbox<StreamFailure?>
         private let received = Mutex<[PublisherCommand]>([])
@@ -26,6 +34,19 @@ final class ScriptedStreams: Sendable {
         var changes: [[LiveConfiguration.Change]] {
             received.withLock { commands in
                 commands.compactMap { if case .apply(let changes, _) = $0 { changes.configuration } else { nil } }
+            }
+        }
+
+        /// Of the camera, in the order in which they were asked for.
+        var controlChanges: [ControlChange] { controlRequests.flatMap { $0 } }
+
+        /// Each is one that the camera takes as a whole.
+        var controlRequests: [[ControlChange]] {
+            received.withLock { commands in
+                commands.compactMap { command -> [ControlChange]? in
+                    guard case .apply(let changes, _) = command, !changes.controls.isEmpty else { return nil }
+                    return changes.controls
+                }
             }
         }
 
@@ -65,11 +86,20 @@ final class ScriptedStreams: Sendable {
         private func take(_ command: PublisherCommand) {
             received.withLock { $0.append(command) }
             switch command {
-            case .apply(let changes, let id?): sink.answer(id, .done(changes.descriptions))
+            case .apply(let changes, let id?): answer(changes, for: id)
             case .listControls(let id):
-                let offers = [ControlOffer(.zoom, range: 1...4)].completed { _ in "it has none" }
+                let own = [ControlOffer(.zoom, range: 1...4), ControlOffer(.brightness, range: -1...1)]
+                let offers = own.completed { _ in "it has none" }
                 sink.answer(id, .controls(offers.map { ControlStatus($0, wished: nil, report: CameraReport()) }))
             default: break
+            }
+        }
+
+        private func answer(_ changes: RequestedChanges, for id: CommandID) {
+            switch changeAnswer.withLock({ $0 }) {
+            case .done: sink.answer(id, .done(changes.descriptions))
+            case .refused(let reason): sink.answer(id, .refused(reason: reason))
+            case .none: break
             }
         }
 
@@ -90,14 +120,19 @@ final class ScriptedStreams: Sendable {
     }
 
     let stills = ScriptedStills()
-    let idlePreview: ScriptedIdlePreview
+    let idleFrames: ScriptedIdleDevice<IdleFramesRequest, IdleFramesEvent>
+    let idleAudio: ScriptedIdleDevice<IdleAudioRequest, IdleAudioEvent>
+    let webcams = ScriptedWebcams()
     private let started = Mutex<[Run]>([])
     /// What there is in place of a camera that is not there.
     private let cameras = ["/dev/video7"]
     /// The screen that device.json may ask for.
     let preview = RecordedPreview()
 
-    init() throws { idlePreview = try ScriptedIdlePreview() }
+    init() throws {
+        idleFrames = try ScriptedIdleDevice()
+        idleAudio = try ScriptedIdleDevice()
+    }
 
     var runs: [Run] { started.withLock { $0 } }
 
@@ -109,9 +144,12 @@ final class ScriptedStreams: Sendable {
                 try run.run(commands)
             },
             takeStill: { [stills] request, stop in stills.take(request, stop: stop) },
-            previewIdle: { [idlePreview] request, stop, report in idlePreview.run(request, stop: stop, report) },
+            feedIdle: { [idleFrames] request, stop, report in idleFrames.run(request, stop: stop, report) },
+            feedIdleAudio: { [idleAudio] request, stop, report in idleAudio.run(request, stop: stop, report) },
             devices: { [cameras] fault in fault == .camera ? cameras : [] },
-            openPreview: { [preview] _ in preview })
+            openPreview: { [preview] _ in preview },
+            openWebcam: { [webcams] request, report in try webcams.open(request, report) },
+            removeFormerWebcam: { [webcams] in webcams.removeFormer() })
     }
 }
 
@@ -147,10 +185,10 @@ final class ScriptedStills: Sendable {
     }
 }
 
-/// A camera that is open for the screen, and says what the test wants.
-final class ScriptedIdlePreview: Sendable {
+/// A camera or a microphone that is open without a stream, and says what the test wants.
+final class ScriptedIdleDevice<Request: Sendable, Event: Sendable>: Sendable {
     struct Content: Sendable {
-        var requests: [IdlePreviewRequest] = []
+        var requests: [Request] = []
         /// Of these, those that are not closed.
         var openCount = 0
         /// The driver does not close it.
@@ -159,14 +197,14 @@ final class ScriptedIdlePreview: Sendable {
 
     let content = Mutex(Content())
     /// What it reports next.
-    let events: Mailbox<IdlePreviewEvent>
+    let events: Mailbox<Event>
 
     init() throws { events = try Mailbox() }
 
     var isOpen: Bool { content.withLock { $0.openCount > 0 } }
     var openings: Int { content.withLock { $0.requests.count } }
 
-    func run(_ request: IdlePreviewRequest, stop: EventFD, _ report: (IdlePreviewEvent) -> Void) {
+    func run(_ request: Request, stop: EventFD, _ report: (Event) -> Void) {
         content.withLock { content in
             content.requests.append(request)
             content.openCount += 1

@@ -136,6 +136,15 @@ import Testing
                 #expect(try camera.ask(command).hasPrefix("error\n"), "\(command)")
             }
             #expect(try camera.ask("torch lve").contains("did you mean live?"))
+            for command in ["torch dim", "set torch dim"] {
+                #expect(try camera.ask(command) == "error\ntorch takes off, on, live, auto\n")
+            }
+            #expect(try camera.ask("set torch 5%").hasPrefix("error\ntorch is off, on, live, auto, not "))
+            #expect(try camera.ask("filter").hasPrefix("error\nfilter takes NAME KEY=VALUE"))
+            let title = Array("filter text text=Caf".utf8)
+            // As Latin-1 has it.
+            #expect(try camera.ask(title + [0xE9]) == "error\na command is text in UTF-8, and this one is not\n")
+            #expect(try camera.ask(title + [0xC3, 0xA9]).hasPrefix("error\nnot live"))
         }
     }
 

@@ -218,6 +218,24 @@ private final class TimedCard: CapturePCM {
         }
     }
 
+    /// Each is waited for in its turn, and is not to start only then.
+    @Test func filesStartTogether() throws {
+        try time.run {
+            let parts = try (1...4).map { quarters in
+                try MicrophoneSource(
+                    ConstantFile(level: 1000, seconds: 2, silentUntil: Double(quarters) / 4),
+                    control: MicrophoneControl(), gapThreshold: .milliseconds(250), sampleRate: 44_100,
+                    stop: try EventFD(), notify: { _ in })
+            }
+            let samples = left(try blocks(MixedSource(parts, sampleRate: 44_100), seconds: 1.5))
+            let onsets = (0..<4).map { count in samples.firstIndex { $0 > 1000 * count + 500 } ?? 0 }
+            for (index, onset) in onsets.enumerated() {
+                let expected = Double(index + 1) / 4
+                #expect(abs(Double(onset) / 44_100 - expected) < 0.001, "source \(index) of \(onsets)")
+            }
+        }
+    }
+
     @Test func loudSumsAreBentAndNeverTurnOver() {
         var last = Int16.min
         for sum in stride(from: Int32(-131_072), through: 131_072, by: 7) {
@@ -239,13 +257,17 @@ private final class ConstantFile: AudioSource {
     private(set) var endingNote: String?
     private let level: Int16
     private let seconds: Int
+    private let silentUntil: Double
     private var start: MediaTimestamp?
     private var frameCount = 0
 
-    init(level: Int16, seconds: Int) {
+    init(level: Int16, seconds: Int, silentUntil: Double = 0) {
         self.level = level
         self.seconds = seconds
+        self.silentUntil = silentUntil
     }
+
+    func start(at time: MediaTimestamp) { start = time }
 
     func nextBlock(frameCount wanted: Int) throws -> AudioBlock? {
         let start = start ?? MonotonicClock.now()
@@ -255,8 +277,10 @@ private final class ConstantFile: AudioSource {
             return nil
         }
         let time = start + .ofFrames(frameCount, sampleRate: format.sampleRate)
+        let first = Int(silentUntil * Double(format.sampleRate))
+        let samples = (frameCount..<frameCount + wanted).map { $0 < first ? 0 : level }
         frameCount += wanted
         MonotonicClock.sleep(until: start + .ofFrames(frameCount, sampleRate: format.sampleRate))
-        return AudioBlock(samples: [Int16](repeating: level, count: wanted), captureTime: time)
+        return AudioBlock(samples: samples, captureTime: time)
     }
 }

@@ -11,7 +11,7 @@ PAPER = CHECKOUT / "docs/appliance.md"
 SOURCES = {
     "stream.json": ["StreamDescription", "PlainStreamDescription", "PiliStreamDescription"],
     "device.json": ["DeviceDescription", "DeviceAudio", "DeviceCameras", "DeviceControls", "DeviceFilters", "DevicePreview",
-                    "DeviceSnapshots"],
+                    "DeviceSnapshots", "DeviceWebcam"],
     "network.json": ["NetworkDescription"],
     "board.json": ["BoardDescription"],
 }

@@ -54,3 +54,27 @@ def test_the_tuning_files_are_where_the_program_looks():
     package = (FOLDER / "package/tallycam/tallycam.mk").read_text()
     assert "cp -a $(@D)/share/libcamera/ipa $(TARGET_DIR)/usr/share/libcamera/" in package
     assert 'cp -r out/aarch64/share/libcamera/ipa "$root/usr/share/libcamera/"' in (CHECKOUT / "scripts/image-virtual").read_text()
+
+
+# What the socket for a computer is; a Raspberry Pi 3B has none.
+DEVICE_PORTS = {"rpi0_2w": ["otg"], "rpi3": [], "rpi4": ["peripheral"], "rpi5": ["peripheral"]}
+
+
+@pytest.mark.parametrize("board", DEVICE_PORTS)
+def test_a_board_has_the_device_port_of_its_socket(board):
+    settings = (CHECKOUT / "board" / board / "config.txt").read_text()
+    assert re.findall(r"^dtoverlay=dwc2,dr_mode=(\w+)$", settings, re.MULTILINE) == DEVICE_PORTS[board]
+
+
+def test_the_kernel_has_what_a_webcam_is_made_of_and_no_gadget_of_its_own():
+    kernel = (CHECKOUT / "board/common/linux.fragment").read_text()
+    on = set(re.findall(r"^CONFIG_USB_(\w+)=[ym]$", kernel, re.MULTILINE))
+    functions = set(re.findall(r'"functions/(\w+)\.', (CHECKOUT / "Sources/USBVideo/GadgetTree.swift").read_text()))
+    assert functions == {"uvc", "uac2"}
+    assert {"GADGET", "DWC2", "DWC2_DUAL_ROLE", "CONFIGFS", *(f"CONFIGFS_F_{name.upper()}" for name in functions)} <= on
+    off = set(re.findall(r"^# CONFIG_USB_(\w+) is not set$", kernel, re.MULTILINE))
+    assert {"ETH", "G_SERIAL", "MASS_STORAGE", "G_MULTI", "G_WEBCAM"} <= off
+    # Where it is made.
+    root = re.search(r'root = "(/sys/\S+)/usb_gadget"', (CHECKOUT / "Sources/BoardIO/BoundGadget.swift").read_text())[1]
+    start = (OVERLAY / "etc/init.d/S10modules").read_text()
+    assert "modprobe -q libcomposite && mount -t configfs" in start and f" {root} " in start

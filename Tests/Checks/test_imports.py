@@ -13,6 +13,7 @@ CORE = {
     "StreamQuality": {"Media"},
     "Controls": {"Media"},
     "Filters": {"Media"},
+    "USBVideo": {"Controls", "Media"},
     "Settings": {"Controls", "Filters", "Media"},
     "StreamLogic": {"StreamQuality", "Settings", "Controls", "Filters", "Bitstream", "Media"},
     "ApplianceLogic": {"StreamLogic", "Settings", "Media"},
@@ -39,6 +40,9 @@ ENGINES = {
         "StreamLogic", "StreamQuality", "Bitstream", "Controls", "Filters", "FrameFiltering", "DevicePorts", "LinuxIO",
         "SoftwareEncoding", "SyntheticSources", "Media",
     },
+    "WebcamService": {
+        "USBVideo", "StreamQuality", "Controls", "Filters", "FrameFiltering", "DevicePorts", "LinuxIO", "SoftwareEncoding", "Media",
+    },
     "Publishing": {
         "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings", "Controls",
         "Filters", "FrameFiltering", "LinuxIO", "Media",
@@ -47,7 +51,7 @@ ENGINES = {
     "Terminal": {"StreamLogic", "StreamQuality", "Controls", "Filters", "JSONText", "LinuxIO", "Media"},
     "ApplianceRuntime": {
         "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO",
-        "Transport", "Terminal", "DevicePorts", "LinuxIO", "Media",
+        "Transport", "Terminal", "DevicePorts", "USBVideo", "LinuxIO", "Media",
     },
 }  # fmt: skip
 SYSTEM = {"Glibc", "Synchronization"}
@@ -58,7 +62,7 @@ def allowed_imports(target: str) -> set[str]:
     if target in CORE:
         return CORE[target] | CORE_PACKAGES.get(target, set())
     if target == "DevicePorts":
-        return {"Controls", "Media", "Synchronization"}
+        return {"Controls", "USBVideo", "Media", "Synchronization"}
     if target in RIM:
         return set(CORE) | {"DevicePorts", "LinuxIO"} | RIM[target] | SYSTEM
     if target in ENGINES:
@@ -108,6 +112,7 @@ def test_the_manifest_links_only_what_the_design_allows():
         ("Settings", "public import struct FoundationEssentials.Data"),
         ("StreamQuality", "import COpenH264"),
         ("ApplianceLogic", "import Dispatch"),
+        ("USBVideo", "import Settings"),
         ("DevicePorts", "import LinuxIO"),
         ("SoftwareEncoding", "import AudioCapture"),
         ("SyntheticSources", "@preconcurrency import Transport"),
@@ -120,6 +125,7 @@ def test_the_manifest_links_only_what_the_design_allows():
         ("MediaPipeline", "import RTMP"),
         ("Publishing", "import LibcameraCapture"),
         ("Publishing", "import Terminal"),
+        ("WebcamService", "import V4L2Devices"),
         ("Receiving", "import Publishing"),
         ("Terminal", "import Transport"),
         ("ApplianceRuntime", "import Publishing"),

@@ -43,7 +43,8 @@ import Testing
         ("focus-point", "0.5,0.5,0,0.1"), ("focus-point", "nan,0"), ("focus-point", "0.1,0.1,0.1"), ("lens", "near"),
         ("lens", "inf"), ("lens", ""), ("exposure-time", "1/0"), ("exposure-time", "-1"), ("exposure-time", "0"),
         ("gain", "2x"), ("white-balance", "1/2/3"), ("white-balance", "0/1"), ("white-balance", "2"),
-        ("zoom", "1e999"), ("zoom-centre", "2,2"), ("mirror", "yes"), ("denoise", ""),
+        ("zoom", "1e999"), ("zoom", "0x2"), ("lens", "1e1"), ("zoom-centre", "0x1,0"), ("zoom-centre", "2,2"),
+        ("mirror", "yes"), ("denoise", ""),
         ("focus", String(repeating: "a", count: 100)), ("microphone-gain", "0:3"),
         ("microphone-gain", "1:"), ("mute", "1:yes"), ("torch", ""),
     ])

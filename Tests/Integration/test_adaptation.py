@@ -21,8 +21,9 @@ from network import SERVER, Uplink  # noqa: E402
 
 pytestmark = [pytest.mark.takes(minutes=0.7, processors=0.3), pytest.mark.paced]
 
-# kbit/s and seconds. The blackout is one that the connection may survive; a second one races it for the link's return.
-SCRIPT = [(3000, 7.0), (450, 16.0), (0, 3.0), (3000, 9.0)]
+# kbit/s and seconds. The blackout is one that the connection may survive; a second one races it for the link's return. The end
+# comes before the tier is switched again, 9 s after the return: a stream that has just started would have no frame.
+SCRIPT = [(3000, 7.0), (450, 16.0), (0, 3.0), (3000, 8.3)]
 NARROW, BLACKOUT = (7.0, 23.0), (23.0, 26.0)
 # Seconds. A connection that survives is heard again when TCP next tries.
 RECOVERY = 2.0

@@ -6,6 +6,7 @@ import signal
 import socket
 import time
 
+import media
 from appliance import BOARD, DEVICE, Appliance, Terminal, cpu_seconds, has_route, plain
 from tallycam import TALLYCAM, Receiver
 
@@ -55,6 +56,36 @@ def test_idle_clients_hold_up_nobody(children):
         raise AssertionError("a client that never ends its line is kept")
     except (BrokenPipeError, ConnectionResetError):
         assert time.monotonic() - start < 4
+
+
+def test_more_clients_than_are_served_at_once_get_whole_answers(children, tmp_path):
+    """Snapshots for readers that take their time, while others come and say nothing."""
+    # Noise makes a JPEG large.
+    noise = tmp_path / "noise.png"
+    media.run_ffmpeg("-f", "lavfi", "-i", "color=gray:s=960x540,noise=alls=100", "-frames:v", 1, noise)
+    filters = [{"filter": "image", "file": str(noise), "width": 1}]
+    camera = Appliance(children, stream=GOOD, device={**DEVICE, "dimension": "1920x1080", "filters": filters})
+    camera.wait_for(USUAL)
+
+    def client(command: bytes = b"") -> socket.socket:
+        made = socket.socket(socket.AF_UNIX)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        made.connect(os.fspath(camera.socket))
+        made.settimeout(15)
+        made.sendall(command)
+        return made
+
+    asking = [client(b"snapshot send 100\n") for _ in range(3)]
+    time.sleep(2)
+    idle = [client() for _ in range(12)]
+    asking += [client(b"snapshot send 100\n") for _ in range(3)]
+    for number, connection in enumerate(asking):
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+        assert answer.startswith(b"ok\n\xff\xd8") and answer.endswith(b"\xff\xd9"), (number, answer[:80], answer[-80:])
+        assert len(answer) > 300_000, "more than the socket takes at once"
+    for connection in idle:
+        assert connection.recv(100) in (b"", b"error\ntoo many clients wait: the oldest one goes\n")
+    assert camera.process.child.poll() is None and camera.status()["state"] == USUAL
 
 
 def test_a_socket_that_cannot_be_made_is_reported_and_tried_again(children):

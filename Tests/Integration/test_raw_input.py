@@ -385,6 +385,27 @@ def test_several_sources_are_mixed_each_with_its_gain(children, tmp_path):
     assert len(status["eachAudioSamples"]) == 4
 
 
+def test_several_files_start_together(children, tmp_path):
+    """A click in each, a quarter of a second after the one before."""
+    sources = []
+    for index, rate in enumerate((48000, 44100, 16000, 48000)):
+        samples = array.array("h", bytes(2 * 3 * rate))
+        start = (4 + index) * rate // 4
+        samples[start : start + rate // 2000] = array.array("h", [26000] * (rate // 2000))
+        pcm = tmp_path / f"{index}.pcm"
+        pcm.write_bytes(samples.tobytes())
+        sources.append(f"raw:{pcm},rate={rate},channels=1")
+    receiver = Receiver(children)
+    publisher = start_publisher(children, receiver.url(), video="none", audio=sources, duration=2.5)
+    assert publisher.wait(20) == 0, publisher.report()
+    side = sides(Recording(receiver.recording()).path)[0]
+    loud = [index for index, sample in enumerate(side) if abs(sample) > 0.3]
+    clicks = [index for before, index in zip([-10_000, *loud], loud) if index - before > 4410]
+    assert len(clicks) == 4, clicks
+    spacings = [(after - before) / 44_100 for before, after in zip(clicks, clicks[1:])]
+    assert all(abs(spacing - 0.25) < 0.001 for spacing in spacings), spacings
+
+
 def test_gain_and_mute_of_each_are_changed_while_live(children, tmp_path):
     sources = []
     for frequency in (500, 1000):

@@ -155,6 +155,24 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
         #expect(throws: ControlError.self) { try asked(FrameArea(left: 0, top: 0, width: 1, height: 0.2)) }
     }
 
+    /// Whether it is said in one line or in two, in any order.
+    @Test(arguments: [[[0, 1, 2]], [[2, 1, 0]], [[0], [1, 2]]])
+    func placesOfALineAreThoseOfWhatItShows(lines: [[Int]]) throws {
+        let camera = ZoomingSource()
+        let source = AdjustedSource(camera, streamSize: FrameSize(width: 64, height: 32))
+        let changes = [
+            ControlChange(.mirror, .flag(true)), ControlChange(.zoomCentre, .point(FramePoint(x: 0.25, y: 0.5))),
+            ControlChange(.focusPoint, .area(FrameArea(left: 0, top: 0, width: 0.25, height: 0.5))),
+        ]
+        for line in lines { try source.apply(line.map { changes[$0] }) }
+        source.settleZoom()
+        let asked = camera.asked.flatMap { $0 }
+        #expect(
+            asked.contains(
+                ControlChange(.focusPoint, .area(FrameArea(left: 0.75, top: 0, width: 0.25, height: 0.5)))))
+        #expect(asked.last == ControlChange(.zoomCentre, .point(FramePoint(x: 0.75, y: 0.5))))
+    }
+
     @Test func whatTheCameraRefusesChangesNothing() throws {
         let camera = ZoomingSource()
         camera.refuses = true

@@ -24,6 +24,7 @@ public struct FakeCameraChoice: VideoSourceChoice {
 
     public let isNone = false
     public let isCamera = true
+    public let isLive = true
     public let readsStandardInput = false
     public let frameRate: FrameRate? = nil
     private let script: @Sendable (Wish) -> FakeCamera.Script

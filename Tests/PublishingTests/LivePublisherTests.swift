@@ -1,3 +1,4 @@
+import DevicePorts
 import LinuxIO
 import Media
 import MediaPipeline
@@ -71,6 +72,34 @@ import WireSupport
             #expect(Set(record.captureTimes).count == record.captureTimes.count)
             #expect(record.ends == 1)
         }
+    }
+
+    /// Each frame once, before the server has answered and after.
+    @Test func whoeverLooksBesideTheStreamDoesNotWaitForTheServer() throws {
+        try time.run {
+            let isAnswering = Mutex(false)
+            let server = try ScriptedServer { _ in isAnswering.withLock { $0 } ? .accept() : .unanswered }
+            let (preview, listener) = (RecordedPreview(), Listener())
+            let stream = try LiveStream(on: server, preview: preview, listener: listener)
+            #expect(becomesTrue { preview.record.captureTimes.count > 60 && listener.blocks.withLock { $0 } > 60 })
+            #expect(stream.recorder.states == ["connecting"])
+            isAnswering.withLock { $0 = true }
+            #expect(becomesTrue(within: .seconds(40)) { stream.recorder.states.contains("connected") })
+            let connections = server.connectionCount
+            #expect(becomesTrue { server[connections].tags.count > 40 })
+            try stream.stop()
+            let record = preview.record
+            #expect(record.captureTimes == record.captureTimes.sorted() && record.ends == 1)
+            #expect(Set(record.captureTimes).count == record.captureTimes.count)
+            // The first frame that is sent needs none before it.
+            #expect(server[connections].tags.first { $0.kind == .video && $0.body[1] == 1 }?.body[0] == 0x17)
+        }
+    }
+
+    private final class Listener: AudioSink {
+        let blocks = Mutex(0)
+        var wantsAudio: Bool { true }
+        func offer(_ block: AudioBlock, format: AudioFormat) { blocks.withLock { $0 += 1 } }
     }
 
     @Test func aPolicyThatTheServiceMayNotTakeIsWarnedOfWhileLive() throws {
@@ -348,7 +377,7 @@ private final class LiveStream {
     init(
         on server: ScriptedServer, url: RTMPURL = testURL, reconnects: ReconnectPolicy.Limit = .attempts(3),
         duration: Duration? = nil, isWatched: Bool = false, links: ScriptedLinks? = nil, cameras: [String] = [],
-        preview: RecordedPreview? = nil
+        preview: RecordedPreview? = nil, listener: (any AudioSink)? = nil
     ) throws {
         let (commands, ends) = (try Mailbox<PublisherCommand>(), try Mailbox<(any Error)?>())
         (self.commands, self.ends) = (commands, ends)
@@ -357,7 +386,7 @@ private final class LiveStream {
             try NamedThread("stream") {
                 do {
                     let publisher = try LivePublisher(
-                        settings: LiveStream.settings(url, reconnects, duration, cameras, preview),
+                        settings: LiveStream.settings(url, reconnects, duration, cameras, preview, listener),
                         commands: commands, network: network,
                         isWatched: isWatched, reporter: sink)
                     try publisher.run()
@@ -375,7 +404,7 @@ private final class LiveStream {
 
     private static func settings(
         _ url: RTMPURL, _ reconnects: ReconnectPolicy.Limit, _ duration: Duration?, _ cameras: [String],
-        _ preview: RecordedPreview?
+        _ preview: RecordedPreview?, _ listener: (any AudioSink)?
     ) throws -> PublishSettings {
         var media = MediaSettings(
             video: FakeCameraChoice.asAsked, audio: AudioSourceDescription.tone, quality: .medium1,
@@ -384,6 +413,7 @@ private final class LiveStream {
             duration: duration)
         media.cameras = cameras.map { NamedCamera(name: $0, choice: FakeCameraChoice.asAsked) }
         media.preview = preview
+        media.audioSinks = listener.map { [$0] } ?? []
         return PublishSettings(
             destination: PublishDestination(url: url), media: media,
             quality: QualitySettings(videoQuality: .medium1, audioQuality: .standard), statusInterval: .seconds(1),

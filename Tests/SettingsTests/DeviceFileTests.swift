@@ -85,7 +85,7 @@ struct DeviceFileTests {
              "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "torch": "auto",
              "lowLight": "slow", "mains": "60", "doublePress": "snapshot", "preview": {"display": "hdmi", "camera": "always"},
              "snapshots": {"folder": "/media/stick", "count": 5, "megabytes": 100, "quality": 75, "flash": "auto", "size": "stream"},
-             "filters": [{"filter": "text", "text": "Studio {time}", "size": 0.1}, {"filter": "grey"}]}
+             "filters": [{"filter": "text", "text": "Studio {time}", "size": 0.1, "outline": 1e-5}, {"filter": "grey"}]}
             """)
         #expect(result.faults == [])
         var expected = DeviceDescription()
@@ -123,7 +123,7 @@ struct DeviceFileTests {
         expected.snapshots.quality = 75
         expected.snapshots.flash = .auto
         expected.snapshots.size = .stream
-        expected.filters = try FilterChain(parsing: ["text,text=Studio {time},size=0.1", "grey"])
+        expected.filters = try FilterChain(parsing: ["text,text=Studio {time},size=0.1,outline=0.00001", "grey"])
         #expect(result.value == expected)
     }
 
@@ -182,8 +182,14 @@ struct DeviceFileTests {
         (#"{"preview": {"disply": "hdmi"}}"#, "1:14 preview.disply unknownKey"),
         (#"{"filters": [{"text": "x"}]}"#, "1:14 filters[0].filter missing"),
         (#"{"filters": [{"filter": "smoth"}]}"#, "1:25 filters[0].filter invalidValue"),
-        (#"{"filters": [{"filter": "smooth", "strength": 2}]}"#, "1:25 filters[0].filter invalidValue"),
-        (#"{"filters": [{"filter": "grey", "size": 2}]}"#, "1:25 filters[0].filter invalidValue"),
+        (#"{"filters": [{"filter": "smooth", "strength": 2}]}"#, "1:47 filters[0].strength invalidValue"),
+        (#"{"filters": [{"filter": "grey", "size": 2}]}"#, "1:41 filters[0].size invalidValue"),
+        (#"{"filters": [{"filter": "text"}]}"#, "1:14 filters[0].text invalidValue"),
+        (
+            #"{"filters": [{"filter": "text", "text": "a"}, {"filter": "text", "text": "b"}]}"#,
+            "1:58 filters[1].filter invalidValue"
+        ),
+        (#"{"controls": {"microphone-gain": 3}}"#, "1:15 controls.microphone-gain unknownKey"),
         (#"{"filters": {"filter": "grey"}}"#, "1:13 filters wrongType"),
         (#"{"snapshots": {"count": 0}}"#, "1:25 snapshots.count invalidValue"),
         (#"{"snapshots": {"quality": 101}}"#, "1:27 snapshots.quality invalidValue"),
@@ -215,11 +221,12 @@ struct DeviceFileTests {
             {"name": "Raspberry Pi 4", "button": {"chip": "pinctrl-bcm2711", "line": "GPIO17", "activeLow": true},
              "statusLED": {"line": "GPIO27"}, "flashLED": {"line": "GPIO22"}, "encoder": "v4l2", "lens": "dw9807",
              "microphone": "hw:1", "watchdog": "/dev/watchdog", "console": "/dev/ttyAMA0",
-             "restartForEncoder": true}
+             "restartForEncoder": true, "devicePort": {"packetBytes": 1024, "interval": 4}}
             """)
         #expect(result.faults == [])
         let value = try #require(result.value)
-        #expect(value.restartForEncoder)
+        #expect(value.restartForEncoder && value.devicePort?.packetBytes == 1024 && value.devicePort?.interval == 4)
+        #expect(try board(#"{"name": "x", "devicePort": {"packetBytes": 3072}}"#).value?.devicePort?.interval == 1)
         #expect(try board(#"{"name": "x"}"#).value?.restartForEncoder == false)
         #expect(value.button?.chip == "pinctrl-bcm2711" && value.button?.name == "GPIO17")
         #expect(value.button?.isActiveLow == true && value.statusLED?.isActiveLow == false)
@@ -236,6 +243,12 @@ struct DeviceFileTests {
         (#"{"name": "x", "watchdog": "/dev/../tmp/x"}"#, "1:27 watchdog invalidValue"),
         (#"{"name": "x", "console": "/dev/pts/../../tmp/x"}"#, "1:26 console invalidValue"),
         (#"{"name": "x", "encoder": "x264"}"#, "1:26 encoder invalidValue"),
+        (#"{"name": "x", "devicePort": {}}"#, "1:29 devicePort.packetBytes missing"),
+        (#"{"name": "x", "devicePort": {"packetBytes": 0}}"#, "1:45 devicePort.packetBytes invalidValue"),
+        (
+            #"{"name": "x", "devicePort": {"packetBytes": 2048, "interval": 2}}"#,
+            "1:45 devicePort.packetBytes invalidValue"
+        ),
         (#"{"name": "x", "restartForEncoder": 1}"#, "1:36 restartForEncoder wrongType"),
         (#"{"name": "x", "restartForEncoder": "true"}"#, "1:36 restartForEncoder wrongType"),
         (#"{"name": "x", "restartForEncoders": true}"#, "1:15 restartForEncoders unknownKey"),

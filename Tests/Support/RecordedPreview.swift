@@ -4,6 +4,7 @@ import Synchronization
 
 /// A screen that remembers what it was asked to show, and holds no frame.
 public final class RecordedPreview: PreviewSink {
+    public var wantsFrames: Bool { true }
     public struct Record: Sendable {
         public var captureTimes: [MediaTimestamp] = []
         public var colors: [VideoColors?] = []

@@ -122,6 +122,21 @@ import Testing
         #expect(try source.nextBlock(frameCount: 100) == nil)
     }
 
+    /// Of several, only the first is asked at once.
+    @Test func aFileStartsWhenOthersDo() throws {
+        let samples = samples(2 * 300)
+        let path = try directory.write(bytes(samples), to: "a.pcm")
+        let source = try RawAudioInput(path: path, format: format, stop: stop)
+        let start = MonotonicClock.now() - .milliseconds(30)
+        source.start(at: start)
+        let blocks = try all(source)
+        #expect(blocks.map { $0.captureTime - start } == (0..<3).map { .ofFrames(100 * $0, sampleRate: 44_100) })
+        #expect(blocks.flatMap(\.samples) == samples, "what is late is caught up with")
+        let tone = ToneSource(sampleRate: 44_100, stop: stop)
+        tone.start(at: start)
+        #expect(try tone.nextBlock(frameCount: 100)?.captureTime == start)
+    }
+
     /// 5.1 in 32 bits, with half a frame more.
     @Test func manyChannelsBecomeStereo() throws {
         let path = try directory.write([UInt8](repeating: 0, count: 24 * 950 + 12), to: "a.pcm")

@@ -55,7 +55,8 @@ class AccessPoint:
         return self.board.run(f"exec nsenter -t {self.air} -n sh -c '{script}'", **options)
 
     def start(self) -> None:
-        self.run("cd /tmp/air; ./hostapd -B -P /tmp/air/hostapd.pid hostapd.conf >hostapd.log 2>&1")
+        # A daemon that still holds the connection when its script has ended may keep socat from seeing the end.
+        self.run("cd /tmp/air; ./hostapd -B -P /tmp/air/hostapd.pid hostapd.conf </dev/null >hostapd.log 2>&1")
 
     def stop(self) -> None:
         self.run("kill $(cat /tmp/air/hostapd.pid); while test -e /tmp/air/hostapd.pid; do sleep 0.1; done; ip link set wlan1 down")

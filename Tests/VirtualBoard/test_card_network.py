@@ -64,8 +64,8 @@ def test_presses_in_a_row_are_honoured_in_order(ready_card, nginx, capsys):
         board.run(press * presses)
         time.sleep(1)
         board.wait_for_state(state, 30)
-        # A busy machine may have the quality lowered at once.
-        reported = steps(board, start).removesuffix(", degraded")
+        # A busy machine may have the quality lowered at any time, and raised again.
+        reported = re.sub("(^|, )degraded(, live)?", "", steps(board, start)).removeprefix(", ")
         assert reported.count("press") == presses and re.fullmatch(order, reported), reported
         with capsys.disabled():
             print(f"\n  {reported}")

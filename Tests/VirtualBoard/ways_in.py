@@ -33,13 +33,20 @@ def listeners(board: Board) -> set[tuple[str, int, str]]:
 
 def socket_owners(board: Board) -> dict[str, str]:
     """The program's name of each socket's inode."""
-    names = dict(re.findall(r"/proc/(\d+)/comm:(.*)", board.run("grep -H . /proc/[0-9]*/comm 2>/dev/null || true").text))
+
+    def names() -> dict[str, str]:
+        return dict(re.findall(r"/proc/(\d+)/comm:(.*)", board.run("grep -H . /proc/[0-9]*/comm 2>/dev/null || true").text))
+
+    # Programs start and end meanwhile.
+    before = names()
+    listing = board.run("ls -l /proc/[0-9]*/fd 2>/dev/null || true").text
+    names_of = before | names()
     owners, pid = {}, ""
-    for line in board.run("ls -l /proc/[0-9]*/fd 2>/dev/null || true").text.splitlines():
+    for line in listing.splitlines():
         if header := re.match(r"/proc/(\d+)/fd:", line):
             pid = header[1]
         elif socket := re.search(r"socket:\[(\d+)\]", line):
-            owners[socket[1]] = names.get(pid, pid)
+            owners[socket[1]] = names_of.get(pid, pid)
     return owners
 
 

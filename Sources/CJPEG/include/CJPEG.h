@@ -20,6 +20,23 @@ const char *cjpeg_error(const cjpeg_encoder *encoder);
 
 void cjpeg_free(cjpeg_encoder *encoder);
 
+// Frame after frame of one size, 4:2:0 as they are: no way over red, green and blue.
+typedef struct cjpeg_planar cjpeg_planar;
+
+// NULL without memory.
+cjpeg_planar *cjpeg_planar_make(uint32_t width, uint32_t height);
+
+// Planes, and then strides, of Y, U and V; those of limited range are widened to JPEG's. 0 for a whole file, which is valid until
+// the next call.
+int cjpeg_planar_encode(
+    cjpeg_planar *encoder, const uint8_t *const planes[3], const int strides[3], int is_full_range, int quality,
+    const uint8_t **bytes, size_t *count);
+
+// The library's words for what has failed last.
+const char *cjpeg_planar_error(const cjpeg_planar *encoder);
+
+void cjpeg_planar_free(cjpeg_planar *encoder);
+
 typedef struct {
     uint32_t width, height;
     // The library's words for what has failed.

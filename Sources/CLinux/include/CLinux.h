@@ -9,6 +9,7 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
+#include <linux/usb/g_uvc.h>
 #include <linux/videodev2.h>
 #include <linux/watchdog.h>
 #include <net/if.h>
@@ -150,6 +151,17 @@ static const unsigned int clinux_v4l2_cid_focus_auto = V4L2_CID_FOCUS_AUTO;
 static const unsigned int clinux_v4l2_cid_focus_absolute = V4L2_CID_FOCUS_ABSOLUTE;
 static const unsigned int clinux_v4l2_cid_auto_focus_start = V4L2_CID_AUTO_FOCUS_START;
 static const unsigned int clinux_v4l2_cid_zoom_absolute = V4L2_CID_ZOOM_ABSOLUTE;
+
+// Of the USB gadget's video function (linux/usb/g_uvc.h).
+static const unsigned long clinux_vidioc_subscribe_event = VIDIOC_SUBSCRIBE_EVENT;
+static const unsigned long clinux_vidioc_dqevent = VIDIOC_DQEVENT;
+static const unsigned long clinux_uvcioc_send_response = UVCIOC_SEND_RESPONSE;
+static const unsigned int clinux_uvc_event_connect = UVC_EVENT_CONNECT;
+static const unsigned int clinux_uvc_event_disconnect = UVC_EVENT_DISCONNECT;
+static const unsigned int clinux_uvc_event_stream_on = UVC_EVENT_STREAMON;
+static const unsigned int clinux_uvc_event_stream_off = UVC_EVENT_STREAMOFF;
+static const unsigned int clinux_uvc_event_setup = UVC_EVENT_SETUP;
+static const unsigned int clinux_uvc_event_data = UVC_EVENT_DATA;
 
 // Of a media device's graph (linux/media.h).
 static const unsigned long clinux_media_ioc_g_topology = MEDIA_IOC_G_TOPOLOGY;

@@ -78,6 +78,17 @@ func runCamera(_ arguments: [String]) throws -> ExitStatus {
     return try ask("camera \(name)", parsed)
 }
 
+/// `tallycam webcam`.
+func runWebcam(_ arguments: [String]) throws -> ExitStatus {
+    let usage = "tallycam webcam start|stop|allow [OPTION...]"
+    let options = [ApplianceSettings.socketOption]
+    guard let parsed = try parseOptions(arguments, options, usage: usage, operands: 1...1) else { return .success }
+    guard let word = parsed.operands.first, ["start", "stop", "allow"].contains(word) else {
+        throw CommandFailure.usage("webcam takes start, stop or allow; usage: \(usage)")
+    }
+    return try ask("webcam \(word)", parsed)
+}
+
 private func runPlain(_ command: String, _ arguments: [String]) throws -> ExitStatus {
     let options = [ApplianceSettings.socketOption]
     guard let parsed = try parseOptions(arguments, options, usage: "tallycam \(command) [OPTION...]") else {
@@ -89,7 +100,7 @@ private func runPlain(_ command: String, _ arguments: [String]) throws -> ExitSt
 private let patience = Duration.seconds(10)
 
 private func ask(_ command: String, _ arguments: CommandLineArguments) throws -> ExitStatus {
-    write(try cameraAnswer(to: command, arguments, limit: 1 << 20), to: STDOUT_FILENO)
+    try writeOutput(try cameraAnswer(to: command, arguments, limit: 1 << 20))
     return .success
 }
 
@@ -100,7 +111,12 @@ func cameraAnswer(to command: String, _ arguments: CommandLineArguments, limit: 
     let answer: [UInt8]
     do throws(SystemCallError) {
         let connection = try connectLocal(path)
-        try connection.writeAll(Array("\(command)\n".utf8))
+        do throws(SystemCallError) {
+            try connection.writeAll(Array("\(command)\n".utf8))
+        } catch {
+            // One too many is answered before he has asked, and hears why.
+            guard error.number == EPIPE else { throw error }
+        }
         // A program that hangs still has its connections taken by the kernel.
         var entries = [PollEntry(connection.rawValue)]
         guard try poll(&entries, until: MonotonicClock.now() + patience) > 0 else {

@@ -32,11 +32,18 @@ extension StreamEngine {
                 return (.failed(request.snapshot, reason: "\(error)"), nil)
             }
         },
-        previewIdle: { request, stop, report in
-            IdlePreview(on: request.preview) { (try MediaSettings(request.camera), try FilterStatus(request.camera)) }
-                .run(stop: stop, report: report)
-        }, devices: devicesInstead,
-        openPreview: { report in try Display(PreviewOption(), report: report) })
+        feedIdle: { request, stop, report in
+            IdleFrames(for: request.sinks, changes: request.changes) {
+                (try MediaSettings(request.camera), try FilterStatus(request.camera))
+            }.run(stop: stop, report: report)
+        },
+        feedIdleAudio: { request, stop, report in
+            IdleAudio(for: request.sink) { try MediaSettings(request) }.run(stop: stop, report: report)
+        },
+        devices: devicesInstead,
+        openPreview: { report in try Display(PreviewOption(), report: report) },
+        openWebcam: { request, report in try WebcamGadget(request, report: report) },
+        removeFormerWebcam: { WebcamGadget.removeFormer() })
 }
 
 extension MediaSettings {
@@ -52,6 +59,17 @@ extension MediaSettings {
         controls = device.controls
         var warnings: [String] = []
         filters = PublishSettings.filters(device.filters, warnings: &warnings)
+    }
+}
+
+extension MediaSettings {
+    /// Audio as a stream would have it.
+    fileprivate init(_ request: IdleAudioRequest) throws {
+        self.init(
+            video: VideoInput.none, audio: AudioInput(request.device, request.board), quality: .standard,
+            audioQuality: try AudioQuality(named: request.device.audioQuality), dimension: .standard,
+            encoder: EncoderChoice.openh264)
+        controls = request.device.controls
     }
 }
 
@@ -76,7 +94,7 @@ extension PublishSettings {
         let destination = PublishDestination(request.description, stateDirectory: request.stateDirectory)
         var media = MediaSettings(
             video: VideoInput(device.firstSource, device, country: request.country),
-            audio: Self.audioSource(request), quality: highest,
+            audio: AudioInput(request.device, request.board), quality: highest,
             audioQuality: try AudioQuality(named: device.audioQuality),
             dimension: try VideoDimension(parsing: device.dimension), encoder: Self.encoder(request.board),
             duration: nil)
@@ -85,6 +103,8 @@ extension PublishSettings {
             NamedCamera(name: $0.name, choice: VideoInput($0.source, device, country: request.country))
         }
         media.preview = request.preview
+        media.frameSinks = request.frameSinks
+        media.audioSinks = request.audioSinks
         media.isQualityChangeable = true
         media.controls = device.controls
         var warnings: [String] = []
@@ -110,6 +130,7 @@ extension PublishSettings {
             destination: destination, media: media, quality: quality, statusInterval: device.statusInterval,
             reconnectLimit: device.reconnectAttempts.map { .attempts($0) } ?? .endless)
         self.warnings = warnings
+        isMuted = request.isMuted
         if let name = request.board?.name { deviceName = name }
         timeouts.connect = device.connectTimeout
         timeouts.handshake = device.handshakeTimeout
@@ -130,27 +151,35 @@ extension PublishSettings {
         return filters
     }
 
-    private static func audioSource(_ request: StreamRequest) -> AudioInput {
-        let named = request.device.microphones
-        let microphone = request.board?.microphone ?? ""
-        switch request.device.audioSource {
-        case .none: return .none
-        case .silence: return .embedded(.silence)
-        case .microphone where !named.isEmpty, .auto where !named.isEmpty: return AudioInput(microphones: named)
-        case .microphone: return AudioInput(microphone: microphone)
-        case .auto:
-            // One that the board is said to have must be there; else whatever is.
-            guard microphone.isEmpty else { return AudioInput(microphone: microphone) }
-            if request.device.firstSource == "synthetic" { return .embedded(.tone) }
-            return Microphone.all().isEmpty ? .embedded(.silence) : AudioInput(microphone: microphone)
-        }
-    }
-
     private static func encoder(_ board: BoardDescription?) -> EncoderChoice {
         switch board?.encoder {
         case .openh264: .openh264
         case .v4l2: .v4l2(path: nil)
         case .auto, nil: .auto
+        }
+    }
+}
+
+extension AudioInput {
+    fileprivate init(_ device: DeviceDescription, _ board: BoardDescription?) {
+        let named = device.microphones
+        let microphone = board?.microphone ?? ""
+        switch device.audioSource {
+        case .none: self = .none
+        case .silence: self = .embedded(.silence)
+        case .microphone where !named.isEmpty, .auto where !named.isEmpty: self.init(microphones: named)
+        case .microphone: self.init(microphone: microphone)
+        case .auto:
+            if !microphone.isEmpty {
+                // One that the board is said to have must be there; else whatever is.
+                self.init(microphone: microphone)
+            } else if device.firstSource == "synthetic" {
+                self = .embedded(.tone)
+            } else if Microphone.all().isEmpty {
+                self = .embedded(.silence)
+            } else {
+                self.init(microphone: microphone)
+            }
         }
     }
 }

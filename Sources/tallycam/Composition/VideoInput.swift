@@ -24,6 +24,8 @@ enum VideoInput: VideoSourceChoice, Hashable {
     /// Whether frames come from a device, in its own memory.
     var isCamera: Bool { if case .embedded = self { false } else { true } }
 
+    var isLive: Bool { isSwitchable }
+
     /// Whether it may be one of several cameras: what can be left and taken up again.
     var isSwitchable: Bool { isCamera || self == .embedded(.synthetic) }
 

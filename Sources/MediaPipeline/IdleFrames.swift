@@ -1,33 +1,39 @@
+import Controls
 import DevicePorts
 import LinuxIO
 import Media
 import StreamLogic
 
-/// A camera that is open for a screen and no stream: what would be sent is seen before it is.
-public struct IdlePreview: Sendable {
+/// A camera that is open for a screen or a computer, and no stream: its frames are as a stream's would be.
+public struct IdleFrames: Sendable {
     private static let retryInterval = Duration.seconds(1)
     /// Whoever had it before may still be closing it: that is no news.
     private static let failuresOfNews = 2
 
-    private let preview: any PreviewSink
+    private let sinks: [any FrameSink]
+    private let changes: Mailbox<[ControlChange]>
     private let settings: @Sendable () throws -> (MediaSettings, FilterStatus)
 
-    /// - Parameter settings: of a stream, whose frames look the same, and what text in the frames says of it; asked for each time
+    /// - Parameters:
+    ///   - changes: of the camera's controls, taken with each frame.
+    ///   - settings: of a stream, whose frames look the same, and what text in the frames says of it; asked for each time
     ///   that the camera is opened.
     public init(
-        on preview: any PreviewSink, as settings: @escaping @Sendable () throws -> (MediaSettings, FilterStatus)
+        for sinks: [any FrameSink], changes: Mailbox<[ControlChange]>,
+        as settings: @escaping @Sendable () throws -> (MediaSettings, FilterStatus)
     ) {
-        self.preview = preview
+        self.sinks = sinks
+        self.changes = changes
         self.settings = settings
     }
 
-    /// Shows the camera's frames, as soon and as long as it is there. The camera is closed when this returns.
+    /// Gives them the camera's frames, as soon and as long as it is there. The camera is closed when this returns.
     /// - Parameter stop: once signalled, it ends at once. It is not drained.
-    public func run(stop: EventFD, report: (IdlePreviewEvent) -> Void) {
+    public func run(stop: EventFD, report: (IdleFramesEvent) -> Void) {
         var failures = 0
-        while !Self.isSignalled(stop, until: MonotonicClock.now()) {
+        while !stop.isSignalled(until: MonotonicClock.now()) {
             do {
-                try showFrames(stop: stop) {
+                try feed(stop: stop, report: report) {
                     if failures >= Self.failuresOfNews { report(.returned) }
                     failures = 0
                 }
@@ -36,7 +42,7 @@ public struct IdlePreview: Sendable {
                 if failures == Self.failuresOfNews {
                     report(.away(reason: (error as? StreamFailure)?.text ?? "\(error)"))
                 }
-                guard !Self.isSignalled(stop, until: MonotonicClock.now() + Self.retryInterval) else { return }
+                guard !stop.isSignalled(until: MonotonicClock.now() + Self.retryInterval) else { return }
             }
         }
     }
@@ -44,14 +50,20 @@ public struct IdlePreview: Sendable {
     /// Until it is stopped.
     /// - Parameter seen: called with each frame.
     /// - Throws: when the camera does not open, or gives no frames any more.
-    private func showFrames(stop: EventFD, seen: () -> Void) throws {
+    private func feed(stop: EventFD, report: (IdleFramesEvent) -> Void, seen: () -> Void) throws {
         let (settings, status) = try settings()
         let camera = try IdleCamera(settings, stop: stop)
         defer {
             // A camera is closed when nobody holds its frames any more.
-            withExtendedLifetime(camera) { preview.framesEnded() }
+            withExtendedLifetime(camera) { for sink in sinks { sink.framesEnded() } }
         }
+        report(.controls(camera.controlStatuses))
         while let frame = try camera.source.nextFrame() {
+            let changed = changes.takeAll().joined()
+            if !changed.isEmpty {
+                camera.apply(Array(changed))
+                report(.controls(camera.controlStatuses))
+            }
             // One that is away would repeat its last frame: for a stream that must go on, not for a screen that has words to show.
             for case .source(.interrupted(_, _, let reason)) in camera.reports.takeAll() {
                 throw StreamFailure(.cameraUnavailable, reason)
@@ -59,17 +71,11 @@ public struct IdlePreview: Sendable {
             seen()
             let start = MonotonicClock.now()
             camera.filters.apply(to: frame, colors: camera.source.colors, status)
-            preview.offer(frame, colors: camera.source.colors)
+            for sink in sinks { sink.offer(frame, colors: camera.source.colors) }
             camera.filters.frameDone(after: MonotonicClock.now() - start, at: frame.captureTime)
         }
-        guard Self.isSignalled(stop, until: MonotonicClock.now()) else {
+        guard stop.isSignalled(until: MonotonicClock.now()) else {
             throw StreamFailure(.cameraUnavailable, camera.source.endingNote ?? "the source has ended")
         }
-    }
-
-    private static func isSignalled(_ stop: EventFD, until deadline: MediaTimestamp) -> Bool {
-        var entries = [PollEntry(stop.fileDescriptor)]
-        guard let count = try? poll(&entries, until: deadline) else { return true }
-        return count > 0
     }
 }

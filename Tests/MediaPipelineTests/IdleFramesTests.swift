@@ -1,3 +1,4 @@
+import Controls
 import DevicePorts
 import LinuxIO
 import Media
@@ -12,12 +13,12 @@ import Testing
 @testable import MediaPipeline
 
 /// A camera that is open for a screen and no stream.
-@Suite struct IdlePreviewTests {
+@Suite struct IdleFramesTests {
     private static let layout = FrameLayout(packed: .i420, size: FrameSize(width: 640, height: 480))
     private let time = VirtualTime()
     private let script: FakeCamera.Script
     private let stop: EventFD
-    private let events: Mailbox<IdlePreviewEvent>
+    private let events: Mailbox<IdleFramesEvent>
     private let screen = Screen()
 
     init() throws {
@@ -28,6 +29,7 @@ import Testing
 
     /// Holds the newest frame until frames end, as a display does.
     private final class Screen: PreviewSink {
+        var wantsFrames: Bool { true }
         struct Content {
             var frame: CapturedFrame?
             var shown = 0
@@ -64,9 +66,11 @@ import Testing
     private func whileShown(_ settings: MediaSettings? = nil, _ body: () throws -> Void) throws {
         let settings = settings ?? self.settings()
         try time.run {
-            let (preview, stop, events) = (IdlePreview(on: screen) { (settings, FilterStatus()) }, stop, events)
+            let changes = try Mailbox<[ControlChange]>()
+            let idle = IdleFrames(for: [screen], changes: changes) { (settings, FilterStatus()) }
+            let (stop, events) = (stop, events)
             let thread = JoinableThread(
-                try NamedThread("idle-preview") { preview.run(stop: stop) { events.send($0) } })
+                try NamedThread("idle-frames") { idle.run(stop: stop) { events.send($0) } })
             try body()
             let start = MonotonicClock.now()
             stop.signal()
@@ -77,6 +81,11 @@ import Testing
         #expect(!screen.showsFrame)
     }
 
+    /// Beside what the camera has and is set to.
+    private func news() -> [IdleFramesEvent] {
+        events.takeAll().filter { if case .controls = $0 { false } else { true } }
+    }
+
     private func sleep(_ duration: Duration) { MonotonicClock.sleep(until: MonotonicClock.now() + duration) }
 
     @Test func framesAreShownUntilItIsStopped() throws {
@@ -84,18 +93,18 @@ import Testing
             sleep(.seconds(2))
             #expect((55...62).contains(screen.shown) && screen.showsFrame)
         }
-        #expect(events.takeAll() == [] && script.content.withLock { $0.openings } == 1)
+        #expect(news() == [] && script.content.withLock { $0.openings } == 1)
     }
 
     @Test func aCameraThatIsNotThereIsReportedOnceAndTriedAgain() throws {
         script.content.withLock { $0.isPluggedIn = false }
         try whileShown {
             sleep(.seconds(30))
-            #expect(events.takeAll() == [.away(reason: "it was unplugged")])
+            #expect(news() == [.away(reason: "it was unplugged")])
             #expect((29...31).contains(script.content.withLock { $0.openings }))
             script.content.withLock { $0.isPluggedIn = true }
             sleep(.seconds(2))
-            #expect(events.takeAll() == [.returned] && screen.showsFrame)
+            #expect(news() == [.returned] && screen.showsFrame)
         }
     }
 
@@ -106,11 +115,11 @@ import Testing
             sleep(.seconds(1))
             #expect(!screen.showsFrame)
             sleep(.seconds(5))
-            #expect(events.takeAll() == [.away(reason: "it was unplugged")])
+            #expect(news() == [.away(reason: "it was unplugged")])
             let shown = screen.shown
             script.content.withLock { $0.isPluggedIn = true }
             sleep(.seconds(2))
-            #expect(events.takeAll() == [.returned] && screen.shown > shown)
+            #expect(news() == [.returned] && screen.shown > shown)
         }
     }
 
@@ -126,13 +135,13 @@ import Testing
             sleep(.seconds(2))
             #expect(screen.shown > 0)
         }
-        #expect(events.takeAll() == [])
+        #expect(news() == [])
     }
 
     @Test func itIsStoppedWhileTheCameraIsAway() throws {
         script.content.withLock { $0.isPluggedIn = false }
         try whileShown { sleep(.milliseconds(100)) }
-        #expect(events.takeAll() == [])
+        #expect(news() == [])
     }
 
     @Test func framesAreAsAStreamWouldHaveThem() throws {

@@ -1,49 +1,56 @@
 import LinuxIO
 import Media
-import StreamLogic
 
-/// The thread on which the camera is open for the screen while there is no stream: one at a time. Used from the main thread.
-final class IdlePreviewThread {
+/// The thread on which a camera or a microphone is open without a stream: one at a time. Used from the main thread.
+final class IdleThread<Request: Sendable> {
     private struct Running {
         let number: Int
-        let request: IdlePreviewRequest
+        let request: Request
         let stop: EventFD
         /// Once it is to end: it is waited for until then.
         var deadline: MediaTimestamp?
     }
 
     /// As long as a camera may take to open, from which nothing calls it back.
-    private static let closingTimeout = Duration.seconds(10)
+    static var closingTimeout: Duration { .seconds(10) }
 
-    private let engine: StreamEngine
-    private let reports: Mailbox<EngineEvent>
+    private let name: String
+    private let run: @Sendable (Request, EventFD) -> Void
+    private let ended: @Sendable (Int) -> Void
     private var running: Running?
     private var lastNumber = 0
     /// Those that have not ended in time. Another one would wait for the same driver.
     private var hanging: Set<Int> = []
 
-    init(_ engine: StreamEngine, reports: Mailbox<EngineEvent>) {
-        self.engine = engine
-        self.reports = reports
+    /// - Parameters:
+    ///   - run: until the descriptor is signalled, on the thread.
+    ///   - ended: the thread's last call, with its number.
+    init(
+        _ name: String, run: @escaping @Sendable (Request, EventFD) -> Void, ended: @escaping @Sendable (Int) -> Void
+    ) {
+        self.name = name
+        self.run = run
+        self.ended = ended
     }
 
-    var request: IdlePreviewRequest? { running?.request }
+    /// `nil` while there is none.
+    var request: Request? { running?.request }
     /// When one that is to end has taken too long for it.
     var nextDeadline: MediaTimestamp? { running?.deadline }
 
-    func start(_ request: IdlePreviewRequest) throws(SystemCallError) {
+    func start(_ request: Request) throws(SystemCallError) {
         guard running == nil, hanging.isEmpty else { return }
         lastNumber += 1
-        let (number, engine, reports, stop) = (lastNumber, engine, reports, try EventFD())
+        let (number, run, ended, stop) = (lastNumber, run, ended, try EventFD())
         // A driver that hangs is left alone with it.
-        _ = try NamedThread("idle-preview", mayBlock: true) {
-            engine.previewIdle(request, stop) { reports.send(.idlePreview($0)) }
-            reports.send(.idlePreviewEnded(number))
+        _ = try NamedThread(name, mayBlock: true) {
+            run(request, stop)
+            ended(number)
         }
         running = Running(number: number, request: request, stop: stop)
     }
 
-    /// Asks it to close the camera.
+    /// Asks it to close the device.
     func stop(now: MediaTimestamp) {
         guard running != nil, running?.deadline == nil else { return }
         running?.stop.signal()
@@ -51,7 +58,7 @@ final class IdlePreviewThread {
     }
 
     /// A thread has ended.
-    /// - Returns: whether the camera is free by that.
+    /// - Returns: whether the device is free by that.
     func ended(_ number: Int) -> Bool {
         hanging.remove(number)
         guard running?.number == number else { return false }
@@ -64,7 +71,6 @@ final class IdlePreviewThread {
         guard let running, let deadline = running.deadline, deadline <= now else { return false }
         hanging.insert(running.number)
         self.running = nil
-        reports.send(.idlePreview(.away(reason: "its driver has not let go of it for \(Self.closingTimeout)")))
         return true
     }
 }

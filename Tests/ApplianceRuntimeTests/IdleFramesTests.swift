@@ -7,13 +7,13 @@ import Testing
 @testable import ApplianceRuntime
 
 /// The camera while it is open for the screen and no stream: who has it, and when.
-@Suite(.serialized) struct IdlePreviewTests {
+@Suite(.serialized) struct IdleFramesTests {
     private let time = VirtualTime()
     private let camera: Camera
 
     init() throws { camera = try Camera(board: #"{"name": "Bench", "button": {"line": "GPIO17"}}"#) }
 
-    private var idle: ScriptedIdlePreview { camera.streams.idlePreview }
+    private var idle: ScriptedIdleDevice<IdleFramesRequest, IdleFramesEvent> { camera.streams.idleFrames }
     private var runs: [ScriptedStreams.Run] { camera.streams.runs }
     private var page: ScreenPage? { camera.streams.preview.record.pages.last }
 
@@ -48,7 +48,9 @@ import Testing
         try time.run {
             try startWithCamera()
             let request = idle.content.withLock { $0.requests[0] }
-            #expect(request.preview === camera.streams.preview && request.camera.country == "NZ")
+            #expect(
+                request.sinks.first === camera.streams.preview && request.sinks.count == 1
+                    && request.camera.country == "NZ")
             #expect(request.camera.device.camera == "synthetic")
             camera.press()
             try camera.waitUntil { runs.count == 1 }
@@ -103,7 +105,7 @@ import Testing
             try camera.waitUntil { runs.count == 1 }
             #expect((.seconds(10) ... .seconds(11)).contains(MonotonicClock.now() - start))
             #expect(
-                try events(with: "no camera for the preview: its driver has not let go of it for 10.0 seconds") == 1)
+                try events(with: "no camera without a stream: its driver has not let go of it for 10.0 seconds") == 1)
             _ = try camera.ask("stop")
             try camera.waitUntil { page?.headline == "ready" }
             MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(5))
@@ -127,13 +129,13 @@ import Testing
     @Test func aCameraThatIsAwayIsSaidOnceAndOnTheScreen() throws {
         try time.run {
             try startWithCamera()
-            let problem = "no camera for the preview: it was unplugged"
+            let problem = "no camera without a stream: it was unplugged"
             idle.events.send(.away(reason: "it was unplugged"))
             try camera.waitUntil { page?.lines.contains(problem) == true }
             #expect(page?.headline == "ready", "a press would tell")
             idle.events.send(.returned)
             try camera.waitUntil { page?.lines.contains(problem) == false }
-            #expect(try events(with: problem) == 1 && events(with: "the preview has its camera again") == 1)
+            #expect(try events(with: problem) == 1 && events(with: "the camera is there again") == 1)
             try camera.end()
         }
     }

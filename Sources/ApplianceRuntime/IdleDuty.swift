@@ -1,0 +1,44 @@
+import DevicePorts
+import LinuxIO
+import Media
+import StreamLogic
+
+// Camera and microphones that are open without a stream, for the screen or a computer.
+extension ApplianceRunner {
+    /// Opens them for whoever wants them, as long as nothing else needs them.
+    func feedWhileIdle(now: MediaTimestamp) {
+        let isPoweringOff = appliance.isPoweringOff
+        var sinks: [any FrameSink] = []
+        if files.device.preview.camera == .always, let screen = preview.sink { sinks.append(screen) }
+        if webcam.wantsCamera { sinks.append(webcam.relay) }
+        if stream.feedIdle(isPoweringOff ? [] : sinks, of: IdleCameraDescription(files), now: now) { settleCamera() }
+        stream.feedIdleAudio(webcam.wantsMicrophone && !isPoweringOff ? webcam.relay : nil, of: files, now: now)
+    }
+
+    func idleFramesChanged(_ event: IdleFramesEvent) {
+        if let text = event.text { tell(text) }
+        switch event {
+        case .away:
+            preview.cameraProblem = event.text
+            if case .active = webcam.state { webcam.cameraProblem = event.text }
+            cameraIsAway()
+        case .returned: cameraIsThere()
+        case .controls(let statuses): _ = takeControls(statuses, for: nil)
+        }
+        showWebcam()
+    }
+
+    private func cameraIsThere() { (preview.cameraProblem, webcam.cameraProblem) = (nil, nil) }
+
+    func idleFramesEnded(_ number: Int) {
+        let now = MonotonicClock.now()
+        cameraIsThere()
+        showWebcam()
+        if stream.idleFramesEnded(number, now: now) { startWaitingStream(now: now) }
+    }
+
+    func idleAudioEnded(_ number: Int) {
+        let now = MonotonicClock.now()
+        if stream.idleAudioEnded(number, now: now) { startWaitingStream(now: now) }
+    }
+}

@@ -1,0 +1,73 @@
+import Controls
+import LinuxIO
+import Media
+import StreamLogic
+
+// The camera's controls, as a computer's dialogue has and moves them.
+extension ApplianceRunner {
+    func changeForComputer(_ change: ControlChange) {
+        webcam.settings.add(change)
+        applyComputersChanges(now: MonotonicClock.now())
+    }
+
+    /// When something is to be done for a computer.
+    var nextWebcamDeadline: MediaTimestamp? {
+        [webcam.settings.deadline, webcam.lookDeadline].compactMap { $0 }.min()
+    }
+
+    func webcamTimeReached(now: MediaTimestamp) {
+        applyComputersChanges(now: now)
+        if let deadline = webcam.lookDeadline, deadline <= now { cameraIsAway() }
+    }
+
+    private func applyComputersChanges(now: MediaTimestamp) {
+        let changes = webcam.settings.takeWaiting(now: now)
+        if !changes.isEmpty { apply(changes) }
+    }
+
+    /// Each by itself: one that the camera refuses, or lacks, takes no other along.
+    /// - Parameter changes: to the camera that is open; one that is opened later gets all that was set.
+    private func apply(_ changes: [ControlChange]) {
+        let changes = changes.filter { change in
+            webcam.controls?.contains { $0.offer.name == change.name && $0.offer.absence != nil } != true
+        }
+        if stream.isRunning {
+            for change in changes { stream.send(.apply(RequestedChanges(controls: [change]), nil)) }
+        } else {
+            stream.changeIdle(changes)
+        }
+    }
+
+    /// What a computer has set, for a camera that was just opened.
+    func settleCamera() { if !webcam.settings.all.isEmpty { apply(webcam.settings.all) } }
+
+    /// A stream's camera takes controls as soon as it is live, and is still open when a connection comes back.
+    func settleStream() {
+        guard !webcam.isStreamSettled else { return }
+        webcam.isStreamSettled = true
+        settleCamera()
+    }
+
+    /// Asks the stream what its camera has, for the computer's dialogue.
+    func lookAtControls() {
+        guard webcam.isWanted, stream.isRunning else { return }
+        let id = nextCommand()
+        webcam.lastLook = id
+        stream.send(.listControls(id))
+    }
+
+    /// - Returns: whether it was for the computer alone.
+    func takeControls(_ statuses: [ControlStatus], for id: CommandID?) -> Bool {
+        webcam.looked(statuses)
+        webcam.relay.sink?.controlsChanged(statuses)
+        connectWebcam()
+        return id != nil && id == webcam.lastLook
+    }
+
+    /// The camera does not open: what it has cannot be asked.
+    func cameraIsAway() {
+        guard webcam.controls == nil else { return }
+        webcam.looked([])
+        connectWebcam()
+    }
+}

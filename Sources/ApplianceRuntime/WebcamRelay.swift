@@ -1,0 +1,43 @@
+import DevicePorts
+import Media
+import Synchronization
+
+/// Frames and audio for a computer, where there is one: streams keep it while webcams come and go. Any thread.
+final class WebcamRelay: FrameSink, AudioSink {
+    private let target = Mutex<(any WebcamSink)?>(nil)
+    private let isAgreed = Mutex(false)
+    private let isSilent = Mutex(false)
+
+    /// `nil` while the camera is no webcam.
+    var sink: (any WebcamSink)? {
+        get { target.withLock { $0 } }
+        set {
+            // What is replaced is let go of outside of the lock.
+            let former = target.withLock { target in
+                defer { target = newValue }
+                return target
+            }
+            withExtendedLifetime(former) {}
+        }
+    }
+
+    /// Somebody at the camera has agreed, or nobody has to.
+    var isAllowed: Bool {
+        get { isAgreed.withLock { $0 } }
+        set { isAgreed.withLock { $0 = newValue } }
+    }
+
+    /// Somebody at the camera has muted it. A stream's mute is heard by the computer as well.
+    var isMuted: Bool {
+        get { isSilent.withLock { $0 } }
+        set { isSilent.withLock { $0 = newValue } }
+    }
+
+    var wantsFrames: Bool { sink?.wantsFrames ?? false }
+    func offer(_ frame: CapturedFrame, colors: VideoColors?) { sink?.offer(frame, colors: colors) }
+    func framesEnded() { sink?.framesEnded() }
+    var wantsAudio: Bool { isAllowed && sink?.wantsAudio ?? false }
+    func offer(_ block: AudioBlock, format: AudioFormat) {
+        if isAllowed { sink?.offer(isMuted ? block.silenced : block, format: format) }
+    }
+}

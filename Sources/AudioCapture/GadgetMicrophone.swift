@@ -1,0 +1,230 @@
+import DevicePorts
+import LinuxIO
+import Media
+import Synchronization
+
+/// The microphone that a computer records from. On a thread of its own; it costs nothing but events until a program there records.
+public final class GadgetMicrophone: AudioSink {
+    private let inbox: Inbox
+
+    /// - Parameters:
+    ///   - recorded: called on the thread `webcam-audio`: whether a program of the computer's records.
+    ///   - failed: called there, too: why nothing can be recorded, once.
+    public init(
+        recorded: @escaping @Sendable (Bool) -> Void, failed: @escaping @Sendable (MicrophoneError) -> Void
+    ) throws(SystemCallError) {
+        let inbox = try Inbox()
+        self.inbox = inbox
+        _ = try NamedThread("webcam-audio", mayBlock: true) {
+            GadgetMicrophoneThread(inbox, recorded: recorded, failed: failed).run()
+            inbox.ended.signal()
+        }
+    }
+
+    public func offer(_ block: AudioBlock, format: AudioFormat) { inbox.offer(block, format) }
+
+    /// Whether a program of the computer's records.
+    public var wantsAudio: Bool { inbox.isWanted }
+
+    /// A driver that does not let go of the card is not waited for.
+    private static let endTimeout = Duration.milliseconds(500)
+
+    /// The card is closed by then: the kernel keeps a gadget whose card somebody has open.
+    public func end() {
+        inbox.end()
+        var entries = [PollEntry(inbox.ended.fileDescriptor)]
+        _ = try? poll(&entries, until: MonotonicClock.now() + Self.endTimeout)
+    }
+
+    /// Whoever lets go of it last, a stream's thread perhaps, does not wait.
+    deinit { inbox.end() }
+
+    /// What other threads leave for the thread.
+    final class Inbox: Sendable {
+        private struct Inner {
+            var blocks: [(AudioBlock, AudioFormat)] = []
+            var isWanted = false
+            var isEnding = false
+        }
+
+        /// More wait only where the thread hangs.
+        private static let largestCount = 32
+        let wake: EventFD
+        /// The thread has closed the card.
+        let ended: EventFD
+        private let inner = Mutex(Inner())
+
+        init() throws(SystemCallError) {
+            wake = try EventFD()
+            ended = try EventFD()
+        }
+
+        func offer(_ block: AudioBlock, _ format: AudioFormat) {
+            let isTaken = inner.withLock { inner in
+                guard inner.isWanted, inner.blocks.count < Self.largestCount else { return false }
+                inner.blocks.append((block, format))
+                return true
+            }
+            if isTaken { wake.signal() }
+        }
+
+        func end() {
+            inner.withLock { $0.isEnding = true }
+            wake.signal()
+        }
+
+        var isEnding: Bool { inner.withLock { $0.isEnding } }
+        var isWanted: Bool { inner.withLock { $0.isWanted } }
+
+        func wants(_ isWanted: Bool) {
+            inner.withLock { inner in
+                inner.isWanted = isWanted
+                inner.blocks = []
+            }
+        }
+
+        func takeAll() -> [(AudioBlock, AudioFormat)] {
+            inner.withLock { inner in
+                defer { inner.blocks = [] }
+                return inner.blocks
+            }
+        }
+    }
+}
+
+/// The work of the thread `webcam-audio`.
+final class GadgetMicrophoneThread {
+    /// Without audio to play, silence is; the card must not run empty.
+    private static let silence = Duration.milliseconds(20)
+    /// From one look at the card to the next.
+    private static let interval = Duration.milliseconds(10)
+    /// A computer that has just found the microphone tries it for a moment: nobody records.
+    private static let probeTime = Duration.milliseconds(300)
+    private static let shortestPause = Duration.seconds(2)
+    private static let longestPause = Duration.seconds(60)
+
+    private let inbox: GadgetMicrophone.Inbox
+    private let report: (Bool) -> Void
+    private let failed: (MicrophoneError) -> Void
+    private var lastFailure: MicrophoneError?
+    private var resampler: (Resampler, AudioFormat)?
+    private var balance = PlaybackBalance()
+    private var isRecorded = false
+    /// When the computer asked for audio; it has silence from then on.
+    private var openTime: MediaTimestamp?
+
+    init(
+        _ inbox: GadgetMicrophone.Inbox, recorded: @escaping (Bool) -> Void, failed: @escaping (MicrophoneError) -> Void
+    ) {
+        self.inbox = inbox
+        report = recorded
+        self.failed = failed
+    }
+
+    func run() {
+        var pause = Self.shortestPause
+        while !inbox.isEnding {
+            do throws(MicrophoneError) {
+                let pcm = try GadgetPCM()
+                lastFailure = nil
+                pause = Self.shortestPause
+                while !inbox.isEnding { try step(pcm) }
+            } catch {
+                openTime = nil
+                recorded(false)
+                // The card goes with the gadget.
+                if error != lastFailure, !inbox.isEnding { failed(error) }
+                lastFailure = error
+                wait(until: MonotonicClock.now() + pause)
+                pause = min(pause * 2, Self.longestPause)
+            }
+        }
+        recorded(false)
+    }
+
+    private func wait(until time: MediaTimestamp) {
+        while !inbox.isEnding, MonotonicClock.now() < time {
+            var entries = [PollEntry(inbox.wake.fileDescriptor)]
+            guard (try? poll(&entries, until: time)) != nil else { return }
+            inbox.wake.drain()
+        }
+    }
+
+    private func recorded(_ isRecorded: Bool) {
+        guard isRecorded != self.isRecorded else { return }
+        self.isRecorded = isRecorded
+        inbox.wants(isRecorded)
+        report(isRecorded)
+    }
+
+    private enum Waited: Int {
+        case wake, events
+    }
+
+    private func step(_ pcm: GadgetPCM) throws(MicrophoneError) {
+        var entries = [PollEntry(inbox.wake.fileDescriptor), PollEntry(pcm.eventDescriptor)]
+        _ = try? poll(&entries, until: openTime == nil ? nil : MonotonicClock.now() + Self.interval)
+        if !entries[Waited.wake].ready.isEmpty { inbox.wake.drain() }
+        if !entries[Waited.events].ready.isEmpty { pcm.takeEvents() }
+        guard pcm.isRecorded else {
+            openTime = nil
+            return recorded(false)
+        }
+        let now = MonotonicClock.now()
+        if openTime == nil {
+            try start(pcm)
+            openTime = now
+        }
+        recorded(openTime.map { now - $0 >= Self.probeTime } ?? false)
+        for (block, format) in inbox.takeAll() { try play(block, format, on: pcm) }
+        if pcm.fill < Self.silence { try write(Self.samples(of: Self.silence), to: pcm) }
+    }
+
+    private func start(_ pcm: GadgetPCM) throws(MicrophoneError) {
+        balance = PlaybackBalance()
+        resampler = nil
+        try pcm.restart()
+        pcm.setPitch(partsPerMillion: 0)
+        _ = try pcm.write(Self.samples(of: PlaybackBalance.smallestFill))
+    }
+
+    /// Silence.
+    private static func samples(of duration: Duration) -> [Int16] {
+        let frames = Int(duration.inSeconds * Double(GadgetPCM.sampleRate))
+        return [Int16](repeating: 0, count: 2 * frames)
+    }
+
+    private func play(_ block: AudioBlock, _ format: AudioFormat, on pcm: GadgetPCM) throws(MicrophoneError) {
+        let frameCount = block.samples.count / max(1, format.channelCount)
+        let length = Duration.seconds(Double(frameCount) / Double(max(1, format.sampleRate)))
+        let wanted = PlaybackBalance.wantedFill(ofBlocks: length)
+        // So late it would stay late.
+        guard pcm.fill + length <= PlaybackBalance.largestFill else { return }
+        try write(stereo(try resampled(block.samples, format), format), to: pcm)
+        let correction = balance.written(fill: pcm.fill, wanted: wanted, now: MonotonicClock.now())
+        if let correction { pcm.setPitch(partsPerMillion: correction) }
+    }
+
+    private func write(_ samples: [Int16], to pcm: GadgetPCM) throws(MicrophoneError) {
+        guard try !pcm.write(samples) else { return }
+        try start(pcm)
+        _ = try pcm.write(samples)
+    }
+
+    private func resampled(_ samples: [Int16], _ format: AudioFormat) throws(MicrophoneError) -> [Int16] {
+        guard format.sampleRate != GadgetPCM.sampleRate else { return samples }
+        if resampler?.1 != format {
+            resampler = (
+                try Resampler(
+                    from: format.sampleRate, to: GadgetPCM.sampleRate, channelCount: format.channelCount), format
+            )
+        }
+        var output: [Int16] = []
+        try resampler?.0.process(samples, to: &output)
+        return output
+    }
+
+    private func stereo(_ samples: [Int16], _ format: AudioFormat) -> [Int16] {
+        format.channelCount == 1 ? samples.flatMap { [$0, $0] } : samples
+    }
+}

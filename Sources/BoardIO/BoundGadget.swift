@@ -1,0 +1,160 @@
+import Glibc
+import LinuxIO
+import Synchronization
+import USBVideo
+
+/// Why the board is no USB device.
+public enum GadgetError: Error, Hashable, Sendable {
+    /// The kernel has no device controller: the board has none, or its socket is for devices of its own.
+    case noController
+    /// Without libcomposite, or with configfs mounted nowhere.
+    case noGadgets(path: String)
+    case taken(controller: String, by: String?)
+    /// This program has one of the name, which the kernel has not let go of yet.
+    case stillThere(name: String)
+    case failed(SystemCallError)
+}
+
+extension GadgetError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .noController:
+            "this board has no USB port that makes it a device: a Zero 2 W, 4, CM4 and 5 have one, with dtoverlay=dwc2 "
+                + "in config.txt; a 3B has none"
+        case .noGadgets(let path): "the kernel makes no USB gadgets: there is no \(path)"
+        case .taken(let controller, let gadget):
+            "\(controller) is taken by \(gadget.map { "the gadget \($0)" } ?? "another gadget, g_ether perhaps"); "
+                + "take that down first"
+        case .stillThere(let name): "the gadget \(name) of before is still being taken down"
+        case .failed(let error): "\(error)"
+        }
+    }
+}
+
+/// A gadget of the kernel's configfs, bound to the board's device controller. It is taken down whole when it goes out of scope.
+/// Used from one thread.
+public final class BoundGadget {
+    private static let root = "/sys/kernel/config/usb_gadget"
+    private static let controllers = "/sys/class/udc"
+    /// Names of those that this process has: each directory has one owner.
+    private static let present = Mutex<Set<String>>([])
+
+    /// As the kernel names it.
+    public let controller: String
+    private let name: String
+    private var path: String { "\(Self.root)/\(name)" }
+
+    /// Removes what a former run has left under the name, and makes the gadget.
+    /// - Parameter name: of its directory.
+    public init(_ tree: GadgetTree, name: String) throws(GadgetError) {
+        guard access(Self.root, F_OK) == 0 else { throw .noGadgets(path: Self.root) }
+        guard Self.present.withLock({ $0.insert(name).inserted }) else { throw .stillThere(name: name) }
+        self.name = name
+        do throws(GadgetError) {
+            controller = try Self.make(tree, at: "\(Self.root)/\(name)")
+        } catch {
+            Self.present.withLock { _ = $0.remove(name) }
+            throw error
+        }
+    }
+
+    deinit {
+        Self.remove(path)
+        Self.present.withLock { _ = $0.remove(name) }
+    }
+
+    /// - Returns: the controller that has it; nothing is left where that fails.
+    private static func make(_ tree: GadgetTree, at path: String) throws(GadgetError) -> String {
+        remove(path)
+        guard let controller = entries(of: controllers).first else { throw .noController }
+        do throws(SystemCallError) {
+            try makeDirectory(path)
+            for step in tree.steps { try make(step, in: path) }
+        } catch {
+            remove(path)
+            throw .failed(error)
+        }
+        do throws(SystemCallError) {
+            try write(Array(controller.utf8), to: "\(path)/UDC")
+        } catch {
+            let owner = owner(of: controller)
+            remove(path)
+            throw error.number == EBUSY ? .taken(controller: controller, by: owner) : .failed(error)
+        }
+        return controller
+    }
+
+    /// What a run that ended too early has left, if anything. The kernel may keep whoever asks for it.
+    public static func removeLeftovers(name: String) {
+        guard present.withLock({ $0.insert(name).inserted }) else { return }
+        remove("\(root)/\(name)")
+        present.withLock { _ = $0.remove(name) }
+    }
+
+    private static func make(_ step: GadgetTree.Step, in root: String) throws(SystemCallError) {
+        switch step {
+        case .directory(let path): try makeDirectory("\(root)/\(path)")
+        case .file(let path, let text): try write(Array(text.utf8), to: "\(root)/\(path)")
+        case .bytes(let path, let bytes): try write(bytes, to: "\(root)/\(path)")
+        case .link(let path, let target):
+            guard symlink("\(root)/\(target)", "\(root)/\(path)") == 0 else {
+                throw SystemCallError("symlink", subject: "\(root)/\(path)")
+            }
+        }
+    }
+
+    private static func makeDirectory(_ path: String) throws(SystemCallError) {
+        guard mkdir(path, 0o755) == 0 else { throw SystemCallError("mkdir", subject: path) }
+    }
+
+    private static func write(_ bytes: [UInt8], to path: String) throws(SystemCallError) {
+        let file = try OwnedFileDescriptor(opening: path, flags: O_WRONLY)
+        do throws(SystemCallError) {
+            // One call for all: each is a value of its own for the kernel.
+            try file.writeAll(bytes)
+        } catch {
+            throw SystemCallError("write", number: error.number, subject: path)
+        }
+    }
+
+    /// - Returns: the gadget that has it.
+    private static func owner(of controller: String) -> String? {
+        entries(of: root).first { name in
+            let text = (try? readFile("\(root)/\(name)/UDC", limit: 256)) ?? []
+            return String(decoding: text.prefix { $0 > 32 }, as: UTF8.self) == controller
+        }
+    }
+
+    private static func remove(_ path: String) {
+        guard access(path, F_OK) == 0 else { return }
+        try? write([UInt8(ascii: "\n")], to: "\(path)/UDC")
+        let (directories, links) = contents(of: path)
+        // A link holds what it leads to, which may have links of its own.
+        for _ in 0..<4 { for link in links { unlink(link) } }
+        // The kernel keeps directories of its own, which go with those that were made.
+        for directory in directories.reversed() { rmdir(directory) }
+        rmdir(path)
+    }
+
+    /// All directories below one, each before its own, and all links.
+    private static func contents(of path: String) -> (directories: [String], links: [String]) {
+        var (directories, links): ([String], [String]) = ([], [])
+        for entry in entries(of: path) {
+            let below = "\(path)/\(entry)"
+            var status = stat()
+            guard lstat(below, &status) == 0 else { continue }
+            if status.st_mode & S_IFMT == S_IFLNK {
+                links.append(below)
+            } else if status.st_mode & S_IFMT == S_IFDIR {
+                let found = contents(of: below)
+                directories += [below] + found.directories
+                links += found.links
+            }
+        }
+        return (directories, links)
+    }
+
+    private static func entries(of directory: String) -> [String] {
+        ((try? fileNames(in: directory)) ?? []).filter { $0 != "." && $0 != ".." }.sorted()
+    }
+}

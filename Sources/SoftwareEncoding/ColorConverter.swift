@@ -1,0 +1,54 @@
+import CLibYUV
+import DevicePorts
+import Media
+
+/// Brings I420 to the colours that computers take frames of a webcam for: BT.601 of limited range. By libyuv over red, green
+/// and blue, in strips of some rows that stay in the processor's cache. Used from one thread.
+public final class ColorConverter {
+    /// Even, as two rows share their chroma.
+    private static let stripRows = 16
+
+    private let layout: FrameLayout
+    private var strip: [UInt8]
+
+    /// - Parameter layout: of I420 with even sides.
+    public init(_ layout: FrameLayout) throws(VideoEncodingError) {
+        guard layout.format == .i420, layout.planes.count == 3, layout.size.width % 2 == 0, layout.size.height % 2 == 0
+        else { throw .unsupportedSize(layout.size) }
+        self.layout = layout
+        strip = [UInt8](repeating: 0, count: 4 * layout.size.width * Self.stripRows)
+    }
+
+    /// - Parameters:
+    ///   - bytes: a frame, which is changed in place.
+    ///   - colors: of the frame, by BT.601 or BT.709.
+    public func convert(
+        _ bytes: UnsafeMutableRawBufferPointer, from colors: VideoColors
+    ) throws(VideoEncodingError) {
+        guard bytes.count >= layout.byteCount, let base = bytes.bindMemory(to: UInt8.self).baseAddress else {
+            throw .incompleteFrame(layout, byteCount: bytes.count)
+        }
+        for row in stride(from: 0, to: layout.size.height, by: Self.stripRows) {
+            let status = convert(base, colors, row: row, count: min(Self.stripRows, layout.size.height - row))
+            guard status == 0 else { throw .libraryFailed(call: "libyuv colours", status: Int(status), reason: nil) }
+        }
+    }
+
+    /// - Returns: libyuv's status.
+    private func convert(
+        _ base: UnsafeMutablePointer<UInt8>, _ colors: VideoColors, row: Int, count: Int
+    ) -> Int32 {
+        let places = layout.planes.enumerated().map { index, plane in
+            base + plane.offset + (index == 0 ? row : row / 2) * plane.stride
+        }
+        let strides = layout.planes.map { Int32($0.stride) }
+        let (width, pitch) = (Int32(layout.size.width), Int32(4 * layout.size.width))
+        let sources: [UnsafePointer<UInt8>?] = places.map { UnsafePointer($0) }
+        let status = clibyuv_to_argb(
+            sources, strides, &strip, pitch, width, Int32(count), colors.matrix == VideoColors.bt709.matrix ? 1 : 0,
+            colors.isFullRange ? 1 : 0)
+        guard status == 0 else { return status }
+        return ARGBToI420(
+            strip, pitch, places[0], strides[0], places[1], strides[1], places[2], strides[2], width, Int32(count))
+    }
+}

@@ -1,0 +1,77 @@
+import Controls
+
+/// The control interface's side: requests to units and terminals, which move the camera's controls.
+struct UnitRequests {
+    /// What the camera has and what it is set to; from the newest that is known.
+    var statuses: [ControlStatus] = []
+    private var lastError = RequestError.none
+    private var expected: UnitControl?
+
+    init() {}
+
+    mutating func reset() {
+        lastError = .none
+        expectNothing()
+    }
+
+    /// A computer that asks something else leaves out the data of what it asked before.
+    mutating func expectNothing() { expected = nil }
+
+    var isExpectingData: Bool { expected != nil }
+
+    mutating func failed(_ reason: RequestError) { lastError = reason }
+
+    mutating func answer(_ setup: SetupPacket) -> Result<ControlAnswer, VideoRequestFailure> {
+        guard setup.entity != 0 else { return answerOfInterface(setup) }
+        guard let unit = UnitControl.Unit(rawValue: setup.entity) else { return .failure(.init(.unknownEntity)) }
+        guard let control = UnitControl.all.first(where: { $0.unit == unit && $0.selector == setup.selector }),
+            let range = control.range(statuses), let current = control.current(statuses)
+        else { return .failure(.init(.unknownControl)) }
+        lastError = .none
+        func send(_ number: Int) -> Result<ControlAnswer, VideoRequestFailure> {
+            .success(.send(control.bytes(of: number)))
+        }
+        switch (VideoRequest(rawValue: setup.request), setup.isFromDevice) {
+        case (.setCurrent, false):
+            guard Int(setup.length) == control.byteCount else { return .failure(.init(.outOfRange)) }
+            expected = control
+            return .success(.receive(control.byteCount))
+        case (.current, true): return send(current)
+        case (.minimum, true): return send(range.lowerBound)
+        case (.maximum, true): return send(range.upperBound)
+        case (.resolution, true): return send(control.resolution(in: range))
+        case (.usual, true): return send(control.usual(in: range, statuses))
+        case (.length, true): return .success(.send([UInt8(control.byteCount), 0]))
+        case (.information, true): return .success(.send([3]))
+        default: return .failure(.init(.unknownRequest))
+        }
+    }
+
+    /// VC_REQUEST_ERROR_CODE_CONTROL alone is there: why the last request was stalled.
+    private mutating func answerOfInterface(_ setup: SetupPacket) -> Result<ControlAnswer, VideoRequestFailure> {
+        guard setup.selector == 2 else { return .failure(.init(.unknownControl)) }
+        switch (VideoRequest(rawValue: setup.request), setup.isFromDevice) {
+        case (.current, true): return .success(.send([lastError.rawValue]))
+        case (.information, true): return .success(.send([1]))
+        default: return .failure(.init(.unknownRequest))
+        }
+    }
+
+    /// The data of a request that `answer` expects.
+    /// - Returns: `nil` for a number that the camera does not take.
+    mutating func received(_ bytes: [UInt8]) -> ControlChange? {
+        defer { expectNothing() }
+        let change = expected.flatMap { control in
+            control.number(from: bytes).flatMap { control.change(to: $0, statuses) }
+        }
+        guard let change else {
+            lastError = .outOfRange
+            return nil
+        }
+        // What the camera makes of it is known later; until then the computer reads what it has written.
+        statuses = statuses.map {
+            $0.offer.name == change.name ? ControlStatus($0.offer, value: change.value, reported: nil) : $0
+        }
+        return change
+    }
+}

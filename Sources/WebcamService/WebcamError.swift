@@ -1,0 +1,25 @@
+import USBVideo
+
+/// Why a computer gets no frames.
+public enum WebcamError: Error, Hashable, Sendable {
+    /// What the gadget's maker says: no controller, taken, no driver.
+    case unavailable(reason: String)
+    /// The port carries no size at any rate.
+    case noModes(IsochronousBudget)
+    /// The kernel's function has failed.
+    case functionFailed(reason: String)
+    case frameUnreadable(reason: String)
+}
+
+extension WebcamError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unavailable(let reason): reason
+        case .noModes(let bus):
+            "the device port carries no video with packets of \(bus.packetBytes) bytes and interval \(bus.interval), "
+                + "which devicePort of board.json says"
+        case .functionFailed(let reason): "the webcam's function: \(reason)"
+        case .frameUnreadable(let reason): "a frame cannot be sent to the computer: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import Glibc
+import LinuxIO
+import Media
+import MediaTestSupport
+import StreamLogic
+import Testing
+
+@testable import ApplianceRuntime
+
+/// More clients than the control socket takes at once: whoever gets an answer gets a whole one, and his own.
+@Suite struct ControlServerTests {
+    private static let file = (0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    private static let whole = Array("ok\n".utf8) + file
+    private static let refusal = Array("error\ntoo many clients wait: the oldest one goes\n".utf8)
+
+    private let directory: TemporaryDirectory
+    private let server: ControlServer
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        server = try ControlServer(path: directory.file("socket"))
+    }
+
+    private func client(_ command: String? = nil) throws -> OwnedFileDescriptor {
+        let connection = try connectLocal(directory.file("socket"))
+        if let command { try connection.writeAll(Array("\(command)\n".utf8)) }
+        try connection.setNonBlocking()
+        return connection
+    }
+
+    /// "send" gives the file, and a number is answered later.
+    private func serve() {
+        server.serve(now: MonotonicClock.now()) { command in
+            guard command != "send" else { return CommandAnswer(bytes: Self.file) }
+            guard let number = UInt64(command) else { return .failed("what is \(command)?") }
+            return .later(CommandID(number))
+        }
+    }
+
+    private func answer(_ number: Int) -> Bool {
+        server.answer(CommandID(UInt64(number)), CommandAnswer(text: "\(number)\n"))
+    }
+
+    /// What comes until the server closes.
+    private func received(on connection: borrowing OwnedFileDescriptor) throws -> [UInt8] {
+        var received: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 65_536)
+        let limit = MonotonicClock.now() + .seconds(5)
+        while MonotonicClock.now() < limit {
+            let count = try block.withMutableBytes { bytes throws(SystemCallError) in
+                try connection.readIfReady(into: bytes)
+            }
+            if count == 0 { return received }
+            received += block[..<(count ?? 0)]
+            serve()
+        }
+        Issue.record("nobody closes after \(received.count) bytes")
+        return received
+    }
+
+    @Test func anAnswerUnderWayIsNeverBroken() throws {
+        let reader = try client("send")
+        serve()
+        var idle: [Client] = []
+        for _ in 0..<9 {
+            idle.append(Client(connection: try client()))
+            serve()
+        }
+        #expect(try received(on: idle[0].connection) == Self.refusal)
+        #expect(try received(on: reader) == Self.whole)
+        // Those who were not one too many are heard still.
+        try idle[8].connection.writeAll(Array("x\n".utf8))
+        serve()
+        #expect(try received(on: idle[8].connection) == Array("error\nwhat is x?\n".utf8))
+    }
+
+    /// Between connecting and asking is a moment.
+    @Test func whoeverHasJustComeIsAboutToAsk() throws {
+        var clients: [Client] = []
+        for _ in 0..<9 { clients.append(Client(connection: try client())) }
+        let now = MonotonicClock.now()
+        func serve(at offset: Duration) { server.serve(now: now + offset) { .failed("what is \($0)?") } }
+        for offset in [0, 19] { serve(at: .milliseconds(offset)) }
+        #expect(server.nextDeadline == now + .milliseconds(20) && server.pollEntries[0].fileDescriptor < 0)
+        try clients[0].connection.writeAll(Array("x\n".utf8))
+        serve(at: .milliseconds(20))
+        #expect(try received(on: clients[0].connection) == Array("error\nwhat is x?\n".utf8))
+    }
+
+    @Test func whoeverComesWhileAllAreAtWorkWaitsForHisTurn() throws {
+        var clients: [Client] = []
+        for number in 0..<8 { clients.append(Client(connection: try client("\(number)"))) }
+        serve()
+        for number in 8..<12 { clients.append(Client(connection: try client("\(number)"))) }
+        serve()
+        #expect(!answer(8), "it was not heard yet")
+        #expect(server.pollEntries.allSatisfy { $0.fileDescriptor < 0 }, "nothing would wake anybody in vain")
+        for number in 0..<12 {
+            #expect(answer(number))
+            serve()
+        }
+        for (number, client) in clients.enumerated() {
+            #expect(try received(on: client.connection) == Array("ok\n\(number)\n".utf8))
+        }
+    }
+
+    @Test func whoeverWasAnsweredIsGoneAtOnce() throws {
+        var clients: [Client] = []
+        for number in 0..<8 { clients.append(Client(connection: try client("\(number)"))) }
+        serve()
+        server.answerAll(.failed("it is over"))
+        #expect(server.nextDeadline == nil)
+        for _ in 0..<8 { clients.append(Client(connection: try client())) }
+        serve()
+        for client in clients[..<8] {
+            #expect(try received(on: client.connection) == Array("error\nit is over\n".utf8))
+        }
+        for client in clients[8...] {
+            var byte: [UInt8] = [0]
+            let count = try byte.withMutableBytes { bytes throws(SystemCallError) in
+                try client.connection.readIfReady(into: bytes)
+            }
+            #expect(count == nil, "nobody was one too many")
+        }
+    }
+
+    /// What cannot be copied is in no array.
+    private final class Client {
+        let connection: OwnedFileDescriptor
+        init(connection: consuming OwnedFileDescriptor) { self.connection = connection }
+    }
+}

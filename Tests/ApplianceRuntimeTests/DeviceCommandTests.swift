@@ -1,0 +1,109 @@
+import Controls
+import LinuxIO
+import Media
+import MediaTestSupport
+import StreamLogic
+import Synchronization
+import Testing
+import USBVideo
+
+@testable import ApplianceRuntime
+
+/// Lines of `set` that are the device's in part: they take effect as a whole, or not at all.
+@Suite(.serialized) struct DeviceCommandTests {
+    private let time = VirtualTime()
+    private let camera: Camera
+
+    init() throws { camera = try Camera(board: #"{"name": "Bench", "flashLED": {"line": "flash"}}"#) }
+
+    private func goLive() throws -> ScriptedStreams.Run {
+        let count = camera.streams.runs.count
+        _ = try camera.ask("start")
+        try camera.waitUntil { camera.streams.runs.count == count + 1 }
+        let run = camera.streams.runs[count]
+        run.goLive()
+        try camera.waitUntil { try camera.ask("status").contains("state:    live") }
+        return run
+    }
+
+    @Test func aLineThatTheStreamRefusesChangesNothing() throws {
+        try time.run {
+            try camera.start()
+            let run = try goLive()
+            run.changeAnswer.withLock { $0 = .refused("it has no zoom") }
+            #expect(try camera.ask("set torch on webcam on zoom 99") == "error\nit has no zoom\n")
+            #expect(try camera.ask("torch") == "ok\ndark\n")
+            #expect(try !camera.ask("status").contains("webcam:"))
+            #expect(!camera.flash.states.contains(true))
+            try camera.end()
+        }
+    }
+
+    @Test func aLineIsAnsweredWithAllThatItHasChanged() throws {
+        try time.run {
+            try camera.start()
+            _ = try goLive()
+            #expect(try camera.ask("set torch on mirror on") == "ok\nmirror on\nlit\n")
+            try camera.waitUntil { camera.flash.states.last == true }
+            #expect(try camera.ask("set mirror off torch off") == "ok\nmirror off\ndark\n")
+            try camera.waitUntil { camera.flash.states.last == false }
+            try camera.end()
+        }
+    }
+
+    @Test func aLineThatTheStreamDoesNotAnswerChangesNothing() throws {
+        try time.run {
+            try camera.start()
+            let run = try goLive()
+            run.changeAnswer.withLock { $0 = .none }
+            let connection = try camera.connect("set torch on mirror on")
+            try camera.waitUntil { run.controlChanges.count == 1 }
+            run.end(nil)
+            let answer = String(decoding: try camera.answer(on: connection), as: UTF8.self)
+            #expect(answer == "error\nthe stream has ended\n")
+            #expect(try camera.ask("torch") == "ok\ndark\n")
+            try camera.end()
+        }
+    }
+
+    @Test func aTorchThatIsNotThereIsRefused() throws {
+        try time.run {
+            try camera.write("board", #"{"name": "Bench", "flashLED": {"led": "nothing-here"}}"#)
+            try camera.start()
+            let missing = #"there is no LED "nothing-here""#
+            #expect(try camera.ask("set torch on").hasPrefix("error\n\(missing)"))
+            let run = try goLive()
+            for command in ["torch", "torch on", "set torch on", "set torch on webcam on mirror on"] {
+                #expect(try camera.ask(command).hasPrefix("error\n\(missing)"), "\(command)")
+            }
+            #expect(run.controlChanges.isEmpty)
+            #expect(try !camera.ask("status").contains("webcam:"))
+            #expect(try camera.ask("controls").contains("torch: missing, \(missing)"))
+            try camera.end()
+        }
+    }
+
+    @Test func whatAPersonHasSetIsNotPutBackByTheComputer() throws {
+        try time.run {
+            try camera.write("device", #"{"camera": "synthetic", "webcam": true}"#)
+            try camera.start()
+            let (idle, webcams) = (camera.streams.idleFrames, camera.streams.webcams)
+            try camera.waitUntil { idle.isOpen }
+            let offers = [ControlOffer(.brightness, range: -1...1), ControlOffer(.zoom, range: 1...4)]
+            idle.events.send(
+                .controls(offers.map { ControlStatus($0, wished: nil, report: CameraReport()) }))
+            try camera.waitUntil { webcams.openings == 1 && !idle.isOpen }
+            let zoom = ControlChange(.zoom, .number(2))
+            for change in [ControlChange(.brightness, .number(0.5)), zoom] { webcams.report(.change(change)) }
+            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(1))
+            let first = try goLive()
+            try camera.waitUntil { first.controlChanges.count == 2 }
+            #expect(try camera.ask("set brightness 0.2").hasPrefix("ok\n"))
+            _ = try camera.ask("stop")
+            try camera.waitUntil { try !camera.ask("status").contains("state:    live") && !idle.isOpen }
+            let second = try goLive()
+            try camera.waitUntil { second.controlChanges == [zoom] }
+            try camera.end()
+        }
+    }
+}

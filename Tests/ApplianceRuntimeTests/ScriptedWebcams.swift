@@ -1,0 +1,89 @@
+import Controls
+import DevicePorts
+import Media
+import Synchronization
+import USBVideo
+
+@testable import ApplianceRuntime
+
+/// Webcams whose computer does what the test wants.
+final class ScriptedWebcams: Sendable {
+    /// One gadget, from its start to its end.
+    final class Gadget: WebcamSink {
+        struct Content {
+            var frames = 0
+            var samples: [Int16] = []
+            var allowances = 0
+            var statuses: [[ControlStatus]] = []
+        }
+
+        let request: WebcamRequest
+        let content = Mutex(Content())
+        private let send: @Sendable (WebcamReport) -> Void
+        private let ended: @Sendable () -> Void
+
+        fileprivate init(
+            _ request: WebcamRequest, _ send: @escaping @Sendable (WebcamReport) -> Void,
+            ended: @escaping @Sendable () -> Void
+        ) {
+            self.request = request
+            self.send = send
+            self.ended = ended
+        }
+
+        deinit { ended() }
+
+        var wantsFrames: Bool { true }
+        var wantsAudio: Bool { true }
+        func end() {}
+        func offer(_ frame: CapturedFrame, colors: VideoColors?) { content.withLock { $0.frames += 1 } }
+        func framesEnded() {}
+        func offer(_ block: AudioBlock, format: AudioFormat) { content.withLock { $0.samples = block.samples } }
+        func controlsChanged(_ statuses: [ControlStatus]) { content.withLock { $0.statuses.append(statuses) } }
+        func allow() { content.withLock { $0.allowances += 1 } }
+        var statistics: WebcamStatistics { WebcamStatistics() }
+    }
+
+    struct Content {
+        /// Those that are there, newest last; their owner alone keeps them.
+        var reports: [@Sendable (WebcamReport) -> Void] = []
+        var requests: [WebcamRequest] = []
+        var ended = 0
+        var formerRemoved = 0
+        /// Why there is none.
+        var failure: String?
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let content = Mutex(Content())
+    private let newest = Mutex<WeakGadget>(WeakGadget())
+
+    struct WeakGadget { weak var gadget: Gadget? }
+
+    /// The newest one, as long as it is there.
+    var gadget: Gadget? { newest.withLock { $0.gadget } }
+    var openings: Int { content.withLock { $0.requests.count } }
+    var ended: Int { content.withLock { $0.ended } }
+
+    func open(_ request: WebcamRequest, _ report: @escaping @Sendable (WebcamReport) -> Void) throws -> Gadget {
+        if let failure = content.withLock({ $0.failure }) { throw Failure(description: failure) }
+        content.withLock { content in
+            content.requests.append(request)
+            content.reports.append(report)
+        }
+        let gadget = Gadget(request, report) { [self] in content.withLock { $0.ended += 1 } }
+        newest.withLock { $0.gadget = gadget }
+        return gadget
+    }
+
+    func removeFormer() { content.withLock { $0.formerRemoved += 1 } }
+
+    /// The newest one's computer does something.
+    func report(_ reports: WebcamReport...) {
+        let send = content.withLock { $0.reports.last }
+        for report in reports { send?(report) }
+    }
+}

@@ -1,0 +1,445 @@
+import Controls
+import DevicePorts
+import LinuxIO
+import Media
+import MediaTestSupport
+import StreamLogic
+import Testing
+import USBVideo
+
+@testable import ApplianceRuntime
+
+/// The camera as a computer's webcam: who has camera and microphones, and what people see of it.
+@Suite(.serialized) struct WebcamTests {
+    private let time = VirtualTime()
+    private let camera: Camera
+
+    init() throws {
+        camera = try Camera(
+            board: #"{"name": "Bench", "button": {"line": "GPIO17"}, "statusLED": {"line": "GPIO27"}}"#)
+    }
+
+    private var webcams: ScriptedWebcams { camera.streams.webcams }
+    private var idle: ScriptedIdleDevice<IdleFramesRequest, IdleFramesEvent> { camera.streams.idleFrames }
+    private var idleAudio: ScriptedIdleDevice<IdleAudioRequest, IdleAudioEvent> { camera.streams.idleAudio }
+    private var runs: [ScriptedStreams.Run] { camera.streams.runs }
+
+    private static let looking: WebcamState = {
+        let offer = VideoOffer(on: IsochronousBudget())
+        let mode = offer.formats[0].modes[2]
+        return .active(.high, VideoChoice(mode: mode, interval: mode.usualInterval))
+    }()
+
+    private static let statuses = [
+        ControlStatus(ControlOffer(.brightness, range: -1...1), wished: nil, report: CameraReport())
+    ]
+
+    private func start(_ webcam: String = "true") throws {
+        try camera.write("device", #"{"camera": "synthetic", "webcam": \#(webcam)}"#)
+        try camera.start()
+        try camera.waitUntil { try camera.ask("status").contains("state:    ready") }
+    }
+
+    /// With a gadget that knows what the camera has.
+    private func startWithGadget(_ webcam: String = "true") throws {
+        try start(webcam)
+        try camera.waitUntil { idle.isOpen }
+        idle.events.send(.controls(Self.statuses))
+        try camera.waitUntil { webcams.openings == 1 && !idle.isOpen }
+    }
+
+    private func report(_ state: WebcamState, until words: String) throws {
+        webcams.report(.event(.changed(state)))
+        try camera.waitUntil { try camera.ask("status").contains(words) }
+    }
+
+    private func look() throws { try report(Self.looking, until: "webcam:   mjpeg 1280x720 at 30.0 fps, high speed") }
+
+    @Test func itIsNoneUnlessDeviceJSONSaysSo() throws {
+        try time.run {
+            try start("false")
+            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(5))
+            #expect(webcams.openings == 0 && idle.openings == 0)
+            #expect(webcams.content.withLock { $0.formerRemoved } == 1)
+            #expect(try !camera.ask("status").contains("webcam:"))
+            try camera.end()
+        }
+    }
+
+    @Test func theGadgetIsMadeWithWhatTheCameraHas() throws {
+        try time.run {
+            try startWithGadget(#""ask""#)
+            let request = try #require(webcams.gadget?.request)
+            #expect(request.asks && request.controls == Self.statuses && request.identity.name.hasPrefix("tallycam"))
+            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(5))
+            #expect(idle.openings == 1, "nobody looks")
+            try camera.end()
+            #expect(webcams.ended == 1)
+        }
+    }
+
+    @Test func aCameraThatIsAwayDoesNotKeepTheGadget() throws {
+        try time.run {
+            try start()
+            try camera.waitUntil { idle.isOpen }
+            idle.events.send(.away(reason: "it was unplugged"))
+            try camera.waitUntil { webcams.openings == 1 }
+            #expect(webcams.gadget?.request.controls == [])
+            try camera.end()
+        }
+    }
+
+    @Test func theCameraIsOpenWhileAComputerLooks() throws {
+        try time.run {
+            try startWithGadget()
+            try look()
+            try camera.waitUntil { idle.isOpen }
+            #expect(try camera.ask("status").contains("state:    webcam"))
+            try report(.connected(.high), until: "a computer at high speed, nobody looks")
+            try camera.waitUntil { !idle.isOpen }
+            #expect(try camera.ask("status").contains("state:    ready"))
+            try camera.end()
+        }
+    }
+
+    @Test func theMicrophoneIsOpenWhileAComputerRecords() throws {
+        try time.run {
+            try startWithGadget()
+            webcams.report(.recorded(true))
+            try camera.waitUntil { idleAudio.isOpen }
+            #expect(!idle.isOpen)
+            webcams.report(.recorded(false))
+            try camera.waitUntil { !idleAudio.isOpen }
+            try camera.end()
+        }
+    }
+
+    @Test func aStreamTakesBothAndLeavesThemToTheComputer() throws {
+        try time.run {
+            try startWithGadget()
+            try look()
+            webcams.report(.recorded(true))
+            try camera.waitUntil { idle.isOpen && idleAudio.isOpen }
+            camera.press()
+            try camera.waitUntil { runs.count == 1 }
+            #expect(!idle.isOpen && !idleAudio.isOpen)
+            #expect(runs[0].request.frameSinks.count == 1 && runs[0].request.audioSinks.count == 1)
+            runs[0].request.frameSinks[0].offer(Self.frame, colors: nil)
+            #expect(webcams.gadget?.content.withLock { $0.frames } == 1)
+            runs[0].goLive()
+            try camera.waitUntil { try camera.ask("status").contains("state:    live") }
+            _ = try camera.ask("stop")
+            try camera.waitUntil { idle.isOpen && idleAudio.isOpen }
+            try camera.end()
+        }
+    }
+
+    private static let frame = CapturedFrame(
+        layout: FrameLayout(packed: .i420, size: FrameSize(width: 16, height: 16)), captureTime: .zero,
+        memory: PooledFrame([UInt8](repeating: 0, count: 384)))
+
+    @Test func aMicrophoneThatHangsDoesNotKeepTheStream() throws {
+        try time.run {
+            try startWithGadget()
+            webcams.report(.recorded(true))
+            try camera.waitUntil { idleAudio.isOpen }
+            idleAudio.content.withLock { $0.isHanging = true }
+            _ = try camera.ask("start")
+            try camera.waitUntil { runs.count == 1 }
+            let words = "no microphone without a stream: its driver has not let go of it for 10.0 seconds"
+            #expect(try camera.ask("events 50").contains(words))
+            idleAudio.content.withLock { $0.isHanging = false }
+            try camera.end()
+        }
+    }
+
+    @Test func whatTheComputerSetsHoldsForEveryOpening() throws {
+        try time.run {
+            try startWithGadget()
+            // Before anything is open, and moved twice.
+            for value in [0.1, 0.5] { webcams.report(.change(ControlChange(.brightness, .number(value)))) }
+            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(1))
+            try look()
+            try camera.waitUntil { idle.openings == 2 && idle.isOpen }
+            let request = try #require(idle.content.withLock { $0.requests.last })
+            var taken: [[ControlChange]] = []
+            func isTaken(_ value: Double) -> Bool {
+                taken += request.changes.takeAll()
+                return taken.last == [ControlChange(.brightness, .number(value))]
+            }
+            try camera.waitUntil { isTaken(0.5) }
+            webcams.report(.change(ControlChange(.brightness, .number(0.25))))
+            try camera.waitUntil { isTaken(0.25) }
+            #expect(taken.count == 2)
+            camera.press()
+            try camera.waitUntil { runs.count == 1 }
+            runs[0].goLive()
+            let settled = [ControlChange(.brightness, .number(0.25))]
+            try camera.waitUntil { runs[0].controlChanges == settled }
+            // The camera stays open while a connection is lost.
+            runs[0].say(.stateChanged(.reconnecting))
+            runs[0].goLive()
+            try camera.waitUntil { try camera.ask("status").contains("state:    live") }
+            #expect(runs[0].controlChanges == settled)
+            try camera.end()
+        }
+    }
+
+    @Test func whatAPersonHasSetSinceIsNotPutBack() throws {
+        try time.run {
+            try startWithGadget()
+            for name in [ControlName.brightness, .zoom] {
+                webcams.report(.change(ControlChange(name, .number(name == .zoom ? 2 : 0.5))))
+            }
+            camera.press()
+            try camera.waitUntil { runs.count == 1 }
+            runs[0].goLive()
+            try camera.waitUntil { runs[0].controlChanges.count >= 2 }
+            #expect(try camera.ask("set brightness 0") == "ok\nbrightness 0\n")
+            camera.press()
+            try camera.waitUntil { try camera.ask("status").contains("state:    ready") }
+            camera.press()
+            try camera.waitUntil { runs.count == 2 }
+            runs[1].goLive()
+            try camera.waitUntil { runs[1].controlChanges == [ControlChange(.zoom, .number(2))] }
+            try camera.end()
+        }
+    }
+
+    /// One that a camera refuses takes no other along; one that it lacks is not asked for.
+    @Test func eachOfTheComputersSettingsIsAskedForByItself() throws {
+        try time.run {
+            try startWithGadget()
+            for change in [
+                ControlChange(.exposureTime, .number(20)), ControlChange(.zoom, .number(2)),
+                ControlChange(.brightness, .number(0.5)),
+            ] {
+                webcams.report(.change(change))
+            }
+            camera.press()
+            try camera.waitUntil { runs.count == 1 }
+            runs[0].say(.stateChanged(.connecting))
+            try camera.waitUntil { webcams.gadget?.content.withLock { $0.statuses.count } ?? 0 > 0 }
+            runs[0].goLive()
+            try camera.waitUntil { runs[0].controlChanges.count >= 2 }
+            #expect(Set(runs[0].controlChanges.map(\.name)) == [.zoom, .brightness])
+            #expect(runs[0].controlRequests.allSatisfy { $0.count == 1 })
+            try camera.end()
+        }
+    }
+
+    @Test func aStreamsMuteHoldsForAWebcamThatIsStartedLater() throws {
+        try time.run {
+            try start("false")
+            camera.press()
+            try camera.waitUntil { runs.count == 1 }
+            runs[0].goLive()
+            runs[0].say(.muted(true))
+            _ = try camera.ask("webcam start")
+            #expect(try camera.ask("status").contains("; muted"))
+            try camera.end()
+        }
+    }
+
+    @Test func aNameThatIsCorrectedIsTakenUpWhenNobodyLooks() throws {
+        try time.run {
+            try startWithGadget()
+            try look()
+            try camera.write("network", #"{"hostName": "studio-2"}"#)
+            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(5))
+            #expect(webcams.openings == 1 && webcams.ended == 0)
+            webcams.report(.event(.changed(.connected(.high))))
+            try camera.waitUntil { webcams.openings == 2 }
+            #expect(webcams.gadget?.request.identity.name == "studio-2")
+            try camera.end()
+        }
+    }
+
+    @Test func aComputerThatWaitsGetsFramesByAPress() throws {
+        try time.run {
+            try startWithGadget(#""ask""#)
+            webcams.report(.event(.changed(Self.looking)))
+            try camera.waitUntil { try camera.ask("status").contains("a program waits for a press of the button") }
+            #expect(try camera.ask("status").contains("state:    ready") && !idle.isOpen)
+            camera.press()
+            try camera.waitUntil { webcams.gadget?.content.withLock { $0.allowances } == 1 }
+            #expect(runs.isEmpty, "the press was an answer")
+            try look()
+            try camera.waitUntil { idle.isOpen }
+            camera.press()
+            try camera.waitUntil { runs.count == 1 }
+            try camera.end()
+        }
+    }
+
+    @Test func aComputerThatRecordsWaitsForAPressToo() throws {
+        try time.run {
+            try startWithGadget(#""ask""#)
+            try report(.connected(.high), until: "nobody looks")
+            webcams.report(.recorded(true))
+            try camera.waitUntil { try camera.ask("status").contains("a program waits for a press of the button") }
+            #expect(!idleAudio.isOpen)
+            camera.press()
+            try camera.waitUntil { idleAudio.isOpen }
+            #expect(try camera.ask("status").contains("state:    webcam") && runs.isEmpty)
+            // The next computer has to ask again.
+            webcams.report(.recorded(false))
+            try report(.notConnected, until: "no computer")
+            try camera.waitUntil { !idleAudio.isOpen }
+            webcams.report(.recorded(true))
+            try camera.waitUntil { try camera.ask("status").contains("a program waits for a press of the button") }
+            #expect(!idleAudio.isOpen)
+            try camera.end()
+        }
+    }
+
+    /// A slider asks for dozens of values a second.
+    @Test func aSliderIsFollowedAFewTimesASecond() throws {
+        try time.run {
+            try startWithGadget()
+            _ = try camera.ask("start")
+            try camera.waitUntil { runs.count == 1 }
+            runs[0].goLive()
+            for step in 1...30 {
+                webcams.report(.change(ControlChange(.brightness, .number(Double(step) / 100))))
+                MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(33))
+            }
+            let last = [ControlChange(.brightness, .number(0.3))]
+            try camera.waitUntil { runs[0].controlChanges.suffix(1) == last }
+            #expect((5...7).contains(runs[0].controlChanges.count))
+            try camera.end()
+        }
+    }
+
+    @Test func aCameraThatIsLostWhileAComputerLooksIsSaid() throws {
+        try time.run {
+            try startWithGadget()
+            try look()
+            try camera.waitUntil { try idle.isOpen && camera.ask("status").contains("state:    webcam") }
+            idle.events.send(.away(reason: "it was unplugged"))
+            try camera.waitUntil { try camera.ask("status").contains("; no camera without a stream: it was unplugged") }
+            #expect(try camera.ask("status").contains("state:    ready"), "nobody sees anything")
+            idle.events.send(.returned)
+            try camera.waitUntil { try camera.ask("status").contains("state:    webcam") }
+            try camera.end()
+        }
+    }
+
+    @Test func anotherCameraIsLookedAtBeforeSomebodyLooks() throws {
+        try time.run {
+            try startWithGadget()
+            try camera.write("device", #"{"camera": "/dev/video7", "webcam": true}"#)
+            try camera.waitUntil { idle.openings == 2 && idle.isOpen }
+            idle.events.send(.controls([]))
+            try camera.waitUntil { webcams.gadget?.content.withLock { $0.statuses.last } == [] && !idle.isOpen }
+            #expect(webcams.openings == 1)
+            try camera.end()
+        }
+    }
+
+    @Test func deviceJSONMayAskFromNowOn() throws {
+        try time.run {
+            try startWithGadget()
+            try camera.write("device", #"{"camera": "synthetic", "webcam": "ask"}"#)
+            try camera.waitUntil { webcams.openings == 2 }
+            #expect(webcams.ended == 1 && webcams.gadget?.request.asks == true)
+            webcams.report(.event(.changed(Self.looking)))
+            try camera.waitUntil { try camera.ask("status").contains("a program waits for a press of the button") }
+            #expect(try camera.ask("webcam allow").contains("webcam: mjpeg 1280x720"))
+            #expect(webcams.gadget?.content.withLock { $0.allowances } == 1)
+            #expect(try camera.ask("webcam allow").contains("no program on a computer waits"))
+            try camera.end()
+        }
+    }
+
+    @Test func aCameraThatHangsDoesNotKeepTheGadget() throws {
+        try time.run {
+            try start()
+            try camera.waitUntil { idle.isOpen }
+            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(8))
+            #expect(webcams.openings == 0)
+            try camera.waitUntil { webcams.openings == 1 }
+            try camera.end()
+        }
+    }
+
+    @Test func whatAGadgetOfBeforeReportsIsLate() throws {
+        try time.run {
+            try startWithGadget()
+            let late = try #require(webcams.content.withLock { $0.reports.last })
+            _ = try camera.ask("webcam stop")
+            _ = try camera.ask("set webcam on")
+            try camera.waitUntil { webcams.openings == 2 }
+            late(.event(.changed(Self.looking)))
+            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(1))
+            #expect(try camera.ask("status").contains("webcam:   no computer"))
+            #expect(try camera.ask("set webcam off") == "ok\nwebcam: off by a command, against device.json\n")
+            #expect(try camera.ask("status").contains("webcam:   off by a command"))
+            try camera.end()
+        }
+    }
+
+    @Test func aComputerHearsNothingWhileMuted() throws {
+        try time.run {
+            try startWithGadget()
+            webcams.report(.recorded(true))
+            try camera.waitUntil { idleAudio.isOpen }
+            let sink = try #require(idleAudio.content.withLock { $0.requests.last }).sink
+            func heard() -> [Int16]? {
+                sink.offer(
+                    AudioBlock(samples: [7, 7], captureTime: .zero),
+                    format: AudioFormat(sampleRate: 48_000, channelCount: 2))
+                return webcams.gadget?.content.withLock { $0.samples }
+            }
+            #expect(heard() == [7, 7])
+            #expect(try camera.ask("set mute on").contains("; muted"))
+            #expect(heard() == [0, 0])
+            #expect(try camera.ask("set mute on brightness 1").contains("not live"))
+            // It holds for a gadget that is made anew, and for a stream from its start on.
+            _ = try camera.ask("webcam stop")
+            _ = try camera.ask("webcam start")
+            try camera.waitUntil { webcams.openings == 2 }
+            #expect(try camera.ask("controls").contains("mute on"))
+            _ = try camera.ask("start")
+            try camera.waitUntil { runs.count == 1 }
+            #expect(runs[0].request.isMuted)
+            runs[0].goLive()
+            runs[0].say(.muted(false))
+            try camera.waitUntil { try !camera.ask("status").contains("muted") }
+            #expect(heard() == [7, 7])
+            try camera.end()
+        }
+    }
+
+    @Test func commandsStartAndEndIt() throws {
+        try time.run {
+            try start("false")
+            #expect(try camera.ask("webcam on").contains("webcam takes start, stop or allow, not"))
+            let answer = try camera.ask("webcam start")
+            #expect(answer == "ok\nwebcam: no computer; by a command, against device.json\n")
+            #expect(try camera.ask("status json").contains(#""isAgainstFile":true"#))
+            try camera.waitUntil { idle.isOpen }
+            idle.events.send(.controls(Self.statuses))
+            try camera.waitUntil { webcams.openings == 1 }
+            // Another reading of the files is no order.
+            try camera.write("device", #"{"camera": "synthetic", "webcam": false, "mirrored": true}"#)
+            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(5))
+            #expect(webcams.ended == 0)
+            #expect(try camera.ask("webcam stop") == "ok\nwebcam: off\n")
+            #expect(webcams.ended == 1)
+            try camera.end()
+        }
+    }
+
+    @Test func theStatusSaysWhyThereIsNone() throws {
+        webcams.content.withLock { $0.failure = "this board has no USB port that makes it a device" }
+        try time.run {
+            try start()
+            try camera.waitUntil { idle.isOpen }
+            idle.events.send(.controls([]))
+            try camera.waitUntil { try camera.ask("status").contains("webcam:   none, this board has no USB port") }
+            #expect(try camera.ask("status").contains("state:    ready"))
+            try camera.end()
+        }
+    }
+}

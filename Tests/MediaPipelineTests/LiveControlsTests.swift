@@ -1,0 +1,140 @@
+import Controls
+import DevicePorts
+import LinuxIO
+import Media
+import MediaTestSupport
+import StreamLogic
+import Testing
+
+@testable import MediaPipeline
+
+/// What becomes of changes of a camera's controls, as the one hears it who asked for them.
+@Suite struct LiveControlsTests {
+    private let time = VirtualTime()
+    private let stop: EventFD
+    private let requests = EncoderRequests()
+    private let reports: Mailbox<TrackEvent>
+
+    init() throws {
+        stop = try EventFD()
+        reports = try Mailbox()
+    }
+
+    private func request(_ id: UInt64, _ changes: ControlChange...) -> EncoderRequests.ControlRequest {
+        EncoderRequests.ControlRequest(changes: changes, id: CommandID(id))
+    }
+
+    /// Since it was asked for last.
+    private func answers() -> [String] {
+        reports.takeAll().compactMap { report -> String? in
+            switch report {
+            case .controlled(let readings, let id):
+                "\(id?.number ?? 0): \(readings.map(\.description).joined(separator: ", "))"
+            case .controlRefused(let error, let id): "\(id?.number ?? 0): \(error)"
+            default: nil
+            }
+        }
+    }
+
+    // MARK: During a switch of cameras
+
+    private func cameras() throws -> AdjustedSource {
+        let scripts = ["front", "back"].map { name in
+            let layout = FrameLayout(packed: .i420, size: FrameSize(width: 64, height: 48))
+            return (name, FakeCamera.Script(layout: layout, stop: stop))
+        }
+        let cameras = scripts.map { name, script in
+            SwitchableCamera(name: name) { stop in try FakeCamera(script, stop: stop) }
+        }
+        let switcher = try CameraSwitcher(
+            cameras, requests: requests, stop: stop, notify: { _ in }, failed: { _, _ in })
+        return AdjustedSource(try #require(switcher), streamSize: FrameSize(width: 64, height: 48))
+    }
+
+    /// Takes frames until the condition holds.
+    private func frames(of source: AdjustedSource, until condition: () -> Bool) throws {
+        let end = MonotonicClock.now() + .seconds(10)
+        while !condition() {
+            try #require(MonotonicClock.now() < end)
+            _ = try #require(try source.nextFrame())
+        }
+    }
+
+    @Test func whatWasSetBeforeASwitchIsDoneAndWhatComesWithItIsForTheNextCamera() throws {
+        try time.run {
+            let source = try cameras()
+            let controls = LiveControls(source, inUse: ControlsInUse(), reports: reports)
+            for _ in 0..<5 { _ = try source.nextFrame() }
+            requests.selectCamera("back")
+            try frames(of: source) { source.nextCamera != nil }
+            controls.apply(request(1, ControlChange(.mirror, .flag(true))))
+            source.switcher?.handOver()
+            try frames(of: source) { source.switcher?.name == "back" }
+            #expect(answers() == [])
+            // With the next camera's first frame.
+            controls.apply(request(2, ControlChange(.flip, .flag(true))))
+            controls.watch()
+            let words = "set before another camera came on; what it reports is not known"
+            #expect(answers() == ["1: mirror on (\(words))"])
+            #expect(source.wishedControls[.flip] == .flag(true) && source.wishedControls[.mirror] == nil)
+            var later: [String] = []
+            try frames(of: source) {
+                if source.next != nil { source.handOver() }
+                controls.watch()
+                later += answers()
+                return !later.isEmpty
+            }
+            #expect(later == ["2: flip on"])
+        }
+    }
+
+    // MARK: Refusals that come later
+
+    /// As a camera on a thread of its own: what it refuses is known a moment later.
+    private final class RefusingCamera: VideoSource, ControllableSource {
+        let layout = FrameLayout(packed: .i420, size: FrameSize(width: 64, height: 48))
+        let frameRate = FrameRate(framesPerSecond: 30)
+        let endingNote: String? = nil
+        let controlOffers = [ControlOffer(.lens, range: 0...10)].completed { _ in "it lacks it" }
+        private(set) var wishedControls = WishedControls()
+        let cameraReport = CameraReport()
+        var refusal: ControlError?
+
+        func nextFrame() -> CapturedFrame? { nil }
+        func apply(_ changes: [ControlChange]) { wishedControls.take(changes) }
+
+        func takeRefusal() -> ControlError? {
+            defer { refusal = nil }
+            return refusal
+        }
+    }
+
+    @Test func aRefusalThatNobodyWaitedForIsNotChargedToALaterRequest() {
+        time.run {
+            let camera = RefusingCamera()
+            let controls = LiveControls(camera, inUse: ControlsInUse(), reports: reports)
+            camera.refusal = .refused(.lens, reason: "S_CTRL: EIO")
+            controls.apply(request(1, ControlChange(.lens, .number(2))))
+            controls.watch()
+            #expect(answers() == [])
+            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(1))
+            controls.watch()
+            #expect(answers() == ["1: lens 2"])
+        }
+    }
+
+    @Test func aRefusalIsOfTheRequestThatWaits() {
+        time.run {
+            let camera = RefusingCamera()
+            let controls = LiveControls(camera, inUse: ControlsInUse(), reports: reports)
+            controls.apply(request(1, ControlChange(.lens, .number(2))))
+            camera.refusal = .refused(.lens, reason: "S_CTRL: EIO")
+            // Another request comes before anybody has looked.
+            controls.apply(request(2, ControlChange(.lens, .number(3))))
+            #expect(answers() == ["1: lens is refused: S_CTRL: EIO"])
+            camera.refusal = .refused(.lens, reason: "S_CTRL: EBUSY")
+            controls.watch()
+            #expect(answers() == ["2: lens is refused: S_CTRL: EBUSY"])
+        }
+    }
+}

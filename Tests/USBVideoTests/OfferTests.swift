@@ -1,0 +1,84 @@
+import Media
+import Testing
+
+@testable import USBVideo
+
+@Suite struct OfferTests {
+    @Test(arguments: [(1024, 1, 8_096_000), (3072, 1, 24_480_000), (1024, 4, 1_012_000)])
+    func aBusCarriesItsPacketsWithoutTheirHeaders(packet: Int, interval: Int, bytesPerSecond: Int) {
+        #expect(IsochronousBudget(packetBytes: packet, interval: interval).bytesPerSecond == bytesPerSecond)
+    }
+
+    @Test func whatIsBeyondTheBusIsBroughtIntoIt() {
+        #expect(
+            IsochronousBudget(packetBytes: 100_000, interval: 99) == IsochronousBudget(packetBytes: 3072, interval: 16))
+        #expect(IsochronousBudget(packetBytes: -1, interval: 0) == IsochronousBudget(packetBytes: 1, interval: 1))
+    }
+
+    @Test func aBusOfFullSpeedCountsMilliseconds() {
+        let (each, eighth) = (IsochronousBudget(packetBytes: 2048), IsochronousBudget(packetBytes: 1024, interval: 4))
+        #expect(each.carried(at: .full).bytesPerSecond == 1_011_000)
+        #expect(eighth.carried(at: .full).bytesPerSecond == 126_375)
+        #expect(each.carried(at: .high) == each)
+    }
+
+    @Test func aJPEGThatIsTooLargeIsMadeSmallerAtOnce() {
+        var quality = JPEGQuality(largest: 100_000)
+        let first = quality.value
+        #expect(!quality.adapt(toByteCount: 400_000) && quality.value <= first / 4)
+        #expect(!quality.adapt(toByteCount: 101_000) && quality.value == 20)
+        #expect(quality.adapt(toByteCount: 40_000) && quality.value == 21)
+        #expect(quality.adapt(toByteCount: 70_000) && quality.value == 21)
+    }
+
+    @Test func aFastBusHasAll() {
+        let offer = VideoOffer(on: IsochronousBudget(packetBytes: 3072))
+        #expect(offer.formats.map(\.coding) == [.mjpeg, .nv12, .yuyv])
+        #expect(offer.formats[0].modes.map { "\($0.size)" } == ["640x360", "640x480", "1280x720", "1920x1080"])
+        #expect(offer.formats[1].modes.map { "\($0.size)" } == ["640x360", "640x480"])
+        #expect(offer.formats.flatMap(\.modes).allSatisfy { $0.intervals.first == 333_333 })
+        #expect(offer.mode(format: 2, frame: 2)?.largestFrame == 640 * 480 * 3 / 2)
+    }
+
+    @Test func aRaspberryPisBusHasAllButTheFastestRawFrames() {
+        let offer = VideoOffer(on: IsochronousBudget())
+        #expect(offer.formats.map { $0.modes.count } == [4, 2, 2])
+        let slower = offer.formats.flatMap(\.modes).filter { $0.intervals.first != 333_333 }
+        #expect(slower.map { "\($0)" } == ["yuyv 640x480"] && slower.first?.intervals.first == 500_000)
+    }
+
+    /// 1024 bytes in every microframe are 7.6 MB/s for frames: 614,400 bytes twelve times a second.
+    @Test func whatDoesNotFitIsNotOffered() {
+        let offer = VideoOffer(on: IsochronousBudget(packetBytes: 1024, interval: 1))
+        #expect(offer.mode(format: 3, frame: 2)?.intervals == [1_000_000, 2_000_000])
+        let slow = VideoOffer(on: IsochronousBudget(packetBytes: 1024, interval: 4))
+        #expect(slow.formats.map(\.coding) == [.mjpeg])
+        #expect(slow.formats[0].modes.map { "\($0.size)" } == ["640x360", "640x480", "1280x720", "1920x1080"])
+        #expect(slow.formats[0].modes[3].intervals == [2_000_000])
+    }
+
+    @Test func bothRawFormatsHaveTheSameSizes() {
+        for packet in stride(from: 64, through: 3072, by: 64) {
+            let formats = VideoOffer(on: IsochronousBudget(packetBytes: packet)).formats
+            let raw = formats.filter { $0.coding != .mjpeg }.map { $0.modes.map(\.size) }
+            #expect(raw.isEmpty || raw[0] == raw[1])
+        }
+    }
+
+    @Test func noFrameIsLargerThanTheBusCarriesAtItsRate() {
+        for packet in stride(from: 64, through: 3072, by: 64) {
+            let bus = IsochronousBudget(packetBytes: packet)
+            for mode in VideoOffer(on: bus).formats.flatMap(\.modes) {
+                let rate = 10_000_000 / Int(mode.usualInterval)
+                #expect(mode.largestFrame * rate <= bus.bytesPerSecond, "\(mode) on \(bus)")
+            }
+        }
+    }
+
+    @Test func aModeThatIsNotThereIsNone() {
+        let offer = VideoOffer(on: IsochronousBudget())
+        for (format, frame) in [(0, 1), (4, 1), (1, 0), (1, 5), (-1, -1), (Int.max, Int.max)] {
+            #expect(offer.mode(format: format, frame: frame) == nil)
+        }
+    }
+}

@@ -1,0 +1,508 @@
+"""The shipped program as the webcam of a computer: the kernel's f_uvc and f_uac2 on this side, uvcvideo and snd-usb-audio on
+the other, and a patched usbip-vudc for the cable (test_usb_rig.py)."""
+
+import json
+import re
+import subprocess
+from itertools import pairwise
+
+import numpy
+import pytest
+from board import GuestProcess
+from encoder import Appliance, ResourceUse, kernel_is_content, set_faults
+from loopback import tone
+from recording import Recording
+from test_synthetic import Reading, read_all, read_strip
+from test_usb_rig import HOST_RING, SAMPLES
+from usb_host import CONTROLLER, UsbHost
+
+pytestmark = [pytest.mark.takes(minutes=6, processors=0.9), pytest.mark.listens]
+
+CONFIGFS = "/sys/kernel/config/usb_gadget"
+# What a computer reads with: uvcvideo's names, ffmpeg's, and the sizes of each.
+FORMATS = {"MJPG": "mjpeg", "NV12": "nv12", "YUYV": "yuyv422"}
+# The test source's, and any camera's here.
+SOURCE_RATE = 30
+RATE = 48_000
+SMALL = {"dimension": "640x480", "webcam": True}
+
+
+class Webcam:
+    """`tallycam run` in the guest, plugged into the guest's computer."""
+
+    def __init__(self, board, nginx, host, wiring: dict | None = None, **device):
+        self.board = board
+        self.host = host
+        self.camera = Appliance(board, nginx, "webcam", wiring, **(SMALL | device))
+        self.plug()
+
+    def plug(self) -> None:
+        self.host.plug()
+        self.node = self.host.video_node()
+        self.wait_for_state("connected")
+
+    @property
+    def state(self) -> dict:
+        return self.camera.wait(lambda status: "webcam" in status)["webcam"]
+
+    def wait_for_state(self, state: str) -> dict:
+        return self.camera.wait(lambda status: status.get("webcam", {}).get("state") == state)["webcam"]
+
+    def record(self, coding: str, size: str, count: int, rate: int = 30) -> numpy.ndarray:
+        """Frames as a program on the computer gets them, decoded by ffmpeg there: their luma."""
+        width, height = map(int, size.split("x"))
+        data = self.read(coding, size, count, rate)
+        return numpy.frombuffer(decoded(data, "gray", *source_words(coding, size)), numpy.uint8).reshape(-1, height, width)
+
+    def read(self, coding: str, size: str, count: int, rate: int = 30) -> bytes:
+        width, height = size.split("x")
+        self.board.run(
+            f"v4l2-ctl -d {self.node} --set-fmt-video=width={width},height={height},pixelformat={coding} --set-parm={rate} "
+            f"--stream-mmap --stream-count={count} --stream-to=/tmp/frames",
+            timeout=200,
+        )
+        return self.board.get("/tmp/frames")
+
+    def end(self) -> None:
+        """The program goes, and leaves nothing."""
+        self.host.unplug()
+        if not self.camera.process.has_ended:
+            self.camera.process.signal("TERM")
+            self.camera.process.wait(30)
+        assert self.board.run(f"ls -A {CONFIGFS}").text == ""
+
+
+def source_words(coding: str, size: str) -> list[str]:
+    return ["-f", "mjpeg"] if coding == "MJPG" else ["-f", "rawvideo", "-pix_fmt", FORMATS[coding], "-s", size]
+
+
+def decoded(data: bytes, pixels: str, *source: str, filters: str = "null") -> bytes:
+    out = ["-vf", filters, "-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", pixels, "-"]
+    run = subprocess.run(["ffmpeg", "-v", "error", *source, "-i", "-", *out], input=data, capture_output=True, check=True, timeout=100)
+    assert run.stderr == b"", run.stderr.decode()
+    return run.stdout
+
+
+@pytest.fixture
+def webcam(board, nginx, usb_host):
+    made = []
+
+    def make(**options) -> Webcam:
+        made.append(Webcam(board, nginx, usb_host, **options))
+        return made[-1]
+
+    yield make
+    for one in reversed(made):
+        one.end()
+    kernel_is_content(board)
+
+
+def readings_of(frames: numpy.ndarray) -> list[Reading]:
+    """What is burnt into the test source's frames; each is whole."""
+    height, width = frames.shape[1:]
+    return [read_strip(memoryview(frame.tobytes()), width, height) for frame in frames]
+
+
+def numbers_of(frames: numpy.ndarray) -> list[int]:
+    return [reading.number for reading in readings_of(frames)]
+
+
+def test_a_computer_finds_what_the_bus_carries(board, webcam):
+    camera = webcam()
+    text = board.run(f"v4l2-ctl -d {camera.node} --info --list-formats-ext").text
+    offered = {}
+    for line in text.splitlines():
+        if found := re.search(r"'(\w{4})'", line):
+            coding = found[1]
+        elif found := re.search(r"Size: Discrete (\S+)", line):
+            size = found[1]
+        elif found := re.search(r"\((\d+)\.\d+ fps\)", line):
+            offered.setdefault(coding, {}).setdefault(size, []).append(int(found[1]))
+    small, rates = ["640x360", "640x480"], [30, 25, 20, 15, 10, 5]
+    assert offered == {
+        "MJPG": {size: rates for size in (*small, "1280x720", "1920x1080")},
+        "NV12": {size: rates for size in small}, "YUYV": {"640x360": rates, "640x480": rates[2:]},
+    }  # fmt: skip
+    assert camera.state["speed"] == "high"
+
+
+def assert_frames(camera: Webcam, coding: str, size: str, count: int, rate: int) -> None:
+    """All that were wanted, whole and in order; what is missing between them was counted as lost, or is beyond the rate."""
+    lost = camera.state["lostFrames"]
+    numbers = numbers_of(camera.record(coding, size, count, rate))
+    assert len(numbers) == count
+    steps = [second - first for first, second in pairwise(numbers)]
+    assert min(steps) > 0, numbers
+    state = camera.wait_for_state("connected")
+    assert state["sentFrames"] >= count
+    most = SOURCE_RATE // rate + 1
+    assert sum(step > most for step in steps) <= state["lostFrames"] - lost, (numbers, state)
+
+
+@pytest.mark.parametrize("coding", FORMATS)
+def test_frames_of_each_format_arrive_whole(webcam, coding):
+    assert_frames(webcam(), coding, "640x480", 60, 10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("coding, size, rate", [
+    ("MJPG", "640x360", 30), ("MJPG", "640x480", 30), ("MJPG", "1280x720", 30), ("MJPG", "1920x1080", 5),
+    ("NV12", "640x360", 30), ("NV12", "640x480", 15), ("YUYV", "640x360", 20), ("YUYV", "640x480", 20),
+])  # fmt: skip
+def test_three_hundred_frames_of_each_mode_arrive_whole(webcam, coding, size, rate):
+    wide = {"dimension": "640x360" if size == "640x360" else "1280x720"}
+    assert_frames(webcam(**({} if size == "640x480" else wide)), coding, size, 300, rate)
+
+
+@pytest.mark.parametrize("coding", ["MJPG", "NV12"])
+def test_a_computer_sees_the_colours_of_a_snapshot(board, webcam, coding):
+    """Of a frame by BT.709, as from 720 lines on. Snapshots are made over red, green and blue."""
+    camera = webcam(dimension="1280x720")
+    size, small = "640x360", "scale=64:36:flags=area"
+    frame = decoded(camera.read(coding, size, 1), "rgb24", *source_words(coding, size), filters=small)
+    camera.wait_for_state("connected")
+    camera.camera.ask("snapshot --output /tmp/snapshot.jpg")
+    snapshot = decoded(board.get("/tmp/snapshot.jpg"), "rgb24", "-f", "mjpeg", filters=small)
+    seen, wanted = (numpy.frombuffer(image, numpy.uint8).reshape(36, 64, 3).astype(int) for image in (frame, snapshot))
+    # Clock, counter and ball move between the two.
+    differences = numpy.abs(seen - wanted).max(axis=2)
+    assert numpy.percentile(differences, 70) < 8, differences
+    saturated = wanted.max(axis=2) - wanted.min(axis=2) > 100
+    assert saturated.sum() > 500 and numpy.median(differences[saturated]) < 8, differences
+
+
+def test_the_stream_and_a_computer_have_frames_of_one_reading(encoder, nginx, webcam):
+    # Streamed as they are, so that they can be read.
+    set_faults(encoder, lossless=1)
+    camera = webcam(dimension="320x240")
+    camera.camera.live_with()
+    frames = camera.record("MJPG", "640x480", 40, 15)
+    readings = readings_of(frames)
+    camera.wait_for_state("connected")
+    status = camera.camera.wait(lambda status: status["state"] in ("live", "degraded"))
+    camera.camera.stop()
+    recording = Recording(nginx.recording("webcam"))
+    streamed = read_all(recording)
+    assert not recording.disorder()
+    # The time that is burnt in is that of the reading: no two have the same.
+    assert len(set(readings) & set(streamed)) > 10, (readings, streamed)
+    assert {reading.number: reading for reading in readings + streamed} == {
+        reading.number: reading for reading in streamed + readings}
+    assert status["webcam"]["sentFrames"] >= 40 and status["framesPerSecond"] > 0, status
+
+
+TONE = 1000
+
+
+@pytest.fixture
+def microphone(board):
+    """A loop with a tone at half of full scale in it."""
+    board.run("rmmod snd-aloop && modprobe snd-aloop enable=1 id=Loopback")
+    board.put("/tmp/second", tone(TONE, RATE, 2, 2, 1))
+    board.run("for _ in $(seq 60); do cat /tmp/second; done > /tmp/tone")
+    board.start(f"exec aplay -q -D hw:Loopback,0 -t raw -f S16_LE -c 2 -r {RATE} /tmp/tone")
+    yield "hw:Loopback,1"
+    board.end_all()
+    board.run("rm -f /tmp/second /tmp/tone /tmp/heard; rmmod snd-aloop && modprobe snd-aloop")
+
+
+def parts_of(samples: numpy.ndarray, frequency: int) -> numpy.ndarray:
+    """Of each hundredth of a second, level and phase of a frequency, as a part of full scale."""
+    block = RATE // 100
+    waves = numpy.exp(-2j * numpy.pi * frequency * numpy.arange(len(samples)) / RATE)
+    whole = len(samples) // block * block
+    return (samples * waves)[:whole].reshape(-1, block).mean(axis=1) * 2 / 32768
+
+
+def test_ten_seconds_of_tone_are_heard_by_the_computer(board, microphone, webcam):
+    camera = webcam(wiring={"microphone": microphone}, audio={"source": "microphone"})
+    seconds = 10
+    card = camera.host.audio_card()
+    record = board.run(f"arecord {SAMPLES} -D hw:{card} {HOST_RING} -d {seconds} /tmp/heard", timeout=200)
+    assert not record.text, record.text
+    samples = numpy.frombuffer(board.get("/tmp/heard"), numpy.int16).reshape(-1, 2)
+    assert len(samples) == seconds * RATE
+    left = samples[:, 0].astype(float)
+    assert (samples[:, 0] == samples[:, 1]).all()
+    parts = parts_of(left, TONE)
+    heard = numpy.abs(parts) > 0.45
+    # After the silence at the start, while the microphone opens; an emulated machine that stands still leaves gaps.
+    assert heard.mean() > 0.8, heard.astype(int)
+    assert abs(numpy.median(numpy.abs(parts[heard])) - 0.5) < 0.01
+    # What the balance of the clocks changes of the pitch is a thousandth at the most.
+    turns = numpy.angle(parts[1:] * parts[:-1].conj())[heard[1:] & heard[:-1]]
+    assert abs(numpy.median(turns)) < 2 * numpy.pi * TONE / 100 * 1e-3, turns
+
+
+def test_a_slider_on_the_computer_moves_the_camera(board, webcam):
+    camera = webcam(camera="/dev/video0", dimension="320x240")
+    controls = board.run(f"v4l2-ctl -d {camera.node} --list-ctrls").text
+    assert {"brightness", "contrast", "saturation"} <= set(re.findall(r"^\s*(\w+) 0x", controls, re.MULTILINE)), controls
+
+    def brightness() -> int:
+        return int(board.run("v4l2-ctl -d /dev/video0 --get-ctrl brightness").text.split(": ")[1])
+
+    lowest, highest, usual = map(
+        int, re.search(r"brightness 0x\w+ \(int\)\s*: min=(\S+) max=(\S+) step=1 default=(\S+)", controls).groups())
+    # As vivid says.
+    assert usual == 12800
+    # While nobody looks: it holds when somebody does.
+    board.run(f"v4l2-ctl -d {camera.node} --set-ctrl brightness={highest}")
+    bright = camera.record("NV12", "640x480", 20, 5)[-1].mean()
+    assert brightness() == 255
+    program = board.start(f"exec v4l2-ctl -d {camera.node} --stream-mmap --stream-to=/dev/null")
+    camera.wait_for_state("active")
+    board.run(f"v4l2-ctl -d {camera.node} --set-ctrl brightness={lowest}")
+    camera.host.wait("v4l2-ctl -d /dev/video0 --get-ctrl brightness | grep -qx 'brightness: 0'")
+    program.end()
+    camera.wait_for_state("connected")
+    dark = camera.record("NV12", "640x480", 20, 5)[-1].mean()
+    assert bright > dark + 50, (bright, dark)
+    assert board.run(f"v4l2-ctl -d {camera.node} --get-ctrl brightness").text.strip() == f"brightness: {lowest}"
+
+
+def test_it_costs_nothing_until_somebody_looks(board, webcam):
+    camera = webcam(camera="/dev/video0", dimension="320x240")
+    pid = camera.camera.process.pid
+
+    def wakeups() -> dict[str, int]:
+        text = board.run(
+            f"for task in /proc/{pid}/task/*; do "
+            "echo $(cat $task/comm) $(awk '/^voluntary/ {print $2}' $task/status); done"
+        ).text
+        return {name: int(count) for name, count in re.findall(r"^(webcam\S*) (\d+)$", text, re.MULTILINE)}
+
+    def opened() -> str:
+        return board.run(f"ls -l /proc/{pid}/fd | grep -c /dev/video0 || true").text.strip()
+
+    for state in ("connected", "notConnected"):
+        if state == "notConnected":
+            camera.host.unplug()
+        camera.wait_for_state(state)
+        assert opened() == "0"
+        before = wakeups()
+        board.run("sleep 10")
+        assert wakeups() == before and len(before) == 2, (state, before)
+    camera.plug()
+
+
+def test_a_press_of_the_button_lets_a_computer_look(board, webcam):
+    board.release("GPIO17")
+    camera = webcam(webcam="ask", camera="/dev/video0", wiring={"button": {"line": "GPIO17", "activeLow": True}})
+    pid = camera.camera.process.pid
+    # The computer tries the microphone when it finds it.
+    board.run("sleep 1")
+    assert "wants to see or hear" not in camera.camera.events and "isRecorded\":true" not in camera.camera.ask("status --json")
+
+    def is_open() -> bool:
+        return board.run(f"ls -l /proc/{pid}/fd | grep -c /dev/video0 || true").text.strip() != "0"
+
+    program = board.start(
+        f"exec v4l2-ctl -d {camera.node} --set-fmt-video=width=640,height=480,pixelformat=NV12 --stream-mmap "
+        "--stream-to=/tmp/frames --stream-count=100000"
+    )
+    camera.camera.wait(lambda status: status["webcam"]["waitsForPress"])
+    assert camera.camera.wait(lambda status: True)["state"] == "ready"
+    board.run("sleep 2")
+    assert not is_open()
+    board.press("GPIO17")
+    board.release("GPIO17")
+    camera.camera.wait(lambda status: status["state"] == "webcam")
+    board.run("sleep 3")
+    assert is_open()
+    program.end()
+    frames = numpy.frombuffer(board.get("/tmp/frames"), numpy.uint8)
+    size = 640 * 480 * 3 // 2
+    frames = frames[: len(frames) // size * size].reshape(-1, size)[:, : 640 * 480].reshape(-1, 480, 640)
+    # Words on black, then the camera's frames: vivid's bars.
+    assert (frames[0] < 20).mean() > 0.9 and frames[0].max() > 200
+    assert (frames[-1] > frames[0]).mean() > 0.1 > (frames[1] > frames[0]).mean()
+
+
+def look(camera: Webcam, options: str = "") -> GuestProcess:
+    """A program on the computer that goes on looking."""
+    program = camera.board.start(f"exec v4l2-ctl -d {camera.node} {options} --stream-mmap --stream-to=/dev/null")
+    program.wait_for("<", 30)
+    camera.wait_for_state("active")
+    return program
+
+
+def test_a_stream_takes_the_camera_from_a_computer_and_leaves_it(board, webcam):
+    """The computer goes on seeing, by the stream's reading of the camera, also while the server does not answer."""
+    camera = webcam(camera="/dev/video0", dimension="320x240")
+    program = look(camera)
+
+    def goes_on(state: str) -> None:
+        before = camera.camera.wait(lambda status: status["state"] == state)["webcam"]["sentFrames"]
+        camera.camera.wait(lambda status: status["state"] == state and status["webcam"]["sentFrames"] > before + 20)
+
+    for _ in range(3):
+        goes_on("webcam")
+        camera.camera.live_with()
+        goes_on("live")
+        camera.camera.stop()
+    board.start("exec socat TCP-LISTEN:1999,fork,reuseaddr SYSTEM:'sleep 1000'")
+    stream = json.loads(board.get("/tmp/e/boot/stream.json"))
+    board.put("/tmp/e/boot/stream.json", json.dumps(stream | {"url": "rtmp://127.0.0.1:1999/live"}))
+    camera.camera.wait_for_event("the files on the boot partition have changed")
+    camera.camera.ask("start")
+    goes_on("connecting")
+    camera.camera.stop()
+    goes_on("webcam")
+    program.end()
+    events = camera.camera.events
+    assert "fail" not in events and "no camera" not in events, events
+
+
+ASLEEP = "/sys/module/usbip_vudc/parameters/asleep"
+
+
+def test_a_computer_that_falls_asleep_keeps_no_camera_open(board, webcam):
+    """The controller says nothing of it; frames are not fetched any more, in the middle of one."""
+    camera = webcam(camera="/dev/video0", dimension="320x240")
+    program = look(camera)
+    camera.camera.wait(lambda status: status["state"] == "webcam")
+    board.run(f"echo 1 > {ASLEEP}")
+    try:
+        camera.camera.wait(lambda status: status["webcam"]["isStalled"] and status["state"] == "ready")
+        camera.host.wait("! fuser -s /dev/video0")
+    finally:
+        board.run(f"echo 0 > {ASLEEP}")
+    sent = camera.camera.wait(lambda status: not status["webcam"]["isStalled"])["webcam"]["sentFrames"]
+    camera.camera.wait(lambda status: status["state"] == "webcam" and status["webcam"]["sentFrames"] > sent + 20)
+    program.end()
+    camera.wait_for_state("connected")
+
+
+def test_the_computers_drivers_find_nothing_wrong(board, webcam):
+    camera = webcam(camera="/dev/video0", dimension="320x240")
+    text = board.run(f"v4l2-compliance -d {camera.node}", timeout=200, check=False).text
+    failures = re.findall(r"^\s*test (.*): FAIL$", text, re.MULTILINE)
+    assert re.search(r"Total for uvcvideo.*: \d+, Succeeded: \d+, Failed: 0", text), (failures, text[-3000:])
+
+
+def plug_and_unplug(camera: Webcam, cycles: int) -> None:
+    """The cable is pulled while frames and audio are under way, each time."""
+    seen = camera.host.descriptors()
+    use = ResourceUse(camera.board, camera.camera.process.pid)
+    for cycle in range(cycles):
+        look(camera)
+        if cycle % 2:
+            camera.board.start(f"exec arecord {SAMPLES} -D hw:{camera.host.audio_card()} {HOST_RING} /dev/null")
+            camera.camera.wait(lambda status: status["webcam"]["isRecorded"])
+        camera.host.unplug()
+        camera.wait_for_state("notConnected")
+        use.measure()
+        camera.plug()
+        assert camera.host.descriptors() == seen
+    assert len(set(use.descriptors[1:])) == 1 and len(set(use.threads[1:])) == 1, str(use)
+    # The C library keeps some of what was freed; no cycle's buffers stay.
+    third = cycles // 3
+    assert max(use.own[-third:]) < max(use.own[:-third]) + 1500, str(use)
+    events = camera.camera.events
+    assert "no webcam" not in events and "fail" not in events, events
+
+
+def test_the_cable_is_pulled_in_the_middle_of_everything(webcam):
+    plug_and_unplug(webcam(), 6)
+
+
+@pytest.mark.slow
+def test_the_cable_is_pulled_fifty_times(webcam):
+    plug_and_unplug(webcam(), 50)
+
+
+@pytest.mark.parametrize("changes", [10, pytest.param(100, marks=pytest.mark.slow)])
+def test_a_computer_resets_changes_its_mind_and_stands_still(board, nginx, webcam, changes):
+    """The stream to the server goes on by all of it."""
+    camera = webcam(dimension="320x240")
+    camera.camera.live_with()
+    # Another program finds it busy.
+    program = look(camera)
+    second = board.run(f"v4l2-ctl -d {camera.node} --stream-mmap --stream-count=1", check=False)
+    assert "busy" in second.text, second.text
+    # The program stands still in the middle of frames, for longer than all buffers last.
+    program.signal("STOP")
+    board.run("sleep 2")
+    program.signal("CONT")
+    program.end()
+    camera.wait_for_state("connected")
+    choices = [(coding, size) for coding in FORMATS for size in ("640x360", "640x480")]
+    for index in range(changes):
+        coding, size = choices[index % len(choices)]
+        width, height = size.split("x")
+        program = look(camera, f"--set-fmt-video=width={width},height={height},pixelformat={coding}")
+        state = camera.state
+        assert (state["format"], state["width"]) == (FORMATS[coding].removesuffix("422"), int(width)), state
+        program.end()
+    # A reset under way: the computer leaves the configuration, and takes it again.
+    program = look(camera)
+    # The camera is off the bus for a moment by that, perhaps before it is asked again.
+    board.run(
+        "device=$(echo /sys/devices/platform/vhci_hcd.0/usb*/*-1); echo 0 > $device/authorized; echo 1 > $device/authorized",
+        check=False,
+    )
+    camera.host.unplug()
+    camera.wait_for_state("notConnected")
+    camera.plug()
+    look(camera).end()
+    status = camera.camera.wait(lambda status: status["state"] in ("live", "degraded"))
+    camera.camera.stop()
+    recording = Recording(nginx.recording("webcam"))
+    assert not recording.disorder() and len(recording.frames) > 30, status
+    times = [frame.timestamp for frame in recording.frames]
+    assert max(second - first for first, second in pairwise(times)) < 2000, times
+    assert "reconnect" not in camera.camera.events
+
+
+def test_a_program_that_was_killed_leaves_nothing_for_the_next(board, nginx, usb_host, webcam):
+    camera = webcam()
+    look(camera)
+    camera.camera.process.signal("KILL")
+    camera.camera.process.wait(10)
+    assert board.run(f"ls -A {CONFIGFS}").text.strip() == "tallycam"
+    usb_host.unplug()
+    again = webcam()
+    look(again).end()
+    again.camera.ask("webcam stop")
+    assert board.run(f"ls -A {CONFIGFS}").text == ""
+    assert "webcam" not in again.camera.wait(lambda status: True)
+    # The program that comes next has none, and takes down what is there all the same.
+    again.camera.ask("webcam start")
+    camera.host.plug()
+    again.wait_for_state("connected")
+
+
+def test_a_port_that_is_taken_is_named_with_who_has_it(board, nginx, usb_host):
+    other = f"{CONFIGFS}/other"
+    board.run(
+        f"mkdir {other} && cd {other} && mkdir configs/c.1 functions/uac2.0 && ln -s $PWD/functions/uac2.0 configs/c.1/ && "
+        f"echo {CONTROLLER} > UDC"
+    )
+    camera = Appliance(board, nginx, "webcam", **SMALL)
+    reason = camera.wait(lambda status: "reason" in status.get("webcam", {}))["webcam"]["reason"]
+    assert reason == f"{CONTROLLER} is taken by the gadget other; take that down first"
+    board.run(f"cd {other}; echo > UDC; rm configs/c.1/uac2.0; rmdir configs/c.1 functions/uac2.0; cd ..; rmdir other")
+    usb_host.plug()
+    camera.wait(lambda status: status["webcam"]["state"] == "connected")
+    usb_host.unplug()
+    camera.process.signal("TERM")
+    camera.process.wait(30)
+    assert board.run(f"ls -A {CONFIGFS}").text == ""
+
+
+def test_a_board_without_a_device_port_says_so_and_streams(board, nginx, usb_host):
+    usb_host.close()
+    # A kernel that makes gadgets, on a board whose port is a hub's.
+    board.run("modprobe libcomposite")
+    try:
+        camera = Appliance(board, nginx, "webcam", **SMALL)
+        status = camera.wait(lambda status: "reason" in status.get("webcam", {}))
+        assert "no USB port that makes it a device" in status["webcam"]["reason"] and status["webcam"]["state"] == "failed"
+        camera.live_with()
+        camera.stop()
+        assert camera.events.count("no webcam") == 1, camera.events
+    finally:
+        # It looks for a port again and again, and would make a gadget that nobody takes down.
+        board.end_all()
+        UsbHost(board)
