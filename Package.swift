@@ -215,7 +215,8 @@ let package = Package(
             name: "PublishingTests",
             dependencies: [
                 "Publishing", "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport",
-                "SoftwareEncoding", "SyntheticSources", "DevicePorts", "LinuxIO", "Media", "MediaTestSupport",
+                "SoftwareEncoding", "SyntheticSources", "Controls", "DevicePorts", "LinuxIO", "Media",
+                "MediaTestSupport",
                 "PipelineSupport", "WireSupport",
             ]),
         .testTarget(

@@ -46,7 +46,7 @@ public struct Appliance: Sendable {
     public private(set) var isTorchLit = false
     private var stream = StreamState.unknown
     private var isDegraded = false
-    private var isWebcam = false
+    private var webcam = WebcamUse.none
     private var powerOff: (kind: PowerOff, deadline: MediaTimestamp)?
     private var isPoweredOff = false
     private var needsClock = false
@@ -211,9 +211,8 @@ public struct Appliance: Sendable {
         return updated()
     }
 
-    /// - Parameter isActive: a program on a computer has the camera's frames.
-    public mutating func webcamChanged(isActive: Bool, now: MediaTimestamp) -> [Action] {
-        isWebcam = isActive
+    public mutating func webcamChanged(to use: WebcamUse, now: MediaTimestamp) -> [Action] {
+        webcam = use
         return updated()
     }
 
@@ -252,8 +251,10 @@ public struct Appliance: Sendable {
 
     public var isPoweringOff: Bool { powerOff != nil }
 
-    /// Nothing is live, nor wanted, nor under way.
-    public var isIdle: Bool { isLoaded && !isLoading && !wantsStream && !streamIsRunning && powerOff == nil }
+    /// Nothing is live, nor wanted, nor under way, for a computer either.
+    public var isIdle: Bool {
+        isLoaded && !isLoading && !wantsStream && !streamIsRunning && powerOff == nil && webcam == .none
+    }
 
     private var streamIsRunning: Bool {
         switch stream {
@@ -308,7 +309,12 @@ public struct Appliance: Sendable {
         case .unknown, .disconnected, .error: if isWaitingForClock { return connectingState }
         }
         if !isLoaded { return .boot }
-        if isWebcam { return .webcam }
+        switch webcam {
+        case .active: return .webcam
+        // Somebody has to know, whatever is wrong for streams.
+        case .waiting: return .asked
+        case .none, .withoutCamera: break
+        }
         if isLoading { return .updating }
         return faults.first.map { .fault($0) } ?? .ready
     }

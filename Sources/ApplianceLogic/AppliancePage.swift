@@ -16,6 +16,8 @@ public struct AppliancePage: Hashable, Sendable {
     public var stream: ScreenPage?
     /// Why the words stand alone where the camera was to be seen without a stream, too.
     public var cameraProblem: String?
+    /// A program on a computer waits until somebody presses the button.
+    public var waitsForPress = false
 
     public init() {}
 
@@ -23,7 +25,16 @@ public struct AppliancePage: Hashable, Sendable {
         let (tone, headline, advice) = words
         let camera = stream == nil ? cameraProblem : nil
         let rest = [camera].compactMap { $0 } + faultLines + [identity].compactMap { $0 }
-        return ScreenPage(tone, headline, (stream?.lines ?? []) + advice + rest)
+        return ScreenPage(tone, headline, (stream?.lines ?? []) + question + advice + rest)
+    }
+
+    /// Beside a stream, too: the press is the answer to the computer then.
+    private var question: [String] {
+        guard waitsForPress else { return [] }
+        switch state {
+        case .asked, .stopping, .shutdown: return []
+        default: return ["a computer asks for the camera: press the button to let it see and hear"]
+        }
     }
 
     private var identity: String? {
@@ -44,6 +55,7 @@ public struct AppliancePage: Hashable, Sendable {
         case .updating: (.waiting, "reading changed files", [])
         case .ready: (.idle, "ready", ["press the button to go live"])
         case .webcam: (.live, "a computer is watching", ["press the button to go live as well"])
+        case .asked: (.waiting, "a computer asks for the camera", ["press the button to let it see and hear"])
         case .connecting: (.waiting, "connecting", [])
         case .live: (.live, liveHeadline, [])
         case .degraded: (.live, liveHeadline, ["the uplink is poor: quality is lowered"])

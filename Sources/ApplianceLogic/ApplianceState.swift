@@ -8,6 +8,8 @@ public enum ApplianceState: Hashable, Sendable {
     case ready
     /// No stream; a program on a computer has the camera's frames.
     case webcam
+    /// No stream; a program on a computer waits until somebody at the camera agrees.
+    case asked
     case connecting
     case live
     /// Live with the quality lowered.
@@ -27,6 +29,7 @@ public enum ApplianceState: Hashable, Sendable {
         case .fault: "fault"
         case .ready: "ready"
         case .webcam: "webcam"
+        case .asked: "waiting for a press"
         case .connecting: "connecting"
         case .live: "live"
         case .degraded: "degraded"
@@ -43,6 +46,7 @@ public enum ApplianceState: Hashable, Sendable {
         case .updating: .shortShortLong
         case .fault(let fault): .count(fault.blinkCount)
         case .ready: .heartbeat
+        case .asked: .flicker
         case .connecting: .fast
         // Somebody sees what the camera sees: that is what a tally light is for.
         case .live, .webcam: .steady

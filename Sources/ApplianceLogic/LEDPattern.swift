@@ -3,7 +3,7 @@ import Media
 /// A rhythm of one LED: light and dark in turn, starting with light.
 ///
 /// The rhythms differ in what can be seen without colour: steady, even and slow, even and fast,
-/// short flashes in the dark, short gaps in the light, and counts.
+/// short flashes in the dark, a flicker, short gaps in the light, and counts.
 public struct LEDPattern: Hashable, Sendable {
     /// Light, dark, light, dark, ...; one single step means steady.
     public let steps: [Duration]
@@ -24,6 +24,8 @@ public struct LEDPattern: Hashable, Sendable {
     public static let fast = LEDPattern([125, 125])
     /// Ready: a short flash now and then.
     public static let heartbeat = LEDPattern([80, 2920])
+    /// A press is wanted: a flicker that is too fast to be counted, and a pause, as a telephone rings.
+    public static let flicker = LEDPattern([50, 50, 50, 50, 50, 50, 50, 1150])
     /// Live with the quality lowered: light with short gaps.
     public static let gaps = LEDPattern([900, 100])
     /// Live without the hardware encoder: light with two short gaps.

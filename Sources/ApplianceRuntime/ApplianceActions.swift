@@ -46,7 +46,7 @@ extension ApplianceRunner {
         let isMuted = webcam.isWanted && webcam.relay.isMuted
         do {
             try stream.start(files, preview: preview.sink, webcam: webcam.relay, isMuted: isMuted)
-            webcam.streamStarted(isMuted: isMuted)
+            webcam.streamStarted(files.device, isMuted: isMuted)
             watchBrightness()
             perform(appliance.streamStarted(isQueued: isQueued, now: now))
         } catch {

@@ -98,7 +98,7 @@ extension ApplianceRunner {
         case .idleFrames(let event): idleFramesChanged(event)
         case .webcam(let number, let report): webcamReported(report, of: number)
         case .idleFramesEnded(let number): idleFramesEnded(number)
-        case .idleAudio(let event): tell(event.text)
+        case .idleAudio(let event): idleAudioChanged(event)
         case .idleAudioEnded(let number): idleAudioEnded(number)
         case .ended(let failure, let devices): streamEnded(failure, choices: devices)
         }
@@ -111,7 +111,10 @@ extension ApplianceRunner {
         encoderReported(event, now: now)
         switch event {
         case .snapshot(let answer): snapshotAnswered(answer, brightness: nil)
-        case .source(let event): faultsChanged(now: now) { $0.sourceChanged(event) }
+        case .source(let event):
+            faultsChanged(now: now) { $0.sourceChanged(event) }
+            webcam.problems.sourceChanged(event)
+            showWebcam()
         case .retry(let failure, let stage): faultsChanged(now: now) { $0.attemptFailed(failure, at: stage) }
         // The thread's end says why.
         case .stateChanged(.error): break
@@ -123,7 +126,12 @@ extension ApplianceRunner {
             }
             // The camera is open by then, and takes no controls yet.
             if state == .connecting { lookAtControls() }
-        case .controlled, .cameraSwitched: lookAtControls()
+        case .cameraSwitched:
+            webcam.problems.cameraSwitched()
+            showWebcam()
+            lookAtControls()
+        // What was refused is not as the computer's dialogue has it.
+        case .controlled, .refused: lookAtControls()
         // It holds for the computer when the stream has ended, too.
         case .muted(let isMuted): webcam.streamMuted(isMuted)
         case .qualityChanged: perform(appliance.qualityChanged(isLowered: summary.isLowered, now: now))
@@ -140,6 +148,7 @@ extension ApplianceRunner {
         jsonCommands = []
         consoleCommands = []
         awaitedDeviceChanges = [:]
+        awaitedSettings = [:]
         summary = StreamSummary()
         webcam.streamEnded()
         encoderHealth.encoderChanged()

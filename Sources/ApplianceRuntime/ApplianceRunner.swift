@@ -1,4 +1,5 @@
 import ApplianceLogic
+import Controls
 import Glibc
 import LinuxIO
 import Media
@@ -32,6 +33,8 @@ public final class ApplianceRunner {
     var consoleCommands: Set<CommandID> = []
     /// What a line asks of the device, until the stream has answered what the line asks of it.
     var awaitedDeviceChanges: [CommandID: DeviceChanges] = [:]
+    /// What the computer had set before somebody asked for other values, until the stream has answered that.
+    var awaitedSettings: [CommandID: [ControlChange]] = [:]
     var snapshots = SnapshotDuty()
     var preview = PreviewDuty()
     var webcam = WebcamDuty()

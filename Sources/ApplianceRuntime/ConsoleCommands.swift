@@ -95,75 +95,6 @@ extension ApplianceRunner {
         return CommandAnswer(text: "\(appliance.state.name)\n")
     }
 
-    /// Passes changes on to the live stream; what came of them is among the events, too.
-    private func change(_ words: some Sequence<String>, for asker: CommandAsker) -> CommandAnswer {
-        // Whether the stream can do it, it says itself; a wrong name is reported at once.
-        do {
-            var changes = try RequestedChanges(parsing: words)
-            let ofDevice = DeviceChanges(takenFrom: &changes, hasMute: !stream.isRunning && webcam.isWanted)
-            guard stream.isRunning || changes.count == 0 else {
-                return .failed("not live; device.json says what a stream starts with")
-            }
-            if let light = ofDevice.light, let problem = torchProblem("\(light)") { return .failed(problem) }
-            guard changes.count > 0 else { return perform(ofDevice) }
-            // What a person has set since is not put back by what the computer had set before.
-            webcam.settings.forget(changes.controls.map(\.name))
-            return send(changes, with: ofDevice, for: asker)
-        } catch {
-            return .failed("\(error)")
-        }
-    }
-
-    /// The device's changes wait for the stream's answer: a line takes effect as a whole, or not at all.
-    private func send(
-        _ changes: RequestedChanges, with ofDevice: DeviceChanges, for asker: CommandAsker
-    ) -> CommandAnswer {
-        // The console shows the events.
-        let id = asker == .socket || !ofDevice.isEmpty ? nextCommand() : nil
-        if let id, !ofDevice.isEmpty {
-            awaitedDeviceChanges[id] = ofDevice
-            if asker == .console { consoleCommands.insert(id) }
-        }
-        stream.send(.apply(changes, id))
-        guard asker == .socket, let id else {
-            return CommandAnswer(text: "asked for; events tells what came of it\n")
-        }
-        return .later(id)
-    }
-
-    func perform(_ changes: DeviceChanges) -> CommandAnswer {
-        let answers = [
-            changes.light.map { torch("\($0)") },
-            changes.isWebcam.map { setWebcam($0 ? "start" : "stop") },
-            changes.isMuted.map { muteWebcam($0) },
-        ].compactMap { $0 }
-        return CommandAnswer(isGood: answers.allSatisfy(\.isGood), text: answers.map(\.text).joined())
-    }
-
-    /// As `change`.
-    func switchCamera(_ name: String, for asker: CommandAsker) -> CommandAnswer {
-        let names = files.device.cameras.map(\.name)
-        guard names.count > 1 else { return .failed("there is one camera; cameras of device.json names several") }
-        if name != "next", let problem = CameraSelection.problem(with: name, among: names) { return .failed(problem) }
-        guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
-        let id = asker == .socket ? nextCommand() : nil
-        stream.send(.switchCamera(CameraChoice(name), id))
-        return id.map { .later($0) } ?? CommandAnswer(text: "asked for; events tells what came of it\n")
-    }
-
-    /// As `change`.
-    private func filter(_ line: String, for asker: CommandAsker) -> CommandAnswer {
-        do throws(FilterError) {
-            let change = try FilterChange(command: line)
-            guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
-            let id = asker == .socket ? nextCommand() : nil
-            stream.send(.filter(change, id))
-            return id.map { .later($0) } ?? CommandAnswer(text: "asked for; events tells what came of it\n")
-        } catch {
-            return .failed("\(error)")
-        }
-    }
-
     private var qualityText: String {
         guard stream.isRunning, let point = summary.point else {
             let device = files.device
@@ -252,21 +183,5 @@ extension ApplianceRunner {
                 }
             }
         }
-    }
-}
-
-/// Light and webcam are not the stream's, nor is mute where there is none.
-struct DeviceChanges {
-    let light: ControlValue?
-    let isWebcam: Bool?
-    let isMuted: Bool?
-
-    var isEmpty: Bool { light == nil && isWebcam == nil && isMuted == nil }
-
-    /// - Parameter hasMute: a computer hears the microphones, and no stream does.
-    init(takenFrom changes: inout RequestedChanges, hasMute: Bool) {
-        light = changes.take(.torch)
-        isWebcam = changes.take(.webcam).map { $0 == .flag(true) }
-        isMuted = hasMute ? changes.takeMute() : nil
     }
 }

@@ -14,6 +14,10 @@ extension ApplianceRunner {
     /// The stream has answered a command.
     func answered(_ id: CommandID, _ outcome: CommandOutcome) {
         if case .controls(let controls) = outcome, takeControls(controls, for: id) { return }
+        if let former = awaitedSettings.removeValue(forKey: id), case .done = outcome {
+            // What a person has set since is not put back by what the computer had set before.
+            webcam.settings.forget(former)
+        }
         if let changes = awaitedDeviceChanges.removeValue(forKey: id) {
             return perform(changes, of: id, after: outcome)
         }
@@ -52,16 +56,22 @@ extension ApplianceRunner {
 
     func listControls(asJSON: Bool, for asker: CommandAsker) -> CommandAnswer {
         guard stream.isRunning else {
-            let controls = [ControlOffer].allMissing("it is known while the stream is live").map { offer in
-                withDevice(ControlStatus(offer, wished: nil, report: CameraReport()))
-            }
-            return CommandAnswer(text: Self.text(of: controls, asJSON: asJSON))
+            return CommandAnswer(text: Self.text(of: controlsWithoutStream.map(withDevice), asJSON: asJSON))
         }
         let id = nextCommand()
         if asJSON { jsonCommands.insert(id) }
         if asker == .console { consoleCommands.insert(id) }
         stream.send(.listControls(id))
         return asker == .socket ? .later(id) : CommandAnswer(text: "")
+    }
+
+    /// Of the camera that a computer looks through, if one does.
+    private var controlsWithoutStream: [ControlStatus] {
+        let known = (idleControls ?? []).filter { $0.offer.name.isOfCamera }
+        return ControlName.allCases.map { name in
+            let missing = ControlOffer(name, isMissing: "it is known while the stream is live")
+            return known.first { $0.offer.name == name } ?? ControlStatus(missing, value: nil, reported: nil)
+        }
     }
 
     /// Light and webcam are the device's, and no camera's.

@@ -19,8 +19,7 @@ extension ApplianceRunner {
         if let text = event.text { tell(text) }
         switch event {
         case .away:
-            preview.cameraProblem = event.text
-            if case .active = webcam.state { webcam.cameraProblem = event.text }
+            (preview.cameraProblem, webcam.problems.idleCamera) = (event.text, event.text)
             cameraIsAway()
         case .returned: cameraIsThere()
         case .controls(let statuses): _ = takeControls(statuses, for: nil)
@@ -28,7 +27,7 @@ extension ApplianceRunner {
         showWebcam()
     }
 
-    private func cameraIsThere() { (preview.cameraProblem, webcam.cameraProblem) = (nil, nil) }
+    private func cameraIsThere() { (preview.cameraProblem, webcam.problems.idleCamera) = (nil, nil) }
 
     func idleFramesEnded(_ number: Int) {
         let now = MonotonicClock.now()
@@ -37,8 +36,14 @@ extension ApplianceRunner {
         if stream.idleFramesEnded(number, now: now) { startWaitingStream(now: now) }
     }
 
+    func idleAudioChanged(_ event: IdleAudioEvent) {
+        tell(event.text)
+        webcam.problems.idleMicrophone = if case .away(let reason) = event { reason } else { nil }
+    }
+
     func idleAudioEnded(_ number: Int) {
         let now = MonotonicClock.now()
+        webcam.problems.idleMicrophone = nil
         if stream.idleAudioEnded(number, now: now) { startWaitingStream(now: now) }
     }
 }

@@ -47,6 +47,7 @@ extension ApplianceRunner {
         page.faults = appliance.faultBook.lines
         page.stream = preview.streamPage
         page.cameraProblem = preview.cameraProblem
+        page.waitsForPress = webcam.waitsForPress
         sink.show(page.page)
     }
 }

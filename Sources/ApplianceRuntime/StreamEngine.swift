@@ -25,6 +25,9 @@ public struct StreamEngine: Sendable {
     /// Makes the camera a computer's webcam, for as long as what is returned lives.
     let openWebcam: @Sendable (WebcamRequest, @escaping @Sendable (WebcamReport) -> Void) throws -> any WebcamSink
 
+    /// Why the board can be no webcam at present, as far as that is known at once; `openWebcam` tries it anyway, again and again.
+    let webcamAbsence: @Sendable () -> String?
+
     /// Takes down what a run that was killed has left of one.
     let removeFormerWebcam: @Sendable () -> Void
 
@@ -38,6 +41,7 @@ public struct StreamEngine: Sendable {
         openWebcam: @escaping @Sendable (
             WebcamRequest, @escaping @Sendable (WebcamReport) -> Void
         ) throws -> any WebcamSink,
+        webcamAbsence: @escaping @Sendable () -> String?,
         removeFormerWebcam: @escaping @Sendable () -> Void
     ) {
         self.run = run
@@ -47,6 +51,7 @@ public struct StreamEngine: Sendable {
         self.devices = devices
         self.openPreview = openPreview
         self.openWebcam = openWebcam
+        self.webcamAbsence = webcamAbsence
         self.removeFormerWebcam = removeFormerWebcam
     }
 }

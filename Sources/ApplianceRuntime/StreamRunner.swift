@@ -92,6 +92,9 @@ final class StreamRunner {
     /// Asks the stream for something, if there is one.
     func send(_ command: PublisherCommand) { running?.commands.send(command) }
 
+    /// A camera is open without a stream, or about to be, and stays so.
+    var hasIdleCamera: Bool { idleFrames.request != nil && idleFrames.nextDeadline == nil }
+
     /// Changes controls of the camera that is open without a stream.
     func changeIdle(_ changes: [ControlChange]) { idleFrames.request?.changes.send(changes) }
 

@@ -33,8 +33,10 @@ final class WebcamRelay: FrameSink, AudioSink {
         set { isSilent.withLock { $0 = newValue } }
     }
 
-    var wantsFrames: Bool { sink?.wantsFrames ?? false }
-    func offer(_ frame: CapturedFrame, colors: VideoColors?) { sink?.offer(frame, colors: colors) }
+    var wantsFrames: Bool { isAllowed && sink?.wantsFrames ?? false }
+    func offer(_ frame: CapturedFrame, colors: VideoColors?) {
+        if isAllowed { sink?.offer(frame, colors: colors) }
+    }
     func framesEnded() { sink?.framesEnded() }
     var wantsAudio: Bool { isAllowed && sink?.wantsAudio ?? false }
     func offer(_ block: AudioBlock, format: AudioFormat) {

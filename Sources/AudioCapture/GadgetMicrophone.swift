@@ -5,18 +5,29 @@ import Synchronization
 
 /// The microphone that a computer records from. On a thread of its own; it costs nothing but events until a program there records.
 public final class GadgetMicrophone: AudioSink {
+    typealias OpenCard = @Sendable () throws(MicrophoneError) -> any GadgetCard
+
     private let inbox: Inbox
 
     /// - Parameters:
     ///   - recorded: called on the thread `webcam-audio`: whether a program of the computer's records.
     ///   - failed: called there, too: why nothing can be recorded, once.
-    public init(
+    public convenience init(
         recorded: @escaping @Sendable (Bool) -> Void, failed: @escaping @Sendable (MicrophoneError) -> Void
+    ) throws(SystemCallError) {
+        try self.init(
+            open: { () throws(MicrophoneError) -> any GadgetCard in try GadgetPCM() }, recorded: recorded,
+            failed: failed)
+    }
+
+    init(
+        open: @escaping OpenCard, recorded: @escaping @Sendable (Bool) -> Void,
+        failed: @escaping @Sendable (MicrophoneError) -> Void
     ) throws(SystemCallError) {
         let inbox = try Inbox()
         self.inbox = inbox
         _ = try NamedThread("webcam-audio", mayBlock: true) {
-            GadgetMicrophoneThread(inbox, recorded: recorded, failed: failed).run()
+            GadgetMicrophoneThread(inbox, open: open, recorded: recorded, failed: failed).run()
             inbox.ended.signal()
         }
     }
@@ -98,25 +109,30 @@ final class GadgetMicrophoneThread {
     private static let silence = Duration.milliseconds(20)
     /// From one look at the card to the next.
     private static let interval = Duration.milliseconds(10)
+    /// The same, while the computer takes nothing.
+    private static let stallInterval = Duration.milliseconds(100)
     /// A computer that has just found the microphone tries it for a moment: nobody records.
     private static let probeTime = Duration.milliseconds(300)
     private static let shortestPause = Duration.seconds(2)
     private static let longestPause = Duration.seconds(60)
 
     private let inbox: GadgetMicrophone.Inbox
+    private let open: GadgetMicrophone.OpenCard
     private let report: (Bool) -> Void
     private let failed: (MicrophoneError) -> Void
     private var lastFailure: MicrophoneError?
     private var resampler: (Resampler, AudioFormat)?
     private var balance = PlaybackBalance()
     private var isRecorded = false
-    /// When the computer asked for audio; it has silence from then on.
-    private var openTime: MediaTimestamp?
+    /// When the computer asked for audio, which is silence at first, and whether it takes it.
+    private var use: (start: MediaTimestamp, watch: PlaybackWatch)?
 
     init(
-        _ inbox: GadgetMicrophone.Inbox, recorded: @escaping (Bool) -> Void, failed: @escaping (MicrophoneError) -> Void
+        _ inbox: GadgetMicrophone.Inbox, open: @escaping GadgetMicrophone.OpenCard,
+        recorded: @escaping (Bool) -> Void, failed: @escaping (MicrophoneError) -> Void
     ) {
         self.inbox = inbox
+        self.open = open
         report = recorded
         self.failed = failed
     }
@@ -125,12 +141,12 @@ final class GadgetMicrophoneThread {
         var pause = Self.shortestPause
         while !inbox.isEnding {
             do throws(MicrophoneError) {
-                let pcm = try GadgetPCM()
+                let pcm = try open()
                 lastFailure = nil
                 pause = Self.shortestPause
                 while !inbox.isEnding { try step(pcm) }
             } catch {
-                openTime = nil
+                use = nil
                 recorded(false)
                 // The card goes with the gadget.
                 if error != lastFailure, !inbox.isEnding { failed(error) }
@@ -161,26 +177,33 @@ final class GadgetMicrophoneThread {
         case wake, events
     }
 
-    private func step(_ pcm: GadgetPCM) throws(MicrophoneError) {
+    private func step(_ pcm: any GadgetCard) throws(MicrophoneError) {
         var entries = [PollEntry(inbox.wake.fileDescriptor), PollEntry(pcm.eventDescriptor)]
-        _ = try? poll(&entries, until: openTime == nil ? nil : MonotonicClock.now() + Self.interval)
+        let pause = use?.watch.isStalled == true ? Self.stallInterval : Self.interval
+        _ = try? poll(&entries, until: use == nil ? nil : MonotonicClock.now() + pause)
         if !entries[Waited.wake].ready.isEmpty { inbox.wake.drain() }
         if !entries[Waited.events].ready.isEmpty { pcm.takeEvents() }
         guard pcm.isRecorded else {
-            openTime = nil
+            use = nil
             return recorded(false)
         }
-        let now = MonotonicClock.now()
-        if openTime == nil {
-            try start(pcm)
-            openTime = now
-        }
-        recorded(openTime.map { now - $0 >= Self.probeTime } ?? false)
+        recorded(try isTaken(pcm, now: MonotonicClock.now()))
         for (block, format) in inbox.takeAll() { try play(block, format, on: pcm) }
         if pcm.fill < Self.silence { try write(Self.samples(of: Self.silence), to: pcm) }
+        use?.watch.written(fill: pcm.fill)
     }
 
-    private func start(_ pcm: GadgetPCM) throws(MicrophoneError) {
+    /// The computer says that it records. A program there does, and is awake, when it has taken audio for some time.
+    private func isTaken(_ pcm: any GadgetCard, now: MediaTimestamp) throws(MicrophoneError) -> Bool {
+        if use == nil {
+            try start(pcm)
+            use = (now, PlaybackWatch(fill: pcm.fill, now: now))
+        }
+        use?.watch.looked(fill: pcm.fill, now: now)
+        return use.map { now - $0.start >= Self.probeTime && !$0.watch.isStalled } ?? false
+    }
+
+    private func start(_ pcm: any GadgetCard) throws(MicrophoneError) {
         balance = PlaybackBalance()
         resampler = nil
         try pcm.restart()
@@ -194,7 +217,7 @@ final class GadgetMicrophoneThread {
         return [Int16](repeating: 0, count: 2 * frames)
     }
 
-    private func play(_ block: AudioBlock, _ format: AudioFormat, on pcm: GadgetPCM) throws(MicrophoneError) {
+    private func play(_ block: AudioBlock, _ format: AudioFormat, on pcm: any GadgetCard) throws(MicrophoneError) {
         let frameCount = block.samples.count / max(1, format.channelCount)
         let length = Duration.seconds(Double(frameCount) / Double(max(1, format.sampleRate)))
         let wanted = PlaybackBalance.wantedFill(ofBlocks: length)
@@ -205,7 +228,7 @@ final class GadgetMicrophoneThread {
         if let correction { pcm.setPitch(partsPerMillion: correction) }
     }
 
-    private func write(_ samples: [Int16], to pcm: GadgetPCM) throws(MicrophoneError) {
+    private func write(_ samples: [Int16], to pcm: any GadgetCard) throws(MicrophoneError) {
         guard try !pcm.write(samples) else { return }
         try start(pcm)
         _ = try pcm.write(samples)

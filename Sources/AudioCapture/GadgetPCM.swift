@@ -3,8 +3,33 @@ import Glibc
 import LinuxIO
 import Media
 
-/// The card of the gadget's audio function (f_uac2), open for playing: what is written to it a computer records. One thread.
-final class GadgetPCM {
+/// A card open for playing: what is written to it a computer records. One thread.
+protocol GadgetCard: AnyObject {
+    /// Readable when the computer starts or ends recording.
+    var eventDescriptor: Int32 { get }
+
+    /// Whether a program of the computer's records: else nothing that is written goes anywhere.
+    var isRecorded: Bool { get }
+
+    /// What has changed is asked for then; the events only say that something has.
+    func takeEvents()
+
+    /// - Parameter partsPerMillion: faster than its nominal rate.
+    func setPitch(partsPerMillion: Double)
+
+    /// What waits for the computer.
+    var fill: Duration { get }
+
+    /// Empties the card, for what comes next.
+    func restart() throws(MicrophoneError)
+
+    /// Writes stereo samples; what has no room is left out.
+    /// - Returns: false when the card has run empty meanwhile.
+    func write(_ samples: [Int16]) throws(MicrophoneError) -> Bool
+}
+
+/// The card of the gadget's audio function (f_uac2).
+final class GadgetPCM: GadgetCard {
     static let sampleRate = 48_000
     private static let device = "plughw:UAC2Gadget"
     private static let card = "hw:UAC2Gadget"
@@ -14,7 +39,6 @@ final class GadgetPCM {
 
     private let pcm: OpaquePointer
     private let control: OpaquePointer
-    /// Readable when the computer starts or ends recording.
     let eventDescriptor: Int32
 
     init() throws(MicrophoneError) {
@@ -77,10 +101,8 @@ final class GadgetPCM {
         return (control, entry.fd)
     }
 
-    /// Whether a program of the computer's records: else nothing that is written goes anywhere.
     var isRecorded: Bool { (value(named: "Playback Rate") ?? 0) > 0 }
 
-    /// What has changed is asked for then; the events only say that something has.
     func takeEvents() {
         var event: OpaquePointer?
         guard snd_ctl_event_malloc(&event) >= 0, let event else { return }
@@ -88,25 +110,20 @@ final class GadgetPCM {
         for _ in 0..<64 { guard snd_ctl_read(control, event) > 0 else { return } }
     }
 
-    /// - Parameter partsPerMillion: faster than its nominal rate.
     func setPitch(partsPerMillion: Double) {
         set(Int(1_000_000 + partsPerMillion.rounded()), named: "Playback Pitch 1000000")
     }
 
-    /// What waits for the computer.
     var fill: Duration {
         var frames: snd_pcm_sframes_t = 0
         return snd_pcm_delay(pcm, &frames) >= 0 ? .ofFrames(max(0, frames), sampleRate: Self.sampleRate) : .zero
     }
 
-    /// Empties the card, for what comes next.
     func restart() throws(MicrophoneError) {
         snd_pcm_drop(pcm)
         try Self.check("snd_pcm_prepare", snd_pcm_prepare(pcm))
     }
 
-    /// Writes stereo samples; what has no room is left out.
-    /// - Returns: false when the card has run empty meanwhile.
     func write(_ samples: [Int16]) throws(MicrophoneError) -> Bool {
         let count = samples.withUnsafeBytes { snd_pcm_writei(pcm, $0.baseAddress, UInt(samples.count / 2)) }
         switch -count {

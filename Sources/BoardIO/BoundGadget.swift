@@ -44,6 +44,12 @@ public final class BoundGadget {
     private let name: String
     private var path: String { "\(Self.root)/\(name)" }
 
+    /// Why no gadget can be made here at present, as far as that is known without trying; does not wait.
+    public static var absence: GadgetError? {
+        guard access(root, F_OK) == 0 else { return .noGadgets(path: root) }
+        return entries(of: controllers).isEmpty ? .noController : nil
+    }
+
     /// Removes what a former run has left under the name, and makes the gadget.
     /// - Parameter name: of its directory.
     public init(_ tree: GadgetTree, name: String) throws(GadgetError) {

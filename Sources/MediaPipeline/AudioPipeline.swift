@@ -63,13 +63,15 @@ final class AudioPipeline {
     /// From one look at whether somebody listens to the next.
     private static let lookInterval = Duration.milliseconds(200)
 
-    /// A server may never answer: that is no reason for a computer to hear nothing.
+    /// A server may never answer: that is no reason for a computer to hear nothing. Once a block was read, they all are: a card that
+    /// nobody reads from overruns, and silence for all that time would have to be made up for.
     private func play(before gate: StartGate) throws {
         guard !sinks.isEmpty else { return }
+        var isReading = false
         while true {
-            let isHeard = sinks.contains { $0.wantsAudio }
-            guard !gate.isPassed(within: isHeard ? .zero : Self.lookInterval) else { return }
-            guard isHeard else { continue }
+            isReading = isReading || sinks.contains { $0.wantsAudio }
+            guard !gate.isPassed(within: isReading ? .zero : Self.lookInterval) else { return }
+            guard isReading else { continue }
             guard let block = try source.nextBlock(frameCount: AACEncoder.framesPerPacket) else { return }
             _ = try takeOrders(with: block)
         }

@@ -21,32 +21,35 @@ public struct IdleAudio: Sendable {
     /// - Parameter stop: once signalled, it ends at once. It is not drained.
     public func run(stop: EventFD, report: (IdleAudioEvent) -> Void) {
         var isAway = false
+        func learned(_ problem: String?) {
+            guard isAway != (problem != nil) else { return }
+            isAway = problem != nil
+            report(problem.map { .away(reason: $0) } ?? .returned)
+        }
         while !stop.isSignalled(until: MonotonicClock.now()) {
             do {
-                try feed(stop: stop) {
-                    if isAway { report(.returned) }
-                    isAway = false
-                }
+                try feed(stop: stop, learned)
             } catch {
-                if !isAway { report(.away(reason: (error as? StreamFailure)?.text ?? "\(error)")) }
-                isAway = true
+                learned((error as? StreamFailure)?.text ?? "\(error)")
                 guard !stop.isSignalled(until: MonotonicClock.now() + Self.retryInterval) else { return }
             }
         }
     }
 
     /// Until it is stopped.
-    /// - Parameter heard: called with each block.
-    /// - Throws: when the microphone does not open, or is gone.
-    private func feed(stop: EventFD, heard: () -> Void) throws {
+    /// - Parameter learned: called with each block: why there is silence in it only; `nil` while something is heard.
+    /// - Throws: when the microphone does not open, or its source ends.
+    private func feed(stop: EventFD, _ learned: (String?) -> Void) throws {
         let settings = try settings()
-        // What becomes of a microphone while it is open, a stream says.
-        let source = try AudioTrack.source(settings, stop: stop, reports: try Mailbox())
+        let reports = try Mailbox<TrackEvent>()
+        let source = try AudioTrack.source(settings, stop: stop, reports: reports)
         guard let source else { throw StreamFailure(.microphoneUnavailable, "device.json names none") }
         let microphones = MicrophoneChanges(settings.audio.microphones, hasAudio: true)
         microphones.change(settings.controls.filter { microphones.offer($0.name) != nil }, for: nil)
+        var lost = LostMicrophones(of: settings.audio.microphones.count)
         while let block = try source.nextBlock(frameCount: AACEncoder.framesPerPacket) {
-            heard()
+            for case .source(let event) in reports.takeAll() { lost.changed(event) }
+            learned(lost.problem)
             sink.offer(block, format: source.format)
         }
         guard stop.isSignalled(until: MonotonicClock.now()) else {

@@ -15,7 +15,7 @@ public struct IdleFrames: Sendable {
     private let settings: @Sendable () throws -> (MediaSettings, FilterStatus)
 
     /// - Parameters:
-    ///   - changes: of the camera's controls, taken with each frame.
+    ///   - changes: of the camera's controls, taken with each frame; they hold for a camera that is opened again, too.
     ///   - settings: of a stream, whose frames look the same, and what text in the frames says of it; asked for each time
     ///   that the camera is opened.
     public init(
@@ -31,9 +31,10 @@ public struct IdleFrames: Sendable {
     /// - Parameter stop: once signalled, it ends at once. It is not drained.
     public func run(stop: EventFD, report: (IdleFramesEvent) -> Void) {
         var failures = 0
+        var wished = WishedControls()
         while !stop.isSignalled(until: MonotonicClock.now()) {
             do {
-                try feed(stop: stop, report: report) {
+                try feed(stop: stop, keeping: &wished, report: report) {
                     if failures >= Self.failuresOfNews { report(.returned) }
                     failures = 0
                 }
@@ -48,20 +49,29 @@ public struct IdleFrames: Sendable {
     }
 
     /// Until it is stopped.
-    /// - Parameter seen: called with each frame.
+    /// - Parameters:
+    ///   - wished: what the camera was asked for since it was opened for the first time.
+    ///   - seen: called with each frame.
     /// - Throws: when the camera does not open, or gives no frames any more.
-    private func feed(stop: EventFD, report: (IdleFramesEvent) -> Void, seen: () -> Void) throws {
-        let (settings, status) = try settings()
-        let camera = try IdleCamera(settings, stop: stop)
+    private func feed(
+        stop: EventFD, keeping wished: inout WishedControls, report: (IdleFramesEvent) -> Void, seen: () -> Void
+    ) throws {
+        let (usual, status) = try settings()
+        var opened = usual
+        wished.take(Array(changes.takeAll().joined()))
+        // The last one of a control holds.
+        opened.controls += wished.changes
+        let camera = try IdleCamera(opened, stop: stop)
         defer {
             // A camera is closed when nobody holds its frames any more.
             withExtendedLifetime(camera) { for sink in sinks { sink.framesEnded() } }
         }
         report(.controls(camera.controlStatuses))
         while let frame = try camera.source.nextFrame() {
-            let changed = changes.takeAll().joined()
+            let changed = Array(changes.takeAll().joined())
             if !changed.isEmpty {
-                camera.apply(Array(changed))
+                wished.take(changed)
+                camera.apply(changed)
                 report(.controls(camera.controlStatuses))
             }
             // One that is away would repeat its last frame: for a stream that must go on, not for a screen that has words to show.

@@ -135,7 +135,8 @@ public final class MediaTracks {
     public func watchBrightness(_ isWatched: Bool) { brightness.want(isWatched) }
 
     /// Lets the sources start, all at one moment.
-    public func start(until end: MediaTimestamp?) { gate.open(until: end) }
+    /// - Parameter start: the stream's time zero.
+    public func start(from start: MediaTimestamp, until end: MediaTimestamp?) { gate.open(from: start, until: end) }
 
     /// Waits for the threads' end. The stop must have been signalled.
     public func join() {

@@ -6,18 +6,21 @@ import Synchronization
 final class StartGate: Sendable {
     private let isOpen: EventFD
     private let stop: EventFD
-    private let endTime = Mutex<MediaTimestamp?>(nil)
+    private let times = Mutex<(start: MediaTimestamp?, end: MediaTimestamp?)>((nil, nil))
 
     init(stop: EventFD) throws(SystemCallError) {
         isOpen = try EventFD()
         self.stop = stop
     }
 
-    /// When media ends, if it was said; known once the gate is open.
-    var end: MediaTimestamp? { endTime.withLock { $0 } }
+    /// The stream's time zero; known once the gate is open. What was captured before is not part of the stream.
+    var start: MediaTimestamp? { times.withLock { $0.start } }
 
-    func open(until end: MediaTimestamp?) {
-        endTime.withLock { $0 = end }
+    /// When media ends, if it was said; known once the gate is open.
+    var end: MediaTimestamp? { times.withLock { $0.end } }
+
+    func open(from start: MediaTimestamp, until end: MediaTimestamp?) {
+        times.withLock { $0 = (start, end) }
         isOpen.signal()
     }
 

@@ -86,7 +86,7 @@ final class VideoPipeline {
         do {
             if isLive { try show(before: gate) }
             guard gate.waitForStart() else { return reports.send(.ended(.video, note: nil)) }
-            try encodeAll(until: gate.end)
+            try encodeAll(from: gate.start, until: gate.end)
             try encoder.finish()
             count()
             reports.send(.ended(.video, note: source.endingNote))
@@ -104,23 +104,32 @@ final class VideoPipeline {
     /// From one look at whether somebody looks to the next.
     private static let lookInterval = Duration.milliseconds(200)
 
-    /// A server may never answer: that is no reason for a display or a computer to see nothing.
+    /// A server may never answer: that is no reason for a display or a computer to see nothing. Once a frame was read, they all are:
+    /// a camera that nobody reads from keeps old ones.
     private func show(before gate: StartGate) throws {
         guard !watchers.isEmpty else { return }
+        var isReading = false
         while true {
-            let isWatched = watchers.contains { $0.wantsFrames }
-            guard !gate.isPassed(within: isWatched ? .zero : Self.lookInterval) else { return }
-            guard isWatched else { continue }
+            isReading = isReading || watchers.contains { $0.wantsFrames }
+            guard !gate.isPassed(within: isReading ? .zero : Self.lookInterval) else { return }
+            guard isReading else { continue }
             guard let frame = try source.nextFrame() else { return }
             filters.apply(to: frame, colors: source.colors, control.filterStatus)
             for watcher in watchers { watcher.offer(frame, colors: source.colors) }
             counters.update { $0.decimatedFrames += 1 }
+            // They see what will be sent: zoomed, mirrored and flipped.
+            try prepareForNextFrames()
         }
     }
 
-    private func encodeAll(until end: MediaTimestamp?) throws {
+    /// - Parameter timeZero: a frame from before is not part of the stream, and those behind it must not refer to it.
+    private func encodeAll(from timeZero: MediaTimestamp?, until end: MediaTimestamp?) throws {
         rates?.selectFrameRate(frameRate)
         while let frame = try source.nextFrame() {
+            if let timeZero, frame.captureTime < timeZero {
+                counters.update { $0.decimatedFrames += 1 }
+                continue
+            }
             if let seen = brightness.look(at: frame, from: source) { reports.send(.brightness(seen)) }
             let start = MonotonicClock.now()
             let isLate = end.map { frame.captureTime >= $0 } ?? false

@@ -98,7 +98,7 @@ extension LivePublisher {
         }
         connections[id]?.commands.send(.startMedia(timeZero: now, headers: []))
         adapted(adaptation.connectionOpened(now: now))
-        tracks.start(until: settings.media.duration.map { now + $0 })
+        tracks.start(from: now, until: settings.media.duration.map { now + $0 })
     }
 
     /// The connection stands still at a keyframe. If nothing else took over meanwhile, it goes on.

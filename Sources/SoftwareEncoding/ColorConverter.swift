@@ -9,14 +9,21 @@ public final class ColorConverter {
     private static let stripRows = 16
 
     private let layout: FrameLayout
+    private let place: Letterbox
     private var strip: [UInt8]
 
-    /// - Parameter layout: of I420 with even sides.
-    public init(_ layout: FrameLayout) throws(VideoEncodingError) {
+    /// - Parameters:
+    ///   - layout: of I420 with even sides.
+    ///   - place: of the samples that are converted, in a frame of the layout's size; bars around it stay as they are.
+    public init(_ layout: FrameLayout, within place: Letterbox? = nil) throws(VideoEncodingError) {
         guard layout.format == .i420, layout.planes.count == 3, layout.size.width % 2 == 0, layout.size.height % 2 == 0
         else { throw .unsupportedSize(layout.size) }
+        let place = place ?? Letterbox(layout.size, into: layout.size)
+        guard place.left + place.size.width <= layout.size.width, place.top + place.size.height <= layout.size.height
+        else { throw .unsupportedSize(layout.size) }
         self.layout = layout
-        strip = [UInt8](repeating: 0, count: 4 * layout.size.width * Self.stripRows)
+        self.place = place
+        strip = [UInt8](repeating: 0, count: 4 * place.size.width * Self.stripRows)
     }
 
     /// - Parameters:
@@ -28,8 +35,9 @@ public final class ColorConverter {
         guard bytes.count >= layout.byteCount, let base = bytes.bindMemory(to: UInt8.self).baseAddress else {
             throw .incompleteFrame(layout, byteCount: bytes.count)
         }
-        for row in stride(from: 0, to: layout.size.height, by: Self.stripRows) {
-            let status = convert(base, colors, row: row, count: min(Self.stripRows, layout.size.height - row))
+        let end = place.top + place.size.height
+        for row in stride(from: place.top, to: end, by: Self.stripRows) {
+            let status = convert(base, colors, row: row, count: min(Self.stripRows, end - row))
             guard status == 0 else { throw .libraryFailed(call: "libyuv colours", status: Int(status), reason: nil) }
         }
     }
@@ -39,10 +47,11 @@ public final class ColorConverter {
         _ base: UnsafeMutablePointer<UInt8>, _ colors: VideoColors, row: Int, count: Int
     ) -> Int32 {
         let places = layout.planes.enumerated().map { index, plane in
-            base + plane.offset + (index == 0 ? row : row / 2) * plane.stride
+            let divisor = index == 0 ? 1 : 2
+            return base + plane.offset + row / divisor * plane.stride + place.left / divisor
         }
         let strides = layout.planes.map { Int32($0.stride) }
-        let (width, pitch) = (Int32(layout.size.width), Int32(4 * layout.size.width))
+        let (width, pitch) = (Int32(place.size.width), Int32(4 * place.size.width))
         let sources: [UnsafePointer<UInt8>?] = places.map { UnsafePointer($0) }
         let status = clibyuv_to_argb(
             sources, strides, &strip, pitch, width, Int32(count), colors.matrix == VideoColors.bt709.matrix ? 1 : 0,

@@ -235,10 +235,13 @@ public final class SoftwareScaler: FrameScaler {
 extension FrameLayout {
     /// A frame of studio-range black, for the target of a scaler. The bars keep it: only the source's place is
     /// written again.
-    public var black: [UInt8] {
+    public var black: [UInt8] { black(isFullRange: false) }
+
+    /// - Parameter isFullRange: whether samples of the range that JPEG has come into its middle.
+    public func black(isFullRange: Bool) -> [UInt8] {
         let luma = size.width * size.height
         return [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
-            buffer[..<luma].initialize(repeating: 16)
+            buffer[..<luma].initialize(repeating: isFullRange ? 0 : 16)
             buffer[luma...].initialize(repeating: 128)
             count = byteCount
         }

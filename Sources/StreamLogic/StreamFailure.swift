@@ -46,3 +46,7 @@ extension EventCode {
         }
     }
 }
+
+extension StreamFailure: CustomStringConvertible {
+    public var description: String { text }
+}

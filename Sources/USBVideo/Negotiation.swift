@@ -53,6 +53,9 @@ struct Negotiation {
         case (.maximum, true) where control == .probe: return .success(.send(bound { $0.intervals.last }.bytes))
         case (.usual, true) where control == .probe:
             return .success(.send(nearest(to: StreamingParameters()).bytes))
+        // No field has a step.
+        case (.resolution, true) where control == .probe:
+            return .success(.send([UInt8](repeating: 0, count: StreamingParameters.byteCount)))
         case (.length, true):
             return .success(.send([UInt8(StreamingParameters.byteCount), 0]))
         // Bits 0 and 1: it can be read and set.

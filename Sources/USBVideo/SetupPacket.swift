@@ -46,6 +46,7 @@ public enum ControlAnswer: Hashable, Sendable {
 /// Why the last request was stalled (UVC 1.5, section 4.2.1.2).
 enum RequestError: UInt8 {
     case none = 0
+    case wrongState = 2
     case outOfRange = 4
     case unknownEntity = 5
     case unknownControl = 6

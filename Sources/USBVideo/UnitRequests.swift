@@ -2,6 +2,9 @@ import Controls
 
 /// The control interface's side: requests to units and terminals, which move the camera's controls.
 struct UnitRequests {
+    /// The ID that the kernel's function gives its output terminal, which has no controls.
+    private static let outputTerminal: UInt8 = 3
+
     /// What the camera has and what it is set to; from the newest that is known.
     var statuses: [ControlStatus] = []
     private var lastError = RequestError.none
@@ -21,18 +24,25 @@ struct UnitRequests {
 
     mutating func failed(_ reason: RequestError) { lastError = reason }
 
+    /// Any request that succeeds ends the error, that for the error itself included (UVC 1.5, section 4.2.1.2).
+    mutating func succeeded() { lastError = .none }
+
     mutating func answer(_ setup: SetupPacket) -> Result<ControlAnswer, VideoRequestFailure> {
         guard setup.entity != 0 else { return answerOfInterface(setup) }
-        guard let unit = UnitControl.Unit(rawValue: setup.entity) else { return .failure(.init(.unknownEntity)) }
+        guard let unit = UnitControl.Unit(rawValue: setup.entity) else {
+            return .failure(.init(setup.entity == Self.outputTerminal ? .unknownControl : .unknownEntity))
+        }
         guard let control = UnitControl.all.first(where: { $0.unit == unit && $0.selector == setup.selector }),
             let range = control.range(statuses), let current = control.current(statuses)
         else { return .failure(.init(.unknownControl)) }
-        lastError = .none
         func send(_ number: Int) -> Result<ControlAnswer, VideoRequestFailure> {
             .success(.send(control.bytes(of: number)))
         }
         switch (VideoRequest(rawValue: setup.request), setup.isFromDevice) {
         case (.setCurrent, false):
+            // Programs set all that they remember when they start: what the camera finds by itself would stand still from
+            // then on (UVC 1.5, section 4.2.2.1.4, of the exposure time, and the same of focus and white balance).
+            guard !control.isAutomatic(statuses) else { return .failure(.init(.wrongState)) }
             guard Int(setup.length) == control.byteCount else { return .failure(.init(.outOfRange)) }
             expected = control
             return .success(.receive(control.byteCount))
@@ -42,7 +52,10 @@ struct UnitRequests {
         case (.resolution, true): return send(control.resolution(in: range))
         case (.usual, true): return send(control.usual(in: range, statuses))
         case (.length, true): return .success(.send([UInt8(control.byteCount), 0]))
-        case (.information, true): return .success(.send([3]))
+        // Bits 0 and 1: it can be read and set; bit 2: not now, as it is automatic (UVC 1.5, section 4.1.2). uvcvideo asks once,
+        // when it finds the camera, and takes no notice of bit 2; it asks for the automatic instead, and shows the number as
+        // inactive meanwhile (uvc_ctrl_get_flags, __uvc_query_v4l2_ctrl).
+        case (.information, true): return .success(.send([control.isAutomatic(statuses) ? 7 : 3]))
         default: return .failure(.init(.unknownRequest))
         }
     }
@@ -52,6 +65,7 @@ struct UnitRequests {
         guard setup.selector == 2 else { return .failure(.init(.unknownControl)) }
         switch (VideoRequest(rawValue: setup.request), setup.isFromDevice) {
         case (.current, true): return .success(.send([lastError.rawValue]))
+        case (.length, true): return .success(.send([1, 0]))
         case (.information, true): return .success(.send([1]))
         default: return .failure(.init(.unknownRequest))
         }
@@ -69,9 +83,18 @@ struct UnitRequests {
             return nil
         }
         // What the camera makes of it is known later; until then the computer reads what it has written.
-        statuses = statuses.map {
-            $0.offer.name == change.name ? ControlStatus($0.offer, value: change.value, reported: nil) : $0
-        }
+        statuses = statuses.map { $0.changed(by: change) }
         return change
+    }
+}
+
+extension ControlStatus {
+    fileprivate func changed(by change: ControlChange) -> ControlStatus {
+        if offer.name == change.name { return ControlStatus(offer, value: change.value, reported: nil) }
+        // An automatic exposure finds what was set before it.
+        if change == ControlChange(.exposure, .word("auto")), offer.isFoundByExposure {
+            return ControlStatus(offer, value: .word("auto"), reported: nil)
+        }
+        return self
     }
 }

@@ -85,8 +85,10 @@ public struct VideoFunction {
             default: .failure(.init(.unknownRequest))
             }
         switch result {
-        case .success(.send(let bytes)): return .send([UInt8](bytes.prefix(Int(setup.length))))
-        case .success(let answer): return answer
+        case .success(let answer):
+            units.succeeded()
+            if case .send(let bytes) = answer { return .send([UInt8](bytes.prefix(Int(setup.length)))) }
+            return answer
         case .failure(let failure):
             units.failed(failure.reason)
             return .stall

@@ -11,19 +11,18 @@ final class WebcamFrames {
 
     private let choice: VideoChoice
     private let jpeg: MotionJPEGEncoder?
-    private let largestFile: Int
     private var quality: JPEGQuality
-    /// For frames as they came last, and the memory that has them in the computer's size.
-    private var scaled: (scaler: SoftwareScaler, bytes: [UInt8])?
-    /// `nil` until a frame needs it.
+    /// For frames as they came last, and the memory that has them in the computer's size, between bars that are black in what it
+    /// becomes.
+    private var scaled: (scaler: SoftwareScaler, bytes: [UInt8], isFullRange: Bool)?
+    /// For the same frames; `nil` until one needs it.
     private var converter: ColorConverter?
 
-    /// - Parameter largestFile: bytes of a JPEG, at the most.
+    /// - Parameter largestFile: bytes of a JPEG that the bus carries in the time of a frame.
     init(_ choice: VideoChoice, largestFile: Int) throws(JPEGError) {
         self.choice = choice
-        self.largestFile = largestFile
         jpeg = choice.mode.coding == .mjpeg ? try MotionJPEGEncoder(size: choice.mode.size) : nil
-        quality = JPEGQuality(largest: largestFile)
+        quality = JPEGQuality(largest: largestFile, room: choice.mode.largestFrame)
     }
 
     /// Between black bars where its shape is another; never stretched.
@@ -37,12 +36,13 @@ final class WebcamFrames {
             guard let source = frame?.layout else { return 0 }
             let colors = Self.colors(of: source, colors)
             if !needsConversion(colors), let frame, let count = try copy(frame, into: room) { return count }
-            guard let layout = try read(frame) else { return 0 }
+            let isFullRange = colors.isFullRange && !needsConversion(colors)
+            guard let layout = try read(frame, isFullRange: isFullRange) else { return 0 }
             frame = nil
-            let isConverted = try convert(layout, from: colors)
+            try convert(layout, from: colors)
             return try scaled?.bytes.withUnsafeBytes { bytes in
                 Result { () throws(VideoEncodingError) in
-                    try pack(bytes, layout, isFullRange: colors.isFullRange && !isConverted, into: room)
+                    try pack(bytes, layout, isFullRange: isFullRange, into: room)
                 }
             }.get() ?? 0
         } catch {
@@ -83,22 +83,23 @@ final class WebcamFrames {
         colors.matrix == VideoColors.bt709.matrix || colors.isFullRange && rawFormat != nil
     }
 
-    /// - Returns: whether what is in the memory has become BT.601 of limited range.
-    private func convert(_ layout: FrameLayout, from colors: VideoColors) throws(VideoEncodingError) -> Bool {
-        guard needsConversion(colors) else { return false }
-        if converter == nil { converter = try ColorConverter(layout) }
+    /// What is in the memory becomes BT.601 of limited range, which the bars around it are already.
+    private func convert(_ layout: FrameLayout, from colors: VideoColors) throws(VideoEncodingError) {
+        guard needsConversion(colors), let place = scaled?.scaler.fit else { return }
+        if converter == nil { converter = try ColorConverter(layout, within: place) }
         try scaled?.bytes.withUnsafeMutableBytes { bytes in
             Result { () throws(VideoEncodingError) in try converter?.convert(bytes, from: colors) }
         }.get()
-        return true
     }
 
+    /// - Parameter isFullRange: whether the frame is sent as one of full range.
     /// - Returns: the layout of what is in the memory now.
-    private func read(_ frame: CapturedFrame?) throws(VideoEncodingError) -> FrameLayout? {
+    private func read(_ frame: CapturedFrame?, isFullRange: Bool) throws(VideoEncodingError) -> FrameLayout? {
         guard let frame else { return nil }
-        if scaled?.scaler.source != frame.layout {
+        if scaled?.scaler.source != frame.layout || scaled?.isFullRange != isFullRange {
             let scaler = try SoftwareScaler(from: frame.layout, to: choice.mode.size)
-            scaled = (scaler, scaler.target.black)
+            scaled = (scaler, scaler.target.black(isFullRange: isFullRange), isFullRange)
+            converter = nil
         }
         guard let scaler = scaled?.scaler else { return nil }
         try frame.withBytes { bytes throws(VideoEncodingError) in
@@ -117,11 +118,11 @@ final class WebcamFrames {
         guard let jpeg else { return 0 }
         for _ in 0..<Self.largestTryCount {
             let count = try? jpeg.encode(bytes, layout, isFullRange: isFullRange, quality: quality.value) { file in
-                if file.count <= min(room.count, largestFile) { room.copyMemory(from: file) }
+                if file.count <= room.count { room.copyMemory(from: file) }
                 return file.count
             }
             guard let count else { return 0 }
-            if quality.adapt(toByteCount: count) { return count <= room.count ? count : 0 }
+            if quality.adapt(toByteCount: count), count <= room.count { return count }
         }
         return 0
     }

@@ -11,11 +11,6 @@ final class WebcamThread {
     private static let shortestPause = Duration.seconds(2)
     private static let longestPause = Duration.seconds(60)
 
-    /// A computer that takes nothing for so long sleeps, or its cable was pulled and the controller has not seen it.
-    private static let stallTimeout = Duration.seconds(5)
-    /// From one look at whether it is awake to the next.
-    private static let stallInterval = Duration.seconds(1)
-
     private let feed: WebcamFeed
     private let bus: IsochronousBudget
     private var pause = shortestPause
@@ -32,14 +27,12 @@ final class WebcamThread {
     private var lastFailure: WebcamError?
     /// It was reported that frames cannot be read.
     private var isImpaired = false
-    /// When the computer had room for a frame last; `nil` while it wants none.
-    private var roomTime: MediaTimestamp?
-    /// When it is looked for the next time whether a computer that stands still has room again.
-    private var stallCheck: MediaTimestamp?
+    /// `nil` while the computer wants no frames.
+    private var stall: StallWatch?
     /// Somebody at the camera has agreed, or nobody has to.
     private var isAllowed: Bool
-    /// What a computer is shown until then, and when it is sent the next time.
-    private var card: (frame: CapturedFrame, time: MediaTimestamp)?
+    /// What a computer is shown until then, and until there is a frame; `nil` from then on.
+    private var card: WaitingCard?
 
     init(
         _ feed: WebcamFeed, on bus: IsochronousBudget, asks: Bool, open: @escaping Webcam.OpenNode,
@@ -114,7 +107,7 @@ final class WebcamThread {
     private func step(_ node: any WebcamNode) throws(WebcamError) {
         var entries = [PollEntry(feed.wake.fileDescriptor), PollEntry(node.fileDescriptor, [.priority, .readable])]
         do throws(SystemCallError) {
-            try poll(&entries, until: stallCheck ?? card?.time)
+            try poll(&entries, until: stall?.nextLook ?? card?.time)
         } catch {
             throw .functionFailed(reason: "\(error)")
         }
@@ -122,7 +115,7 @@ final class WebcamThread {
         takeStatuses()
         if asks, feed.takeAllowance() { allowed() }
         if !entries[Waited.node].ready.isEmpty { try takeEvents(node) }
-        guard stallCheck == nil else { return endStall(node) }
+        guard stall?.nextLook == nil else { return lookAgain(node) }
         try sendFrame(node)
     }
 
@@ -204,14 +197,19 @@ final class WebcamThread {
         do {
             frames = try WebcamFrames(choice, largestFile: largestFile(of: choice))
             try node?.start(choice)
-            if !isAllowed { card = (try WaitingCard.frame(of: choice.mode.size), MonotonicClock.now()) }
         } catch {
             throw .functionFailed(reason: "\(error)")
         }
         let rate = FrameRate(framesPerSecond: Int(choice.framesPerSecond.rounded()))
         pacer = FramePacer(source: FrameRate(framesPerSecond: rate.framesPerSecond + 1), wanted: rate)
-        roomTime = MonotonicClock.now()
-        if isAllowed { feed.wants(true) }
+        stall = StallWatch(now: MonotonicClock.now())
+        waitForFrames(of: choice)
+    }
+
+    /// Until there is one, the computer is shown why.
+    private func waitForFrames(of choice: VideoChoice) {
+        card = WaitingCard(isAllowed ? .camera : .press, of: choice.mode.size, now: MonotonicClock.now())
+        feed.wants(isAllowed && stall?.nextLook == nil)
     }
 
     /// The descriptors were written for high speed; a slower bus carries less of each frame.
@@ -225,8 +223,7 @@ final class WebcamThread {
     private func allowed() {
         guard function.state != .notConnected else { return }
         isAllowed = true
-        card = nil
-        if case .active = function.state, stallCheck == nil { feed.wants(true) }
+        if case .active(_, let choice) = function.state { waitForFrames(of: choice) }
     }
 
     private func stopFrames() {
@@ -235,44 +232,39 @@ final class WebcamThread {
         pacer = nil
         card = nil
         isImpaired = false
-        (roomTime, stallCheck) = (nil, nil)
+        stall = nil
     }
 
     /// What is to be sent now, if anything.
-    private func nextFrame() -> (frame: CapturedFrame?, colors: VideoColors?)? {
-        if let card {
-            let now = MonotonicClock.now()
-            guard card.time <= now else { return nil }
-            self.card?.time = now + WaitingCard.interval
-            return (card.frame, nil)
+    private func nextFrame() throws(WebcamError) -> (frame: CapturedFrame?, colors: VideoColors?)? {
+        if let (frame, colors) = feed.takeFrame() {
+            card = nil
+            return pacer?.frameCaptured(at: frame.captureTime) == true ? (frame, colors) : nil
         }
-        guard let (frame, colors) = feed.takeFrame(), pacer?.frameCaptured(at: frame.captureTime) == true else {
-            return nil
+        do {
+            return try card?.frame(now: MonotonicClock.now()).map { ($0, nil) }
+        } catch {
+            throw .functionFailed(reason: "\(error)")
         }
-        return (frame, colors)
     }
 
     /// The camera is not kept open for a computer that takes nothing.
     private func noteRoom(_ hasRoom: Bool) {
-        let now = MonotonicClock.now()
-        guard !hasRoom, let roomTime else { return roomTime = now }
-        guard now - roomTime >= Self.stallTimeout else { return }
-        stallCheck = now + Self.stallInterval
+        guard stall?.tried(hasRoom: hasRoom, now: MonotonicClock.now()) == true else { return }
         feed.wants(false)
         report(.event(.stalled(true)))
     }
 
-    private func endStall(_ node: any WebcamNode) {
+    private func lookAgain(_ node: any WebcamNode) {
         let now = MonotonicClock.now()
-        guard let stallCheck, stallCheck <= now else { return }
-        guard (try? node.hasRoom()) == true else { return self.stallCheck = now + Self.stallInterval }
-        (self.stallCheck, roomTime) = (nil, now)
+        guard let time = stall?.nextLook, time <= now else { return }
+        guard stall?.looked(hasRoom: (try? node.hasRoom()) == true, now: now) == true else { return }
         feed.wants(isAllowed)
         report(.event(.stalled(false)))
     }
 
     private func sendFrame(_ node: any WebcamNode) throws(WebcamError) {
-        guard let frames, var next = nextFrame() else { return }
+        guard let frames, var next = try nextFrame() else { return }
         var written: Result<Int, WebcamError> = .success(0)
         let isSent: Bool
         var hasRoom = false

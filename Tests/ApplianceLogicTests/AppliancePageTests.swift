@@ -55,6 +55,23 @@ import Testing
         #expect(page.page.lines == Self.live.lines)
     }
 
+    @Test func aComputerThatWaitsIsSaidWithWhatToDo() {
+        var page = AppliancePage()
+        page.state = .asked
+        page.waitsForPress = true
+        #expect(
+            page.page
+                == ScreenPage(
+                    .waiting, "a computer asks for the camera", ["press the button to let it see and hear"]))
+        // The press is the answer beside a stream, too.
+        page.state = .live
+        page.stream = Self.live
+        let question = "a computer asks for the camera: press the button to let it see and hear"
+        #expect(page.page.headline == "live 00:12:34" && page.page.lines == Self.live.lines + [question])
+        page.state = .shutdown
+        #expect(!page.page.lines.contains(question))
+    }
+
     @Test func whatTheLightCountsOutIsSaidInWords() {
         let lines = page(.fault(.streamFile), faults: ["stream.json:3:1 url missing"]).lines
         #expect(lines.contains("stream.json:3:1 url missing"))

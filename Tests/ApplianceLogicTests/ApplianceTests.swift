@@ -128,6 +128,26 @@ struct ApplianceTests {
         #expect(!waiting.isIdle)
     }
 
+    @Test(arguments: [WebcamUse.waiting, .withoutCamera, .active])
+    func whatAComputerUsesIsNotIdle(use: WebcamUse) {
+        var appliance = ready()
+        _ = appliance.webcamChanged(to: use, now: now)
+        #expect(!appliance.isIdle)
+        _ = appliance.webcamChanged(to: .none, now: now)
+        #expect(appliance.isIdle && appliance.state == .ready)
+    }
+
+    /// A camera that is nothing but a webcam has no stream.json.
+    @Test func aComputerThatWaitsForAPressIsShownInPlaceOfFaults() {
+        var appliance = ready(Configuration(faults: [file(.streamFile)]))
+        #expect(appliance.webcamChanged(to: .waiting, now: now) == [.show(.asked)])
+        #expect(appliance.webcamChanged(to: .active, now: now) == [.show(.webcam)])
+        #expect(appliance.webcamChanged(to: .withoutCamera, now: now) == [.show(.fault(.streamFile))])
+        #expect(appliance.webcamChanged(to: .none, now: now) == [])
+        var live = live()
+        #expect(live.webcamChanged(to: .waiting, now: now) == [], "live is what a tally light is for")
+    }
+
     @Test func aServerThatIsNotReachedIsCountedOutWhileTheAttemptsGoOn() {
         var appliance = ready()
         _ = appliance.shortPressed(now: now)

@@ -42,6 +42,7 @@ struct LEDTests {
         #expect(film(.off, milliseconds: 300) == "......")
         #expect(film(.steady, milliseconds: 300) == "######")
         #expect(film(.slow, milliseconds: 1500) == "##########..........##########")
+        #expect(film(.flicker, milliseconds: 1600) == "#.#.#.#" + String(repeating: ".", count: 23) + "#.")
         #expect(film(.gaps, milliseconds: 1100) == "##################..##")
         #expect(film(.doubleGaps, milliseconds: 1100) == "##############..##..##")
         #expect(film(.shortShortShortLong, milliseconds: 1600) == "##..##..##..##############......")
@@ -51,7 +52,7 @@ struct LEDTests {
 
     @Test func allRhythmsDiffer() {
         let states: [ApplianceState] = [
-            .boot, .updating, .ready, .connecting, .live, .degraded, .liveInSoftware, .reconnecting, .stopping,
+            .boot, .updating, .ready, .asked, .connecting, .live, .degraded, .liveInSoftware, .reconnecting, .stopping,
         ]
         let patterns = states.map(\.pattern) + ApplianceFault.allCases.map { ApplianceState.fault($0).pattern } + [.off]
         #expect(Set(patterns).count == patterns.count)
@@ -61,7 +62,8 @@ struct LEDTests {
 
     @Test func everyRoundAlternatesAndEnds() {
         for pattern in [
-            LEDPattern.slow, .fast, .heartbeat, .gaps, .doubleGaps, .verySlow, .shortShortLong, .count(10), .count(0),
+            LEDPattern.slow, .fast, .heartbeat, .flicker, .gaps, .doubleGaps, .verySlow, .shortShortLong, .count(10),
+            .count(0),
         ] {
             #expect(pattern.steps.count % 2 == 0)
             #expect(pattern.period > .zero)

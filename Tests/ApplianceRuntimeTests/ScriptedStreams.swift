@@ -149,6 +149,7 @@ final class ScriptedStreams: Sendable {
             devices: { [cameras] fault in fault == .camera ? cameras : [] },
             openPreview: { [preview] _ in preview },
             openWebcam: { [webcams] request, report in try webcams.open(request, report) },
+            webcamAbsence: { [webcams] in webcams.absence },
             removeFormerWebcam: { [webcams] in webcams.removeFormer() })
     }
 }

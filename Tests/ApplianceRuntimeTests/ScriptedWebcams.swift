@@ -52,6 +52,10 @@ final class ScriptedWebcams: Sendable {
         var formerRemoved = 0
         /// Why there is none.
         var failure: String?
+        /// How often that was found.
+        var failures = 0
+        /// Why there can be none, as it is known without trying.
+        var absence: String?
     }
 
     struct Failure: Error, CustomStringConvertible {
@@ -69,7 +73,11 @@ final class ScriptedWebcams: Sendable {
     var ended: Int { content.withLock { $0.ended } }
 
     func open(_ request: WebcamRequest, _ report: @escaping @Sendable (WebcamReport) -> Void) throws -> Gadget {
-        if let failure = content.withLock({ $0.failure }) { throw Failure(description: failure) }
+        let failure = content.withLock { content in
+            content.failures += content.failure == nil ? 0 : 1
+            return content.failure
+        }
+        if let failure { throw Failure(description: failure) }
         content.withLock { content in
             content.requests.append(request)
             content.reports.append(report)
@@ -79,6 +87,7 @@ final class ScriptedWebcams: Sendable {
         return gadget
     }
 
+    var absence: String? { content.withLock { $0.absence } }
     func removeFormer() { content.withLock { $0.formerRemoved += 1 } }
 
     /// The newest one's computer does something.

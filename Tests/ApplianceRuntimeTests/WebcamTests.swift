@@ -10,50 +10,14 @@ import USBVideo
 @testable import ApplianceRuntime
 
 /// The camera as a computer's webcam: who has camera and microphones, and what people see of it.
-@Suite(.serialized) struct WebcamTests {
+@Suite(.serialized) struct WebcamTests: WebcamSuite {
     private let time = VirtualTime()
-    private let camera: Camera
+    let camera: Camera
 
     init() throws {
         camera = try Camera(
             board: #"{"name": "Bench", "button": {"line": "GPIO17"}, "statusLED": {"line": "GPIO27"}}"#)
     }
-
-    private var webcams: ScriptedWebcams { camera.streams.webcams }
-    private var idle: ScriptedIdleDevice<IdleFramesRequest, IdleFramesEvent> { camera.streams.idleFrames }
-    private var idleAudio: ScriptedIdleDevice<IdleAudioRequest, IdleAudioEvent> { camera.streams.idleAudio }
-    private var runs: [ScriptedStreams.Run] { camera.streams.runs }
-
-    private static let looking: WebcamState = {
-        let offer = VideoOffer(on: IsochronousBudget())
-        let mode = offer.formats[0].modes[2]
-        return .active(.high, VideoChoice(mode: mode, interval: mode.usualInterval))
-    }()
-
-    private static let statuses = [
-        ControlStatus(ControlOffer(.brightness, range: -1...1), wished: nil, report: CameraReport())
-    ]
-
-    private func start(_ webcam: String = "true") throws {
-        try camera.write("device", #"{"camera": "synthetic", "webcam": \#(webcam)}"#)
-        try camera.start()
-        try camera.waitUntil { try camera.ask("status").contains("state:    ready") }
-    }
-
-    /// With a gadget that knows what the camera has.
-    private func startWithGadget(_ webcam: String = "true") throws {
-        try start(webcam)
-        try camera.waitUntil { idle.isOpen }
-        idle.events.send(.controls(Self.statuses))
-        try camera.waitUntil { webcams.openings == 1 && !idle.isOpen }
-    }
-
-    private func report(_ state: WebcamState, until words: String) throws {
-        webcams.report(.event(.changed(state)))
-        try camera.waitUntil { try camera.ask("status").contains(words) }
-    }
-
-    private func look() throws { try report(Self.looking, until: "webcam:   mjpeg 1280x720 at 30.0 fps, high speed") }
 
     @Test func itIsNoneUnlessDeviceJSONSaysSo() throws {
         try time.run {
@@ -260,7 +224,7 @@ import USBVideo
             try startWithGadget(#""ask""#)
             webcams.report(.event(.changed(Self.looking)))
             try camera.waitUntil { try camera.ask("status").contains("a program waits for a press of the button") }
-            #expect(try camera.ask("status").contains("state:    ready") && !idle.isOpen)
+            #expect(try camera.ask("status").contains("state:    waiting for a press") && !idle.isOpen)
             camera.press()
             try camera.waitUntil { webcams.gadget?.content.withLock { $0.allowances } == 1 }
             #expect(runs.isEmpty, "the press was an answer")

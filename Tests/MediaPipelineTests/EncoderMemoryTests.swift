@@ -165,7 +165,7 @@ private let configuration = VideoEncoderConfiguration(
     ) throws {
         try time.run {
             let tracks = try tracks(camera(memory), rotation: rotation)
-            tracks.start(until: nil)
+            tracks.start(from: .zero, until: nil)
             try run(tracks) { openings.script.content.withLock { $0.inputs } > 5 }
             let content = openings.script.content.withLock { $0 }
             #expect(openings.all.map(\.kind) == [kind])
@@ -178,7 +178,7 @@ private let configuration = VideoEncoderConfiguration(
     @Test func theSendBuffersWishForAKeyframeReachesTheEncoder() throws {
         try time.run {
             let tracks = try tracks(camera(.dmabuf))
-            tracks.start(until: nil)
+            tracks.start(from: .zero, until: nil)
             for _ in 0..<1000 where counters.snapshot.encodedFrames < 5 {
                 MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
             }

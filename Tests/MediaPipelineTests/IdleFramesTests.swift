@@ -19,11 +19,13 @@ import Testing
     private let script: FakeCamera.Script
     private let stop: EventFD
     private let events: Mailbox<IdleFramesEvent>
+    private let changes: Mailbox<[ControlChange]>
     private let screen = Screen()
 
     init() throws {
         stop = try EventFD()
         events = try Mailbox()
+        changes = try Mailbox()
         script = FakeCamera.Script(layout: Self.layout, memory: .dmabuf, stop: stop)
     }
 
@@ -66,7 +68,6 @@ import Testing
     private func whileShown(_ settings: MediaSettings? = nil, _ body: () throws -> Void) throws {
         let settings = settings ?? self.settings()
         try time.run {
-            let changes = try Mailbox<[ControlChange]>()
             let idle = IdleFrames(for: [screen], changes: changes) { (settings, FilterStatus()) }
             let (stop, events) = (stop, events)
             let thread = JoinableThread(
@@ -136,6 +137,32 @@ import Testing
             #expect(screen.shown > 0)
         }
         #expect(news() == [])
+    }
+
+    /// What a control was set to by each report since they were asked for last.
+    private func values(of names: ControlName...) -> [[ControlValue?]] {
+        events.takeAll().compactMap { event in
+            guard case .controls(let statuses) = event else { return nil }
+            return names.map { name in statuses.first { $0.offer.name == name }?.value }
+        }
+    }
+
+    @Test func whatWasSetHoldsForACameraThatComesBack() throws {
+        var settings = settings()
+        settings.controls = [ControlChange(.flip, .flag(true))]
+        try whileShown(settings) {
+            sleep(.seconds(1))
+            changes.send([ControlChange(.mirror, .flag(true)), ControlChange(.flip, .flag(false))])
+            sleep(.milliseconds(200))
+            #expect(values(of: .mirror, .flip).last == [.flag(true), .flag(false)])
+            script.content.withLock { $0.isPluggedIn = false }
+            sleep(.seconds(3))
+            // And what is set meanwhile.
+            changes.send([ControlChange(.mirror, .flag(false)), ControlChange(.mirror, .flag(true))])
+            script.content.withLock { $0.isPluggedIn = true }
+            sleep(.seconds(2))
+            #expect(values(of: .mirror, .flip) == [[.flag(true), .flag(false)]], "from its first frame on")
+        }
     }
 
     @Test func itIsStoppedWhileTheCameraIsAway() throws {

@@ -127,7 +127,7 @@ import Testing
     @Test func theCameraGivesTheSmallerFramesAndTheLargerOnesAgain() throws {
         try time.run {
             let (tracks, frames) = (try tracks(), Frames())
-            tracks.start(until: nil)
+            tracks.start(from: .zero, until: nil)
             try waitForInputs(frames, Self.large)
             try resize(tracks, to: Self.small)
             try waitForInputs(frames, Self.small)
@@ -147,7 +147,7 @@ import Testing
     @Test func theCameraIsAskedForTheRateOfTheQuality() throws {
         try time.run {
             let (tracks, frames) = (try tracks(), Frames())
-            tracks.start(until: nil)
+            tracks.start(from: .zero, until: nil)
             try waitForInputs(frames, Self.large)
             for rate in [12, 30] {
                 let wanted = FrameRate(framesPerSecond: rate)
@@ -164,7 +164,7 @@ import Testing
     @Test func anotherEncoderInItsPlaceGetsItsOwnSize() throws {
         try time.run {
             let (tracks, frames) = (try tracks(), Frames())
-            tracks.start(until: nil)
+            tracks.start(from: .zero, until: nil)
             try waitForInputs(frames, Self.large)
             var configuration = try #require(tracks.videoConfiguration)
             configuration.size = Self.small
@@ -188,7 +188,7 @@ import Testing
                 return try ScriptedScaler(scaler, from: layout, to: size)
             }
             let (tracks, frames) = (try tracks(scriptedChoice(hardware, device)), Frames())
-            tracks.start(until: nil)
+            tracks.start(from: .zero, until: nil)
             try waitForInputs(frames, Self.large)
             try resize(tracks, to: Self.smallest)
             try waitForInputs(frames, Self.smallest)
@@ -202,7 +202,7 @@ import Testing
         try time.run {
             script.content.withLock { $0.ignoresSize = true }
             let (tracks, frames) = (try tracks(), Frames())
-            tracks.start(until: nil)
+            tracks.start(from: .zero, until: nil)
             try waitForInputs(frames, Self.large)
             try resize(tracks, to: Self.small)
             try waitForInputs(frames, Self.small, opening: 2)
@@ -223,7 +223,7 @@ import Testing
     @Test func aCameraThatReturnsIsAskedForTheSameSize() throws {
         try time.run {
             let (tracks, frames) = (try tracks(), Frames())
-            tracks.start(until: nil)
+            tracks.start(from: .zero, until: nil)
             try waitForInputs(frames, Self.large)
             try resize(tracks, to: Self.small)
             try waitForInputs(frames, Self.small)
@@ -242,7 +242,7 @@ import Testing
     @Test func aCameraThatReturnsWithOneSizeIsScaledFor() throws {
         try time.run {
             let (tracks, frames) = (try tracks(), Frames())
-            tracks.start(until: nil)
+            tracks.start(from: .zero, until: nil)
             try waitForInputs(frames, Self.large)
             try resize(tracks, to: Self.small)
             try waitForInputs(frames, Self.small)
@@ -263,7 +263,7 @@ import Testing
         try time.run {
             hardware.allowsTwo.withLock { $0 = false }
             let (tracks, frames) = (try tracks(), Frames())
-            tracks.start(until: nil)
+            tracks.start(from: .zero, until: nil)
             try waitForInputs(frames, Self.large)
             try resize(tracks, to: Self.small)
             try waitForInputs(frames, Self.small)
@@ -277,7 +277,7 @@ import Testing
         try time.run {
             script.content.withLock { $0.framesUnderWay = 15 }
             let (tracks, frames) = (try tracks(), Frames())
-            tracks.start(until: nil)
+            tracks.start(from: .zero, until: nil)
             try waitForInputs(frames, Self.large)
             try resize(tracks, to: Self.small)
             try wait(frames) { selected == [Self.small] }
@@ -296,7 +296,7 @@ import Testing
                 try SoftwareVideoEncoder(configuration, needs) { try OpenH264Encoder(configuration: $0) }
             }
             let (tracks, frames) = (try tracks(software), Frames())
-            tracks.start(until: nil)
+            tracks.start(from: .zero, until: nil)
             try wait(frames) { counters.snapshot.encodedFrames > 10 }
             // NV12 is converted.
             #expect(counters.snapshot.conversions > 0)

@@ -1,3 +1,4 @@
+import Controls
 import DevicePorts
 import LinuxIO
 import Media
@@ -96,9 +97,57 @@ import WireSupport
         }
     }
 
+    /// A camera's first frame after the answer is of the time before: nothing that is sent needs it.
+    @Test func nothingIsDroppedOfAStreamThatSomebodySawBefore() throws {
+        try time.run {
+            let isAnswering = Mutex(false)
+            let server = try ScriptedServer { _ in isAnswering.withLock { $0 } ? .accept() : .unanswered }
+            let preview = RecordedPreview()
+            let stream = try LiveStream(on: server, video: .slow, preview: preview)
+            #expect(becomesTrue { preview.record.captureTimes.count > 60 })
+            isAnswering.withLock { $0 = true }
+            #expect(becomesTrue(within: .seconds(40)) { stream.recorder.states.contains("connected") })
+            let connections = server.connectionCount
+            #expect(becomesTrue { server[connections].tags.count > 60 })
+            try stream.stop()
+            #expect(stream.recorder.events("dropped").isEmpty)
+            let frames = server[connections].tags.filter { $0.kind == .video && $0.body[1] == 1 }
+            let keyframes = frames.prefix(20).count { $0.body[0] == 0x17 }
+            #expect(keyframes == 1)
+        }
+    }
+
+    @Test func whoeverLooksWhileItConnectsSeesWhatWillBeSent() throws {
+        try time.run {
+            let server = try ScriptedServer { _ in .unanswered }
+            let preview = RecordedPreview()
+            let stream = try LiveStream(
+                on: server, video: .slow, preview: preview, controls: [ControlChange(.mirror, .flag(true))])
+            // The processor turns them, and gives them in planes.
+            #expect(
+                becomesTrue { preview.record.formats.suffix(10) == [PixelFormat](repeating: .i420, count: 10)[...] })
+            #expect(stream.recorder.states == ["connecting"])
+            try stream.stop()
+        }
+    }
+
+    /// Nobody reads from a card for a minute: it would have to be made up for when the server answers.
+    @Test func audioThatWasHeardOnceIsReadUntilTheServerAnswers() throws {
+        try time.run {
+            let server = try ScriptedServer { _ in .unanswered }
+            let listener = Listener()
+            let stream = try LiveStream(on: server, reconnects: .endless, listener: listener)
+            #expect(becomesTrue { listener.blocks.withLock { $0 } > 10 })
+            listener.isListening.withLock { $0 = false }
+            #expect(becomesTrue(within: .seconds(70)) { listener.blocks.withLock { $0 } > 60 * 43 })
+            try stream.stop()
+        }
+    }
+
     private final class Listener: AudioSink {
         let blocks = Mutex(0)
-        var wantsAudio: Bool { true }
+        let isListening = Mutex(true)
+        var wantsAudio: Bool { isListening.withLock { $0 } }
         func offer(_ block: AudioBlock, format: AudioFormat) { blocks.withLock { $0 += 1 } }
     }
 
@@ -377,7 +426,8 @@ private final class LiveStream {
     init(
         on server: ScriptedServer, url: RTMPURL = testURL, reconnects: ReconnectPolicy.Limit = .attempts(3),
         duration: Duration? = nil, isWatched: Bool = false, links: ScriptedLinks? = nil, cameras: [String] = [],
-        preview: RecordedPreview? = nil, listener: (any AudioSink)? = nil
+        video: FakeCameraChoice = .asAsked, preview: RecordedPreview? = nil, listener: (any AudioSink)? = nil,
+        controls: [ControlChange] = []
     ) throws {
         let (commands, ends) = (try Mailbox<PublisherCommand>(), try Mailbox<(any Error)?>())
         (self.commands, self.ends) = (commands, ends)
@@ -385,8 +435,11 @@ private final class LiveStream {
         thread = JoinableThread(
             try NamedThread("stream") {
                 do {
+                    var settings = try LiveStream.settings(url, reconnects, duration, cameras, preview, listener)
+                    if cameras.isEmpty { settings.media.video = video }
+                    settings.media.controls = controls
                     let publisher = try LivePublisher(
-                        settings: LiveStream.settings(url, reconnects, duration, cameras, preview, listener),
+                        settings: settings,
                         commands: commands, network: network,
                         isWatched: isWatched, reporter: sink)
                     try publisher.run()

@@ -108,6 +108,14 @@ extension FakeCameraChoice {
         FakeCamera.Script(
             layout: FrameLayout(packed: .i420, size: wish.size), frameRate: wish.frameRate, stop: wish.stop)
     }
+
+    /// As of a sensor that reads a frame for two frames' time; the processor makes others of them.
+    static let slow = FakeCameraChoice { wish in
+        let script = FakeCamera.Script(
+            layout: FrameLayout(packed: .nv12, size: wish.size), frameRate: wish.frameRate, stop: wish.stop)
+        script.content.withLock { $0.age = .milliseconds(66) }
+        return script
+    }
 }
 
 extension FakeEncoderChoice {

@@ -8,6 +8,7 @@ public final class RecordedPreview: PreviewSink {
     public struct Record: Sendable {
         public var captureTimes: [MediaTimestamp] = []
         public var colors: [VideoColors?] = []
+        public var formats: [PixelFormat] = []
         public var pages: [ScreenPage] = []
         public var ends = 0
     }
@@ -22,6 +23,7 @@ public final class RecordedPreview: PreviewSink {
         content.withLock { content in
             content.captureTimes.append(frame.captureTime)
             content.colors.append(colors)
+            content.formats.append(frame.layout.format)
         }
     }
 

@@ -34,6 +34,14 @@ struct Computer {
         return function.handle(.data(bytes))
     }
 
+    /// - Returns: what becomes of the camera.
+    mutating func moves(_ bytes: [UInt8], _ selector: UInt8, of entity: UInt8) -> String? {
+        guard case .change(let change) = write(bytes, selector: selector, entity: entity, interface: 0).last else {
+            return nil
+        }
+        return "\(change)"
+    }
+
     /// Format and frame by number, interval in 100 ns.
     static func parameters(_ format: UInt8, _ frame: UInt8, _ interval: UInt32, count: Int = 34) -> [UInt8] {
         var bytes: [UInt8] = [1, 0, format, frame]
@@ -75,7 +83,6 @@ struct Computer {
         #expect(computer.function.handle(high) == [.reopen, .report(.connected(.high))])
     }
 
-    /// After a stop behind an unplugging the kernel reports no new connection.
     /// Computers look for a setting of the endpoint that carries as much.
     @Test(arguments: [(3072, USBSpeed.high, 3072), (3072, .full, 1023), (2500, .high, 2499), (512, .full, 512)])
     func aTransferIsNoLargerThanTheEndpoint(packetBytes: Int, speed: USBSpeed, largest: UInt32) throws {
@@ -90,6 +97,7 @@ struct Computer {
         #expect(field.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) } == largest)
     }
 
+    /// After a stop behind an unplugging the kernel reports no new connection.
     @Test func aRequestIsAConnectionToo() {
         var computer = Computer()
         #expect(computer.ask(0x81, selector: 1, interface: 1).first == .report(.connected(.unknown)))
@@ -148,6 +156,8 @@ struct Computer {
         _ = computer.write(Computer.parameters(1, 3, 400_000), selector: 1, interface: 1)
         #expect(computer.read(0x82, selector: 1, interface: 1).map { Array($0[4...7]) } == [0x15, 0x16, 0x05, 0])
         #expect(computer.read(0x83, selector: 1, interface: 1).map { Array($0[4...7]) } == [0x80, 0x84, 0x1E, 0])
+        #expect(computer.read(0x84, selector: 1, interface: 1) == [UInt8](repeating: 0, count: 34))
+        #expect(computer.ask(0x84, selector: 2, interface: 1).last == .answer(.stall), "commit has none")
         #expect(computer.read(0x85, selector: 1, interface: 1) == [34, 0])
         #expect(computer.read(0x86, selector: 1, interface: 1) == [3])
     }

@@ -23,12 +23,38 @@ import Testing
     }
 
     @Test func aJPEGThatIsTooLargeIsMadeSmallerAtOnce() {
-        var quality = JPEGQuality(largest: 100_000)
+        var quality = JPEGQuality(largest: 100_000, room: 100_000)
         let first = quality.value
         #expect(!quality.adapt(toByteCount: 400_000) && quality.value <= first / 4)
-        #expect(!quality.adapt(toByteCount: 101_000) && quality.value == 20)
         #expect(quality.adapt(toByteCount: 40_000) && quality.value == 21)
         #expect(quality.adapt(toByteCount: 70_000) && quality.value == 21)
+    }
+
+    /// A bus of full speed: files come as slowly as raw frames do, rather than not at all.
+    @Test func aJPEGThatIsLargeAtALowQualityIsSentAllTheSame() {
+        var quality = JPEGQuality(largest: 31_000, room: 250_000)
+        #expect(!quality.adapt(toByteCount: 200_000) && quality.value == 20)
+        for _ in 0..<5 { #expect(quality.adapt(toByteCount: 60_000) && quality.value == 20) }
+        // What fits again comes in time.
+        #expect(quality.adapt(toByteCount: 15_000) && quality.value == 21)
+        #expect(!quality.adapt(toByteCount: 32_000) && quality.value == 20)
+    }
+
+    /// Noise on a slow port: better poor than none.
+    @Test func aJPEGThatTheBufferDoesNotHoldIsMadePoorer() {
+        var quality = JPEGQuality(largest: 60_000, room: 60_000)
+        // As noise does, hardly smaller with each step.
+        func size() -> Int { 40_000 + 1500 * quality.value }
+        var tries = 0
+        while !quality.adapt(toByteCount: size()), tries < 20 { tries += 1 }
+        #expect(tries < 10 && size() <= 60_000 && quality.value < 20)
+        for _ in 0..<100 {
+            let size = size()
+            #expect(quality.adapt(toByteCount: size) == (size <= 60_000))
+        }
+        // An easier scene.
+        for _ in 0..<100 { _ = quality.adapt(toByteCount: 10_000) }
+        #expect(quality.value == 85)
     }
 
     @Test func aFastBusHasAll() {

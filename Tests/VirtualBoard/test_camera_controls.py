@@ -14,6 +14,7 @@ pytestmark = [pytest.mark.takes(minutes=1.5, processors=0.9), pytest.mark.paced]
 WIDTH, HEIGHT = 640, 360
 CORNERS = ((2, 2), (13, 2), (2, 9), (13, 9))
 UPRIGHT = ["red", "green", "blue", "yellow"]
+ISP = "/dev/video13"
 
 
 class Live(Publisher):
@@ -191,9 +192,19 @@ def test_colours_and_edges_are_set(pi_camera, nginx):
     contrast = live.look()
     assert live.set("contrast", "1", "saturation", "0") == "contrast 1, saturation 0"
     grey = live.look()
+
+    def driver(*names: str) -> str:
+        """What the image signal processor is set to: its module here draws neither edges nor noise."""
+        return pi_camera.run(" && ".join(f"v4l2-ctl -d {ISP} -C {name}" for name in names)).text
+
+    before = driver("sharpen")
     assert live.set("saturation", "1", "sharpness", "4") == "saturation 1, sharpness 4"
-    for word in ("off", "high-quality", "fast"):
+    assert driver("sharpen") != before
+    ways = {}
+    for word in ("off", "minimal", "fast", "high-quality"):
         assert live.set("denoise", word) == f"denoise {word}"
+        ways[word] = driver("denoise", "colour_denoise")
+    assert len(set(ways.values())) == 4, ways
     shown = live.shown()
     assert brightness(shown[bright]) > brightness(shown[plain]) + 30
 

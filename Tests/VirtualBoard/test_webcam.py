@@ -4,6 +4,7 @@ the other, and a patched usbip-vudc for the cable (test_usb_rig.py)."""
 import json
 import re
 import subprocess
+import time
 from itertools import pairwise
 
 import numpy
@@ -25,6 +26,8 @@ FORMATS = {"MJPG": "mjpeg", "NV12": "nv12", "YUYV": "yuyv422"}
 SOURCE_RATE = 30
 RATE = 48_000
 SMALL = {"dimension": "640x480", "webcam": True}
+# What a computer may see of the card, five a second, until a camera is open.
+CARDS = 12
 
 
 class Webcam:
@@ -103,6 +106,13 @@ def readings_of(frames: numpy.ndarray) -> list[Reading]:
     return [read_strip(memoryview(frame.tobytes()), width, height) for frame in frames]
 
 
+def without_cards(frames: numpy.ndarray) -> numpy.ndarray:
+    """Words on black come first where the camera takes longer than a second to open."""
+    is_card = (frames < 20).reshape(len(frames), -1).mean(axis=1) > 0.9
+    first = len(frames) if is_card.all() else int(numpy.argmin(is_card))
+    return frames[first:]
+
+
 def numbers_of(frames: numpy.ndarray) -> list[int]:
     return [reading.number for reading in readings_of(frames)]
 
@@ -126,10 +136,12 @@ def test_a_computer_finds_what_the_bus_carries(board, webcam):
     assert camera.state["speed"] == "high"
 
 
-def assert_frames(camera: Webcam, coding: str, size: str, count: int, rate: int) -> None:
-    """All that were wanted, whole and in order; what is missing between them was counted as lost, or is beyond the rate."""
+def assert_frames(camera: Webcam, coding: str, size: str, count: int, rate: int, least: float) -> None:
+    """All that were wanted, whole and in order; what is missing between them was counted as lost, or is beyond the rate.
+
+    least: the part of the rate that comes through at least; an emulated processor is slow, and perhaps not alone."""
     lost = camera.state["lostFrames"]
-    numbers = numbers_of(camera.record(coding, size, count, rate))
+    numbers = numbers_of(without_cards(camera.record(coding, size, count + CARDS, rate)))[:count]
     assert len(numbers) == count
     steps = [second - first for first, second in pairwise(numbers)]
     assert min(steps) > 0, numbers
@@ -137,11 +149,13 @@ def assert_frames(camera: Webcam, coding: str, size: str, count: int, rate: int)
     assert state["sentFrames"] >= count
     most = SOURCE_RATE // rate + 1
     assert sum(step > most for step in steps) <= state["lostFrames"] - lost, (numbers, state)
+    wanted = (numbers[-1] - numbers[0]) * rate / SOURCE_RATE
+    assert count > least * wanted, (numbers, state)
 
 
 @pytest.mark.parametrize("coding", FORMATS)
 def test_frames_of_each_format_arrive_whole(webcam, coding):
-    assert_frames(webcam(), coding, "640x480", 60, 10)
+    assert_frames(webcam(), coding, "640x480", 60, 10, least=0.5)
 
 
 @pytest.mark.slow
@@ -151,7 +165,7 @@ def test_frames_of_each_format_arrive_whole(webcam, coding):
 ])  # fmt: skip
 def test_three_hundred_frames_of_each_mode_arrive_whole(webcam, coding, size, rate):
     wide = {"dimension": "640x360" if size == "640x360" else "1280x720"}
-    assert_frames(webcam(**({} if size == "640x480" else wide)), coding, size, 300, rate)
+    assert_frames(webcam(**({} if size == "640x480" else wide)), coding, size, 300, rate, least=0.15)
 
 
 @pytest.mark.parametrize("coding", ["MJPG", "NV12"])
@@ -159,7 +173,8 @@ def test_a_computer_sees_the_colours_of_a_snapshot(board, webcam, coding):
     """Of a frame by BT.709, as from 720 lines on. Snapshots are made over red, green and blue."""
     camera = webcam(dimension="1280x720")
     size, small = "640x360", "scale=64:36:flags=area"
-    frame = decoded(camera.read(coding, size, 1), "rgb24", *source_words(coding, size), filters=small)
+    frames = decoded(camera.read(coding, size, CARDS), "rgb24", *source_words(coding, size), filters=small)
+    frame = frames[-64 * 36 * 3 :]
     camera.wait_for_state("connected")
     camera.camera.ask("snapshot --output /tmp/snapshot.jpg")
     snapshot = decoded(board.get("/tmp/snapshot.jpg"), "rgb24", "-f", "mjpeg", filters=small)
@@ -176,8 +191,7 @@ def test_the_stream_and_a_computer_have_frames_of_one_reading(encoder, nginx, we
     set_faults(encoder, lossless=1)
     camera = webcam(dimension="320x240")
     camera.camera.live_with()
-    frames = camera.record("MJPG", "640x480", 40, 15)
-    readings = readings_of(frames)
+    readings = readings_of(without_cards(camera.record("MJPG", "640x480", 40, 15)))
     camera.wait_for_state("connected")
     status = camera.camera.wait(lambda status: status["state"] in ("live", "degraded"))
     camera.camera.stop()
@@ -191,19 +205,50 @@ def test_the_stream_and_a_computer_have_frames_of_one_reading(encoder, nginx, we
     assert status["webcam"]["sentFrames"] >= 40 and status["framesPerSecond"] > 0, status
 
 
+def lost_share(camera: Webcam) -> float:
+    """Of a stream's frames, by its own counters: those that camera, encoder and buffer have lost."""
+    camera.camera.live_with()
+    status = camera.camera.wait(lambda status: status.get("sources", {}).get("sourceFrames", 0) > 150, timeout=120)
+    camera.camera.stop()
+    ended = re.findall(r"ended: (\d+) frames .*, (\d+) frames skipped by the encoder, (\d+) dropped", camera.camera.events)
+    sent, skipped, dropped = map(int, ended[-1])
+    lost = skipped + dropped + status["sources"]["sourceDropped"]
+    return lost / (sent + lost)
+
+
+def test_a_computer_costs_a_stream_none_of_its_frames(webcam):
+    """Neither one that looks, nor one that stands still and holds all that it was given."""
+    camera = webcam(camera="/dev/video0", dimension="320x240")
+    alone = lost_share(camera)
+    program = look(camera, "--set-fmt-video=width=640,height=480,pixelformat=NV12 --set-parm=5")
+    sent = camera.state["sentFrames"]
+    beside = lost_share(camera)
+    assert camera.state["sentFrames"] > sent
+    program.signal("STOP")
+    still = lost_share(camera)
+    program.signal("CONT")
+    program.end()
+    # What the processor's load costs by itself is not the computer's.
+    assert max(beside, still) < alone + 0.1, (alone, beside, still)
+
+
 TONE = 1000
+TONE_SECONDS = 10
 
 
 @pytest.fixture
 def microphone(board):
-    """A loop with a tone at half of full scale in it."""
+    """A loop that is silent, but for ten seconds of a tone at half of full scale from when there is /tmp/go."""
     board.run("rmmod snd-aloop && modprobe snd-aloop enable=1 id=Loopback")
     board.put("/tmp/second", tone(TONE, RATE, 2, 2, 1))
-    board.run("for _ in $(seq 60); do cat /tmp/second; done > /tmp/tone")
-    board.start(f"exec aplay -q -D hw:Loopback,0 -t raw -f S16_LE -c 2 -r {RATE} /tmp/tone")
+    board.run(f"rm -f /tmp/go; for _ in $(seq {TONE_SECONDS}); do cat /tmp/second; done > /tmp/tone")
+    board.start(
+        "{ while ! [ -e /tmp/go ]; do head -c 19200 /dev/zero; done; cat /tmp/tone; exec cat /dev/zero; } | "
+        f"exec aplay -q -D hw:Loopback,0 -t raw -f S16_LE -c 2 -r {RATE}"
+    )
     yield "hw:Loopback,1"
     board.end_all()
-    board.run("rm -f /tmp/second /tmp/tone /tmp/heard; rmmod snd-aloop && modprobe snd-aloop")
+    board.run("rm -f /tmp/second /tmp/tone /tmp/go /tmp/heard; rmmod snd-aloop && modprobe snd-aloop")
 
 
 def parts_of(samples: numpy.ndarray, frequency: int) -> numpy.ndarray:
@@ -215,19 +260,28 @@ def parts_of(samples: numpy.ndarray, frequency: int) -> numpy.ndarray:
 
 
 def test_ten_seconds_of_tone_are_heard_by_the_computer(board, microphone, webcam):
+    """As long as they were played, by the recording's own time: an emulated machine's is not ours."""
     camera = webcam(wiring={"microphone": microphone}, audio={"source": "microphone"})
-    seconds = 10
-    card = camera.host.audio_card()
-    record = board.run(f"arecord {SAMPLES} -D hw:{card} {HOST_RING} -d {seconds} /tmp/heard", timeout=200)
-    assert not record.text, record.text
-    samples = numpy.frombuffer(board.get("/tmp/heard"), numpy.int16).reshape(-1, 2)
-    assert len(samples) == seconds * RATE
-    left = samples[:, 0].astype(float)
+    record = board.start(f"exec arecord {SAMPLES} -D hw:{camera.host.audio_card()} {HOST_RING} /tmp/heard")
+    camera.camera.wait(lambda status: status["webcam"]["isRecorded"])
+    # The camera listens, too.
+    camera.host.wait("grep -q RUNNING /proc/asound/Loopback/pcm1c/sub0/status")
+    start = int(board.run("touch /tmp/go; stat -c %s /tmp/heard").text)
+    end = start + (TONE_SECONDS + 5) * RATE * 4
+    camera.host.wait(f"[ $(stat -c %s /tmp/heard) -gt {end} ]", 60)
+    record.signal("INT")
+    assert not record.wait(20).text, record.text
+    data = board.get("/tmp/heard")
+    samples = numpy.frombuffer(data[: len(data) // 4 * 4], numpy.int16).reshape(-1, 2)
     assert (samples[:, 0] == samples[:, 1]).all()
-    parts = parts_of(left, TONE)
+    parts = parts_of(samples[:, 0].astype(float), TONE)
     heard = numpy.abs(parts) > 0.45
-    # After the silence at the start, while the microphone opens; an emulated machine that stands still leaves gaps.
-    assert heard.mean() > 0.8, heard.astype(int)
+    places = numpy.flatnonzero(heard)
+    assert len(places), "nothing was heard"
+    # A machine that stands still leaves gaps, on either side of the loop; nothing is heard twice.
+    span = places[-1] - places[0] + 1
+    assert 0.9 * TONE_SECONDS < len(places) / 100 < 1.01 * TONE_SECONDS, (len(places), span)
+    assert 0.95 * TONE_SECONDS < span / 100 < 1.1 * TONE_SECONDS, (len(places), span)
     assert abs(numpy.median(numpy.abs(parts[heard])) - 0.5) < 0.01
     # What the balance of the clocks changes of the pitch is a thousandth at the most.
     turns = numpy.angle(parts[1:] * parts[:-1].conj())[heard[1:] & heard[:-1]]
@@ -308,8 +362,10 @@ def test_a_press_of_the_button_lets_a_computer_look(board, webcam):
     board.press("GPIO17")
     board.release("GPIO17")
     camera.camera.wait(lambda status: status["state"] == "webcam")
-    board.run("sleep 3")
-    assert is_open()
+    camera.host.wait(f"ls -l /proc/{pid}/fd | grep -q /dev/video0")
+    sent = camera.state["sentFrames"]
+    # Behind the last card.
+    camera.camera.wait(lambda status: status["webcam"]["sentFrames"] > sent + 20)
     program.end()
     frames = numpy.frombuffer(board.get("/tmp/frames"), numpy.uint8)
     size = 640 * 480 * 3 // 2
@@ -358,20 +414,24 @@ ASLEEP = "/sys/module/usbip_vudc/parameters/asleep"
 
 
 def test_a_computer_that_falls_asleep_keeps_no_camera_open(board, webcam):
-    """The controller says nothing of it; frames are not fetched any more, in the middle of one."""
+    """The controller says nothing of it; neither frames nor audio are fetched any more, in the middle of a frame."""
     camera = webcam(camera="/dev/video0", dimension="320x240")
     program = look(camera)
-    camera.camera.wait(lambda status: status["state"] == "webcam")
+    record = board.start(f"exec arecord {SAMPLES} -D hw:{camera.host.audio_card()} {HOST_RING} /dev/null")
+    camera.camera.wait(lambda status: status["state"] == "webcam" and status["webcam"]["isRecorded"])
     board.run(f"echo 1 > {ASLEEP}")
     try:
-        camera.camera.wait(lambda status: status["webcam"]["isStalled"] and status["state"] == "ready")
+        camera.camera.wait(
+            lambda status: status["webcam"]["isStalled"] and not status["webcam"]["isRecorded"] and status["state"] == "ready")
         camera.host.wait("! fuser -s /dev/video0")
     finally:
         board.run(f"echo 0 > {ASLEEP}")
-    sent = camera.camera.wait(lambda status: not status["webcam"]["isStalled"])["webcam"]["sentFrames"]
+    state = camera.camera.wait(lambda status: not status["webcam"]["isStalled"] and status["webcam"]["isRecorded"])
+    sent = state["webcam"]["sentFrames"]
     camera.camera.wait(lambda status: status["state"] == "webcam" and status["webcam"]["sentFrames"] > sent + 20)
+    record.end()
     program.end()
-    camera.wait_for_state("connected")
+    camera.camera.wait(lambda status: status["webcam"]["state"] == "connected" and not status["webcam"]["isRecorded"])
 
 
 def test_the_computers_drivers_find_nothing_wrong(board, webcam):
@@ -379,6 +439,20 @@ def test_the_computers_drivers_find_nothing_wrong(board, webcam):
     text = board.run(f"v4l2-compliance -d {camera.node}", timeout=200, check=False).text
     failures = re.findall(r"^\s*test (.*): FAIL$", text, re.MULTILINE)
     assert re.search(r"Total for uvcvideo.*: \d+, Succeeded: \d+, Failed: 0", text), (failures, text[-3000:])
+
+
+def measure_settled(camera: Webcam, use: ResourceUse) -> None:
+    """When the threads that camera and microphones were open on have ended, and what they had is given back."""
+    camera.host.wait(f"! cat /proc/{use.pid}/task/*/comm | grep -q '^idle-'")
+    looks = []
+    while True:
+        use.measure()
+        looks.append((use.threads[-1], use.descriptors[-1]))
+        if len(looks) == 20 or len(looks) > 2 and len(set(looks[-3:])) == 1:
+            return
+        for values in (use.own, use.mapped, use.threads, use.descriptors):
+            values.pop()
+        time.sleep(0.5)
 
 
 def plug_and_unplug(camera: Webcam, cycles: int) -> None:
@@ -392,7 +466,7 @@ def plug_and_unplug(camera: Webcam, cycles: int) -> None:
             camera.camera.wait(lambda status: status["webcam"]["isRecorded"])
         camera.host.unplug()
         camera.wait_for_state("notConnected")
-        use.measure()
+        measure_settled(camera, use)
         camera.plug()
         assert camera.host.descriptors() == seen
     assert len(set(use.descriptors[1:])) == 1 and len(set(use.threads[1:])) == 1, str(use)
@@ -412,11 +486,17 @@ def test_the_cable_is_pulled_fifty_times(webcam):
     plug_and_unplug(webcam(), 50)
 
 
+def rate_of(times: list[int]) -> tuple[float, int]:
+    """Of frames at those milliseconds: how many a second, and the longest time without one."""
+    return (len(times) - 1) * 1000 / (times[-1] - times[0]), max(second - first for first, second in pairwise(times))
+
+
 @pytest.mark.parametrize("changes", [10, pytest.param(100, marks=pytest.mark.slow)])
 def test_a_computer_resets_changes_its_mind_and_stands_still(board, nginx, webcam, changes):
     """The stream to the server goes on by all of it."""
     camera = webcam(dimension="320x240")
     camera.camera.live_with()
+    camera.camera.wait(lambda status: status.get("sources", {}).get("sourceFrames", 0) > 90, timeout=60)
     # Another program finds it busy.
     program = look(camera)
     second = board.run(f"v4l2-ctl -d {camera.node} --stream-mmap --stream-count=1", check=False)
@@ -449,9 +529,12 @@ def test_a_computer_resets_changes_its_mind_and_stands_still(board, nginx, webca
     status = camera.camera.wait(lambda status: status["state"] in ("live", "degraded"))
     camera.camera.stop()
     recording = Recording(nginx.recording("webcam"))
-    assert not recording.disorder() and len(recording.frames) > 30, status
+    assert not recording.disorder() and len(recording.frames) > 60, status
     times = [frame.timestamp for frame in recording.frames]
-    assert max(second - first for first, second in pairwise(times)) < 2000, times
+    # Half of the rate that it had alone at least, and no frame is missing for long: the emulated machine does all of it itself.
+    count = 30
+    (before, gap), (after, longest) = rate_of(times[:count]), rate_of(times[count:])
+    assert after > before / 2 and longest < max(4 * gap, 5000), (before, gap, after, longest)
     assert "reconnect" not in camera.camera.events
 
 

@@ -31,18 +31,22 @@ import USBVideo
             memory: ArrayFrame([UInt8](repeating: y, count: size.pixelCount) + pairs))
     }
 
+    /// - Parameter count: how often it is sent.
     private static func written(
-        _ frame: CapturedFrame, _ colors: VideoColors?, as coding: VideoCoding
+        _ frame: CapturedFrame, _ colors: VideoColors?, as coding: VideoCoding, count: Int = 1
     ) throws -> [UInt8] {
         let modes = VideoOffer(on: IsochronousBudget()).formats.flatMap(\.modes)
         let mode = try #require(
             modes.first { $0.coding == coding && $0.size == FrameSize(width: 640, height: 360) })
         let frames = try WebcamFrames(VideoChoice(mode: mode, interval: mode.usualInterval), largestFile: 500_000)
         var room = [UInt8](repeating: 0, count: 500_000)
-        var taken: CapturedFrame? = frame
-        let count = try room.withUnsafeMutableBytes { try frames.write(&taken, colors: colors, into: $0) }
-        #expect(taken == nil)
-        return [UInt8](room.prefix(count))
+        var byteCount = 0
+        for _ in 0..<count {
+            var taken: CapturedFrame? = frame
+            byteCount = try room.withUnsafeMutableBytes { try frames.write(&taken, colors: colors, into: $0) }
+            #expect(taken == nil)
+        }
+        return [UInt8](room.prefix(byteCount))
     }
 
     private static let all: [VideoColors] = [
@@ -86,5 +90,32 @@ import USBVideo
             memory: ArrayFrame((0..<size.pixelCount).flatMap { _ in pixel }))
         let colors = VideoColors(primaries: 1, transfer: 13, matrix: 0, isFullRange: true)
         #expect(try Self.isScene(jpeg: Self.written(frame, colors, as: .mjpeg)))
+    }
+
+    // MARK: Bars
+
+    /// Of 4:3 between bars at the sides, and of a tall shape; from the left edge to the scene.
+    private static let shapes = [(FrameSize(width: 640, height: 480), 80), (FrameSize(width: 360, height: 640), 218)]
+
+    /// However often frames come, the last bars are as black as the first.
+    @Test(arguments: all, shapes) func barsOfAJPEGAreBlack(colors: VideoColors, shape: (FrameSize, Int)) throws {
+        let file = try Self.written(Self.frame(colors, shape.0), colors, as: .mjpeg, count: 20)
+        let pixels = try FFmpeg.pixels(of: file)
+        try #require(pixels.count == 3 * 640 * 360)
+        let row = pixels[(3 * 640 * 180)...].prefix(3 * 640)
+        let bar = row.prefix(3 * (shape.1 - 8)) + row.suffix(3 * (shape.1 - 8))
+        #expect(bar.allSatisfy { $0 <= 3 }, "\(bar.max() ?? 0)")
+        let middle = [UInt8](row.dropFirst(3 * 320).prefix(3))
+        let wanted = [Self.scene.red, Self.scene.green, Self.scene.blue]
+        #expect(zip(middle, wanted).allSatisfy { abs(Double($0) - $1) < 6 }, "\(middle)")
+    }
+
+    @Test(arguments: all, shapes) func barsOfRawFramesAreBlack(colors: VideoColors, shape: (FrameSize, Int)) throws {
+        let bytes = try Self.written(Self.frame(colors, shape.0), colors, as: .nv12, count: 20)
+        try #require(bytes.count == 640 * 360 * 3 / 2)
+        let (luma, chroma) = (bytes[(640 * 180)...].prefix(640), bytes[(640 * 360 + 640 * 90)...].prefix(640))
+        #expect((luma.prefix(shape.1 - 2) + luma.suffix(shape.1 - 2)).allSatisfy { $0 == 16 })
+        #expect((chroma.prefix(shape.1 - 2) + chroma.suffix(shape.1 - 2)).allSatisfy { $0 == 128 })
+        #expect(abs(Int(luma[luma.startIndex + 320]) - Int(Self.samples(.bt601).y)) <= 2)
     }
 }

@@ -3,152 +3,20 @@ import DevicePorts
 import LinuxIO
 import Media
 import MediaTestSupport
-import SeededNumbers
-import Synchronization
 import Testing
 import USBVideo
 
 @testable import WebcamService
 
-/// The thread `webcam`, with a kernel's node that does what the test wants.
-@Suite struct WebcamTests {
-    /// What the computer does, and what it gets.
-    final class Computer: Sendable {
-        struct Content: Sendable {
-            var events: [VideoFunction.Event] = []
-            /// Of each frame, how many bytes it had and when it was sent.
-            var frames: [(byteCount: Int, time: MediaTimestamp)] = []
-            var openings = 0
-            var reopenings = 0
-            var stops = 0
-            /// There is no gadget, for this reason.
-            var absence: String?
-            /// The node fails with the next event.
-            var isBroken = false
-            var isBusy = false
-            /// The kernel does not start its queue.
-            var cannotStart = false
-            var isRecorded = false
-            var answers: [ControlAnswer] = []
-            var statuses: [[ControlStatus]] = []
-        }
-
-        let content = Mutex(Content())
-        let wake: EventFD
-
-        init() throws { wake = try EventFD() }
-
-        func does(_ events: VideoFunction.Event...) {
-            content.withLock { $0.events += events }
-            wake.signal()
-        }
-    }
-
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-    }
-
-    /// Always readable while there is an event, as a descriptor of the kernel's is urgent.
-    final class Node: WebcamNode {
-        private let computer: Computer
-        private var memory = [UInt8](repeating: 0, count: 1_000_000)
-
-        init(_ computer: Computer) throws {
-            self.computer = computer
-            try computer.content.withLock { content in
-                if let absence = content.absence { throw Failure(description: absence) }
-                content.openings += 1
-            }
-        }
-
-        var fileDescriptor: Int32 { computer.wake.fileDescriptor }
-
-        func nextEvent() throws -> VideoFunction.Event? {
-            let (isBroken, event, isLast) = computer.content.withLock { content in
-                let event = content.events.isEmpty ? nil : content.events.removeFirst()
-                return (content.isBroken, event, content.events.isEmpty)
-            }
-            if isLast { computer.wake.drain() }
-            if isBroken { throw Failure(description: "No such device") }
-            return event
-        }
-
-        var isRecorded: Bool { computer.content.withLock { $0.isRecorded } }
-        func answer(_ answer: ControlAnswer) throws { computer.content.withLock { $0.answers.append(answer) } }
-        func start(_ choice: VideoChoice) throws {
-            if computer.content.withLock({ $0.cannotStart }) { throw Failure(description: "no memory") }
-        }
-        func stop() { computer.content.withLock { $0.stops += 1 } }
-        func reopen() throws { computer.content.withLock { $0.reopenings += 1 } }
-
-        func hasRoom() throws -> Bool { !computer.content.withLock { $0.isBusy } }
-
-        func send(_ fill: (UnsafeMutableRawBufferPointer) -> Int) throws -> Bool {
-            guard !computer.content.withLock({ $0.isBusy }) else { return false }
-            let count = memory.withUnsafeMutableBytes { fill($0) }
-            computer.content.withLock { $0.frames.append((count, MonotonicClock.now())) }
-            return count > 0
-        }
-    }
-
-    private let time = VirtualTime()
-    private let computer: Computer
-    private let reports: Mailbox<WebcamReport>
+@Suite struct WebcamTests: WebcamSuite {
+    let time = VirtualTime()
+    let computer: FakeComputer
+    let reports: Mailbox<WebcamReport>
 
     init() throws {
-        computer = try Computer()
+        computer = try FakeComputer()
         reports = try Mailbox()
     }
-
-    private func withWebcam(
-        asks: Bool = false, on bus: IsochronousBudget = IsochronousBudget(), _ body: (Webcam) throws -> Void
-    ) throws {
-        try time.run {
-            let (computer, reports) = (computer, reports)
-            let webcam = try Webcam(
-                on: bus, controls: [], asks: asks,
-                open: { _, _, statuses in
-                    computer.content.withLock { $0.statuses.append(statuses) }
-                    return try Node(computer)
-                }, report: { reports.send($0) })
-            try body(webcam)
-            webcam.end()
-        }
-    }
-
-    private func sleep(_ duration: Duration) { MonotonicClock.sleep(until: MonotonicClock.now() + duration) }
-
-    /// Setup and data of probe and commit, and the start.
-    private func chooses(_ format: UInt8, _ frame: UInt8, interval: UInt32) -> [VideoFunction.Event] {
-        let parameters =
-            [1, 0, format, frame] + (0..<4).map { UInt8(truncatingIfNeeded: interval >> (8 * $0)) }
-            + [UInt8](repeating: 0, count: 26)
-        return [1, 2].flatMap { selector -> [VideoFunction.Event] in
-            [
-                .setup(SetupPacket(requestType: 0x21, request: 1, value: selector << 8, index: 1, length: 34)),
-                .data(parameters),
-            ]
-        }
-    }
-
-    private func look(_ format: UInt8 = 2, _ frame: UInt8 = 1, interval: UInt32 = 333_333) {
-        computer.content.withLock { $0.events += [.connected(.high)] + chooses(format, frame, interval: interval) }
-        computer.does(.streamOn)
-    }
-
-    private static let layout = FrameLayout(packed: .nv12, size: FrameSize(width: 640, height: 360))
-
-    /// Thirty a second.
-    private func offer(_ count: Int, to webcam: Webcam) {
-        for _ in 0..<count {
-            let memory = PooledFrame([UInt8](repeating: 128, count: Self.layout.byteCount))
-            webcam.offer(
-                CapturedFrame(layout: Self.layout, captureTime: MonotonicClock.now(), memory: memory), colors: nil)
-            sleep(.nanoseconds(33_333_333))
-        }
-    }
-
-    private var frames: [(byteCount: Int, time: MediaTimestamp)] { computer.content.withLock { $0.frames } }
 
     @Test func framesGoOutWhileSomebodyLooks() throws {
         try withWebcam { webcam in
@@ -177,15 +45,6 @@ import USBVideo
             sleep(.milliseconds(10))
             offer(90, to: webcam)
             #expect((3 * rate - 1...3 * rate + 1).contains(frames.count), "\(frames.count)")
-        }
-    }
-
-    @Test func aJPEGIsNoLargerThanTheBusCarries() throws {
-        try withWebcam { webcam in
-            look(1, 1)
-            sleep(.milliseconds(10))
-            offer(3, to: webcam)
-            #expect(frames.count == 3 && frames.allSatisfy { $0.byteCount > 100 && $0.byteCount < 20_000 })
         }
     }
 
@@ -279,38 +138,6 @@ import USBVideo
         #expect(failures == [.event(.failed(reason: "the webcam's function: No such device"))])
     }
 
-    @Test func whoeverWaitsSeesACardUntilSomebodyAgrees() throws {
-        try withWebcam(asks: true) { webcam in
-            look()
-            sleep(.seconds(2))
-            #expect((9...11).contains(frames.count), "five a second, and the source's frames not at all")
-            webcam.allow()
-            sleep(.milliseconds(10))
-            let cards = frames.count
-            offer(10, to: webcam)
-            #expect(frames.count == cards + 10)
-            // Until it is unplugged.
-            computer.does(.disconnected)
-            sleep(.milliseconds(10))
-            look()
-            sleep(.milliseconds(10))
-            let before = frames.count
-            offer(10, to: webcam)
-            #expect(frames.count <= before + 3)
-        }
-    }
-
-    @Test func anAgreementWithoutAComputerIsNone() throws {
-        try withWebcam(asks: true) { webcam in
-            sleep(.milliseconds(10))
-            webcam.allow()
-            sleep(.milliseconds(10))
-            look()
-            sleep(.milliseconds(10))
-            #expect(!webcam.wantsFrames)
-        }
-    }
-
     @Test func onlyTheNewestRequestIsAnswered() throws {
         try withWebcam { _ in
             let (long, short) = (
@@ -333,23 +160,6 @@ import USBVideo
             sleep(.milliseconds(10))
             #expect(computer.content.withLock { $0.answers } == [.send([3])])
         }
-    }
-
-    @Test(arguments: [false, true]) func whomNobodyHasAgreedToMovesNoControl(isAllowed: Bool) throws {
-        let brightness = ControlStatus(ControlOffer(.brightness, range: -1...1), wished: nil, report: CameraReport())
-        try withWebcam(asks: true) { webcam in
-            webcam.controlsChanged([brightness])
-            computer.does(.connected(.high))
-            sleep(.seconds(5))
-            if isAllowed { webcam.allow() }
-            sleep(.milliseconds(10))
-            computer.does(
-                .setup(SetupPacket(requestType: 0x21, request: 1, value: 0x0200, index: 0x0200, length: 2)),
-                .data([50, 0]))
-            sleep(.milliseconds(10))
-        }
-        let changes = reports.takeAll().filter { if case .change = $0 { true } else { false } }
-        #expect(changes == (isAllowed ? [.change(ControlChange(.brightness, .number(0.5)))] : []))
     }
 
     @Test func aQueueThatDoesNotStartNeedsAnotherGadget() throws {
@@ -388,25 +198,6 @@ import USBVideo
             }
             sleep(.milliseconds(10))
             #expect(frames.count == 1 && held == nil)
-        }
-    }
-
-    @Test func aBusOfFullSpeedGetsSmallerFiles() throws {
-        try withWebcam { webcam in
-            computer.content.withLock { $0.events += [.connected(.full)] + chooses(1, 3, interval: 333_333) }
-            computer.does(.streamOn)
-            sleep(.milliseconds(10))
-            var generator = SeededGenerator(seed: 7)
-            let noise = (0..<Self.layout.byteCount).map { _ in UInt8.random(in: 0...255, using: &generator) }
-            for _ in 0..<20 {
-                webcam.offer(
-                    CapturedFrame(layout: Self.layout, captureTime: MonotonicClock.now(), memory: PooledFrame(noise)),
-                    colors: nil)
-                sleep(.milliseconds(40))
-            }
-            // A megabyte a second.
-            #expect(frames.allSatisfy { $0.byteCount < 34_000 })
-            #expect(webcam.statistics.sentFrames + webcam.statistics.lostFrames == 20)
         }
     }
 

@@ -43,6 +43,7 @@ extension StreamEngine {
         devices: devicesInstead,
         openPreview: { report in try Display(PreviewOption(), report: report) },
         openWebcam: { request, report in try WebcamGadget(request, report: report) },
+        webcamAbsence: { WebcamGadget.absence },
         removeFormerWebcam: { WebcamGadget.removeFormer() })
 }
 

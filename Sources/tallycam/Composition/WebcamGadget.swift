@@ -80,6 +80,9 @@ final class WebcamGadget: WebcamSink {
             }, report: report)
     }
 
+    /// Why there can be none at present.
+    static var absence: String? { BoundGadget.absence.map { "\($0)" } }
+
     /// What a run that was killed has left.
     static func removeFormer() {
         // Without a thread for it, the next start tries again.

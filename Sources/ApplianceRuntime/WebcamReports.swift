@@ -1,0 +1,76 @@
+import LinuxIO
+import Media
+import USBVideo
+
+// What computers do with the webcam, and what people at the camera say to that.
+extension ApplianceRunner {
+    /// - Parameter number: of the gadget.
+    func webcamReported(_ report: WebcamReport, of number: Int) {
+        guard webcam.relay.sink != nil, number == webcam.number else { return }
+        let waited = webcam.waitsForPress
+        switch report {
+        case .event(let event):
+            tell(event.text)
+            webcamChanged(event)
+        case .change(let change): return changeForComputer(change)
+        case .recorded(let isRecorded):
+            webcam.isRecorded = isRecorded
+            webcam.problems.card = nil
+            // Another camera's controls may have waited for the end of it.
+            if !isRecorded, let controls = webcam.controls { webcam.relay.sink?.controlsChanged(controls) }
+        }
+        // The files may have changed while somebody looked.
+        if !webcam.isUsed { openWebcam() }
+        if webcam.waitsForPress, !waited { tell("webcam: a program wants to see or hear; press the button to let it") }
+        showWebcam()
+    }
+
+    private func webcamChanged(_ event: WebcamEvent) {
+        switch event {
+        case .changed(let state):
+            (webcam.state, webcam.isStalled, webcam.problems.gadget) = (state, false, nil)
+            // The next computer is asked for anew.
+            if state == .notConnected { webcam.relay.isAllowed = webcam.plan?.asks != true }
+        case .stalled(let isStalled): webcam.isStalled = isStalled
+        case .failed(let reason): webcam.problems.gadget = reason
+        case .microphoneFailed(let reason): webcam.problems.card = reason
+        case .impaired: break
+        }
+    }
+
+    func showWebcam() {
+        perform(appliance.webcamChanged(to: webcam.use, now: MonotonicClock.now()))
+    }
+
+    /// - Returns: whether somebody's agreement was an answer to a computer.
+    func allowWebcam() -> Bool {
+        guard webcam.waitsForPress, let sink = webcam.relay.sink else { return false }
+        webcam.relay.isAllowed = true
+        sink.allow()
+        showWebcam()
+        return true
+    }
+
+    /// Without a stream, whose own mute the computer hears as well.
+    func muteWebcam(_ isMuted: Bool) -> CommandAnswer {
+        personActed()
+        webcam.relay.isMuted = isMuted
+        tell("webcam: \(isMuted ? "muted" : "heard")")
+        return CommandAnswer(text: "webcam: \(webcam.text ?? "off")\n")
+    }
+
+    func setWebcam(_ word: String) -> CommandAnswer {
+        personActed()
+        switch word {
+        case "start", "stop":
+            webcam.wish = word == "start"
+            openWebcam()
+            guard webcam.isWanted, let problem = stream.engine.webcamAbsence() ?? webcam.problems.gadget else { break }
+            // It is still to be one.
+            return .failed("no webcam: \(problem); it is tried again")
+        case "allow": guard allowWebcam() else { return .failed("no program on a computer waits") }
+        default: return .failed("webcam takes start, stop or allow, not \(quoted(word.prefix(60)))")
+        }
+        return CommandAnswer(text: "webcam: \(webcam.text ?? "off")\n")
+    }
+}

@@ -1,0 +1,150 @@
+import Controls
+import LinuxIO
+import Media
+import MediaTestSupport
+import StreamLogic
+import Testing
+
+@testable import ApplianceRuntime
+
+/// The camera's controls, which the computer's dialogue and people at the camera move.
+@Suite(.serialized) struct WebcamControlTests: WebcamSuite {
+    private let time = VirtualTime()
+    let camera: Camera
+
+    init() throws { camera = try Camera(board: #"{"name": "Bench"}"#) }
+
+    private static func brightness(_ value: Double) -> ControlChange { ControlChange(.brightness, .number(value)) }
+
+    private static func statuses(brightness: Double? = nil) -> [ControlStatus] {
+        [ControlOffer(.brightness, range: -1...1)].completed { _ in "it has none" }.map { offer in
+            let wished = offer.name == .brightness ? brightness.map { ControlValue.number($0) } : nil
+            return ControlStatus(offer, wished: wished, report: CameraReport())
+        }
+    }
+
+    private func startLooking() throws {
+        try startWithGadget()
+        try look()
+        try camera.waitUntil { idle.openings == 2 && idle.isOpen }
+        idle.events.send(.controls(Self.statuses()))
+        try camera.waitUntil { try camera.ask("controls").contains("zoom: missing, it has none") }
+    }
+
+    private func goLive() throws -> ScriptedStreams.Run {
+        let count = runs.count
+        _ = try camera.ask("start")
+        try camera.waitUntil { runs.count == count + 1 }
+        runs[count].goLive()
+        try camera.waitUntil { try camera.ask("status").contains("state:    live") }
+        return runs[count]
+    }
+
+    private func stop() throws {
+        _ = try camera.ask("stop")
+        try camera.waitUntil { try !camera.ask("status").contains("stopping") && idle.isOpen }
+    }
+
+    private var changes: Mailbox<[ControlChange]>? { idle.content.withLock { $0.requests.last?.changes } }
+
+    @Test func aPersonSetsTheCameraThatAComputerLooksThrough() throws {
+        try time.run {
+            try startLooking()
+            #expect(try camera.ask("set brightness 0.5") == "ok\nbrightness 0.5\n")
+            #expect(changes?.takeAll() == [[Self.brightness(0.5)]])
+            idle.events.send(.controls(Self.statuses(brightness: 0.5)))
+            try camera.waitUntil { try camera.ask("controls").contains("brightness 0.5 (-1 to 1)") }
+            #expect(try camera.ask("controls").contains("webcam on"))
+            #expect(try camera.ask("set mute on brightness 0.2").hasPrefix("ok\nbrightness 0.2\nwebcam: "))
+            try camera.end()
+        }
+    }
+
+    @Test func whatThatCameraDoesNotTakeIsSaid() throws {
+        try time.run {
+            try startLooking()
+            for (command, answer) in [
+                ("set brightness 3", "error\nbrightness is -1 to 1, not \"3\"\n"),
+                ("set zoom 2", "error\nzoom is missing: it has none; there is brightness\n"),
+                ("set brightness 0.1 zoom 2", "error\nzoom is missing: it has none; there is brightness\n"),
+                ("set fps 15", "error\nnot live; device.json says what a stream starts with\n"),
+                ("set microphone-gain 3", "error\nnot live; device.json says what a stream starts with\n"),
+            ] {
+                #expect(try camera.ask(command) == answer)
+            }
+            #expect(try camera.ask("set brightnes 0").contains("did you mean brightness?"))
+            #expect(changes?.takeAll() == [])
+            // Nobody looks any more: no camera is open.
+            try report(.connected(.high), until: "nobody looks")
+            try camera.waitUntil { !idle.isOpen }
+            #expect(try camera.ask("set brightness 0.5").contains("not live"))
+            #expect(try camera.ask("controls").contains("brightness: missing, it is known while the stream is live"))
+            try camera.end()
+        }
+    }
+
+    @Test func whatAPersonHasSetHoldsUntilTheWebcamIsStopped() throws {
+        try time.run {
+            try startLooking()
+            webcams.report(.change(Self.brightness(0.1)))
+            try camera.waitUntil { changes?.takeAll() == [[Self.brightness(0.1)]] }
+            // It waits for the slider, and comes before what the person sets.
+            webcams.report(.change(Self.brightness(0.2)))
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))
+            _ = try camera.ask("set brightness 0.5")
+            #expect(changes?.takeAll() == [[Self.brightness(0.2)], [Self.brightness(0.5)]])
+            let run = try goLive()
+            try camera.waitUntil { run.controlChanges == [Self.brightness(0.5)] }
+            try stop()
+            #expect(changes?.takeAll() == [[Self.brightness(0.5)]])
+            _ = try camera.ask("webcam stop")
+            let second = try goLive()
+            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(1))
+            #expect(second.controlChanges == [])
+            try camera.end()
+        }
+    }
+
+    @Test func aRefusedCommandDoesNotForgetWhatTheComputerHadSet() throws {
+        try time.run {
+            try startLooking()
+            webcams.report(.change(Self.brightness(0.5)))
+            let first = try goLive()
+            try camera.waitUntil { first.controlChanges == [Self.brightness(0.5)] }
+            first.changeAnswer.withLock { $0 = .refused("its driver does not take it") }
+            #expect(try camera.ask("set brightness 0.9") == "error\nits driver does not take it\n")
+            try stop()
+            let second = try goLive()
+            try camera.waitUntil { second.controlChanges == [Self.brightness(0.5)] }
+            #expect(try camera.ask("set brightness 0.9") == "ok\nbrightness 0.9\n")
+            try stop()
+            let third = try goLive()
+            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(1))
+            #expect(third.controlChanges == [])
+            try camera.end()
+        }
+    }
+
+    @Test func whatTheComputerMovesMeanwhileStays() {
+        var settings = ComputerSettings()
+        settings.add(Self.brightness(0.5))
+        settings.add(ControlChange(.zoom, .number(2)))
+        let former = settings.held(of: [.brightness, .zoom, .lens])
+        settings.add(Self.brightness(0.25))
+        settings.forget(former)
+        #expect(settings.all == [Self.brightness(0.25)])
+    }
+
+    @Test func theDialogueLearnsWhatTheCameraHasRefused() throws {
+        try time.run {
+            try startLooking()
+            let run = try goLive()
+            func looks() -> Int { webcams.gadget?.content.withLock { $0.statuses.count } ?? 0 }
+            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(1))
+            let before = looks()
+            run.say(.refused(reason: "brightness is refused: its driver does not take it"))
+            try camera.waitUntil { looks() == before + 1 }
+            try camera.end()
+        }
+    }
+}

@@ -1,0 +1,206 @@
+import DevicePorts
+import LinuxIO
+import Media
+import MediaTestSupport
+import StreamLogic
+import Testing
+
+@testable import ApplianceRuntime
+
+/// What the device says and does when the webcam, its camera or its microphone is not there, and while somebody waits.
+@Suite(.serialized) struct WebcamTroubleTests: WebcamSuite {
+    private let time = VirtualTime()
+    let camera: Camera
+
+    init() throws {
+        camera = try Camera(
+            board: #"{"name": "Bench", "button": {"line": "GPIO17"}, "restartForEncoder": true}"#)
+    }
+
+    private func sleep(_ duration: Duration) { MonotonicClock.sleep(until: MonotonicClock.now() + duration) }
+
+    private func events(with text: String) throws -> Int {
+        try camera.ask("events 200").split(separator: "\n").count { $0.contains(text) }
+    }
+
+    private func waitUntilJSON(says text: String, _ isThere: Bool = true) throws {
+        try camera.waitUntil { try camera.ask("status json").contains(text) == isThere }
+    }
+
+    private static let frame = CapturedFrame(
+        layout: FrameLayout(packed: .i420, size: FrameSize(width: 16, height: 16)), captureTime: .zero,
+        memory: PooledFrame([UInt8](repeating: 0, count: 384)))
+
+    private func goLive() throws -> ScriptedStreams.Run {
+        _ = try camera.ask("start")
+        try camera.waitUntil { runs.count == 1 }
+        runs[0].goLive()
+        try camera.waitUntil { try camera.ask("status").contains("state:    live") }
+        return runs[0]
+    }
+
+    // MARK: The gadget
+
+    @Test func oneThatIsNotMadeIsTriedAgainLessAndLessOften() throws {
+        webcams.content.withLock { $0.failure = "there is no thread for it" }
+        try time.run {
+            try start()
+            try camera.waitUntil { idle.isOpen }
+            idle.events.send(.controls(Self.statuses))
+            try camera.waitUntil { try camera.ask("status").contains("webcam:   none, there is no thread for it") }
+            // After 2, 4, 8, 16 and 32 s.
+            sleep(.seconds(65))
+            #expect(webcams.content.withLock { $0.failures } == 6)
+            #expect(try events(with: "no webcam") == 1)
+            webcams.content.withLock { $0.failure = nil }
+            try camera.waitUntil(within: .seconds(61)) { webcams.openings == 1 }
+            #expect(try camera.ask("status").contains("webcam:   no computer"))
+            try camera.end()
+        }
+    }
+
+    @Test func aCommandSaysAtOnceThatThereCanBeNone() throws {
+        webcams.content.withLock { $0.absence = "this board has no USB port" }
+        try time.run {
+            try start("false")
+            #expect(
+                try camera.ask("webcam start")
+                    == "error\nno webcam: this board has no USB port; it is tried again\n")
+            // It is to be one all the same.
+            try waitUntilJSON(says: #""reason":"this board has no USB port""#)
+            #expect(try camera.ask("status json").contains(#""isAgainstFile":true"#))
+            try camera.waitUntil { idle.isOpen }
+            idle.events.send(.controls(Self.statuses))
+            try camera.waitUntil { webcams.openings == 1 }
+            webcams.content.withLock { $0.absence = nil }
+            #expect(try camera.ask("set webcam on").hasPrefix("ok\nwebcam: no computer"))
+            webcams.report(.event(.failed(reason: "it is taken")))
+            try waitUntilJSON(says: #""reason":"it is taken""#)
+            #expect(try camera.ask("set webcam on") == "error\nno webcam: it is taken; it is tried again\n")
+            #expect(try camera.ask("webcam stop") == "ok\nwebcam: off\n")
+            try camera.end()
+        }
+    }
+
+    // MARK: Microphone and camera
+
+    @Test func theStatusSaysWhyAComputerHearsNothing() throws {
+        let words = #""microphoneReason":"it was unplugged""#
+        try time.run {
+            try startWithGadget()
+            webcams.report(.recorded(true))
+            try camera.waitUntil { idleAudio.isOpen }
+            idleAudio.events.send(.away(reason: "it was unplugged"))
+            try waitUntilJSON(says: words)
+            #expect(try camera.ask("status").contains("; no audio: it was unplugged"))
+            idleAudio.events.send(.returned)
+            try waitUntilJSON(says: words, false)
+            #expect(try events(with: "the microphone is there again") == 1)
+            idleAudio.events.send(.away(reason: "it was unplugged"))
+            try waitUntilJSON(says: words)
+            // A stream has it.
+            let run = try goLive()
+            try waitUntilJSON(says: words, false)
+            run.say(.source(.interrupted(.audio, source: "hw:1", reason: "it was unplugged")))
+            try waitUntilJSON(says: words)
+            run.say(.source(.returned(.audio, source: "hw:1", after: .seconds(1))))
+            try waitUntilJSON(says: words, false)
+            run.say(.source(.interrupted(.audio, source: "hw:1", reason: "it was unplugged")))
+            try waitUntilJSON(says: words)
+            _ = try camera.ask("stop")
+            try waitUntilJSON(says: words, false)
+            try camera.end()
+        }
+    }
+
+    @Test func aStreamWithoutAudioIsTheReason() throws {
+        try camera.write("device", #"{"camera": "synthetic", "webcam": true, "audio": {"source": "none"}}"#)
+        try time.run {
+            try camera.start()
+            try camera.waitUntil { idle.isOpen }
+            idle.events.send(.controls(Self.statuses))
+            try camera.waitUntil { webcams.openings == 1 && !idle.isOpen }
+            _ = try goLive()
+            #expect(try !camera.ask("status json").contains("microphoneReason"), "nobody records")
+            webcams.report(.recorded(true))
+            try waitUntilJSON(says: #""microphoneReason":"device.json names none""#)
+            try camera.end()
+        }
+    }
+
+    @Test func theStatusSaysWhyAComputerSeesTheLastFrameOfAStream() throws {
+        let words = #""cameraReason":"it was unplugged; the last frame goes on until the camera is back""#
+        let lost = StreamEvent.source(.interrupted(.video, source: "the camera", reason: "it was unplugged"))
+        try time.run {
+            try startWithGadget()
+            try look()
+            let run = try goLive()
+            run.say(lost)
+            try waitUntilJSON(says: words)
+            run.say(.source(.returned(.video, source: "the camera", after: .seconds(1))))
+            try waitUntilJSON(says: words, false)
+            run.say(lost)
+            try waitUntilJSON(says: words)
+            run.say(.cameraSwitched(from: "front", to: "back", after: .zero))
+            try waitUntilJSON(says: words, false)
+            run.say(lost)
+            try waitUntilJSON(says: words)
+            _ = try camera.ask("stop")
+            try waitUntilJSON(says: words, false)
+            try camera.end()
+        }
+    }
+
+    // MARK: A press that is wanted
+
+    @Test func theScreenAsksForAPress() throws {
+        try camera.write("device", #"{"camera": "synthetic", "webcam": "ask", "preview": "hdmi"}"#)
+        try time.run {
+            try camera.start()
+            try camera.waitUntil { idle.isOpen }
+            idle.events.send(.controls(Self.statuses))
+            try camera.waitUntil { webcams.openings == 1 && !idle.isOpen }
+            var page: ScreenPage? { camera.streams.preview.record.pages.last }
+            webcams.report(.event(.changed(Self.looking)))
+            try camera.waitUntil { page?.headline == "a computer asks for the camera" }
+            #expect(page?.lines.first == "press the button to let it see and hear")
+            #expect(try camera.ask("status").contains("state:    waiting for a press"))
+            let run = try goLive()
+            let question = "a computer asks for the camera: press the button to let it see and hear"
+            try camera.waitUntil { page?.lines.contains(question) == true }
+            // The stream's frames are not the computer's before that.
+            let sink = run.request.frameSinks[0]
+            sink.offer(Self.frame, colors: nil)
+            #expect(!sink.wantsFrames && webcams.gadget?.content.withLock { $0.frames } == 0)
+            camera.press()
+            try camera.waitUntil { page?.lines.contains(question) == false }
+            sink.offer(Self.frame, colors: nil)
+            #expect(sink.wantsFrames && webcams.gadget?.content.withLock { $0.frames } == 1)
+            #expect(!run.isStopped, "the press was an answer")
+            try camera.end()
+        }
+    }
+
+    // MARK: A dead encoder
+
+    @Test func theMachineDoesNotRestartInTheMiddleOfACall() throws {
+        try time.run {
+            try startWithGadget()
+            try look()
+            try camera.waitUntil { try camera.ask("status").contains("state:    webcam") }
+            camera.reported(.hardwareEncoderDead(reason: Camera.reason))
+            // Longer than between two looks.
+            sleep(.seconds(5))
+            #expect(!camera.hasEnded)
+            // The last frame is still seen.
+            idle.events.send(.away(reason: "it was unplugged"))
+            sleep(.seconds(5))
+            #expect(!camera.hasEnded)
+            webcams.report(.recorded(true), .event(.changed(.connected(.high))))
+            sleep(.seconds(5))
+            #expect(!camera.hasEnded)
+            webcams.report(.recorded(false))
+            try camera.waitUntil { camera.hasEnded }
+        }
+    }
+}
