@@ -126,7 +126,7 @@ let package = Package(
         // Filters on raw frames, for benchmarks and tests; no part of the product.
         .executableTarget(
             name: "filter-frames",
-            dependencies: ["FrameFiltering", "Filters", "DevicePorts", "LinuxIO", "Media"],
+            dependencies: ["FrameFiltering", "SoftwareEncoding", "Filters", "DevicePorts", "LinuxIO", "Media"],
             path: "Benchmarks/filters/filter-frames"),
 
         .target(name: "SeededNumbers", path: "Tests/SeededNumbers"),
