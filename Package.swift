@@ -30,7 +30,9 @@ let package = Package(
         .target(name: "LinuxIO", dependencies: ["CLinux", "Media"]),
         .target(
             name: "SoftwareEncoding",
-            dependencies: ["DevicePorts", "Bitstream", "Media", "COpenH264", "CLibYUV", "CFDKAAC", "CJPEG"]),
+            dependencies: [
+                "DevicePorts", "Bitstream", "Media", "COpenH264", "CLibYUV", "CTranspose", "CFDKAAC", "CJPEG",
+            ]),
         .target(
             name: "FrameFiltering",
             dependencies: [
@@ -106,6 +108,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("stdc++")]),
         .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .target(name: "CFilterKernels"),
+        .target(name: "CTranspose"),
         // The archive, in tests, too: the shared library has FreeType's modules for itself.
         .target(
             name: "CFreeType", cSettings: [.unsafeFlags(["-isystem", "/usr/include/freetype2"])],
@@ -132,7 +135,7 @@ let package = Package(
         // Filters on raw frames, for benchmarks and tests; no part of the product.
         .executableTarget(
             name: "filter-frames",
-            dependencies: ["FrameFiltering", "Filters", "DevicePorts", "LinuxIO", "Media"],
+            dependencies: ["FrameFiltering", "SoftwareEncoding", "Filters", "DevicePorts", "LinuxIO", "Media"],
             path: "Benchmarks/filters/filter-frames"),
 
         .target(name: "SeededNumbers", path: "Tests/SeededNumbers"),
@@ -173,8 +176,8 @@ let package = Package(
         .testTarget(
             name: "SoftwareEncodingTests",
             dependencies: [
-                "SoftwareEncoding", "StreamQuality", "DevicePorts", "Bitstream", "Media", "MediaTestSupport",
-                "SeededNumbers",
+                "SoftwareEncoding", "StreamQuality", "DevicePorts", "Bitstream", "Media", "CTranspose",
+                "MediaTestSupport", "SeededNumbers",
             ]),
         .testTarget(
             name: "AudioCaptureTests", dependencies: ["AudioCapture", "MediaTestSupport", "SeededNumbers"]),
@@ -240,7 +243,7 @@ let package = Package(
 // look innocent (`contains` of a string) pull them in. Without their module such a line does not compile.
 let shims: Set = [
     "CLinux", "CGPIOD", "COpenH264", "CLibYUV", "CJPEG", "CFDKAAC", "CLibcamera", "CALSA", "CResampler", "CV4LConvert",
-    "CMbedTLS", "CRapidJSON", "CFilterKernels", "CFreeType", "CPNG", "CDRM",
+    "CMbedTLS", "CRapidJSON", "CFilterKernels", "CTranspose", "CFreeType", "CPNG", "CDRM",
 ]
 for target in package.targets where target.type != .test && !shims.contains(target.name) {
     target.swiftSettings = [

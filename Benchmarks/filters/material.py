@@ -62,8 +62,11 @@ class Material:
         return text
 
     def our_words(self, filters: Iterable[str]) -> list[str]:
-        words = ["--format", "i420", "--size", f"{self.width}x{self.height}"]
-        return words + [word for text in filters for word in ("--filter", text)]
+        """Each text is a filter, or options as they are."""
+        words = ["--size", f"{self.width}x{self.height}"]
+        for text in filters:
+            words += text.split() if text.startswith("--") else ["--filter", text]
+        return words if "--format" in words else [*words, "--format", "i420"]
 
     def our_command(self, filters: list[str], frames: int) -> tuple[list[str], Path]:
         program = str(CHECKOUT / "out/x86_64/filter-frames")

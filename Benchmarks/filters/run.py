@@ -30,7 +30,7 @@ MOST_NANOSECONDS_PER_PIXEL = 1.5
 @dataclass(frozen=True)
 class Case:
     name: str
-    # As --filter takes it.
+    # As --filter takes it; or options of the program.
     ours: tuple[str, ...]
     # As ffmpeg's -filter_complex takes it, from [0] on; None where it has nothing like it.
     ffmpeg: str | None
@@ -49,6 +49,8 @@ CASES = (
     Case("crop", ("crop,left=0.25,top=0.25,width=0.5,height=0.5",), "fillborders={column}:{column}:{row}:{row}:fixed"),
     Case("grey", ("grey",), "hue=s=0"),
     Case("mirror", ("mirror",), "hflip"),
+    # What cameras give; whose bytes they are, rotation does not see.
+    Case("rotate by 90", ("--format nv12 --rotate 90",), "transpose=clock"),
     Case("image, text, smooth", ("image,file={logo},position=0,0", "text,text={words},size=0.06", "smooth"), None),
 )  # fmt: skip
 

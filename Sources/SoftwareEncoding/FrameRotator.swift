@@ -1,4 +1,5 @@
 import CLibYUV
+import CTranspose
 import DevicePorts
 import Media
 
@@ -53,13 +54,20 @@ public struct FrameRotation: Hashable, Sendable {
 /// Rotates and mirrors raw frames of any layout; what comes out is I420. NV12 and I420 go through in one pass, others are
 /// unpacked before. Used from one thread.
 public final class FrameRotator {
+    /// Who has the pass.
+    private enum Way {
+        /// Quarter turns: rows become columns, after the source's rows were read from the last one on, and before the target's are
+        /// written so.
+        case transposition(isSourceUpsideDown: Bool, isTargetUpsideDown: Bool)
+        /// libyuv, which flips before it rotates where the height is negative.
+        case libyuv(RotationModeEnum, isFlipped: Bool)
+    }
+
     public let target: FrameLayout
-    /// To I420 of the same size; `nil` where libyuv rotates what comes.
+    /// To I420 of the same size; `nil` where what comes is rotated as it is.
     private let unpacker: SoftwareScaler?
     private let source: FrameLayout
-    /// What libyuv is asked for: it flips before it rotates where the height is negative.
-    private let mode: RotationModeEnum
-    private let isFlipped: Bool
+    private let way: Way
 
     /// How often a frame is read and written from the first row to the last one.
     public var passCount: Int { (unpacker?.passCount ?? 0) + 1 }
@@ -73,15 +81,18 @@ public final class FrameRotator {
         else { throw .unsupportedSize(source.size) }
         self.source = source
         target = FrameLayout(packed: .i420, size: rotation.rotated(source.size))
-        isFlipped = rotation.isMirrored
+        way = Self.way(of: rotation)
+    }
+
+    private static func way(of rotation: FrameRotation) -> Way {
+        let isMirrored = rotation.isMirrored
         // To mirror what was rotated is to rotate what was flipped, and a frame that is flipped and then turned around is mirrored.
-        mode =
-            switch (rotation.angle, rotation.isMirrored) {
-            case (.none, false), (.half, true): kRotate0
-            case (.clockwise90, _): kRotate90
-            case (.half, false), (.none, true): kRotate180
-            case (.clockwise270, _): kRotate270
-            }
+        return switch rotation.angle {
+        case .none: .libyuv(isMirrored ? kRotate180 : kRotate0, isFlipped: isMirrored)
+        case .half: .libyuv(isMirrored ? kRotate0 : kRotate180, isFlipped: isMirrored)
+        case .clockwise90: .transposition(isSourceUpsideDown: !isMirrored, isTargetUpsideDown: false)
+        case .clockwise270: .transposition(isSourceUpsideDown: isMirrored, isTargetUpsideDown: true)
+        }
     }
 
     /// - Parameters:
@@ -110,6 +121,44 @@ public final class FrameRotator {
         guard let from = bytes.bindMemory(to: UInt8.self).baseAddress,
             let to = memory.bindMemory(to: UInt8.self).baseAddress
         else { return -1 }
+        return switch way {
+        case .transposition(let isSourceUpsideDown, let isTargetUpsideDown):
+            transpose(
+                from, layout, isSourceUpsideDown: isSourceUpsideDown, into: to, isTargetUpsideDown: isTargetUpsideDown)
+        case .libyuv(let mode, let isFlipped): rotateByLibYUV(from, layout, into: to, mode, isFlipped: isFlipped)
+        }
+    }
+
+    private func transpose(
+        _ from: UnsafePointer<UInt8>, _ layout: FrameLayout, isSourceUpsideDown: Bool,
+        into to: UnsafeMutablePointer<UInt8>, isTargetUpsideDown: Bool
+    ) -> Int32 {
+        let (width, height) = (layout.size.width, layout.size.height)
+        func given(_ plane: Int) -> FrameLayout.Rows { layout.rows(of: plane, isUpsideDown: isSourceUpsideDown) }
+        func made(_ plane: Int) -> FrameLayout.Rows { target.rows(of: plane, isUpsideDown: isTargetUpsideDown) }
+        func transpose(_ plane: Int, width: Int, height: Int) {
+            let (given, made) = (given(plane), made(plane))
+            ctranspose_plane(to + made.start, made.stride, from + given.start, given.stride, width, height)
+        }
+        switch (layout.format, layout.planes.count) {
+        case (.nv12, 2):
+            let (pairs, u, v) = (given(1), made(1), made(2))
+            transpose(0, width: width, height: height)
+            ctranspose_pairs(
+                to + u.start, to + v.start, u.stride, from + pairs.start, pairs.stride, width / 2, height / 2)
+        case (.i420, 3):
+            transpose(0, width: width, height: height)
+            transpose(1, width: width / 2, height: height / 2)
+            transpose(2, width: width / 2, height: height / 2)
+        default: return -1
+        }
+        return 0
+    }
+
+    private func rotateByLibYUV(
+        _ from: UnsafePointer<UInt8>, _ layout: FrameLayout, into to: UnsafeMutablePointer<UInt8>,
+        _ mode: RotationModeEnum, isFlipped: Bool
+    ) -> Int32 {
         let width = Int32(layout.size.width)
         let height = Int32(isFlipped ? -layout.size.height : layout.size.height)
         func given(_ plane: Int) -> UnsafePointer<UInt8> { from + layout.planes[plane].offset }
@@ -127,5 +176,18 @@ public final class FrameRotator {
                 madeStride(1), made(2), madeStride(2), width, height, mode)
         default: return -1
         }
+    }
+}
+
+extension FrameLayout {
+    /// Where the first row starts, and how far behind it the next one: of an upside down plane, the last row, and the one above.
+    fileprivate typealias Rows = (start: Int, stride: Int)
+
+    /// Of NV12 or I420.
+    fileprivate func rows(of plane: Int, isUpsideDown: Bool) -> Rows {
+        let (offset, stride) = (planes[plane].offset, planes[plane].stride)
+        guard isUpsideDown else { return (offset, stride) }
+        let count = plane == 0 ? size.height : size.height / 2
+        return (offset + (count - 1) * stride, -stride)
     }
 }

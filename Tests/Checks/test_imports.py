@@ -23,7 +23,7 @@ CORE_PACKAGES = {"StreamQuality": {"DequeModule"}}
 # The rim's targets and the C modules that each of them wraps.
 RIM = {
     "LinuxIO": {"CLinux"},
-    "SoftwareEncoding": {"COpenH264", "CLibYUV", "CJPEG", "CFDKAAC"},
+    "SoftwareEncoding": {"COpenH264", "CLibYUV", "CTranspose", "CJPEG", "CFDKAAC"},
     "FrameFiltering": {"CFilterKernels", "CFreeType", "CPNG", "CJPEG"},
     "AudioCapture": {"CALSA", "CResampler"},
     "Transport": {"CLinux", "CMbedTLS"},

@@ -58,43 +58,51 @@ import Testing
     /// Each angle, mirrored and not, in each layout, sample by sample.
     @Test(arguments: FrameRotation.Angle.allCases, [false, true])
     func eachSampleIsWhereItBelongs(angle: FrameRotation.Angle, isMirrored: Bool) throws {
-        let size = FrameSize(width: 70, height: 36)
+        // Chroma of odd width, too, and planes smaller than the blocks that are rotated at once.
+        for (width, height) in [(70, 36), (2, 2), (2, 90), (66, 2), (30, 34), (322, 146)] {
+            try check(FrameRotation(angle, isMirrored: isMirrored), FrameSize(width: width, height: height))
+        }
+    }
+
+    private func check(_ rotation: FrameRotation, _ size: FrameSize) throws {
         var random = SeededGenerator(seed: 4)
-        let i420 = Array(random.bytes(70 * 36 * 3 / 2).prefix(70 * 36 * 3 / 2))
-        let (luma, chroma) = (70 * 36, 35 * 18)
+        let (luma, chroma) = (size.width * size.height, size.width * size.height / 4)
+        let i420 = random.bytes(luma + 2 * chroma)
         let nv12 = i420.prefix(luma) + (0..<chroma).flatMap { [i420[luma + $0], i420[luma + chroma + $0]] }
         for (format, frame) in [(PixelFormat.i420, i420), (.nv12, Array(nv12))] {
-            let rotator = try FrameRotator(
-                from: FrameLayout(packed: format, size: size), FrameRotation(angle, isMirrored: isMirrored))
+            let rotator = try FrameRotator(from: FrameLayout(packed: format, size: size), rotation)
             #expect(rotator.passCount == 1)
-            var rotated = [UInt8](repeating: 0, count: rotator.target.byteCount)
+            // Memory may be larger than the frame.
+            var rotated = [UInt8](repeating: 9, count: rotator.target.byteCount + 100)
             try frame.withUnsafeBytes { bytes in
                 try rotated.withUnsafeMutableBytes { try rotator.rotate(bytes, into: $0) }
             }
+            #expect(rotated.suffix(100).allSatisfy { $0 == 9 })
             for (plane, start) in [0, luma, luma + chroma].enumerated() {
-                let sides = plane == 0 ? (width: 70, height: 36) : (width: 35, height: 18)
+                let part = plane == 0 ? 1 : 2
+                let sides = (width: size.width / part, height: size.height / part)
                 let wrong = (0..<sides.width * sides.height).count { place in
                     let (x, y) = (place % sides.width, place / sides.width)
                     let target = rotator.target.planes[plane]
-                    let to = Self.place(x, y, sides, angle, isMirrored)
+                    let to = Self.place(x, y, sides, rotation)
                     return rotated[target.offset + to.y * target.stride + to.x] != i420[start + place]
                 }
-                #expect(wrong == 0, "\(format), plane \(plane)")
+                #expect(wrong == 0, "\(format), \(size), plane \(plane)")
             }
         }
     }
 
     private static func place(
-        _ x: Int, _ y: Int, _ sides: (width: Int, height: Int), _ angle: FrameRotation.Angle, _ isMirrored: Bool
+        _ x: Int, _ y: Int, _ sides: (width: Int, height: Int), _ rotation: FrameRotation
     ) -> (x: Int, y: Int) {
         let (turnedX, turnedY, width) =
-            switch angle {
+            switch rotation.angle {
             case .none: (x, y, sides.width)
             case .clockwise90: (sides.height - 1 - y, x, sides.height)
             case .half: (sides.width - 1 - x, sides.height - 1 - y, sides.width)
             case .clockwise270: (y, sides.width - 1 - x, sides.height)
             }
-        return (isMirrored ? width - 1 - turnedX : turnedX, turnedY)
+        return (rotation.isMirrored ? width - 1 - turnedX : turnedX, turnedY)
     }
 
     @Test func oddSidesAreRefused() {

@@ -4,8 +4,10 @@ import FrameFiltering
 import Glibc
 import LinuxIO
 import Media
+import SoftwareEncoding
 
-// Filters raw frames from standard input to standard output, for benchmarks and for tests that compare with other programs.
+// Filters and rotates raw frames from standard input to standard output, for benchmarks and for tests that compare with other
+// programs.
 
 let options = CommandLineOptions([
     CommandLineOption("format", takes: "FORMAT", help: "nv12 (default) or i420, packed"),
@@ -13,9 +15,10 @@ let options = CommandLineOptions([
     CommandLineOption("matrix", takes: "NAME", help: "601 or 709 (default: by size)"),
     CommandLineOption("full-range", help: "luma is 0 to 255"),
     CommandLineOption("filter", takes: "NAME[,KEY=VALUE...]", help: "in order"),
+    CommandLineOption("rotate", takes: "DEGREES", help: "clockwise, after all filters; i420 is written then"),
     CommandLineOption(
         "time", takes: "SECONDS", help: "of the first frame, since 1970 (default 0); 30 frames are a second"),
-    CommandLineOption("repeat", takes: "N", help: "filter the first frame so often, and write it once"),
+    CommandLineOption("repeat", takes: "N", help: "do it to the first frame so often, and write it once"),
     CommandLineOption("costs", help: "write nanoseconds a frame of each filter to standard error"),
 ])
 
@@ -51,6 +54,14 @@ func colors(_ arguments: CommandLineArguments, _ size: FrameSize) -> VideoColors
         isFullRange: arguments.contains("full-range"))
 }
 
+func rotator(_ arguments: CommandLineArguments, _ layout: FrameLayout) throws -> FrameRotator? {
+    guard let text = arguments["rotate"] else { return nil }
+    guard let angle = Int(text).flatMap({ FrameRotation.Angle(rawValue: $0) }) else {
+        throw UsageError(description: "--rotate is 90, 180 or 270")
+    }
+    return try FrameRotator(from: layout, FrameRotation(angle))
+}
+
 func run(_ arguments: CommandLineArguments) throws {
     let layout = try layout(arguments)
     let colors = colors(arguments, layout.size)
@@ -60,6 +71,9 @@ func run(_ arguments: CommandLineArguments) throws {
     let input = OwnedFileDescriptor(adopting: dup(STDIN_FILENO))
     let frame = UnsafeMutableRawBufferPointer.allocate(byteCount: layout.byteCount, alignment: 64)
     defer { frame.deallocate() }
+    let rotator = try rotator(arguments, layout)
+    let rotated = UnsafeMutableRawBufferPointer.allocate(byteCount: rotator?.target.byteCount ?? 0, alignment: 64)
+    defer { rotated.deallocate() }
     var fields = TextFields()
     fields.name = "tallycam"
     fields.quality = "High1"
@@ -68,9 +82,10 @@ func run(_ arguments: CommandLineArguments) throws {
         for _ in 0..<repetitions {
             fields.secondsSince1970 = start + Int64(fields.frame / 30)
             if !pass.isIdle { try pass.apply(to: frame, layout, colors, fields) }
+            try rotator?.rotate(UnsafeRawBufferPointer(frame), into: rotated)
             fields.frame += 1
         }
-        write(Array(frame), to: STDOUT_FILENO)
+        write(Array(rotator == nil ? frame : rotated), to: STDOUT_FILENO)
         if repetitions > 1 { break }
     }
     guard arguments.contains("costs") else { return }
