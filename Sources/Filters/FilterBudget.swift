@@ -10,6 +10,10 @@ public struct FilterBudget: Hashable, Sendable {
 
     /// Of a frame, for all filters together: at ten frames a second the rest is for all else that is done on the way.
     public static let limit = Duration.milliseconds(80)
+    /// What all else on the way may take of the hundred milliseconds of a frame.
+    private static let shareOfOthers = Duration.milliseconds(100) - limit
+    /// Below a tenth of what is done for a frame, filters are not what is slow: without them it would be as slow.
+    private static let smallestPart = 10
     /// A moment in which the processor was busy otherwise is no reason.
     static let patience = Duration.seconds(1)
     static let shortestPause = Duration.seconds(30)
@@ -29,7 +33,16 @@ public struct FilterBudget: Hashable, Sendable {
     public mutating func chainChanged() { self = FilterBudget() }
 
     /// - Parameters:
-    ///   - cost: of a frame of late, for all filters that are not dropped.
+    ///   - filters: what they take of a frame.
+    ///   - everything: that is done for it, filters and all.
+    /// - Returns: what the filters answer for: of what all else takes beyond its share, too, where they are a real part of it.
+    public static func charge(filters: Duration, everything: Duration) -> Duration {
+        guard filters * smallestPart >= everything else { return filters }
+        return filters + max(.zero, everything - filters - shareOfOthers)
+    }
+
+    /// - Parameters:
+    ///   - cost: of a frame of late, for all filters that are not dropped: `charge`.
     ///   - now: the frame's time.
     /// - Returns: what to do with the chain before the next frame.
     public mutating func frameFiltered(cost: Duration, at now: MediaTimestamp) -> Action? {

@@ -57,8 +57,3 @@ extension FilterValue {
         self = value
     }
 }
-
-extension Unicode.Scalar {
-    /// C0, DEL and C1.
-    var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
-}

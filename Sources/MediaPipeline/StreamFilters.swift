@@ -70,15 +70,10 @@ final class StreamFilters {
     /// - Parameter duration: what was done for it on the video thread, filters and all.
     func frameDone(after duration: Duration, at time: MediaTimestamp) {
         recentTime += (duration.inSeconds - recentTime) / 16
-        let ofFilters = pass.recentCost / 1e9
-        // What all else takes beyond its share is taken from the filters'.
-        let others = max(0, recentTime - ofFilters - Self.shareOfOthers.inSeconds)
-        let cost = pass.isIdle ? 0 : min(1000, ofFilters + others)
-        perform(budget.frameFiltered(cost: .nanoseconds(Int64(cost * 1e9)), at: time))
+        let cost = FilterBudget.charge(
+            filters: .seconds(min(1000, pass.recentCost / 1e9)), everything: .seconds(min(1000, recentTime)))
+        perform(budget.frameFiltered(cost: pass.isIdle ? .zero : cost, at: time))
     }
-
-    /// Of the hundred milliseconds that a frame may take, those that `FilterBudget.limit` leaves.
-    private static let shareOfOthers = Duration.milliseconds(100) - FilterBudget.limit
 
     private func fields(of frame: CapturedFrame, _ status: FilterStatus) -> TextFields {
         var fields = TextFields()

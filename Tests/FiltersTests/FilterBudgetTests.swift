@@ -17,6 +17,13 @@ import Testing
         return actions
     }
 
+    /// Milliseconds of filters, of everything, and what the filters answer for.
+    @Test(arguments: [(1, 30, 1), (1, 500, 1), (9, 100, 9), (10, 100, 80), (30, 60, 40), (50, 110, 90), (90, 100, 90)])
+    func filtersAnswerForWhatIsSlowWhereTheyAreARealPartOfIt(_ filters: Int, _ everything: Int, _ charge: Int) {
+        let charged = FilterBudget.charge(filters: .milliseconds(filters), everything: .milliseconds(everything))
+        #expect(charged == .milliseconds(charge))
+    }
+
     @Test func whatIsFastEnoughStays() {
         #expect(actions(seconds: 60) { _ in 80 }.isEmpty)
         // A moment is no reason.

@@ -76,6 +76,16 @@ def test_two_filters_of_one_name_are_refused(children):
     assert "--filter: filter text is there twice; several are named text, text2 and so on, up to text9" in run.stderr
 
 
+@pytest.mark.parametrize("words, complaint", [
+    ("mute 1:on", "microphones have gain= and mute= in --audio"), ("microphone-gain 2:-6", "microphones have gain= and mute= in --audio"),
+    ("torch on", "torch is the device's, of tallycam run"), ("webcam on", "webcam is the device's, of tallycam run"),
+    ("quality Low1", "it has an option of its own"), ("zom 2", "did you mean"),
+])  # fmt: skip
+def test_what_is_no_control_of_a_camera_is_refused_at_the_start(children, words, complaint):
+    run = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", "--set", words])
+    assert run.child.returncode == 2 and complaint in run.stderr, run.report()
+
+
 def test_version(children):
     run = children.run("version", [TALLYCAM, "--version"])
     assert run.child.returncode == 0 and run.stderr == ""

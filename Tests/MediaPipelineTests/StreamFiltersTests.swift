@@ -80,14 +80,15 @@ import Testing
         #expect(chroma(leftOut) == 128 && stream.readings.map(\.frames) == [2])
     }
 
-    @Test func aChainThatLeavesTooLittleTimeForTheEncoderLosesAFilter() throws {
+    /// It takes microseconds: without it the encoder would be as slow.
+    @Test func aSlowEncoderTakesNoFilterAway() throws {
         let reports = try Mailbox<TrackEvent>()
         let stream = StreamFilters(try filters("grey"), reports: reports)
         for tenth: Int64 in 0..<60 {
             stream.apply(to: frame(memory(), at: tenth * 130), colors: nil, FilterStatus())
             stream.frameDone(after: .milliseconds(130), at: MediaTimestamp(milliseconds: tenth * 130))
         }
-        #expect(stream.isIdle && stream.readings.map(\.isDropped) == [true])
+        #expect(!stream.isIdle && stream.readings.map(\.isDropped) == [false])
     }
 
     @Test func whatCannotBeWrittenGoesOutAsItIs() throws {

@@ -72,3 +72,11 @@ import Testing
     ])
     func othersAreNone(text: String) { #expect(decimal(text) == nil) }
 }
+
+@Suite struct QuotedTests {
+    @Test(arguments: [
+        ("zom", "\"zom\""), ("a\u{1B}[31mb\u{9B}c\n", "\"a?[31mb?c?\""), ("rtmp://host/key", "\"rtmp://***\""),
+        ("\u{7}x://y", "\"?x://***\""), ("é", "\"é\""),
+    ])
+    func aTerminalObeysNothingOfIt(typed: String, shown: String) { #expect(quoted(typed) == shown) }
+}

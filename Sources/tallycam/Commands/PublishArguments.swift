@@ -187,8 +187,15 @@ struct PublishArguments {
         } catch {
             throw CommandFailure.usage("--set: \(error)")
         }
-        guard let setting = changes.configuration.first?.setting else { return changes.controls }
-        throw CommandFailure.usage("--set: \(setting.rawValue) is no control; it has an option of its own")
+        if let setting = changes.configuration.first?.setting {
+            throw .usage("--set: \(setting.rawValue) is no control; it has an option of its own")
+        }
+        switch changes.controls.map(\.name).first(where: { !$0.isOfCamera }) {
+        case nil: return changes.controls
+        case .microphoneGain?, .mute?:
+            throw .usage("--set is the camera's; microphones have gain= and mute= in --audio")
+        case let name?: throw .usage("--set: \(name.rawValue) is the device's, of tallycam run")
+        }
     }
 
     private static func filters(_ texts: [String]) throws(CommandFailure) -> LoadedFilters {
