@@ -53,7 +53,7 @@ struct UnitRequests {
         case (.usual, true): return send(control.usual(in: range, statuses))
         case (.length, true): return .success(.send([UInt8(control.byteCount), 0]))
         // Bits 0 and 1: it can be read and set; bit 2: not now, as it is automatic (UVC 1.5, section 4.1.2). uvcvideo asks once,
-        // when it finds the camera, and takes no notice of bit 2; it asks for the automatic instead, and shows the number as
+        // when it finds the camera, and ignores bit 2; it asks for the automatic instead, and shows the number as
         // inactive meanwhile (uvc_ctrl_get_flags, __uvc_query_v4l2_ctrl).
         case (.information, true): return .success(.send([control.isAutomatic(statuses) ? 7 : 3]))
         default: return .failure(.init(.unknownRequest))

@@ -442,7 +442,7 @@ def test_the_computers_drivers_find_nothing_wrong(board, webcam):
 
 
 def measure_settled(camera: Webcam, use: ResourceUse) -> None:
-    """When the threads that camera and microphones were open on have ended, and what they had is given back."""
+    """When the threads that camera and microphones were open on have ended, and what they had is released."""
     camera.host.wait(f"! cat /proc/{use.pid}/task/*/comm | grep -q '^idle-'")
     looks = []
     while True:
