@@ -9,7 +9,7 @@ public struct Secret: Hashable, Sendable {
 }
 
 /// What a person has typed, in quotes, for a message that answers it and that may be kept: of a URL, which holds a key
-/// where it was typed in the wrong place, only the scheme is left. Control characters, which a terminal would obey, are question marks.
+/// where it was typed in the wrong place, only the scheme is left. Control characters, which a terminal would act on, are question marks.
 public func quoted(_ typed: some StringProtocol) -> String {
     guard typed.unicodeScalars.allSatisfy({ !$0.isControl }) else {
         return quoted(String(String.UnicodeScalarView(typed.unicodeScalars.map { $0.isControl ? "?" : $0 })))

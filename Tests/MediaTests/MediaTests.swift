@@ -78,5 +78,5 @@ import Testing
         ("zom", "\"zom\""), ("a\u{1B}[31mb\u{9B}c\n", "\"a?[31mb?c?\""), ("rtmp://host/key", "\"rtmp://***\""),
         ("\u{7}x://y", "\"?x://***\""), ("é", "\"é\""),
     ])
-    func aTerminalObeysNothingOfIt(typed: String, shown: String) { #expect(quoted(typed) == shown) }
+    func aTerminalActsOnNothingOfIt(typed: String, shown: String) { #expect(quoted(typed) == shown) }
 }
