@@ -356,7 +356,7 @@ def test_a_press_of_the_button_lets_a_computer_look(board, webcam):
         "--stream-to=/tmp/frames --stream-count=100000"
     )
     camera.camera.wait(lambda status: status["webcam"]["waitsForPress"])
-    assert camera.camera.wait(lambda status: True)["state"] == "ready"
+    assert camera.camera.wait(lambda status: True)["state"] == "waiting for a press"
     board.run("sleep 2")
     assert not is_open()
     board.press("GPIO17")
