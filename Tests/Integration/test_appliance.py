@@ -216,7 +216,7 @@ def test_folders_may_be_named_from_where_it_is_started(children):
     camera = Appliance(children, stream=GOOD)
     camera.process.interrupt_and_wait()
     names = [word for name in ("boot", "state", "socket", "network") for word in (f"--{name}", name)]
-    children.start("run", [TALLYCAM, "run", *names, "--simulate-power"]).wait_until(camera.socket.exists, 10, "socket")
+    children.start("run", [TALLYCAM, "run", *names, "--simulate-power"]).wait_until(camera.listens, 10, "socket")
     camera.wait_for("ready" if has_route() else "no network")
     assert not camera.faults()
 
