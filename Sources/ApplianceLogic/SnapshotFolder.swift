@@ -50,6 +50,11 @@ public struct SnapshotFolder: Sendable {
             + Self.suffix
     }
 
+    /// What the files of these names take together.
+    public func byteCount(of names: [String]) -> Int {
+        files.reduce(0) { $0 + (names.contains($1.file.name) ? $1.file.byteCount : 0) }
+    }
+
     /// The files that have to go for the next one, oldest first.
     public func surplus(before byteCount: Int, limits: Limits) -> [String] {
         var count = files.count + 1

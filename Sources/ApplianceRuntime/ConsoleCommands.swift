@@ -80,8 +80,13 @@ extension ApplianceRunner {
 
     /// Of a command that is none, or has the wrong words behind it.
     private static func problem(with name: String) -> String {
-        let usages = help.split(separator: "\n").filter { $0.hasPrefix("\(name) ") }
-        guard !name.isEmpty, !usages.isEmpty else { return "there is no such command; help lists them" }
+        let commands = help.split(separator: "\n").filter { !$0.hasPrefix(" ") }
+        let usages = commands.filter { $0.hasPrefix("\(name) ") }
+        guard !name.isEmpty, !usages.isEmpty else {
+            let names = commands.compactMap { $0.split(separator: " ").first.map(String.init) }
+            let meant = NameSuggestion.nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? ";"
+            return "there is no such command\(meant) help lists them"
+        }
         return "\(name) takes other words:\n" + usages.joined(separator: "\n")
     }
 
@@ -127,6 +132,9 @@ extension ApplianceRunner {
         let name = summary.camera.map { "\($0), " } ?? ""
         if let camera = sources?.camera { lines.append("camera:   \(name)\(camera)") }
         if let microphone = sources?.microphone { lines.append("audio:    \(microphone)") }
+        if let filters = summary.status?.counters.filters, !filters.isEmpty {
+            lines.append("filters:  " + filters.map(\.text).joined(separator: ", "))
+        }
         if let text = webcam.text { lines.append("webcam:   \(text)") }
         lines.append("network:  \(networkText)")
         lines.append("board:    \(files.board?.name ?? "not known")")
@@ -145,9 +153,7 @@ extension ApplianceRunner {
             object.write("isStreamWanted", appliance.wantsStream)
             if let stream = files.stream { object.write("destination", stream.destination) }
             object.write("isNetworkUp", links?.hasDefaultRoute ?? false)
-            object.writeArray("linksUp") { array in
-                for name in links?.linksUp.sorted() ?? [] { array.write(name) }
-            }
+            object.write("linksUp", links?.linksUp.sorted() ?? [])
             if let point = summary.point { object.write("quality", point.qualityName) }
             if let status = summary.status { write(status, to: object) }
             if webcam.isWanted { object.writeObject("webcam") { webcam.write(to: $0) } }
@@ -159,9 +165,7 @@ extension ApplianceRunner {
                     }
                 }
             }
-            object.writeArray("details") { array in
-                for line in appliance.faultBook.lines { array.write(line) }
-            }
+            object.write("details", appliance.faultBook.lines)
         }
         return String(decoding: line, as: UTF8.self)
     }
@@ -179,6 +183,7 @@ extension ApplianceRunner {
                 case .number(let number): sources.write(name, (number * 100).rounded() / 100)
                 case .text(let text): sources.write(name, text)
                 case .flag(let flag): sources.write(name, flag)
+                case .texts(let texts): sources.write(name, texts)
                 case .numbers(let values): sources.write(name, values.map { $0.map { ($0 * 100).rounded() / 100 } })
                 }
             }

@@ -30,14 +30,33 @@ struct SnapshotStore: Sendable {
         let folder = SnapshotFolder(try files())
         // What a power cut has left of the snapshot that would have had this name.
         for path in temporaryFiles(of: [folder.nextName], in: directory) { unlink(path) }
-        for name in folder.surplus(before: snapshot.count, limits: limits) {
+        let path = "\(directory)/\(folder.nextName)"
+        let surplus = folder.surplus(before: snapshot.count, limits: limits)
+        // The oldest go once the new one is there; before it only where that leaves it the room that it needs.
+        do throws(SystemCallError) {
+            try replaceFile(path, with: snapshot)
+        } catch {
+            guard error.number == ENOSPC, folder.byteCount(of: surplus) >= snapshot.count else { throw error }
+            try remove(surplus)
+            try replaceFile(path, with: snapshot)
+            return path
+        }
+        do throws(SystemCallError) {
+            try remove(surplus)
+        } catch {
+            // The folder has its limits.
+            unlink(path)
+            throw error
+        }
+        return path
+    }
+
+    private func remove(_ names: [String]) throws(SystemCallError) {
+        for name in names {
             guard unlink("\(directory)/\(name)") == 0 || errno == ENOENT else {
                 throw SystemCallError("unlink", subject: "\(directory)/\(name)")
             }
         }
-        let path = "\(directory)/\(folder.nextName)"
-        try replaceFile(path, with: snapshot)
-        return path
     }
 
     private func files() throws(SystemCallError) -> [SnapshotFolder.File] {

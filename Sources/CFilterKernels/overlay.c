@@ -31,6 +31,25 @@ void cfilter_overlay_chroma(
     }
 }
 
+// Of a product of two bytes: x / 255, rounded. All within 16 bits, of which compilers make more lanes.
+static uint16_t part_of_255(uint16_t product) {
+    uint16_t sum = (uint16_t)(product + 128);
+    return (uint16_t)((uint16_t)(sum + (sum >> 8)) >> 8);
+}
+
+void cfilter_lay_color(
+    uint8_t *restrict pixels, const uint8_t *restrict coverage, size_t count, const uint8_t color[4]) {
+    const uint16_t channels[4] = {color[0], color[1], color[2], 255}, opacity = color[3];
+    for (size_t i = 0; i < count; i++) {
+        uint16_t alpha = part_of_255((uint16_t)(opacity * coverage[i])), rest = (uint16_t)(255 - alpha);
+        for (int channel = 0; channel < 4; channel++) {
+            uint16_t above = part_of_255((uint16_t)(channels[channel] * alpha));
+            uint16_t sum = (uint16_t)(above + part_of_255((uint16_t)(pixels[4 * i + channel] * rest)));
+            pixels[4 * i + channel] = (uint8_t)(sum < 255 ? sum : 255);
+        }
+    }
+}
+
 void cfilter_halve_pixels(
     uint8_t *restrict half, const uint8_t *restrict upper, const uint8_t *restrict lower, size_t width) {
     for (size_t column = 0; column < width; column += 2) {

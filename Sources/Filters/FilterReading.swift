@@ -12,4 +12,7 @@ public struct FilterReading: Hashable, Sendable {
         self.nanoseconds = nanoseconds
         self.isDropped = isDropped
     }
+
+    /// For people.
+    public var text: String { "\(filter)" + (isDropped ? " (left out: too slow)" : "") }
 }

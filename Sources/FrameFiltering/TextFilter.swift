@@ -53,8 +53,9 @@ final class TextFilter: FrameFilter {
 
 /// Moments in words, in the time zone of the device.
 private enum LocalTime {
-    /// What all conversions of a text can make; strftime writes nothing where that is not enough.
-    private static let mostBytes = 1024
+    /// What a text full of `%c`, the longest conversion, makes in its 24 bytes each; strftime writes nothing where there is less
+    /// room.
+    private static let mostBytes = TextTemplate.longestSource / 2 * 32
 
     /// - Parameter format: of strftime.
     static func text(_ format: String, at seconds: Int64) -> String {

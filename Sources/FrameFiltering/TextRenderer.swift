@@ -1,3 +1,4 @@
+import CFilterKernels
 import Filters
 import Media
 
@@ -72,20 +73,11 @@ struct TextRenderer {
 private struct Canvas {
     private(set) var pixels: Overlay.Pixels
 
-    init(_ size: FrameSize, _ color: FilterColor) {
-        let pixel = Self.channels(color, coverage: 255)
-        let bytes = [UInt8](unsafeUninitializedCapacity: 4 * size.pixelCount) { buffer, count in
-            for place in buffer.indices { buffer[place] = UInt8(pixel[place % 4]) }
-            count = buffer.count
-        }
-        pixels = Overlay.Pixels(size: size, bytes: bytes)
-    }
-
-    /// Red, green, blue and alpha, all multiplied by alpha and coverage.
-    private static func channels(_ color: FilterColor, coverage: UInt8) -> SIMD4<UInt32> {
-        let alpha = (UInt32(color.alpha) * UInt32(coverage) + 127) / 255
-        let channels = SIMD4<UInt32>(UInt32(color.red), UInt32(color.green), UInt32(color.blue), 255)
-        return (channels &* alpha &+ 127) / 255
+    init(_ size: FrameSize, _ background: FilterColor) {
+        pixels = Overlay.Pixels(size: size, bytes: [UInt8](repeating: 0, count: 4 * size.pixelCount))
+        guard background.alpha > 0 else { return }
+        let whole = [UInt8](repeating: 255, count: size.pixelCount)
+        lay(background, over: 0, whole, from: 0, count: size.pixelCount)
     }
 
     /// - Parameters:
@@ -94,17 +86,25 @@ private struct Canvas {
     mutating func draw(_ coverage: GlyphCache.Coverage, _ x: Int, _ baseline: Int, _ color: FilterColor) {
         let (left, top, width) = (x + coverage.left, baseline - coverage.top, pixels.size.width)
         let columns = (left..<left + coverage.size.width).clamped(to: 0..<width)
+        guard !columns.isEmpty else { return }
         for row in (top..<top + coverage.size.height).clamped(to: 0..<pixels.size.height) {
-            for column in columns {
-                let covered = coverage.samples[(row - top) * coverage.size.width + column - left]
-                guard covered > 0 else { continue }
-                let above = Self.channels(color, coverage: covered)
-                let place = 4 * (row * width + column)
-                for channel in 0..<4 {
-                    let below = UInt32(pixels.bytes[place + channel])
-                    pixels.bytes[place + channel] = UInt8(
-                        min(255, above[channel] + (below * (255 - above[3]) + 127) / 255))
-                }
+            let start = (row - top) * coverage.size.width + columns.lowerBound - left
+            lay(color, over: row * width + columns.lowerBound, coverage.samples, from: start, count: columns.count)
+        }
+    }
+
+    /// - Parameters:
+    ///   - place: of the first of these pixels.
+    ///   - start: of what covers that one.
+    private mutating func lay(
+        _ color: FilterColor, over place: Int, _ coverage: [UInt8], from start: Int, count: Int
+    ) {
+        guard place + count <= pixels.size.pixelCount, start + count <= coverage.count else { return }
+        let channels = [color.red, color.green, color.blue, color.alpha]
+        pixels.bytes.withUnsafeMutableBufferPointer { bytes in
+            coverage.withUnsafeBufferPointer { coverage in
+                guard let bytes = bytes.baseAddress, let covered = coverage.baseAddress else { return }
+                cfilter_lay_color(bytes + 4 * place, covered + start, count, channels)
             }
         }
     }

@@ -53,6 +53,11 @@ public struct JSONObjectWriter: ~Copyable {
             for value in values { if let value { array.write(value) } else { array.writeNull() } }
         }
     }
+    public func write(_ name: String, _ values: [String]) {
+        writeArray(name) { array in
+            for value in values { array.write(value) }
+        }
+    }
     public func writeObject(_ name: String, _ body: (borrowing JSONObjectWriter) -> Void) {
         sink.key(name).object(body)
     }

@@ -8,24 +8,6 @@ import SoftwareEncoding
 /// frame by frame on the way, as soon as the encoder is ready for frames that the processor has made. Zoom glides. Of several
 /// cameras each keeps its view and its controls. Used by the video thread.
 public final class AdjustedSource: VideoSource {
-    /// What a camera was asked for.
-    private struct View {
-        var glide = ZoomGlide()
-        var isZoomReached = true
-        /// What the camera does not do itself.
-        var turn = FrameTurn()
-        var wished = WishedControls()
-        /// What the camera itself was asked for, in its own frame's parts.
-        var given = WishedControls()
-        /// What it said last, when another camera took its place.
-        var lastReport = CameraReport()
-        /// The processor takes a part of each frame.
-        var isZoomedOnTheWay = false
-
-        /// Frames are other than the camera gives them.
-        var isMade: Bool { !turn.isIdentity || isZoomedOnTheWay && glide.target.zoom > 1 }
-    }
-
     private let source: any VideoSource
     /// `nil` where there is one camera.
     let switcher: CameraSwitcher?
@@ -33,9 +15,9 @@ public final class AdjustedSource: VideoSource {
     /// Of the stream, which may have another shape than the frames: the largest that is encoded.
     var streamSize: FrameSize { didSet { keepZoomWithinRange() } }
     private let noCamera: String
-    private var view = View()
+    private var view = CameraView()
     /// Of the other cameras, by their names.
-    private var otherViews: [String: View] = [:]
+    private var otherViews: [String: CameraView] = [:]
     private var cameraName: String?
     /// What each camera is set to when it is on for the first time.
     private var initial: [ControlChange] = []
@@ -163,7 +145,7 @@ public final class AdjustedSource: VideoSource {
         let known = otherViews[switcher.name]
         zoomRefusal = nil
         let wasMade = known?.isMade ?? false || feedsFilters && !switcher.layout.format.isPlanar
-        view = known ?? View()
+        view = known ?? CameraView()
         if known == nil {
             // Points and areas are parts of what is seen.
             applyWhatItHas(initial.filter(\.name.isOfView))
@@ -267,7 +249,8 @@ extension AdjustedSource: ControllableSource {
         if zoomsItself {
             let shown = view.glide.view(at: lastTime)
             report.values[.zoom] = .number(shown.zoom)
-            report.values[.zoomCentre] = .point(view.turn.applied(to: shown.centre))
+            // Moved inside where it is too near an edge.
+            report.values[.zoomCentre] = .point(view.turn.applied(to: shown.area.centre))
         } else if case .point(let centre) = report.values[.zoomCentre] {
             report.values[.zoomCentre] = .point(view.turn.applied(to: centre))
         }
@@ -288,7 +271,8 @@ extension AdjustedSource: ControllableSource {
             case (.zoom, _), (.zoomCentre, _): break
             case (.mirror, _) where !cameraOffers(.mirror), (.flip, _) where !cameraOffers(.flip): break
             case (let name, .area(let area)):
-                forCamera.append(ControlChange(name, .area(try unseen(area, name, turn, shown))))
+                let inFrame = try seen.area(area, of: name, turned: turn)
+                forCamera.append(ControlChange(name, .area(zoomsItself ? shown.area.part(inFrame) : inFrame)))
             default: forCamera.append(change)
             }
         }
@@ -317,7 +301,7 @@ extension AdjustedSource: ControllableSource {
         for change in changes {
             switch (change.name, change.value) {
             case (.zoom, .number(let zoom)): target.zoom = zoom
-            case (.zoomCentre, .point(let point)): target.centre = unturned(point, turn)
+            case (.zoomCentre, .point(let point)): target.centre = seen.point(point, turned: turn)
             default: break
             }
         }
@@ -341,31 +325,5 @@ extension AdjustedSource: ControllableSource {
     /// Each camera is set to these when it is on for the first time; the one that is on is set already.
     func keepForOthers(_ controls: [ControlChange]) { initial = controls }
 
-    // MARK: From frames as they are seen to frames as the camera gives them
-
-    /// Bars that fill the stream's frame are no part of the source's.
-    private func withoutBars(_ area: FrameArea) -> FrameArea {
-        let fit = Letterbox(source.layout.size, into: streamSize)
-        let (width, height) = (Double(streamSize.width), Double(streamSize.height))
-        return FrameArea(
-            left: (area.left * width - Double(fit.left)) / Double(fit.size.width),
-            top: (area.top * height - Double(fit.top)) / Double(fit.size.height),
-            width: area.width * width / Double(fit.size.width), height: area.height * height / Double(fit.size.height))
-    }
-
-    private func unturned(_ point: FramePoint, _ turn: FrameTurn) -> FramePoint {
-        let seen = turn.applied(to: withoutBars(FrameArea(at: point))).centre
-        return FramePoint(x: min(max(0, seen.x), 1), y: min(max(0, seen.y), 1))
-    }
-
-    private func unseen(
-        _ area: FrameArea, _ name: ControlName, _ turn: FrameTurn, _ shown: ZoomedView
-    ) throws(ControlError) -> FrameArea {
-        guard let inFrame = withoutBars(area).clipped else {
-            throw .unusableValue(
-                name, value: "\(ControlValue.area(area))", rule: "within the frame: the bars beside it show nothing")
-        }
-        let turned = turn.applied(to: inFrame)
-        return zoomsItself ? shown.area.part(turned) : turned
-    }
+    private var seen: SeenFrame { SeenFrame(of: source.layout.size, within: streamSize) }
 }

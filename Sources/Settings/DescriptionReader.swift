@@ -84,6 +84,16 @@ struct DescriptionReader {
     /// Names that mean something, though not here: they are reported when they are found.
     mutating func recognize(names: [String]) { namesBelow += names }
 
+    /// Reports a key that means something in another place, and is ignored in this one.
+    /// - Parameter place: where it belongs.
+    mutating func redirect(_ name: String, to place: String, example: String) {
+        guard let member = members.first(where: { $0.name == name }) else { return }
+        accept(name)
+        report(
+            .unknownKey, name, at: member.namePosition, "is not known here and ignored; it belongs \(place)",
+            example: example)
+    }
+
     mutating func text(_ name: String, required: Bool = false, example: String) -> Located<String>? {
         guard let value = value(name, required: required, example: example) else { return nil }
         guard case .string(let text) = value.content else {

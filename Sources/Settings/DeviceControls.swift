@@ -5,12 +5,25 @@ extension DeviceDescription {
     mutating func readControls(_ reader: inout DescriptionReader) {
         let example = #""controls": {"zoom": 1.5, "white-balance": "daylight"}"#
         let given = reader.object("controls", example: example) { controls in
-            controls.recognize(names: ControlName.allCases.filter { !$0.isOfCamera }.map(\.rawValue))
+            Self.redirectOthers(&controls)
             return ControlName.allCases.filter(\.isOfCamera).compactMap {
                 Self.control($0, &controls, example: example)
             }
         }
         controls = given ?? controls
+    }
+
+    /// What no camera has is a key of its own.
+    private static func redirectOthers(_ reader: inout DescriptionReader) {
+        for name in ControlName.allCases where !name.isOfCamera {
+            let (place, example) =
+                switch name {
+                case .torch: ("beside \"controls\"", #""torch": "live""#)
+                case .webcam: ("beside \"controls\"", #""webcam": true"#)
+                default: ("to a microphone, in \"audio\"", #""sources": [{"device": "hw:1", "gain": 6, "mute": false}]"#)
+                }
+            reader.redirect(name.rawValue, to: place, example: example)
+        }
     }
 
     /// Whether the camera takes it shows when it is open.

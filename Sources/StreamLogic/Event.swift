@@ -20,4 +20,5 @@ public enum EventValue: Hashable, Sendable {
     case flag(Bool)
     /// One for each of several; `nil` where there is none.
     case numbers([Double?])
+    case texts([String])
 }

@@ -98,7 +98,7 @@ extension StreamEvent: Event {
         case .filterRestored(let filter): "filter \(filter) is back"
         case .configured(let configuration): "now \(configuration.line)"
         case .controlled(let readings): "now \(readings.line)"
-        case .filtered(let chain): chain.isEmpty ? "no filters now" : "filters now \(chain.line)"
+        case .filtered(let chain): chain.isEmpty ? "no filters now" : "filters now \(chain.settings.map(\.description).joined(separator: " "))"
         case .refused(let reason): "refused: \(reason)"
         case .muted(let isMuted): isMuted ? "muted: audio goes out as silence" : "no longer muted"
         case .snapshot(let answer): answer.text
@@ -139,7 +139,7 @@ extension StreamEvent: Event {
         case .filterDropped(let filter), .filterRestored(let filter): [("filter", .text("\(filter)"))]
         case .configured(let configuration): [("settings", .text(configuration.line))]
         case .controlled(let readings): [("controls", .text(readings.line))]
-        case .filtered(let chain): [("filters", .text(chain.line))]
+        case .filtered(let chain): [("filters", .texts(chain.settings.map(\.description)))]
         case .muted(let isMuted): [("muted", .flag(isMuted))]
         case .snapshot(let answer): answer.fields
         case .preview(let event): event.fields
@@ -148,10 +148,6 @@ extension StreamEvent: Event {
         case .failed(_, let message): [("message", .text(message))]
         }
     }
-}
-
-extension FilterChain {
-    fileprivate var line: String { settings.map(\.description).joined(separator: " ") }
 }
 
 extension StreamEvent.RetryStage {

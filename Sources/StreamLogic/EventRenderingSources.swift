@@ -61,10 +61,7 @@ extension PublishCounters {
     private var filterFields: [EventField] {
         guard !filters.isEmpty else { return [] }
         return [
-            (
-                "filters",
-                .text(filters.map { "\($0.filter)" + ($0.isDropped ? "-dropped" : "") }.joined(separator: " "))
-            ),
+            ("filters", .texts(filters.map { "\($0.filter)" + ($0.isDropped ? "-dropped" : "") })),
             ("filterFrames", .numbers(filters.map { Double($0.frames) })),
             ("filterNanoseconds", .numbers(filters.map { Double($0.nanoseconds) })),
         ]

@@ -43,7 +43,8 @@ public struct ConfigurationTransaction: Sendable {
         "help                             this list",
         "Settings: quality NAME, audio-quality NAME, bitrate MIN,START,MAX (or SD, HD, FHD), fps N,",
         "dimension WxH|NAME (with adapt restart), adapt nothing|seamless|restart,",
-        "keep-audio-quality on|off, mute on|off. quality brings its own bit rates; set bitrate after it.",
+        "resize never|seamless|restart, keep-audio-quality on|off, mute on|off.",
+        "quality brings its own bit rates; set bitrate after it.",
         "The camera's controls are set in the same way:",
         "\(controls.prefix(9).joined(separator: ", ")),",
         "\(controls.dropFirst(9).joined(separator: ", ")).",
@@ -70,8 +71,17 @@ public struct ConfigurationTransaction: Sendable {
         case ("torch", _): return [.refuse("the torch belongs to a board: tallycam run has it, by board.json")]
         case ("stop", 1): return [.command(.stop)]
         case ("help", 1): return [.answer(Self.help)]
-        default: return [.refuse("there is no command \(quoted(line.prefix(60))); help lists them")]
+        default: return [.refuse(Self.problem(with: command, of: line))]
         }
+    }
+
+    private static let commands = [
+        "set", "begin", "commit", "cancel", "show", "filter", "snapshot", "camera", "stop", "help",
+    ]
+
+    private static func problem(with command: String, of line: String) -> String {
+        let meant = NameSuggestion.nearest(to: command, among: commands).map { "; did you mean \($0)?" } ?? ";"
+        return "there is no command \(quoted(line.prefix(60)))\(meant) help lists them"
     }
 
     private mutating func set(_ words: ArraySlice<String>) -> Action {

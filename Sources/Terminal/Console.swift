@@ -105,6 +105,7 @@ public final class Console: Sendable {
                 case .number(let value): object.write(name, (value * 1e4).rounded() / 1e4)
                 case .text(let value): object.write(name, value)
                 case .flag(let value): object.write(name, value)
+                case .texts(let values): object.write(name, values)
                 case .numbers(let values): object.write(name, values.map { $0.map { ($0 * 1e4).rounded() / 1e4 } })
                 }
             }

@@ -81,7 +81,8 @@ private func dispatch(_ arguments: [String]) throws -> ExitStatus {
     case "--version", "-V": print("tallycam \(version)")
     case let name?:
         guard let command = commands.first(where: { $0.name == name }) else {
-            throw CommandFailure.usage("unknown command \"\(name)\"; try tallycam --help")
+            let meant = NameSuggestion.nearest(to: name, among: commands.map(\.name)).map { "did you mean \($0)? " } ?? ""
+            throw CommandFailure.usage("unknown command \"\(name)\"; \(meant)try tallycam --help")
         }
         return try command.run(Array(arguments.dropFirst()))
     }

@@ -28,6 +28,11 @@ import Testing
         #expect(Self.three.surplus(before: 700, limits: .init(count: 9, byteCount: 700)).count == 3)
     }
 
+    @Test func whatSomeTakeIsCounted() {
+        #expect(Self.three.byteCount(of: ["snapshot-000002.jpg", "snapshot-000009.jpg", "notes.txt"]) == 300)
+        #expect(Self.three.byteCount(of: []) == 0)
+    }
+
     @Test(arguments: [
         "snapshot-1.jpg", "snapshot-00000x.jpg", "snapshot-000001.jpeg", ".snapshot-000001.jpg.77.1.tmp",
         "snapshot-0000000000000000000001.jpg", "snapshot-.jpg", "snapshot-000001.jpg.bak",

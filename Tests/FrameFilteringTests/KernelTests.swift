@@ -26,6 +26,24 @@ import Testing
         #expect(results[0].prefix(offset) == memory.prefix(offset), "\(name) wrote before the row")
     }
 
+    /// Porter and Duff's "over", whose three roundings are of half a step each.
+    @Test func aColourLiesOverWhatIsThere() {
+        var random = SeededGenerator(seed: 20)
+        for _ in 0..<200 {
+            let (color, coverage) = (random.bytes(4), random.bytes(64))
+            let alphas = random.bytes(64)
+            let before = (0..<256).map { $0 % 4 == 3 ? alphas[$0 / 4] : UInt8.random(in: 0...alphas[$0 / 4], using: &random) }
+            var pixels = before
+            cfilter_lay_color(&pixels, coverage, 64, color)
+            for place in 0..<256 {
+                let alpha = Double(color[3]) * Double(coverage[place / 4]) / 255
+                let above = place % 4 == 3 ? alpha : Double(color[place % 4]) * alpha / 255
+                let wanted = above + Double(before[place]) * (255 - alpha) / 255
+                #expect(abs(Double(pixels[place]) - wanted) <= 2)
+            }
+        }
+    }
+
     @Test func bytesAreTheSame() {
         var random = SeededGenerator(seed: 19)
         for round in 0..<400 {

@@ -68,6 +68,10 @@ import Testing
         #expect(outlined.bytes.prefix(size.pixelCount).contains(235))
     }
 
+    @Test func manyMomentsAreShown() throws {
+        #expect(try extent("text,text={\(String(repeating: "%c", count: 126))},size=0.1,position=0,0") != nil)
+    }
+
     @Test func scriptsOfEuropeHaveGlyphs() throws {
         let missing = try shown(make("text,text=漢,position=0,0,size=0.2")).bytes
         var seen: Set<[UInt8]> = [missing]

@@ -5,6 +5,7 @@ import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from board import HOST, Board, GuestProcess
 from recording import Recording
@@ -224,13 +225,14 @@ class ResourceUse:
 
     @property
     def is_flat(self) -> bool:
-        """What it has at the end it had before, and it has not grown in the last third of the time, but for one software
-        encoder: that may be at work when it is looked at, and the C library keeps what it has freed, or not."""
-        third = len(self.own) // 3
+        """What it has in the last third of the time it had before, and it is usually no more than in the third before that,
+        but for one software encoder: that may be at work when it is looked at, and the C library keeps what it has freed,
+        or not, from one look to the next."""
+        third = max(1, len(self.own) // 3)
         return (
             all(max(values[-third:]) < max(values[:-third]) + most for values, most in
                 ((self.own, SOFTWARE_ENCODER), (self.mapped, 2000)))
-            and all(values[-1] < values[-third] + most for values, most in
+            and all(median(values[-third:]) < median(values[-2 * third : -third]) + most for values, most in
                     ((self.own, SOFTWARE_ENCODER), (self.mapped, 500)))
             and max(self.descriptors[-third:]) <= max(self.descriptors[: third + 1]) + 2
             and self.threads[-1] <= max(self.threads[: third + 1])

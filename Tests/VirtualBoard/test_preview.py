@@ -359,6 +359,32 @@ def test_a_card_is_taken_away_and_comes_back(plain, nginx):
     assert len(stream.of("previewDark")) == 1
 
 
+def test_modes_that_fail_give_way_to_smaller_ones(hdmi, nginx):
+    """The display offers its modes, and the driver refuses to set them: at first the wide ones, then, while one is lit, all."""
+    board = hdmi.board
+    widest = "/sys/module/vkms/parameters/widest"
+    board.run(f"echo {SCREEN[0] - 1} > {widest}")
+    publisher = Publisher(board, nginx, "modes", *LEASE, f"--preview drm:{hdmi.connector}", source=SLOW_CAMERA)
+    wait_shown(publisher)
+    leases = Leases(board)
+    assert read_back(publisher).shape == (600, 800, 3)
+    board.run(f"echo 1 > {widest}")
+    publisher.process.wait_for("previewDark", 20)
+    publisher.wait_frames(publisher.frames + 20)
+    leases.assert_return()
+    assert_held_soon(leases, UNSEEN)
+    board.run(f"echo 0 > {widest}")
+    publisher.process.wait_for("(?s)previewDark.*previewLit", 40)
+    before = publisher.last_status["previewFrames"]
+    publisher.wait_status(lambda status: status["previewFrames"] > before, 20)
+    assert read_back(publisher).shape == (SCREEN[1], SCREEN[0], 3)
+    stream = publisher.stop()
+    assert_whole(stream)
+    lit, dark = stream.of("previewLit"), stream.of("previewDark")
+    assert ["800x600" in event["display"] for event in lit] == [True, False], lit
+    assert len(dark) == 1 and "Invalid argument" in dark[0]["reason"], dark
+
+
 def test_another_program_keeps_the_display(hdmi, nginx):
     board = hdmi.board
     first = Publisher(board, nginx, "first", "--dimension 320x240 --quality Low1", f"--preview drm:{hdmi.connector}")

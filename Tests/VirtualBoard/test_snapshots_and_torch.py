@@ -150,7 +150,7 @@ def test_without_a_stream_a_snapshot_has_all_that_the_camera_has(board, nginx, t
 
 
 def test_a_full_disk_is_reported_and_the_stream_goes_on(board, nginx):
-    camera = Camera(board, nginx, {"snapshots": {"folder": f"{PLACE}/full/snapshots", "quality": 100, "size": "stream"}})
+    camera = Camera(board, nginx, {"snapshots": {"folder": f"{PLACE}/full/snapshots", "quality": 100, "size": "stream", "count": 1}})
     # Nothing is mounted there.
     assert "No such file" in camera.ask("snapshot", check=False).text
     board.run(f"mkdir {PLACE}/full; mount -t tmpfs -o size=40k tmpfs {PLACE}/full")
@@ -167,6 +167,14 @@ def test_a_full_disk_is_reported_and_the_stream_goes_on(board, nginx):
     assert status["state"] in ("live", "degraded") and status["sources"]["sourceFrames"] > frames and status["faults"] == []
     board.run(f"mount -o remount,size=1m {PLACE}/full")
     assert camera.ask("snapshot").text.strip() == f"{PLACE}/full/snapshots/snapshot-000001.jpg"
+    # The oldest one goes only where the new one finds room instead.
+    oldest, fill = f"{PLACE}/full/snapshots/snapshot-000001.jpg", f"dd if=/dev/zero of={PLACE}/full/rest bs=4k 2> /dev/null || true"
+    board.run(f"truncate -s 4k {oldest}; {fill}")
+    assert "No space left on device" in camera.ask("snapshot", check=False).text
+    assert board.run(f"ls -A {PLACE}/full/snapshots").text.split() == ["snapshot-000001.jpg"]
+    board.run(f"rm {PLACE}/full/rest; dd if=/dev/zero of={oldest} bs=4k count=128 2> /dev/null; {fill}")
+    camera.ask("snapshot")
+    assert board.run(f"ls -A {PLACE}/full/snapshots").text.split() == ["snapshot-000002.jpg"]
 
 
 def test_two_presses_take_a_snapshot_and_one_still_starts(board, nginx, capsys):

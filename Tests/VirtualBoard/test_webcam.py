@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import time
+from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy
@@ -318,7 +319,7 @@ def test_a_slider_on_the_computer_moves_the_camera(board, webcam):
     assert board.run(f"v4l2-ctl -d {camera.node} --get-ctrl brightness").text.strip() == f"brightness: {lowest}"
 
 
-def test_it_costs_nothing_until_somebody_looks(board, webcam):
+def test_it_costs_nothing_until_somebody_looks(board, webcam, capsys):
     camera = webcam(camera="/dev/video0", dimension="320x240")
     pid = camera.camera.process.pid
 
@@ -329,9 +330,19 @@ def test_it_costs_nothing_until_somebody_looks(board, webcam):
         ).text
         return {name: int(count) for name, count in re.findall(r"^(webcam\S*) (\d+)$", text, re.MULTILINE)}
 
+    def calls(tasks: Iterable[str]) -> dict[str, int]:
+        """What they ask of the kernel in ten seconds."""
+        board.run(f"timeout -s INT 10 strace -c -o /tmp/calls {' '.join(f'-p {task}' for task in tasks)}", check=False)
+        rows = re.findall(r"^ *[\d.]+ +[\d.]+ +\d+ +(\d+) +(?:\d+ +)?([a-z]\w*)$", board.get("/tmp/calls").decode(), re.MULTILINE)
+        return {name: int(count) for count, name in rows if name != "total"}
+
+    def tasks(name: str = "") -> list[str]:
+        return board.run(f"cd /proc/{pid}/task; grep -l '^{name}' */comm").text.replace("/comm", "").split()
+
     def opened() -> str:
         return board.run(f"ls -l /proc/{pid}/fd | grep -c /dev/video0 || true").text.strip()
 
+    report = []
     for state in ("connected", "notConnected"):
         if state == "notConnected":
             camera.host.unplug()
@@ -340,7 +351,15 @@ def test_it_costs_nothing_until_somebody_looks(board, webcam):
         before = wakeups()
         board.run("sleep 10")
         assert wakeups() == before and len(before) == 2, (state, before)
+        # The one call in which each waits is begun anew when strace comes.
+        assert sum(calls(tasks("webcam")).values()) <= 2, state
+        # What the device does once a second or so anyway.
+        everything = calls(tasks())
+        assert not {"openat", "mmap"} & everything.keys() and sum(everything.values()) < 300, (state, everything)
+        report.append(f"{state}: {everything}")
     camera.plug()
+    with capsys.disabled():
+        print("\n  calls of all threads in ten seconds, " + "; ".join(report))
 
 
 def test_a_press_of_the_button_lets_a_computer_look(board, webcam):

@@ -24,6 +24,9 @@ void cfilter_overlay_chroma(
     uint8_t *samples, uint8_t *rest, size_t step, const uint8_t *upper, const uint8_t *lower, size_t width,
     cfilter_component chroma);
 
+// Lays a colour (red, green, blue and alpha, not multiplied) over such pixels, each as far as it is covered.
+void cfilter_lay_color(uint8_t *pixels, const uint8_t *coverage, size_t count, const uint8_t color[4]);
+
 // Means of 2x2 pixels, (width + 1) / 2 of them; of an odd width, the last column counts twice.
 void cfilter_halve_pixels(uint8_t *half, const uint8_t *upper, const uint8_t *lower, size_t width);
 // Between two rows of `count` bytes: `part` of 256 is the lower one's.
