@@ -25,6 +25,8 @@ public final class FilterPass {
         /// Of the present frame.
         var finishedRows = 0
 
+        var isActive: Bool { !cost.isDropped && !filter.isIdentity }
+
         mutating func apply(upTo readyRows: Int, of planes: FramePlanes) -> Int {
             let isComplete = readyRows == planes.size.height
             let end = isComplete ? readyRows : max(finishedRows, readyRows - filter.lookahead)
@@ -46,7 +48,7 @@ public final class FilterPass {
     }
 
     /// Nothing is to be done: frames need not be mapped.
-    public var isIdle: Bool { stages.allSatisfy { $0.cost.isDropped } }
+    public var isIdle: Bool { !stages.contains(where: \.isActive) }
 
     /// From the next frame on. Filters that stay as they are go on as they are, also when they are dropped.
     public func use(_ filters: LoadedFilters) {
@@ -76,7 +78,7 @@ public final class FilterPass {
         let planes = try FramePlanes(bytes, layout)
         var time = MonotonicClock.now()
         prepare(for: FrameFormat(planes, colors ?? .usual(for: layout.size)), since: &time)
-        for index in stages.indices where !stages[index].cost.isDropped {
+        for index in stages.indices where stages[index].isActive {
             stages[index].finishedRows = 0
             stages[index].filter.startFrame(fields)
             stages[index].cost.add(since: &time)
@@ -85,16 +87,16 @@ public final class FilterPass {
         while readyRows < layout.size.height {
             readyRows = min(readyRows + Self.bandRows, layout.size.height)
             var rows = readyRows
-            for index in stages.indices where !stages[index].cost.isDropped {
+            for index in stages.indices where stages[index].isActive {
                 rows = stages[index].apply(upTo: rows, of: planes)
                 stages[index].cost.add(since: &time)
             }
         }
-        for index in stages.indices where !stages[index].cost.isDropped { stages[index].cost.endFrame() }
+        for index in stages.indices where stages[index].isActive { stages[index].cost.endFrame() }
     }
 
     private func prepare(for format: FrameFormat, since time: inout MediaTimestamp) {
-        for index in stages.indices where stages[index].format != format && !stages[index].cost.isDropped {
+        for index in stages.indices where stages[index].format != format && stages[index].isActive {
             stages[index].filter.prepare(for: format)
             stages[index].format = format
             stages[index].cost.addPreparation(since: &time)
@@ -105,12 +107,12 @@ public final class FilterPass {
     public var costs: [FilterCost] { stages.map(\.cost) }
 
     /// What a frame takes of late, in nanoseconds: all filters that are not left out.
-    public var recentCost: Double { stages.reduce(0) { $0 + ($1.cost.isDropped ? 0 : $1.cost.recent) } }
+    public var recentCost: Double { stages.reduce(0) { $0 + ($1.isActive ? $1.cost.recent : 0) } }
 
     /// Leaves the filter out that has taken most time of late.
     /// - Returns: `nil` when none is left.
     public func dropMostExpensive() -> FilterID? {
-        let active = stages.indices.filter { !stages[$0].cost.isDropped }
+        let active = stages.indices.filter { stages[$0].isActive }
         guard let index = active.max(by: { stages[$0].cost.recent < stages[$1].cost.recent }) else { return nil }
         stages[index].cost.isDropped = true
         dropped.append(stages[index].setting.id)

@@ -6,6 +6,9 @@ protocol FrameFilter: AnyObject {
     /// How many rows below those that it works on it reads, as they were before it; an even number.
     var lookahead: Int { get }
 
+    /// Frames stay as they are: it need not be asked.
+    var isIdentity: Bool { get }
+
     /// Frames have this format from now on. Memory is allocated here.
     func prepare(for format: FrameFormat)
 
@@ -20,6 +23,7 @@ protocol FrameFilter: AnyObject {
 
 extension FrameFilter {
     var lookahead: Int { 0 }
+    var isIdentity: Bool { false }
     func prepare(for format: FrameFormat) {}
     func startFrame(_ fields: TextFields) {}
 }

@@ -12,6 +12,8 @@ final class ImageFilter: FrameFilter {
         self.image = image
     }
 
+    var isIdentity: Bool { setting.number(.opacity) == 0 }
+
     func prepare(for format: FrameFormat) {
         let size = shownSize(in: format.size)
         guard size.pixelCount > 0, let pixels = image.pixels(scaledTo: size) else {

@@ -13,6 +13,7 @@ final class SmoothFilter: FrameFilter {
 
     init(strength: Double) { self.strength = strength }
 
+    var isIdentity: Bool { strength == 0 }
     var lookahead: Int { state.map { 4 * $0.radius + 2 } ?? 0 }
 
     func prepare(for format: FrameFormat) {

@@ -1,6 +1,8 @@
 import Filters
 import Glibc
 import Media
+// For the standard library's normalization, which strings are compared by. The public way to it is Foundation, many megabytes.
+@_spi(_Unicode) import Swift
 
 /// Lines of text, drawn when they change and laid over each frame.
 final class TextFilter: FrameFilter {
@@ -18,6 +20,8 @@ final class TextFilter: FrameFilter {
         self.font = font
         template = setting.text
     }
+
+    var isIdentity: Bool { setting.number(.opacity) == 0 }
 
     func prepare(for format: FrameFormat) {
         self.format = format
@@ -38,7 +42,9 @@ final class TextFilter: FrameFilter {
         guard let template, let format, let renderer else { return }
         let relevant = template.relevant(fields)
         guard relevant != shown?.fields else { return }
-        let text = template.expanded(fields) { LocalTime.text($0, at: fields.secondsSince1970) }
+        let expanded = template.expanded(fields) { LocalTime.text($0, at: fields.secondsSince1970) }
+        // Letters and their marks as one character each, as fonts have them.
+        let text = String(String.UnicodeScalarView(expanded._nfc))
         if text != shown?.text {
             overlay = renderer.render(text, limit: format.size).map { pixels in
                 let corner = setting.position.corner(of: pixels.size, in: format.size, margin: setting.number(.margin))

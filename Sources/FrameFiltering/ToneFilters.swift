@@ -10,6 +10,8 @@ final class WhitenFilter: FrameFilter {
 
     init(strength: Double) { self.strength = strength }
 
+    var isIdentity: Bool { strength == 0 }
+
     func prepare(for format: FrameFormat) {
         let factor = UInt16(strength * 65536 / Double(format.lumaRange))
         curve = (format.black, format.lumaRange, factor)
@@ -32,6 +34,8 @@ final class ReddenFilter: FrameFilter {
     private var tint = cfilter_tint()
 
     init(strength: Double) { self.strength = strength }
+
+    var isIdentity: Bool { strength == 0 }
 
     func prepare(for format: FrameFormat) {
         let gain = strength * Self.mostGain

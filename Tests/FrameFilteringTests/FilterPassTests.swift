@@ -158,7 +158,10 @@ import Testing
         #expect(pass.restoreLast() == nil && pass.costs.map(\.filter) == [FilterID(.mirror)])
     }
 
-    @Test func withoutFiltersThereIsNothingToDo() {
+    @Test func withoutFiltersThereIsNothingToDo() throws {
+        for filter in ["smooth,strength=0", "whiten,strength=0", "redden,strength=0", "text,text=x,opacity=0"] {
+            #expect(FilterPass(try LoadedFilters(FilterChain(parsing: [filter]))).isIdle, "\(filter)")
+        }
         #expect(FilterPass(LoadedFilters()).isIdle && FilterPass(LoadedFilters()).costs.isEmpty)
     }
 }

@@ -68,6 +68,11 @@ import Testing
         #expect(outlined.bytes.prefix(size.pixelCount).contains(235))
     }
 
+    @Test func lettersAndMarksApartAreOneGlyph() throws {
+        let composed = try shown(make("text,text=\u{E9}\u{17D},position=0,0,size=0.2")).bytes
+        #expect(try shown(make("text,text=e\u{301}Z\u{30C},position=0,0,size=0.2")).bytes == composed)
+    }
+
     @Test func manyMomentsAreShown() throws {
         #expect(try extent("text,text={\(String(repeating: "%c", count: 126))},size=0.1,position=0,0") != nil)
     }

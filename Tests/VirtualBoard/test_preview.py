@@ -109,12 +109,12 @@ def pixels(ppm: bytes) -> numpy.ndarray:
     return numpy.frombuffer(data, numpy.uint8).reshape(height, width, 3)
 
 
-def received(stream: Stream) -> numpy.ndarray:
+def received(stream: Stream, matrix: str = "bt601", span: str = "tv") -> numpy.ndarray:
     """The last of the frames that the encoder has copied, as the server got it, as RGB."""
     copied = [index for index, frame in enumerate(stream.recording.frames) if len(frame.body) > WIDTH * HEIGHT]
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", str(stream.recording.path), "-vf",
-         f"select=eq(n\\,{copied[-1]}),scale={WIDTH}:{HEIGHT}:in_color_matrix=bt601:in_range=tv:flags=accurate_rnd+full_chroma_int,"
+         f"select=eq(n\\,{copied[-1]}),scale={WIDTH}:{HEIGHT}:in_color_matrix={matrix}:in_range={span}:flags=accurate_rnd+full_chroma_int,"
          "format=rgb24",
          "-fps_mode", "passthrough", "-f", "rawvideo", "-"],
         capture_output=True, check=True, timeout=120,
@@ -217,6 +217,27 @@ def test_the_screen_shows_what_the_server_gets(hdmi, nginx):
     assert screen[:96].max() == 0, "something is above the video"
     # This is a measure that can fail.
     assert difference(shown, sent[:, ::-1]) > 20 * ALIKE
+
+
+def test_a_camera_s_colours_are_the_screen_s(hdmi, nginx):
+    """Those of a camera that has BT.709's matrix and the full range."""
+    board = hdmi.board
+    still_camera(board)
+    board.run("v4l2-ctl -d /dev/video0 -c colorspace=1,y_cbcr_encoding=2,quantization=1")
+    try:
+        publisher = Publisher(board, nginx, "colours", *LEASE, f"--preview drm:{hdmi.connector}", source=SLOW_CAMERA)
+        wait_shown(publisher)
+        video = hdmi.planes()[0]
+        assert "color-encoding=ITU-R BT.709" in video and "color-range=YCbCr full range" in video, video
+        screen = read_back(publisher)
+        let_frames_be_copied(publisher)
+        stream = publisher.stop()
+    finally:
+        board.run("v4l2-ctl -d /dev/video0 -c colorspace=2,y_cbcr_encoding=0,quantization=0")
+    shown = in_size_of_stream(screen[VIDEO])
+    assert difference(shown, received(stream, "bt709", "pc")) < ALIKE
+    for others in (("bt601", "pc"), ("bt709", "tv")):
+        assert difference(shown, received(stream, *others)) > 2 * ALIKE, f"{others} look alike"
 
 
 def test_words_are_in_front_of_the_video(hdmi, nginx):
