@@ -145,8 +145,9 @@ struct context {
 	struct v4l2_m2m_buffer end;
 	bool input_runs, output_runs;
 
-	/* The rest of the firmware's is its work's alone while both queues run. */
+	/* The rest of the firmware's is its work's alone while both queues run; one run of it at a time. */
 	struct delayed_work work;
+	struct mutex work_lock;
 	struct work_frame frame;
 	/* When the frame before was coded. */
 	ktime_t free_since;
