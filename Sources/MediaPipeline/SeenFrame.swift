@@ -1,5 +1,6 @@
 import Controls
 import Media
+import SoftwareEncoding
 
 /// Where what people point at in the stream's frame lies in the source's.
 struct SeenFrame {

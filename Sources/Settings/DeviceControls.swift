@@ -20,7 +20,8 @@ extension DeviceDescription {
                 switch name {
                 case .torch: ("beside \"controls\"", #""torch": "live""#)
                 case .webcam: ("beside \"controls\"", #""webcam": true"#)
-                default: ("to a microphone, in \"audio\"", #""sources": [{"device": "hw:1", "gain": 6, "mute": false}]"#)
+                default:
+                    ("to a microphone, in \"audio\"", #""sources": [{"device": "hw:1", "gain": 6, "mute": false}]"#)
                 }
             reader.redirect(name.rawValue, to: place, example: example)
         }

@@ -98,7 +98,8 @@ extension StreamEvent: Event {
         case .filterRestored(let filter): "filter \(filter) is back"
         case .configured(let configuration): "now \(configuration.line)"
         case .controlled(let readings): "now \(readings.line)"
-        case .filtered(let chain): chain.isEmpty ? "no filters now" : "filters now \(chain.settings.map(\.description).joined(separator: " "))"
+        case .filtered(let chain):
+            chain.isEmpty ? "no filters now" : "filters now \(chain.settings.map(\.description).joined(separator: " "))"
         case .refused(let reason): "refused: \(reason)"
         case .muted(let isMuted): isMuted ? "muted: audio goes out as silence" : "no longer muted"
         case .snapshot(let answer): answer.text

@@ -1,5 +1,6 @@
 import Glibc
 import LinuxIO
+import Media
 import StreamLogic
 import Terminal
 
@@ -81,7 +82,8 @@ private func dispatch(_ arguments: [String]) throws -> ExitStatus {
     case "--version", "-V": print("tallycam \(version)")
     case let name?:
         guard let command = commands.first(where: { $0.name == name }) else {
-            let meant = NameSuggestion.nearest(to: name, among: commands.map(\.name)).map { "did you mean \($0)? " } ?? ""
+            let meant =
+                NameSuggestion.nearest(to: name, among: commands.map(\.name)).map { "did you mean \($0)? " } ?? ""
             throw CommandFailure.usage("unknown command \"\(name)\"; \(meant)try tallycam --help")
         }
         return try command.run(Array(arguments.dropFirst()))

@@ -32,7 +32,9 @@ import Testing
         for _ in 0..<200 {
             let (color, coverage) = (random.bytes(4), random.bytes(64))
             let alphas = random.bytes(64)
-            let before = (0..<256).map { $0 % 4 == 3 ? alphas[$0 / 4] : UInt8.random(in: 0...alphas[$0 / 4], using: &random) }
+            let before = (0..<256).map {
+                $0 % 4 == 3 ? alphas[$0 / 4] : UInt8.random(in: 0...alphas[$0 / 4], using: &random)
+            }
             var pixels = before
             cfilter_lay_color(&pixels, coverage, 64, color)
             for place in 0..<256 {

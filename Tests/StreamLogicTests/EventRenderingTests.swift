@@ -210,6 +210,7 @@ struct EventRenderingTests {
             case .integer(let number): " \(name)=\(number)"
             case .number(let number): " \(name)=\(number)"
             case .flag(let flag): " \(name)=\(flag)"
+            case .texts(let texts): " \(name)=" + texts.joined(separator: "|")
             case .numbers(let values): " \(name)=" + values.map { $0.map { "\($0)" } ?? "-" }.joined(separator: ",")
             }
         }

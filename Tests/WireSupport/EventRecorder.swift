@@ -50,6 +50,7 @@ public final class EventRecorder: Sendable {
         case .number(let number): "\(number)"
         case .text(let text): text
         case .flag(let flag): "\(flag)"
+        case .texts(let texts): texts.joined(separator: ",")
         case .numbers(let values): values.map { $0.map { "\($0)" } ?? "-" }.joined(separator: ",")
         case nil: nil
         }
