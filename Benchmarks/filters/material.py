@@ -95,14 +95,12 @@ class Material:
         if what == "logo":
             return LOGO[0] * LOGO[1]
         if what == "text":
-            return self.text_pixels(WORDS)
-        if what == "changing text":
-            return self.text_pixels("0 " + WORDS)
+            return self.text_pixels()
         return 0
 
-    def text_pixels(self, text: str) -> int:
+    def text_pixels(self) -> int:
         """Of the rectangle around all that differs from a frame without text."""
-        words, frame = self.our_command([self.filled(f"text,text={text},size=0.06,position=0,0,outline=0.05")], 1)
+        words, frame = self.our_command([self.filled("text,text={words},size=0.06,position=0,0,outline=0.05")], 1)
         given = frame.read_bytes()
         shown = subprocess.run(words, input=given, capture_output=True, check=True).stdout
         luma = self.width * self.height

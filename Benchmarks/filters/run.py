@@ -42,9 +42,9 @@ CASES = (
     Case("image", ("image,file={logo},position=0,0",), "movie={logo}[l];[0][l]overlay=0:0:format=yuv420", "logo"),
     Case("text", ("text,text={words},size=0.06,position=0,0,outline=0.05",),
          "drawtext=text='{words}':fontfile={font}:fontsize=h*0.0515:fontcolor=white:borderw=2:x=4:y=4", "text"),
-    # Drawn anew with each frame.
+    # Drawn anew with each frame: the goal for covered pixels is that of text that stays.
     Case("text that changes", ("text,text={frame} {words},size=0.06,position=0,0,outline=0.05",),
-         "drawtext=text='%{n} {words}':fontfile={font}:fontsize=h*0.0515:fontcolor=white:borderw=2:x=4:y=4", "changing text"),
+         "drawtext=text='%{n} {words}':fontfile={font}:fontsize=h*0.0515:fontcolor=white:borderw=2:x=4:y=4"),
     Case("smooth", ("smooth,strength=0.7",), "smartblur=lr=3:ls=0.7:lt=20"),
     Case("smooth (bilateral)", ("smooth,strength=0.7",), "bilateral=sigmaS=3:sigmaR=0.07:planes=1"),
     Case("whiten", ("whiten",), "lutyuv=y=val+0.5*(val-16)*(235-val)/219"),

@@ -19,13 +19,22 @@ public final class FilterPass {
     private struct Stage {
         let setting: FilterSetting
         let filter: any FrameFilter
+        /// Asked once: bands are many.
+        let isIdentity: Bool
         var cost: FilterCost
         /// What the filter is prepared for.
         var format: FrameFormat?
         /// Of the present frame.
         var finishedRows = 0
 
-        var isActive: Bool { !cost.isDropped && !filter.isIdentity }
+        init(_ setting: FilterSetting, _ filter: any FrameFilter, _ cost: FilterCost) {
+            self.setting = setting
+            self.filter = filter
+            self.cost = cost
+            isIdentity = filter.isIdentity
+        }
+
+        var isActive: Bool { !cost.isDropped && !isIdentity }
 
         mutating func apply(upTo readyRows: Int, of planes: FramePlanes) -> Int {
             let isComplete = readyRows == planes.size.height
@@ -61,8 +70,7 @@ public final class FilterPass {
         filters.chain.settings.map { setting in
             let known = before.first { $0.setting.id == setting.id }
             if let known, known.setting == setting, filters.hasSameFiles(as: known.filter) { return known }
-            return Stage(
-                setting: setting, filter: filters.filter(for: setting), cost: known?.cost ?? FilterCost(setting.id))
+            return Stage(setting, filters.filter(for: setting), known?.cost ?? FilterCost(setting.id))
         }
     }
 
