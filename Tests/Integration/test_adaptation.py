@@ -156,8 +156,9 @@ def test_the_restarted_stream_leaves_its_profile_between_two_streams(streams):
     assert crossed and not crossed[0]["quality"].startswith("High")
     for recording in stream.recordings:
         assert recording.disorder() == []
-        headers = [tag for tag in recording.tags if tag.is_video_header]
-        assert len(headers) == 1, "the profile never changes within a stream"
+        # A poor link may change the size; the profile is the second byte of each header's AVCDecoderConfigurationRecord.
+        profiles = {tag.body[6] for tag in recording.tags if tag.is_video_header}
+        assert len(profiles) == 1, "the profile never changes within a stream"
 
 
 def test_the_status_tells_what_the_live_view_shows(streams):
