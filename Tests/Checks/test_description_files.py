@@ -10,8 +10,8 @@ from swift_source import CHECKOUT
 PAPER = CHECKOUT / "docs/appliance.md"
 SOURCES = {
     "stream.json": ["StreamDescription", "PlainStreamDescription", "PiliStreamDescription"],
-    "device.json": ["DeviceDescription", "DeviceAudio", "DeviceCameras", "DeviceControls", "DeviceFilters", "DevicePreview",
-                    "DeviceSnapshots", "DeviceWebcam"],
+    "device.json": ["DeviceDescription", "DeviceAudio", "DeviceBehaviour", "DeviceCameras", "DeviceControls", "DeviceFilters",
+                    "DevicePreview", "DeviceQuality", "DeviceSnapshots", "DeviceWebcam"],
     "network.json": ["NetworkDescription"],
     "board.json": ["BoardDescription"],
 }
@@ -96,7 +96,7 @@ def test_each_name_that_the_code_reads_is_seen_by_these_tests(file):
         text = (CHECKOUT / f"Sources/Settings/{name}.swift").read_text()
         read = set(re.findall(r"\b\w+\.(\w+)\(\s*\"\w+\"", text))
         assert read <= {"name", "text", "flag", "integer", "number", "choice", "texts", "object", "objects", "accept",
-                        "has", "isText", "mention", "report", "objectOfTexts", "moment", "word"}, read  # fmt: skip
+                        "has", "isText", "mention", "redirect", "report", "objectOfTexts", "moment", "word"}, read  # fmt: skip
 
 
 def unused(description: str, users: str) -> set[str]:

@@ -54,7 +54,7 @@ ENGINES = {
         "Transport", "Terminal", "DevicePorts", "USBVideo", "LinuxIO", "Media",
     },
 }  # fmt: skip
-SYSTEM = {"Glibc", "Synchronization"}
+SYSTEM = {"Glibc", "Swift", "Synchronization"}
 NOWHERE = {"Foundation", "FoundationEssentials", "FoundationNetworking", "FoundationXML", "Dispatch"}
 
 

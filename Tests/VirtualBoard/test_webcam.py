@@ -351,7 +351,7 @@ def test_it_costs_nothing_until_somebody_looks(board, webcam, capsys):
         before = wakeups()
         board.run("sleep 10")
         assert wakeups() == before and len(before) == 2, (state, before)
-        # The one call in which each waits is begun anew when strace comes.
+        # The one call in which each waits is started anew when strace comes.
         assert sum(calls(tasks("webcam")).values()) <= 2, state
         # What the device does once a second or so anyway.
         everything = calls(tasks())
