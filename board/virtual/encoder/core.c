@@ -88,7 +88,9 @@ static int open(struct file *file)
 	v4l2_fh_init(&ctx->fh, video_devdata(file));
 	file->private_data = &ctx->fh;
 	ctx->encoder = encoder;
-	firmware_init(ctx);
+	result = firmware_init(ctx);
+	if (result)
+		goto free;
 	init_formats(ctx);
 	result = init_controls(ctx);
 	if (result)
@@ -103,6 +105,8 @@ static int open(struct file *file)
 	goto unlock;
 failed:
 	v4l2_ctrl_handler_free(&ctx->controls);
+	firmware_release(ctx);
+free:
 	v4l2_fh_exit(&ctx->fh);
 	kfree(ctx);
 unlock:
@@ -120,6 +124,7 @@ static int release(struct file *file)
 	v4l2_m2m_ctx_release(ctx->fh.m2m_ctx);
 	component_destroy(ctx);
 	mutex_unlock(&ctx->encoder->lock);
+	firmware_release(ctx);
 	v4l2_ctrl_handler_free(&ctx->controls);
 	v4l2_fh_exit(&ctx->fh);
 	kfree(ctx);

@@ -145,9 +145,12 @@ struct context {
 	struct v4l2_m2m_buffer end;
 	bool input_runs, output_runs;
 
-	/* The rest of the firmware's is its work's alone while both queues run; one run of it at a time. */
+	/*
+	 * The rest of the firmware's is its work's alone while both queues run. On a queue of all works, which has several
+	 * workers, two processors of an emulated machine were seen in one work: this one has one.
+	 */
+	struct workqueue_struct *worker;
 	struct delayed_work work;
-	struct mutex work_lock;
 	struct work_frame frame;
 	/* When the frame before was coded. */
 	ktime_t free_since;
@@ -192,7 +195,8 @@ void component_destroy(struct context *ctx);
 bool component_answers(const struct context *ctx);
 
 /* firmware.c: takes buffers from the queues and returns them, in its own time. */
-void firmware_init(struct context *ctx);
+int firmware_init(struct context *ctx);
+void firmware_release(struct context *ctx);
 /* The queue of inputs, or of outputs, starts; the second one starts the encoder. */
 int firmware_start(struct context *ctx, bool is_input);
 /* Nothing is released any more until the queue starts again, but by flushing. */

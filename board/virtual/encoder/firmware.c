@@ -234,20 +234,13 @@ static long step(struct context *ctx)
 static void work(struct work_struct *item)
 {
 	struct context *ctx = container_of(to_delayed_work(item), struct context, work);
-	long wait = IDLE;
+	long wait;
 
-	if (!mutex_trylock(&ctx->work_lock)) {
-		pr_warn("two processors are in one work\n");
-		mutex_lock(&ctx->work_lock);
-	}
-	if (ctx->input_runs && ctx->output_runs) {
-		do {
-			wait = step(ctx);
-		} while (!wait);
-	}
-	mutex_unlock(&ctx->work_lock);
+	do {
+		wait = step(ctx);
+	} while (!wait);
 	if (wait > 0)
-		schedule_delayed_work(&ctx->work, wait);
+		queue_delayed_work(ctx->worker, &ctx->work, wait);
 }
 
 /* Starting and stopping. */
@@ -277,14 +270,12 @@ void firmware_halt(struct context *ctx, bool is_input)
 
 	*(is_input ? &ctx->input_runs : &ctx->output_runs) = false;
 	cancel_delayed_work_sync(&ctx->work);
-	mutex_lock(&ctx->work_lock);
 	if (frame->is_active && frame->input) {
 		spin_lock(&ctx->firmware_lock);
 		list_add(&container_of(frame->input, struct v4l2_m2m_buffer, vb)->list, &ctx->inputs);
 		spin_unlock(&ctx->firmware_lock);
 	}
 	frame->is_active = false;
-	mutex_unlock(&ctx->work_lock);
 }
 
 /* Whom the buffers belong to is never a question: halted, each is in one of the lists. */
@@ -346,16 +337,24 @@ void firmware_finish(struct context *ctx)
 void firmware_wake(struct context *ctx)
 {
 	if (ctx->input_runs && ctx->output_runs)
-		mod_delayed_work(system_wq, &ctx->work, 0);
+		mod_delayed_work(ctx->worker, &ctx->work, 0);
 }
 
-void firmware_init(struct context *ctx)
+int firmware_init(struct context *ctx)
 {
+	ctx->worker = alloc_ordered_workqueue("virtual_h264", 0);
+	if (!ctx->worker)
+		return -ENOMEM;
 	spin_lock_init(&ctx->firmware_lock);
-	mutex_init(&ctx->work_lock);
 	INIT_LIST_HEAD(&ctx->inputs);
 	INIT_LIST_HEAD(&ctx->outputs);
 	INIT_LIST_HEAD(&ctx->held);
 	INIT_LIST_HEAD(&ctx->end.list);
 	INIT_DELAYED_WORK(&ctx->work, work);
+	return 0;
+}
+
+void firmware_release(struct context *ctx)
+{
+	destroy_workqueue(ctx->worker);
 }
