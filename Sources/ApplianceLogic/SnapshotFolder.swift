@@ -52,7 +52,8 @@ public struct SnapshotFolder: Sendable {
 
     /// What the files of these names take together.
     public func byteCount(of names: [String]) -> Int {
-        files.reduce(0) { $0 + (names.contains($1.file.name) ? $1.file.byteCount : 0) }
+        let names = Set(names)
+        return files.reduce(0) { $0 + (names.contains($1.file.name) ? $1.file.byteCount : 0) }
     }
 
     /// The files that have to go for the next one, oldest first.

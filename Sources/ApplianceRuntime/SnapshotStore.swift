@@ -36,7 +36,8 @@ struct SnapshotStore: Sendable {
         do throws(SystemCallError) {
             try replaceFile(path, with: snapshot)
         } catch {
-            guard error.number == ENOSPC, folder.byteCount(of: surplus) >= snapshot.count else { throw error }
+            let free = freeByteCount(at: directory) ?? 0
+            guard error.number == ENOSPC, folder.byteCount(of: surplus) >= snapshot.count - free else { throw error }
             try remove(surplus)
             try replaceFile(path, with: snapshot)
             return path

@@ -7,6 +7,15 @@ public func isReadOnly(_ path: String) -> Bool {
     return statvfs(path, &status) == 0 && status.f_flag & UInt(clinux_read_only_flag) != 0
 }
 
+/// What a disk has free, in bytes; `nil` where it does not say.
+/// - Parameter path: of any file or directory on it.
+public func freeByteCount(at path: String) -> Int? {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0 else { return nil }
+    let (count, isTooLarge) = UInt64(status.f_bfree).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+    return isTooLarge ? .max : Int(clamping: count)
+}
+
 /// Makes a mounted file system writable, or read-only again. Access to it stays as restricted as it was for a card:
 /// no devices, no programs.
 public func remount(_ path: String, isReadOnly: Bool) throws(SystemCallError) {

@@ -175,6 +175,13 @@ def test_a_full_disk_is_reported_and_the_stream_goes_on(board, nginx):
     board.run(f"rm {PLACE}/full/rest; dd if=/dev/zero of={oldest} bs=4k count=128 2> /dev/null; {fill}")
     camera.ask("snapshot")
     assert board.run(f"ls -A {PLACE}/full/snapshots").text.split() == ["snapshot-000002.jpg"]
+    # What is free counts, too: neither it nor the oldest alone is room enough.
+    oldest, spare = f"{PLACE}/full/snapshots/snapshot-000002.jpg", f"{PLACE}/full/spare"
+    size = int(board.run(f"stat -c %s {oldest}").text)
+    assert size > 40 << 10
+    board.run(f"truncate -s {size - (8 << 10)} {oldest}; dd if=/dev/zero of={spare} bs=4k count=7 2> /dev/null; {fill}; rm {spare}")
+    camera.ask("snapshot")
+    assert board.run(f"ls -A {PLACE}/full/snapshots").text.split() == ["snapshot-000003.jpg"]
 
 
 def test_two_presses_take_a_snapshot_and_one_still_starts(board, nginx, capsys):
