@@ -186,7 +186,7 @@ public struct VideoTrack {
 
     private static func adjusted(_ source: any VideoSource, _ settings: MediaSettings) -> AdjustedSource {
         let adjusted = AdjustedSource(source, streamSize: settings.dimension.size)
-        adjusted.feedsFilters = !settings.filters.chain.isEmpty
+        adjusted.feedsFilters = !FilterPass(settings.filters).isIdle
         // No encoder knows other frames yet.
         adjusted.showAtOnce()
         return adjusted

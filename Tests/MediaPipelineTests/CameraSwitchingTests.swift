@@ -1,4 +1,6 @@
 import DevicePorts
+import Filters
+import FrameFiltering
 import LinuxIO
 import Media
 import MediaTestSupport
@@ -43,8 +45,11 @@ import Testing
 
     // MARK: The stream
 
-    private func tracks(_ encoder: (any VideoEncoderChoice)? = nil, mayResize: Bool = false) throws -> MediaTracks {
-        let (front, back) = (front, back)
+    private func tracks(
+        _ encoder: (any VideoEncoderChoice)? = nil, mayResize: Bool = false, front: FakeCamera.Script? = nil,
+        filters: LoadedFilters = LoadedFilters()
+    ) throws -> MediaTracks {
+        let (front, back) = (front ?? self.front, back)
         let cameras = [
             NamedCamera(name: "front", choice: FakeCameraChoice { _ in front }),
             NamedCamera(name: "back", choice: FakeCameraChoice { _ in back }),
@@ -54,6 +59,7 @@ import Testing
             dimension: try VideoDimension(Self.size), encoder: encoder ?? hardware.choice)
         settings.cameras = cameras
         settings.mayResize = mayResize
+        settings.filters = filters
         let quality = QualitySettings(videoQuality: .medium1, audioQuality: nil)
         let point = QualityController(settings: quality, now: .zero).operatingPoint
         return try MediaTracks(
@@ -107,6 +113,22 @@ import Testing
             #expect(leftOutFrames <= frames.switches.count)
             #expect(frames.longestGap <= .milliseconds(140))
             #expect(frames.notes == [])
+        }
+    }
+
+    /// But not for one that changes nothing. The encoder is opened once either way.
+    @Test(arguments: [("smooth", true), ("smooth,strength=0", false)])
+    func packedFramesAreUnpackedForFilters(filter: String, areUnpacked: Bool) throws {
+        try time.run {
+            let packed = FakeCamera.Script(
+                layout: FrameLayout(packed: .yuyv, size: Self.size), memory: .dmabuf, stop: stop)
+            let filters = try LoadedFilters(FilterChain(parsing: [filter]))
+            let (tracks, frames) = (try tracks(front: packed, filters: filters), SentFrames())
+            tracks.start(from: .zero, until: nil)
+            try wait(frames) { frames.all.count >= 12 }
+            end(tracks, frames)
+            #expect(hardware.openings.count == 1)
+            #expect((counters.snapshot.videoSource.rotatedFrames > 0) == areUnpacked)
         }
     }
 
