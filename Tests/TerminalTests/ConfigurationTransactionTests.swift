@@ -55,6 +55,13 @@ import Testing
         #expect(refusal(transaction.lineReceived(line)) != nil)
     }
 
+    @Test(arguments: ["begin", "COMMIT", "cancel", "show", "stop", "help"])
+    func aCommandWithWordsTooManyIsNotMisspelt(command: String) {
+        var transaction = ConfigurationTransaction()
+        let expected = "\(command.lowercased()) takes no words behind it"
+        #expect(transaction.lineReceived("\(command) now") == [.refuse(expected)])
+    }
+
     /// Refusals are events, which are kept: a publish URL that was typed in the wrong place is a secret.
     @Test(arguments: [
         "rtmp://host/live/hush-hush", "push rtmp://host/live/hush-hush", "set rtmp://host/live/hush-hush 1",
