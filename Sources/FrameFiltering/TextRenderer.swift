@@ -77,7 +77,7 @@ private struct Canvas {
         pixels = Overlay.Pixels(size: size, bytes: [UInt8](repeating: 0, count: 4 * size.pixelCount))
         guard background.alpha > 0 else { return }
         let whole = [UInt8](repeating: 255, count: size.pixelCount)
-        lay(background, over: 0, whole, from: 0, count: size.pixelCount)
+        lay(Self.channels(of: background), over: 0, whole, from: 0, count: size.pixelCount)
     }
 
     /// - Parameters:
@@ -87,20 +87,25 @@ private struct Canvas {
         let (left, top, width) = (x + coverage.left, baseline - coverage.top, pixels.size.width)
         let columns = (left..<left + coverage.size.width).clamped(to: 0..<width)
         guard !columns.isEmpty else { return }
+        let channels = Self.channels(of: color)
         for row in (top..<top + coverage.size.height).clamped(to: 0..<pixels.size.height) {
             let start = (row - top) * coverage.size.width + columns.lowerBound - left
-            lay(color, over: row * width + columns.lowerBound, coverage.samples, from: start, count: columns.count)
+            lay(channels, over: row * width + columns.lowerBound, coverage.samples, from: start, count: columns.count)
         }
     }
 
+    private static func channels(of color: FilterColor) -> [UInt8] {
+        [color.red, color.green, color.blue, color.alpha]
+    }
+
     /// - Parameters:
+    ///   - channels: of a colour.
     ///   - place: of the first of these pixels.
     ///   - start: of what covers that one.
     private mutating func lay(
-        _ color: FilterColor, over place: Int, _ coverage: [UInt8], from start: Int, count: Int
+        _ channels: [UInt8], over place: Int, _ coverage: [UInt8], from start: Int, count: Int
     ) {
         guard place + count <= pixels.size.pixelCount, start + count <= coverage.count else { return }
-        let channels = [color.red, color.green, color.blue, color.alpha]
         pixels.bytes.withUnsafeMutableBufferPointer { bytes in
             coverage.withUnsafeBufferPointer { coverage in
                 guard let bytes = bytes.baseAddress, let covered = coverage.baseAddress else { return }
