@@ -117,7 +117,8 @@ public struct ControlDescription: Hashable, Sendable {
             .zoom, .number, usual: "1", "times larger; up to where a pixel of the sensor is one of the stream",
             libcamera: "ScalerCrop", v4l2: "ZOOM_ABSOLUTE, else the driver's crop, else a part of each frame is scaled"),
         ControlDescription(
-            .zoomCentre, .point, usual: "0.5,0.5", "the middle of what is seen, of the frame without zoom",
+            .zoomCentre, .point, usual: "0.5,0.5",
+            "the middle of what is seen, of the frame without zoom; moved inside where that is too near an edge",
             libcamera: "ScalerCrop", v4l2: "the driver's crop, else a part of each frame is scaled"),
         ControlDescription(
             .mirror, .flag, usual: "off", "left becomes right", libcamera: "turned on the way", v4l2: "HFLIP"),
