@@ -146,8 +146,9 @@ struct context {
 	bool input_runs, output_runs;
 
 	/*
-	 * The rest of the firmware's is its work's alone while both queues run. On a queue of all works, which has several
-	 * workers, two processors of an emulated machine were seen in one work: this one has one.
+	 * The rest of the firmware's is its work's alone while both queues run. The kernel promises that of any queue, but on
+	 * one of the system's two processors were seen in one work, presumably by the machine's emulation: this one has a
+	 * single worker.
 	 */
 	struct workqueue_struct *worker;
 	struct delayed_work work;
