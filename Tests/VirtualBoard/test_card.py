@@ -259,11 +259,8 @@ def test_the_light_answers_at_once_and_keeps_its_rhythms(ready_card, nginx, caps
         return light.light()
 
     # The answer to the press, then connecting, then on. A server that answers at once leaves less than a round of it.
-    started = [press("live")]
-    press("ready")
-    started.append(press("live"))
-    assert all(changes[-1][1] for changes in started), started
-    assert light.kept(max(started, key=len)[2:-1], "connecting"), started
+    connecting = press_until_connecting_is_seen(press)
+    assert light.kept(connecting, "connecting"), connecting
     assert_nothing_is_written_while_live(board, light, 30)
     ask(board, "quality Low1")
     board.wait_for_state("degraded", 10)
@@ -289,6 +286,18 @@ def test_the_light_answers_at_once_and_keeps_its_rhythms(ready_card, nginx, caps
     assert light.keeps("2")
     with capsys.disabled():
         print("\n  " + "\n  ".join(light.measured))
+
+
+def press_until_connecting_is_seen(press) -> list[tuple[float, bool]]:
+    """Starts of which one took as long as a round of the light. The stream is live then."""
+    for attempt in range(4):
+        if attempt:
+            press("ready")
+        started = press("live")
+        assert started[-1][1], "the light is on"
+        if len(started[2:-1]) >= 3:
+            break
+    return started[2:-1]
 
 
 def assert_nothing_is_written_while_live(board: CardBoard, light: LightRecord, seconds: float) -> None:
