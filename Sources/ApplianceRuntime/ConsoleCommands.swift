@@ -84,7 +84,7 @@ extension ApplianceRunner {
         let usages = commands.filter { $0.hasPrefix("\(name) ") }
         guard !name.isEmpty, !usages.isEmpty else {
             let names = commands.compactMap { $0.split(separator: " ").first.map(String.init) }
-            let meant = NameSuggestion.nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? ";"
+            let meant = NameSuggestion.question(for: name, among: names) ?? ";"
             return "there is no such command\(meant) help lists them"
         }
         return "\(name) takes other words:\n" + usages.joined(separator: "\n")

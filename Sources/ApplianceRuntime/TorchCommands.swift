@@ -22,7 +22,7 @@ extension ApplianceRunner {
         if let torchAbsence { return torchAbsence }
         guard let word, DeviceDescription.Torch(rawValue: word) == nil else { return nil }
         let words = DeviceDescription.Torch.allCases.map(\.rawValue)
-        let meant = NameSuggestion.nearest(to: word, among: words).map { "; did you mean \($0)?" } ?? ""
+        let meant = NameSuggestion.question(for: word, among: words) ?? ""
         return "torch takes \(words.joined(separator: ", "))\(meant)"
     }
 

@@ -72,7 +72,7 @@ extension FilterError: CustomStringConvertible {
     }
 
     private static func suggestion(_ typed: String, _ candidates: [String]) -> String {
-        if let nearest = NameSuggestion.nearest(to: typed, among: candidates) { return "; did you mean \(nearest)?" }
+        if let question = NameSuggestion.question(for: typed, among: candidates) { return question }
         return candidates.isEmpty ? "; it has no settings" : "; there is \(candidates.joined(separator: ", "))"
     }
 

@@ -13,6 +13,11 @@ public enum NameSuggestion {
         return best?.name
     }
 
+    /// - Returns: the end of a sentence that asks for the nearest of `candidates`; `nil` when none is near.
+    public static func question(for name: String, among candidates: [String]) -> String? {
+        nearest(to: name, among: candidates).map { "; did you mean \($0)?" }
+    }
+
     /// The Damerau-Levenshtein distance (adjacent letters swapped count once), restricted variant.
     private static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforePrevious: [Int] = []

@@ -63,7 +63,7 @@ public struct CameraSelection: Hashable, Sendable {
     /// - Returns: why no camera has this name, with the one that may be meant; `nil` when one has.
     public static func problem(with name: String, among names: [String]) -> String? {
         guard !names.contains(name) else { return nil }
-        let meant = NameSuggestion.nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
+        let meant = NameSuggestion.question(for: name, among: names) ?? ""
         return "there is no camera \(quoted(name.prefix(60)))\(meant); there are \(names.joined(separator: ", "))"
     }
 

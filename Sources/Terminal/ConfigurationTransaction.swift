@@ -80,8 +80,8 @@ public struct ConfigurationTransaction: Sendable {
     ]
 
     private static func problem(with command: String, of line: String) -> String {
-        if commands.contains(command.lowercased()) { return "\(command.lowercased()) takes no words behind it" }
-        let meant = NameSuggestion.nearest(to: command, among: commands).map { "; did you mean \($0)?" } ?? ";"
+        if commands.contains(command.lowercased()) { return "\(command.lowercased()) takes no arguments" }
+        let meant = NameSuggestion.question(for: command, among: commands) ?? ";"
         return "there is no command \(quoted(line.prefix(60)))\(meant) help lists them"
     }
 

@@ -86,6 +86,17 @@ def test_what_is_no_control_of_a_camera_is_refused_at_the_start(children, words,
     assert run.child.returncode == 2 and complaint in run.stderr, run.report()
 
 
+def test_a_misspelled_command_is_guessed(children):
+    run = children.run("publsh", [TALLYCAM, "publsh"])
+    assert run.child.returncode == 2
+    assert 'unknown command "publsh"; did you mean publish? try tallycam --help' in run.stderr
+
+
+def test_a_fifth_microphone_is_refused(children):
+    run = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", *["--audio", "tone"] * 5])
+    assert run.child.returncode == 2 and "--audio may be given 4 times at the most, not 5" in run.stderr, run.report()
+
+
 def test_version(children):
     run = children.run("version", [TALLYCAM, "--version"])
     assert run.child.returncode == 0 and run.stderr == ""

@@ -56,10 +56,16 @@ import Testing
     }
 
     @Test(arguments: ["begin", "COMMIT", "cancel", "show", "stop", "help"])
-    func aCommandWithWordsTooManyIsNotMisspelt(command: String) {
+    func aCommandWithTooManyWordsIsNotMisspelled(command: String) {
         var transaction = ConfigurationTransaction()
-        let expected = "\(command.lowercased()) takes no words behind it"
+        let expected = "\(command.lowercased()) takes no arguments"
         #expect(transaction.lineReceived("\(command) now") == [.refuse(expected)])
+    }
+
+    @Test func aMisspelledCommandIsGuessed() {
+        var transaction = ConfigurationTransaction()
+        #expect(refusal(transaction.lineReceived("comit"))?.contains("; did you mean commit? help lists them") == true)
+        #expect(refusal(transaction.lineReceived("dance"))?.hasSuffix("\"dance\"; help lists them") == true)
     }
 
     /// Refusals are events, which are kept: a publish URL that was typed in the wrong place is a secret.
