@@ -7,12 +7,14 @@ public func isReadOnly(_ path: String) -> Bool {
     return statvfs(path, &status) == 0 && status.f_flag & UInt(clinux_read_only_flag) != 0
 }
 
-/// What a disk has free, in bytes; `nil` where it does not say.
+/// What a file system has free for this process, in bytes; `nil` where it does not say.
 /// - Parameter path: of any file or directory on it.
 public func freeByteCount(at path: String) -> Int? {
     var status = statvfs()
     guard statvfs(path, &status) == 0 else { return nil }
-    let (count, isTooLarge) = UInt64(status.f_bfree).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+    // Some keep a part for root.
+    let blockCount = geteuid() == 0 ? status.f_bfree : status.f_bavail
+    let (count, isTooLarge) = UInt64(blockCount).multipliedReportingOverflow(by: UInt64(status.f_frsize))
     return isTooLarge ? .max : Int(clamping: count)
 }
 
