@@ -98,8 +98,9 @@ final class Camera {
 
     func reportedStatus(encoder: String) { reported(.status(Self.status(encoder: encoder))) }
 
-    static func status(encoder: String) -> StreamStatus {
+    static func status(encoder: String, filters: [FilterReading] = []) -> StreamStatus {
         var snapshot = snapshot(live: .zero)
+        snapshot.counters.filters = filters
         snapshot.encoder = EncoderIdentity(name: encoder, isHardware: true)
         let rates = StreamRates(
             videoFramesPerSecond: 30, audioPacketsPerSecond: 43, total: Bitrate(kilobitsPerSecond: 500))

@@ -76,6 +76,12 @@ final class ScriptedStreams: Sendable {
             }
         }
 
+        var cameraChoices: [CameraChoice] {
+            received.withLock { commands in
+                commands.compactMap { if case .switchCamera(let choice) = $0 { choice } else { nil } }
+            }
+        }
+
         var mutings: Int { received.withLock { commands in commands.count { $0 == .toggleMute } } }
 
         func tell(_ brightness: Brightness) { sink.tell(brightness) }

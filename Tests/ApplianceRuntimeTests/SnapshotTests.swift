@@ -235,6 +235,20 @@ import Testing
         }
     }
 
+    @Test func switchesTheCameraOfWhatIsLive() throws {
+        try time.run {
+            try start("camera")
+            camera.press()
+            try camera.waitUntil { camera.streams.runs.count == 1 }
+            let run = camera.streams.runs[0]
+            run.goLive()
+            try camera.waitUntil { try camera.ask("status").contains("state:    live") }
+            pressTwice()
+            try camera.waitUntil { run.cameraChoices == [.next] }
+            #expect(!run.isStopped)
+        }
+    }
+
     @Test func mutesWhatIsLiveAndASinglePressStillEndsIt() throws {
         try time.run {
             try start("mute")

@@ -193,7 +193,8 @@ import Testing
             #expect(controls.contains("zoom 1 (1 to 4)\n") && controls.contains("lens: missing, it has none\n"))
             let zoom = #"{"name":"zoom","value":"1","minimum":1.0,"maximum":4.0}"#
             #expect(try camera.ask("controls json").contains(zoom))
-            #expect(try camera.ask("dance").hasPrefix("error\nthere is no such command"))
+            #expect(try camera.ask("dance").hasPrefix("error\nthere is no such command; help lists them"))
+            #expect(try camera.ask("statsu").hasPrefix("error\nthere is no such command; did you mean status?"))
             #expect(try camera.ask("camera").hasPrefix("error\ncamera takes other words:\ncamera NAME"))
             #expect(try camera.ask("set mirror on mirror off").hasPrefix("error\n\"mirror\" is there twice"))
             #expect(try camera.ask("help").contains("quality NAME"))
@@ -209,7 +210,11 @@ import Testing
         try time.run {
             let run = try goLive()
             #expect(try !camera.ask("status json").contains("framesPerSecond"))
-            run.say(.status(Camera.status(encoder: "v4l2:/dev/video11")))
+            let filters = [
+                FilterReading(FilterID(.smooth), frames: 70, nanoseconds: 9, isDropped: true),
+                FilterReading(FilterID(.text), frames: 77, nanoseconds: 9, isDropped: false),
+            ]
+            run.say(.status(Camera.status(encoder: "v4l2:/dev/video11", filters: filters)))
             try camera.waitUntil { try camera.ask("quality").contains("encoder v4l2:/dev/video11") }
             #expect(
                 try camera.ask("quality")
@@ -223,6 +228,7 @@ import Testing
                 #expect(json.contains(words), "\(json)")
             }
             #expect(try camera.ask("status").contains("camera:   77 frames, 0 lost"))
+            #expect(try camera.ask("status").contains("\nfilters:  smooth (left out: too slow), text\n"))
             // The next stream knows nothing of it.
             run.end(nil)
             try camera.waitUntil { try camera.ask("quality").contains("not live") }

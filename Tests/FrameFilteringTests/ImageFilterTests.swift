@@ -47,6 +47,15 @@ import Testing
         }
     }
 
+    @Test func anImageThatIsNotSeenCostsNoPass() throws {
+        try withFile(Self.small.file) { path in
+            for (opacity, isIdle) in [("0", true), ("0.1", false)] {
+                let chain = try FilterChain(parsing: ["image,file=\(path),opacity=\(opacity)"])
+                #expect(FilterPass(try LoadedFilters(chain)).isIdle == isIdle)
+            }
+        }
+    }
+
     @Test func opacityScalesAlpha() throws {
         let none = try shown(Self.small.file, on: FrameSize(width: 8, height: 8), "position=0,0,opacity=0", y: 99)
         #expect(none.bytes == FrameInMemory(.i420, FrameSize(width: 8, height: 8), y: 99, u: 128, v: 128).bytes)

@@ -147,6 +147,22 @@ import Testing
         }
     }
 
+    /// As fonts with Chinese, Japanese and Korean letters come (ISO 14496-22, font collections).
+    @Test func theFirstFontOfACollectionIsTaken() throws {
+        var font = try readFile("/usr/share/tallycam/font.ttf", limit: 1 << 20)
+        // A collection of one: its header has 16 bytes, and tables are where they are in the whole file.
+        let header: [UInt8] = Array("ttcf".utf8) + [0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 16]
+        let tableCount = Int(font[4]) << 8 | Int(font[5])
+        for place in (0..<tableCount).map({ 12 + 16 * $0 + 8 }) {
+            let offset = font[place..<place + 4].reduce(0 as UInt32) { $0 << 8 | UInt32($1) } + UInt32(header.count)
+            for byte in 0..<4 { font[place + byte] = UInt8(truncatingIfNeeded: offset >> UInt32(24 - 8 * byte)) }
+        }
+        let directory = try TemporaryDirectory()
+        try replaceFile("\(directory.path)/fonts.ttc", with: header + font)
+        let collection = try shown(make("text,text=Ag,font=\(directory.path)/fonts.ttc"))
+        #expect(try collection.bytes == shown(make("text,text=Ag")).bytes)
+    }
+
     /// Glyphs may lie about their outlines: they are left out, and nothing is read beyond the file.
     @Test func aFontWithBrokenGlyphsDrawsOthers() throws {
         var bytes = try readFile("/usr/share/tallycam/font.ttf", limit: 1 << 20)

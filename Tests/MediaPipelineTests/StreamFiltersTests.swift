@@ -91,6 +91,35 @@ import Testing
         #expect(!stream.isIdle && stream.readings.map(\.isDropped) == [false])
     }
 
+    /// Frames so large that the filter is a real part of what is slow: a ninth of it here.
+    @Test func aFilterThatTakesTooLongIsLeftOutAndTriedAgain() throws {
+        let layout = FrameLayout(packed: .i420, size: FrameSize(width: 8192, height: 4096))
+        let (reports, memory) = (
+            try Mailbox<TrackEvent>(), PooledFrame([UInt8](repeating: 90, count: layout.byteCount))
+        )
+        let stream = StreamFilters(try filters("smooth"), reports: reports)
+        var time = MediaTimestamp.zero
+        func encode() -> [String] {
+            time = time + .seconds(1)
+            let before = stream.readings[0].nanoseconds
+            let frame = CapturedFrame(layout: layout, captureTime: time, memory: memory)
+            stream.apply(to: frame, colors: nil, FilterStatus())
+            stream.frameDone(after: .nanoseconds(9 * (stream.readings[0].nanoseconds - before)), at: time)
+            return reports.takeAll().compactMap {
+                switch $0 {
+                case .encoder(.filterDropped(let filter)): "without \(filter)"
+                case .encoder(.filterRestored(let filter)): "with \(filter)"
+                default: nil
+                }
+            }
+        }
+        var events: [String] = []
+        for _ in 0..<60 where events.isEmpty { events = encode() }
+        #expect(events == ["without smooth"] && stream.isIdle && stream.readings[0].isDropped)
+        for _ in 0..<29 { #expect(encode() == []) }
+        #expect(encode() == ["with smooth"] && !stream.isIdle)
+    }
+
     @Test func whatCannotBeWrittenGoesOutAsItIs() throws {
         final class ReadOnly: FrameMemory {
             let bytes: [UInt8]

@@ -205,6 +205,18 @@ struct DeviceFileTests {
         #expect((result.value == nil) == !fault.hasSuffix("unknownKey"))
     }
 
+    @Test(arguments: [
+        (#"{"controls": {"torch": "on"}}"#, #"beside "controls""#),
+        (#"{"controls": {"webcam": "on"}}"#, #"beside "controls""#),
+        (#"{"controls": {"mute": true}}"#, #"to a microphone, in "audio""#),
+        (#"{"controls": {"microphone-gain": 3}}"#, #"to a microphone, in "audio""#),
+        (#"{"flash": "auto"}"#, #"into "snapshots""#),
+    ])
+    func aMisplacedKeyIsToldWhereItBelongs(text: String, place: String) throws {
+        let faults = try device(text).faults
+        #expect(faults.map(\.problem) == ["is not known here and ignored; it belongs \(place)"])
+    }
+
     @Test func aPreviewIsNamedByItsDisplayOrWithItsCamera() throws {
         let short = try #require(try device(#"{"preview": "hdmi"}"#).value).preview
         #expect(short.display == .hdmi && short.camera == .live)
