@@ -220,6 +220,18 @@ def test_a_full_card_and_events_that_outlive_the_program(ready_card):
     assert events.index(" starts") < events.index("No space left on device") < events.index("Tallycam ends")
 
 
+def test_snapshots_go_to_the_card_where_they_are_asked_for(ready_card):
+    """The boot partition is writable for the moment of each."""
+    board = ready_card({**SMALL, "snapshots": {"folder": "/boot/snapshots", "count": 2}}, server(1))
+    for number in (1, 2, 3):
+        path = f"/boot/snapshots/snapshot-00000{number}.jpg"
+        assert board.run("tallycam snapshot", timeout=60).text.strip() == path
+        assert board.get(path).startswith(b"\xff\xd8\xff")
+    assert board.run("ls -A /boot/snapshots").text.split() == ["snapshot-000002.jpg", "snapshot-000003.jpg"]
+    board.wait_until("grep -q ' /boot vfat ro,' /proc/mounts", 5)
+    board.run("mount -o remount,rw /boot; rm -r /boot/snapshots; sync; mount -o remount,ro /boot")
+
+
 def test_a_card_that_cannot_be_written(ready_card, nginx):
     """Its switch is at "lock", and what it says of faults is of yesterday: the camera says so, and streams."""
     board = ready_card(SMALL, server(nginx.port))
@@ -259,8 +271,7 @@ def test_the_light_answers_at_once_and_keeps_its_rhythms(ready_card, nginx, caps
         return light.light()
 
     # The answer to the press, then connecting, then on. A server that answers at once leaves less than a round of it.
-    connecting = press_until_connecting_is_seen(press)
-    assert light.kept(connecting, "connecting"), connecting
+    press_until_connecting_is_seen(press, light)
     assert_nothing_is_written_while_live(board, light, 30)
     ask(board, "quality Low1")
     board.wait_for_state("degraded", 10)
@@ -288,16 +299,16 @@ def test_the_light_answers_at_once_and_keeps_its_rhythms(ready_card, nginx, caps
         print("\n  " + "\n  ".join(light.measured))
 
 
-def press_until_connecting_is_seen(press) -> list[tuple[float, bool]]:
-    """Starts of which one took as long as a round of the light. The stream is live then."""
+def press_until_connecting_is_seen(press, light: LightRecord) -> None:
+    """Starts the stream until a start takes a round of the light and keeps its rhythm. The stream is live then."""
     for attempt in range(4):
         if attempt:
             press("ready")
         started = press("live")
         assert started[-1][1], "the light is on"
-        if len(started[2:-1]) >= 3:
-            break
-    return started[2:-1]
+        if light.kept(started[2:-1], "connecting"):
+            return
+    pytest.fail(f"no start kept the light's rhythm, the last one: {started}")
 
 
 def assert_nothing_is_written_while_live(board: CardBoard, light: LightRecord, seconds: float) -> None:
