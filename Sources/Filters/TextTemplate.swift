@@ -101,7 +101,8 @@ struct TextFault: Error, CustomStringConvertible {
 }
 
 extension TextTemplate {
-    /// What strftime knows (POSIX), without `n` and `t`, which are control characters, and without widths, which have no end.
+    /// What strftime knows (POSIX, and glibc's `k`, `l`, `P` and `s`), without `n` and `t`, which are control characters, and
+    /// without widths, which have no end.
     private static let conversions = Set("aAbBcCdDeFgGhHIjklmMpPrRsSTuUVwWxXyYzZ%".unicodeScalars)
 
     static func parsed(_ text: String) -> Result<TextTemplate, TextFault> {

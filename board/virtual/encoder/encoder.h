@@ -147,8 +147,8 @@ struct context {
 
 	/*
 	 * The rest of the firmware's is its work's alone while both queues run. The kernel promises that of any queue, but on
-	 * one of the system's two processors were seen in one work, presumably by the machine's emulation: this one has a
-	 * single worker.
+	 * a queue of the system's, two processors were seen in one work, presumably because of the emulation. This queue is
+	 * ordered: it runs one work at a time.
 	 */
 	struct workqueue_struct *worker;
 	struct delayed_work work;
