@@ -45,7 +45,7 @@ def test_a_dead_encoder_is_reported_and_restarts_the_machine_when_nothing_is_liv
     board.wait_for_state("ready", 120)
     go_live(board)
     board.run(DIE)
-    status = board.wait_for_state("live in software", 360)
+    status = board.wait_for_state("live in software", 600)
     assert status["encoder"] == "openh264" and [fault["blinks"] for fault in status["faults"]] == [10], status
     assert rhythm(board, LIVE_IN_SOFTWARE)
     board.wait_until("grep -q '(10 blinks)' /boot/faults.txt && grep -q '\"restartForEncoder\": true' /boot/faults.txt", 10)
