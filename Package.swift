@@ -203,7 +203,7 @@ let package = Package(
             name: "ApplianceRuntimeTests",
             dependencies: [
                 "ApplianceRuntime", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls",
-                "JSONText", "BoardIO", "DevicePorts", "USBVideo",
+                "JSONText", "BoardIO", "DevicePorts", "Filters", "USBVideo",
                 "LinuxIO", "Media", "MediaTestSupport",
             ]),
         .target(

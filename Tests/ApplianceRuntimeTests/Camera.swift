@@ -1,5 +1,6 @@
 import ApplianceLogic
 import BoardIO
+import Filters
 import Glibc
 import LinuxIO
 import Media

@@ -78,7 +78,7 @@ final class ScriptedStreams: Sendable {
 
         var cameraChoices: [CameraChoice] {
             received.withLock { commands in
-                commands.compactMap { if case .switchCamera(let choice) = $0 { choice } else { nil } }
+                commands.compactMap { if case .switchCamera(let choice, _) = $0 { choice } else { nil } }
             }
         }
 

@@ -237,7 +237,8 @@ import Testing
 
     @Test func switchesTheCameraOfWhatIsLive() throws {
         try time.run {
-            try start("camera")
+            try camera.write("device", #"{"cameras": {"a": "synthetic", "b": "synthetic"}, "doublePress": "camera"}"#)
+            try camera.start()
             camera.press()
             try camera.waitUntil { camera.streams.runs.count == 1 }
             let run = camera.streams.runs[0]

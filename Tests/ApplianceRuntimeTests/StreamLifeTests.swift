@@ -1,4 +1,5 @@
 import ApplianceLogic
+import Filters
 import Media
 import MediaTestSupport
 import StreamLogic
@@ -223,7 +224,7 @@ import Testing
             for words in [
                 #""quality":"Medium1","framesPerSecond":30.0,"bitsPerSecond":500000,"bufferedSeconds":0.0,"#,
                 #""encoder":"v4l2:/dev/video11","sources":{"sourceFrames":77,"sourceDropped":0,"#,
-                #""audioInterruptions":0}"#,
+                #""audioInterruptions":0,"filters":["smooth-dropped","text"],"filterFrames":[70.0,77.0],"#,
             ] {
                 #expect(json.contains(words), "\(json)")
             }
