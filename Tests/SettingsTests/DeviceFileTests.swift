@@ -212,7 +212,7 @@ struct DeviceFileTests {
         (#"{"controls": {"microphone-gain": 3}}"#, #"to a microphone, in "audio""#),
         (#"{"flash": "auto"}"#, #"into "snapshots""#),
     ])
-    func aMisplacedKeyIsToldWhereItBelongs(text: String, place: String) throws {
+    func aMisplacedKeyIsReportedWithItsPlace(text: String, place: String) throws {
         let faults = try device(text).faults
         #expect(faults.map(\.problem) == ["is not known here and ignored; it belongs \(place)"])
     }
