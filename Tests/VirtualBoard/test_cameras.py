@@ -251,7 +251,7 @@ def test_switches_in_a_row_leave_nothing_behind(encoder, nginx, capsys, count):
     longest = max(gaps(stream))
     with capsys.disabled():
         print(f"\n  {use}\n  took {seconds[count // 2]:.2f} s, {seconds[-1]:.2f} at most; longest gap {longest:.3f} s")
-    assert len(seconds) == count and use.is_flat, str(use)
+    assert len(seconds) == count and use.is_flat(), str(use)
     assert longest <= LONGEST_GAP
     assert not stream.recording.disorder()
     assert_decodes(stream)

@@ -218,5 +218,5 @@ def test_the_size_changes_among_the_encoders_faults(encoder, nginx, capsys):
     assert sizes[0] == sizes[-1] == FULL and sum(size != FULL for size in sizes) >= CHANGES // 2
     assert "reconnecting" not in [event["state"] for event in stream.of("stateChanged")]
     assert all(code >= 0 for code in stream.codes) and 1102 not in stream.codes
-    assert use.is_flat, str(use)
+    assert use.is_flat(), str(use)
     assert_decodes(stream)
