@@ -99,7 +99,7 @@ private struct Canvas {
     }
 
     /// - Parameters:
-    ///   - channels: of a colour.
+    ///   - channels: red, green, blue and alpha of a colour.
     ///   - place: of the first of these pixels.
     ///   - start: of what covers that one.
     private mutating func lay(

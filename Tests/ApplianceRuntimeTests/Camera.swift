@@ -166,6 +166,17 @@ final class Camera {
         reported(.stateChanged(.connected))
     }
 
+    /// - Returns: the stream that `start` starts, live.
+    func liveRun(startedBy start: () throws -> Void) throws -> ScriptedStreams.Run {
+        let count = streams.runs.count
+        try start()
+        try waitUntil { streams.runs.count == count + 1 }
+        let run = streams.runs[count]
+        run.goLive()
+        try waitUntil { try ask("status").contains("state:    live") }
+        return run
+    }
+
     func end() throws {
         _ = try ask("poweroff")
         try waitUntil { hasEnded }

@@ -17,13 +17,7 @@ import USBVideo
     init() throws { camera = try Camera(board: #"{"name": "Bench", "flashLED": {"line": "flash"}}"#) }
 
     private func goLive() throws -> ScriptedStreams.Run {
-        let count = camera.streams.runs.count
-        _ = try camera.ask("start")
-        try camera.waitUntil { camera.streams.runs.count == count + 1 }
-        let run = camera.streams.runs[count]
-        run.goLive()
-        try camera.waitUntil { try camera.ask("status").contains("state:    live") }
-        return run
+        try camera.liveRun { _ = try camera.ask("start") }
     }
 
     @Test func aLineThatTheStreamRefusesChangesNothing() throws {

@@ -23,11 +23,7 @@ import Testing
     }
 
     private func goLive() throws -> ScriptedStreams.Run {
-        _ = try camera.ask("start")
-        try camera.waitUntil { streams.runs.count == 1 }
-        streams.runs[0].goLive()
-        try camera.waitUntil { try camera.ask("status").contains("state:    live") }
-        return streams.runs[0]
+        try camera.liveRun { _ = try camera.ask("start") }
     }
 
     private func answer(_ run: ScriptedStreams.Run) throws {
@@ -210,6 +206,10 @@ import Testing
         try camera.start()
     }
 
+    private func goLive() throws -> ScriptedStreams.Run {
+        try camera.liveRun { camera.press() }
+    }
+
     private func pressTwice() {
         camera.press()
         MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(100))
@@ -239,11 +239,7 @@ import Testing
         try time.run {
             try camera.write("device", #"{"cameras": {"a": "synthetic", "b": "synthetic"}, "doublePress": "camera"}"#)
             try camera.start()
-            camera.press()
-            try camera.waitUntil { camera.streams.runs.count == 1 }
-            let run = camera.streams.runs[0]
-            run.goLive()
-            try camera.waitUntil { try camera.ask("status").contains("state:    live") }
+            let run = try goLive()
             pressTwice()
             try camera.waitUntil { run.cameraChoices == [.next] }
             #expect(!run.isStopped)
@@ -253,11 +249,7 @@ import Testing
     @Test func mutesWhatIsLiveAndASinglePressStillEndsIt() throws {
         try time.run {
             try start("mute")
-            camera.press()
-            try camera.waitUntil { camera.streams.runs.count == 1 }
-            let run = camera.streams.runs[0]
-            run.goLive()
-            try camera.waitUntil { try camera.ask("status").contains("state:    live") }
+            let run = try goLive()
             pressTwice()
             try camera.waitUntil { run.mutings == 1 }
             #expect(!run.isStopped)

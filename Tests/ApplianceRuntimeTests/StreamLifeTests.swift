@@ -39,13 +39,7 @@ import Testing
 
     /// Starts a stream as a person does, and lets it be live.
     private func goLive() throws -> ScriptedStreams.Run {
-        let count = streams.runs.count
-        camera.press()
-        try camera.waitUntil { streams.runs.count == count + 1 }
-        let run = try #require(streams.runs.last)
-        run.goLive()
-        try waitForState("live")
-        return run
+        try camera.liveRun { camera.press() }
     }
 
     @Test func aPressStartsAStreamAndTheNextOneEndsIt() throws {

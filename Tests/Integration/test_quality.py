@@ -111,8 +111,8 @@ def test_audio_lasts_as_long_as_the_video(stream):
 
 def test_the_bitrate_is_the_presets(stream, quality):
     kbps = stream.recording.video_kbps(SECONDS)
-    # Rate control takes one of several courses, depending on when frames arrive to the millisecond: 35 of 38 runs of Medium1 were within
-    # 2.9 %, the others 5.0 to 5.2 % above.
+    # Rate control takes one of several courses, depending on when frames arrive to the millisecond: 35 of 38 runs of Medium1
+    # were within 2.9 %, the others 5.0 to 5.2 % above.
     assert abs(kbps / quality.kbps - 1) <= 0.06, f"{kbps:.0f} kbit/s for {quality.kbps}"
 
 

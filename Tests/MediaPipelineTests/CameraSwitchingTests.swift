@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// But not for one that changes nothing. The encoder is opened once either way.
+    /// For one that changes nothing they stay as they are. The encoder is opened once either way.
     @Test(arguments: [("smooth", true), ("smooth,strength=0", false)])
     func packedFramesAreUnpackedForFilters(filter: String, areUnpacked: Bool) throws {
         try time.run {

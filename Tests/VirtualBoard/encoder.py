@@ -197,7 +197,8 @@ class Appliance:
         self.wait(lambda status: status["state"] in ("ready", "webcam"))
 
 
-# What OpenH264 takes for 640x360, and some; and with the frames that are made for it, where the C library keeps all it has freed. kB.
+# What OpenH264 takes for 640x360, and some; and with the frames that are made for it, where the C library keeps all that was
+# freed; kB.
 SOFTWARE_ENCODER, KEPT_SOFTWARE_ENCODER = 4500, 10500
 
 
