@@ -106,6 +106,13 @@ public protocol EncoderFailure: Error {
     var mayPassByItself: Bool { get }
     /// Whether firmware that answers nothing may be the reason.
     var mayBeDeadFirmware: Bool { get }
+    /// Whether closing what has opened, and opening it once more, may help: a driver may keep a stale flag from a
+    /// firmware that was silent, and clears it at the next close.
+    var mayBeStale: Bool { get }
+}
+
+extension EncoderFailure {
+    public var mayBeStale: Bool { false }
 }
 
 /// Takes an encoder's packets, in decode order: a `videoHeader` first whenever it is new. Any thread.

@@ -13,6 +13,9 @@ public final class FallbackEncoder: VideoEncoder {
     public enum Opening {
         /// It is waited for.
         case now
+        /// As `now`, and it is opened once more when it may be stale: a stream that starts in software stays there
+        /// for a minute.
+        case persistently
         /// It opens while frames come already: where another encoder was a moment ago.
         case meanwhile
         /// It did not open just now: software starts, and the hardware is tried again later.
@@ -88,10 +91,15 @@ public final class FallbackEncoder: VideoEncoder {
         switch opening {
         case .now:
             recovery = EncoderRecovery()
-            try startHardware()
-            try hardware?.thread.waitUntilOpen()
-            hardware?.isOpenReported = true
-            useHardware()
+            try waitForHardware()
+        case .persistently:
+            recovery = EncoderRecovery()
+            do {
+                try waitForHardware()
+            } catch let failure as any EncoderFailure where failure.mayBeStale {
+                forgetHardware()
+                try waitForHardware()
+            }
         case .meanwhile:
             recovery = EncoderRecovery(opening: now)
             try startHardware()
@@ -106,6 +114,14 @@ public final class FallbackEncoder: VideoEncoder {
         hardware?.thread.close()
         scaling.close()
         resizing.close()
+    }
+
+    /// - Throws: what opening it threw; an earlier thread that is slow to leave the node is waited for.
+    private func waitForHardware() throws {
+        try startHardware()
+        try hardware?.thread.waitUntilOpen()
+        hardware?.isOpenReported = true
+        useHardware()
     }
 
     /// - Throws: when there is no thread for it.

@@ -71,6 +71,11 @@ extension HardwareEncodingError: EncoderFailure {
         default: false
         }
     }
+
+    /// The Pi's driver starts a stale component without a word, and no frame comes out.
+    public var mayBeStale: Bool {
+        if case .silent = self { true } else { false }
+    }
 }
 
 extension HardwareEncodingError: CustomStringConvertible {

@@ -5,6 +5,7 @@ import MediaTestSupport
 import SoftwareEncoding
 import StreamLogic
 import StreamQuality
+import Synchronization
 import Testing
 
 @testable import MediaPipeline
@@ -14,6 +15,7 @@ private struct Refusal: EncoderFailure {
     var isRefusalOfSize = false
     var mayPassByItself: Bool { !isRefusalOfSize }
     let mayBeDeadFirmware = false
+    var mayBeStale = false
 }
 
 /// A stream's encoder on scripted hardware, with OpenH264 as it is.
@@ -40,15 +42,20 @@ private struct Refusal: EncoderFailure {
     }
 
     private func encoder(
-        _ opening: FallbackEncoder.Opening = .now, refusal: Refusal? = nil
+        _ opening: FallbackEncoder.Opening = .now, refusal: Refusal? = nil, refusals: Int = .max
     ) throws -> FallbackEncoder {
         let script = script
+        let refused = Mutex(0)
         return try FallbackEncoder(
             path: node, configuration: configuration,
             frames: SourceFrames(layouts: SourceLayouts(layout), memoryKind: .dmabuf),
             inUse: inUse, output: output, reports: reports, opening: opening
         ) { _, _, _, _ in
-            if let refusal { throw refusal }
+            let count = refused.withLock { count in
+                count += 1
+                return count
+            }
+            if let refusal, count <= refusals { throw refusal }
             return ScriptedEncoder(script)
         }
     }
@@ -148,6 +155,25 @@ private struct Refusal: EncoderFailure {
             #expect(packets().first?.kind == .videoHeader)
             #expect(events.count == 1)
             try encoder.finish()
+        }
+    }
+
+    /// A driver whose firmware was silent gives nothing at the next opening, and everything at the one after that.
+    @Test func streamStartsInHardwareThatGaveNothingOnce() throws {
+        try time.run {
+            let encoder = try encoder(.persistently, refusal: Refusal(mayBeStale: true), refusals: 1)
+            try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 3 }
+            #expect(inUse.identity == .v4l2(node) && events.isEmpty)
+            try encoder.finish()
+        }
+    }
+
+    @Test(arguments: [(stale: true, refusals: 2), (stale: false, refusals: 1)])
+    func streamFailsToStartWithHardwareThatStaysSilentOrRefuses(stale: Bool, refusals: Int) throws {
+        try time.run { () throws in
+            #expect(throws: Refusal.self) {
+                try encoder(.persistently, refusal: Refusal(mayBeStale: stale), refusals: refusals)
+            }
         }
     }
 

@@ -9,8 +9,8 @@ from encoder import Stream, unaccounted
 
 DEBUG = "/sys/kernel/debug"
 # Who may hold a buffer's memory: the descriptor that is leased, the processor's mapping, and one encoder: the kernel's import
-# for it, and its driver's own hold, as the Pi's has one.
-ENCODER_HOLDS = 2
+# for it, and its driver's own two holds, as the Pi's has them: the codec's, and that of what shares memory with the VideoCore.
+ENCODER_HOLDS = 3
 HOLDERS = 2 + ENCODER_HOLDS
 
 

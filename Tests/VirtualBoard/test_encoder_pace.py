@@ -7,9 +7,9 @@ import time
 import pytest
 from board import HOST
 
-from encoder import SMALL, Publisher, Stream, assert_decodes, set_faults
+from encoder import SMALL, Appliance, Publisher, Stream, assert_decodes, set_faults
 
-pytestmark = [pytest.mark.takes(minutes=5.5, processors=0.4), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=6.5, processors=0.4), pytest.mark.paced]
 
 CAMERA = "v4l2:/dev/video0,size=640x360,format=NV12"
 AS_CAPTURED = ("--dimension 640x360", "--quality Medium1", "--adapt nothing")
@@ -154,6 +154,22 @@ def test_firmware_that_was_silent_is_back_with_the_first_retry_and_no_retry_stop
     # Software gives 15 a second at the least; a guest that is busy with an opening is late.
     assert max(later) < 1500, f"{sorted(later)[-10:]} after {fall}, among {gaps(stream)}"
     assert_decodes(stream)
+
+
+def test_a_stream_that_starts_after_firmware_was_silent_starts_in_hardware(encoder, nginx):
+    """Whoever sees frozen video stops the stream and starts it again. The first opening meets the flag that the driver has
+    kept, and gives nothing; the next one is made at once, and not after a minute in software."""
+    appliance = Appliance(encoder, nginx, "awake")
+    assert appliance.live_with() == HARDWARE
+    set_faults(encoder, silent=1)
+    appliance.wait_for_event("the software encoder is in use", 40)
+    # The driver has waited for everything, in vain.
+    time.sleep(30)
+    set_faults(encoder, silent=0)
+    appliance.stop()
+    assert appliance.live_with() == HARDWARE
+    assert appliance.events.count("the software encoder is in use") == 1, appliance.events
+    appliance.stop()
 
 
 def test_a_retry_with_dead_firmware_does_not_stop_the_video(encoder, nginx):

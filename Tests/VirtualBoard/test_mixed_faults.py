@@ -350,6 +350,7 @@ def test_mixed_faults_for_long(encoder, nginx, capsys):
     judge.mix(0, wanted)
     judge.publisher.wait_frames(judge.publisher.frames + 60)
     judge.measure()
-    assert judge.use.is_flat(), str(judge.use)
+    # What the second fall leaves to the C library is no growth, either.
+    assert judge.use.is_flat(but_for=KEPT_SOFTWARE_ENCODER), str(judge.use)
     assert wanted <= judge.seconds.keys() and len(judge.seconds) >= len(wanted) + 5, judge.seconds.keys()
     stop_and_judge(judge, capsys)

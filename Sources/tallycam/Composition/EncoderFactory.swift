@@ -174,7 +174,7 @@ struct EncoderFactory: VideoEncoderFactory {
         }
         for encoder in encoders {
             do {
-                return try hardware(encoder, configuration, needs)
+                return try hardware(encoder, configuration, needs, opening: .persistently)
             } catch let error as HardwareEncodingError where mayShrink && error.isLackOfMemory {
                 throw error
             } catch let error as any EncoderFailure {

@@ -86,7 +86,7 @@ struct encoder {
 	struct slot slots[SLOT_COUNT];
 };
 
-/* What vb2 has of a buffer, and the driver's own hold on memory that is imported. */
+/* What vb2 has of a buffer, and the driver's own two holds on memory that is imported. */
 struct encoder_buffer {
 	struct v4l2_m2m_buffer m2m;
 	struct dma_buf *imported;

@@ -61,7 +61,16 @@ static int buf_out_validate(struct vb2_buffer *buffer)
 	return v4l2->field == V4L2_FIELD_NONE ? 0 : -EINVAL;
 }
 
-/* The Pi's driver has a hold of its own on memory that is imported, beside vb2's. */
+/* Beside vb2, two parts of the Pi's driver hold memory that is imported: the codec, and what shares it with the VideoCore. */
+static void release_imported(struct encoder_buffer *own)
+{
+	if (!own->imported)
+		return;
+	dma_buf_put(own->imported);
+	dma_buf_put(own->imported);
+	own->imported = NULL;
+}
+
 static int hold_imported(struct vb2_buffer *buffer)
 {
 	struct encoder_buffer *own = own_of(buffer);
@@ -72,8 +81,8 @@ static int hold_imported(struct vb2_buffer *buffer)
 	imported = dma_buf_get(buffer->planes[0].m.fd);
 	if (IS_ERR(imported))
 		return PTR_ERR(imported);
-	if (own->imported)
-		dma_buf_put(own->imported);
+	get_dma_buf(imported);
+	release_imported(own);
 	own->imported = imported;
 	return 0;
 }
@@ -93,11 +102,7 @@ static int buf_prepare(struct vb2_buffer *buffer)
 
 static void buf_cleanup(struct vb2_buffer *buffer)
 {
-	struct encoder_buffer *own = own_of(buffer);
-
-	if (own->imported)
-		dma_buf_put(own->imported);
-	own->imported = NULL;
+	release_imported(own_of(buffer));
 }
 
 static void buf_queue(struct vb2_buffer *buffer)
