@@ -35,10 +35,10 @@ extension StreamEvent {
     /// Whether it belongs into a ring of few events: what comes many times a minute does not.
     var isWorthKeeping: Bool {
         switch self {
-        case .connected, .publishing, .retry, .reconnecting, .serverChanged, .serverChangeFailed, .qualityChanged,
-            .uplinkTooSlow, .bufferFull, .softwareEncoderInUse, .encoderRestarted, .hardwareEncoderDead, .source,
-            .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .filterDropped, .filterRestored, .configured,
-            .controlled, .filtered, .refused, .muted, .preview, .ended,
+        case .connected, .tlsFallback, .publishing, .retry, .reconnecting, .serverChanged, .serverChangeFailed,
+            .qualityChanged, .uplinkTooSlow, .bufferFull, .softwareEncoderInUse, .encoderRestarted,
+            .hardwareEncoderDead, .source, .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .filterDropped,
+            .filterRestored, .configured, .controlled, .filtered, .refused, .muted, .preview, .ended,
             .fileEnded, .failed:
             true
         case .stateChanged, .status, .fileStatus, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration,

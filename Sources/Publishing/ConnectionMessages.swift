@@ -25,6 +25,8 @@ struct ConnectionEvent: Sendable {
     enum Content: Sendable {
         /// The thread waits for `startHandshake`: connections that hold the stream's name are ended first.
         case connected(server: String, from: SocketAddress?)
+        /// The connection was made with less of TLS than usual. Before `connected`.
+        case tlsFallback(reason: String)
         case publishing
         case failed(ConnectionFailure)
         /// Nothing gets through any more. The thread waits for `abort`: a server that learns of the end when it

@@ -99,12 +99,14 @@ final class ConnectionThread {
         settings.userTimeout = Self.stalledTimeout
         // What the kernel holds cannot be given up for newer frames.
         settings.unsentByteLimit = settings.unsentLowWaterByteCount
-        return try network.connect(
+        let stream = try network.connect(
             PublisherNetwork.Request(
                 url: configuration.url, authorityFile: authorityFile,
                 timeouts: timeouts.connection(repetition: Self.repetition), settings: settings,
                 // Before media flows the only command is to end it.
                 cancellation: commands.wakeup.fileDescriptor))
+        if let reason = stream.fallbackReason { report(.tlsFallback(reason: reason)) }
+        return stream
     }
 
     /// - Returns: false when the connection is to end instead.

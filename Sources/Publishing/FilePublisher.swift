@@ -107,11 +107,13 @@ public final class FilePublisher {
     private func connect() throws -> (any ByteStream)? {
         while !isEnding {
             do {
-                return try network.connect(
+                let stream = try network.connect(
                     PublisherNetwork.Request(
                         url: url, authorityFile: settings.destination.authorityFile,
                         timeouts: settings.timeouts.connection(), settings: tcpSettings,
                         cancellation: signals.fileDescriptor))
+                if let reason = stream.fallbackReason { reporter.emit(.tlsFallback(reason: reason)) }
+                return stream
             } catch {
                 guard error == .cancelled else { throw error }
                 takeSignals()

@@ -14,6 +14,7 @@ extension LivePublisher {
             if connections[id] != nil { ownLink.connected(from: address, links) }
             perform(session.serverConnected(id, server: server, now: now))
             connections[id]?.commands.send(.startHandshake)
+        case .tlsFallback(let reason): emit(.tlsFallback(reason: reason))
         case .peerUnresponsive: perform(session.peerBecameUnresponsive(id, now: now))
         case .resumed: perform(session.transferResumed(id, now: now))
         case .peerDead(let cause):

@@ -21,10 +21,9 @@ extension StreamEvent: Event {
         case .encoderRestarted: .encoderRestarted
         case .hardwareEncoderDead: .hardwareEncoderDead
         case .failed(let code, _): code
-        case .linkDown, .linkUp, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration, .dropped, .source,
-            .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .filterDropped, .filterRestored, .configured,
-            .controlled, .filtered, .refused, .muted, .snapshot,
-            .preview, .ended, .fileEnded:
+        case .tlsFallback, .linkDown, .linkUp, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration,
+            .dropped, .source, .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .filterDropped, .filterRestored,
+            .configured, .controlled, .filtered, .refused, .muted, .snapshot, .preview, .ended, .fileEnded:
             nil
         }
     }
@@ -36,6 +35,7 @@ extension StreamEvent: Event {
             .status, .fileStatus, .qualityChanged, .uplinkTooSlow, .softwareEncoderInUse, .encoderRestarted,
             .hardwareEncoderDead:
             code?.name ?? ""
+        case .tlsFallback: "tlsFallback"
         case .linkDown: "linkDown"
         case .linkUp: "linkUp"
         case .measured: "measured"
@@ -68,6 +68,7 @@ extension StreamEvent: Event {
         switch self {
         case .stateChanged(let state): "state: \(state.rawValue)"
         case .connected(let server): "connected to \(server)"
+        case .tlsFallback(let reason): reason
         case .publishing(let destination): "live at \(destination)"
         case .retry(let failure, _): failure.text
         case .reconnecting(let attempt, let limit, let delay):
@@ -129,7 +130,7 @@ extension StreamEvent: Event {
         case .bufferDuration(let duration): [("seconds", .number(duration.inSeconds))]
         case .dropped(let item, let time): item.fields(time: time)
         case .softwareEncoderInUse(let reason), .encoderRestarted(let reason), .hardwareEncoderDead(let reason),
-            .refused(let reason):
+            .refused(let reason), .tlsFallback(let reason):
             [("reason", .text(reason))]
         case .source(let event): event.fields
         case .sourceEnded(let track, _): [("track", .text(track.rawValue))]

@@ -52,6 +52,8 @@ public enum StreamEvent: Hashable, Sendable {
     // The connection.
     case stateChanged(StreamState)
     case connected(server: String)
+    /// The connection was made with less of TLS than usual; once for each server.
+    case tlsFallback(reason: String)
     /// - Parameter destination: where, without secrets.
     case publishing(destination: String)
     /// A failure that leads to another attempt.

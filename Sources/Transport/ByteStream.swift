@@ -47,6 +47,9 @@ public protocol ByteStream: AnyObject {
     /// is dead. One that is there but reads nothing answers. False when closed.
     var isUnanswered: Bool { get }
 
+    /// Why this connection was made with less of TLS than usual, when that is news; else `nil`.
+    var fallbackReason: String? { get }
+
     /// Ends this direction: behind what was taken by `write`, the peer reads the end. Never waits,
     /// and reading goes on. A stream that is closed with bytes unread cuts off what the peer has
     /// not read yet, so: finish, read to the end, close.
@@ -60,6 +63,8 @@ public protocol ByteStream: AnyObject {
 }
 
 extension ByteStream {
+    public var fallbackReason: String? { nil }
+
     /// As `write` of slices, for one array.
     public func write(_ bytes: [UInt8]) throws(TransportError) -> Int {
         try bytes.withBytes { bytes throws(TransportError) in

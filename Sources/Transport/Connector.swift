@@ -54,6 +54,10 @@ public final class Connector {
     private var attempts: [ConnectionAttempt] = []
     private var failedAttempts: [TransportError.FailedAttempt] = []
 
+    private var offer = TLSOffer.latest
+    /// The one that answered.
+    private var address: SocketAddress?
+
     public init(
         to endpoint: Endpoint, security: TransportSecurity = .none, timeouts: ConnectionTimeouts = ConnectionTimeouts(),
         settings: TCPSettings = TCPSettings(), now: MediaTimestamp
@@ -63,6 +67,7 @@ public final class Connector {
         self.timeouts = timeouts
         self.settings = settings
         lookupDeadline = now + timeouts.lookup
+        if case .tls(let context) = security, context.tls12Servers.contains(endpoint) { offer = .tls12 }
         if let address = SocketAddress(numericHost: endpoint.host, port: endpoint.port) {
             order = HappyEyeballs(lookingUp: [address.family])
             try perform(order.lookupAnswered(address.family, with: [address], now: now), now: now)
@@ -147,6 +152,7 @@ extension Connector {
             case .pending: continue
             case .connected:
                 guard let connection = try attempt.takeConnection(settings: settings) else { continue }
+                address = attempt.address
                 return try connected(connection, now: now)
             case .failed(let error):
                 guard attempts.contains(where: { $0 === attempt }) else { continue }
@@ -235,7 +241,7 @@ extension Connector {
         switch security {
         case .none: return connection
         case .tls(let context):
-            let secured = try TLSConnection(over: connection, to: endpoint, context: context)
+            let secured = try TLSConnection(over: connection, to: endpoint, context: context, offer: offer)
             phase = .tlsHandshake(secured)
             stepDeadline = now + timeouts.tlsHandshake
             return try advanceHandshake(secured, now: now)
@@ -245,11 +251,41 @@ extension Connector {
     private func advanceHandshake(
         _ connection: TLSConnection, now: MediaTimestamp
     ) throws(TransportError) -> (any ByteStream)? {
-        if try connection.advanceHandshake() {
-            phase = .finished
-            return connection
+        do throws(TransportError) {
+            if try connection.advanceHandshake() {
+                phase = .finished
+                noteOffer(connection)
+                return connection
+            }
+        } catch {
+            try handshakeFailed(connection, error, now: now)
+            return nil
         }
         guard let stepDeadline, now < stepDeadline else { throw .timedOut(peer: endpoint.description, .tlsHandshake) }
         return nil
+    }
+}
+
+// Servers that the library fails with unless they are offered less (docs/decisions/0015-a-library-that-changed.md).
+extension Connector {
+    private func noteOffer(_ connection: TLSConnection) {
+        guard offer == .tls12, case .tls(let context) = security, context.tls12Servers.insert(endpoint) else { return }
+        connection.fallbackReason = TLSOffer.fallbackReason(endpoint)
+    }
+
+    /// Starts again with another offer where that is the remedy. Nothing else does: an alert, a reset or a bad
+    /// certificate could come from somebody on the way who wants less security.
+    private func handshakeFailed(
+        _ connection: TLSConnection, _ error: TransportError, now: MediaTimestamp
+    ) throws(TransportError) {
+        guard case .tlsFailed(_, let failure) = error, case .tls(let context) = security else { throw error }
+        if failure == .downgraded { context.tls12Servers.remove(endpoint) }
+        guard failure == .signatureRejected, offer == .latest, let address else { throw error }
+        connection.close()
+        offer = .tls12
+        phase = .connecting
+        stepDeadline = nil
+        order = HappyEyeballs(lookingUp: [address.family])
+        try perform(order.lookupAnswered(address.family, with: [address], now: now), now: now)
     }
 }

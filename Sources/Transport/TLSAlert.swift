@@ -10,7 +10,12 @@ struct TLSAlert: CustomStringConvertible {
 
     private var meaning: (name: String, advice: String?) {
         switch number {
-        case 40: ("handshake failure", "no cipher in common, or it wants a certificate of the board, which has none")
+        case 40:
+            (
+                "handshake failure",
+                "no cipher or signature in common (a server with only an Ed25519 key needs an RSA or ECDSA key, too), "
+                    + "or it wants a certificate of the board, which has none"
+            )
         case 42, 43, 46: ("bad certificate", Self.certificateAdvice)
         case 44: ("certificate revoked", Self.certificateAdvice)
         case 45: ("certificate expired", Self.certificateAdvice)

@@ -9,13 +9,14 @@ import LinuxIO
 public final class TLSConnection: ByteStream {
     public let peer: String
     private let endpoint: Endpoint
-    private let tcp: TCPConnection
+    let tcp: TCPConnection
     // Both outlive the session, which refers to them.
     private let context: TLSContext
+    private let offer: TLSOffer
     private let verdict = CertificateVerdict()
     private let session: UnsafeMutablePointer<mbedtls_ssl_context>
     /// What the socket said when a TLS call ended with "the socket failed".
-    fileprivate var socketFailure: TransportError?
+    var socketFailure: TransportError?
     /// Plain bytes of the record that is being sent. A record that did not fit into the socket is offered again
     /// from here, byte by byte the same, as mbedtls_ssl_write wants it.
     private var record: [UInt8] = []
@@ -25,10 +26,16 @@ public final class TLSConnection: ByteStream {
     private var isFinishing = false
     private var hasSentEnd = false
     private let isNumericHost: Bool
+    /// What the server says of itself (RFC 8446 section 4.1.3); known only where TLS 1.2 was offered alone.
+    var serverSpeaksTLS13 = false
+    public var fallbackReason: String?
 
     /// Starts a connection; `advanceHandshake` follows.
-    init(over tcp: TCPConnection, to endpoint: Endpoint, context: TLSContext) throws(TransportError) {
+    init(
+        over tcp: TCPConnection, to endpoint: Endpoint, context: TLSContext, offer: TLSOffer = .latest
+    ) throws(TransportError) {
         self.tcp = tcp
+        self.offer = offer
         self.endpoint = endpoint
         self.context = context
         peer = tcp.peer
@@ -36,13 +43,15 @@ public final class TLSConnection: ByteStream {
         session = .allocate(capacity: 1)
         mbedtls_ssl_init(session)
         record.reserveCapacity(Self.maximumRecordSize)
-        var result = mbedtls_ssl_setup(session, context.configuration)
+        var result = mbedtls_ssl_setup(session, context.configuration(for: offer))
         // Server Name Indication is for names only (RFC 6066 section 3); an address is checked after the handshake.
         if result == 0 { result = mbedtls_ssl_set_hostname(session, isNumericHost ? nil : endpoint.host) }
         guard result == 0 else { throw .tlsUnavailable(reason: describeTLSError(result)) }
         let owner = Unmanaged.passUnretained(self).toOpaque()
         mbedtls_ssl_set_bio(session, owner, sendThroughSocket, receiveThroughSocket, nil)
         mbedtls_ssl_set_verify(session, noteCertificate, Unmanaged.passUnretained(verdict).toOpaque())
+        // The only way to the server's random number that the library has.
+        if offer == .tls12 { mbedtls_ssl_set_export_keys_cb(session, noteServerRandom, owner) }
     }
 
     deinit {
@@ -74,6 +83,7 @@ public final class TLSConnection: ByteStream {
         let result = mbedtls_ssl_handshake(session)
         switch result {
         case 0:
+            guard !serverSpeaksTLS13 else { throw .tlsFailed(endpoint, .downgraded) }
             try checkNumericHost()
             waitsForWritable = false
             return true
@@ -201,11 +211,27 @@ extension TLSConnection {
         if let failure = verdict.failure(expectedHost: endpoint.host) { return failure }
         switch result {
         case MBEDTLS_ERR_SSL_FATAL_ALERT_MESSAGE: return .handshake(reason: alertText)
+        // All that it says of a long chain; what else it could mean does not happen here.
+        case MBEDTLS_ERR_X509_FATAL_ERROR:
+            return .certificateUnacceptable(
+                reason: "its chain has more than \(MBEDTLS_X509_MAX_INTERMEDIATE_CA) intermediate certificates")
+        case MBEDTLS_ERR_SSL_ILLEGAL_PARAMETER where rejectedPSS: return .signatureRejected
         case MBEDTLS_ERR_SSL_CONN_EOF: return .handshake(reason: "the server closed the connection")
         case MBEDTLS_ERR_SSL_INVALID_RECORD, MBEDTLS_ERR_SSL_BAD_PROTOCOL_VERSION, MBEDTLS_ERR_SSL_UNEXPECTED_MESSAGE:
             return .handshake(reason: "the server does not speak TLS 1.2 or 1.3 (\(describeTLSError(result)))")
         default: return .handshake(reason: describeTLSError(result))
         }
+    }
+
+    /// Whether the library rejected an RSA-PSS signature of TLS 1.2 that it had offered to take. The certificates were
+    /// verified before.
+    private var rejectedPSS: Bool {
+        guard offer == .latest, mbedtls_ssl_get_version_number(session) == MBEDTLS_SSL_VERSION_TLS1_2 else {
+            return false
+        }
+        var count = 0
+        let bytes = cmbedtls_received_handshake_message(session, &count)
+        return ServerKeyExchange(Array(UnsafeBufferPointer(start: bytes, count: count)))?.isSignedWithPSS == true
     }
 
     /// Checks the chain once more with the address as the expected name.
@@ -221,58 +247,5 @@ extension TLSConnection {
         guard result != 0 || flags != 0 else { return }
         verdict.add(flags: flags)
         throw .tlsFailed(endpoint, handshakeFailure(result))
-    }
-}
-
-private func noteCertificate(
-    _ verdict: UnsafeMutableRawPointer?, _ certificate: UnsafeMutablePointer<mbedtls_x509_crt>?, _ depth: Int32,
-    _ flags: UnsafeMutablePointer<UInt32>?
-) -> Int32 {
-    guard let verdict, let certificate, let flags else { return MBEDTLS_ERR_X509_FATAL_ERROR }
-    Unmanaged<CertificateVerdict>.fromOpaque(verdict).takeUnretainedValue()
-        .certificateChecked(certificate.pointee, depth: depth, flags: flags.pointee)
-    return 0
-}
-
-private func sendThroughSocket(
-    _ owner: UnsafeMutableRawPointer?, _ bytes: UnsafePointer<UInt8>?, _ count: Int
-) -> Int32 {
-    guard let owner else { return MBEDTLS_ERR_NET_INVALID_CONTEXT }
-    return Unmanaged<TLSConnection>.fromOpaque(owner).takeUnretainedValue()
-        .send(UnsafeRawBufferPointer(start: bytes, count: count))
-}
-
-private func receiveThroughSocket(
-    _ owner: UnsafeMutableRawPointer?, _ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int
-) -> Int32 {
-    guard let owner else { return MBEDTLS_ERR_NET_INVALID_CONTEXT }
-    return Unmanaged<TLSConnection>.fromOpaque(owner).takeUnretainedValue()
-        .receive(into: UnsafeMutableRawBufferPointer(start: bytes, count: count))
-}
-
-extension TLSConnection {
-    fileprivate func send(_ bytes: UnsafeRawBufferPointer) -> Int32 {
-        do {
-            let count = try withUnsafePointer(to: bytes) { slice in
-                Result { () throws(TransportError) in try tcp.write(UnsafeBufferPointer(start: slice, count: 1)) }
-            }.get()
-            return count == 0 ? MBEDTLS_ERR_SSL_WANT_WRITE : Int32(clamping: count)
-        } catch {
-            socketFailure = error
-            return MBEDTLS_ERR_NET_SEND_FAILED
-        }
-    }
-
-    fileprivate func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int32 {
-        do {
-            switch try tcp.read(into: buffer) {
-            case .bytes(let count): return Int32(clamping: count)
-            case .wouldBlock: return MBEDTLS_ERR_SSL_WANT_READ
-            case .closed: return 0
-            }
-        } catch {
-            socketFailure = error
-            return MBEDTLS_ERR_NET_RECV_FAILED
-        }
     }
 }

@@ -9,12 +9,13 @@ import Synchronization
 /// Used from any thread: nothing here changes after `init`, and Mbed TLS locks what it keeps with a key
 /// (MBEDTLS_THREADING_C, which CMbedTLS insists on).
 public final class TLSContext: Sendable {
-    private let sharedConfiguration: SharedPointer<mbedtls_ssl_config>
+    private let latestConfiguration: SharedPointer<mbedtls_ssl_config>
+    private let tls12Configuration: SharedPointer<mbedtls_ssl_config>
     private let sharedAuthorities: SharedPointer<mbedtls_x509_crt>
-    var configuration: UnsafeMutablePointer<mbedtls_ssl_config> { sharedConfiguration.pointer }
     var authorities: UnsafeMutablePointer<mbedtls_x509_crt> { sharedAuthorities.pointer }
     /// The file that the authorities came from.
     public let authorityFile: String
+    let tls12Servers: TLS12Servers
 
     /// Where systems keep their bundle of authorities, in PEM.
     static let systemAuthorityFiles = [
@@ -50,25 +51,36 @@ public final class TLSContext: Sendable {
 
     /// - Parameter authorityFile: certificates to trust, in PEM, in place of the system's.
     /// - Throws: `tlsUnavailable` when there are none to trust.
-    init(authorityFile: String? = nil) throws(TransportError) {
+    init(authorityFile: String? = nil, tls12Servers: TLS12Servers = .met) throws(TransportError) {
         guard Self.cryptographyStatus == PSA_SUCCESS else {
             throw .tlsUnavailable(reason: "the cryptography library did not start (\(Self.cryptographyStatus))")
         }
         let (path, bundle) = try Self.readAuthorities(authorityFile)
         self.authorityFile = path
+        self.tls12Servers = tls12Servers
         sharedAuthorities = SharedPointer(.allocate(capacity: 1))
-        sharedConfiguration = SharedPointer(.allocate(capacity: 1))
+        latestConfiguration = SharedPointer(.allocate(capacity: 1))
+        tls12Configuration = SharedPointer(.allocate(capacity: 1))
         mbedtls_x509_crt_init(authorities)
-        mbedtls_ssl_config_init(configuration)
+        for offer in TLSOffer.allCases { mbedtls_ssl_config_init(configuration(for: offer)) }
         try parseAuthorities(bundle)
-        try configure()
+        for offer in TLSOffer.allCases { try configure(configuration(for: offer), offer) }
     }
 
     deinit {
-        mbedtls_ssl_config_free(configuration)
+        for configuration in TLSOffer.allCases.map(configuration(for:)) {
+            mbedtls_ssl_config_free(configuration)
+            configuration.deallocate()
+        }
         mbedtls_x509_crt_free(authorities)
-        configuration.deallocate()
         authorities.deallocate()
+    }
+
+    func configuration(for offer: TLSOffer) -> UnsafeMutablePointer<mbedtls_ssl_config> {
+        switch offer {
+        case .latest: latestConfiguration.pointer
+        case .tls12: tls12Configuration.pointer
+        }
     }
 
     /// Mbed TLS does TLS 1.3, and its random numbers, through PSA, which starts once for the process.
@@ -100,7 +112,9 @@ public final class TLSContext: Sendable {
         }
     }
 
-    private func configure() throws(TransportError) {
+    private func configure(
+        _ configuration: UnsafeMutablePointer<mbedtls_ssl_config>, _ offer: TLSOffer
+    ) throws(TransportError) {
         let result = mbedtls_ssl_config_defaults(
             configuration, MBEDTLS_SSL_IS_CLIENT, MBEDTLS_SSL_TRANSPORT_STREAM, MBEDTLS_SSL_PRESET_DEFAULT)
         guard result == 0 else { throw .tlsUnavailable(reason: describeTLSError(result)) }
@@ -108,7 +122,9 @@ public final class TLSContext: Sendable {
         mbedtls_ssl_conf_ca_chain(configuration, authorities, nil)
         mbedtls_ssl_conf_rng(configuration, cmbedtls_random, nil)
         mbedtls_ssl_conf_min_tls_version(configuration, MBEDTLS_SSL_VERSION_TLS1_2)
-        mbedtls_ssl_conf_max_tls_version(configuration, MBEDTLS_SSL_VERSION_TLS1_3)
+        mbedtls_ssl_conf_max_tls_version(configuration, offer.maximumVersion)
+        mbedtls_ssl_conf_sig_algs(configuration, offer.signatureSchemes)
+        if let suites = offer.cipherSuites { mbedtls_ssl_conf_ciphersuites(configuration, suites) }
     }
 }
 

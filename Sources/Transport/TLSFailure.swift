@@ -11,6 +11,10 @@ public enum TLSFailure: Error, Hashable, Sendable {
     case certificateRevoked
     /// A weak key, a forbidden use and the like.
     case certificateUnacceptable(reason: String)
+    /// The server signs with RSA-PSS under TLS 1.2, which the library offers and then rejects (Mbed TLS 3.6.6).
+    case signatureRejected
+    /// A server that was offered only TLS 1.2 says that it speaks TLS 1.3 (RFC 8446 section 4.1.3).
+    case downgraded
     /// The other side speaks no TLS, or none in common with us.
     case handshake(reason: String)
     /// A record that was changed or cut on the way.
@@ -34,6 +38,10 @@ extension TLSFailure: CustomStringConvertible {
             "the server's certificate comes from an authority that is not trusted (\(issuer)); give its CA file"
         case .certificateRevoked: "the server's certificate was revoked"
         case .certificateUnacceptable(let reason): "the server's certificate cannot be accepted: \(reason)"
+        case .signatureRejected: "the server signs with RSA-PSS under TLS 1.2, which this program cannot verify"
+        case .downgraded:
+            "the server speaks TLS 1.3, but was asked for TLS 1.2 as it seemed to know nothing else; "
+                + "somebody on the way interferes, or the server was changed. The next attempt asks for TLS 1.3"
         case .handshake(let reason): "no agreement with the server: \(reason)"
         case .protocolViolation(let reason): "the connection is damaged: \(reason)"
         }

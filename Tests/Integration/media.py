@@ -86,7 +86,7 @@ def make_raw(clip: Path, path: Path, width: int, height: int, fps: int, seconds:
     return path
 
 
-def make_encoded_flv(path: Path, seconds: int = 4) -> Path:
+def make_encoded_flv(path: Path, seconds: float = 4) -> Path:
     run_ffmpeg(
         "-f", "lavfi", "-i", f"testsrc2=s=640x360:r=30:d={seconds}",
         "-f", "lavfi", "-i", f"sine=440:r=44100:d={seconds}",

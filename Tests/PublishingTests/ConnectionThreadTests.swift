@@ -331,6 +331,7 @@ private final class ThreadUnderTest {
     private static func name(_ content: ConnectionEvent.Content) -> String? {
         switch content {
         case .connected: "connected"
+        case .tlsFallback: "tlsFallback"
         case .publishing: "publishing"
         case .failed(let failure): "failed \(failure.code)\(failure.isPermanent ? " for good" : "")"
         case .peerDead(let failure): "peerDead \(failure.code)"

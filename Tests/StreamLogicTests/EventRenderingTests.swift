@@ -111,6 +111,7 @@ struct EventRenderingTests {
         arguments: [
             (.stateChanged(.connected), "state: connected"),
             (.connected(server: "10.0.0.1:1935"), "connected to 10.0.0.1:1935"),
+            (.tlsFallback(reason: "host:443 speaks TLS 1.2"), "host:443 speaks TLS 1.2"),
             (.publishing(destination: "server/live/***"), "live at server/live/***"),
             (.retry(EventSamples.failure, .close), "not found"),
             (.reconnecting(attempt: 2, limit: 3, delay: .milliseconds(1500)), "reconnecting in 1.5 s (attempt 2 of 3)"),
@@ -220,7 +221,8 @@ struct EventRenderingTests {
 
 /// The cases without what they carry: a new one does not compile before it is here, nor pass before it has a sample.
 private enum Kind: CaseIterable {
-    case stateChanged, connected, publishing, retry, reconnecting, serverChanged, serverChangeFailed, linkDown, linkUp
+    case stateChanged, connected, tlsFallback, publishing, retry, reconnecting, serverChanged, serverChangeFailed
+    case linkDown, linkUp
     case status, fileStatus, qualityChanged, uplinkTooSlow, measured
     case bufferEmpty, bufferHigh, bufferLow, bufferFull, bufferDuration, dropped
     case softwareEncoderInUse, encoderRestarted, hardwareEncoderDead, source, sourceEnded
@@ -231,6 +233,7 @@ private enum Kind: CaseIterable {
         switch event {
         case .stateChanged: self = .stateChanged
         case .connected: self = .connected
+        case .tlsFallback: self = .tlsFallback
         case .publishing: self = .publishing
         case .retry: self = .retry
         case .reconnecting: self = .reconnecting

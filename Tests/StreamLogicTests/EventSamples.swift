@@ -11,7 +11,8 @@ enum EventSamples {
     static let all = full + sparse
 
     static let full: [StreamEvent] = [
-        .stateChanged(.reconnecting), .connected(server: "10.0.0.1:1935"), .publishing(destination: "server/live/***"),
+        .stateChanged(.reconnecting), .connected(server: "10.0.0.1:1935"),
+        .tlsFallback(reason: "host:443 speaks TLS 1.2"), .publishing(destination: "server/live/***"),
         .retry(failure, .lookup), .retry(failure, .connect), .retry(failure, .handshake), .retry(failure, .close),
         .reconnecting(attempt: 2, limit: 3, delay: .milliseconds(1500)), .serverChanged, .serverChangeFailed(failure),
         .linkDown, .linkUp, .status(status), .qualityChanged(change), .uplinkTooSlow(bitrate: carried),

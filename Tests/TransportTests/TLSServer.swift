@@ -36,6 +36,12 @@ final class TestCertificates: Sendable {
             openssl req -x509 -CA ca.crt -CAkey key -key key -subj /CN=clientonly -out clientonly.crt \
                 -not_before 20200101000000Z -not_after 20400101000000Z -addext subjectAltName=DNS:localhost \
                 -addext extendedKeyUsage=clientAuth
+            openssl genrsa -out rsakey 2048
+            for end in 20400101000000Z 20210102030405Z; do
+                openssl req -x509 -CA ca.crt -CAkey key -key rsakey -subj /CN=rsa -out rsa-$end.crt \
+                    -not_before 20200101000000Z -not_after $end -addext subjectAltName=DNS:localhost
+            done
+            mv rsa-20400101000000Z.crt rsa.crt; mv rsa-20210102030405Z.crt rsa-expired.crt
             openssl req -x509 -key key -subj /CN=localhost -addext subjectAltName=DNS:localhost -out selfsigned.crt
             """)
     }
@@ -46,14 +52,14 @@ final class TLSServer {
     let endpoint: Endpoint
     let process: ChildProcess
 
-    /// - Parameter options: more options of s_server, for example `-tls1_2`.
+    /// - Parameter options: more options of s_server, for example `-tls1_2`. Certificates named `rsa` have an RSA key.
     init(certificate: String, host: String = "localhost", _ options: [String] = []) throws {
         let directory = try TestCertificates.shared.get().directory
         // s_server says which port it got; it only has to be given one that is free just now.
         process = try ChildProcess(
             [
                 "openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", "\(directory)/\(certificate).crt",
-                "-key", "\(directory)/key",
+                "-key", "\(directory)/\(certificate.hasPrefix("rsa") ? "rsa" : "")key",
             ] + options, capturesOutput: true)
         try process.waitForOutput("ACCEPT 127.0.0.1:")
         endpoint = Endpoint(host: host, port: try process.readNumber())
