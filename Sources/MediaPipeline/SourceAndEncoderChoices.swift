@@ -87,7 +87,7 @@ public protocol AudioSourceChoice: Sendable {
 extension AudioSourceDescription: AudioSourceChoice {
     public var isNone: Bool { self == .none }
     public var takesSampleRate: Bool { if case .raw = self { false } else { true } }
-    public var readsStandardInput: Bool { if case .raw("-", _) = self { true } else { false } }
+    public var readsStandardInput: Bool { if case .raw("-", _, _) = self { true } else { false } }
     public var microphones: [MicrophoneControl] { [] }
 
     public func open(

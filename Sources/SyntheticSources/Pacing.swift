@@ -59,3 +59,43 @@ struct Schedule {
         while due + rate.frameDuration < now { index += 1 }
     }
 }
+
+/// The times at which a pipe's items are given: no sooner than their rate says, since a writer may be faster than real
+/// time, and at once when they come late.
+///
+/// A camera or sound card behind the pipe may run a little faster than this machine's clock. Its items must not pile up, so
+/// the schedule runs 0.2 % ahead of the rate while the reader has recently had to wait for the writer.
+struct PipeSchedule {
+    /// A writer that pauses for longer starts the schedule again; what it missed is not caught up with.
+    static let largestDelay = Duration.milliseconds(200)
+    /// Bytes that are in the pipe already are read sooner.
+    static let leastWait = Duration.milliseconds(1)
+    /// For so long after a wait the writer counts as one with a clock of its own.
+    static let clockedTime = Duration.seconds(5)
+
+    /// `false` gives every item when it arrives.
+    private let isPaced: Bool
+    private var due: MediaTimestamp?
+    private var lastWait: MediaTimestamp?
+
+    init(isPaced: Bool) { self.isPaced = isPaced }
+
+    /// - Parameters:
+    ///   - arrival: when the item's first byte was there.
+    ///   - duration: of the item.
+    ///   - readTime: when the reader asked for the item.
+    /// - Returns: when the item is due.
+    mutating func time(
+        ofArrival arrival: MediaTimestamp, lasting duration: Duration, readSince readTime: MediaTimestamp
+    ) -> MediaTimestamp {
+        if due != nil, arrival > readTime + Self.leastWait { lastWait = arrival }
+        guard isPaced, let due, arrival <= due + Self.largestDelay else {
+            due = arrival + duration
+            return arrival
+        }
+        let time = max(arrival, due)
+        let isClocked = lastWait.map { time - $0 < Self.clockedTime } ?? false
+        self.due = due + (isClocked ? duration * 499 / 500 : duration)
+        return time
+    }
+}

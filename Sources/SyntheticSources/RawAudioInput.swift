@@ -2,8 +2,8 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// Raw samples from a file, paced by its rate, or from a pipe, paced by its writer, mixed to stereo where there are more
-/// than two channels. While a pipe gives nothing, it is silence.
+/// Raw samples from a file or pipe, paced by their rate and mixed to stereo where there are more than two channels. While a
+/// pipe gives nothing, it is silence.
 public final class RawAudioInput: AudioSource {
     public let format: AudioFormat
     private let rawFormat: RawAudioFormat
@@ -13,11 +13,15 @@ public final class RawAudioInput: AudioSource {
     private var block: [UInt8] = []
     private var start: MediaTimestamp?
     private var frameCount = 0
+    /// Of a pipe.
+    private var schedule: PipeSchedule
     private var hasEnded = false
     /// Whether a pipe's first samples are waited for, however long that takes.
     private let waitsForWriter: Bool
     /// From when on a pipe counts as silent.
     private var silenceTime: MediaTimestamp?
+    /// Whether the last block was silence in place of a late one.
+    private var isSilent = false
 
     /// A pipe may be late by so much before silence is given: writers do not come evenly.
     static let patience = Duration.milliseconds(200)
@@ -25,10 +29,12 @@ public final class RawAudioInput: AudioSource {
     /// - Parameters:
     ///   - path: `-` is standard input.
     ///   - waitsForWriter: whether a pipe's first samples are waited for; else it is silent until they come.
+    ///   - isPaced: `false` takes a pipe's samples as fast as they come.
     ///   - stop: once signalled, the source ends at once. It is not drained.
     public init(
-        path: String, format: RawAudioFormat, waitsForWriter: Bool = true, stop: EventFD
+        path: String, format: RawAudioFormat, waitsForWriter: Bool = true, isPaced: Bool = true, stop: EventFD
     ) throws(SourceError) {
+        schedule = PipeSchedule(isPaced: isPaced)
         self.waitsForWriter = waitsForWriter
         self.format = format.mixed
         rawFormat = format
@@ -49,36 +55,57 @@ public final class RawAudioInput: AudioSource {
             silenceTime = MonotonicClock.now() + Self.patience
         }
         if block.count != wanted * bytesPerFrame { block = [UInt8](repeating: 0, count: wanted * bytesPerFrame) }
-        var count = block.count
-        var arrival: MediaTimestamp
+        let readTime = MonotonicClock.now()
         switch try block.withUnsafeMutableBytes({ try input.read(into: $0, until: silenceTime) }) {
         case .stopped: return nil
         case .late: return silence(frameCount: wanted)
-        case .whole(let time):
-            arrival = time
-            if !input.isRegularFile { silenceTime = MonotonicClock.now() + Self.patience }
-        case .ended(let byteCount, let time):
-            hasEnded = true
-            arrival = time
-            count = byteCount / bytesPerFrame * bytesPerFrame
-            guard frameCount > 0 || count > 0 else {
-                throw SourceError.tooShort(path: input.path, byteCount: byteCount, needed: bytesPerFrame)
-            }
-            endingNote =
-                "\(input.path) ended after \(frameCount + count / bytesPerFrame) samples"
-                + (byteCount > count
-                    ? "; \(byteCount - count) of \(bytesPerFrame) bytes of another one are left out" : "")
-            if count == 0 { return nil }
+        case .whole(let arrival): return try paced(byteCount: block.count, arrival, readTime)
+        case .ended(let byteCount, let arrival):
+            let count = try end(byteCount)
+            return count == 0 ? nil : try paced(byteCount: count, arrival, readTime)
         }
-        let time = input.isRegularFile ? scheduledTime(arrival) : arrival
-        frameCount += count / bytesPerFrame
-        // A file's block is there when its last sample would have been taken.
-        if input.isRegularFile, try !pacing.wait(until: scheduledTime(arrival)) { return nil }
-        return AudioBlock(samples: samples(count), captureTime: time)
+    }
+
+    /// - Returns: bytes of whole samples among the last ones.
+    private func end(_ byteCount: Int) throws(SourceError) -> Int {
+        hasEnded = true
+        let count = byteCount / bytesPerFrame * bytesPerFrame
+        guard frameCount > 0 || count > 0 else {
+            throw .tooShort(path: input.path, byteCount: byteCount, needed: bytesPerFrame)
+        }
+        endingNote =
+            "\(input.path) ended after \(frameCount + count / bytesPerFrame) samples"
+            + (byteCount > count ? "; \(byteCount - count) of \(bytesPerFrame) bytes of another one are left out" : "")
+        return count
+    }
+
+    /// Waits until the block is due.
+    private func paced(
+        byteCount: Int, _ arrival: MediaTimestamp, _ readTime: MediaTimestamp
+    ) throws(SourceError) -> AudioBlock? {
+        let count = byteCount / bytesPerFrame
+        let time: MediaTimestamp
+        if input.isRegularFile {
+            time = scheduledTime(arrival)
+            frameCount += count
+            // A file's block is there when its last sample would have been taken.
+            guard try pacing.wait(until: scheduledTime(arrival)) else { return nil }
+        } else {
+            // A block that has come in part before a pause follows the silence that was given for it.
+            let arrival = isSilent ? max(arrival, silenceTime ?? arrival) : arrival
+            isSilent = false
+            let duration = Duration.ofFrames(count, sampleRate: format.sampleRate)
+            time = schedule.time(ofArrival: arrival, lasting: duration, readSince: readTime)
+            frameCount += count
+            guard try pacing.wait(until: time) else { return nil }
+            silenceTime = MonotonicClock.now() + Self.patience
+        }
+        return AudioBlock(samples: samples(byteCount), captureTime: time)
     }
 
     private func silence(frameCount: Int) -> AudioBlock? {
         guard let time = silenceTime else { return nil }
+        isSilent = true
         silenceTime = time + .ofFrames(frameCount, sampleRate: format.sampleRate)
         return AudioBlock(
             samples: [Int16](repeating: 0, count: frameCount * format.channelCount), captureTime: time)

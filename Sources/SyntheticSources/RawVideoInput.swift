@@ -2,9 +2,8 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// Raw frames from a file, paced by its fps, or from a pipe, paced by its writer. The
-/// arrival of a frame's first byte is its capture time then. While a pipe gives nothing, its last frame
-/// is given again, at the source's rate.
+/// Raw frames from a file or pipe, paced by their rate. A pipe's frame that comes later has the arrival of its first byte as
+/// its capture time. While a pipe gives nothing, its last frame is given again, at the source's rate.
 public final class RawVideoInput: VideoSource {
     public let layout: FrameLayout
     public let frameRate: FrameRate
@@ -17,8 +16,12 @@ public final class RawVideoInput: VideoSource {
     /// What is being read.
     private var unfinished: PooledFrame?
     /// The last frame of a pipe, and when it is due again.
-    private var newest: (frame: PooledFrame, arrival: MediaTimestamp, repeatTime: MediaTimestamp)?
+    private var newest: (frame: PooledFrame, time: MediaTimestamp, repeatTime: MediaTimestamp)?
+    /// Of a file.
     private var schedule: Schedule?
+    private var pipeSchedule: PipeSchedule
+    /// Whether the last frame was one that was given before.
+    private var isRepeating = false
     private var frameCount = 0
     private var repeatedFrameCount = 0
     private var hasEnded = false
@@ -27,9 +30,14 @@ public final class RawVideoInput: VideoSource {
     static let leastPatience = Duration.milliseconds(200)
     private var patience: Duration { max(Self.leastPatience, frameRate.frameDuration * 3 / 2) }
 
+    /// - Parameters:
+    ///   - path: `-` is standard input.
+    ///   - isPaced: `false` takes a pipe's frames as fast as they come.
+    ///   - stop: once signalled, the source ends at once. It is not drained.
     public init(
-        path: String, format: PixelFormat, size: FrameSize, frameRate: FrameRate, stop: EventFD
+        path: String, format: PixelFormat, size: FrameSize, frameRate: FrameRate, isPaced: Bool = true, stop: EventFD
     ) throws(SourceError) {
+        pipeSchedule = PipeSchedule(isPaced: isPaced)
         layout = FrameLayout(packed: format, size: size)
         self.frameRate = frameRate
         pacing = Pacing(stop: stop)
@@ -51,6 +59,7 @@ public final class RawVideoInput: VideoSource {
         guard !hasEnded else { return nil }
         let frame = unfinished ?? pool.take()
         unfinished = frame
+        let readTime = MonotonicClock.now()
         var result = Result<RawInput.Read, SourceError>.success(.stopped)
         frame.withMutableBytes { bytes in
             result = Result(catching: { () throws(SourceError) in try input.read(into: bytes, until: newest?.repeatTime)
@@ -71,23 +80,38 @@ public final class RawVideoInput: VideoSource {
         case .whole(let arrival):
             frameCount += 1
             unfinished = nil
-            guard input.isRegularFile else {
-                newest = (frame, arrival, MonotonicClock.now() + patience)
-                return CapturedFrame(layout: layout, captureTime: arrival, memory: frame)
-            }
-            var schedule = schedule ?? Schedule(start: arrival, rate: frameRate)
-            let due = schedule.due
-            schedule.advance()
-            self.schedule = schedule
-            guard try pacing.wait(until: due) else { return nil }
-            return CapturedFrame(layout: layout, captureTime: due, memory: frame)
+            return input.isRegularFile ? try scheduled(frame, arrival) : try paced(frame, arrival, readTime)
         }
     }
 
+    /// Waits until a file's frame is due.
+    private func scheduled(_ frame: PooledFrame, _ arrival: MediaTimestamp) throws(SourceError) -> CapturedFrame? {
+        var schedule = schedule ?? Schedule(start: arrival, rate: frameRate)
+        let due = schedule.due
+        schedule.advance()
+        self.schedule = schedule
+        guard try pacing.wait(until: due) else { return nil }
+        return CapturedFrame(layout: layout, captureTime: due, memory: frame)
+    }
+
+    /// Waits until a pipe's frame is due.
+    private func paced(
+        _ frame: PooledFrame, _ arrival: MediaTimestamp, _ readTime: MediaTimestamp
+    ) throws(SourceError) -> CapturedFrame? {
+        // A frame that has come in part before a pause follows those that were given again.
+        let arrival = isRepeating ? MonotonicClock.now() : arrival
+        isRepeating = false
+        let time = pipeSchedule.time(ofArrival: arrival, lasting: frameRate.frameDuration, readSince: readTime)
+        guard try pacing.wait(until: time) else { return nil }
+        newest = (frame, time, MonotonicClock.now() + patience)
+        return CapturedFrame(layout: layout, captureTime: time, memory: frame)
+    }
+
     private func newestAgain() -> CapturedFrame? {
-        guard let (frame, arrival, time) = newest else { return nil }
+        guard let (frame, captured, time) = newest else { return nil }
         repeatedFrameCount += 1
+        isRepeating = true
         newest?.repeatTime = time + frameRate.frameDuration
-        return CapturedFrame(layout: layout, captureTime: time, memory: frame, repeats: arrival)
+        return CapturedFrame(layout: layout, captureTime: time, memory: frame, repeats: captured)
     }
 }

@@ -7,7 +7,8 @@ public enum VideoSourceDescription: Hashable, Sendable {
     case synthetic
     /// No video at all.
     case none
-    case raw(path: String, format: PixelFormat, size: FrameSize, frameRate: FrameRate)
+    /// - Parameter isPaced: `false` takes a pipe's frames as fast as they come.
+    case raw(path: String, format: PixelFormat, size: FrameSize, frameRate: FrameRate, isPaced: Bool = true)
 
     private static let form =
         "synthetic, none or raw:PATH,format=\(PixelFormat.allCases.map(\.rawValue).joined(separator: "|")),size=WxH,fps=N"
@@ -33,6 +34,12 @@ public enum VideoSourceDescription: Hashable, Sendable {
         return FrameSize(width: width, height: height)
     }
 
+    /// The same, as fast as a pipe's writer.
+    public var unpaced: VideoSourceDescription {
+        guard case .raw(let path, let format, let size, let frameRate, _) = self else { return self }
+        return .raw(path: path, format: format, size: size, frameRate: frameRate, isPaced: false)
+    }
+
     /// Opens the source.
     /// - Parameters:
     ///   - size, frameRate: of the stream; synthetic sources make such frames, others have their own.
@@ -41,8 +48,9 @@ public enum VideoSourceDescription: Hashable, Sendable {
         switch self {
         case .none: nil
         case .synthetic: TestPattern(size: size, frameRate: frameRate, stop: stop)
-        case .raw(let path, let format, let size, let frameRate):
-            try RawVideoInput(path: path, format: format, size: size, frameRate: frameRate, stop: stop)
+        case .raw(let path, let format, let size, let frameRate, let isPaced):
+            try RawVideoInput(
+                path: path, format: format, size: size, frameRate: frameRate, isPaced: isPaced, stop: stop)
         }
     }
 }
@@ -53,7 +61,8 @@ public enum AudioSourceDescription: Hashable, Sendable {
     case silence
     /// No audio at all.
     case none
-    case raw(path: String, format: RawAudioFormat)
+    /// - Parameter isPaced: `false` takes a pipe's samples as fast as they come.
+    case raw(path: String, format: RawAudioFormat, isPaced: Bool = true)
 
     private static let form = "tone, silence, none or raw:PATH[,format=s16le|s32le|f32le],rate=N,channels=N"
 
@@ -73,6 +82,12 @@ public enum AudioSourceDescription: Hashable, Sendable {
         }
     }
 
+    /// The same, as fast as a pipe's writer.
+    public var unpaced: AudioSourceDescription {
+        guard case .raw(let path, let format, _) = self else { return self }
+        return .raw(path: path, format: format, isPaced: false)
+    }
+
     /// As `VideoSourceDescription.open`.
     /// - Parameter waitsForWriter: whether a pipe's first samples are waited for; else it is silent until they come.
     public func open(
@@ -82,8 +97,9 @@ public enum AudioSourceDescription: Hashable, Sendable {
         case .none: nil
         case .tone: ToneSource(sampleRate: sampleRate, stop: stop)
         case .silence: SilenceSource(format: AudioFormat(sampleRate: sampleRate, channelCount: 2), stop: stop)
-        case .raw(let path, let format):
-            try RawAudioInput(path: path, format: format, waitsForWriter: waitsForWriter, stop: stop)
+        case .raw(let path, let format, let isPaced):
+            try RawAudioInput(
+                path: path, format: format, waitsForWriter: waitsForWriter, isPaced: isPaced, stop: stop)
         }
     }
 }

@@ -116,6 +116,65 @@ def test_standard_input_takes_what_ffmpeg_decodes(children, clip):
     assert sent["videoFrames"] + sent["videoSkipped"] == SECONDS * 30
 
 
+def made_at_once(children: Children, path, seconds: int) -> None:
+    """A FIFO that gets so many seconds of stereo at 44.1 kHz as fast as it is read."""
+    os.mkfifo(path)
+    children.start("tone", [
+        "ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", f"sine=1000:r=44100:d={seconds}", "-ac", "2", "-f", "s16le", path,
+    ])  # fmt: skip
+
+
+def test_an_audio_pipe_that_is_faster_than_real_time_arrives_whole(children, tmp_path):
+    made_at_once(children, tmp_path / "samples", 4)
+    recording, _, _ = publish_and_record(
+        children, video="none", audio=f"raw:{tmp_path / 'samples'},rate=44100,channels=2"
+    )
+    assert abs(recording.audio_seconds - 4) < 0.1
+    times = [tag.timestamp for tag in recording.audio_packets]
+    assert abs(times[-1] - times[0] - 4000) < 150
+
+
+def test_pipes_of_audio_and_video_that_are_faster_than_real_time_end_together(children, clip, tmp_path):
+    made_at_once(children, tmp_path / "samples", SECONDS)
+    decoder = children.start("decoder", [
+        "ffmpeg", "-v", "error", "-i", clip, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
+    ], piped=True)  # fmt: skip
+    recording, sent, _ = publish_and_record(
+        children, stdin=decoder.pipe, video="raw:-,format=i420,size=320x240,fps=30", quality="High1", dimension="source",
+        audio=f"raw:{tmp_path / 'samples'},rate=44100,channels=2",
+    )  # fmt: skip
+    assert (recording.sps.width, recording.sps.height) == (320, 240)
+    assert sent["videoFrames"] + sent["videoSkipped"] == SECONDS * 30
+    video, audio = ([tag.timestamp for tag in tags] for tags in (recording.frames, recording.audio_packets))
+    assert abs(video[-1] - video[0] - (SECONDS - 1 / 30) * 1000) < 150
+    assert abs(audio[-1] - video[-1]) < 200
+
+
+def test_a_pipe_is_taken_as_fast_as_it_comes_if_asked(children, clip):
+    decoder = children.start("decoder", [
+        "ffmpeg", "-v", "error", "-i", clip, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
+    ], piped=True)  # fmt: skip
+    recording, _, _ = publish_and_record(
+        children, stdin=decoder.pipe, video="raw:-,format=i420,size=320x240,fps=30", quality="High1", dimension="320x240",
+        pace="fast", audio="none",
+    )  # fmt: skip
+    assert recording.frames[-1].timestamp - recording.frames[0].timestamp < 1500
+
+
+@pytest.mark.parametrize("degrees, transpose, size", [
+    (90, "transpose=clock", (240, 320)), (180, "hflip,vflip", (320, 240)), (270, "transpose=cclock", (240, 320)),
+])  # fmt: skip
+def test_frames_are_turned_clockwise(children, clip, tmp_path, degrees, transpose, size):
+    raw = media.make_raw(clip, tmp_path / "x.raw", 320, 240, 30, SECONDS)
+    recording, _, log = publish_and_record(
+        children, video=f"raw:{raw},format=i420,size=320x240,fps=30", quality="High3", dimension="source",
+        orientation=degrees,
+    )  # fmt: skip
+    assert (recording.sps.width, recording.sps.height) == size
+    assert "aspect" not in log
+    assert psnr(recording.path, clip, transpose)[0] > 30
+
+
 def test_standard_input_is_paced_by_its_writer(children, clip):
     camera = decoded_at_pace(children, clip, 320, 240, 30)
     recording, sent, _ = publish_and_record(
@@ -139,7 +198,7 @@ def test_a_fifo_is_read_like_a_pipe(children, clip, tmp_path):
 
 
 def test_a_pipe_that_is_not_paced_keeps_every_frame_in_order(children, clip):
-    """All frames come at once: each has a timestamp of its own all the same."""
+    """All frames come at once: each is sent at its time."""
     decoder = children.start("decoder", [
         "ffmpeg", "-v", "error", "-i", clip, "-vf", "scale=320:240", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
     ], piped=True)  # fmt: skip

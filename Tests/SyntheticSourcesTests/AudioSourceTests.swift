@@ -161,6 +161,21 @@ import Testing
         #expect(source.endingNote == "\(path) ended after 250 samples")
     }
 
+    @Test func aPipeThatIsWrittenAtOnceIsPacedByItsRate() throws {
+        let path = try directory.makeFIFO("fifo")
+        let source = try RawAudioInput(path: path, format: format, stop: stop)
+        let samples = samples(2 * 2000)
+        try write([bytes(samples)], toFIFO: path)
+        let blocks = try all(source)
+        #expect(blocks.flatMap(\.samples) == samples)
+        let start = try #require(blocks.first?.captureTime)
+        // A busy machine may be late, and then counts as a writer with a clock of its own.
+        for (index, block) in blocks.enumerated() {
+            #expect(block.captureTime - start >= .ofFrames(100 * index, sampleRate: 44_100) * 499 / 500)
+        }
+        #expect(MonotonicClock.now() >= start + .ofFrames(1900, sampleRate: 44_100) * 499 / 500)
+    }
+
     @Test func aPipeThatGivesNothingIsSilent() throws {
         let path = try directory.makeFIFO("fifo")
         let source = try RawAudioInput(path: path, format: format, stop: stop)
@@ -176,7 +191,12 @@ import Testing
         #expect(more.captureTime - pause.captureTime == .nanoseconds(100 * 1_000_000_000 / 44_100))
         try writer.writeAll(Array(bytes(audio)[500...]))
         var last = more.samples
-        while last.allSatisfy({ $0 == 0 }) { last = try #require(try source.nextBlock(frameCount: 100)).samples }
+        var lastTime = more.captureTime
+        while last.allSatisfy({ $0 == 0 }) {
+            let block = try #require(try source.nextBlock(frameCount: 100))
+            #expect(block.captureTime > lastTime, "what came before the pause follows its silence")
+            (last, lastTime) = (block.samples, block.captureTime)
+        }
         #expect(last == Array(audio[200...]), "what had come of it before was kept")
     }
 

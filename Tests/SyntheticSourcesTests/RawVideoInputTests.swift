@@ -90,6 +90,19 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
         #expect(source.endingNote == "\(path) ended after 3 frames; 2 of 36 bytes of another one are left out")
     }
 
+    @Test func aPipeThatIsWrittenAtOnceIsPacedByItsRate() throws {
+        let path = try directory.makeFIFO("fifo")
+        let source = try open(path)
+        let frames = frames(6)
+        try write([Array(frames.joined())], toFIFO: path)
+        let (given, times) = try all(source)
+        #expect(given == frames)
+        let start = try #require(times.first)
+        // A busy machine may be late, and then counts as a writer with a clock of its own.
+        for (index, time) in times.enumerated() { #expect(time - start >= rate.frameDuration * index * 499 / 500) }
+        #expect(MonotonicClock.now() >= start + rate.frameDuration * 5 * 499 / 500)
+    }
+
     @Test func aPipeThatGivesNothingRepeatsItsLastFrame() throws {
         let path = try directory.makeFIFO("fifo")
         let source = try open(path)
@@ -109,7 +122,12 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
         #expect(times[3] - times[2] == rate.frameDuration)
         try writer.writeAll(Array(frames[1][10...]))
         var last = frames[0]
-        while last == frames[0] { last = try #require(try taken(source)).bytes }
+        var lastTime = times[3]
+        while last == frames[0] {
+            let frame = try #require(try taken(source))
+            #expect(frame.time > lastTime, "what came before the pause follows the frames that were repeated")
+            (last, lastTime) = (frame.bytes, frame.time)
+        }
         #expect(last == frames[1], "what had come of it before was kept")
     }
 

@@ -41,8 +41,8 @@ struct PublishArguments {
                     bgra, rgba or bgrx.
                     A camera's settings are size=WxH, fps=N, format=CODE
                     and its controls, CONTROL=VALUE (tallycam cameras).
-                    PATH - is standard input. A file is paced by its fps,
-                    a pipe by its writer.
+                    PATH - is standard input. A file or pipe is paced
+                    by its fps (--pace).
                     """),
             CommandLineOption(
                 "camera", takes: "NAME=SOURCE",
@@ -74,8 +74,9 @@ struct PublishArguments {
             ),
             CommandLineOption(
                 "dimension", takes: "WxH|NAME",
-                help: "frame size (default \(VideoDimension.standard.size)) or a name such as\n"
-                    + "720p or 4:3-720p; other sizes are rounded to 16"),
+                help: "frame size (default \(VideoDimension.standard.size)), a name such as 720p or\n"
+                    + "4:3-720p, or source, the source's own; other sizes are\nrounded to 16"),
+            SourceOptions.orientation,
         ] + AdaptationOptions.options + [
             CommandLineOption(
                 "set", takes: "CONTROLS",
@@ -103,7 +104,7 @@ struct PublishArguments {
         ] + StepTimeouts.options + [
             CommandLineOption("status-interval", takes: "SECONDS", help: "between status reports, 1 to 30 (default 3)"),
             CommandLineOption("from-flv", takes: "FILE", help: "publish an already encoded file; nothing is encoded"),
-            CommandLineOption("pace", takes: "PACE", help: "of --from-flv: realtime (default) or fast"),
+            SourceOptions.pace,
             CommandLineOption(
                 "commands",
                 help: """
@@ -136,7 +137,7 @@ struct PublishArguments {
             reconnectLimit: Self.reconnectLimit(arguments["reconnect"]))
         publish.warnings = warnings
         publish.isTraced = arguments.contains("trace")
-        publish.pace = try Self.choice(arguments, "pace", default: .realtime, "realtime or fast")
+        publish.pace = try SourceOptions.pace(arguments)
         publish.timeouts = try StepTimeouts(arguments)
         self.publish = publish
         takesCommands = arguments.contains("commands")
@@ -152,16 +153,18 @@ struct PublishArguments {
 
     private static func media(_ arguments: CommandLineArguments) throws -> MediaSettings {
         let cameras = try Self.cameras(arguments)
+        let isPaced = try SourceOptions.pace(arguments) == .realtime
+        let video = try Self.value(arguments["video"] ?? "synthetic") { try VideoInput(parsing: $0) }
+        let rotation = try SourceOptions.rotation(arguments)
         var media = try MediaSettings(
-            video: cameras.first?.choice
-                ?? Self.value(arguments["video"] ?? "synthetic") { try VideoInput(parsing: $0) },
-            audio: Self.audio(arguments.values(of: "audio")),
+            video: cameras.first?.choice ?? (isPaced ? video : video.unpaced),
+            audio: Self.audio(arguments.values(of: "audio"), isPaced: isPaced),
             quality: Self.value(arguments["quality"] ?? VideoQuality.standard.name) { try VideoQuality(named: $0) },
             audioQuality: Self.value(arguments["audio-quality"] ?? AudioQuality.standard.name) {
                 try AudioQuality(named: $0)
             },
             dimension: Self.value(arguments["dimension"] ?? "\(VideoDimension.standard.size)") {
-                try VideoDimension(parsing: $0)
+                try SourceOptions.dimension($0, of: cameras.first?.choice ?? video, rotation)
             },
             encoder: EncoderChoice(parsing: arguments["encoder"] ?? "auto"),
             duration: arguments["duration"].map(Self.duration))
@@ -172,6 +175,7 @@ struct PublishArguments {
                 throw CommandFailure.usage("--smallest-size: \(error)")
             }
         }
+        media.rotation = rotation
         media.controls = try controls(arguments["set"] ?? "")
         media.filters = try filters(arguments.values(of: "filter"))
         media.isVideoChosen = arguments["dimension"] != nil || arguments["quality"] != nil
@@ -212,8 +216,8 @@ struct PublishArguments {
         }
     }
 
-    private static func audio(_ texts: [String]) throws -> AudioInput {
-        try AudioInput(parsing: texts.isEmpty ? ["tone"] : texts)
+    private static func audio(_ texts: [String], isPaced: Bool) throws -> AudioInput {
+        try AudioInput(parsing: texts.isEmpty ? ["tone"] : texts, isPaced: isPaced)
     }
 
     private static func cameras(_ arguments: CommandLineArguments) throws -> [NamedCamera] {
@@ -249,8 +253,7 @@ struct PublishArguments {
         if flvPath != nil,
             let extra = [
                 "video", "camera", "audio", "quality", "audio-quality", "dimension", "set", "filter", "encoder",
-                "trace",
-                "commands", "preview",
+                "trace", "commands", "preview", "orientation",
             ]
             .first(where: arguments.contains)
                 ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)
@@ -260,9 +263,7 @@ struct PublishArguments {
         if flvPath != nil, arguments.contains("reconnect") {
             throw CommandFailure.usage("--reconnect does not go with --from-flv: a file goes over one connection")
         }
-        if flvPath == nil, arguments.contains("pace") {
-            throw CommandFailure.usage("--pace goes with --from-flv only")
-        }
+        if flvPath == nil, arguments.contains("pace") { try SourceOptions.checkPace(publish.media) }
     }
 
     private static func check(_ media: MediaSettings) throws {
@@ -305,16 +306,6 @@ struct PublishArguments {
         } catch {
             throw CommandFailure.usage("\(error)")
         }
-    }
-
-    private static func choice<Choice: RawRepresentable<String>>(
-        _ arguments: CommandLineArguments, _ name: String, default standard: Choice, _ possible: String
-    ) throws -> Choice {
-        guard let text = arguments[name] else { return standard }
-        guard let choice = Choice(rawValue: text) else {
-            throw CommandFailure.usage("--\(name) is \(possible), not \"\(text)\"")
-        }
-        return choice
     }
 
     private static func statusInterval(_ text: String?) throws -> Duration {

@@ -17,9 +17,11 @@ enum AudioInput: AudioSourceChoice {
     static let none = AudioInput.embedded(.none)
     static let largestCount = 4
 
-    /// - Parameter texts: of `--audio`, as often as it was given.
-    init(parsing texts: [String]) throws {
-        let parts = try texts.map(AudioPart.init(parsing:))
+    /// - Parameters:
+    ///   - texts: of `--audio`, as often as it was given.
+    ///   - isPaced: `false` takes raw samples as fast as a pipe's writer.
+    init(parsing texts: [String], isPaced: Bool = true) throws {
+        let parts = try texts.map { try AudioPart(parsing: $0, isPaced: isPaced) }
         if let part = parts.first, parts.count == 1 {
             self = part.alone
             return
@@ -47,6 +49,15 @@ enum AudioInput: AudioSourceChoice {
     }
 
     var isNone: Bool { if case .embedded(.none) = self { true } else { false } }
+
+    /// Whether a file or pipe of raw samples is in it.
+    var hasRaw: Bool {
+        switch self {
+        case .embedded(let source): source.isRaw
+        case .microphone: false
+        case .mixed(let parts): parts.contains(where: \.isRaw)
+        }
+    }
 
     var takesSampleRate: Bool {
         switch self {
@@ -113,7 +124,7 @@ struct AudioPart {
         self.init(.alsa(device: device), level, name: name)
     }
 
-    init(parsing text: String) throws {
+    init(parsing text: String, isPaced: Bool) throws {
         var level = MicrophoneLevel()
         guard text == "alsa" || text.hasPrefix("alsa:") || text.hasPrefix("alsa,") else {
             var parts = text.split(separator: ",", omittingEmptySubsequences: false)
@@ -123,7 +134,8 @@ struct AudioPart {
             }
             let name = parts.joined(separator: ",")
             do {
-                self.init(.embedded(try AudioSourceDescription(parsing: name)), level, name: name)
+                let source = try AudioSourceDescription(parsing: name)
+                self.init(.embedded(isPaced ? source : source.unpaced), level, name: name)
             } catch {
                 throw CommandFailure.usage("\(error); microphones are alsa[:hw:CARD]")
             }
@@ -146,6 +158,8 @@ struct AudioPart {
     }
 
     fileprivate var isNone: Bool { if case .embedded(.none) = source { true } else { false } }
+
+    fileprivate var isRaw: Bool { if case .embedded(let source) = source { source.isRaw } else { false } }
 
     fileprivate var takesSampleRate: Bool {
         if case .embedded(let source) = source { source.takesSampleRate } else { true }
@@ -181,6 +195,10 @@ struct AudioPart {
                 notify: report)
         }
     }
+}
+
+extension AudioSourceDescription {
+    fileprivate var isRaw: Bool { if case .raw = self { true } else { false } }
 }
 
 extension MicrophoneLevel {

@@ -20,7 +20,7 @@ enum VideoInput: VideoSourceChoice, Hashable {
     static let none = VideoInput.embedded(.none)
 
     var isNone: Bool { self == .none }
-    var readsStandardInput: Bool { if case .embedded(.raw("-", _, _, _)) = self { true } else { false } }
+    var readsStandardInput: Bool { if case .embedded(.raw("-", _, _, _, _)) = self { true } else { false } }
     /// Whether frames come from a device, in its own memory.
     var isCamera: Bool { if case .embedded = self { false } else { true } }
 
@@ -49,10 +49,27 @@ enum VideoInput: VideoSourceChoice, Hashable {
     /// What the command line says about it, before anything is opened.
     var frameRate: FrameRate? {
         switch self {
-        case .embedded(.raw(_, _, _, let frameRate)): frameRate
+        case .embedded(.raw(_, _, _, let frameRate, _)): frameRate
         case .embedded: nil
         case .v4l2(let settings), .libcamera(let settings), .firstCamera(let settings): settings.frameRate
         }
+    }
+
+    /// As `frameRate`; `nil` for what takes the stream's size.
+    var ownSize: FrameSize? {
+        switch self {
+        case .embedded(.raw(_, _, let size, _, _)): size
+        case .embedded: nil
+        case .v4l2(let settings), .libcamera(let settings), .firstCamera(let settings): settings.size
+        }
+    }
+
+    /// Whether it is a file or pipe of raw frames.
+    var isRaw: Bool { if case .embedded(.raw) = self { true } else { false } }
+
+    /// The same, as fast as a pipe's writer.
+    var unpaced: VideoInput {
+        if case .embedded(let source) = self { .embedded(source.unpaced) } else { self }
     }
 
     func open(

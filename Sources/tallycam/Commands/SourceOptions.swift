@@ -1,0 +1,62 @@
+import LinuxIO
+import Media
+import MediaPipeline
+import Publishing
+import SoftwareEncoding
+import StreamQuality
+
+/// Options of `tallycam publish` that say how sources are taken.
+enum SourceOptions {
+    static let orientation = CommandLineOption(
+        "orientation", takes: "DEGREES",
+        help: "turn frames clockwise: 0 (default), 90, 180 or 270; the\nframe size is that of the turned frame")
+
+    static let pace = CommandLineOption(
+        "pace", takes: "PACE",
+        help: """
+            of --from-flv and of raw pipes: realtime (default) or fast,
+            as the server takes it or the pipe gives it
+            """)
+
+    static func rotation(_ arguments: CommandLineArguments) throws(CommandFailure) -> FrameRotation {
+        guard let text = arguments["orientation"] else { return FrameRotation() }
+        guard let angle = Int(text).flatMap(FrameRotation.Angle.init(rawValue:)) else {
+            throw .usage("--orientation is 0, 90, 180 or 270 degrees clockwise, not \(quoted(text.prefix(60)))")
+        }
+        return FrameRotation(angle)
+    }
+
+    static func pace(_ arguments: CommandLineArguments) throws(CommandFailure) -> PublishSettings.Pace {
+        guard let text = arguments["pace"] else { return .realtime }
+        guard let pace = PublishSettings.Pace(rawValue: text) else {
+            throw .usage("--pace is realtime or fast, not \(quoted(text.prefix(60)))")
+        }
+        return pace
+    }
+
+    /// Whether there is anything whose pace can be chosen; for a stream that is encoded here.
+    static func checkPace(_ media: MediaSettings) throws(CommandFailure) {
+        let hasRawVideo = (media.video as? VideoInput)?.isRaw ?? false
+        let hasRawAudio = (media.audio as? AudioInput)?.hasRaw ?? false
+        guard hasRawVideo || hasRawAudio else {
+            throw .usage("--pace goes with --from-flv and with raw: sources only")
+        }
+    }
+
+    /// - Parameter text: as `VideoDimension` takes it, or `source`.
+    static func dimension(
+        _ text: String, of source: any VideoSourceChoice, _ rotation: FrameRotation
+    ) throws -> VideoDimension {
+        guard text.lowercased() == "source" else { return try VideoDimension(parsing: text) }
+        guard let size = (source as? VideoInput)?.ownSize else {
+            throw CommandFailure.usage(
+                "--dimension source: this source has no size of its own; give the size as WxH, or a camera's as size=WxH "
+                    + "in --video")
+        }
+        do throws(QualityError) {
+            return try VideoDimension(rotation.rotated(size))
+        } catch {
+            throw CommandFailure.usage("--dimension source: \(error)")
+        }
+    }
+}
