@@ -27,26 +27,28 @@ final class DecodedImage: Sendable {
         return (level ?? levels.first)?.scaled(to: size)
     }
 
-    /// - Parameter bytes: of a PNG or JPEG file, by its first bytes.
     convenience init(_ bytes: [UInt8], _ path: String, _ filter: FilterID) throws(FilteringError) {
-        let result: Result<Overlay.Pixels, ImageFault>
-        if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) {
-            result = Self.decodePNG(bytes)
-        } else if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
-            result = Self.decodeJPEG(bytes)
-        } else {
-            result = .failure(.unusable("it is neither PNG nor JPEG"))
-        }
-        switch result {
-        case .success(let pixels): self.init(pixels.size, Self.levels(of: pixels))
+        switch Self.pixels(of: bytes) {
+        case .success(let pixels): self.init(pixels)
         case .failure(.tooLarge(let size)): throw .tooLargeImage(filter, path: path, size)
         case .failure(.unusable(let reason)): throw .unusableImage(filter, path: path, reason: reason)
         }
     }
 
-    private enum ImageFault: Error {
+    convenience init(_ pixels: Overlay.Pixels) { self.init(pixels.size, Self.levels(of: pixels)) }
+
+    /// Why there are no pixels in a file.
+    enum ImageFault: Error {
         case tooLarge(FrameSize)
+        /// - Parameter 0: the reason, for people.
         case unusable(String)
+    }
+
+    /// - Parameter bytes: of a PNG or JPEG file, by its first bytes.
+    static func pixels(of bytes: [UInt8]) -> Result<Overlay.Pixels, ImageFault> {
+        if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) { return decodePNG(bytes) }
+        if bytes.starts(with: [0xFF, 0xD8, 0xFF]) { return decodeJPEG(bytes) }
+        return .failure(.unusable("it is neither PNG nor JPEG"))
     }
 
     private static func decodePNG(_ bytes: [UInt8]) -> Result<Overlay.Pixels, ImageFault> {
