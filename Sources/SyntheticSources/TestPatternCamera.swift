@@ -7,7 +7,6 @@ public final class TestPatternCamera: Camera {
     public let name = "the test pattern"
     public let model = "test pattern"
     public let memoryKind = FrameMemoryKind.pooled
-    public let colors: VideoColors? = nil
     public private(set) var statistics = VideoSourceStatistics()
     private let pattern: TestPattern
 
@@ -17,6 +16,7 @@ public final class TestPatternCamera: Camera {
 
     public var layout: FrameLayout { pattern.layout }
     public var frameRate: FrameRate { pattern.frameRate }
+    public var colors: VideoColors? { pattern.colors }
 
     /// A frame comes at its time, be it later than the deadline.
     public func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {

@@ -142,7 +142,7 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
         frame.withUnsafeMutableBytes {
             pattern.draw(into: $0, frame: 7, at: MediaTimestamp(milliseconds: 2600), since: .zero)
         }
-        // BT.601's limited range: every sample was drawn.
+        // The limited range: every sample was drawn.
         #expect(frame.allSatisfy { (16...240).contains($0) })
     }
 }
