@@ -20,6 +20,8 @@ public final class TestPattern: VideoSource {
     /// Where the ball is in each of the pool's frames: all else that changes is drawn over anyway.
     private var balls: [ObjectIdentifier: BallPlace] = [:]
     private var schedule: Schedule?
+    /// Frames that nobody took in time are counted, as a camera's are.
+    public private(set) var statistics = VideoSourceStatistics()
 
     public init(size: FrameSize, frameRate: FrameRate, stop: EventFD) {
         layout = FrameLayout(packed: .i420, size: size)
@@ -33,7 +35,9 @@ public final class TestPattern: VideoSource {
 
     public func nextFrame() throws -> CapturedFrame? {
         var schedule = schedule ?? Schedule(start: MonotonicClock.now(), rate: frameRate)
+        let wanted = schedule.index
         schedule.skipMissed(now: MonotonicClock.now())
+        statistics.droppedFrames += schedule.index - wanted
         guard try pacing.wait(until: schedule.due) else { return nil }
         let frame = pool.take()
         let last = frame.takeModification() ? nil : balls[ObjectIdentifier(frame)]
