@@ -64,8 +64,8 @@ clibcamera_colors colorsOf(const std::optional<ColorSpace> &space) {
     case ColorSpace::TransferFunction::Rec709: colors.transfer = colors.primaries == 6 ? 6 : 1; break;
     }
     switch (space->ycbcrEncoding) {
-    // RGB becomes BT.601 of limited range on its way into the encoder.
-    case ColorSpace::YcbcrEncoding::None: colors.matrix = 6, colors.is_full_range = false; break;
+    // RGB: whoever converts it knows by which matrix.
+    case ColorSpace::YcbcrEncoding::None: break;
     case ColorSpace::YcbcrEncoding::Rec601: colors.matrix = 6; break;
     case ColorSpace::YcbcrEncoding::Rec709: colors.matrix = 1; break;
     case ColorSpace::YcbcrEncoding::Rec2020: colors.matrix = 9; break;

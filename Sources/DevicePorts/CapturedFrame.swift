@@ -56,7 +56,7 @@ public enum PixelFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// libyuv turns it into BT.601 of limited range.
+    /// Red, green and blue of sRGB; `SoftwareScaler` makes luma and chroma of them, by the matrix of `FrameLayout.colors`.
     public var isRGB: Bool {
         switch self {
         case .rgb888, .bgr888, .bgra, .rgba, .bgrx: true
@@ -258,4 +258,14 @@ extension FrameMemory {
     public var dmabuf: Int32? { nil }
     public func modify(_ body: (UnsafeMutableRawBufferPointer) -> Void) -> Bool { false }
     public func detached() -> (any FrameMemory)? { nil }
+}
+
+extension FrameLayout {
+    /// The one rule for the colours of a source's frames as they reach the encoder and the filters: limited range, by BT.709
+    /// from 720 rows on and by BT.601 below, unless the source reports something else. RGB has neither, and is converted by
+    /// the rule. Frames that are scaled, rotated or cut afterwards keep these colours.
+    /// - Parameter reported: what the source knows of its luma and chroma.
+    public func colors(reported: VideoColors?) -> VideoColors {
+        format.isRGB ? .usual(for: size) : reported ?? .usual(for: size)
+    }
 }

@@ -71,8 +71,8 @@ extension VideoColors {
 final class CameraSession: Sendable {
     /// Of each stream's frames.
     let layouts: [FrameLayout]
-    /// Of all streams; `nil` when the camera does not say.
-    let colors: VideoColors?
+    /// Of all streams.
+    let colors: VideoColors
     let queue: CompletionQueue
     private let system: CameraSystem
     /// The session's address, as in `CameraSystem`.
@@ -124,7 +124,7 @@ final class CameraSession: Sendable {
                 buffers += added
             }
             (self.layouts, self.buffers) = (layouts, buffers)
-            colors = VideoColors(formats[0].colors)
+            colors = layouts[0].colors(reported: VideoColors(formats[0].colors))
         } catch {
             clibcamera_session_close(session)
             throw error

@@ -7,7 +7,9 @@ extension SourceFrames {
         if let cameras = source as? CameraSwitcher {
             self = cameras.frames
         } else {
-            self.init(layouts: SourceLayouts(of: source), memoryKind: source.memoryKind, colors: source.colors)
+            self.init(
+                layouts: SourceLayouts(of: source), memoryKind: source.memoryKind,
+                colors: source.layout.colors(reported: source.colors))
         }
     }
 }

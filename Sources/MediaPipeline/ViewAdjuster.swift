@@ -46,7 +46,8 @@ final class ViewAdjuster {
     private func zoomed(_ frame: CapturedFrame, _ view: ZoomedView) throws -> CapturedFrame? {
         let part = frame.layout.part(view.area)
         if zoom?.source != part || zoom?.target.size != frame.layout.size {
-            zoom = try SoftwareScaler(from: part, to: frame.layout.size, fillsTarget: true)
+            zoom = try SoftwareScaler(
+                from: part, to: frame.layout.size, fillsTarget: true, partOf: frame.layout.size)
         }
         guard let zoom else { return nil }
         passCount += zoom.passCount

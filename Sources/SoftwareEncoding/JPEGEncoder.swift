@@ -49,8 +49,7 @@ public struct JPEGEncoder: Sendable {
         } catch {
             throw .unreadableFrame(error)
         }
-        // libyuv makes BT.601 of RGB.
-        let colors = layout.format.isRGB ? .bt601 : colors ?? .usual(for: layout.size)
+        let colors = layout.colors(reported: colors)
         var result: Result<[UInt8], JPEGError> = .success([])
         do throws(VideoEncodingError) {
             try planes.scale(bytes) { bytes, layout throws(VideoEncodingError) in

@@ -27,13 +27,18 @@ public final class SoftwareScaler: FrameScaler {
     /// A format of one plane that is scaled: a strip of the frame as I420 in the source's width.
     private var unpacked: [UInt8]
     private let strip: Strip
+    /// RGB of high definition: libyuv makes BT.601 of all RGB.
+    private let becomesBT709: Bool
+    /// Rows that libyuv has just written, and that are still in the processor's cache when their matrix changes; an even number.
+    private static let matrixRows = 16
 
     /// - Parameters:
     ///   - source: sides from 1 to 16,384.
     ///   - targetSize: even sides from 2 to 16,384.
     ///   - fillsTarget: its shape may differ by a row or column from the target's: no bars are for that.
+    ///   - whole: the size of the frames that the source is a part of, which decides the matrix of RGB.
     public init(
-        from source: FrameLayout, to targetSize: FrameSize, fillsTarget: Bool = false
+        from source: FrameLayout, to targetSize: FrameSize, fillsTarget: Bool = false, partOf whole: FrameSize? = nil
     ) throws(VideoEncodingError) {
         let sides = 1...16_384
         guard sides.contains(source.size.width), sides.contains(source.size.height) else {
@@ -46,6 +51,7 @@ public final class SoftwareScaler: FrameScaler {
         target = FrameLayout(packed: .i420, size: targetSize)
         fit = Letterbox(fillsTarget ? targetSize : source.size, into: targetSize)
         isIdentity = source.format == .i420 && source.size == targetSize
+        becomesBT709 = source.format.isRGB && VideoColors.usual(for: whole ?? source.size) == .bt709
         output = isIdentity ? [] : target.black
         let scalesChroma = source.format == .nv12 && source.size != fit.size
         let chromaWidth = (source.size.width + 1) / 2
@@ -170,10 +176,20 @@ public final class SoftwareScaler: FrameScaler {
             case .i420, .nv12: nil
             }
         guard let convert else { return -1 }
-        return convert(
-            base + source.planes[0].offset + place.sourceRow * source.planes[0].stride, stride(source, 0),
-            y, stride(layout, 0), u, stride(layout, 1), v, stride(layout, 2), Int32(source.size.width),
-            Int32(place.sourceRows))
+        let count = becomesBT709 ? Self.matrixRows : max(1, place.sourceRows)
+        let strides = layout.planes.map(\.stride)
+        for row in Swift.stride(from: 0, to: place.sourceRows, by: count) {
+            let (luma, blue, red) = (y + row * strides[0], u + row / 2 * strides[1], v + row / 2 * strides[2])
+            let (width, rows) = (Int32(source.size.width), Int32(min(count, place.sourceRows - row)))
+            let status = convert(
+                base + source.planes[0].offset + (place.sourceRow + row) * source.planes[0].stride, stride(source, 0),
+                luma, stride(layout, 0), blue, stride(layout, 1), red, stride(layout, 2), width, rows)
+            guard status == 0 else { return status }
+            guard becomesBT709 else { continue }
+            clibyuv_bt601_to_bt709(
+                luma, stride(layout, 0), blue, stride(layout, 1), red, stride(layout, 2), width, rows)
+        }
+        return 0
     }
 
     /// - Parameter base: where the place's first row is.

@@ -9,7 +9,7 @@ extension StreamStatus {
             + "\(fixed(point.mediaBitrate.kilobitsPerSecond, decimals: 0)) kbit/s (\(point.qualityName)), "
             + "\(fixed(buffered.inSeconds, decimals: 2)) s buffered, \(counters.sentFrames) frames sent, "
             + "\(counters.skippedFrames) skipped, \(counters.droppedFrames) dropped, "
-            + "\(counters.decimatedFrames) decimated"
+            + "\(counters.decimatedFrames) decimated\(counters.missedText)"
     }
 
     var fields: [EventField] {
@@ -54,14 +54,14 @@ extension PublishCounters {
     func totalsText(audioSeconds: Double) -> String {
         "ended: \(sentFrames) frames and \(fixed(audioSeconds, decimals: 1)) s of audio sent, "
             + "\(skippedFrames) frames skipped by the encoder, \(droppedFrames) dropped, "
-            + "\(decimatedFrames) decimated"
+            + "\(decimatedFrames) decimated\(missedText)"
     }
 
     func totalsFields(audioSeconds: Double) -> [EventField] {
         [
             ("videoFrames", .integer(sentFrames)), ("videoSkipped", .integer(skippedFrames)),
             ("videoDropped", .integer(droppedFrames)), ("videoDecimated", .integer(decimatedFrames)),
-            ("sourceFrames", .integer(videoSource.capturedFrames)),
+            ("sourceFrames", .integer(videoSource.capturedFrames)), ("sourceDropped", .integer(missedFrames)),
             ("sourceRepeated", .integer(videoSource.repeatedFrames)),
             ("videoBytes", .integer(sentVideoBytes)),
             ("audioPackets", .integer(sentAudioPackets)), ("audioBytes", .integer(sentAudioBytes)),

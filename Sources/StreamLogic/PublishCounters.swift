@@ -58,5 +58,12 @@ public struct PublishCounters: Hashable, Sendable {
         }
     }
 
+    /// Frames that the source had and nobody took in time, mostly because the processor is too slow for them. A camera's
+    /// broken ones are among them.
+    public var missedFrames: Int { videoSource.droppedFrames }
+
+    /// For people, behind the other counts; empty where there are none.
+    public var missedText: String { missedFrames > 0 ? ", \(missedFrames) missed" : "" }
+
     public var sentBytes: Int { sentVideoBytes + sentAudioBytes }
 }

@@ -8,7 +8,7 @@ struct PatternCanvas {
     private var chromaWidth: Int { (size.width + 1) / 2 }
     private var chromaHeight: Int { (size.height + 1) / 2 }
 
-    /// Fills a rectangle with one colour (BT.601, limited range).
+    /// Fills a rectangle with one colour (luma and chroma of limited range).
     func fill(x: Int, y: Int, width: Int, height: Int, colour: (y: UInt8, u: UInt8, v: UInt8)) {
         fill(0, size.width, size.height, x, y, width, height, colour.y)
         let luma = size.width * size.height

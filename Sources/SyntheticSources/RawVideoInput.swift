@@ -7,8 +7,8 @@ import Media
 public final class RawVideoInput: VideoSource {
     public let layout: FrameLayout
     public let frameRate: FrameRate
-    /// RGB becomes this on its way into the encoder; what YUV is nobody has said.
-    public var colors: VideoColors? { layout.format.isRGB ? .bt601 : nil }
+    /// Files and pipes do not say.
+    public var colors: VideoColors? { layout.colors(reported: nil) }
     public private(set) var endingNote: String?
     private let input: RawInput
     private let pacing: Pacing

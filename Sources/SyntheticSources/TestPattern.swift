@@ -10,6 +10,7 @@ import Media
 public final class TestPattern: VideoSource {
     public let layout: FrameLayout
     public let frameRate: FrameRate
+    public var colors: VideoColors? { layout.colors(reported: nil) }
     public let endingNote: String? = nil
     private let pacing: Pacing
     private let background: [UInt8]
@@ -19,6 +20,8 @@ public final class TestPattern: VideoSource {
     /// Where the ball is in each of the pool's frames: all else that changes is drawn over anyway.
     private var balls: [ObjectIdentifier: BallPlace] = [:]
     private var schedule: Schedule?
+    /// Frames that nobody took in time are counted, as a camera's are.
+    public private(set) var statistics = VideoSourceStatistics()
 
     public init(size: FrameSize, frameRate: FrameRate, stop: EventFD) {
         layout = FrameLayout(packed: .i420, size: size)
@@ -32,7 +35,9 @@ public final class TestPattern: VideoSource {
 
     public func nextFrame() throws -> CapturedFrame? {
         var schedule = schedule ?? Schedule(start: MonotonicClock.now(), rate: frameRate)
+        let wanted = schedule.index
         schedule.skipMissed(now: MonotonicClock.now())
+        statistics.droppedFrames += schedule.index - wanted
         guard try pacing.wait(until: schedule.due) else { return nil }
         let frame = pool.take()
         let last = frame.takeModification() ? nil : balls[ObjectIdentifier(frame)]
@@ -99,13 +104,23 @@ public final class TestPattern: VideoSource {
         return String(repeating: "0", count: max(0, width - text.count)) + text
     }
 
-    /// Eight bars of 75 % colour (BT.601) above a ramp from black to white, grey chroma under the strip.
+    /// White, yellow, cyan, green, magenta, red, blue and black of 75 %, in limited range.
+    private static func bars(_ colors: VideoColors) -> [(UInt8, UInt8, UInt8)] {
+        colors == .bt709
+            ? [
+                (180, 128, 128), (168, 44, 136), (145, 147, 44), (133, 63, 52), (63, 193, 204), (51, 109, 212),
+                (28, 212, 120), (16, 128, 128),
+            ]
+            : [
+                (180, 128, 128), (162, 44, 142), (131, 156, 44), (112, 72, 58), (84, 184, 198), (65, 100, 212),
+                (35, 212, 114), (16, 128, 128),
+            ]
+    }
+
+    /// Eight bars above a ramp from black to white, grey chroma under the strip.
     private static func background(_ layout: FrameLayout) -> [UInt8] {
         let size = layout.size
-        let colours: [(UInt8, UInt8, UInt8)] = [
-            (180, 128, 128), (162, 44, 142), (131, 156, 44), (112, 72, 58), (84, 184, 198), (65, 100, 212),
-            (35, 212, 114), (16, 128, 128),
-        ]
+        let colours = bars(layout.colors(reported: nil))
         let strip = BurntInClock.height(in: size)
         let rampTop = max(0, size.height - strip - size.height / 8)
         var bytes = [UInt8](repeating: 128, count: layout.byteCount)

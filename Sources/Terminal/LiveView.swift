@@ -15,7 +15,7 @@ struct LiveView {
         let state = stateName(snapshot)
         let lost =
             "\(counters.sentFrames) sent, \(counters.skippedFrames) skipped by the encoder, "
-            + "\(counters.droppedFrames) dropped, \(counters.decimatedFrames) decimated"
+            + "\(counters.droppedFrames) dropped, \(counters.decimatedFrames) decimated\(counters.missedText)"
         return [
             badge(snapshot) + "  " + clipped(head, to: columns - state.count - 6),
             clipped("  quality  \(snapshot.point.qualityName)\(size(snapshot))\(reason)", to: columns),

@@ -76,14 +76,15 @@ public final class V4L2Camera: Camera {
             else { throw .failed(path: device.path, SystemCallError("VIDIOC_S_FMT", number: ERANGE)) }
             self.layout = layout
             decoder = nil
-            colors = VideoColors(pixels, isRGB: pixelFormat.isRGB)
+            colors = layout.colors(reported: VideoColors(pixels))
         } else {
             let decoder = try WebcamDecoder(
                 path: device.path, source: format, converter: v4lconvert_create(device.fileDescriptor))
             layout = decoder.layout
             self.decoder = decoder
             // What a JPEG holds is decoded, not converted; of other formats nothing is known.
-            colors = [FourCC("MJPG"), FourCC("JPEG")].contains(FourCC(rawValue: pixels.pixelformat)) ? .jpeg : nil
+            let isJPEG = [FourCC("MJPG"), FourCC("JPEG")].contains(FourCC(rawValue: pixels.pixelformat))
+            colors = layout.colors(reported: isJPEG ? .jpeg : nil)
         }
         let offered = device.controls()
         flips = device.flip(settings.flips, beside: settings.controls, offered)

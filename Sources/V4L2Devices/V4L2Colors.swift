@@ -5,15 +5,10 @@ import Media
 
 extension VideoColors {
     /// What a driver says of its frames; what it leaves open follows from its colour space (videodev2.h).
-    /// - Parameter isRGB: such frames become BT.601 of limited range on their way into the encoder.
     /// - Returns: `nil` when it says nothing.
-    init?(_ format: v4l2_pix_format, isRGB: Bool) {
+    init?(_ format: v4l2_pix_format) {
         let space = v4l2_colorspace(format.colorspace)
         guard space != V4L2_COLORSPACE_DEFAULT, space != V4L2_COLORSPACE_RAW else { return nil }
-        guard !isRGB else {
-            self = .bt601
-            return
-        }
         let usual = Self.usual(for: space)
         let encoding = v4l2_ycbcr_encoding(format.ycbcr_enc)
         let matrix: UInt8 =

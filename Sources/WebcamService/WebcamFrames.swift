@@ -34,7 +34,7 @@ final class WebcamFrames {
         defer { frame = nil }
         do throws(VideoEncodingError) {
             guard let source = frame?.layout else { return 0 }
-            let colors = Self.colors(of: source, colors)
+            let colors = source.colors(reported: colors)
             if !needsConversion(colors), let frame, let count = try copy(frame, into: room) { return count }
             let isFullRange = colors.isFullRange && !needsConversion(colors)
             guard let layout = try read(frame, isFullRange: isFullRange) else { return 0 }
@@ -70,11 +70,6 @@ final class WebcamFrames {
         case .nv12: .nv12
         case .yuyv: .yuyv
         }
-    }
-
-    /// libyuv makes BT.601 of RGB.
-    private static func colors(of layout: FrameLayout, _ reported: VideoColors?) -> VideoColors {
-        layout.format.isRGB ? .bt601 : reported ?? .usual(for: layout.size)
     }
 
     /// Computers take JPEG for BT.601 of full range, to which the encoder widens the limited one, and raw frames for BT.601 of

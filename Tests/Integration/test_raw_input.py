@@ -1,7 +1,6 @@
 """Raw frames and audio from files, pipes and FIFOs arrive as what they were."""
 
 import array
-import json
 import math
 import os
 import re
@@ -50,27 +49,6 @@ def publish_and_record(children: Children, stdin=None, **options) -> tuple[Recor
     sent = last_event(publisher, "ended")
     assert_whole(recording, sent)
     return recording, sent, publisher.stderr
-
-
-def announced_colours(path) -> dict:
-    """What players read of the colours in the stream's header."""
-    names = ["color_range", "color_space", "color_transfer", "color_primaries"]
-    found = subprocess.run(
-        ["ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", f"stream={','.join(names)}", "-of", "json", path],
-        capture_output=True, text=True, check=True, timeout=60, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    stream = json.loads(found.stdout)["streams"][0]
-    return {name: stream[name] for name in names if stream.get(name, "unknown") != "unknown"}
-
-
-def test_the_header_says_what_is_known_of_the_colours(children, clip, tmp_path):
-    """RGB is converted here, and so known; YUV of a file may be anything."""
-    bt601 = {"color_range": "tv", "color_space": "smpte170m", "color_transfer": "smpte170m", "color_primaries": "smpte170m"}
-    for format, pixels, expected in [("bgr888", "rgb24", bt601), ("i420", "yuv420p", {})]:
-        raw = media.make_raw(clip, tmp_path / f"{format}.raw", 320, 240, 30, SECONDS, pixels)
-        source = f"raw:{raw},format={format},size=320x240,fps=30"
-        recording, _, _ = publish_and_record(children, video=source, quality="High3", dimension="320x240")
-        assert announced_colours(recording.path) == expected, format
 
 
 @pytest.mark.parametrize("format, pixels", [("i420", "yuv420p"), ("nv12", "nv12")])

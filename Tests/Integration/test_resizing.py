@@ -136,6 +136,20 @@ def test_keyframes_are_rare_while_the_link_is_poor(streams):
     assert 2100 < max(gaps) <= 4100 and gaps[0] <= 2100 and gaps[-1] <= 2100, gaps
 
 
+@pytest.mark.parametrize("policy", POLICIES)
+def test_smaller_frames_keep_the_colors_of_the_source(streams, policy):
+    """The test pattern of 720 rows is BT.709's, and so is each frame that is made of it."""
+    found = set()
+    for recording in streams.result(policy).recordings:
+        run = subprocess.run(
+            ["ffprobe", "-v", "quiet", "-select_streams", "v", "-show_entries", "frame=height,color_space", "-of", "csv=p=0",
+             recording.path],
+            capture_output=True, text=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        found |= {tuple(line.split(",")[:2]) for line in run.stdout.split()}
+    assert len(found) >= 2 and {matrix for _, matrix in found} == {"bt709"}, found
+
+
 def test_who_keeps_the_first_header_decodes_it_all(streams):
     """As ffmpeg does that copies the stream into another container."""
     [recording] = streams.result("seamless").recordings

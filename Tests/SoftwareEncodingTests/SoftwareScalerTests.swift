@@ -155,6 +155,34 @@ import Testing
         }
     }
 
+    /// From 720 rows on colours are BT.709's, whatever size the frame becomes, also in a part of such a frame.
+    @Test(
+        arguments: [PixelFormat.rgb888, .bgr888, .bgra, .rgba, .bgrx],
+        [
+            ([255, 0, 0], [63, 102, 240]), ([0, 255, 0], [173, 42, 26]), ([0, 0, 255], [32, 240, 118]),
+            ([255, 255, 255], [235, 128, 128]), ([0, 0, 0], [16, 128, 128]), ([200, 64, 32], [94, 100, 189]),
+        ] as [([UInt8], [UInt8])])
+    func coloursOfHighDefinitionAreBT709(format: PixelFormat, colour: ([UInt8], [UInt8])) throws {
+        let pixel: [UInt8] = format == .bgr888 || format == .rgba ? colour.0 : colour.0.reversed()
+        let places: [((Int, Int), (Int, Int), Int?)] = [
+            ((2, 720), (2, 720), nil), ((4, 1440), (2, 720), nil), ((36, 721), (18, 360), nil), ((6, 22), (6, 22), 720),
+        ]
+        for (from, to, whole) in places {
+            let layout = FrameLayout(packed: format, size: FrameSize(width: from.0, height: from.1))
+            let bytes = (0..<from.0 * from.1).flatMap { _ in pixel + (format.bytesPerPixel == 4 ? [77] : []) }
+            let target = FrameSize(width: to.0, height: to.1)
+            let scaler = try SoftwareScaler(
+                from: layout, to: target, fillsTarget: true,
+                partOf: whole.map { FrameSize(width: $0 * 16 / 9, height: $0) })
+            let result = try scaled(scaler, bytes)
+            let luma = target.pixelCount
+            for (plane, place) in [0..<luma, luma..<luma * 5 / 4, luma * 5 / 4..<luma * 3 / 2].enumerated() {
+                let strays = result[place].count { abs(Int($0) - Int(colour.1[plane])) > 2 }
+                #expect(strays == 0, "plane \(plane) of \(from) as \(to): \(result[place].prefix(4))")
+            }
+        }
+    }
+
     /// The frame as it is after unpacking, then scaled: what strips must give, too.
     @Test(
         arguments: [PixelFormat.yuyv, .uyvy, .rgb888, .bgra],

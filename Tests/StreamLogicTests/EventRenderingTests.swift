@@ -185,6 +185,16 @@ struct EventRenderingTests {
         ] as [(StreamEvent, String?)])
     func peopleReadALine(event: StreamEvent, text: String?) { #expect(event.text == text) }
 
+    /// A slow processor's frames, which never reached the encoder.
+    @Test func missedFramesAreToldWhereThereAreAny() {
+        var counters = EventSamples.counters
+        #expect(counters.missedText == "")
+        counters.videoSource.droppedFrames = 7
+        let ended = StreamEvent.ended(counters, audioSeconds: 61.25)
+        #expect(ended.text?.hasSuffix("2 dropped, 1 decimated, 7 missed") == true)
+        #expect(line(ended).contains(" sourceFrames=95 sourceDropped=7 sourceRepeated=1 "))
+    }
+
     @Test func theConfigurationIsAsCommandsTakeIt() {
         let settings = EventSamples.configuration.values.map(\.description).joined(separator: ", ")
         let event = StreamEvent.configured(EventSamples.configuration)

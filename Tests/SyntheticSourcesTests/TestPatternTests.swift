@@ -97,6 +97,19 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
         #expect(schedule.due == MediaTimestamp(milliseconds: 1000))
     }
 
+    /// Whoever is too slow for the frames learns how many there were.
+    @Test func countsWhatNobodyTook() throws {
+        let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 60), stop: stop)
+        var numbers: [Int] = []
+        for _ in 0..<3 {
+            let found = reading(try next(pattern))
+            numbers.append(Int(try #require(found).frameNumber))
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(80))
+        }
+        let (missed, last) = (pattern.statistics.droppedFrames, try #require(numbers.last))
+        #expect(missed == last + 1 - numbers.count && missed >= 4)
+    }
+
     @Test func stopEndsTheWait() throws {
         let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 1), stop: stop)
         _ = try next(pattern).captureTime
@@ -142,7 +155,7 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
         frame.withUnsafeMutableBytes {
             pattern.draw(into: $0, frame: 7, at: MediaTimestamp(milliseconds: 2600), since: .zero)
         }
-        // BT.601's limited range: every sample was drawn.
+        // The limited range: every sample was drawn.
         #expect(frame.allSatisfy { (16...240).contains($0) })
     }
 }
