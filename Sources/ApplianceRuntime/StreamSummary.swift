@@ -38,7 +38,7 @@ extension StreamEvent {
         case .connected, .publishing, .retry, .reconnecting, .serverChanged, .serverChangeFailed, .qualityChanged,
             .uplinkTooSlow, .bufferFull, .softwareEncoderInUse, .encoderRestarted, .hardwareEncoderDead, .source,
             .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .filterDropped, .filterRestored, .configured,
-            .controlled, .filtered, .refused, .muted, .preview, .ended,
+            .controlled, .filtered, .refused, .muted, .paused, .pauseImageUnusable, .preview, .ended,
             .fileEnded, .failed:
             true
         case .stateChanged, .status, .fileStatus, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration,
