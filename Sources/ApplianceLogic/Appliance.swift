@@ -46,6 +46,8 @@ public struct Appliance: Sendable {
     public private(set) var isTorchLit = false
     private var stream = StreamState.unknown
     private var isDegraded = false
+    /// For as long as the stream is wanted, also when it starts again meanwhile: nothing but a person ends a pause.
+    public private(set) var isPaused = false
     private var webcam = WebcamUse.none
     private var powerOff: (kind: PowerOff, deadline: MediaTimestamp)?
     private var isPoweredOff = false
@@ -66,6 +68,7 @@ public struct Appliance: Sendable {
     public mutating func startRequested(now: MediaTimestamp) -> [Action] {
         guard powerOff == nil, !wantsStream else { return [] }
         faultBook.mediaForgiven()
+        isPaused = false
         let actions = updated()
         if let fault = preventingFault { return actions + [.refuseStart(fault)] }
         wantsStream = true
@@ -199,7 +202,10 @@ public struct Appliance: Sendable {
 
     public mutating func streamStateChanged(to next: StreamState, now: MediaTimestamp) -> [Action] {
         stream = next
-        if next == .disconnected || next == .error { torch.streamEnded() }
+        if next == .disconnected || next == .error {
+            torch.streamEnded()
+            isPaused = isPaused && wantsStream
+        }
         if next != .connected { isDegraded = false }
         if next == .connected { faultBook.streamConnected() }
         let actions = updated()
@@ -208,6 +214,12 @@ public struct Appliance: Sendable {
 
     public mutating func qualityChanged(isLowered: Bool, now: MediaTimestamp) -> [Action] {
         isDegraded = isLowered && stream == .connected
+        return updated()
+    }
+
+    /// The stream reports that it is paused, or goes on.
+    public mutating func streamPaused(_ isPaused: Bool, now: MediaTimestamp) -> [Action] {
+        self.isPaused = isPaused
         return updated()
     }
 
@@ -321,6 +333,7 @@ public struct Appliance: Sendable {
 
     /// The uplink may be better in a minute, a dead encoder not: it is said first.
     private var liveState: ApplianceState {
+        if isPaused { return .paused }
         if faultBook.current.contains(.hardwareEncoder) { return .liveInSoftware }
         return isDegraded ? .degraded : .live
     }

@@ -16,6 +16,8 @@ public enum ApplianceState: Hashable, Sendable {
     case degraded
     /// Live without the hardware encoder, which is dead until the machine restarts.
     case liveInSoftware
+    /// Live with a still and silence.
+    case paused
     case reconnecting
     case stopping
     case shutdown
@@ -34,6 +36,7 @@ public enum ApplianceState: Hashable, Sendable {
         case .live: "live"
         case .degraded: "degraded"
         case .liveInSoftware: "live in software"
+        case .paused: "paused"
         case .reconnecting: "reconnecting"
         case .stopping: "stopping"
         case .shutdown: "shutdown"
@@ -52,6 +55,7 @@ public enum ApplianceState: Hashable, Sendable {
         case .live, .webcam: .steady
         case .degraded: .gaps
         case .liveInSoftware: .doubleGaps
+        case .paused: .longDark
         case .reconnecting: .shortShortShortLong
         case .stopping, .shutdown: .verySlow
         }

@@ -30,6 +30,8 @@ public struct LEDPattern: Hashable, Sendable {
     public static let gaps = LEDPattern([900, 100])
     /// Live without the hardware encoder: light with two short gaps.
     public static let doubleGaps = LEDPattern([700, 100, 100, 100])
+    /// Paused: nobody sees the camera, so it is dark for most of the time, with light that is too long for a flash.
+    public static let longDark = LEDPattern([1000, 2000])
     /// Reconnecting: three short, one long.
     public static let shortShortShortLong = LEDPattern([100, 100, 100, 100, 100, 100, 700, 300])
     /// Stopping and shutting down: long light, long dark.

@@ -24,6 +24,8 @@ public struct StreamResumption: Hashable, Sendable {
     private var times: [MediaTimestamp] = []
     private var isKnown = false
     public private(set) var isWanted = false
+    /// It was paused, and nobody has ended the pause: it starts again paused.
+    public private(set) var isPaused = false
 
     /// - Parameters:
     ///   - text: what `savedText` gave last; `nil` or garbage when there was nothing.
@@ -31,9 +33,10 @@ public struct StreamResumption: Hashable, Sendable {
     public init(savedText text: String?, boot: String) {
         self.boot = boot
         let words = (text ?? "").split { $0 == " " || $0 == "\n" }
-        guard words.count >= 2, words[1] == boot, words[0] == "wanted" || words[0] == "idle" else { return }
+        guard words.count >= 2, words[1] == boot, ["wanted", "paused", "idle"].contains(words[0]) else { return }
         isKnown = true
-        isWanted = words[0] == "wanted"
+        isPaused = words[0] == "paused"
+        isWanted = isPaused || words[0] == "wanted"
         times = words.dropFirst(2).suffix(Self.most).compactMap { word in
             Int64(word).flatMap { (0..<1_000_000_000_000).contains($0) ? MediaTimestamp(milliseconds: $0) : nil }
         }
@@ -45,7 +48,7 @@ public struct StreamResumption: Hashable, Sendable {
         guard isWanted else { return .again }
         times.removeAll { now - $0 >= Self.window || now < $0 }
         guard times.count < Self.most else {
-            isWanted = false
+            (isWanted, isPaused) = (false, false)
             return .stands
         }
         times.append(now)
@@ -53,13 +56,14 @@ public struct StreamResumption: Hashable, Sendable {
     }
 
     /// - Returns: whether that is new, and to be saved.
-    public mutating func wishChanged(to isWanted: Bool) -> Bool {
-        defer { self.isWanted = isWanted }
-        return self.isWanted != isWanted
+    public mutating func wishChanged(to isWanted: Bool, isPaused: Bool = false) -> Bool {
+        defer { (self.isWanted, self.isPaused) = (isWanted, isWanted && isPaused) }
+        return self.isWanted != isWanted || self.isPaused != (isWanted && isPaused)
     }
 
     public var savedText: String {
-        let words = [isWanted ? "wanted" : "idle", boot] + times.map { "\($0.nanoseconds / 1_000_000)" }
+        let words =
+            [isPaused ? "paused" : isWanted ? "wanted" : "idle", boot] + times.map { "\($0.nanoseconds / 1_000_000)" }
         return words.joined(separator: " ") + "\n"
     }
 }

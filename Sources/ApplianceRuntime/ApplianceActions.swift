@@ -17,7 +17,7 @@ extension ApplianceRunner {
             perform(action)
             pendingActions.removeFirst()
         }
-        resumed.wishChanged(to: appliance.wantsStream)
+        resumed.wishChanged(to: appliance.wantsStream, isPaused: appliance.isPaused)
     }
 
     private func perform(_ action: Appliance.Action) {
@@ -45,7 +45,8 @@ extension ApplianceRunner {
         let isQueued = stream.isRunning
         let isMuted = webcam.isWanted && webcam.relay.isMuted
         do {
-            try stream.start(files, preview: preview.sink, webcam: webcam.relay, isMuted: isMuted)
+            try stream.start(
+                files, preview: preview.sink, webcam: webcam.relay, isMuted: isMuted, isPaused: appliance.isPaused)
             webcam.streamStarted(files.device, isMuted: isMuted)
             watchBrightness()
             perform(appliance.streamStarted(isQueued: isQueued, now: now))

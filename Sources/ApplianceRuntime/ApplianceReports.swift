@@ -43,6 +43,8 @@ extension ApplianceRunner {
             let answer = switchCamera("next", for: .console)
             if !answer.isGood { tell("no other camera: \(answer.text.dropLast())") }
         case .mute: muteToggled()
+        case .pause where stream.isRunning: stream.send(.togglePause)
+        case .pause: tell("not live: there is nothing to pause")
         case .torch:
             if let torchAbsence { return tell("no torch: \(torchAbsence)") }
             perform(appliance.torchToggled())
@@ -134,6 +136,7 @@ extension ApplianceRunner {
         case .controlled, .refused: lookAtControls()
         // It holds for the computer when the stream has ended, too.
         case .muted(let isMuted): webcam.streamMuted(isMuted)
+        case .paused(let isPaused): perform(appliance.streamPaused(isPaused, now: now))
         case .qualityChanged: perform(appliance.qualityChanged(isLowered: summary.isLowered, now: now))
         default: break
         }

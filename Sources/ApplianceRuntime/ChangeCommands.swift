@@ -83,6 +83,15 @@ extension ApplianceRunner {
     }
 
     /// As `change`.
+    func pause(_ word: String?, for asker: CommandAsker) -> CommandAnswer {
+        guard let word, ["on", "off"].contains(word) else { return .failed("pause takes on or off") }
+        guard stream.isRunning else { return .failed("not live: there is nothing to pause") }
+        let id = asker == .socket ? nextCommand() : nil
+        stream.send(.pause(word == "on", id))
+        return id.map { .later($0) } ?? CommandAnswer(text: "asked for; events tells what came of it\n")
+    }
+
+    /// As `change`.
     func filter(_ line: String, for asker: CommandAsker) -> CommandAnswer {
         do throws(FilterError) {
             let change = try FilterChange(command: line)

@@ -25,6 +25,7 @@ extension ApplianceRunner {
                        keep a JPEG of a frame in the folder of device.json; JPEG quality 1 to 100
         torch NAME     off, on, live or auto, until device.json says something else
         camera NAME    let another camera of device.json be on; camera next
+        pause on|off   send a still frame and silence while the connection stays, or go on
         webcam start|stop|allow
                        be a webcam for the computer at the USB device port, or none, until the program ends; allow
                        answers a program that waits, as a press of the button does
@@ -58,6 +59,7 @@ extension ApplianceRunner {
         case ("snapshot", let quality, 1...2): return snapshot(.keep, quality, for: asker)
         case ("torch", let mode, 1...2): return torch(mode)
         case ("camera", let name?, 2): return switchCamera(name, for: asker)
+        case ("pause", let word, ...2): return pause(word, for: asker)
         case ("webcam", let word?, 2): return setWebcam(word)
         case ("faults", nil, 1):
             return CommandAnswer(text: faultsText)
@@ -151,6 +153,7 @@ extension ApplianceRunner {
             object.write("version", version)
             object.write("runningSeconds", (now - start).inSeconds.rounded())
             object.write("isStreamWanted", appliance.wantsStream)
+            object.write("isPaused", appliance.isPaused)
             if let stream = files.stream { object.write("destination", stream.destination) }
             object.write("isNetworkUp", links?.hasDefaultRoute ?? false)
             object.write("linksUp", links?.linksUp.sorted() ?? [])

@@ -84,7 +84,7 @@ extension ApplianceRunner {
     /// that every encoder has failed is tried again as any other, and a dead one is done without.
     func askForMachineRestart(for reason: RestartLimit.Reason, because words: String, now: MediaTimestamp) {
         guard !restarts.isAsked else { return }
-        let text = restarts.ask(for: reason, words: words, resumesStream: appliance.wantsStream, now: now)
+        let text = restarts.ask(for: reason, words: words, resumesStream: resumesAfterRestart, now: now)
         guard let text else {
             tell("the machine has restarted itself \(reason.frequency), and stands now")
             if reason == .hardwareEncoder {
@@ -95,10 +95,13 @@ extension ApplianceRunner {
         card.give(.saveRestarts(text), now: now)
     }
 
+    /// A paused stream does not: nothing remembers the pause, and nobody expects the camera to be seen.
+    private var resumesAfterRestart: Bool { appliance.wantsStream && !appliance.isPaused }
+
     func restartsSaved(_ isSaved: Bool, now: MediaTimestamp) {
         guard restarts.isAsked else { return }
         let restart = restarts.saved(
-            isSaved: isSaved, wantsStream: appliance.wantsStream, isEnding: appliance.state == .shutdown, now: now)
+            isSaved: isSaved, wantsStream: resumesAfterRestart, isEnding: appliance.state == .shutdown, now: now)
         guard let restart else {
             if !isSaved { tell("the machine does not restart itself: that cannot be counted on the card") }
             // Who asks on its own is not to do so every few seconds.

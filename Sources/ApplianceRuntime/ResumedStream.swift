@@ -23,9 +23,12 @@ struct ResumedStream {
         return resumption.programStarted(now: MonotonicClock.now())
     }
 
-    mutating func wishChanged(to isWanted: Bool) {
-        if resumption.wishChanged(to: isWanted) { save() }
+    mutating func wishChanged(to isWanted: Bool, isPaused: Bool) {
+        if resumption.wishChanged(to: isWanted, isPaused: isPaused) { save() }
     }
+
+    /// The stream that goes on was paused.
+    var isPaused: Bool { resumption.isPaused }
 
     /// The program ends as it was meant to.
     func programEnded() { unlink(path) }
@@ -45,10 +48,12 @@ extension ApplianceRunner {
             tell("the program had died; no stream was wanted")
         case .resumes(let number):
             isBoot = false
+            let isPaused = resumed.isPaused
             tell(
                 "the program had died while a stream was wanted, which starts again: \(number) of at most "
                     + "\(StreamResumption.most) times within \(Int(StreamResumption.window.inSeconds / 60)) min")
             perform(appliance.startRequested(now: now))
+            if isPaused { perform(appliance.streamPaused(true, now: now)) }
         case .stands:
             isBoot = false
             let fault =

@@ -17,6 +17,8 @@ public struct StreamRequest: Sendable {
     public let preview: (any PreviewSink)?
     /// From the start on: somebody has muted what a computer hears, and has not taken it back.
     public let isMuted: Bool
+    /// From the start on: the stream was paused, and starts again although nobody has ended the pause.
+    public let isPaused: Bool
     /// Who gets the frames and the audio, too.
     public let frameSinks: [any FrameSink]
     public let audioSinks: [any AudioSink]

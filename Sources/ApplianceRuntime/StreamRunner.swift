@@ -69,9 +69,9 @@ final class StreamRunner {
     /// - Parameters:
     ///   - preview: where its frames are shown.
     ///   - webcam: what gets its frames and audio, too.
-    ///   - isMuted: from the start on.
+    ///   - isMuted, isPaused: from the start on.
     func start(
-        _ files: DescriptionFiles, preview: (any PreviewSink)?, webcam: WebcamRelay, isMuted: Bool
+        _ files: DescriptionFiles, preview: (any PreviewSink)?, webcam: WebcamRelay, isMuted: Bool, isPaused: Bool
     ) throws {
         guard !isTaken else {
             startsAgain = true
@@ -84,8 +84,8 @@ final class StreamRunner {
         let commands = try Mailbox<PublisherCommand>()
         let request = StreamRequest(
             description: description, device: files.device, board: files.board, country: files.network.country,
-            stateDirectory: stateDirectory, preview: preview, isMuted: isMuted, frameSinks: [webcam],
-            audioSinks: [webcam])
+            stateDirectory: stateDirectory, preview: preview, isMuted: isMuted, isPaused: isPaused,
+            frameSinks: [webcam], audioSinks: [webcam])
         running = (try Self.thread(request, engine, commands: commands, reports: reports), commands)
     }
 

@@ -38,7 +38,8 @@ extension StreamEvent {
         case .connected, .tlsFallback, .publishing, .retry, .reconnecting, .serverChanged, .serverChangeFailed,
             .qualityChanged, .uplinkTooSlow, .bufferFull, .softwareEncoderInUse, .encoderRestarted,
             .hardwareEncoderDead, .source, .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .filterDropped,
-            .filterRestored, .configured, .controlled, .filtered, .refused, .muted, .preview, .ended,
+            .filterRestored, .configured, .controlled, .filtered, .refused, .muted, .paused, .pauseImageUnusable,
+            .preview, .ended,
             .fileEnded, .failed:
             true
         case .stateChanged, .status, .fileStatus, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration,

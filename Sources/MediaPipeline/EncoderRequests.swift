@@ -59,6 +59,7 @@ public final class EncoderRequests: Sendable {
         var isIncomplete = false
         var audioBitrate: Bitrate?
         var isMuted = false
+        var pause = VideoPause()
         /// Another sample rate, for a stream that starts again; and the pause of `SharedSendBuffer`.
         var audioReplacement: (quality: AudioQuality, pause: Int)?
         /// The camera that is to be on.
@@ -166,6 +167,22 @@ public final class EncoderRequests: Sendable {
 
     var isMuted: Bool { orders.withLock { $0.isMuted } }
 
+    /// While paused, audio goes out as silence and frames as a still; whether it is muted stays as it is.
+    /// - Returns: whether that is a change.
+    public func setPaused(_ isPaused: Bool) -> Bool {
+        let now = MonotonicClock.now()
+        return orders.withLock { orders in
+            isPaused ? orders.pause.state.pauseRequested(now: now) : orders.pause.state.resumeRequested(now: now)
+        }
+    }
+
+    public var isPaused: Bool { orders.withLock { $0.pause.state.isPaused } }
+
+    /// What is shown in a pause from now on.
+    public func setPauseImage(_ image: StillImage) { orders.withLock { $0.pause.image = image } }
+
+    var pause: VideoPause { orders.withLock { $0.pause } }
+
     /// Another of the stream's cameras is to be on. The last wish counts; the encoder's part of it comes by itself.
     public func selectCamera(_ name: String) {
         let wish = CameraWish(name: name, time: MonotonicClock.now())
@@ -197,6 +214,7 @@ public final class EncoderRequests: Sendable {
     }
 
     /// - Parameter time: when the samples were taken that come next.
+    /// - Returns: `isMuted` for whatever reason: muted or paused.
     func takeAudioRequests(at time: MediaTimestamp) -> (bitrate: Bitrate?, isMuted: Bool) {
         orders.withLock { orders in
             if let transaction = orders.transaction, let start = transaction.time, time >= start {
@@ -204,7 +222,7 @@ public final class EncoderRequests: Sendable {
                 orders.transaction = nil
             }
             defer { orders.audioBitrate = nil }
-            return (orders.audioBitrate, orders.isMuted)
+            return (orders.audioBitrate, orders.isMuted || orders.pause.state.replaces(capturedAt: time))
         }
     }
 }

@@ -35,6 +35,7 @@ final class VideoPipeline {
     private let control: EncoderRequests
     private let liveControls: LiveControls
     private let filters: StreamFilters
+    private var paused = PausedVideo()
     private let snapshots: SnapshotTaker
     private let brightness: BrightnessWatch
     private let preview: (any PreviewSink)?
@@ -114,8 +115,10 @@ final class VideoPipeline {
             guard !gate.isPassed(within: isReading ? .zero : Self.lookInterval) else { return }
             guard isReading else { continue }
             guard let frame = try source.nextFrame() else { return }
-            filters.apply(to: frame, colors: source.colors, control.filterStatus)
-            for watcher in watchers { watcher.offer(frame, colors: source.colors) }
+            let pause = control.pause
+            _ = paused.frameCaptured(at: frame.captureTime, pause)
+            let shown = shown(frame, pause)
+            for watcher in watchers { watcher.offer(shown, colors: source.colors) }
             counters.update { $0.decimatedFrames += 1 }
             // They see what will be sent: zoomed, mirrored and flipped.
             try prepareForNextFrames()
@@ -133,7 +136,9 @@ final class VideoPipeline {
             if let seen = brightness.look(at: frame, from: source) { reports.send(.brightness(seen)) }
             let start = MonotonicClock.now()
             let isLate = end.map { frame.captureTime >= $0 } ?? false
-            let isFirst = try takeCameraChange(with: frame)
+            let pause = control.pause
+            let isOther = try takeCameraChange(with: frame)
+            let isFirst = takePauseChange(with: frame, pause) || isOther
             guard !isLate, isFirst || pacer.frameCaptured(at: frame.captureTime) else {
                 counters.update { $0.decimatedFrames += 1 }
                 if isLate { return }
@@ -142,12 +147,13 @@ final class VideoPipeline {
             // Before a frame that goes to the encoder, so that what belongs together starts with this one.
             try apply(control.takeVideoRequests(at: frame.captureTime), at: frame.captureTime)
             adjusted?.feedsFilters = !filters.isIdle
-            filters.apply(to: frame, colors: source.colors, control.filterStatus)
-            snapshots.offer(frame, from: source)
-            for watcher in watchers { watcher.offer(frame, colors: source.colors) }
+            let shown = shown(frame, pause)
+            snapshots.offer(shown, from: source)
+            for watcher in watchers { watcher.offer(shown, colors: source.colors) }
             counters.update { $0.capturedFrames += 1 }
-            try encoder.submit(frame)
-            filters.frameDone(after: MonotonicClock.now() - start, at: frame.captureTime)
+            try encoder.submit(shown)
+            // Filters have no cost in a pause, which says nothing of what they take after it.
+            if !paused.isPaused { filters.frameDone(after: MonotonicClock.now() - start, at: frame.captureTime) }
             try prepareForNextFrames()
             selectSize()
             liveControls.watch()
@@ -168,6 +174,25 @@ final class VideoPipeline {
         output.cameraChanged(
             to: cameras.name, at: frame.captureTime, wished: cameras.lastWish ?? frame.captureTime)
         return true
+    }
+
+    /// - Returns: whether a pause starts or ends with this frame.
+    private func takePauseChange(with frame: CapturedFrame, _ pause: VideoPause) -> Bool {
+        guard paused.frameCaptured(at: frame.captureTime, pause) else { return false }
+        encoder.requestKeyframe()
+        pace(at: frameRate, from: frame.captureTime)
+        return true
+    }
+
+    /// - Returns: what is to be seen at the frame's time: the frame, filtered, or what stands for it in a pause.
+    private func shown(_ frame: CapturedFrame, _ pause: VideoPause) -> CapturedFrame {
+        let isLast = paused.isLast(frame, pause)
+        guard !paused.isPaused || isLast else {
+            return paused.replacement(of: frame, streamSize: size, colors: source.colors)
+        }
+        filters.apply(to: frame, colors: source.colors, control.filterStatus)
+        if isLast { paused.keep(frame) }
+        return frame
     }
 
     /// The present frames go on until the encoder is ready for the next ones: another camera's, or the same one's by way of the

@@ -72,6 +72,8 @@ public final class LivePublisher {
         ) { [control] in control.requestKeyframe() }
         settings.quality.frameSizes = settings.media.frameSizes
         adaptation = StreamAdaptation(settings: settings.quality, control: control, queue: queue, counters: counters)
+        // Displays and computers get frames before the stream runs.
+        if settings.isPaused { _ = control.setPaused(true) }
         tracks = try MediaTracks(
             settings: &settings.media, point: adaptation.operatingPoint,
             maximum: settings.quality.bitrateRange.maximum, stop: stopTracks, queue: queue,
@@ -100,6 +102,7 @@ public final class LivePublisher {
     public func run() throws {
         reporter.log("publishing to \(settings.destination.label)")
         if settings.isMuted { tellMuted() }
+        startPause()
         perform(session.startRequested(now: MonotonicClock.now()))
         while !isOver { try step() }
         // What follows takes a moment, and nothing is live any more.
@@ -152,6 +155,8 @@ public final class LivePublisher {
         case .showConfiguration: showConfiguration()
         case .listControls(let id): listControls(for: id)
         case .toggleMute: setMuted(!configuration.isMuted)
+        case .pause(let isPaused, let id): setPaused(isPaused, for: id)
+        case .togglePause: setPaused(!control.isPaused, for: nil)
         case .takeSnapshot(let request): takeSnapshot(request)
         case .watchBrightness(let isWatched): tracks.watchBrightness(isWatched)
         case .switchCamera(let choice, let id): switchCamera(choice, for: id)

@@ -20,7 +20,7 @@ extension LivePublisher {
         }
     }
 
-    private func answer(_ id: CommandID?, _ text: String) {
+    func answer(_ id: CommandID?, _ text: String) {
         guard let id else { return reporter.note(text) }
         reporter.answer(id, .done([text]))
     }

@@ -14,6 +14,7 @@ extension LivePublisher {
             buffered: queue.duration, configuration: configuration, point: adaptation.operatingPoint)
         snapshot.start = timeZero
         snapshot.isStalled = adaptation.isLinkStalled
+        snapshot.isPaused = control.isPaused
         snapshot.encoder = tracks.encoder
         snapshot.camera = cameras.current
         snapshot.linkEstimate = adaptation.linkEstimate

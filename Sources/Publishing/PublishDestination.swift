@@ -50,6 +50,11 @@ public final class PublishDestination {
         if case .described(let stream, _) = kind { stream.caFile } else { nil }
     }
 
+    /// See `StreamDescription.pauseImage`.
+    var pauseImage: String? {
+        if case .described(let stream, _) = kind { stream.pauseImage } else { nil }
+    }
+
     /// What the service asks of a stream.
     var platform: PlatformProfile {
         switch kind {

@@ -22,6 +22,10 @@ public struct PublishSettings {
     public var pace = Pace.realtime
     /// From the start on, until it is taken back.
     public var isMuted = false
+    /// From the start on, until somebody ends the pause.
+    public var isPaused = false
+    /// A PNG or JPEG file that is shown in a pause, at first the destination's; `nil` for the last frame before it.
+    public var pauseImage: String?
     /// What filters write for `{name}`.
     public var deviceName = FilterStatus().name
     /// What is odd but no fault, for the log.
@@ -32,6 +36,7 @@ public struct PublishSettings {
         statusInterval: Duration = .seconds(3), reconnectLimit: ReconnectPolicy.Limit = .attempts(3)
     ) {
         self.destination = destination
+        pauseImage = destination.pauseImage
         self.media = media
         self.media.mayResize = quality.isAutomatic && quality.resize != .never
         self.quality = quality

@@ -54,6 +54,9 @@ final class StreamAdaptation {
     /// No media flows: nothing can be measured.
     func connectionLost() { nextMeasurement = nil }
 
+    /// A still and silence are sent, or no longer.
+    func paused(_ isPaused: Bool) { controller.paused(isPaused, now: MonotonicClock.now()) }
+
     /// Measures when it is time.
     func timePassed(now: MediaTimestamp) -> [Event] {
         guard let time = nextMeasurement, now >= time else { return [] }

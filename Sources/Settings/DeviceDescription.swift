@@ -109,6 +109,8 @@ public struct DeviceDescription: Hashable, Sendable {
         /// To the next camera.
         case camera
         case mute
+        /// The live stream, until the next one.
+        case pause
         case torch
     }
 

@@ -8,6 +8,14 @@ public struct StreamDescription: Hashable, Sendable {
     }
 
     public let form: Form
+    /// A PNG or JPEG file that is shown while the stream is paused; a relative path is meant from the stream file's directory.
+    /// `nil` for the last frame before the pause.
+    public private(set) var pauseImage: String?
+
+    init(form: Form, pauseImage: String? = nil) {
+        self.form = form
+        self.pauseImage = pauseImage
+    }
 
     /// What the service asks of a stream.
     public var platform: PlatformProfile {
@@ -47,12 +55,16 @@ public struct StreamDescription: Hashable, Sendable {
         }
     }
 
-    /// The same with `caFile` found from anywhere.
+    /// The same with `caFile` and `pauseImage` found from anywhere.
     /// - Parameter directory: the stream file's.
     public func located(in directory: String) -> StreamDescription {
-        guard case .plain(var stream) = form, let name = stream.caFile, !name.hasPrefix("/") else { return self }
-        stream.caFile = "\(directory)/\(name)"
-        return StreamDescription(form: .plain(stream))
+        func path(_ name: String) -> String { name.hasPrefix("/") ? name : "\(directory)/\(name)" }
+        var form = form
+        if case .plain(var stream) = form {
+            stream.caFile = stream.caFile.map(path)
+            form = .plain(stream)
+        }
+        return StreamDescription(form: form, pauseImage: pauseImage.map(path))
     }
 
     /// The URL for one connection; call it again for the next one, since a signature serves once.
@@ -84,6 +96,7 @@ extension StreamDescription {
                     "the stream is disabled, nothing will be published; enable it at the service or set false",
                     example: #""disabled": false"#)
             }
+            let pauseImage = readPauseImage(&reader)
             let plainNames = PlainStreamDescription.keyNames.filter { reader.has($0) }
             let piliNames = PiliStreamDescription.keyNames.filter { reader.has($0) }
             switch (plainNames.first, piliNames.first) {
@@ -102,10 +115,25 @@ extension StreamDescription {
                 _ = PlainStreamDescription(reading: &reader)
                 return nil
             case (_?, nil):
-                return PlainStreamDescription(reading: &reader).map { StreamDescription(form: .plain($0)) }
+                return PlainStreamDescription(reading: &reader).map {
+                    StreamDescription(form: .plain($0), pauseImage: pauseImage)
+                }
             case (_, _?):
-                return PiliStreamDescription(reading: &reader).map { StreamDescription(form: .pili($0)) }
+                return PiliStreamDescription(reading: &reader).map {
+                    StreamDescription(form: .pili($0), pauseImage: pauseImage)
+                }
             }
         }
+    }
+
+    /// Whether the file can be used shows when a stream starts.
+    private static func readPauseImage(_ reader: inout DescriptionReader) -> String? {
+        let example = #""pauseImage": "slate.png""#
+        guard let name = reader.text("pauseImage", example: example) else { return nil }
+        guard !name.value.isEmpty, !name.value.utf8.contains(0) else {
+            reader.report(.invalidValue, "pauseImage", at: name.position, "must be a file name", example: example)
+            return nil
+        }
+        return name.value
     }
 }

@@ -56,4 +56,32 @@ public enum FramePacker {
         guard status == 0 else { throw .libraryFailed(call: "libyuv pack", status: Int(status), reason: nil) }
         return packed.byteCount
     }
+
+    /// Writes a frame without padding where a driver has put its planes; what lies between them stays as it is.
+    /// - Parameters:
+    ///   - bytes: I420 or NV12 in the layout `packed`.
+    ///   - layout: of the target: the same format and size.
+    public static func spread(
+        _ bytes: [UInt8], _ packed: FrameLayout, into target: UnsafeMutableRawBufferPointer, _ layout: FrameLayout
+    ) throws(VideoEncodingError) {
+        guard layout.format.isPlanar, layout.format == packed.format, layout.size == packed.size,
+            layout.planes.count == packed.planes.count, bytes.count >= packed.byteCount,
+            let room = target.bindMemory(to: UInt8.self).baseAddress
+        else { throw .incompleteFrame(layout, byteCount: min(bytes.count, target.count)) }
+        let rows = [layout.size.height] + [Int](repeating: (layout.size.height + 1) / 2, count: 2)
+        for (index, (plane, source)) in zip(layout.planes, packed.planes).enumerated() {
+            let end = plane.offset + (rows[index] - 1) * plane.stride + source.stride
+            guard plane.offset >= 0, plane.stride >= source.stride, end <= target.count else {
+                throw .incompleteFrame(layout, byteCount: target.count)
+            }
+        }
+        bytes.withUnsafeBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return }
+            for (index, (plane, source)) in zip(layout.planes, packed.planes).enumerated() {
+                CopyPlane(
+                    base + source.offset, Int32(source.stride), room + plane.offset, Int32(plane.stride),
+                    Int32(source.stride), Int32(rows[index]))
+            }
+        }
+    }
 }

@@ -18,6 +18,8 @@ public enum EventCode: Int, CaseIterable, Sendable {
     case qualityChanged = 2005
     case machineRestarting = 2007
     case hardwareEncoderDead = 2008
+    case paused = 2013
+    case pauseImageUnusable = 2014
 
     case retryAfterLookup = 3001
     case retryAfterConnect = 3002

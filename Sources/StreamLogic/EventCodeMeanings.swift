@@ -15,6 +15,8 @@ extension EventCode {
         case .serverChangeFailed: "could not move to another server, staying"
         case .qualityChanged: "bit rate, frame rate or audio quality changed"
         case .machineRestarting: "a video encoder works no more, the machine restarts"
+        case .paused: "the stream was paused, or goes on"
+        case .pauseImageUnusable: "the pause image cannot be used, the last frame is shown instead"
         case .retryAfterLookup: "the host name was not found, trying again"
         case .retryAfterConnect: "no connection to the server, trying again"
         case .retryAfterHandshake: "the server did not let the stream start, trying again"

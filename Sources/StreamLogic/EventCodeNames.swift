@@ -16,6 +16,8 @@ extension EventCode {
         case .serverChangeFailed: "serverChangeFailed"
         case .qualityChanged: "qualityChanged"
         case .machineRestarting: "machineRestarting"
+        case .paused: "paused"
+        case .pauseImageUnusable: "pauseImageUnusable"
         case .retryAfterLookup: "retryAfterLookup"
         case .retryAfterConnect: "retryAfterConnect"
         case .retryAfterHandshake: "retryAfterHandshake"

@@ -20,6 +20,8 @@ extension StreamEvent: Event {
         case .softwareEncoderInUse: .softwareEncoderInUse
         case .encoderRestarted: .encoderRestarted
         case .hardwareEncoderDead: .hardwareEncoderDead
+        case .paused: .paused
+        case .pauseImageUnusable: .pauseImageUnusable
         case .failed(let code, _): code
         case .tlsFallback, .linkDown, .linkUp, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration,
             .dropped, .source, .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .filterDropped, .filterRestored,
@@ -33,7 +35,7 @@ extension StreamEvent: Event {
         switch self {
         case .stateChanged, .connected, .publishing, .retry, .reconnecting, .serverChanged, .serverChangeFailed,
             .status, .fileStatus, .qualityChanged, .uplinkTooSlow, .softwareEncoderInUse, .encoderRestarted,
-            .hardwareEncoderDead:
+            .hardwareEncoderDead, .paused, .pauseImageUnusable:
             code?.name ?? ""
         case .tlsFallback: "tlsFallback"
         case .linkDown: "linkDown"
@@ -103,6 +105,8 @@ extension StreamEvent: Event {
             chain.isEmpty ? "no filters now" : "filters now \(chain.settings.map(\.description).joined(separator: " "))"
         case .refused(let reason): "refused: \(reason)"
         case .muted(let isMuted): isMuted ? "muted: audio goes out as silence" : "no longer muted"
+        case .paused(let isPaused): isPaused ? "paused: a still frame and silence go out" : "no longer paused"
+        case .pauseImageUnusable(let reason): "\(code?.meaning ?? ""): \(reason)"
         case .snapshot(let answer): answer.text
         case .preview(let event): event.text
         case .ended(let counters, let seconds): counters.totalsText(audioSeconds: seconds)
@@ -130,7 +134,7 @@ extension StreamEvent: Event {
         case .bufferDuration(let duration): [("seconds", .number(duration.inSeconds))]
         case .dropped(let item, let time): item.fields(time: time)
         case .softwareEncoderInUse(let reason), .encoderRestarted(let reason), .hardwareEncoderDead(let reason),
-            .refused(let reason), .tlsFallback(let reason):
+            .refused(let reason), .tlsFallback(let reason), .pauseImageUnusable(let reason):
             [("reason", .text(reason))]
         case .source(let event): event.fields
         case .sourceEnded(let track, _): [("track", .text(track.rawValue))]
@@ -143,6 +147,7 @@ extension StreamEvent: Event {
         case .controlled(let readings): [("controls", .text(readings.line))]
         case .filtered(let chain): [("filters", .texts(chain.settings.map(\.description)))]
         case .muted(let isMuted): [("muted", .flag(isMuted))]
+        case .paused(let isPaused): [("paused", .flag(isPaused))]
         case .snapshot(let answer): answer.fields
         case .preview(let event): event.fields
         case .ended(let counters, let seconds): counters.totalsFields(audioSeconds: seconds)

@@ -4,7 +4,7 @@ import StreamQuality
 
 extension StreamStatus {
     var text: String {
-        "\(fixed(rates.videoFramesPerSecond, decimals: 1)) fps, "
+        (isPaused ? "paused, " : "") + "\(fixed(rates.videoFramesPerSecond, decimals: 1)) fps, "
             + "\(fixed(rates.total.kilobitsPerSecond, decimals: 0)) of "
             + "\(fixed(point.mediaBitrate.kilobitsPerSecond, decimals: 0)) kbit/s (\(point.qualityName)), "
             + "\(fixed(buffered.inSeconds, decimals: 2)) s buffered, \(counters.sentFrames) frames sent, "
@@ -14,7 +14,8 @@ extension StreamStatus {
 
     var fields: [EventField] {
         var fields: [EventField] = [
-            ("state", .text(state.rawValue)), ("encoder", .text(encoder?.name ?? "none")),
+            ("state", .text(state.rawValue)), ("paused", .flag(isPaused)),
+            ("encoder", .text(encoder?.name ?? "none")),
         ]
         if let camera { fields.append(("camera", .text(camera))) }
         fields += [

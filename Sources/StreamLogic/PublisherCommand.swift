@@ -17,6 +17,10 @@ public enum PublisherCommand: Hashable, Sendable {
     case listControls(CommandID)
     /// Let the audio go out as silence, or as itself again.
     case toggleMute
+    /// Let silence and a still go out, or audio and frames again.
+    /// - Parameter id: as for `apply`.
+    case pause(Bool, CommandID? = nil)
+    case togglePause
     /// `StreamEvent.snapshot` answers.
     case takeSnapshot(SnapshotRequest)
     /// Tell from time to time how bright it is in front of the camera, or no longer.

@@ -114,6 +114,8 @@ public enum StreamEvent: Hashable, Sendable {
     indirect case filtered(FilterChain)
     case refused(reason: String)
     case muted(Bool)
+    case paused(Bool)
+    case pauseImageUnusable(reason: String)
     /// The answer to a request for one.
     indirect case snapshot(SnapshotAnswer)
 

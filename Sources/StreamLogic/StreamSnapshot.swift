@@ -11,6 +11,8 @@ public struct StreamSnapshot: Sendable {
     public var state: StreamState
     /// Connected, and nothing comes through.
     public var isStalled: Bool
+    /// Silence and a still go out.
+    public var isPaused = false
     public var counters: PublishCounters
     /// The stream's own; `nil` without video. What the link leaves of it is in `point`.
     public var size: FrameSize?

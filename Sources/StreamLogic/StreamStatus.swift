@@ -16,6 +16,7 @@ public struct EncoderIdentity: Hashable, Sendable {
 /// What is being sent, measured since the report before.
 public struct StreamStatus: Hashable, Sendable {
     public let state: StreamState
+    public let isPaused: Bool
     /// `nil` without video.
     public let encoder: EncoderIdentity?
     /// The name of the one that is on; `nil` where the stream has no names for its cameras.
@@ -31,6 +32,7 @@ public struct StreamStatus: Hashable, Sendable {
 
     public init(_ snapshot: StreamSnapshot, rates: StreamRates) {
         state = snapshot.state
+        isPaused = snapshot.isPaused
         encoder = snapshot.encoder
         camera = snapshot.camera
         self.rates = rates

@@ -39,6 +39,13 @@ struct EncoderRateMonitor: Sendable {
         if frameRateFell { frameRateLoweredUntil = now + tuning.undershootTime }
     }
 
+    /// Another scene: what was measured so far says nothing of it.
+    mutating func startAnew(now: MediaTimestamp) {
+        changedAt = now
+        mark = nil
+        skippedShare = 0
+    }
+
     /// - Parameters:
     ///   - wanted: what it was asked for.
     ///   - size: of its frames.

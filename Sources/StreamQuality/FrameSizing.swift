@@ -95,6 +95,12 @@ struct FrameSizing: Sendable {
         }
     }
 
+    /// What was affordable or needed was so for another scene.
+    mutating func sceneChanged() {
+        affordableSince = nil
+        neededSince = nil
+    }
+
     /// Another link, or the same after a blackout: what did not hold there says nothing.
     mutating func linkChanged() {
         waitBeforeGrowth = tuning.waitBeforeGrowth

@@ -33,6 +33,8 @@ public struct QualityController: Sendable {
     var sizing: FrameSizing
     /// Where the buffer was at the last measurement.
     private var bufferLevel = SendBufferLevel.low
+    /// A still and silence are sent.
+    private var isPaused = false
     /// Whether the buffer rose above its high threshold since the measurement before.
     private(set) var isNewlyHigh = false
     /// Set while the encoder leaves out too many frames, until the bit rate is higher than then.
@@ -96,9 +98,20 @@ public struct QualityController: Sendable {
         guard settings.isAutomatic else { return [] }
         var actions = react(to: measurement)
         if actions.isEmpty { actions = switchTier(now: measurement.now) }
+        // A still shows what it takes, and nothing of what follows it.
+        if isPaused { return actions }
         if actions.isEmpty { actions = resize(now: measurement.now) }
         if actions.isEmpty { actions = watchEncoder(measurement) }
         return actions
+    }
+
+    /// A still frame and silence are sent from now on, or no longer. The link is watched as ever; the frame size and what the
+    /// encoder is asked for stay as they were.
+    public mutating func paused(_ isPaused: Bool, now: MediaTimestamp) {
+        guard isPaused != self.isPaused else { return }
+        self.isPaused = isPaused
+        monitor.startAnew(now: now)
+        sizing.sceneChanged()
     }
 
     /// A connection took over after a loss. Whatever was known of the link is forgotten.

@@ -39,6 +39,7 @@ public struct ConfigurationTransaction: Sendable {
         "filter NAME KEY=VALUE [KEY=VALUE...]|off  change what frames pass, or take a filter away",
         "snapshot FILE [QUALITY]          write a frame as a JPEG; quality 1 to 100 (90)",
         "camera NAME|next                 let another of the stream's cameras be on",
+        "pause on|off                     send a still frame and silence, or go on",
         "stop                             end the stream",
         "help                             this list",
         "Settings: quality NAME, audio-quality NAME, bitrate MIN,START,MAX (or SD, HD, FHD), fps N,",
@@ -68,6 +69,7 @@ public struct ConfigurationTransaction: Sendable {
         case ("show", 1): return (noted.map { [Self.answer($0)] } ?? []) + [.command(.showConfiguration)]
         case ("snapshot", 2...3): return [snapshot(words[1], quality: words.dropFirst(2).first)]
         case ("snapshot", _): return [.refuse("snapshot takes a file, as in: snapshot frame.jpg")]
+        case ("pause", _): return [Self.pause(words.dropFirst())]
         case ("torch", _): return [.refuse("the torch belongs to a board: tallycam run has it, by board.json")]
         case ("stop", 1): return [.command(.stop)]
         case ("help", 1): return [.answer(Self.help)]
@@ -76,7 +78,7 @@ public struct ConfigurationTransaction: Sendable {
     }
 
     private static let commands = [
-        "set", "begin", "commit", "cancel", "show", "filter", "snapshot", "camera", "stop", "help",
+        "set", "begin", "commit", "cancel", "show", "filter", "snapshot", "camera", "pause", "stop", "help",
     ]
 
     private static func problem(with command: String, of line: String) -> String {
@@ -101,6 +103,14 @@ public struct ConfigurationTransaction: Sendable {
             return .command(.filter(try FilterChange(command: line)))
         } catch {
             return .refuse("\(error)")
+        }
+    }
+
+    private static func pause(_ words: ArraySlice<String>) -> Action {
+        switch words {
+        case ["on"]: .command(.pause(true))
+        case ["off"]: .command(.pause(false))
+        default: .refuse("pause takes on or off")
         }
     }
 

@@ -58,13 +58,15 @@ struct LiveView {
 
     private static func stateName(_ snapshot: StreamSnapshot) -> String {
         guard snapshot.state == .connected else { return snapshot.state.rawValue }
-        return snapshot.isStalled ? "stalled" : "live"
+        if snapshot.isStalled { return "stalled" }
+        return snapshot.isPaused ? "paused" : "live"
     }
 
     /// The state as the tally light shows it: red is live.
     private static func badge(_ snapshot: StreamSnapshot) -> String {
         let colour =
             switch snapshot.state {
+            case .connected where snapshot.isPaused && !snapshot.isStalled: "44;97"
             case .connected where !snapshot.isStalled: "41;97"
             case .connecting: "43;30"
             default: "100;97"

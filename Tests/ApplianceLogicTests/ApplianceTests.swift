@@ -51,6 +51,34 @@ struct ApplianceTests {
         #expect(appliance.streamStateChanged(to: .disconnected, now: now) == [.show(.ready)])
     }
 
+    @Test func pauseIsShownWhateverElseIsWrongAndLastsUntilSomebodyEndsIt() {
+        var appliance = live()
+        #expect(appliance.streamPaused(true, now: now) == [.show(.paused)])
+        #expect(appliance.qualityChanged(isLowered: true, now: now) == [])
+        #expect(appliance.streamStateChanged(to: .reconnecting, now: now) == [.show(.reconnecting)])
+        #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.paused)])
+        #expect(appliance.streamPaused(false, now: now) == [.show(.live)])
+        // A stream that starts again because a file has changed is paused as before.
+        _ = appliance.streamPaused(true, now: now)
+        _ = appliance.configurationChanged(now: now)
+        #expect(appliance.configurationLoaded(Configuration(needsRestart: true), now: now).contains(.restartStream))
+        _ = appliance.streamEnded(nil, now: now)
+        #expect(appliance.isPaused)
+        // Whoever stops it and starts it wants it to be live.
+        _ = appliance.stopRequested(now: now)
+        _ = appliance.streamStateChanged(to: .disconnected, now: now)
+        #expect(!appliance.isPaused)
+    }
+
+    @Test func aStartEndsAPause() {
+        var appliance = live()
+        _ = appliance.streamPaused(true, now: now)
+        _ = appliance.shortPressed(now: now)
+        #expect(appliance.state == .paused, "it still is, until it has ended")
+        _ = appliance.shortPressed(now: now)
+        #expect(!appliance.isPaused)
+    }
+
     @Test func pressesAreHonouredInOrder() {
         var appliance = ready()
         #expect(appliance.shortPressed(now: now) == [.startStream])

@@ -45,6 +45,9 @@ struct LEDTests {
         #expect(film(.flicker, milliseconds: 1600) == "#.#.#.#" + String(repeating: ".", count: 23) + "#.")
         #expect(film(.gaps, milliseconds: 1100) == "##################..##")
         #expect(film(.doubleGaps, milliseconds: 1100) == "##############..##..##")
+        #expect(
+            film(.longDark, milliseconds: 3100) == String(repeating: "#", count: 20) + String(repeating: ".", count: 40)
+                + "##")
         #expect(film(.shortShortShortLong, milliseconds: 1600) == "##..##..##..##############......")
         #expect(
             film(.count(2), milliseconds: 2600) == "#####.....#####" + String(repeating: ".", count: 30) + "#####..")
@@ -52,7 +55,8 @@ struct LEDTests {
 
     @Test func allRhythmsDiffer() {
         let states: [ApplianceState] = [
-            .boot, .updating, .ready, .asked, .connecting, .live, .degraded, .liveInSoftware, .reconnecting, .stopping,
+            .boot, .updating, .ready, .asked, .connecting, .live, .degraded, .liveInSoftware, .paused, .reconnecting,
+            .stopping,
         ]
         let patterns = states.map(\.pattern) + ApplianceFault.allCases.map { ApplianceState.fault($0).pattern } + [.off]
         #expect(Set(patterns).count == patterns.count)
@@ -62,7 +66,8 @@ struct LEDTests {
 
     @Test func everyRoundAlternatesAndEnds() {
         for pattern in [
-            LEDPattern.slow, .fast, .heartbeat, .flicker, .gaps, .doubleGaps, .verySlow, .shortShortLong, .count(10),
+            LEDPattern.slow, .fast, .heartbeat, .flicker, .gaps, .doubleGaps, .longDark, .verySlow, .shortShortLong,
+            .count(10),
             .count(0),
         ] {
             #expect(pattern.steps.count % 2 == 0)

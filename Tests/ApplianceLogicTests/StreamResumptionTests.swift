@@ -26,6 +26,18 @@ import Testing
         #expect(run(third.saved, at: 140).start == .again)
     }
 
+    @Test func pausedStreamGoesOnPaused() {
+        var resumption = StreamResumption(savedText: nil, boot: "a")
+        _ = resumption.programStarted(now: .zero)
+        let changes = [(true, false), (true, true), (true, true)].map { resumption.wishChanged(to: $0, isPaused: $1) }
+        #expect(changes == [true, true, false] && resumption.savedText == "paused a\n")
+        var next = StreamResumption(savedText: resumption.savedText, boot: "a")
+        #expect(next.programStarted(now: Self.at(9)) == .resumes(1) && next.isWanted && next.isPaused)
+        #expect(next.wishChanged(to: false, isPaused: true) == true)
+        #expect(!next.isPaused && next.savedText.hasPrefix("idle a"))
+        #expect(!StreamResumption(savedText: "paused a\n", boot: "b").isPaused, "another run of the machine")
+    }
+
     @Test func afterAPowerCutNothingStarts() {
         let first = run(nil, at: 5, wishes: [true])
         #expect(run(first.saved, at: 5, boot: "b").start == .first)

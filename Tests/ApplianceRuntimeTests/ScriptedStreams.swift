@@ -84,6 +84,9 @@ final class ScriptedStreams: Sendable {
 
         var mutings: Int { received.withLock { commands in commands.count { $0 == .toggleMute } } }
 
+        /// How often it was asked by the button.
+        var pauseToggles: Int { received.withLock { commands in commands.count { $0 == .togglePause } } }
+
         func tell(_ brightness: Brightness) { sink.tell(brightness) }
 
         /// - Parameter failure: `nil` for an end in order.
@@ -92,6 +95,9 @@ final class ScriptedStreams: Sendable {
         private func take(_ command: PublisherCommand) {
             received.withLock { $0.append(command) }
             switch command {
+            case .pause(let isPaused, let id):
+                say(.paused(isPaused))
+                if let id { sink.answer(id, .done([isPaused ? "paused" : "live"])) }
             case .apply(let changes, let id?): answer(changes, for: id)
             case .listControls(let id):
                 let own = [ControlOffer(.zoom, range: 1...4), ControlOffer(.brightness, range: -1...1)]

@@ -246,6 +246,18 @@ import Testing
         }
     }
 
+    @Test func pausesWhatIsLive() throws {
+        try time.run {
+            try start("pause")
+            pressTwice()
+            try camera.waitUntil { try camera.ask("events 50").contains("not live: there is nothing to pause") }
+            let run = try goLive()
+            pressTwice()
+            try camera.waitUntil { run.pauseToggles == 1 }
+            #expect(!run.isStopped)
+        }
+    }
+
     @Test func mutesWhatIsLiveAndASinglePressStillEndsIt() throws {
         try time.run {
             try start("mute")

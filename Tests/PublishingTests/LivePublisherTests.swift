@@ -416,7 +416,7 @@ import WireSupport
 }
 
 /// A live stream on its thread.
-private final class LiveStream {
+final class LiveStream {
     let recorder = EventRecorder()
     let commands: Mailbox<PublisherCommand>
     private let ends: Mailbox<(any Error)?>
@@ -427,7 +427,7 @@ private final class LiveStream {
         on server: ScriptedServer, url: RTMPURL = testURL, reconnects: ReconnectPolicy.Limit = .attempts(3),
         duration: Duration? = nil, isWatched: Bool = false, links: ScriptedLinks? = nil, cameras: [String] = [],
         video: FakeCameraChoice = .asAsked, preview: RecordedPreview? = nil, listener: (any AudioSink)? = nil,
-        controls: [ControlChange] = []
+        controls: [ControlChange] = [], pauseImage: String? = nil, isPaused: Bool = false
     ) throws {
         let (commands, ends) = (try Mailbox<PublisherCommand>(), try Mailbox<(any Error)?>())
         (self.commands, self.ends) = (commands, ends)
@@ -438,6 +438,7 @@ private final class LiveStream {
                     var settings = try LiveStream.settings(url, reconnects, duration, cameras, preview, listener)
                     if cameras.isEmpty { settings.media.video = video }
                     settings.media.controls = controls
+                    (settings.pauseImage, settings.isPaused) = (pauseImage, isPaused)
                     let publisher = try LivePublisher(
                         settings: settings,
                         commands: commands, network: network,

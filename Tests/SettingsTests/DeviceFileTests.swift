@@ -175,6 +175,7 @@ struct DeviceFileTests {
         (#"{"controls": {"torch": "on"}}"#, "1:15 controls.torch unknownKey"),
         (#"{"controls": {"mute": true}}"#, "1:15 controls.mute unknownKey"),
         (#"{"flashLED": "on"}"#, "1:14 flashLED invalidValue"),
+        (#"{"doublePress": "Pause"}"#, "1:17 doublePress invalidValue"),
         (#"{"doublePress": "zoom"}"#, "1:17 doublePress invalidValue"),
         (#"{"preview": "on"}"#, "1:13 preview invalidValue"),
         (#"{"preview": true}"#, "1:13 preview wrongType"),

@@ -18,6 +18,21 @@ struct PlainStreamTests {
     }
 
     @Test(arguments: [
+        #""url": "rtmp://h/app/name""#,
+        #""hub": "h", "title": "door", "publishSecurity": "none", "hosts": {"publish": {"rtmp": "h"}}"#,
+    ])
+    func bothFormsHaveAPauseImage(form: String) throws {
+        let result = try decoded("{\(form), \"pauseImage\": \"slate.png\"}")
+        #expect(result.faults == [])
+        let stream = try #require(result.value)
+        #expect(stream.pauseImage == "slate.png")
+        #expect(stream.located(in: "/boot").pauseImage == "/boot/slate.png")
+        #expect(try decoded("{\(form), \"pauseImage\": \"/a.png\"}").value?.located(in: "/boot").pauseImage == "/a.png")
+        #expect(try decoded("{\(form)}").value?.located(in: "/boot").pauseImage == nil)
+        #expect(try decoded("{\(form), \"pauseImage\": \"\"}").errors.map(\.keyPath) == ["pauseImage"])
+    }
+
+    @Test(arguments: [
         (#"{"url": "rtmp://h/app/name", "caFile": "x"}"#, ["1:40 caFile suspicious"]),
         (#"{"url": "rtmp://h/app"}"#, ["1:9 url invalidValue"]),
         (#"{"url": "rtmp://h/app/x", "key": "a b"}"#, ["1:34 key invalidValue"]),

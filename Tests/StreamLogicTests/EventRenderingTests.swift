@@ -79,6 +79,7 @@ struct EventRenderingTests {
         #expect(line(.stateChanged(.connected)) == "2001 stateChanged state=connected")
         #expect(line(.bufferFull) == "1101 bufferFull")
         #expect(line(.muted(true)) == "0 muted muted=true")
+        #expect(line(.paused(true)) == "2013 paused paused=true")
         #expect(
             line(.dropped(EventSamples.item, time: .milliseconds(2500)))
                 == "0 dropped kind=audio time=2.5 bytes=371 reason=awaitingKeyframe")
@@ -92,7 +93,7 @@ struct EventRenderingTests {
                 + "audioBitsPerSecond=64000 previousBitsPerSecond=640000 linkBitsPerSecond=480000")
         #expect(
             line(.status(EventSamples.status))
-                == "2002 status state=connected encoder=v4l2:/dev/video11 camera=front videoFramesPerSecond=29.5 "
+                == "2002 status state=connected paused=false encoder=v4l2:/dev/video11 camera=front videoFramesPerSecond=29.5 "
                 + "audioPacketsPerSecond=43.0 bitsPerSecond=512400 bufferedSeconds=0.25 videoFrames=90 videoSkipped=3 "
                 + "videoDropped=2 videoDecimated=1 quality=Medium1 targetBitsPerSecond=640000 videoBitsPerSecond=512000 "
                 + "framesPerSecond=30 width=640 height=480 audioBitsPerSecond=128000 sourceFrames=95 sourceDropped=0 "
@@ -173,7 +174,12 @@ struct EventRenderingTests {
             (.filtered(EventSamples.filters), #"filters now text,text=Studio\, {time},position=top-left grey"#),
             (.filtered(FilterChain()), "no filters now"),
             (.refused(reason: "too large"), "refused: too large"), (.muted(true), "muted: audio goes out as silence"),
-            (.muted(false), "no longer muted"),
+            (.muted(false), "no longer muted"), (.paused(true), "paused: a still frame and silence go out"),
+            (.paused(false), "no longer paused"),
+            (
+                .pauseImageUnusable(reason: "a.png is empty"),
+                "the pause image cannot be used, the last frame is shown instead: a.png is empty"
+            ),
             (EventSamples.snapshot(in: "/tmp/a.jpg"), "snapshot of 640x480, 81000 bytes in /tmp/a.jpg"),
             (EventSamples.snapshot(in: nil), "snapshot of 640x480, 81000 bytes"),
             (EventSamples.noSnapshot, "no snapshot: the disk is full"),
@@ -237,7 +243,8 @@ private enum Kind: CaseIterable {
     case bufferEmpty, bufferHigh, bufferLow, bufferFull, bufferDuration, dropped
     case softwareEncoderInUse, encoderRestarted, hardwareEncoderDead, source, sourceEnded
     case cameraSwitched, cameraSwitchFailed, filterDropped, filterRestored
-    case configured, controlled, filtered, refused, muted, snapshot, preview, ended, fileEnded, failed
+    case configured, controlled, filtered, refused, muted, paused, pauseImageUnusable, snapshot, preview, ended,
+        fileEnded, failed
 
     init(_ event: StreamEvent) {
         switch event {
@@ -276,6 +283,8 @@ private enum Kind: CaseIterable {
         case .controlled: self = .controlled
         case .refused: self = .refused
         case .muted: self = .muted
+        case .paused: self = .paused
+        case .pauseImageUnusable: self = .pauseImageUnusable
         case .preview: self = .preview
         case .snapshot: self = .snapshot
         case .ended: self = .ended

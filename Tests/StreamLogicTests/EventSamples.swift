@@ -30,7 +30,8 @@ enum EventSamples {
         .controlled([
             ControlReading(.gain, .number(8), reported: "gain 2"), ControlReading(.mirror, .flag(true), reported: nil),
         ]),
-        .refused(reason: "too large"), .muted(true), snapshot(in: "/tmp/a.jpg"), noSnapshot,
+        .refused(reason: "too large"), .muted(true), .paused(true),
+        .pauseImageUnusable(reason: "slate.png is empty"), snapshot(in: "/tmp/a.jpg"), noSnapshot,
         .preview(.lit(display: "HDMI-A-1, 1920x1080 at 60 Hz", isConverted: true)),
         .preview(.dark(reason: "no display is connected (HDMI-A-1)")),
         .ended(counters, audioSeconds: 61.25), .failed(.closedByPeer, message: "gone"),

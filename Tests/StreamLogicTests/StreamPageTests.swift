@@ -38,6 +38,13 @@ import Testing
         #expect(page?.lines == ["Medium1 640x480  1012 of 640 kbit/s  30 fps"])
     }
 
+    @Test func pausedStreamIsNotShownAsLive() {
+        var paused = snapshot(at: 755)
+        paused.isPaused = true
+        let page = page(paused)
+        #expect(page?.tone == .waiting && page?.headline == "paused 00:12:35")
+    }
+
     @Test func ratesAreOfTheLastTwoSeconds() {
         let page = page(
             snapshot(at: 0), snapshot(at: 10, sentBytes: 1_000_000), snapshot(at: 11, sentBytes: 1_064_000))

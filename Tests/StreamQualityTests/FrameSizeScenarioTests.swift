@@ -116,6 +116,35 @@ import Testing
         #expect(result.danglingFrames == 0)
     }
 
+    /// A still frame that somebody sends says nothing of the link, nor of the scene behind it.
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func qualityAfterAPauseIsAsBeforeIt(seed: UInt64) {
+        var simulation = Simulation.resizable(.steady(900))
+        simulation.seed = seed
+        simulation.flaws.isStillFrom = 30
+        simulation.flaws.isStillUntil = 90
+        simulation.isStillPaused = true
+        let result = simulation.run(seconds: 130)
+        #expect(result.changes(in: 31...90) == 0)
+        #expect(result.point(at: 90) == result.point(at: 31))
+        #expect(result.worstAge(outside: [0...5]) < 1.5)
+        #expect(result.resizes.count { $0 > 30 } == 0)
+        #expect(result.danglingFrames == 0)
+        #expect(result.use(of: 95...130) > 0.85)
+    }
+
+    /// A link that becomes worse while a still is sent is noticed all the same.
+    @Test func linkIsWatchedDuringAPause() {
+        var simulation = Simulation.resizable(LinkScript([(0, 5_000), (40, 200)]))
+        simulation.flaws.isStillFrom = 20
+        simulation.flaws.isStillUntil = 200
+        simulation.isStillPaused = true
+        let result = simulation.run(seconds: 80)
+        #expect(result.changes(in: 40...80) > 0)
+        #expect(result.worstAge(outside: [0...5, 40...50]) < 3)
+        #expect(result.danglingFrames == 0)
+    }
+
     @Test func aRefusedSizeIsAskedForOnce() {
         var controller = QualityController(
             settings: Simulation.resizable(.steady(1)).settings, now: .zero)

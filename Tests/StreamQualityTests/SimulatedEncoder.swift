@@ -19,6 +19,8 @@ struct SimulatedEncoder {
         var sceneBitsPerSecond = Double.infinity
         /// From then on the scene is still: a pixel of a frame takes 0.004 bits, whatever it may have.
         var isStillFrom = Double.infinity
+        /// When something moves again.
+        var isStillUntil = Double.infinity
         /// Sizes vary by this part from frame to frame.
         var noise = 0.25
         /// Frames left out, of each hundred.
@@ -26,6 +28,8 @@ struct SimulatedEncoder {
         /// Frames are left out where a pixel gets too few bits, as OpenH264 does with natural content: measured at Low1 and Low2
         /// and three sizes, 95 % at 0.014 bits, 84 % at 0.019, 33 % at 0.054, 8 % at 0.076 and above.
         var skipsLargeFrames = false
+
+        func isStill(at time: Double) -> Bool { time >= isStillFrom && time < isStillUntil }
 
         static let none = Flaws(swing: 0, undershoot: 0, noise: 0)
     }
@@ -81,12 +85,12 @@ struct SimulatedEncoder {
 
     /// What the scene takes at most.
     private func sceneBits(at time: Double) -> Double {
-        guard time >= flaws.isStillFrom, let size else { return flaws.sceneBitsPerSecond }
+        guard flaws.isStill(at: time), let size else { return flaws.sceneBitsPerSecond }
         return 0.004 * Double(size.pixelCount) * Double(frameRate)
     }
 
     private func skippedPercent(at time: Double) -> Int {
-        guard time < flaws.isStillFrom else { return 0 }
+        guard !flaws.isStill(at: time) else { return 0 }
         guard flaws.skipsLargeFrames, let size else { return flaws.skippedPercent }
         let bits = bitrate / Double(frameRate) / Double(size.pixelCount)
         return Int(min(max(1 - (bits - 0.012) / 0.065, 0.05), 0.95) * 100)

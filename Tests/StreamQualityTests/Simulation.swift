@@ -9,6 +9,8 @@ struct Simulation {
     var seed: UInt64 = 1
     /// Times (seconds) at which the connection is lost and another stands.
     var reconnections: [Double] = []
+    /// The controller is told of a scene that is still.
+    var isStillPaused = false
     /// Settings that take effect at a time.
     var settingsChanges: [(time: Double, settings: QualitySettings)] = []
 
@@ -70,6 +72,7 @@ struct Simulation {
 
         mutating func advance(from time: Double, by step: Double) {
             let now = MediaScript.time(time)
+            if setup.isStillPaused { controller.paused(setup.flaws.isStill(at: time), now: now) }
             if let next = pendingReconnections.first, time >= next {
                 pendingReconnections.removeFirst()
                 link.reconnect()

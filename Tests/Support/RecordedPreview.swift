@@ -9,6 +9,8 @@ public final class RecordedPreview: PreviewSink {
         public var captureTimes: [MediaTimestamp] = []
         public var colors: [VideoColors?] = []
         public var formats: [PixelFormat] = []
+        /// Of each frame's first sample.
+        public var lumas: [UInt8] = []
         public var pages: [ScreenPage] = []
         public var ends = 0
     }
@@ -24,6 +26,7 @@ public final class RecordedPreview: PreviewSink {
             content.captureTimes.append(frame.captureTime)
             content.colors.append(colors)
             content.formats.append(frame.layout.format)
+            content.lumas.append(frame.withBytes { $0.first ?? 0 })
         }
     }
 

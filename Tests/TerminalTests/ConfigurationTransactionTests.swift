@@ -22,6 +22,15 @@ import Testing
         #expect(try transaction.lineReceived("set fps 10") == changes("fps", "10"))
     }
 
+    @Test func pauseTakesOnOrOff() {
+        var transaction = ConfigurationTransaction()
+        #expect(transaction.lineReceived("pause on") == [.command(.pause(true))])
+        #expect(transaction.lineReceived("pause off") == [.command(.pause(false))])
+        for line in ["pause", "pause maybe", "pause on on"] {
+            #expect(transaction.lineReceived(line) == [.refuse("pause takes on or off")])
+        }
+    }
+
     @Test func oneLineIsATransactionToo() throws {
         var transaction = ConfigurationTransaction()
         let actions = transaction.lineReceived("  set quality Low2  audio-quality Low1\r")

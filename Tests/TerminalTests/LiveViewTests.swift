@@ -48,6 +48,14 @@ struct LiveViewTests {
         #expect(lines.count == 9, "no microphone")
     }
 
+    @Test func pausedStreamIsNotShownAsLive() {
+        var paused = snapshot
+        paused.isPaused = true
+        #expect(shown(paused)[0] == " PAUSED   server/live/***  1:15")
+        paused.isStalled = true
+        #expect(shown(paused)[0].hasPrefix(" STALLED "))
+    }
+
     @Test func itSaysWhatTheLinkLeavesOfTheFrames() {
         var smaller = snapshot
         smaller.size = FrameSize(width: 1280, height: 720)

@@ -78,6 +78,17 @@ func runCamera(_ arguments: [String]) throws -> ExitStatus {
     return try ask("camera \(name)", parsed)
 }
 
+/// `tallycam pause`.
+func runPause(_ arguments: [String]) throws -> ExitStatus {
+    let usage = "tallycam pause on|off [OPTION...]"
+    let options = [ApplianceSettings.socketOption]
+    guard let parsed = try parseOptions(arguments, options, usage: usage, operands: 1...1) else { return .success }
+    guard let word = parsed.operands.first, ["on", "off"].contains(word) else {
+        throw CommandFailure.usage("pause takes on or off; usage: \(usage)")
+    }
+    return try ask("pause \(word)", parsed)
+}
+
 /// `tallycam webcam`.
 func runWebcam(_ arguments: [String]) throws -> ExitStatus {
     let usage = "tallycam webcam start|stop|allow [OPTION...]"

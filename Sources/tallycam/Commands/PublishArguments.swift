@@ -91,6 +91,12 @@ struct PublishArguments {
                     "text,text=Studio {time},position=bottom-left":
                     \(FilterName.allCases.map(\.rawValue).joined(separator: ", ")) (docs/filters.md)
                     """),
+            CommandLineOption(
+                "pause-image", takes: "FILE",
+                help: """
+                    show this PNG or JPEG while the stream is paused (command
+                    pause on|off); without it, the last frame is shown
+                    """),
             CommandLineOption("encoder", takes: "NAME", help: "auto (default), v4l2, v4l2:/dev/videoN or openh264"),
             CommandLineOption(
                 "preview", takes: "drm[:CONNECTOR]",
@@ -139,6 +145,7 @@ struct PublishArguments {
         publish.isTraced = arguments.contains("trace")
         publish.pace = try SourceOptions.pace(arguments)
         publish.timeouts = try StepTimeouts(arguments)
+        if let path = arguments["pause-image"] { publish.pauseImage = path }
         self.publish = publish
         takesCommands = arguments.contains("commands")
         preview = try arguments["preview"].map { text throws(CommandFailure) in try PreviewOption(parsing: text) }
@@ -147,6 +154,9 @@ struct PublishArguments {
         }
         if preview != nil, flvPath == nil, media.video.isNone {
             throw CommandFailure.usage("--preview shows video: it does not go with --video none")
+        }
+        if arguments.contains("pause-image"), flvPath == nil, media.video.isNone {
+            throw CommandFailure.usage("--pause-image is shown in the video: it does not go with --video none")
         }
         try checkCombination(arguments)
     }
@@ -253,7 +263,7 @@ struct PublishArguments {
         if flvPath != nil,
             let extra = [
                 "video", "camera", "audio", "quality", "audio-quality", "dimension", "set", "filter", "encoder",
-                "trace", "commands", "preview", "orientation",
+                "trace", "commands", "preview", "orientation", "pause-image",
             ]
             .first(where: arguments.contains)
                 ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)

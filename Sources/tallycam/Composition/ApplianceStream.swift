@@ -132,6 +132,7 @@ extension PublishSettings {
             reconnectLimit: device.reconnectAttempts.map { .attempts($0) } ?? .endless)
         self.warnings = warnings
         isMuted = request.isMuted
+        isPaused = request.isPaused
         if let name = request.board?.name { deviceName = name }
         timeouts.connect = device.connectTimeout
         timeouts.handshake = device.handshakeTimeout

@@ -1,0 +1,151 @@
+import DevicePorts
+import FrameFiltering
+import LinuxIO
+import Media
+import SoftwareEncoding
+import StreamLogic
+
+/// A pause as the video thread needs it.
+struct VideoPause: Sendable {
+    var state = StreamPause()
+    /// The slate; `nil` where there is none, or none yet: then the last frame is shown.
+    var image: StillImage?
+}
+
+/// What goes out in place of the camera's frames while a stream is paused: the slate, else the last frame before the pause, else
+/// black. Used by the video thread.
+///
+/// The camera's frames go on and give the pace. Each is overwritten where it is, so that encoder, display and computer get frames
+/// of the memory and layout that they are prepared for. What cannot be overwritten, or has bars in the stream's frame, is replaced
+/// by a frame of the stream's size.
+struct PausedVideo {
+    /// A frame without padding that goes out again and again.
+    private struct Still {
+        let layout: FrameLayout
+        let colors: VideoColors
+        let hasImage: Bool
+        let bytes: [UInt8]
+        /// For frames that are not overwritten.
+        var pool: FramePool
+    }
+
+    private(set) var isPaused = false
+    private var hasBeenLive = false
+    private var image: StillImage?
+    /// A copy of the last frame before the pause.
+    private var lastFrame: (layout: FrameLayout, bytes: [UInt8])?
+    private var still: Still?
+
+    /// To be called with each frame of the source.
+    /// - Returns: whether this frame is the first of a pause, of its slate, or behind it: viewers get a keyframe then.
+    mutating func frameCaptured(at time: MediaTimestamp, _ pause: VideoPause) -> Bool {
+        let wasPaused = isPaused
+        isPaused = pause.state.replaces(capturedAt: time)
+        guard isPaused else {
+            hasBeenLive = true
+            // They take as much memory as some of the camera's frames.
+            (image, lastFrame, still) = (nil, nil, nil)
+            return wasPaused
+        }
+        let isNewImage = image == nil && pause.image != nil
+        image = pause.image
+        return isNewImage || !wasPaused
+    }
+
+    /// Whether this frame still goes out, as the last one before the pause.
+    func isLast(_ frame: CapturedFrame, _ pause: VideoPause) -> Bool {
+        isPaused && hasBeenLive && image == nil && lastFrame == nil && still == nil
+            && pause.state.mayShow(frameTakenAt: frame.captureTime)
+    }
+
+    /// Copies the last frame before the pause, once: the camera has its memory back.
+    mutating func keep(_ frame: CapturedFrame) {
+        let layout = frame.layout
+        guard layout.modifier == 0 else { return }
+        let size = FrameSize(width: layout.size.width & ~1, height: layout.size.height & ~1)
+        let bytes = try? frame.withBytes { bytes throws(VideoEncodingError) in
+            try Self.scaled(bytes, layout, to: size, fillsTarget: true)
+        }
+        lastFrame = bytes.map { (FrameLayout(packed: .i420, size: size), $0) }
+    }
+
+    /// - Parameters:
+    ///   - frame: the camera's, of which nothing is left.
+    ///   - size: of the stream's frames.
+    ///   - colors: of the source; `nil` for what players take frames of that size for.
+    /// - Returns: what goes out at its time.
+    mutating func replacement(
+        of frame: CapturedFrame, streamSize size: FrameSize, colors: VideoColors?
+    ) -> CapturedFrame {
+        if overwrite(frame, streamSize: size, colors) { return frame }
+        prepareStill(.i420, size, colors)
+        let layout = FrameLayout(packed: .i420, size: size)
+        return CapturedFrame(
+            layout: layout, captureTime: frame.captureTime,
+            memory: still?.pool.take() ?? PooledFrame(layout.black))
+    }
+
+    /// - Returns: false when the frame is to be replaced.
+    private mutating func overwrite(
+        _ frame: CapturedFrame, streamSize: FrameSize, _ colors: VideoColors?
+    ) -> Bool {
+        let layout = frame.layout
+        guard layout.format.isPlanar, layout.modifier == 0, layout.size.width % 2 == 0, layout.size.height % 2 == 0,
+            !Letterbox(layout.size, into: streamSize).hasBars
+        else { return false }
+        prepareStill(layout.format, layout.size, colors)
+        guard let still else { return false }
+        var isWritten = false
+        let isWritable = frame.memory.modify { bytes in
+            isWritten = (try? FramePacker.spread(still.bytes, still.layout, into: bytes, layout)) != nil
+        }
+        return isWritable && isWritten
+    }
+
+    /// Makes it once for each size, and keeps it until another one is needed.
+    private mutating func prepareStill(_ format: PixelFormat, _ size: FrameSize, _ colors: VideoColors?) {
+        let layout = FrameLayout(packed: format, size: size)
+        let colors = colors ?? .usual(for: size)
+        let hasImage = image != nil
+        if let still, still.layout == layout, still.colors == colors, still.hasImage == hasImage { return }
+        let planes = samples(of: size, colors)
+        let bytes = format == .nv12 ? Self.interleaved(planes, size) : planes
+        still = Still(
+            layout: layout, colors: colors, hasImage: hasImage, bytes: bytes, pool: FramePool(initial: bytes))
+    }
+
+    /// - Returns: I420 without padding.
+    private func samples(of size: FrameSize, _ colors: VideoColors) -> [UInt8] {
+        if let image { return image.frame(of: size, colors: colors) }
+        guard let lastFrame else {
+            return FrameLayout(packed: .i420, size: size).black(isFullRange: colors.isFullRange)
+        }
+        guard lastFrame.layout.size != size else { return lastFrame.bytes }
+        let scaled = try? lastFrame.bytes.withBytes { bytes throws(VideoEncodingError) in
+            try Self.scaled(bytes, lastFrame.layout, to: size)
+        }
+        return scaled ?? FrameLayout(packed: .i420, size: size).black(isFullRange: colors.isFullRange)
+    }
+
+    /// - Returns: I420 without padding.
+    private static func scaled(
+        _ bytes: UnsafeRawBufferPointer, _ layout: FrameLayout, to size: FrameSize, fillsTarget: Bool = false
+    ) throws(VideoEncodingError) -> [UInt8] {
+        let scaler = try SoftwareScaler(from: layout, to: size, fillsTarget: fillsTarget)
+        var scaled = scaler.target.black
+        try scaled.withMutableBytes { target throws(VideoEncodingError) in try scaler.scale(bytes, into: target) }
+        return scaled
+    }
+
+    /// NV12 of I420.
+    private static func interleaved(_ planes: [UInt8], _ size: FrameSize) -> [UInt8] {
+        let layout = FrameLayout(packed: .i420, size: size)
+        var bytes = layout.black
+        planes.withUnsafeBytes { source in
+            _ = bytes.withUnsafeMutableBytes { target in
+                try? FramePacker.pack(source, layout, as: .nv12, into: target)
+            }
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,40 @@
+import FrameFiltering
+import LinuxIO
+import StreamLogic
+
+// Silence and a still in place of what camera and microphones give.
+extension LivePublisher {
+    func startPause() {
+        loadPauseImage()
+        guard settings.isPaused else { return }
+        adaptation.paused(true)
+        reporter.emit(.paused(true))
+    }
+
+    func setPaused(_ isPaused: Bool, for id: CommandID?) {
+        guard control.setPaused(isPaused) else {
+            return answer(id, isPaused ? "the stream is paused already" : "the stream is not paused")
+        }
+        adaptation.paused(isPaused)
+        let event = StreamEvent.paused(isPaused)
+        emit(event)
+        showSnapshot(isDue: true)
+        if let id { reporter.answer(id, .done([event.text ?? ""])) }
+    }
+
+    /// A card takes its time, and so does a large image. Without it the last frame is shown.
+    private func loadPauseImage() {
+        guard let path = settings.pauseImage, tracks.videoConfiguration != nil else { return }
+        do throws(SystemCallError) {
+            _ = try NamedThread("pause-image", mayBlock: true) { [control, reports = trackReports] in
+                do throws(StillImageError) {
+                    control.setPauseImage(try StillImage(reading: path))
+                } catch {
+                    reports.send(.encoder(.pauseImageUnusable(reason: "\(error)")))
+                }
+            }
+        } catch {
+            emit(.pauseImageUnusable(reason: "\(error)"))
+        }
+    }
+}

@@ -1,0 +1,231 @@
+"""A live stream is paused: a still frame and silence go out over the same connection, and everything returns."""
+
+import subprocess
+from pathlib import Path
+
+import media
+import pytest
+from appliance import Appliance, plain
+from processes import Children, Process
+from recording import Recording
+from tallycam import events, start_publisher, wait_for_event
+
+pytestmark = pytest.mark.takes(minutes=1.2, processors=0.2)
+
+WIDTH, HEIGHT = 320, 240
+# Mean difference of two neighbouring frames, of 255: the test pattern moves by several, an encoder's noise is far below.
+MOTION = 0.5
+
+
+def start(children: Children, url: str, **options) -> Process:
+    publisher = start_publisher(
+        children, url, stdin=subprocess.PIPE, commands=True, dimension=f"{WIDTH}x{HEIGHT}", status_interval=1, **options)
+    wait_for_event(publisher, "publishing")
+    wait_for_statuses(publisher, 2)
+    return publisher
+
+
+def send(publisher: Process, line: str) -> None:
+    publisher.child.stdin.write(f"{line}\n".encode())
+    publisher.child.stdin.flush()
+
+
+def named(publisher: Process, name: str) -> list[dict]:
+    return [event for event in events(publisher) if event["name"] == name]
+
+
+def wait_for(publisher: Process, name: str, count: int) -> dict:
+    publisher.wait_until(lambda: len(named(publisher, name)) >= count, 15, f"{count} of event '{name}'")
+    return named(publisher, name)[count - 1]
+
+
+def wait_for_statuses(publisher: Process, count: int) -> list[dict]:
+    """So many more, each about a second after the one before."""
+    before = len(named(publisher, "status"))
+    wait_for(publisher, "status", before + count)
+    return named(publisher, "status")[before:]
+
+
+def decoded(path: Path, width: int, height: int, pixels: str) -> list[bytes]:
+    """All frames, made so large."""
+    run = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", path, "-fps_mode", "passthrough", "-vf", f"scale={width}:{height}:flags=area",
+         "-pix_fmt", pixels, "-f", "rawvideo", "-"],
+        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    size = width * height * (3 if pixels == "rgb24" else 1)
+    return [run.stdout[at : at + size] for at in range(0, len(run.stdout), size)]
+
+
+def still_frames(path: Path) -> range:
+    """The longest run of frames that all look like the one before."""
+    frames = decoded(path, 80, 60, "gray")
+    moves = [True] + [
+        sum(abs(a - b) for a, b in zip(before, after)) / len(after) > MOTION for before, after in zip(frames, frames[1:])
+    ]
+    runs, begin = [], None
+    for at, moving in enumerate([*moves, True]):
+        if moving and begin is not None:
+            runs.append(range(begin, at))
+        begin = None if moving else begin if begin is not None else at
+    return max(runs, key=len)
+
+
+def loudness(path: Path, begin: float, end: float) -> int:
+    """The largest sample of this part of the audio, of 32,767."""
+    run = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"],
+        capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    samples = memoryview(run.stdout).cast("h")
+    return max(abs(sample) for sample in samples[int(begin * 8000) : int(end * 8000)])
+
+
+def check_flow(recording: Recording) -> None:
+    """One stream, in which neither track has a hole."""
+    assert recording.decoded.complaints == ""
+    assert recording.disorder() == []
+    assert len([tag for tag in recording.tags if tag.is_video_header]) == 1, "it is one stream"
+    for track, usual in ((recording.frames, 34), (recording.audio_packets, 24)):
+        times = [tag.timestamp for tag in track]
+        gaps = sorted(after - before for before, after in zip(times, times[1:]))
+        assert gaps[len(gaps) // 2] <= usual
+        # The encoder may leave frames out, a busy machine as well.
+        assert gaps[-1] < 500, gaps[-10:]
+
+
+def test_last_frame_and_silence_go_out_until_the_pause_ends(children, nginx):
+    publisher = start(children, nginx.url("still"))
+    send(publisher, "pause on")
+    assert wait_for(publisher, "paused", 1) | {"t": 0} == {"t": 0, "code": 2013, "name": "paused", "paused": True}
+    statuses = wait_for_statuses(publisher, 4)
+    assert all(status["paused"] and status["videoFramesPerSecond"] > 20 for status in statuses[1:]), statuses
+    assert all(status["audioPacketsPerSecond"] > 35 for status in statuses[1:]), statuses
+    send(publisher, "set mute on")
+    wait_for(publisher, "muted", 1)
+    send(publisher, "set mute off")
+    send(publisher, "pause off")
+    assert wait_for(publisher, "paused", 2)["paused"] is False
+    assert not wait_for_statuses(publisher, 3)[-1]["paused"]
+    send(publisher, "stop")
+    assert publisher.wait(15) == 0, publisher.report()
+    assert len(named(publisher, "connected")) == 1 and not named(publisher, "reconnecting")
+    # A still says nothing of the link.
+    assert not named(publisher, "qualityChanged") and not named(publisher, "uplinkTooSlow")
+
+    recording = Recording(nginx.recording("still"))
+    check_flow(recording)
+    still = still_frames(recording.path)
+    times = [tag.timestamp for tag in recording.frames]
+    begin, end = times[still.start] / 1000, times[still.stop] / 1000
+    assert 2.5 < end - begin < 7
+    assert still.start > 30 and len(times) - still.stop > 45, "it moves before and after"
+    # The last frame before the pause is the keyframe that is repeated, and the first one behind it is a keyframe.
+    assert any(recording.frames[at].is_keyframe for at in range(still.start - 2, still.start + 1))
+    assert any(recording.frames[at].is_keyframe for at in range(still.stop - 1, still.stop + 2))
+    assert loudness(recording.path, begin + 0.3, end - 0.3) < 50
+    assert loudness(recording.path, end + 0.5, end + 1.5) > 500 and loudness(recording.path, begin - 1, begin - 0.3) > 500
+
+
+def colors(frame: bytes) -> tuple[tuple, tuple]:
+    """The middle of the frame, and its upper edge; 8x8 pixels."""
+    def pixel(x, y):
+        return tuple(frame[3 * (8 * y + x) : 3 * (8 * y + x) + 3])
+
+    return pixel(4, 4), pixel(4, 0)
+
+
+def is_red(color: tuple) -> bool:
+    return color[0] > 200 and color[1] < 40 and color[2] < 40
+
+
+def is_black(color: tuple) -> bool:
+    return max(color) < 30
+
+
+@pytest.fixture
+def slate(tmp_path) -> Path:
+    """A wide image: the stream's frame gets bars above and below."""
+    path = tmp_path / "slate.png"
+    media.run_ffmpeg("-f", "lavfi", "-i", "color=red:s=400x100", "-frames:v", 1, path)
+    return path
+
+
+def test_slate_is_shown_and_filters_are_not(children, nginx, slate, tmp_path):
+    """The snapshot of a paused stream shows what is sent, too."""
+    publisher = start(children, nginx.url("slate"), pause_image=slate, filter="grey")
+    send(publisher, "pause on")
+    wait_for(publisher, "paused", 1)
+    wait_for_statuses(publisher, 2)
+    picture = tmp_path / "paused.jpg"
+    send(publisher, f"snapshot {picture}")
+    wait_for(publisher, "snapshot", 1)
+    # What is changed meanwhile changes nothing of it.
+    send(publisher, "set quality Low2")
+    wait_for(publisher, "configured", 1)
+    wait_for_statuses(publisher, 2)
+    send(publisher, "pause off")
+    wait_for(publisher, "paused", 2)
+    wait_for_statuses(publisher, 2)
+    send(publisher, "stop")
+    assert publisher.wait(15) == 0, publisher.report()
+    recording = Recording(nginx.recording("slate"))
+    assert recording.decoded.complaints == "" and recording.disorder() == []
+    shown = [colors(frame) for frame in decoded(recording.path, 8, 8, "rgb24")]
+    red = [at for at, (middle, _) in enumerate(shown) if is_red(middle)]
+    assert len(red) > 30
+    # The frames between the first and the last one that are red all are, and black around the image.
+    assert red == list(range(red[0], red[-1] + 1))
+    assert all(is_black(edge) for _, edge in shown[red[0] : red[-1] + 1])
+    assert red[0] > 20 and red[-1] < len(shown) - 10
+    grey = [middle for middle, _ in [*shown[: red[0]], *shown[red[-1] + 1 :]]]
+    assert all(max(color) - min(color) < 12 for color in grey), "the filter is back"
+    [snapshot] = decoded(picture, 8, 8, "rgb24")
+    assert is_red(colors(snapshot)[0]) and is_black(colors(snapshot)[1])
+
+
+@pytest.mark.parametrize("content", [None, b"\x89PNG\r\n\x1a\n and no more", b"GIF89a"])
+def test_image_that_cannot_be_used_is_reported_and_the_stream_goes_on(children, nginx, tmp_path, content):
+    image = tmp_path / "slate.png"
+    if content is not None:
+        image.write_bytes(content)
+    publisher = start(children, nginx.url("broken"), pause_image=image)
+    event = wait_for(publisher, "pauseImageUnusable", 1)
+    assert event["code"] == 2014 and str(image) in event["reason"], event
+    send(publisher, "pause on")
+    wait_for(publisher, "paused", 1)
+    wait_for_statuses(publisher, 3)
+    send(publisher, "stop")
+    assert publisher.wait(15) == 0, publisher.report()
+    assert len(still_frames(nginx.recording("broken"))) > 30
+
+
+def test_appliance_is_paused_by_a_command_and_says_so(children, nginx, slate):
+    stream = {**plain(nginx.url("camera")), "pauseImage": "slate.png"}
+    camera = Appliance(children, stream=None)
+    (camera.boot / "slate.png").write_bytes(slate.read_bytes())
+    camera.write("stream", stream)
+    refused = camera.ask("pause", "on")
+    assert refused.child.returncode == 3 and "not live" in refused.stderr
+    assert camera.ask("pause", "maybe").child.returncode == 2
+    camera.process.wait_until(lambda: not camera.faults(), 15, "the file to be read")
+    camera.ask("start")
+    assert camera.wait_for("live")["isPaused"] is False
+    assert camera.ask("pause", "on").stdout == "paused: a still frame and silence go out\n"
+    assert camera.wait_for("paused")["isPaused"] is True
+    assert "state:    paused\n" in camera.ask("status").stdout
+    assert "the stream is paused already" in camera.ask("pause", "on").stdout
+    # Another file starts the stream again, and nobody has ended the pause.
+    camera.write("stream", {**stream, "key": "other"})
+    recording = nginx.recordings / "other.flv"
+    camera.process.wait_until(recording.exists, 20, "the next stream")
+    camera.wait_for("paused")
+    camera.process.wait_until(lambda: recording.stat().st_size > 60_000, 20, "a part of the stream")
+    assert camera.ask("pause", "off").stdout == "no longer paused\n"
+    camera.wait_for("live")
+    camera.ask("stop")
+    path = nginx.recording("other", timeout=15)
+    shown = [colors(frame) for frame in decoded(path, 8, 8, "rgb24")]
+    assert is_red(shown[5][0]) and is_black(shown[5][1])
+    # The slate may be read a moment after the first frame, which is black then.
+    assert all(is_red(middle) or is_black(middle) for middle, _ in shown[:30])

@@ -1,0 +1,44 @@
+import Media
+import StreamLogic
+import Testing
+
+@Suite struct StreamPauseTests {
+    private func time(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: milliseconds) }
+
+    @Test func everythingIsReplacedWhilePaused() {
+        var pause = StreamPause()
+        #expect(!pause.isPaused && !pause.replaces(capturedAt: time(0)))
+        #expect(pause.pauseRequested(now: time(1000)) == true)
+        #expect(pause.isPaused && pause.replaces(capturedAt: time(990)) && pause.replaces(capturedAt: time(9000)))
+    }
+
+    /// A microphone's blocks and a camera's frames come late.
+    @Test func whatWasCapturedBeforeTheResumptionNeverGoesOut() {
+        var pause = StreamPause()
+        _ = pause.pauseRequested(now: time(1000))
+        #expect(pause.resumeRequested(now: time(5000)) == true)
+        #expect(!pause.isPaused && pause.replaces(capturedAt: time(4999)))
+        #expect(!pause.replaces(capturedAt: time(5000)))
+        _ = pause.pauseRequested(now: time(5010))
+        #expect(pause.replaces(capturedAt: time(5005)))
+    }
+
+    @Test func askingTwiceIsNoChange() {
+        var pause = StreamPause()
+        #expect(pause.resumeRequested(now: time(1)) == false)
+        #expect(pause.pauseRequested(now: time(2)) == true)
+        #expect(pause.pauseRequested(now: time(900)) == false)
+        #expect(!pause.mayShow(frameTakenAt: time(1000)), "the pause started at 2 ms")
+        #expect(pause.resumeRequested(now: time(1000)) == true)
+        #expect(pause.resumeRequested(now: time(2000)) == false)
+        #expect(!pause.replaces(capturedAt: time(1500)))
+    }
+
+    @Test func onlyAFrameOfTheMomentBeforeMayStay() {
+        var pause = StreamPause()
+        #expect(!pause.mayShow(frameTakenAt: time(0)))
+        _ = pause.pauseRequested(now: time(1000))
+        #expect(pause.mayShow(frameTakenAt: time(900)) && pause.mayShow(frameTakenAt: time(1200)))
+        #expect(!pause.mayShow(frameTakenAt: time(1300)))
+    }
+}
