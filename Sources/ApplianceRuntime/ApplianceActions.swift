@@ -29,16 +29,12 @@ extension ApplianceRunner {
         case .loadConfiguration: card.give(.read, now: now)
         case .show(let state):
             board.show(state.pattern, now: now)
-            tell("\(state.name)" + faultWords(state))
+            tell(ApplianceEvent.deviceStateChanged(state))
         case .setTorch(let isLit): board.setTorch(isLit: isLit)
         case .powerOff(let kind): endMachine(kind, now: now)
         case .refuseStart(let fault): tell("cannot start: \(fault.meaning)")
         case .setTimer(let time): applianceTimer = time
         }
-    }
-
-    private func faultWords(_ state: ApplianceState) -> String {
-        if case .fault(let fault) = state { ": \(fault.meaning) (\(fault.blinkCount) blinks)" } else { "" }
     }
 
     func startStream(now: MediaTimestamp) {

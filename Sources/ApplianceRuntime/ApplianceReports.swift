@@ -3,6 +3,7 @@ import LinuxIO
 import Media
 import Settings
 import StreamLogic
+import Terminal
 import Transport
 
 // Reports from threads, and what they mean for the appliance.
@@ -109,7 +110,7 @@ extension ApplianceRunner {
     private func streamReported(_ event: StreamEvent) {
         let now = MonotonicClock.now()
         summary.eventHappened(event, start: files.device.startQuality)
-        if event.isWorthKeeping, let text = event.text { tell(text) }
+        report(event, line: event.isWorthKeeping ? event.text : nil)
         encoderReported(event, now: now)
         switch event {
         case .snapshot(let answer): snapshotAnswered(answer, brightness: nil)
@@ -157,7 +158,9 @@ extension ApplianceRunner {
         encoderHealth.encoderChanged()
         if let failure {
             let code = failure.code.map { " (\($0.rawValue))" } ?? ""
-            tell("the stream has failed\(code): \(failure.text)")
+            report(
+                StreamEvent.failed(failure.code, message: failure.text),
+                line: "the stream has failed\(code): \(failure.text)")
             if failure.needsMachineRestart {
                 askForMachineRestart(for: .everyEncoder, because: failure.text, now: now)
             }
@@ -188,7 +191,7 @@ extension ApplianceRunner {
     /// Brings faults.txt, console and events up to date with what is wrong.
     func reportFaults(now: MediaTimestamp) {
         guard let news = appliance.takeFaultNews(placing: { fileFault(for: $0) }) else { return }
-        for line in news.raised { tell("fault: \(line)") }
+        for line in news.raised { tell(ApplianceEvent.faultFound(line)) }
         let text = news.report.text
         card.write("faults.txt", text, to: .boot, now: now)
         if text != nil { card.write("events.txt", events.text, to: .boot, now: now) }
@@ -200,9 +203,20 @@ extension ApplianceRunner {
         card.write("events", text, to: .state, now: now)
     }
 
-    /// Says something to people: on the console, and in the events that are kept.
-    func tell(_ text: String) {
-        events.append(text)
-        console?.print(text)
+    /// Says something that has no event of its own.
+    func tell(_ text: String) { tell(ApplianceEvent.message(text)) }
+
+    func tell(_ event: ApplianceEvent) { report(event, line: event.text) }
+
+    /// Reports an event: to people on the console and in the events that are kept, to whoever reads standard output, and
+    /// to the followers on the control socket.
+    /// - Parameter line: for people, without secrets; `nil` for what only programs are told.
+    func report(_ event: some Event, line: String?) {
+        let kept = line.map { events.append($0) }
+        if let line { console?.print(line) }
+        let isJSONWanted = log?.writesJSON == true || control.hasFollowers(of: .json)
+        let json = isJSONWanted ? jsonLine(event, at: (MonotonicClock.now() - start).inSeconds) : []
+        log?.write(json: json, line: kept)
+        control.tellFollowers(json: json, line: kept)
     }
 }

@@ -16,7 +16,9 @@ public final class ApplianceRunner {
     static let wiringOfTheImage = "/etc/tallycam/board.json"
 
     let settings: ApplianceSettings
-    let start = MonotonicClock.now()
+    let start: MediaTimestamp
+    /// `nil` when nobody reads standard output.
+    let log: ApplianceLog?
     let card: Card
     let board: BoardDevices
     var events: EventRing
@@ -60,17 +62,24 @@ public final class ApplianceRunner {
     var isOver = false
     var isEndingMachine = false
 
-    /// - Parameter streams: starts them.
-    /// - Throws: when another process runs the appliance already, or the system lacks what each part of it needs.
-    public convenience init(settings: ApplianceSettings, streams: StreamEngine) throws {
-        try self.init(settings: settings, streams: streams, board: BoardDevices())
+    /// - Parameters:
+    ///   - streams: starts them.
+    ///   - log: gets the events, too.
+    /// - Throws: when another process runs the appliance already, or the system lacks what each part of it needs. Unless
+    ///   the settings say that it is unattended, also when there is no boot folder or no socket can be made.
+    public convenience init(settings: ApplianceSettings, streams: StreamEngine, log: ApplianceLog?) throws {
+        try self.init(settings: settings, streams: streams, board: BoardDevices(), log: log)
     }
 
-    init(settings: ApplianceSettings, streams: StreamEngine, board: BoardDevices) throws {
+    init(settings: ApplianceSettings, streams: StreamEngine, board: BoardDevices, log: ApplianceLog? = nil) throws {
+        let start = MonotonicClock.now()
+        self.start = start
+        self.log = log
         self.settings = settings
         self.board = board
         // Before anything is touched that another one may have in hand.
-        control = try ControlSocket(path: settings.socketPath)
+        control = try ControlSocket(path: settings.socketPath, start: start)
+        if !settings.isUnattended { try Self.check(settings, control) }
         watchdog = WatchdogFeeder(isSimulated: settings.simulatesPower)
         signals = try SignalFD([SIGINT, SIGTERM])
         card = try Card(settings: settings)
@@ -83,6 +92,16 @@ public final class ApplianceRunner {
         supplicant = SupplicantMonitor(
             directory: settings.supplicantDirectory, path: "\(settings.networkDirectory)/wifi-messages")
         appliance = Appliance(awaitsClock: Self.isClockAwaited(settings))
+    }
+
+    /// - Throws: what somebody who is there can put right at once.
+    private static func check(_ settings: ApplianceSettings, _ control: ControlSocket) throws(StreamFailure) {
+        guard DescriptionFiles.isFolder(settings.bootDirectory) else {
+            throw StreamFailure(
+                .settings, "there is no folder \(settings.bootDirectory) with the camera's files; name it with --boot")
+        }
+        guard let failure = control.failure else { return }
+        throw StreamFailure(.system, "\(failure); name a socket in a folder that can be written with --socket")
     }
 
     public func run() throws {

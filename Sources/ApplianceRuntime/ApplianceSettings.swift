@@ -10,6 +10,9 @@ public struct ApplianceSettings: Sendable {
     public var socketPath = "/run/tallycam.sock"
     /// Power-off and reboot end the program only.
     public var simulatesPower = false
+    /// Nobody reads why the program does not start: it goes on without a boot folder or a control socket, counts the
+    /// fault out by its light, and tries again.
+    public var isUnattended = false
 
     public init() {}
 }

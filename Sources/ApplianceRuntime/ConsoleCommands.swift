@@ -63,6 +63,7 @@ extension ApplianceRunner {
         case ("webcam", let word?, 2): return setWebcam(word)
         case ("faults", nil, 1):
             return CommandAnswer(text: faultsText)
+        case ("events", "follow", 2...3): return followEvents(words.dropFirst(2), for: asker)
         case ("events", let count, 1...2):
             let number = count.map { Int($0) ?? 0 } ?? 20
             guard (1...1000).contains(number) else {

@@ -6,13 +6,16 @@ import StreamLogic
 /// The control socket as it is, or why it is not. Used from the main thread.
 final class ControlSocket {
     private let path: String
+    private let start: MediaTimestamp
     private var server: ControlServer?
     /// Why no commands can be taken; `nil` when they can.
     private(set) var failure: String?
 
+    /// - Parameter start: the program's, from which the times of events are counted.
     /// - Throws: when another process listens there already.
-    init(path: String) throws(StreamFailure) {
+    init(path: String, start: MediaTimestamp) throws(StreamFailure) {
         self.path = path
+        self.start = start
         openIfMissing()
         if isInUse { throw StreamFailure(.system, "tallycam run is already running (socket \(path))") }
     }
@@ -23,7 +26,7 @@ final class ControlSocket {
     func openIfMissing() {
         guard server == nil else { return }
         do throws(LocalListenerError) {
-            server = try ControlServer(path: path)
+            server = try ControlServer(path: path, start: start)
             failure = nil
             isInUse = false
         } catch {
@@ -42,6 +45,11 @@ final class ControlSocket {
 
     /// Nobody else will answer what is still waited for.
     func answerAll(_ answer: CommandAnswer) { server?.answerAll(answer) }
+
+    func hasFollowers(of form: EventForm) -> Bool { server?.followers.contains(form) ?? false }
+
+    /// As `ControlFollowers.tell`.
+    func tellFollowers(json: [UInt8], line: String?) { server?.followers.tell(json: json, line: line) }
 }
 
 /// The Unix socket: one command line in, one answer out, at once or when whoever knows it has it, closed. Used from the main
@@ -60,7 +68,7 @@ final class ControlServer {
     /// Who takes nothing of an answer for so long loses it.
     private static let readerPatience = Duration.seconds(5)
 
-    private final class Client {
+    final class Client {
         let connection: OwnedFileDescriptor
         let arrival: MediaTimestamp
         var deadline: MediaTimestamp
@@ -83,17 +91,22 @@ final class ControlServer {
 
     private let listener: LocalListener
     private var clients: [Client] = []
+    /// They are no clients any more: an event is not an answer, and waiting is what they do.
+    var followers: ControlFollowers
     /// When `serve` was called last.
     private var lastTime = MediaTimestamp.zero
 
-    init(path: String) throws(LocalListenerError) { listener = try LocalListener(path: path) }
+    init(path: String, start: MediaTimestamp) throws(LocalListenerError) {
+        followers = ControlFollowers(start: start)
+        listener = try LocalListener(path: path)
+    }
 
     var pollEntries: [PollEntry] {
         // What is not taken would stay readable.
         [PollEntry(hasRoom ? listener.fileDescriptor : -1)]
             + clients.filter { $0.awaited == nil }.map { client in
                 PollEntry(client.connection.rawValue, client.answer == nil ? .readable : .writable)
-            }
+            } + followers.pollEntries
     }
 
     /// When a client has said nothing, or waited, for too long, or may have to go for another.
@@ -106,6 +119,7 @@ final class ControlServer {
     /// - Parameter answer: to a command; whether it worked, and what to say.
     func serve(now: MediaTimestamp, _ answer: (String) -> CommandAnswer) {
         lastTime = now
+        followers.serve()
         // A command may lead to answers for others who wait.
         let present = clients
         for client in present where !client.isDone { serve(client, now: now, answer) }
@@ -173,6 +187,7 @@ final class ControlServer {
                 return send(.failed("a command is text in UTF-8, and this one is not"), to: client, now: now)
             }
             let reply = answer(command)
+            if let form = reply.follows { return follow(client, form, reply, now: now) }
             client.awaited = reply.awaited
             client.deadline = now + Self.answerPatience
             if reply.awaited == nil { send(reply, to: client, now: now) }
@@ -181,11 +196,20 @@ final class ControlServer {
         }
     }
 
+    private func follow(_ client: Client, _ form: EventForm, _ reply: CommandAnswer, now: MediaTimestamp) {
+        guard followers.hasRoom else {
+            let reason = "\(ControlFollowers.limit) clients follow the events already; end one of them"
+            return send(.failed(reason), to: client, now: now)
+        }
+        client.isDone = true
+        followers.add(client, form, first: reply.whole)
+    }
+
     private func send(_ answer: CommandAnswer, to client: Client, now: MediaTimestamp) {
         // Half of one answer with the rest of another would be taken for a whole one.
         guard client.answer == nil else { return }
         client.awaited = nil
-        client.answer = Array("\(answer.isGood ? "ok" : "error")\n\(answer.text)".utf8) + answer.bytes
+        client.answer = answer.whole
         client.deadline = now + Self.readerPatience
         sendRest(to: client, now: now)
     }
@@ -214,6 +238,11 @@ struct CommandAnswer {
     var bytes: [UInt8] = []
     /// What answers in its place, later.
     var awaited: CommandID?
+    /// Events follow it, until the client closes.
+    var follows: EventForm?
+
+    /// As the socket sends it.
+    var whole: [UInt8] { Array("\(isGood ? "ok" : "error")\n\(text)".utf8) + bytes }
 
     static func later(_ id: CommandID) -> CommandAnswer { CommandAnswer(text: "", awaited: id) }
     static func failed(_ text: String) -> CommandAnswer { CommandAnswer(isGood: false, text: "\(text)\n") }

@@ -1,4 +1,5 @@
 import ApplianceLogic
+import Glibc
 import JSONText
 import LinuxIO
 import Settings
@@ -29,6 +30,11 @@ struct DescriptionFiles {
     private(set) var onlyCertificatesAreWrong = false
 
     init() {}
+
+    static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
 
     /// - Parameter directory: the boot partition's.
     init(reading directory: String) {

@@ -21,7 +21,13 @@ struct EventRing {
     var text: [UInt8] { log.text }
 
     /// - Parameter text: without secrets, one line.
-    mutating func append(_ text: String) { log.happened(text, stamp: stamp(), now: MonotonicClock.now()) }
+    /// - Returns: the line with its time.
+    @discardableResult
+    mutating func append(_ text: String) -> String {
+        let stamp = stamp()
+        log.happened(text, stamp: stamp, now: MonotonicClock.now())
+        return "\(stamp) \(text)"
+    }
 
     mutating func personActed() { log.personActed() }
 

@@ -110,9 +110,8 @@ extension ApplianceRunner {
             card.give(.saveRestarts(restarts.withdrawn(now: now)), now: now)
             return
         }
-        tell(
-            "\(EventCode.machineRestarting.name) (\(EventCode.machineRestarting.rawValue)): \(restart.words); "
-                + "restart \(restart.number) of at most \(restart.reason.most) \(RestartLimit.withinWindow)")
+        let count = "restart \(restart.number) of at most \(restart.reason.most) \(RestartLimit.withinWindow)"
+        tell(ApplianceEvent.machineRestarting(reason: "\(restart.words); \(count)"))
         perform(appliance.powerOffRequested(.reboot, now: now))
     }
 }

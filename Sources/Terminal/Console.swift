@@ -1,5 +1,4 @@
 import Glibc
-import JSONText
 import LinuxIO
 import Media
 import StreamLogic
@@ -54,6 +53,20 @@ public final class Console: Sendable {
         }
     }
 
+    /// The same for lines that the caller has made.
+    /// - Parameters:
+    ///   - json: for programs, with its LF; written only where they read.
+    ///   - line: for people, without its LF.
+    public func write(json: [UInt8], line: String?) {
+        let text = line.map { Array("\($0)\n".utf8) } ?? []
+        view.withLock { view in
+            erase(view)
+            if eventStyle == .json { output.append(json, to: descriptors.events) }
+            output.append(text, to: people)
+            draw(view)
+        }
+    }
+
     /// A line where people read events, for what is no event itself.
     public func note(_ text: String) {
         let line = Array("\(stamp((MonotonicClock.now() - start).inSeconds)) \(text)\n".utf8)
@@ -92,25 +105,6 @@ public final class Console: Sendable {
 
     /// Where people read events.
     private var people: Int32 { eventStyle == .json ? descriptors.log : descriptors.events }
-
-    private func jsonLine(_ event: some Event, at seconds: Double) -> [UInt8] {
-        var writer = JSONLineWriter()
-        return writer.line { object in
-            object.write("t", (seconds * 1e6).rounded() / 1e6)
-            object.write("code", event.code?.rawValue ?? 0)
-            object.write("name", event.name)
-            for (name, value) in event.fields {
-                switch value {
-                case .integer(let value): object.write(name, value)
-                case .number(let value): object.write(name, (value * 1e4).rounded() / 1e4)
-                case .text(let value): object.write(name, value)
-                case .flag(let value): object.write(name, value)
-                case .texts(let values): object.write(name, values)
-                case .numbers(let values): object.write(name, values.map { $0.map { ($0 * 1e4).rounded() / 1e4 } })
-                }
-            }
-        }
-    }
 
     private func stamp(_ seconds: Double) -> String { fixed(seconds, width: 8, decimals: 3) }
 

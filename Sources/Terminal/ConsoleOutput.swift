@@ -59,7 +59,8 @@ final class ConsoleOutput: Sendable {
     }
 
     private static func start(_ output: ConsoleOutput) throws(SystemCallError) {
-        _ = try NamedThread("console") { output.writeAll() }
+        // A terminal that somebody has stopped, or a full pipe, is no reason to restart the machine.
+        _ = try NamedThread("console", mayBlock: true) { output.writeAll() }
     }
 
     private func writeAll() {

@@ -25,6 +25,7 @@ private let commands = [
     Command(name: "snapshot", summary: "a JPEG of what the camera sees", run: runSnapshot),
     Command(name: "camera", summary: "let another of the live stream's cameras be on", run: runCamera),
     Command(name: "pause", summary: "send a still frame and silence, or go on live", run: runPause),
+    Command(name: "events", summary: "list the camera's events, or follow them", run: runEvents),
     Command(name: "webcam", summary: "be a computer's webcam, or none", run: runWebcam),
     Command(name: "network", summary: "turn network.json into the system's settings", run: runNetwork),
     Command(name: "cameras", summary: "list cameras with what they offer", run: runCameras),

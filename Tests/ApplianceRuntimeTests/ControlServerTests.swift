@@ -18,7 +18,7 @@ import Testing
 
     init() throws {
         directory = try TemporaryDirectory()
-        server = try ControlServer(path: directory.file("socket"))
+        server = try ControlServer(path: directory.file("socket"), start: MonotonicClock.now())
     }
 
     private func client(_ command: String? = nil) throws -> OwnedFileDescriptor {
@@ -122,6 +122,94 @@ import Testing
             }
             #expect(count == nil, "nobody was one too many")
         }
+    }
+
+    // MARK: Followers
+
+    /// "lines" and "json" follow from here on.
+    private func follower(_ form: String) throws -> OwnedFileDescriptor {
+        ProcessSettings.ignoreBrokenPipeSignal()
+        let connection = try client(form)
+        server.serve(now: MonotonicClock.now()) { command in
+            var answer = CommandAnswer(text: "first\n")
+            answer.follows = command == "json" ? .json : .lines
+            return answer
+        }
+        return connection
+    }
+
+    private func serveAlone() { server.serve(now: MonotonicClock.now()) { .failed("what is \($0)?") } }
+
+    /// What is there now.
+    private func present(on connection: borrowing OwnedFileDescriptor) throws -> String {
+        var received: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = try block.withMutableBytes { bytes throws(SystemCallError) in
+                try connection.readIfReady(into: bytes)
+            }
+            guard let count, count > 0 else { return String(decoding: received, as: UTF8.self) }
+            received += block[..<count]
+        }
+    }
+
+    @Test func eachFollowerIsToldTheEventsInItsForm() throws {
+        let lines = try follower("lines")
+        let json = try follower("json")
+        server.followers.tell(json: Array("{}\n".utf8), line: nil)
+        server.followers.tell(json: Array("[]\n".utf8), line: "live")
+        #expect(try present(on: lines) == "ok\nfirst\nlive\n")
+        #expect(try present(on: json) == "ok\nfirst\n{}\n[]\n")
+        // The usual deadlines of clients are not theirs.
+        server.serve(now: MonotonicClock.now() + .seconds(3600)) { .failed("what is \($0)?") }
+        server.followers.tell(json: [], line: "still here")
+        #expect(try present(on: lines) == "still here\n" && server.nextDeadline == nil)
+    }
+
+    @Test func aFollowerThatHasGoneIsForgotten() throws {
+        // It closes at once.
+        _ = try follower("lines")
+        #expect(server.pollEntries.count == 2 && server.followers.contains(.lines))
+        serveAlone()
+        #expect(server.pollEntries.count == 1 && !server.followers.contains(.lines))
+    }
+
+    @Test(arguments: ["lines", "json"])
+    func aSlowFollowerDropsEventsAndIsToldHowMany(form: String) throws {
+        let slow = try follower(form)
+        let line = String(repeating: "x", count: 1023)
+        for _ in 0..<2000 { server.followers.tell(json: Array("\(line)\n".utf8), line: line) }
+        #expect(server.pollEntries[1].interest.contains(.writable))
+        var text = ""
+        while true {
+            let more = try present(on: slow)
+            guard !more.isEmpty else { break }
+            text += more
+            serveAlone()
+        }
+        let received = text.split(separator: "\n").dropFirst(2)
+        let whole = received.prefix { $0 == line }.count
+        #expect(received.count == whole + 1 && whole >= ControlFollowers.capacity / 1024 - 1 && whole < 2000)
+        let notice = String(received.last ?? "")
+        let dropped = 2000 - whole
+        #expect(
+            form == "lines"
+                ? notice == "\(dropped) events dropped: this connection was not read in time"
+                : notice.hasSuffix(#""code":0,"name":"eventsDropped","count":\#(dropped)}"#), "\(notice)")
+        // From there on it is told everything again.
+        server.followers.tell(json: Array("{}\n".utf8), line: "{}")
+        #expect(try present(on: slow) == "{}\n")
+    }
+
+    @Test func theFifthFollowerIsRefusedAndNoCommandWaits() throws {
+        var followers: [Client] = []
+        for _ in 0..<4 { followers.append(Client(connection: try follower("lines"))) }
+        let refused = try follower("lines")
+        #expect(try present(on: refused) == "error\n4 clients follow the events already; end one of them\n")
+        let asking = try client("x")
+        serveAlone()
+        #expect(try present(on: asking) == "error\nwhat is x?\n")
+        withExtendedLifetime(followers) {}
     }
 
     /// What cannot be copied is in no array.

@@ -99,7 +99,7 @@ def test_a_socket_that_cannot_be_made_is_reported_and_tried_again(children):
         camera.write(name, content)
     camera.process = children.start("run", [
         TALLYCAM, "run", "--boot", camera.boot, "--state", camera.state, "--socket", camera.socket,
-        "--network", children.directory / "network", "--simulate-power",
+        "--network", children.directory / "network", "--simulate-power", "--unattended",
     ])  # fmt: skip
     camera.wait_for_faults("no commands can be taken", str(folder), "(9 blinks)")
     folder.mkdir()

@@ -110,9 +110,13 @@ private func runPlain(_ command: String, _ arguments: [String]) throws -> ExitSt
 
 private let patience = Duration.seconds(10)
 
-private func ask(_ command: String, _ arguments: CommandLineArguments) throws -> ExitStatus {
+func ask(_ command: String, _ arguments: CommandLineArguments) throws -> ExitStatus {
     try writeOutput(try cameraAnswer(to: command, arguments, limit: 1 << 20))
     return .success
+}
+
+func noAnswer(at path: String, _ error: SystemCallError) -> CommandFailure {
+    CommandFailure(.system, "the camera does not answer at \(path): \(error.reason); is tallycam run running?")
 }
 
 /// - Parameter limit: of the answer, in bytes.
@@ -135,8 +139,7 @@ func cameraAnswer(to command: String, _ arguments: CommandLineArguments, limit: 
         }
         answer = try connection.readAll(limit: limit)
     } catch {
-        throw CommandFailure(
-            .system, "the camera does not answer at \(path): \(error.reason); is tallycam run running?")
+        throw noAnswer(at: path, error)
     }
     guard let end = answer.firstIndex(of: 0x0A) else {
         throw CommandFailure(.system, "the camera's answer at \(path) is cut off")

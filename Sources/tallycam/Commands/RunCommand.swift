@@ -17,6 +17,14 @@ extension ApplianceSettings {
         CommandLineOption(
             "simulate-power",
             help: "power-off and reboot end the program, not the machine; a terminal is taken as a watchdog"),
+        CommandLineOption(
+            "unattended",
+            help: "for init: run without a boot folder or a socket, too, and report it as a fault;\n"
+                + "write no log to a terminal"),
+        CommandLineOption(
+            "log", help: "write the log to standard output even if it is not a terminal;\n"
+                + "with --events json, to standard error"),
+        CommandLineOption("events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
     ]
 
     static let socketOption = CommandLineOption(
@@ -30,6 +38,7 @@ extension ApplianceSettings {
         supplicantDirectory = arguments["supplicant"] ?? supplicantDirectory
         socketPath = arguments["socket"] ?? socketPath
         simulatesPower = arguments.contains("simulate-power")
+        isUnattended = arguments.contains("unattended")
     }
 }
 
@@ -38,10 +47,16 @@ func runAppliance(_ arguments: [String]) throws -> ExitStatus {
     guard let parsed = try parseOptions(arguments, ApplianceSettings.options, usage: ApplianceSettings.usage) else {
         return .success
     }
+    let settings = ApplianceSettings(parsed)
+    let log = try ApplianceLog(
+        try eventStyle(parsed), isAskedFor: parsed.contains("log"), isUnattended: settings.isUnattended)
+    defer { log?.finish() }
     do {
-        try ApplianceRunner(settings: ApplianceSettings(parsed), streams: .onThisMachine).run()
-    } catch let error as SystemCallError {
-        throw CommandFailure(.system, "\(error)")
+        try ApplianceRunner(settings: settings, streams: .onThisMachine, log: log).run()
+    } catch {
+        let failure = CommandFailure(error)
+        log?.failed(failure.event)
+        throw failure
     }
     return .success
 }

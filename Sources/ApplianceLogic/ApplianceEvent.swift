@@ -1,0 +1,53 @@
+import StreamLogic
+
+/// Something that the device as a whole reports, beside the events of its stream: docs/events.md.
+public enum ApplianceEvent: Event {
+    /// A line for people that has no event of its own.
+    case message(String)
+    case deviceStateChanged(ApplianceState)
+    /// - Parameter 0: what is wrong, where, and what to do.
+    case faultFound(String)
+    /// - Parameter reason: why, and how often it has happened lately.
+    case machineRestarting(reason: String)
+    /// A follower did not read in time, and this many events were dropped.
+    case eventsDropped(count: Int)
+
+    public var code: EventCode? { if case .machineRestarting = self { .machineRestarting } else { nil } }
+
+    public var name: String {
+        switch self {
+        case .message: "message"
+        case .deviceStateChanged: "deviceStateChanged"
+        case .faultFound: "faultFound"
+        case .machineRestarting: EventCode.machineRestarting.name
+        case .eventsDropped: "eventsDropped"
+        }
+    }
+
+    public var text: String? {
+        switch self {
+        case .message(let text): text
+        case .deviceStateChanged(let state):
+            state.name + (state.fault.map { ": \($0.meaning) (\($0.blinkCount) blinks)" } ?? "")
+        case .faultFound(let line): "fault: \(line)"
+        case .machineRestarting(let reason): "\(name) (\(EventCode.machineRestarting.rawValue)): \(reason)"
+        case .eventsDropped(let count): "\(count) events dropped: this connection was not read in time"
+        }
+    }
+
+    public var fields: [EventField] {
+        switch self {
+        case .message(let text): [("message", .text(text))]
+        case .deviceStateChanged(let state):
+            [("state", .text(state.name))]
+                + (state.fault.map { [("blinks", .integer($0.blinkCount)), ("meaning", .text($0.meaning))] } ?? [])
+        case .faultFound(let line): [("fault", .text(line))]
+        case .machineRestarting(let reason): [("reason", .text(reason))]
+        case .eventsDropped(let count): [("count", .integer(count))]
+        }
+    }
+}
+
+extension ApplianceState {
+    fileprivate var fault: ApplianceFault? { if case .fault(let fault) = self { fault } else { nil } }
+}

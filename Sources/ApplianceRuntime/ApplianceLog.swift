@@ -1,0 +1,33 @@
+import Glibc
+import LinuxIO
+import StreamLogic
+import Terminal
+
+/// The appliance's events on standard output, for whoever has started the program. Never waits for the reader.
+public struct ApplianceLog: Sendable {
+    private let console: Console
+    let writesJSON: Bool
+    private let writesLines: Bool
+
+    /// - Parameters:
+    ///   - style: of standard output. With JSON there, people read standard error.
+    ///   - isAskedFor: people are written to even where no terminal shows it.
+    ///   - isUnattended: nobody reads a terminal. Under init it is the serial line, which has a console of its own.
+    /// - Returns: `nil` when nobody reads.
+    public init?(_ style: Console.EventStyle, isAskedFor: Bool, isUnattended: Bool) throws(SystemCallError) {
+        writesJSON = style == .json
+        let output = style == .json ? STDERR_FILENO : STDOUT_FILENO
+        writesLines = isAskedFor || !isUnattended && isTerminal(output)
+        guard writesJSON || writesLines else { return nil }
+        console = try Console(eventStyle: style)
+    }
+
+    /// - Parameter line: with its time; `nil` for what people are not told.
+    func write(json: [UInt8], line: String?) { console.write(json: json, line: writesLines ? line : nil) }
+
+    /// The program ends with this.
+    public func failed(_ event: StreamEvent) { console.emit(event) }
+
+    /// To be called last.
+    public func finish() { console.finish() }
+}

@@ -1,0 +1,142 @@
+import ApplianceLogic
+import Glibc
+import LinuxIO
+import Media
+import StreamLogic
+import Terminal
+
+/// How a follower reads the events.
+enum EventForm: Hashable {
+    case lines
+    /// One object in a line.
+    case json
+}
+
+/// Clients of the control socket that are told events as they happen, until they close. A slow one drops events and is
+/// told how many; nobody waits for it. Used from the main thread.
+struct ControlFollowers {
+    static let limit = 4
+    /// Bytes that wait for one follower, beside those in the kernel's socket buffer.
+    static let capacity = 64 * 1024
+
+    private final class Follower {
+        let client: ControlServer.Client
+        let form: EventForm
+        var waiting: [UInt8]
+        var droppedCount = 0
+        var isGone = false
+
+        init(_ client: ControlServer.Client, _ form: EventForm, first: [UInt8]) {
+            self.client = client
+            self.form = form
+            waiting = first
+        }
+    }
+
+    /// The program's, from which JSON counts its times.
+    private let start: MediaTimestamp
+    private var followers: [Follower] = []
+
+    init(start: MediaTimestamp) { self.start = start }
+
+    var hasRoom: Bool { followers.count < Self.limit }
+
+    func contains(_ form: EventForm) -> Bool { followers.contains { $0.form == form } }
+
+    var pollEntries: [PollEntry] {
+        followers.map { follower in
+            PollEntry(follower.client.connection.rawValue, follower.waiting.isEmpty ? .readable : [.readable, .writable])
+        }
+    }
+
+    /// - Parameter first: what it is sent before any event.
+    mutating func add(_ client: ControlServer.Client, _ form: EventForm, first: [UInt8]) {
+        let follower = Follower(client, form, first: first)
+        followers.append(follower)
+        send(to: follower)
+        dropGone()
+    }
+
+    /// - Parameters:
+    ///   - json: with its LF; for those who read JSON.
+    ///   - line: without its LF; `nil` for what people are not told.
+    mutating func tell(json: [UInt8], line: String?) {
+        guard !followers.isEmpty else { return }
+        let text = line.map { Array("\($0)\n".utf8) } ?? []
+        for follower in followers {
+            let bytes = follower.form == .json ? json : text
+            guard !bytes.isEmpty else { continue }
+            if follower.droppedCount > 0 || follower.waiting.count + bytes.count > Self.capacity {
+                follower.droppedCount += 1
+            } else {
+                follower.waiting += bytes
+            }
+            send(to: follower)
+        }
+        dropGone()
+    }
+
+    /// Sends what waits, and notices who has gone.
+    mutating func serve() {
+        for follower in followers {
+            follower.isGone = Self.hasClosed(follower)
+            send(to: follower)
+        }
+        dropGone()
+    }
+
+    private mutating func dropGone() { followers.removeAll(where: \.isGone) }
+
+    /// What a follower says is read and ignored.
+    private static func hasClosed(_ follower: Follower) -> Bool {
+        var block = [UInt8](repeating: 0, count: 1024)
+        do throws(SystemCallError) {
+            return try block.withMutableBytes { bytes throws(SystemCallError) in
+                try follower.client.connection.readIfReady(into: bytes) == 0
+            }
+        } catch {
+            return true
+        }
+    }
+
+    /// As much as the socket's buffer takes now.
+    private func send(to follower: Follower) {
+        guard !follower.isGone, !follower.waiting.isEmpty else { return }
+        do throws(SystemCallError) {
+            let count = try follower.waiting.withBytes { bytes throws(SystemCallError) in
+                try follower.client.connection.write(bytes)
+            }
+            follower.waiting.removeFirst(count)
+        } catch {
+            follower.isGone = error.number != EAGAIN
+        }
+        guard follower.droppedCount > 0, follower.waiting.count <= Self.capacity / 2 else { return }
+        let event = ApplianceEvent.eventsDropped(count: follower.droppedCount)
+        follower.droppedCount = 0
+        follower.waiting +=
+            follower.form == .json
+            ? jsonLine(event, at: (MonotonicClock.now() - start).inSeconds) : Array("\(event.text ?? "")\n".utf8)
+    }
+}
+
+extension ApplianceRunner {
+    /// The socket's `events follow [N]` and `events follow json`.
+    /// - Parameter words: those behind `follow`.
+    func followEvents(_ words: ArraySlice<String>, for asker: CommandAsker) -> CommandAnswer {
+        guard asker == .socket else {
+            return .failed("the console shows events as they happen; events N lists the last ones")
+        }
+        var answer = CommandAnswer()
+        if words.first == "json" {
+            let event = ApplianceEvent.deviceStateChanged(appliance.state)
+            answer.bytes = jsonLine(event, at: (MonotonicClock.now() - start).inSeconds)
+            answer.follows = .json
+            return answer
+        }
+        let count = words.first.map { Int($0) ?? -1 } ?? 20
+        guard (0...1000).contains(count) else { return .failed("events follow takes json, or a number from 0 to 1000") }
+        answer.text = events.lines.suffix(count).map { "\($0)\n" }.joined()
+        answer.follows = .lines
+        return answer
+    }
+}

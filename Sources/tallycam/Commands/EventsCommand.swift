@@ -1,0 +1,108 @@
+import ApplianceRuntime
+import Glibc
+import LinuxIO
+import Media
+import StreamLogic
+
+/// `tallycam events`: what has happened lately, or what happens from now on.
+func runEvents(_ arguments: [String]) throws -> ExitStatus {
+    let options = [
+        CommandLineOption("follow", help: "go on with each event as it happens, until the camera's program ends"),
+        CommandLineOption("json", help: "with --follow: each event as one JSON object in a line, from now on"),
+        ApplianceSettings.socketOption,
+    ]
+    let usage = "tallycam events [N] [OPTION...]"
+    let notes = "\nIt lists the last N events, 1 to 1000 (default 20); with --follow, N may be 0.\n"
+    guard let parsed = try parseOptions(arguments, options, usage: usage, operands: 0...1, notes: notes) else {
+        return .success
+    }
+    let (follows, isJSON) = (parsed.contains("follow"), parsed.contains("json"))
+    if let count = parsed.operands.first, !((follows ? 0 : 1)...1000).contains(Int(count) ?? -1) {
+        throw CommandFailure.usage("\(quoted(count.prefix(20))) is not a number up to 1000; usage: \(usage)")
+    }
+    let operand = parsed.operands.first.map { " \($0)" } ?? ""
+    guard follows else {
+        guard !isJSON else { throw CommandFailure.usage("--json needs --follow: the list of events is kept as text") }
+        return try ask("events\(operand)", parsed)
+    }
+    guard !isJSON || operand.isEmpty else {
+        throw CommandFailure.usage("--json takes no number: it starts with the next event; usage: \(usage)")
+    }
+    try follow("events follow\(isJSON ? " json" : operand)", at: parsed["socket"] ?? "/run/tallycam.sock")
+    return .success
+}
+
+/// Writes what the camera sends until it closes, or until nobody reads standard output any more.
+private func follow(_ command: String, at path: String) throws {
+    let camera = try FollowedCamera(command, at: path)
+    var isReading = true
+    while isReading, let bytes = try camera.next() {
+        do throws(SystemCallError) {
+            try writeAll(bytes, to: STDOUT_FILENO)
+        } catch {
+            guard error.number == EPIPE else { throw CommandFailure(.system, "standard output: \(error.reason)") }
+            isReading = false
+        }
+    }
+}
+
+/// A connection to the control socket on which events come.
+private final class FollowedCamera {
+    private let path: String
+    private let connection: OwnedFileDescriptor
+    /// The first line, which says whether it worked, until it is complete.
+    private var head: [UInt8]? = []
+
+    init(_ command: String, at path: String) throws(CommandFailure) {
+        self.path = path
+        do throws(SystemCallError) {
+            connection = try connectLocal(path)
+            try connection.writeAll(Array("\(command)\n".utf8))
+        } catch {
+            throw noAnswer(at: path, error)
+        }
+    }
+
+    /// Waits for the next bytes behind the first line.
+    /// - Returns: `nil` when the camera has closed, or nobody reads standard output.
+    func next() throws(CommandFailure) -> [UInt8]? {
+        while let bytes = try read() {
+            guard let known = head.map({ $0 + bytes }) else { return bytes }
+            guard let end = known.firstIndex(of: 0x0A) else {
+                head = known
+                continue
+            }
+            let body = Array(known[(end + 1)...])
+            if known[..<end].elementsEqual("ok".utf8) {
+                head = nil
+                return body
+            }
+            let text = String(decoding: body, as: UTF8.self)
+            throw CommandFailure(.connection, String(text.split(separator: "\n").joined(separator: "; ")))
+        }
+        guard head == nil else { throw CommandFailure(.system, "the camera's answer at \(path) is cut off") }
+        return nil
+    }
+
+    private func read() throws(CommandFailure) -> [UInt8]? {
+        do throws(SystemCallError) {
+            // A pipe whose reader has gone reports that without being asked.
+            var entries = [PollEntry(connection.rawValue), PollEntry(STDOUT_FILENO, [])]
+            let limit = head == nil ? nil : MonotonicClock.now() + .seconds(10)
+            guard try poll(&entries, until: limit) > 0 else {
+                throw SystemCallError("read", number: ETIMEDOUT, subject: path)
+            }
+            guard entries[1].ready.isEmpty else {
+                head = nil
+                return nil
+            }
+            var block = [UInt8](repeating: 0, count: 65_536)
+            let count = try block.withMutableBytes { bytes throws(SystemCallError) in
+                try connection.read(into: bytes)
+            }
+            return count > 0 ? Array(block[..<count]) : nil
+        } catch {
+            throw noAnswer(at: path, error)
+        }
+    }
+}

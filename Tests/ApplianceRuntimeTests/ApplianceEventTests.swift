@@ -1,0 +1,35 @@
+import ApplianceLogic
+import Media
+import MediaTestSupport
+import StreamLogic
+import Testing
+
+@testable import ApplianceRuntime
+
+/// What programs are told of the device, against docs/events.md.
+@Suite struct ApplianceEventTests {
+    private static let samples: [ApplianceEvent] = [
+        .message("button pressed"), .deviceStateChanged(.live), .deviceStateChanged(.fault(.camera)),
+        .faultFound("stream.json:1:1 url: must not be empty"), .machineRestarting(reason: "it hangs; restart 1 of at most 3"),
+        .eventsDropped(count: 7),
+    ]
+
+    @Test func theTableNamesTheEventsAndTheirFields() throws {
+        let table = try EventTable(of: "tallycam run")
+        #expect(Set(table.names) == Set(Self.samples.map(\.name)))
+        for event in Self.samples {
+            let row = try table.row(of: event.name)
+            let names = event.fields.map(\.name)
+            #expect(names == row.fields.filter { names.contains($0) || !row.optionalFields.contains($0) })
+            if let code = row.code(of: event.name) { #expect(event.code?.rawValue ?? 0 == code) }
+        }
+    }
+
+    @Test func peopleReadTheSame() {
+        #expect(Self.samples.map(\.text) == [
+            "button pressed", "live", "fault: no camera (4 blinks)", "fault: stream.json:1:1 url: must not be empty",
+            "machineRestarting (2007): it hangs; restart 1 of at most 3",
+            "7 events dropped: this connection was not read in time",
+        ])
+    }
+}

@@ -1,0 +1,168 @@
+"""What `tallycam run` tells whoever has started it, and whoever follows its events on the control socket."""
+
+import os
+import subprocess
+import time
+
+import pytest
+from appliance import Appliance, Terminal, has_route, plain
+from tallycam import TALLYCAM, Receiver, events, wait_for_event
+
+GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "x"}
+USUAL = "ready" if has_route() else "no network"
+LIVE = ("live", "live in software", "degraded")
+
+
+class LoggingAppliance(Appliance):
+    """Started with more options."""
+
+    def __init__(self, children, *options, **files):
+        self.options = options
+        super().__init__(children, **files)
+
+    def start(self):
+        process = self.children.start("run", [
+            TALLYCAM, "run", "--boot", self.boot, "--state", self.state, "--socket", self.socket,
+            "--network", self.children.directory / "network", "--supplicant", self.supplicant, "--simulate-power",
+            *self.options,
+        ])  # fmt: skip
+        process.wait_until(self.listens, 10, "socket")
+        return process
+
+
+def test_the_log_is_written_when_it_is_asked_for(children):
+    camera = LoggingAppliance(children, "--log", stream=GOOD)
+    camera.wait_for(USUAL)
+    camera.process.wait_until(lambda: USUAL in camera.process.stdout, 5, "state")
+    assert camera.process.interrupt_and_wait() == 0
+    lines = camera.process.stdout.splitlines()
+    assert lines[0].endswith("starts") and lines[-1].endswith("Tallycam ends"), lines
+    assert set(camera.events().splitlines()) <= set(lines) and camera.process.stderr == ""
+
+
+def test_the_log_is_written_to_a_terminal(children):
+    terminal = Terminal()
+    folders = {name: children.directory / name for name in ("boot", "state", "network")}
+    for folder in folders.values():
+        folder.mkdir()
+    options = [word for name, folder in folders.items() for word in (f"--{name}", str(folder))]
+    argv = [str(TALLYCAM), "run", *options, "--socket", str(children.directory / "socket"), "--simulate-power"]
+    child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=terminal.slave, stderr=terminal.slave)
+    try:
+        terminal.wait_for(b" starts")
+        terminal.wait_for(b"stream.json")
+    finally:
+        child.terminate()
+        child.wait(10)
+
+
+def test_nothing_is_written_to_a_file_that_nobody_asked_for(children):
+    camera = Appliance(children, stream=GOOD)
+    camera.wait_for(USUAL)
+    assert camera.process.interrupt_and_wait() == 0
+    assert camera.process.stdout == camera.process.stderr == ""
+
+
+def test_events_are_objects_and_have_no_secret(children):
+    receiver = Receiver(children)
+    url = receiver.url("s3cr3t")
+    camera = LoggingAppliance(children, "--events", "json", "--log", stream=plain(url))
+    camera.ask("start")
+    wait_for_event(camera.process, "status", 20)
+    camera.ask("stop")
+    camera.wait_for(USUAL)
+    assert camera.process.interrupt_and_wait() == 0
+    told = events(camera.process)
+    names = [event["name"] for event in told]
+    for name in ("message", "deviceStateChanged", "stateChanged", "connected", "publishing", "status", "ended"):
+        assert name in names, names
+    assert all(event["t"] >= 0 and isinstance(event["code"], int) for event in told)
+    assert any(event.get("state") in LIVE for event in told if event["name"] == "deviceStateChanged")
+    assert "starts" in camera.process.stderr and "s3cr3t" not in camera.process.stdout + camera.process.stderr
+
+
+def test_a_boot_folder_that_is_not_there_ends_the_program(children):
+    run = children.run("run", [
+        TALLYCAM, "run", "--boot", "nowhere", "--state", ".", "--socket", "socket", "--network", ".", "--events", "json",
+    ])  # fmt: skip
+    assert run.child.returncode == 2
+    message = "there is no folder nowhere with the camera's files; name it with --boot"
+    assert run.stderr == f"tallycam: {message}\n"
+    assert [event["message"] for event in events(run)] == [message]
+
+
+def test_a_socket_that_cannot_be_made_ends_the_program(children):
+    run = children.run("run", [TALLYCAM, "run", "--boot", ".", "--state", ".", "--socket", "nowhere/socket", "--network", "."])
+    assert run.child.returncode == 6
+    assert "nowhere/socket" in run.stderr and "No such file or directory" in run.stderr and "--socket" in run.stderr
+
+
+def test_a_camera_that_boots_goes_on_without_a_boot_folder(children):
+    camera = LoggingAppliance(children, "--unattended", stream=GOOD)
+    camera.wait_for(USUAL)
+    camera.process.interrupt_and_wait()
+    camera.boot = children.directory / "nowhere"
+    camera.process = camera.start()
+    assert any("stream.json" in detail for detail in camera.wait_for("fault" if has_route() else "no network")["details"])
+
+
+def test_events_are_followed_as_they_happen(children):
+    receiver = Receiver(children)
+    camera = Appliance(children, stream=plain(receiver.url("s3cr3t")))
+    camera.wait_for(USUAL)
+    argv = [TALLYCAM, "events", "--follow", "--socket", camera.socket]
+    lines = children.start("lines", [*argv, "3"])
+    program = children.start("json", [*argv, "--json"])
+    assert wait_for_event(program, "deviceStateChanged")["state"] == USUAL
+    assert len(events(program)) == 1
+    lines.wait_until(lambda: USUAL in lines.stdout, 10, "line")
+    camera.ask("start")
+    wait_for_event(program, "status", 20)
+    lines.wait_until(lambda: "live at" in lines.stdout, 10, "line")
+    assert camera.process.interrupt_and_wait() == 0
+    # The end of the camera's program ends both.
+    assert lines.wait(10) == program.wait(10) == 0
+    assert lines.stdout.endswith("Tallycam ends\n") and lines.stderr == program.stderr == ""
+    assert "s3cr3t" not in lines.stdout + program.stdout
+
+
+def test_a_follower_whose_reader_has_gone_ends(children):
+    camera = Appliance(children, stream=GOOD)
+    camera.wait_for(USUAL)
+    reading, writing = os.pipe()
+    child = subprocess.Popen([TALLYCAM, "events", "--follow", "--socket", camera.socket], stdout=writing)
+    os.close(writing)
+    assert os.read(reading, 10)
+    os.close(reading)
+    assert child.wait(10) == 0
+
+
+def test_the_fifth_follower_is_refused_and_commands_are_served_beside_four(children):
+    camera = Appliance(children, stream=GOOD)
+    camera.wait_for(USUAL)
+    argv = [TALLYCAM, "events", "--follow", "--json", "--socket", camera.socket]
+    followers = [children.start(f"follower{number}", argv) for number in range(4)]
+    for follower in followers:
+        follower.wait_until(lambda follower=follower: follower.stdout, 10, "state")
+    refused = children.run("refused", argv)
+    assert refused.child.returncode == 3 and "4 clients follow the events already" in refused.stderr
+    assert camera.status()["state"] == USUAL
+    # One that has gone makes room.
+    followers[0].interrupt_and_wait()
+
+    another = None
+    deadline = time.monotonic() + 10
+    while another is None or not another.stdout:
+        if another is None or not another.running:
+            another = children.start("another", argv)
+        assert time.monotonic() < deadline, another.report()
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("words, complaint", [
+    (["--json"], "--json needs --follow"), (["--follow", "--json", "5"], "--json takes no number"),
+    (["0"], "is not a number up to 1000"), (["many"], "is not a number up to 1000"),
+])  # fmt: skip
+def test_wrong_words_are_refused(children, words, complaint):
+    run = children.run("events", [TALLYCAM, "events", *words])
+    assert run.child.returncode == 2 and complaint in run.stderr, run.report()
