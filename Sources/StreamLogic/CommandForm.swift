@@ -1,0 +1,70 @@
+extension Set<CommandSurface> {
+    static var everywhere: Set { Set(CommandSurface.allCases) }
+    /// Those of `tallycam run`.
+    static var appliance: Set { [.console, .socket] }
+}
+
+/// One way to write a command's arguments. Its text is both what people read and what typed words are compared with:
+/// capitals stand for any word, `a|b` for one of these, brackets for what may be left out, `...]` for what may be
+/// repeated.
+public struct CommandForm: Hashable, Sendable {
+    /// Such as "NAME VALUE [NAME VALUE...]"; empty for a command without arguments.
+    public let arguments: String
+    public let summary: String
+    public let surfaces: Set<CommandSurface>
+    /// The rest of the line is one text with rules of its own: a filter's.
+    let isText: Bool
+
+    init(_ arguments: String, _ summary: String, on surfaces: Set<CommandSurface> = .everywhere, isText: Bool = false) {
+        self.arguments = arguments
+        self.summary = summary
+        self.surfaces = surfaces
+        self.isText = isText
+    }
+
+    /// Whether these words are such arguments.
+    func takes(_ words: [String]) -> Bool { Self.match(Part.parts(of: arguments)[...], words[...]) }
+
+    private enum Part {
+        /// One of these words; any word when it is empty.
+        case word([Substring])
+        case optional([Part], isRepeated: Bool)
+
+        static func parts(of text: String) -> [Part] {
+            var parts: [Part] = []
+            var optional: [Part]?
+            for token in text.split(separator: " ") {
+                if token.hasPrefix("[") { optional = [] }
+                let part = Part.word(choices(token.drop { $0 == "[" }.prefix { $0 != "]" && $0 != "." }))
+                guard optional?.append(part) != nil else {
+                    parts.append(part)
+                    continue
+                }
+                guard token.hasSuffix("]") else { continue }
+                parts.append(.optional(optional ?? [], isRepeated: token.hasSuffix("...]")))
+                optional = nil
+            }
+            return parts
+        }
+
+        private static func choices(_ text: Substring) -> [Substring] {
+            let choices = text.split(separator: "|")
+            return choices.contains { $0.uppercased() == $0 } ? [] : choices
+        }
+    }
+
+    private static func match(_ parts: ArraySlice<Part>, _ words: ArraySlice<String>) -> Bool {
+        guard let part = parts.first else { return words.isEmpty }
+        let rest = parts.dropFirst()
+        switch part {
+        case .word(let choices):
+            guard let word = words.first, choices.isEmpty || choices.contains(Substring(word.lowercased())) else {
+                return false
+            }
+            return match(rest, words.dropFirst())
+        case .optional(let group, let isRepeated):
+            if match(rest, words) { return true }
+            return !words.isEmpty && match((group + (isRepeated ? [part] : []) + rest)[...], words)
+        }
+    }
+}

@@ -1,0 +1,161 @@
+/// Where commands are typed.
+public enum CommandSurface: String, CaseIterable, Sendable {
+    /// The serial console of the camera.
+    case console
+    /// The control socket of the camera: one line a connection, as `tallycam COMMAND` sends it.
+    case socket
+    /// Standard input of `tallycam publish`: a terminal, or what `--commands` reads.
+    case publish
+}
+
+/// The commands of all surfaces. `CommandDescription` has their arguments and their help.
+public enum CommandName: String, CaseIterable, Sendable {
+    case status
+    case start
+    case stop
+    case settings
+    case quality
+    case set
+    case openTransaction = "begin"
+    case commit
+    case cancel
+    case mute
+    case controls
+    case filter
+    case camera
+    case snapshot
+    case torch
+    case webcam
+    case faults
+    case events
+    case reboot
+    case powerOff = "poweroff"
+    case help
+}
+
+/// A row of the table of commands: every surface takes names, arguments, help, usage errors and suggestions from it.
+/// docs/appliance.md and docs/quality.md are compared with it.
+public struct CommandDescription: Hashable, Sendable {
+    public let name: CommandName
+    public let forms: [CommandForm]
+    /// What a surface answers that does not have the command; empty for a command that all of them have.
+    let absence: String
+
+    private init(_ name: CommandName, _ forms: [CommandForm], absence: String = "") {
+        self.name = name
+        self.forms = forms
+        self.absence = absence
+    }
+
+    public static let all: [CommandDescription] = [
+        CommandDescription(.status, [CommandForm("[json]", "what the camera is doing; json for programs")]),
+        CommandDescription(
+            .start, [CommandForm("", "start the stream, as a press of the button does", on: .appliance)],
+            absence: "publish starts its stream by itself; stop ends it"),
+        CommandDescription(.stop, [CommandForm("", "stop the stream")]),
+        CommandDescription(.settings, [CommandForm("", "the settings of the live stream")]),
+        CommandDescription(
+            .quality,
+            [
+                CommandForm("", "what is being sent"),
+                CommandForm("NAME", "send this quality until the stream ends: Low1 to High3"),
+            ]),
+        CommandDescription(
+            .set, [CommandForm("NAME VALUE [NAME VALUE...]", "change settings and controls, all at one frame")]),
+        CommandDescription(
+            .openTransaction, [CommandForm("", "collect changes until commit or cancel", on: [.publish])],
+            absence: absenceOfTransactions),
+        CommandDescription(
+            .commit, [CommandForm("", "make the collected changes, all at one frame", on: [.publish])],
+            absence: absenceOfTransactions),
+        CommandDescription(
+            .cancel, [CommandForm("", "forget the collected changes", on: [.publish])],
+            absence: absenceOfTransactions),
+        CommandDescription(.mute, [CommandForm("on|off", "send silence, or the audio again")]),
+        CommandDescription(.controls, [CommandForm("[json]", "the controls of the camera; json for programs")]),
+        CommandDescription(
+            .filter,
+            [
+                CommandForm(
+                    "NAME KEY=VALUE [KEY=VALUE...]|off", "change or remove a filter of the live stream", isText: true)
+            ]),
+        CommandDescription(.camera, [CommandForm("NAME|next", "switch to another camera")]),
+        CommandDescription(
+            .snapshot,
+            [
+                CommandForm("[QUALITY]", "keep a JPEG on the card; quality 1 to 100", on: .appliance),
+                CommandForm("send [QUALITY]", "answer with the JPEG file", on: [.socket]),
+                CommandForm("FILE [QUALITY]", "write a JPEG; quality 1 to 100 (default 90)", on: [.publish]),
+            ]),
+        CommandDescription(
+            .torch,
+            [CommandForm("[off|on|live|auto]", "whether the flash LED is lit, or when to light it", on: .appliance)],
+            absence: "the torch is the board's: only the camera appliance (tallycam run) switches it"),
+        CommandDescription(
+            .webcam,
+            [CommandForm("start|stop|allow", "USB webcam mode; allow lets a waiting program in", on: .appliance)],
+            absence: "the USB device port is the board's: only the camera appliance (tallycam run) is a webcam"),
+        CommandDescription(
+            .faults, [CommandForm("", "what is wrong and how to repair it", on: .appliance)],
+            absence: "publish has no list of faults: it prints each one when it happens"),
+        CommandDescription(
+            .events, [CommandForm("[N]", "the last N events, 1 to 1000 (default 20)", on: .appliance)],
+            absence: "publish keeps no events: it prints each one when it happens"),
+        CommandDescription(
+            .reboot, [CommandForm("", "restart the machine", on: .appliance)], absence: absenceOfPower),
+        CommandDescription(
+            .powerOff, [CommandForm("", "power the machine off", on: .appliance)], absence: absenceOfPower),
+        CommandDescription(.help, [CommandForm("", "list the commands")]),
+    ]
+
+    private static let absenceOfTransactions =
+        "only publish --commands has transactions; here one set line changes several settings at one frame"
+    private static let absenceOfPower =
+        "publish does not control the machine: only the camera appliance (tallycam run) does"
+
+    public static func of(_ name: CommandName) -> CommandDescription {
+        // Each name has a row, which a test holds it to.
+        all.first { $0.name == name } ?? all[0]
+    }
+
+    /// Names of former versions, with what to type now.
+    static let formerNames = [
+        "show": "show is now status, settings or controls",
+        "next": "the next camera is: camera next",
+    ]
+}
+
+extension CommandDescription {
+    public func forms(on surface: CommandSurface) -> [CommandForm] { forms.filter { $0.surfaces.contains(surface) } }
+
+    /// Each form as a person types it, such as "quality NAME".
+    public func usages(on surface: CommandSurface) -> [String] { forms(on: surface).map(usage) }
+
+    private func usage(_ form: CommandForm) -> String {
+        form.arguments.isEmpty ? name.rawValue : "\(name.rawValue) \(form.arguments)"
+    }
+
+    /// The commands that a surface has, in the table's order.
+    public static func all(on surface: CommandSurface) -> [CommandDescription] {
+        all.filter { !$0.forms(on: surface).isEmpty }
+    }
+
+    /// The answer to `help`: at most 80 columns.
+    public static func help(on surface: CommandSurface) -> [String] {
+        var lines: [String] = []
+        for row in all(on: surface) {
+            for form in row.forms(on: surface) { lines += helpLines(row.usage(form), form.summary) }
+        }
+        lines.append("Names for set:")
+        for names in RequestedChanges.nameLines { lines.append("  " + names) }
+        lines.append(#"Quotes group words: filter text text="Studio {time}, live""#)
+        return lines
+    }
+
+    private static func helpLines(_ usage: String, _ summary: String) -> [String] {
+        let column = 26
+        let room = column - usage.count
+        guard room >= 2 else { return [usage, String(repeating: " ", count: column) + summary] }
+        return [usage + String(repeating: " ", count: room) + summary]
+    }
+}
