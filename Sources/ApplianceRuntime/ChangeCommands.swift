@@ -83,9 +83,10 @@ extension ApplianceRunner {
     }
 
     /// As `change`.
-    func filter(_ line: String, for asker: CommandAsker) -> CommandAnswer {
+    /// - Parameter text: the filter, as `--filter` takes it.
+    func filter(_ text: String, for asker: CommandAsker) -> CommandAnswer {
         do throws(FilterError) {
-            let change = try FilterChange(command: line)
+            let change = try FilterChange(parsing: text)
             guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
             let id = asker == .socket ? nextCommand() : nil
             stream.send(.filter(change, id))
