@@ -58,7 +58,7 @@ public struct CommandDescription: Hashable, Sendable {
         CommandDescription(.stop, [CommandForm("", "stop the stream")]),
         CommandDescription(.settings, [CommandForm("", "the settings of the live stream")]),
         CommandDescription(
-            .quality, [CommandForm("[NAME]", "the quality being sent; or send Low1 to High3 from now on")]),
+            .quality, [CommandForm("[NAME]", "the quality being sent, or send Low1 to High3")]),
         CommandDescription(
             .set, [CommandForm("NAME VALUE [NAME VALUE...]", "change settings and controls, all at one frame")]),
         CommandDescription(
