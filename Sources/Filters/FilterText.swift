@@ -42,7 +42,7 @@ enum FilterText {
         return String(rest[..<end.startIndex])
     }
 
-    /// What comes before the next separator, without quotes and the backslashes that are there for their sake.
+    /// The text before the next separator, without its quotes and without the backslashes that escape.
     private static func takePiece(
         _ rest: inout Substring.UnicodeScalarView
     ) throws(FilterError) -> (text: String, hasMark: Bool) {

@@ -40,7 +40,7 @@ public struct CommandDescription: Hashable, Sendable {
     public let forms: [CommandForm]
     /// For a list of commands, where it is not the one of the first form.
     private let ownSummary: String?
-    /// What a surface answers that does not have the command; empty for a command that all of them have.
+    /// The answer of a surface that does not have the command; empty for a command that all of them have.
     let absence: String
 
     private init(_ name: CommandName, _ forms: [CommandForm], summary: String? = nil, absence: String = "") {
@@ -132,7 +132,7 @@ extension CommandDescription {
     /// Each form as a person types it, such as "quality NAME".
     public func usages(on surface: CommandSurface) -> [String] { forms(on: surface).map(usage) }
 
-    /// What numbers it takes, as the end of a sentence.
+    /// The ranges of its numbers, as the end of a sentence.
     func ranges(on surface: CommandSurface) -> String {
         var ranges: [String] = []
         for range in forms(on: surface).flatMap(\.ranges) where !ranges.contains(range) { ranges.append(range) }

@@ -1,6 +1,6 @@
 import Media
 
-/// A line that somebody typed, taken apart by the table of commands.
+/// A typed line, taken apart by the table of commands.
 public struct TypedCommand: Hashable, Sendable {
     public let name: CommandName
     /// The words behind the name; quotes group words and are removed. Empty for a command whose arguments are one text.
@@ -43,7 +43,7 @@ public struct TypedCommand: Hashable, Sendable {
         }.joined(separator: " ")
     }
 
-    /// What a person may have meant where the table has fixed words.
+    /// The nearest of the fixed words in the table.
     private static func choice(nearestTo words: [String], of forms: [CommandForm]) -> String? {
         let choices = forms.flatMap(\.choices)
         let typed = words.first { !choices.contains($0.lowercased()) } ?? ""

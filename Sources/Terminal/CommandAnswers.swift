@@ -3,9 +3,9 @@ import JSONText
 import Media
 import StreamLogic
 
-// What a stream answers, as every surface writes it.
+// Answers of a stream, as every surface writes them.
 
-/// What a person may ask a live stream.
+/// A question to a live stream.
 public enum StreamQuestion: Hashable, Sendable {
     case status, settings, controls
 
@@ -58,7 +58,7 @@ extension StreamStatus {
             + "encoder \(encoder?.name ?? "none")"
     }
 
-    /// What the sources and filters do.
+    /// Lines about the sources and the filters.
     /// - Parameter camera: the one that is on; `nil` where it has no name.
     public func sourceLines(camera: String?) -> [String] {
         let sources = SourceSummary(counters)
