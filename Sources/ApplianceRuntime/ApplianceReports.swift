@@ -93,11 +93,10 @@ extension ApplianceRunner {
         case .said(.brightness(let brightness)):
             perform(appliance.brightnessMeasured(brightness, now: MonotonicClock.now()))
         case .said(.snapshot(let snapshot)): preview.streamChanged(snapshot)
-        case .still(let answer, let brightness):
+        case .still(let answer, let brightness): snapshotAnswered(answer, brightness: brightness)
+        case .stillEnded(let number):
             let now = MonotonicClock.now()
-            let starts = stream.stillEnded(now: now)
-            snapshotAnswered(answer, brightness: brightness)
-            if starts { startWaitingStream(now: now) }
+            if stream.stillEnded(number, now: now) { startWaitingStream(now: now) }
         case .idleFrames(let event): idleFramesChanged(event)
         case .webcam(let number, let report): webcamReported(report, of: number)
         case .idleFramesEnded(let number): idleFramesEnded(number)

@@ -83,18 +83,17 @@ extension ApplianceRunner {
     }
 
     /// As `change`.
-    func pause(_ word: String?, for asker: CommandAsker) -> CommandAnswer {
-        guard let word, ["on", "off"].contains(word) else { return .failed("pause takes on or off") }
+    func pause(_ isPaused: Bool, for asker: CommandAsker) -> CommandAnswer {
         guard stream.isRunning else { return .failed("not live: there is nothing to pause") }
         let id = asker == .socket ? nextCommand() : nil
-        stream.send(.pause(word == "on", id))
+        stream.send(.pause(isPaused, id))
         return id.map { .later($0) } ?? CommandAnswer(text: "asked for; events tells what came of it\n")
     }
 
-    /// As `change`.
-    func filter(_ line: String, for asker: CommandAsker) -> CommandAnswer {
+    /// - Parameter text: the filter, as `--filter` takes it.
+    func filter(_ text: String, for asker: CommandAsker) -> CommandAnswer {
         do throws(FilterError) {
-            let change = try FilterChange(command: line)
+            let change = try FilterChange(parsing: text)
             guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
             let id = asker == .socket ? nextCommand() : nil
             stream.send(.filter(change, id))

@@ -1,96 +1,67 @@
 import ApplianceLogic
-import Controls
-import Filters
 import JSONText
 import LinuxIO
 import Media
 import Settings
 import StreamLogic
+import Terminal
 
 // The commands of console and socket.
 extension ApplianceRunner {
-    private static let help = """
-        status         what the camera is doing; status json for programs
-        start          start the stream, as a press of the button does
-        stop           stop the stream
-        quality        what is being sent
-        quality NAME   send this quality, until the stream ends: Low1 to High3
-        set NAME VALUE [NAME VALUE...]
-                       change settings of the live stream and controls of its camera, all at one frame:
-                       \(RequestedChanges.nameLines.joined(separator: "\n                       "))
-        controls       the camera's controls as they are; controls json for programs
-        filter NAME KEY=VALUE [KEY=VALUE...]|off
-                       change what the live stream's frames pass, or take a filter away
-        snapshot [QUALITY]
-                       keep a JPEG of a frame in the folder of device.json; JPEG quality 1 to 100
-        torch NAME     off, on, live or auto, until device.json says something else
-        camera NAME    let another camera of device.json be on; camera next
-        pause on|off   send a still frame and silence while the connection stays, or go on
-        webcam start|stop|allow
-                       be a webcam for the computer at the USB device port, or none, until the program ends; allow
-                       answers a program that waits, as a press of the button does
-        faults         what is wrong
-        events [N]     the last N events (20)
-        reboot         start the machine again
-        poweroff       end the machine
-        help           this list
-
-        """
-
     func execute(_ line: String, of asker: CommandAsker) -> CommandAnswer {
-        let words = line.split(separator: " ").map(String.init)
-        let now = MonotonicClock.now()
-        switch (words.first ?? "", words.dropFirst().first, words.count) {
-        case ("status", nil, 1): return CommandAnswer(text: statusText(now: now))
-        case ("status", "json", 2): return CommandAnswer(text: statusJSON(now: now))
-        case ("start", nil, 1): return start(now: now)
-        case ("stop", nil, 1):
-            personActed()
-            perform(appliance.stopRequested(now: now))
-            return CommandAnswer(text: stream.isRunning ? "stopping\n" : "\(appliance.state.name)\n")
-        case ("quality", nil, 1): return CommandAnswer(text: qualityText)
-        case ("quality", let name?, 2): return change(["quality", name], for: asker)
-        case ("set", _?, let count) where count % 2 == 1: return change(words.dropFirst(), for: asker)
-        case ("set", _, _): return .failed("set takes names with values, as in: set quality Medium2 zoom 2")
-        case ("filter", _, _): return filter(line, for: asker)
-        case ("controls", nil, 1): return listControls(asJSON: false, for: asker)
-        case ("controls", "json", 2): return listControls(asJSON: true, for: asker)
-        case ("snapshot", "send", 2...3): return snapshot(.send, words.dropFirst(2).first, for: asker)
-        case ("snapshot", let quality, 1...2): return snapshot(.keep, quality, for: asker)
-        case ("torch", let mode, 1...2): return torch(mode)
-        case ("camera", let name?, 2): return switchCamera(name, for: asker)
-        case ("pause", let word, ...2): return pause(word, for: asker)
-        case ("webcam", let word?, 2): return setWebcam(word)
-        case ("faults", nil, 1):
-            return CommandAnswer(text: faultsText)
-        case ("events", "follow", 2...3): return followEvents(words.dropFirst(2), for: asker)
-        case ("events", let count, 1...2):
-            let number = count.map { Int($0) ?? 0 } ?? 20
-            guard (1...1000).contains(number) else {
-                return .failed("events takes a number from 1 to 1000")
+        do throws(CommandError) {
+            guard let command = try TypedCommand(line, on: asker.surface) else {
+                throw .unknown("", on: asker.surface)
             }
-            return CommandAnswer(text: events.lines.suffix(number).map { "\($0)\n" }.joined())
-        case ("reboot", nil, 1):
-            perform(appliance.powerOffRequested(.reboot, now: now))
-            return CommandAnswer(text: "restarting\n")
-        case ("poweroff", nil, 1):
-            perform(appliance.powerOffRequested(.halt, now: now))
-            return CommandAnswer(text: "powering off\n")
-        case ("help", nil, 1): return CommandAnswer(text: Self.help)
-        case (let name, _, _): return .failed(Self.problem(with: name))
+            return execute(command, of: asker, now: MonotonicClock.now())
+        } catch {
+            return .failed(error.description)
         }
     }
 
-    /// Of a command that is none, or has the wrong words behind it.
-    private static func problem(with name: String) -> String {
-        let commands = help.split(separator: "\n").filter { !$0.hasPrefix(" ") }
-        let usages = commands.filter { $0.hasPrefix("\(name) ") }
-        guard !name.isEmpty, !usages.isEmpty else {
-            let names = commands.compactMap { $0.split(separator: " ").first.map(String.init) }
-            let meant = NameSuggestion.question(for: name, among: names) ?? ";"
-            return "there is no such command\(meant) help lists them"
+    private func execute(_ command: TypedCommand, of asker: CommandAsker, now: MediaTimestamp) -> CommandAnswer {
+        let words = command.arguments
+        switch command.name {
+        case .status: return CommandAnswer(text: words.isEmpty ? statusText(now: now) : statusJSON(now: now))
+        case .start: return start(now: now)
+        case .stop: return stop(now: now)
+        case .settings: return listSettings(for: asker)
+        case .quality where words.isEmpty: return CommandAnswer(text: qualityText)
+        case .quality, .mute: return change([command.name.rawValue] + words, for: asker)
+        case .set: return change(words, for: asker)
+        case .filter: return filter(command.text, for: asker)
+        case .controls: return listControls(asJSON: !words.isEmpty, for: asker)
+        case .snapshot where words.first?.lowercased() == "send":
+            return snapshot(.send, words.dropFirst().first, for: asker)
+        case .snapshot: return snapshot(.keep, words.first, for: asker)
+        case .torch: return torch(words.first?.lowercased())
+        case .camera: return switchCamera(words.first ?? "", for: asker)
+        case .pause: return pause(words.first?.lowercased() == "on", for: asker)
+        case .webcam: return setWebcam(words.first?.lowercased() ?? "")
+        case .faults: return CommandAnswer(text: faultsText)
+        case .events where words.first?.lowercased() == "follow": return followEvents(words.dropFirst())
+        case .events:
+            let lines = events.lines.suffix(words.first.flatMap { Int($0) } ?? 20)
+            return CommandAnswer(text: lines.map { "\($0)\n" }.joined())
+        case .reboot: return powerOff(.reboot, "restarting\n", now: now)
+        case .powerOff: return powerOff(.halt, "powering off\n", now: now)
+        case .help:
+            return CommandAnswer(text: CommandDescription.help(on: asker.surface).map { "\($0)\n" }.joined())
+        // The table gives them to no appliance.
+        case .openTransaction, .commit, .cancel:
+            return .failed(CommandError.unavailable(command.name).description)
         }
-        return "\(name) takes other words:\n" + usages.joined(separator: "\n")
+    }
+
+    private func stop(now: MediaTimestamp) -> CommandAnswer {
+        personActed()
+        perform(appliance.stopRequested(now: now))
+        return CommandAnswer(text: stream.isRunning ? "stopping\n" : "\(appliance.state.name)\n")
+    }
+
+    private func powerOff(_ kind: Appliance.PowerOff, _ answer: String, now: MediaTimestamp) -> CommandAnswer {
+        perform(appliance.powerOffRequested(kind, now: now))
+        return CommandAnswer(text: answer)
     }
 
     private func start(now: MediaTimestamp) -> CommandAnswer {
@@ -109,11 +80,7 @@ extension ApplianceRunner {
             return "not live; starts at \(device.startQuality), within \(device.lowestQuality) to "
                 + "\(device.highestQuality), \(device.dimension)\n"
         }
-        guard let status = summary.status else { return "\(point.qualityName)\n" }
-        return "\(point.qualityName), \(fixed(status.rates.videoFramesPerSecond, decimals: 1)) fps, "
-            + "\(status.rates.total.bitsPerSecond / 1000) kbit/s, "
-            + "\(fixed(status.buffered.inSeconds, decimals: 2)) s buffered, "
-            + "encoder \(status.encoder?.name ?? "none")\n"
+        return "\(summary.status?.qualityText ?? point.qualityName)\n"
     }
 
     private var faultsText: String {
@@ -131,13 +98,7 @@ extension ApplianceRunner {
         var lines = ["state:    \(appliance.state.name)"]
         lines.append("stream:   \(files.stream?.destination ?? "none")")
         lines.append("quality:  \(qualityText.dropLast())")
-        let sources = summary.status.map { SourceSummary($0.counters) }
-        let name = summary.camera.map { "\($0), " } ?? ""
-        if let camera = sources?.camera { lines.append("camera:   \(name)\(camera)") }
-        if let microphone = sources?.microphone { lines.append("audio:    \(microphone)") }
-        if let filters = summary.status?.counters.filters, !filters.isEmpty {
-            lines.append("filters:  " + filters.map(\.text).joined(separator: ", "))
-        }
+        lines += summary.status?.sourceLines(camera: summary.camera) ?? []
         if let text = webcam.text { lines.append("webcam:   \(text)") }
         lines.append("network:  \(networkText)")
         lines.append("board:    \(files.board?.name ?? "not known")")
@@ -159,7 +120,7 @@ extension ApplianceRunner {
             object.write("isNetworkUp", links?.hasDefaultRoute ?? false)
             object.write("linksUp", links?.linksUp.sorted() ?? [])
             if let point = summary.point { object.write("quality", point.qualityName) }
-            if let status = summary.status { write(status, to: object) }
+            summary.status?.write(to: object, camera: summary.camera)
             if webcam.isWanted { object.writeObject("webcam") { webcam.write(to: $0) } }
             object.writeArray("faults") { array in
                 for fault in appliance.faults {
@@ -172,25 +133,5 @@ extension ApplianceRunner {
             object.write("details", appliance.faultBook.lines)
         }
         return String(decoding: line, as: UTF8.self)
-    }
-
-    private func write(_ status: StreamStatus, to object: borrowing JSONObjectWriter) {
-        object.write("framesPerSecond", (status.rates.videoFramesPerSecond * 10).rounded() / 10)
-        object.write("bitsPerSecond", status.rates.total.bitsPerSecond)
-        object.write("bufferedSeconds", (status.buffered.inSeconds * 100).rounded() / 100)
-        object.write("encoder", status.encoder?.name ?? "none")
-        if let camera = summary.camera { object.write("camera", camera) }
-        object.writeObject("sources") { sources in
-            for (name, value) in status.counters.sourceFields {
-                switch value {
-                case .integer(let number): sources.write(name, number)
-                case .number(let number): sources.write(name, (number * 100).rounded() / 100)
-                case .text(let text): sources.write(name, text)
-                case .flag(let flag): sources.write(name, flag)
-                case .texts(let texts): sources.write(name, texts)
-                case .numbers(let values): sources.write(name, values.map { $0.map { ($0 * 100).rounded() / 100 } })
-                }
-            }
-        }
     }
 }

@@ -1,8 +1,8 @@
 import Controls
-import JSONText
 import Media
 import Settings
 import StreamLogic
+import Terminal
 
 // Commands whose answer the stream gives, a moment later.
 extension ApplianceRunner {
@@ -28,6 +28,7 @@ extension ApplianceRunner {
             case .refused(let reason): .failed(reason)
             case .controls(let controls):
                 CommandAnswer(text: Self.text(of: controls.map(withDevice), asJSON: isJSON))
+            case .status(let status): CommandAnswer(text: "\(status.qualityText)\n")
             }
         // A client of the socket that waits no more is not answered elsewhere.
         if !control.answer(id, answer), consoleCommands.remove(id) != nil {
@@ -50,8 +51,16 @@ extension ApplianceRunner {
             }
         case .refused(let reason): _ = control.answer(id, .failed(reason))
         // Nobody has asked for them under this number.
-        case .controls: break
+        case .controls, .status: break
         }
+    }
+
+    func listSettings(for asker: CommandAsker) -> CommandAnswer {
+        guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
+        let id = nextCommand()
+        if asker == .console { consoleCommands.insert(id) }
+        stream.send(.listSettings(id))
+        return asker == .socket ? .later(id) : CommandAnswer(text: "")
     }
 
     func listControls(asJSON: Bool, for asker: CommandAsker) -> CommandAnswer {
@@ -99,31 +108,6 @@ extension ApplianceRunner {
     }
 
     private static func text(of controls: [ControlStatus], asJSON: Bool) -> String {
-        guard asJSON else { return controls.map { "\($0)\n" }.joined() }
-        var writer = JSONLineWriter()
-        let line = writer.arrayLine { array in
-            for control in controls { array.writeObject { control.write(to: $0) } }
-        }
-        return String(decoding: line, as: UTF8.self)
-    }
-}
-
-extension ControlStatus {
-    fileprivate func write(to object: borrowing JSONObjectWriter) {
-        object.write("name", offer.name.rawValue)
-        if let absence = offer.absence { return object.write("missing", absence) }
-        if let value { object.write("value", "\(value)") }
-        if let reported { object.write("reported", reported) }
-        let unit = ControlDescription.of(offer.name).unit
-        if !unit.isEmpty { object.write("unit", unit) }
-        if let range = offer.range {
-            object.write("minimum", range.lowerBound)
-            object.write("maximum", range.upperBound)
-        }
-        if !offer.words.isEmpty {
-            object.writeArray("choices") { array in
-                for word in offer.words { array.write(word) }
-            }
-        }
+        asJSON ? String(decoding: controls.jsonLine, as: UTF8.self) : controls.map { "\($0)\n" }.joined()
     }
 }

@@ -253,4 +253,11 @@ enum CommandAsker {
     case console
     /// Waits for the answer alone, and hears of no events.
     case socket
+
+    var surface: CommandSurface {
+        switch self {
+        case .console: .console
+        case .socket: .socket
+        }
+    }
 }

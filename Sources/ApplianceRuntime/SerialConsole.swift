@@ -10,6 +10,9 @@ final class SerialConsole {
     /// When the line takes nothing (nobody listens, hardware flow control), the rest is dropped.
     private static let outputLimit = 32 * 1024
 
+    /// An endless sender keeps the appliance from nothing else: its line stays readable.
+    private static let readsPerTurn = 16
+
     let path: String
     private let port: SerialPort
     private var editor = LineEditor(prompt: "tallycam> ")
@@ -34,7 +37,8 @@ final class SerialConsole {
     /// Does what came in.
     /// - Throws: when the line is gone: an adapter that was unplugged, or a terminal whose other end was closed.
     func serve(_ answer: (String) -> CommandAnswer) throws(SystemCallError) {
-        while let bytes = try port.read() {
+        for _ in 0..<Self.readsPerTurn {
+            guard let bytes = try port.read() else { break }
             // It stays readable, and nothing comes from it any more.
             guard !bytes.isEmpty else { throw SystemCallError("read", number: EIO, subject: path) }
             for action in editor.received(bytes) {

@@ -33,13 +33,8 @@ struct SnapshotDuty {
 // The appliance's snapshots: by button, console and socket.
 extension ApplianceRunner {
     func snapshot(_ purpose: SnapshotDuty.Purpose, _ quality: String?, for asker: CommandAsker) -> CommandAnswer {
-        let number = quality.map { Int($0) ?? 0 }
-        if let number, !SnapshotRequest.qualities.contains(number) {
-            return .failed("snapshot takes a quality from 1 to 100")
-        }
-        guard purpose == .keep || asker == .socket else { return .failed("a snapshot cannot be sent to the console") }
         personActed()
-        return takeSnapshot(purpose, quality: number, for: asker)
+        return takeSnapshot(purpose, quality: quality.flatMap { Int($0) }, for: asker)
     }
 
     /// - Parameter quality: `nil` for the one of device.json.

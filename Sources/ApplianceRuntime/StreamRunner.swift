@@ -9,8 +9,11 @@ import USBVideo
 /// What the stream's thread tells the main thread.
 enum EngineEvent: Sendable {
     case said(StreamMessage)
-    /// The camera was open for one snapshot, and is closed again.
+    /// What became of a snapshot for which the camera was opened alone.
     case still(SnapshotAnswer, Brightness?)
+    /// The camera was open for one snapshot, and is closed again.
+    /// - Parameter number: of the thread.
+    case stillEnded(Int)
     case idleFrames(IdleFramesEvent)
     /// - Parameter 0: of the gadget that reports.
     case webcam(Int, WebcamReport)
@@ -36,7 +39,9 @@ final class StreamRunner {
     private let idleFrames: IdleThread<IdleFramesRequest>
     private let idleAudio: IdleThread<IdleAudioRequest>
     /// The camera while it is open for a snapshot; a stream has precedence.
-    private var still: (stop: EventFD, deadline: MediaTimestamp?)?
+    private let stills: IdleThread<StillRequest>
+    /// Until when the present snapshot may take.
+    private var stillDeadline: MediaTimestamp?
     private var waitingStills: [StillRequest] = []
     /// A camera takes seconds to open and to see; one that gives nothing is closed again.
     private static let stillTimeout = Duration.seconds(8)
@@ -55,13 +60,19 @@ final class StreamRunner {
         } ended: {
             reports.send(.idleAudioEnded($0))
         }
+        stills = IdleThread("still") { request, stop in
+            let (answer, brightness) = engine.takeStill(request, stop)
+            reports.send(.still(answer, brightness))
+        } ended: {
+            reports.send(.stillEnded($0))
+        }
         self.stateDirectory = stateDirectory
     }
 
     var isRunning: Bool { running != nil }
     /// Camera or microphones are open for a screen or a computer.
     var isFeedingIdle: Bool { idleFrames.request != nil || idleAudio.request != nil }
-    private var isCameraTaken: Bool { isRunning || still != nil || idleFrames.request != nil }
+    private var isCameraTaken: Bool { isRunning || stills.request != nil || idleFrames.request != nil }
     /// A stream that is started has to wait for its end.
     private var isTaken: Bool { isCameraTaken || idleAudio.request != nil }
 
@@ -75,7 +86,7 @@ final class StreamRunner {
     ) throws {
         guard !isTaken else {
             startsAgain = true
-            still?.stop.signal()
+            stills.stop(now: MonotonicClock.now())
             idleFrames.stop(now: MonotonicClock.now())
             idleAudio.stop(now: MonotonicClock.now())
             return
@@ -129,46 +140,53 @@ final class StreamRunner {
     }
 
     private func openForStill(now: MediaTimestamp) {
-        guard let request = waitingStills.first else { return }
+        guard !waitingStills.isEmpty else { return }
         idleFrames.stop(now: now)
         guard !isCameraTaken else { return }
-        waitingStills.removeFirst()
+        let request = waitingStills.removeFirst()
         do throws(SystemCallError) {
-            let stop = try EventFD()
-            let (engine, reports) = (engine, reports)
-            // A driver that hangs is left alone with it.
-            _ = try NamedThread("still", mayBlock: true) {
-                let (answer, brightness) = engine.takeStill(request, stop)
-                reports.send(.still(answer, brightness))
-            }
-            still = (stop, now + Self.stillTimeout)
+            try stills.start(request)
         } catch {
-            reports.send(.still(.failed(request.snapshot, reason: "\(error)"), nil))
+            return fail(request, because: "\(error)")
         }
+        guard stills.request == nil else {
+            stillDeadline = now + Self.stillTimeout
+            return
+        }
+        for request in [request] + waitingStills { fail(request, because: "an earlier snapshot hangs in its driver") }
+        waitingStills = []
+    }
+
+    private func fail(_ request: StillRequest, because reason: String) {
+        reports.send(.still(.failed(request.snapshot, reason: reason), nil))
     }
 
     /// When somebody has had the camera for too long.
     var nextDeadline: MediaTimestamp? {
-        [still.flatMap(\.deadline), idleFrames.nextDeadline, idleAudio.nextDeadline].compactMap { $0 }.min()
+        [stillDeadline, stills.nextDeadline, idleFrames.nextDeadline, idleAudio.nextDeadline].compactMap { $0 }.min()
     }
 
     /// - Returns: whether a stream is to start now.
     func timeReached(now: MediaTimestamp) -> Bool {
-        if let still, let deadline = still.deadline, deadline <= now {
-            still.stop.signal()
-            self.still?.deadline = nil
+        if let deadline = stillDeadline, deadline <= now {
+            stillDeadline = nil
+            stills.stop(now: now)
         }
+        let still = stills.request
+        let hasLostStill = stills.timeReached(now: now)
         let (hasLostCamera, hasLostAudio) = (idleFrames.timeReached(now: now), idleAudio.timeReached(now: now))
         let reason = "its driver has not let go of it for \(IdleThread<IdleFramesRequest>.closingTimeout)"
         if hasLostCamera { reports.send(.idleFrames(.away(reason: reason))) }
         if hasLostAudio { reports.send(.idleAudio(.away(reason: reason))) }
-        return (hasLostCamera || hasLostAudio) && devicesFreed(now: now)
+        if hasLostStill, let still { fail(still, because: reason) }
+        return (hasLostCamera || hasLostAudio || hasLostStill) && devicesFreed(now: now)
     }
 
-    /// The thread has reported its answer.
+    /// Its thread has reported its end.
     /// - Returns: whether a stream is to start now.
-    func stillEnded(now: MediaTimestamp) -> Bool {
-        still = nil
+    func stillEnded(_ number: Int, now: MediaTimestamp) -> Bool {
+        guard stills.ended(number) else { return false }
+        stillDeadline = nil
         return devicesFreed(now: now)
     }
 
@@ -180,9 +198,7 @@ final class StreamRunner {
         }
         guard !isTaken else { return false }
         startsAgain = false
-        for request in waitingStills {
-            reports.send(.still(.failed(request.snapshot, reason: "a stream has started"), nil))
-        }
+        for request in waitingStills { fail(request, because: "a stream has started") }
         waitingStills = []
         return true
     }

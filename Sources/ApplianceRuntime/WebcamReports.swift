@@ -59,6 +59,7 @@ extension ApplianceRunner {
         return CommandAnswer(text: "webcam: \(webcam.text ?? "off")\n")
     }
 
+    /// - Parameter word: start, stop or allow.
     func setWebcam(_ word: String) -> CommandAnswer {
         personActed()
         switch word {
@@ -68,8 +69,7 @@ extension ApplianceRunner {
             guard webcam.isWanted, let problem = stream.engine.webcamAbsence() ?? webcam.problems.gadget else { break }
             // It is still to be one.
             return .failed("no webcam: \(problem); it is tried again")
-        case "allow": guard allowWebcam() else { return .failed("no program on a computer waits") }
-        default: return .failed("webcam takes start, stop or allow, not \(quoted(word.prefix(60)))")
+        default: guard allowWebcam() else { return .failed("no program on a computer waits") }
         }
         return CommandAnswer(text: "webcam: \(webcam.text ?? "off")\n")
     }

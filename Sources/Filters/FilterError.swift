@@ -2,13 +2,13 @@ import Media
 
 /// Why a chain of filters is not changed.
 public enum FilterError: Error, Hashable, Sendable {
-    /// A command without any.
-    case missingName
     /// - Parameter name: as it was written.
     case unknownFilter(String)
     /// There may not be so many of them.
     /// - Parameter written: name and number, as they were written.
     case impossibleNumber(FilterName, String)
+    /// A quote that is not closed, or does not end the value.
+    case openQuote(String)
     /// A piece that is neither `KEY=VALUE` nor `off`.
     case noValue(FilterID, piece: String)
     case unknownParameter(FilterID, String)
@@ -31,7 +31,7 @@ extension FilterError {
         case .unknownParameter(_, let key): key
         case .repeated(_, let parameter), .missing(_, let parameter), .unusableValue(_, let parameter, _, _):
             parameter.rawValue
-        case .missingName, .unknownFilter, .impossibleNumber, .noValue, .twice, .notInChain: nil
+        case .openQuote, .unknownFilter, .impossibleNumber, .noValue, .twice, .notInChain: nil
         }
     }
 }
@@ -39,9 +39,6 @@ extension FilterError {
 extension FilterError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .missingName:
-            "filter takes NAME KEY=VALUE [KEY=VALUE...], or NAME off"
-                + Self.suggestion("", FilterName.allCases.map(\.rawValue))
         case .unknownFilter(let name):
             "there is no filter \(quoted(Self.printable(name)))"
                 + Self.suggestion(name, FilterName.allCases.map(\.rawValue))
@@ -49,6 +46,9 @@ extension FilterError: CustomStringConvertible {
             name.largestNumber > 1
                 ? "filters \(name) are numbered 1 to \(name.largestNumber), not \(quoted(Self.printable(written)))"
                 : "there is one filter \(name), without a number, not \(quoted(Self.printable(written)))"
+        case .openQuote(let text):
+            "a quote does not end with its value in \(quoted(Self.printable(text))); "
+                + "write \\\" or \\' for the sign itself"
         case .noValue(let filter, let piece):
             "filter \(filter): \(quoted(Self.printable(piece))) is neither KEY=VALUE nor off"
         case .unknownParameter(let filter, let key):

@@ -76,6 +76,6 @@ public struct FilterSetting: Hashable, Sendable {
 /// As `--filter` takes it.
 extension FilterSetting: CustomStringConvertible {
     public var description: String {
-        FilterChange.joined(["\(id)"] + pairs.map { "\($0.key)=\($0.value)" })
+        pairs.reduce("\(id)") { $0 + ",\($1.key)=" + FilterText.written($1.value) }
     }
 }

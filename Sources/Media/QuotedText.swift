@@ -14,7 +14,7 @@ public enum QuotedText {
         var rest = text.dropFirst()
         while let scalar = rest.popFirst() {
             if scalar == quote {
-                // Of those before the quote each stands for half a backslash.
+                // Each backslash before the quote stands for half of one.
                 content.removeLast((backslashes + 1) / 2)
                 guard backslashes % 2 == 1 else { return (String(content), rest) }
             }

@@ -17,13 +17,13 @@ extension LivePublisher {
         reporter.emit(.muted(configuration.isMuted))
     }
 
-    func showConfiguration() {
-        for value in configuration.values { reporter.note("\(value)") }
+    func listSettings(for id: CommandID) {
+        var lines = configuration.values.map(\.description)
         if let camera = cameras.current {
-            reporter.note("camera \(camera) (of \(cameras.names.joined(separator: ", ")))")
+            lines.append("camera \(camera) (of \(cameras.names.joined(separator: ", ")))")
         }
-        if !filterChanges.filters.chain.isEmpty { for line in filterLines { reporter.note(line) } }
-        listControls(for: nil)
+        if !filterChanges.filters.chain.isEmpty { lines += filterLines }
+        reporter.answer(id, .done(lines))
     }
 
     /// Nothing has changed, and the stream goes on.

@@ -28,8 +28,7 @@ extension LivePublisher {
         while let (readings, id) = tracks.microphones.takeDone() { controlled(readings, id) }
     }
 
-    /// - Parameter id: `nil` for notes.
-    func listControls(for id: CommandID?) {
+    func listControls(for id: CommandID) {
         // Before it is live no camera is asked.
         guard timeZero != nil, tracks.videoConfiguration != nil else { return controlled([], id) }
         control.set([], for: id)
@@ -38,8 +37,7 @@ extension LivePublisher {
     /// - Parameter readings: none for a look at all of them.
     func controlled(_ readings: [ControlReading], _ id: CommandID?) {
         guard !readings.isEmpty else {
-            if let id { return reporter.answer(id, .controls(controlStatuses)) }
-            for control in controlStatuses { reporter.note("\(control)") }
+            if let id { reporter.answer(id, .controls(controlStatuses)) }
             return
         }
         reporter.emit(.controlled(readings))

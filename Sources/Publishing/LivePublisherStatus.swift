@@ -6,7 +6,7 @@ import StreamLogic
 extension LivePublisher {
     private static let snapshotInterval = Duration.milliseconds(250)
 
-    private var snapshot: StreamSnapshot {
+    var snapshot: StreamSnapshot {
         var counted = counters.snapshot
         counted.droppedFrames += queue.refusedFrameCount
         var snapshot = StreamSnapshot(

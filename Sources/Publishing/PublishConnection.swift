@@ -42,6 +42,10 @@ final class PublishConnection {
     /// Whether everything is written, and the server's end of the connection is waited for.
     private var isLingering = false
     private var receiveBuffer = [UInt8](repeating: 0, count: 16_384)
+    /// A server that never stops sending keeps the thread from nothing else.
+    private static let readsPerTurn = 32
+    /// The last turn ended before everything was read. There may be bytes that no descriptor tells of.
+    private var readsOn = false
 
     init(stream: any ByteStream, configuration: PublishConfiguration) {
         self.stream = stream
@@ -50,7 +54,8 @@ final class PublishConnection {
 
     var fileDescriptor: Int32 { stream.fileDescriptor }
     var peer: String { stream.peer }
-    var nextDeadline: MediaTimestamp? { goodbyeDeadline ?? session.nextDeadline }
+    /// In the past when there may be more to read.
+    var nextDeadline: MediaTimestamp? { readsOn && !isLingering ? .zero : goodbyeDeadline ?? session.nextDeadline }
     var isPublishing: Bool { session.isPublishing }
     /// With what the kernel has not taken yet of a message that is half written.
     var unsentByteCount: Int { stream.unsentByteCount + unwrittenByteCount }
@@ -80,6 +85,7 @@ final class PublishConnection {
         control.removeAll()
         controlOffset = 0
         hasFailed = false
+        readsOn = false
         return try open()
     }
 
@@ -88,7 +94,7 @@ final class PublishConnection {
         if let goodbyeDeadline, MonotonicClock.now() >= goodbyeDeadline { return [.stopped] }
         if isLingering { return hasServerClosed() ? [.stopped] : [] }
         // Room to write is no reason to read; only the stream itself may ask for room in order to.
-        if ready != .writable || isIdle, !ready.isEmpty { try read() }
+        if readsOn || !ready.isEmpty && (ready != .writable || isIdle) { try read() }
         if let deadline = session.nextDeadline, MonotonicClock.now() >= deadline {
             perform(session.timePassed(now: MonotonicClock.now()))
         }
@@ -136,13 +142,14 @@ final class PublishConnection {
 
     /// Reads on and drops what the server still says. A connection that breaks now is over as well.
     private func hasServerClosed() -> Bool {
-        while true {
+        for _ in 0..<Self.readsPerTurn {
             switch Result(catching: { try stream.read(into: &receiveBuffer) }) {
             case .success(.bytes): continue
             case .success(.wouldBlock): return false
             case .success(.closed), .failure: return true
             }
         }
+        return false
     }
 
     func close() { stream.close() }
@@ -151,7 +158,8 @@ final class PublishConnection {
     func abort() { stream.abort() }
 
     private func read() throws {
-        while true {
+        readsOn = false
+        for _ in 0..<Self.readsPerTurn {
             switch try stream.read(into: &receiveBuffer) {
             case .wouldBlock: return
             case .closed:
@@ -166,6 +174,7 @@ final class PublishConnection {
                 if count < receiveBuffer.count { return }
             }
         }
+        readsOn = true
     }
 
     private func perform(_ actions: [PublishSession.Action]) {

@@ -12,6 +12,9 @@ final class ReceivedConnection {
         case ended
     }
 
+    /// Of `outgoing`, before the answers to one more read.
+    private static let outgoingLimit = 64 * 1024
+
     let stream: any ByteStream
     var recording: FLVRecording?
     var tally = MediaTally()
@@ -22,6 +25,7 @@ final class ReceivedConnection {
     private(set) var isOver = false
     private(set) var failure: String?
     private var session: ReceiveSession
+    /// Answers that the peer has not taken. While it takes none, nothing more is read from it.
     private var outgoing: [UInt8] = []
     private var closesWhenWritten = false
     private var peerReadsNoMore = false
@@ -40,8 +44,12 @@ final class ReceivedConnection {
     }
 
     var pollEntry: PollEntry {
-        PollEntry(stream.fileDescriptor, stream.pollEvents(hasBytesToWrite: !outgoing.isEmpty))
+        var events = stream.pollEvents(hasBytesToWrite: !outgoing.isEmpty)
+        if !mayRead { events.remove(.readable) }
+        return PollEntry(stream.fileDescriptor, events)
     }
+
+    private var mayRead: Bool { !closesWhenWritten && outgoing.count < Self.outgoingLimit }
 
     /// When `service` is to be called even if nothing became ready.
     var nextTime: MediaTimestamp? {
@@ -71,7 +79,7 @@ final class ReceivedConnection {
     }
 
     private func read(into events: inout [Event]) throws(TransportError) {
-        guard !closesWhenWritten else { return }
+        guard mayRead else { return }
         switch try stream.read(into: &receiveBuffer) {
         case .wouldBlock: break
         case .closed: finish(&events)

@@ -22,12 +22,28 @@ public struct CommandForm: Hashable, Sendable {
         self.isText = isText
     }
 
+    /// Whole numbers, by the words that stand for them in `arguments`.
+    private static let numbers = ["N": 1...1000, "COUNT": 0...1000, "QUALITY": SnapshotRequest.qualities]
+
+    /// The numbers that it takes, for people.
+    var ranges: [String] {
+        arguments.split { " []".contains($0) }.map(String.init).compactMap { name in
+            Self.numbers[name].map { "\(name) is \($0.lowerBound) to \($0.upperBound)" }
+        }
+    }
+
+    /// All words that stand for themselves.
+    var choices: [String] {
+        arguments.split { " []|".contains($0) }.map(String.init).filter { $0.lowercased() == $0 && $0 != "..." }
+    }
+
     /// Whether these words are such arguments.
     func takes(_ words: [String]) -> Bool { Self.match(Part.parts(of: arguments)[...], words[...]) }
 
     private enum Part {
         /// One of these words; any word when it is empty.
         case word([Substring])
+        case number(ClosedRange<Int>)
         case optional([Part], isRepeated: Bool)
 
         static func parts(of text: String) -> [Part] {
@@ -35,7 +51,8 @@ public struct CommandForm: Hashable, Sendable {
             var optional: [Part]?
             for token in text.split(separator: " ") {
                 if token.hasPrefix("[") { optional = [] }
-                let part = Part.word(choices(token.drop { $0 == "[" }.prefix { $0 != "]" && $0 != "." }))
+                let name = token.drop { $0 == "[" }.prefix { $0 != "]" && $0 != "." }
+                let part = CommandForm.numbers[String(name)].map(Part.number) ?? .word(choices(name))
                 guard optional?.append(part) != nil else {
                     parts.append(part)
                     continue
@@ -61,6 +78,9 @@ public struct CommandForm: Hashable, Sendable {
             guard let word = words.first, choices.isEmpty || choices.contains(Substring(word.lowercased())) else {
                 return false
             }
+            return match(rest, words.dropFirst())
+        case .number(let range):
+            guard let number = words.first.flatMap({ Int($0) }), range.contains(number) else { return false }
             return match(rest, words.dropFirst())
         case .optional(let group, let isRepeated):
             if match(rest, words) { return true }

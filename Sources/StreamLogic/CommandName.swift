@@ -23,6 +23,7 @@ public enum CommandName: String, CaseIterable, Sendable {
     case controls
     case filter
     case camera
+    case pause
     case snapshot
     case torch
     case webcam
@@ -38,13 +39,16 @@ public enum CommandName: String, CaseIterable, Sendable {
 public struct CommandDescription: Hashable, Sendable {
     public let name: CommandName
     public let forms: [CommandForm]
-    /// What a surface answers that does not have the command; empty for a command that all of them have.
+    /// For a list of commands, where it is not the one of the first form.
+    private let ownSummary: String?
+    /// The answer of a surface that does not have the command; empty for a command that all of them have.
     let absence: String
 
-    private init(_ name: CommandName, _ forms: [CommandForm], absence: String = "") {
+    private init(_ name: CommandName, _ forms: [CommandForm], summary: String? = nil, absence: String = "") {
         self.name = name
         self.forms = forms
         self.absence = absence
+        ownSummary = summary
     }
 
     public static let all: [CommandDescription] = [
@@ -55,11 +59,7 @@ public struct CommandDescription: Hashable, Sendable {
         CommandDescription(.stop, [CommandForm("", "stop the stream")]),
         CommandDescription(.settings, [CommandForm("", "the settings of the live stream")]),
         CommandDescription(
-            .quality,
-            [
-                CommandForm("", "what is being sent"),
-                CommandForm("NAME", "send this quality until the stream ends: Low1 to High3"),
-            ]),
+            .quality, [CommandForm("[NAME]", "the quality being sent, or send Low1 to High3")]),
         CommandDescription(
             .set, [CommandForm("NAME VALUE [NAME VALUE...]", "change settings and controls, all at one frame")]),
         CommandDescription(
@@ -80,13 +80,14 @@ public struct CommandDescription: Hashable, Sendable {
                     "NAME KEY=VALUE [KEY=VALUE...]|off", "change or remove a filter of the live stream", isText: true)
             ]),
         CommandDescription(.camera, [CommandForm("NAME|next", "switch to another camera")]),
+        CommandDescription(.pause, [CommandForm("on|off", "send a still frame and silence, or go on")]),
         CommandDescription(
             .snapshot,
             [
                 CommandForm("[QUALITY]", "keep a JPEG on the card; quality 1 to 100", on: .appliance),
                 CommandForm("send [QUALITY]", "answer with the JPEG file", on: [.socket]),
                 CommandForm("FILE [QUALITY]", "write a JPEG; quality 1 to 100 (default 90)", on: [.publish]),
-            ]),
+            ], summary: "a JPEG of what the camera sees"),
         CommandDescription(
             .torch,
             [CommandForm("[off|on|live|auto]", "whether the flash LED is lit, or when to light it", on: .appliance)],
@@ -99,7 +100,12 @@ public struct CommandDescription: Hashable, Sendable {
             .faults, [CommandForm("", "what is wrong and how to repair it", on: .appliance)],
             absence: "publish has no list of faults: it prints each one when it happens"),
         CommandDescription(
-            .events, [CommandForm("[N]", "the last N events, 1 to 1000 (default 20)", on: .appliance)],
+            .events,
+            [
+                CommandForm("[N]", "the last N events, 1 to 1000 (default 20)", on: .appliance),
+                CommandForm("follow [COUNT]", "the last COUNT events, then each one when it happens", on: [.socket]),
+                CommandForm("follow json", "each event as a JSON object", on: [.socket]),
+            ],
             absence: "publish keeps no events: it prints each one when it happens"),
         CommandDescription(
             .reboot, [CommandForm("", "restart the machine", on: .appliance)], absence: absenceOfPower),
@@ -126,10 +132,19 @@ public struct CommandDescription: Hashable, Sendable {
 }
 
 extension CommandDescription {
+    public var summary: String { ownSummary ?? forms.first?.summary ?? "" }
+
     public func forms(on surface: CommandSurface) -> [CommandForm] { forms.filter { $0.surfaces.contains(surface) } }
 
     /// Each form as a person types it, such as "quality NAME".
     public func usages(on surface: CommandSurface) -> [String] { forms(on: surface).map(usage) }
+
+    /// The ranges of its numbers, as the end of a sentence.
+    func ranges(on surface: CommandSurface) -> String {
+        var ranges: [String] = []
+        for range in forms(on: surface).flatMap(\.ranges) where !ranges.contains(range) { ranges.append(range) }
+        return ranges.map { "; \($0)" }.joined()
+    }
 
     private func usage(_ form: CommandForm) -> String {
         form.arguments.isEmpty ? name.rawValue : "\(name.rawValue) \(form.arguments)"

@@ -11,8 +11,10 @@ public enum PublisherCommand: Hashable, Sendable {
     /// Change the chain of filters, at one frame.
     /// - Parameter id: as for `apply`.
     case filter(FilterChange, CommandID? = nil)
-    /// Note each setting with its value, each filter and each control.
-    case showConfiguration
+    /// Answer with the stream's status.
+    case reportStatus(CommandID)
+    /// Answer with each setting and its value, the camera that is on, and each filter.
+    case listSettings(CommandID)
     /// Answer with each control as it is.
     case listControls(CommandID)
     /// Let the audio go out as silence, or as itself again.
@@ -43,4 +45,5 @@ public enum CommandOutcome: Hashable, Sendable {
     case done([String])
     case refused(reason: String)
     case controls([ControlStatus])
+    indirect case status(StreamStatus)
 }

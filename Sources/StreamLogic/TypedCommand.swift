@@ -1,6 +1,6 @@
 import Media
 
-/// A line that somebody typed, taken apart by the table of commands.
+/// A typed line, taken apart by the table of commands.
 public struct TypedCommand: Hashable, Sendable {
     public let name: CommandName
     /// The words behind the name; quotes group words and are removed. Empty for a command whose arguments are one text.
@@ -13,21 +13,22 @@ public struct TypedCommand: Hashable, Sendable {
     public init?(_ line: String, on surface: CommandSurface) throws(CommandError) {
         let line = Substring(line).unicodeScalars.trimmingBlanks
         guard !line.isEmpty else { return nil }
-        let typed = line.prefix { !$0.isBlank }
-        guard let name = CommandName(rawValue: String(typed).lowercased()) else {
-            throw .unknown(String(typed), on: surface)
+        let word = line.prefix { !$0.isBlank }
+        guard let name = CommandName(rawValue: String(word).lowercased()) else {
+            throw .unknown(String(word), on: surface)
         }
         let forms = CommandDescription.of(name).forms(on: surface)
         guard !forms.isEmpty else { throw .unavailable(name) }
-        let rest = line[typed.endIndex...].trimmingBlanks
+        let rest = line[word.endIndex...].trimmingBlanks
         self.name = name
         text = String(rest)
         if forms.contains(where: \.isText) {
-            guard !rest.isEmpty else { throw .usage(name, on: surface) }
+            guard !rest.isEmpty else { throw .usage(name, on: surface, meant: nil) }
             arguments = []
         } else {
-            guard let words = Self.words(of: rest), forms.contains(where: { $0.takes(words) }) else {
-                throw .usage(name, on: surface)
+            let typed = Self.words(of: rest)
+            guard let words = typed, forms.contains(where: { $0.takes(words) }) else {
+                throw .usage(name, on: surface, meant: typed.flatMap { Self.choice(nearestTo: $0, of: forms) })
             }
             arguments = words
         }
@@ -40,6 +41,13 @@ public struct TypedCommand: Hashable, Sendable {
             let isOpen = word.unicodeScalars.first.map(QuotedText.isQuote) ?? false
             return isPlain && !isOpen ? word : QuotedText.quoting(word)
         }.joined(separator: " ")
+    }
+
+    /// The nearest of the fixed words in the table.
+    private static func choice(nearestTo words: [String], of forms: [CommandForm]) -> String? {
+        let choices = forms.flatMap(\.choices)
+        let typed = words.first { !choices.contains($0.lowercased()) } ?? ""
+        return NameSuggestion.nearest(to: typed, among: choices)
     }
 
     /// Words with blanks between them. A word that starts with a quote ends with the next one like it.
@@ -70,7 +78,7 @@ public enum CommandError: Error, Hashable, Sendable {
     /// The surface does not have it.
     case unavailable(CommandName)
     /// The arguments are wrong.
-    case usage(CommandName, on: CommandSurface)
+    case usage(CommandName, on: CommandSurface, meant: String?)
 }
 
 extension CommandError: CustomStringConvertible {
@@ -82,8 +90,10 @@ extension CommandError: CustomStringConvertible {
             let meant = NameSuggestion.question(for: typed, among: names) ?? ";"
             return "there is no command \(quoted(typed.prefix(60)))\(meant) help lists them"
         case .unavailable(let name): return CommandDescription.of(name).absence
-        case .usage(let name, let surface):
-            return "usage: " + CommandDescription.of(name).usages(on: surface).joined(separator: ", or ")
+        case .usage(let name, let surface, let meant):
+            let row = CommandDescription.of(name)
+            return "usage: " + row.usages(on: surface).joined(separator: ", or ") + row.ranges(on: surface)
+                + (meant.map { "; did you mean \($0)?" } ?? "")
         }
     }
 }

@@ -1,4 +1,3 @@
-import Controls
 import Filters
 import Media
 import StreamLogic
@@ -23,6 +22,8 @@ public struct ConfigurationTransaction: Sendable {
         case refuse(String)
         /// For the stream.
         case command(PublisherCommand)
+        /// For the stream, whose answer is to be written in this form.
+        case ask(StreamQuestion, AnswerForm)
     }
 
     /// Changes that wait for `commit`; `nil` outside a transaction.
@@ -30,64 +31,42 @@ public struct ConfigurationTransaction: Sendable {
 
     public init() {}
 
-    public static let help = [
-        "set NAME VALUE [NAME VALUE...]   change settings and controls, all of them at one frame",
-        "begin                            note what is set from here on, and change nothing yet",
-        "commit                           change what was noted, all of it at one keyframe",
-        "cancel                           forget what was noted",
-        "show                             the settings and the camera's controls, with their values",
-        "filter NAME KEY=VALUE [KEY=VALUE...]|off  change what frames pass, or take a filter away",
-        "snapshot FILE [QUALITY]          write a frame as a JPEG; quality 1 to 100 (90)",
-        "camera NAME|next                 let another of the stream's cameras be on",
-        "pause on|off                     send a still frame and silence, or go on",
-        "stop                             end the stream",
-        "help                             this list",
-        "Settings: quality NAME, audio-quality NAME, bitrate MIN,START,MAX (or SD, HD, FHD), fps N,",
-        "dimension WxH|NAME (with adapt restart), adapt nothing|seamless|restart,",
-        "resize never|seamless|restart, keep-audio-quality on|off, mute on|off.",
-        "quality brings its own bit rates; set bitrate after it.",
-        "The camera's controls are set in the same way:",
-        "\(controls.prefix(9).joined(separator: ", ")),",
-        "\(controls.dropFirst(9).joined(separator: ", ")).",
-    ]
-
-    private static var controls: [String] { ControlName.allCases.map(\.rawValue) }
-
     /// - Returns: what to do, in this order; nothing for an empty line.
     public mutating func lineReceived(_ line: String) -> [Action] {
-        let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" }).map(String.init)
-        guard let command = words.first else { return [] }
-        switch (command.lowercased(), words.count) {
-        case ("set", let count) where count >= 3 && count % 2 == 1: return [set(words.dropFirst())]
-        case ("set", _): return [.refuse("set takes names with values, as in: set quality Medium2 fps 15")]
-        case ("begin", 1): return [begin()]
-        case ("commit", 1): return [commit()]
-        case ("cancel", 1): return [cancel()]
-        case ("camera", 2): return [.command(.switchCamera(CameraChoice(words[1])))]
-        case ("camera", _): return [.refuse("camera takes a name or next; show has the names")]
-        case ("filter", _): return [filter(line)]
-        case ("show", 1): return (noted.map { [Self.answer($0)] } ?? []) + [.command(.showConfiguration)]
-        case ("snapshot", 2...3): return [snapshot(words[1], quality: words.dropFirst(2).first)]
-        case ("snapshot", _): return [.refuse("snapshot takes a file, as in: snapshot frame.jpg")]
-        case ("pause", _): return [Self.pause(words.dropFirst())]
-        case ("torch", _): return [.refuse("the torch belongs to a board: tallycam run has it, by board.json")]
-        case ("stop", 1): return [.command(.stop)]
-        case ("help", 1): return [.answer(Self.help)]
-        default: return [.refuse(Self.problem(with: command, of: line))]
+        do throws(CommandError) {
+            guard let command = try TypedCommand(line, on: .publish) else { return [] }
+            return actions(for: command)
+        } catch {
+            return [.refuse(error.description)]
         }
     }
 
-    private static let commands = [
-        "set", "begin", "commit", "cancel", "show", "filter", "snapshot", "camera", "pause", "stop", "help",
-    ]
-
-    private static func problem(with command: String, of line: String) -> String {
-        if commands.contains(command.lowercased()) { return "\(command.lowercased()) takes no arguments" }
-        let meant = NameSuggestion.question(for: command, among: commands) ?? ";"
-        return "there is no command \(quoted(line.prefix(60)))\(meant) help lists them"
+    private mutating func actions(for command: TypedCommand) -> [Action] {
+        let words = command.arguments
+        let form: AnswerForm = words.first == nil ? .text : .json
+        switch command.name {
+        case .status: return [.ask(.status, form)]
+        case .controls: return [.ask(.controls, form)]
+        case .settings: return (noted.map { [Self.answer($0)] } ?? []) + [.ask(.settings, .text)]
+        case .quality: return [words.isEmpty ? .ask(.status, .quality) : set(["quality"] + words)]
+        case .set: return [set(words)]
+        case .mute: return [set(["mute"] + words)]
+        case .openTransaction: return [open()]
+        case .commit: return [commit()]
+        case .cancel: return [cancel()]
+        case .camera: return [.command(.switchCamera(CameraChoice(words.first ?? "")))]
+        case .pause: return [.command(.pause(words.first?.lowercased() == "on"))]
+        case .filter: return [filter(command.text)]
+        case .snapshot: return [snapshot(words.first ?? "", quality: words.dropFirst().first.flatMap { Int($0) })]
+        case .stop: return [.command(.stop)]
+        case .help: return [.answer(CommandDescription.help(on: .publish))]
+        // The table gives them to no publisher.
+        case .start, .torch, .webcam, .faults, .events, .reboot, .powerOff:
+            return [.refuse(CommandError.unavailable(command.name).description)]
+        }
     }
 
-    private mutating func set(_ words: ArraySlice<String>) -> Action {
+    private mutating func set(_ words: [String]) -> Action {
         do throws(ChangeError) {
             let changes = try RequestedChanges(parsing: words)
             guard let noted else { return .command(.apply(changes)) }
@@ -98,19 +77,11 @@ public struct ConfigurationTransaction: Sendable {
         }
     }
 
-    private func filter(_ line: String) -> Action {
+    private func filter(_ text: String) -> Action {
         do throws(FilterError) {
-            return .command(.filter(try FilterChange(command: line)))
+            return .command(.filter(try FilterChange(parsing: text)))
         } catch {
             return .refuse("\(error)")
-        }
-    }
-
-    private static func pause(_ words: ArraySlice<String>) -> Action {
-        switch words {
-        case ["on"]: .command(.pause(true))
-        case ["off"]: .command(.pause(false))
-        default: .refuse("pause takes on or off")
         }
     }
 
@@ -118,19 +89,15 @@ public struct ConfigurationTransaction: Sendable {
         .answer(noted.descriptions.map { "noted: \($0)" })
     }
 
-    private func snapshot(_ path: String, quality: String?) -> Action {
-        let number = quality.map { Int($0) ?? 0 } ?? SnapshotRequest.usualQuality
-        guard SnapshotRequest.qualities.contains(number) else {
-            return .refuse(
-                "a snapshot's quality is a whole number from 1 to 100, not \(quoted((quality ?? "").prefix(60)))")
-        }
+    private func snapshot(_ path: String, quality: Int?) -> Action {
         guard path != "-" else {
-            return .refuse("snapshot takes a file here: tallycam snapshot --output - writes it out")
+            return .refuse("snapshot writes to a file here: tallycam snapshot --output - writes to standard output")
         }
-        return .command(.takeSnapshot(SnapshotRequest(CommandID(0), quality: number, path: path)))
+        let quality = quality ?? SnapshotRequest.usualQuality
+        return .command(.takeSnapshot(SnapshotRequest(CommandID(0), quality: quality, path: path)))
     }
 
-    private mutating func begin() -> Action {
+    private mutating func open() -> Action {
         guard noted == nil else { return .refuse("a transaction is open already; commit or cancel ends it") }
         noted = RequestedChanges()
         return .answer(["what is set from here on waits for commit"])

@@ -77,6 +77,15 @@ public final class Console: Sendable {
         }
     }
 
+    /// A line as it is, where people read events: an answer in JSON.
+    public func answer(_ line: String) {
+        view.withLock { view in
+            erase(view)
+            output.append(Array("\(line)\n".utf8), to: people)
+            draw(view)
+        }
+    }
+
     /// A line for people: warnings and progress that are no event.
     public func log(_ text: String) {
         let seconds = (MonotonicClock.now() - start).inSeconds

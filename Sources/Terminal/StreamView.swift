@@ -13,7 +13,12 @@ public final class StreamView: Sendable {
         var recent: [StreamSnapshot] = []
         /// The line that is being typed; `nil` where the terminal shows it itself.
         var prompt: String?
+        /// How to write the answers that a person waits for.
+        var awaited: [CommandID: AnswerForm] = [:]
     }
+
+    /// A stream that does not answer for so long loses the oldest question.
+    private static let mostAwaited = 64
 
     private let console: Console
     private let state = Mutex(State())
@@ -25,8 +30,9 @@ public final class StreamView: Sendable {
         case .event(let event): console.emit(event)
         case .note(let text): console.note(text)
         case .log(let text): console.log(text)
-        // Nobody waits for it here: the events are shown.
-        case .answer, .brightness: break
+        case .answer(let id, let outcome):
+            if let form = state.withLock({ $0.awaited.removeValue(forKey: id) }) { answer(outcome, as: form) }
+        case .brightness: break
         case .snapshot(nil): end()
         case .snapshot(let snapshot?):
             state.withLock { state in
@@ -34,6 +40,24 @@ public final class StreamView: Sendable {
                 state.recent.append(snapshot)
                 show(state)
             }
+        }
+    }
+
+    /// To be called before the question goes to the stream.
+    public func expectAnswer(to id: CommandID, as form: AnswerForm) {
+        state.withLock { state in
+            if state.awaited.count >= Self.mostAwaited,
+                let oldest = state.awaited.keys.min(by: { $0.number < $1.number })
+            {
+                state.awaited[oldest] = nil
+            }
+            state.awaited[id] = form
+        }
+    }
+
+    private func answer(_ outcome: CommandOutcome, as form: AnswerForm) {
+        for line in outcome.lines(as: form) {
+            if form == .json { console.answer(line) } else { console.note(line) }
         }
     }
 

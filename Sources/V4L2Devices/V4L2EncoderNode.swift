@@ -80,20 +80,30 @@ public struct V4L2EncoderNode: Hashable, Sendable {
         guard !formats.isEmpty else {
             throw .wrongKind(path: device.path, reason: "\(device.name) takes neither NV12 nor YU12")
         }
-        (smallest, largest) = Self.sizes(of: device)
+        (smallest, largest) = try Self.sizes(of: device)
     }
 
     /// A driver that does not say is believed to carry level 4's frames.
-    private static func sizes(of device: V4L2Device) -> (FrameSize, FrameSize) {
-        var smallest = FrameSize(width: 32, height: 32)
-        var largest = FrameSize(width: 1920, height: 1088)
+    private static func sizes(of device: V4L2Device) throws(V4L2Error) -> (FrameSize, FrameSize) {
         var sizes = v4l2_frmsizeenum()
         sizes.pixel_format = clinux_v4l2_pix_fmt_h264
         let isThere = try? device.requestUnless(
             EINVAL, "VIDIOC_ENUM_FRAMESIZES", clinux_vidioc_enum_framesizes, &sizes)
         if isThere == true, sizes.type != V4L2_FRMSIZE_TYPE_DISCRETE.rawValue {
-            smallest = FrameSize(width: Int(sizes.stepwise.min_width), height: Int(sizes.stepwise.min_height))
-            largest = FrameSize(width: Int(sizes.stepwise.max_width), height: Int(sizes.stepwise.max_height))
+            return try Self.sizes(sizes.stepwise, of: device.name, at: device.path)
+        }
+        return (FrameSize(width: 32, height: 32), FrameSize(width: 1920, height: 1088))
+    }
+
+    /// - Throws: `wrongKind` for a range that ends before it starts: no frame has such a size.
+    static func sizes(
+        _ range: v4l2_frmsize_stepwise, of name: String, at path: String
+    ) throws(V4L2Error) -> (FrameSize, FrameSize) {
+        let smallest = FrameSize(width: Int(range.min_width), height: Int(range.min_height))
+        let largest = FrameSize(width: Int(range.max_width), height: Int(range.max_height))
+        guard smallest.width <= largest.width, smallest.height <= largest.height else {
+            throw .wrongKind(
+                path: path, reason: "the driver \(name) reports frame sizes from \(smallest) to \(largest)")
         }
         return (smallest, largest)
     }

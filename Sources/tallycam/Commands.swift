@@ -11,22 +11,19 @@ private struct Command: Sendable {
     let run: @Sendable ([String]) throws -> ExitStatus
 }
 
-private let commands = [
+/// Those that ask the running camera, by the table of commands.
+private let cameraCommands = CommandDescription.all(on: .socket).filter { $0.name != .help }.map { row in
+    Command(name: row.name.rawValue, summary: row.summary) { try runCameraCommand(row, $0) }
+}
+
+private let firstCommands: [Command] = [
     Command(
         name: "publish", summary: "stream live video and audio, or an FLV file, to an RTMP server", run: runPublish),
     Command(name: "receive", summary: "take streams as an RTMP server does, count and record them", run: runReceive),
     Command(name: "run", summary: "be the camera: button, lights, console, boot partition", run: runAppliance),
-    Command(name: "status", summary: "what the camera is doing", run: runStatus),
-    Command(name: "start", summary: "start the camera's stream", run: runStart),
-    Command(name: "stop", summary: "stop the camera's stream", run: runStop),
-    Command(name: "set", summary: "change the live stream and its camera's controls", run: runSet),
-    Command(name: "controls", summary: "the camera's controls as they are", run: runControls),
-    Command(name: "filter", summary: "change what the live stream's frames pass: text, watermark", run: runFilter),
-    Command(name: "snapshot", summary: "a JPEG of what the camera sees", run: runSnapshot),
-    Command(name: "camera", summary: "let another of the live stream's cameras be on", run: runCamera),
-    Command(name: "pause", summary: "send a still frame and silence, or go on live", run: runPause),
-    Command(name: "events", summary: "list the camera's events, or follow them", run: runEvents),
-    Command(name: "webcam", summary: "be a computer's webcam, or none", run: runWebcam),
+]
+
+private let lastCommands: [Command] = [
     Command(name: "network", summary: "turn network.json into the system's settings", run: runNetwork),
     Command(name: "cameras", summary: "list cameras with what they offer", run: runCameras),
     Command(name: "microphones", summary: "list microphones", run: runMicrophones),
@@ -34,6 +31,8 @@ private let commands = [
         name: "capture", summary: "take frames from a source without encoding them, and judge them", run: runCapture),
     Command(name: "check", summary: "name every fault of a stream.json", run: runCheck),
 ]
+
+private let commands = firstCommands + cameraCommands + lastCommands
 
 /// Runs the command that the arguments name, and says what went wrong in one line.
 func run(_ arguments: [String]) -> ExitStatus {

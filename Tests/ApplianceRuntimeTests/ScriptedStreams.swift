@@ -99,6 +99,7 @@ final class ScriptedStreams: Sendable {
                 say(.paused(isPaused))
                 if let id { sink.answer(id, .done([isPaused ? "paused" : "live"])) }
             case .apply(let changes, let id?): answer(changes, for: id)
+            case .listSettings(let id): sink.answer(id, .done(["quality Low1", "mute off"]))
             case .listControls(let id):
                 let own = [ControlOffer(.zoom, range: 1...4), ControlOffer(.brightness, range: -1...1)]
                 let offers = own.completed { _ in "it has none" }
@@ -174,6 +175,8 @@ final class ScriptedStills: Sendable {
         var brightness: [Brightness] = []
         /// It gives nothing until it is stopped.
         var isSilent = false
+        /// The driver does not come back, whoever stops it.
+        var isHanging = false
     }
 
     static let snapshot = Snapshot(
@@ -185,6 +188,9 @@ final class ScriptedStills: Sendable {
         let (isSilent, brightness) = content.withLock { content in
             content.requests.append(request)
             return (content.isSilent, content.brightness.isEmpty ? nil : content.brightness.removeFirst())
+        }
+        while content.withLock({ $0.isHanging }) {
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(50))
         }
         guard !isSilent else {
             var entries = [PollEntry(stop.fileDescriptor)]

@@ -175,15 +175,6 @@ def test_the_light_of_the_paper_is_the_code_s():
     assert blinks == set(re.findall(r"^\| (\d+) \|", paper, re.MULTILINE))
 
 
-def test_the_console_commands_of_the_paper_are_the_code_s():
-    code = (CHECKOUT / "Sources/ApplianceRuntime/ConsoleCommands.swift").read_text()
-    section = PAPER.read_text().split("\n## Console\n", 1)[1].split("\n## ", 1)[0]
-    named = {word.split()[0] for row in re.findall(r"^\| (`[^|]+) \|", section, re.MULTILINE) for word in re.findall("`([^`]+)`", row)}
-    assert named == set(re.findall(r"case \(\"(\w+)\"", code))
-    # And those that the program's own list has.
-    assert named == set(re.findall(r"^        (\w+)\b", code.split('help = """', 1)[1].split('"""', 1)[0], re.MULTILINE))
-
-
 # Of the 40-pin header, as every Raspberry Pi has had it since 2014.
 PINS = {"GPIO17": 11, "GPIO27": 13, "GPIO22": 15}
 

@@ -92,8 +92,8 @@ def test_an_unknown_camera_is_refused_with_the_nearest_and_the_list(children, ng
     reason = wait_for(publisher, "refused")["reason"]
     assert "did you mean back" in reason and "front, back" in reason
     send(publisher, "camera")
-    assert "takes a name or next" in wait_for(publisher, "refused", 2)["reason"]
-    send(publisher, "show")
+    assert "usage: camera NAME|next" in wait_for(publisher, "refused", 2)["reason"]
+    send(publisher, "settings")
     publisher.wait_until(lambda: "camera front (of front, back)" in publisher.stderr, 10, "the camera's name")
     end(publisher)
 

@@ -189,7 +189,7 @@ def test_commands_and_their_help_on_a_terminal(children, kind):
     terminal = on_terminal(children, receiver.url(), kind)
     send(terminal, "help", "set mute of\x7fn" if kind == "xterm" else "set mute on")
     terminal.wait_until(lambda: "muted: audio goes out as silence" in terminal.stdout, 5, "the change")
-    assert "forget what was noted" in terminal.stdout
+    assert "forget the collected changes" in terminal.stdout
     send(terminal, "stop")
     assert terminal.wait(10) == 0, terminal.report()
 

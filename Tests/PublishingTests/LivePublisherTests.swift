@@ -42,11 +42,21 @@ import WireSupport
             stream.commands.send(
                 .apply(RequestedChanges(configuration: [.dimension(try VideoDimension(parsing: "320x240"))])))
             #expect(becomesTrue { stream.recorder.names.contains("refused") })
-            stream.commands.send(.showConfiguration)
-            #expect(becomesTrue { stream.recorder.notes.contains("quality Low2") })
-            #expect(becomesTrue { stream.recorder.notes.contains("flip off (on or off)") })
-            let settings = stream.recorder.notes.prefix { !$0.hasPrefix("focus") }
+            stream.commands.send(.listSettings(CommandID(1)))
+            stream.commands.send(.listControls(CommandID(2)))
+            stream.commands.send(.reportStatus(CommandID(3)))
+            #expect(becomesTrue { stream.recorder.answers.count == 3 })
+            guard case .done(let settings) = stream.recorder.answers[CommandID(1)],
+                case .controls(let controls) = stream.recorder.answers[CommandID(2)],
+                case .status(let status) = stream.recorder.answers[CommandID(3)]
+            else {
+                Issue.record("\(stream.recorder.answers)")
+                return
+            }
+            #expect(settings.first == "quality Low2")
             #expect(settings.suffix(2) == ["keep-audio-quality off", "mute off"])
+            #expect(controls.map(\.description).contains("flip off (on or off)"))
+            #expect(status.state == .connected && status.point.qualityName == "Low2")
             stream.commands.send(.toggleMute)
             #expect(becomesTrue { stream.recorder.texts(of: "muted") == ["muted: audio goes out as silence"] })
             #expect(server.connectionCount == 1)
@@ -179,8 +189,10 @@ import WireSupport
             #expect(stream.recorder.answers[CommandID(2)] == .done(["the camera is front already"]))
             #expect(
                 stream.recorder.answers[CommandID(3)] == .refused(reason: "another camera was asked for meanwhile"))
-            stream.commands.send(.showConfiguration)
-            #expect(becomesTrue { stream.recorder.notes.contains("camera side (of front, back, side)") })
+            stream.commands.send(.listSettings(CommandID(5)))
+            #expect(becomesTrue { stream.recorder.answers[CommandID(5)] != nil })
+            let settings = stream.recorder.answers[CommandID(5)]?.lines
+            #expect(settings?.contains("camera side (of front, back, side)") == true)
             try stream.stop()
             #expect(stream.recorder.texts(of: "cameraSwitched").last?.hasPrefix("the camera is side now") == true)
             #expect(server.connectionCount == 1)
@@ -492,4 +504,8 @@ final class LiveStream {
         commands.send(.stop)
         #expect(try end() == nil)
     }
+}
+
+extension CommandOutcome {
+    fileprivate var lines: [String] { if case .done(let lines) = self { lines } else { [] } }
 }

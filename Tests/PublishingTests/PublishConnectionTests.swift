@@ -206,4 +206,49 @@ import WireSupport
         #expect(becomesTrue { shortForm(server[2].tags) == ["key 1"] })
         #expect(server[1].tags.isEmpty)
     }
+
+    /// Other work of the thread gets its turn, and then reading goes on, though no descriptor asks for it.
+    @Test func anEndlessSenderDoesNotKeepTheThread() throws {
+        let stream = EndlessStream()
+        let connection = PublishConnection(stream: stream, configuration: .ofTests(timeout: .seconds(5)))
+        _ = try connection.open()
+        _ = try connection.service(ready: .readable)
+        let first = stream.readCount
+        #expect(first > 0 && first < EndlessStream.mostReads)
+        #expect(connection.nextDeadline == .zero)
+        _ = try connection.service(ready: [])
+        #expect(stream.readCount > first)
+    }
+}
+
+/// A server that has always more to say.
+private final class EndlessStream: ByteStream {
+    /// Who reads so often does not stop by itself.
+    static let mostReads = 1000
+    private(set) var readCount = 0
+
+    let fileDescriptor: Int32 = -1
+    let peer = "server:1935"
+    let localAddress: SocketAddress? = nil
+    let unsentByteCount = 0
+    let unacknowledgedByteCount = 0
+    let isUnanswered = false
+
+    func pollEvents(hasBytesToWrite: Bool) -> PollEvents { .readable }
+
+    func write(_ slices: UnsafeBufferPointer<UnsafeRawBufferPointer>) throws(TransportError) -> Int {
+        slices.reduce(0) { $0 + $1.count }
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransportError) -> ReadResult {
+        readCount += 1
+        guard readCount < Self.mostReads else { return .closed }
+        // RTMP's version, and then nothing that ends.
+        buffer.initializeMemory(as: UInt8.self, repeating: 3)
+        return .bytes(buffer.count)
+    }
+
+    func finishSending() {}
+    func close() {}
+    func abort() {}
 }

@@ -73,6 +73,36 @@ private final class Pair {
         }
     }
 
+    /// It is not read from any more, and goes on when it has taken its answers.
+    @Test func aPeerThatReadsNothingIsNotReadFromWithoutEnd() throws {
+        try time.run {
+            let pair = try Pair()
+            #expect(pair.run { pair.publisher.isPublishing && pair.publisher.isWritten })
+            let flood = [[UInt8]](repeating: createStream, count: 100_000).flatMap { $0 }
+            var sent = 0
+            func sendAndServe() throws {
+                sent += try pair.publisher.stream.write(Array(flood[sent..<min(sent + 16_384, flood.count)]))
+                _ = pair.connection.service()
+            }
+            for _ in 0..<2000 { try sendAndServe() }
+            #expect(sent < flood.count / 2)
+            #expect(!pair.connection.isOver)
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            for _ in 0..<2000 {
+                try sendAndServe()
+                _ = try pair.publisher.stream.read(into: &buffer)
+            }
+            #expect(sent == flood.count)
+        }
+    }
+
+    /// A whole message: the command createStream with the transaction 4, in one chunk.
+    private var createStream: [UInt8] {
+        let name = Array("createStream".utf8)
+        let body = [2, 0, UInt8(name.count)] + name + [0, 0x40, 0x10, 0, 0, 0, 0, 0, 0, 5]
+        return [3, 0, 0, 0, 0, 0, UInt8(body.count), 20, 0, 0, 0, 0] + body
+    }
+
     @Test func aPublisherThatIsGoneHasEnded() throws {
         try time.run {
             let pair = try Pair()

@@ -61,11 +61,14 @@ import Testing
     @Test(arguments: [
         ("set", "usage: set NAME VALUE [NAME VALUE...]"), ("set zoom", "usage: set NAME VALUE [NAME VALUE...]"),
         ("set zoom 2 mute", "usage: set NAME VALUE [NAME VALUE...]"), ("status now", "usage: status [json]"),
-        ("stop now", "usage: stop"), ("quality a b", "usage: quality, or quality NAME"), ("mute", "usage: mute on|off"),
+        ("stop now", "usage: stop"), ("quality a b", "usage: quality [NAME]"), ("mute", "usage: mute on|off"),
         ("mute perhaps", "usage: mute on|off"), ("camera", "usage: camera NAME|next"),
-        ("events 1 2", "usage: events [N]"),
+        ("events 1 2", "usage: events [N]; N is 1 to 1000"), ("events 0", "usage: events [N]; N is 1 to 1000"),
         ("filter", "usage: filter NAME KEY=VALUE [KEY=VALUE...]|off"),
-        ("snapshot send 1 2", "usage: snapshot [QUALITY], or snapshot send [QUALITY]"),
+        (
+            "snapshot send 1 2",
+            "usage: snapshot [QUALITY], or snapshot send [QUALITY]; QUALITY is 1 to 100"
+        ), ("torch lve", "usage: torch [off|on|live|auto]; did you mean live?"),
         ("webcam on", "usage: webcam start|stop|allow"), (#"camera "front"#, "usage: camera NAME|next"),
         (#"camera "a"b"#, "usage: camera NAME|next"),
         ("statsu", #"there is no command "statsu"; did you mean status? help lists them"#),
@@ -87,7 +90,7 @@ import Testing
             #expect(problem(line, on: .publish) == nil)
             #expect(problem(line, on: .socket)?.contains("one set line") == true)
         }
-        #expect(problem("snapshot", on: .publish) == "usage: snapshot FILE [QUALITY]")
+        #expect(problem("snapshot", on: .publish) == "usage: snapshot FILE [QUALITY]; QUALITY is 1 to 100")
     }
 
     @Test func whateverWordsHoldIsReadAsItWasWritten() throws {

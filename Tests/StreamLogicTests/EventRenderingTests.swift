@@ -168,7 +168,7 @@ struct EventRenderingTests {
             ),
             (.filterDropped(FilterID(.smooth)), "filter smooth is left out: it takes too much time"),
             (.filterRestored(FilterID(.smooth)), "filter smooth is back"),
-            (.filtered(EventSamples.filters), #"filters now text,text=Studio\, {time},position=top-left grey"#),
+            (.filtered(EventSamples.filters), #"filters now text,text="Studio, {time}",position=top-left grey"#),
             (.filtered(FilterChain()), "no filters now"),
             (.refused(reason: "too large"), "refused: too large"), (.muted(true), "muted: audio goes out as silence"),
             (.muted(false), "no longer muted"), (.paused(true), "paused: a still frame and silence go out"),

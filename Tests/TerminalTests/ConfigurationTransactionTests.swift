@@ -64,10 +64,10 @@ import Testing
         #expect(refusal(transaction.lineReceived(line)) != nil)
     }
 
-    @Test(arguments: ["begin", "COMMIT", "cancel", "show", "stop", "help"])
+    @Test(arguments: ["begin", "COMMIT", "cancel", "settings", "stop", "help"])
     func aCommandWithTooManyWordsIsNotMisspelled(command: String) {
         var transaction = ConfigurationTransaction()
-        let expected = "\(command.lowercased()) takes no arguments"
+        let expected = "usage: \(command.lowercased())"
         #expect(transaction.lineReceived("\(command) now") == [.refuse(expected)])
     }
 
@@ -114,25 +114,48 @@ import Testing
         let small = SnapshotRequest(CommandID(0), quality: 30, path: "a.jpg")
         #expect(transaction.lineReceived("snapshot a.jpg 30") == [.command(.takeSnapshot(small))])
         for line in [
-            "snapshot", "snapshot -", "snapshot a.jpg 0", "snapshot a.jpg 101", "snapshot a.jpg best", "snapshot a b c",
+            "snapshot", "snapshot -", "snapshot \"a.jpg", "snapshot a.jpg 0", "snapshot a.jpg 101",
+            "snapshot a.jpg best", "snapshot a b c",
         ] {
             #expect(refusal(transaction.lineReceived(line)) != nil, "\(line)")
         }
         #expect(refusal(transaction.lineReceived("torch on"))?.contains("board") == true)
     }
 
-    @Test func showNamesWhatIsNoted() {
+    @Test func settingsNameWhatIsNoted() {
         var transaction = ConfigurationTransaction()
-        #expect(transaction.lineReceived("show") == [.command(.showConfiguration)])
+        #expect(transaction.lineReceived("settings") == [.ask(.settings, .text)])
         _ = transaction.lineReceived("begin")
         _ = transaction.lineReceived("set fps 10")
-        #expect(transaction.lineReceived("show") == [.answer(["noted: fps 10"]), .command(.showConfiguration)])
+        #expect(transaction.lineReceived("settings") == [.answer(["noted: fps 10"]), .ask(.settings, .text)])
+    }
+
+    @Test func theStreamIsAskedInTheFormThatIsWanted() {
+        var transaction = ConfigurationTransaction()
+        #expect(transaction.lineReceived("status") == [.ask(.status, .text)])
+        #expect(transaction.lineReceived("status json") == [.ask(.status, .json)])
+        #expect(transaction.lineReceived("quality") == [.ask(.status, .quality)])
+        #expect(transaction.lineReceived("controls") == [.ask(.controls, .text)])
+        #expect(transaction.lineReceived("controls json") == [.ask(.controls, .json)])
+    }
+
+    @Test func shortFormsOfSetAreTheSame() throws {
+        var transaction = ConfigurationTransaction()
+        #expect(try transaction.lineReceived("mute on") == changes("mute", "on"))
+        #expect(try transaction.lineReceived("quality Low2") == changes("quality", "Low2"))
+        _ = transaction.lineReceived("begin")
+        #expect(transaction.lineReceived("mute off") == [.answer(["noted: mute off"])])
+    }
+
+    @Test func aFormerCommandNamesTheNewOnes() {
+        var transaction = ConfigurationTransaction()
+        #expect(transaction.lineReceived("show") == [.refuse("show is now status, settings or controls")])
     }
 
     @Test func emptyLinesAreNothing() {
         var transaction = ConfigurationTransaction()
         #expect(transaction.lineReceived("  \t") == [])
         #expect(transaction.lineReceived("stop") == [.command(.stop)])
-        #expect(transaction.lineReceived("help") == [.answer(ConfigurationTransaction.help)])
+        #expect(transaction.lineReceived("help") == [.answer(CommandDescription.help(on: .publish))])
     }
 }

@@ -336,7 +336,7 @@ def test_what_cannot_be_set_is_answered_and_the_stream_goes_on(pi_camera, nginx)
     answer = live.set("gain", "4")
     assert "gain 4" in answer
     text = live.process.text
-    live.command("show")
+    live.command("controls")
     live.process.wait_for("mute: missing", 10)
     listed = live.process.text[len(text) :]
     assert "brightness 0 (" in listed and "zoom 1 (1 to 3.6" in listed and "gain 4" in listed, listed
@@ -356,7 +356,7 @@ def test_a_camera_that_comes_back_is_set_as_before(pi_camera, nginx):
     answer = live.set("brightness", "0.1")
     assert answer == "brightness 0.1"
     text = live.process.text
-    live.command("show")
+    live.command("controls")
     live.process.wait_for("flip off", 10)
     assert re.search(r"exposure-time 3 \(.*now (2\.9|3)", live.process.text[len(text) :]), live.process.text[len(text) :]
     live.stop()

@@ -5,22 +5,33 @@ import LinuxIO
 import Media
 import StreamLogic
 
-/// `tallycam status`, `start` and `stop`: ask the running camera through its Unix socket.
-func runStatus(_ arguments: [String]) throws -> ExitStatus {
-    let options = [ApplianceSettings.socketOption, CommandLineOption("json", help: "one JSON object")]
-    guard let parsed = try parseOptions(arguments, options, usage: "tallycam status [OPTION...]") else {
+/// Asks the running camera through its control socket.
+func runCameraCommand(_ row: CommandDescription, _ arguments: [String]) throws -> ExitStatus {
+    switch row.name {
+    case .set: return try runSet(row, arguments)
+    case .filter: return try runFilter(row, arguments)
+    case .snapshot: return try runSnapshot(arguments)
+    case .events: return try runEvents(arguments)
+    default: break
+    }
+    var options = [ApplianceSettings.socketOption]
+    if row.forms(on: .socket).contains(where: { $0.arguments == "[json]" }) {
+        options.append(CommandLineOption("json", help: "one JSON value, for programs"))
+    }
+    guard let parsed = try parseOptions(arguments, options, usage: usage(of: row), operands: 0...64) else {
         return .success
     }
-    return try ask(parsed.contains("json") ? "status json" : "status", parsed)
+    let isJSON = parsed.contains("json") && parsed.operands.isEmpty
+    return try ask(TypedCommand.line([row.name.rawValue] + parsed.operands + (isJSON ? ["json"] : [])), parsed)
 }
 
-func runStart(_ arguments: [String]) throws -> ExitStatus { try runPlain("start", arguments) }
+private func usage(of row: CommandDescription) -> String {
+    "tallycam \(row.usages(on: .socket).first ?? row.name.rawValue) [OPTION...]"
+}
 
-func runStop(_ arguments: [String]) throws -> ExitStatus { try runPlain("stop", arguments) }
-
-/// `tallycam set`: what it answers is what the camera says it did.
-func runSet(_ arguments: [String]) throws -> ExitStatus {
-    let usage = "tallycam set NAME VALUE [NAME VALUE...] [OPTION...]"
+/// What it answers is what the camera says it did.
+private func runSet(_ row: CommandDescription, _ arguments: [String]) throws -> ExitStatus {
+    let usage = usage(of: row)
     guard
         let parsed = try parseOptions(
             arguments, [ApplianceSettings.socketOption], usage: usage, operands: 2...64,
@@ -32,85 +43,37 @@ func runSet(_ arguments: [String]) throws -> ExitStatus {
     guard !parsed.operands.contains(where: { $0.isEmpty || $0.utf8.contains { $0 <= 0x20 } }) else {
         throw CommandFailure.usage("neither names nor values have spaces; usage: \(usage)")
     }
-    return try ask("set \(parsed.operands.joined(separator: " "))", parsed)
+    return try ask(TypedCommand.line([row.name.rawValue] + parsed.operands), parsed)
 }
 
-/// `tallycam controls`.
-func runControls(_ arguments: [String]) throws -> ExitStatus {
-    let options = [
-        ApplianceSettings.socketOption,
-        CommandLineOption("json", help: "a JSON array with an object for each control"),
-    ]
-    guard let parsed = try parseOptions(arguments, options, usage: "tallycam controls [OPTION...]") else {
-        return .success
-    }
-    return try ask(parsed.contains("json") ? "controls json" : "controls", parsed)
-}
-
-/// `tallycam filter`.
-func runFilter(_ arguments: [String]) throws -> ExitStatus {
-    let usage = "tallycam filter NAME KEY=VALUE [KEY=VALUE...]|off [OPTION...]"
+/// The words are passed on as they are: quotes within them group words, as on the console.
+private func runFilter(_ row: CommandDescription, _ arguments: [String]) throws -> ExitStatus {
     let names = "\nFilters: \(FilterName.allCases.map(\.rawValue).joined(separator: ", ")) (docs/filters.md)\n"
     guard
         let parsed = try parseOptions(
-            arguments, [ApplianceSettings.socketOption], usage: usage, operands: 1...32, notes: names)
+            arguments, [ApplianceSettings.socketOption], usage: usage(of: row), operands: 1...32, notes: names)
     else { return .success }
-    let command = FilterChange.command(parsed.operands[0], words: Array(parsed.operands.dropFirst()))
+    let text = parsed.operands.joined(separator: " ")
     do throws(FilterError) {
-        _ = try FilterChange(command: command)
+        _ = try FilterChange(parsing: text)
     } catch {
-        throw CommandFailure.usage("\(error); usage: \(usage)")
+        throw CommandFailure.usage("\(error); usage: \(usage(of: row))")
     }
-    guard !command.utf8.contains(where: { $0 < 0x20 }) else {
-        throw CommandFailure.usage("a line break is written \\n; usage: \(usage)")
-    }
-    return try ask(command, parsed)
-}
-
-func runCamera(_ arguments: [String]) throws -> ExitStatus {
-    let options = [ApplianceSettings.socketOption]
-    let usage = "tallycam camera NAME|next [OPTION...]"
-    guard let parsed = try parseOptions(arguments, options, usage: usage, operands: 1...1) else { return .success }
-    // The socket takes one line of words.
-    guard let name = parsed.operands.first, !name.isEmpty, !name.contains(where: \.isWhitespace) else {
-        throw CommandFailure.usage("a camera's name has no spaces; usage: \(usage)")
-    }
-    return try ask("camera \(name)", parsed)
-}
-
-/// `tallycam pause`.
-func runPause(_ arguments: [String]) throws -> ExitStatus {
-    let usage = "tallycam pause on|off [OPTION...]"
-    let options = [ApplianceSettings.socketOption]
-    guard let parsed = try parseOptions(arguments, options, usage: usage, operands: 1...1) else { return .success }
-    guard let word = parsed.operands.first, ["on", "off"].contains(word) else {
-        throw CommandFailure.usage("pause takes on or off; usage: \(usage)")
-    }
-    return try ask("pause \(word)", parsed)
-}
-
-/// `tallycam webcam`.
-func runWebcam(_ arguments: [String]) throws -> ExitStatus {
-    let usage = "tallycam webcam start|stop|allow [OPTION...]"
-    let options = [ApplianceSettings.socketOption]
-    guard let parsed = try parseOptions(arguments, options, usage: usage, operands: 1...1) else { return .success }
-    guard let word = parsed.operands.first, ["start", "stop", "allow"].contains(word) else {
-        throw CommandFailure.usage("webcam takes start, stop or allow; usage: \(usage)")
-    }
-    return try ask("webcam \(word)", parsed)
-}
-
-private func runPlain(_ command: String, _ arguments: [String]) throws -> ExitStatus {
-    let options = [ApplianceSettings.socketOption]
-    guard let parsed = try parseOptions(arguments, options, usage: "tallycam \(command) [OPTION...]") else {
-        return .success
-    }
-    return try ask(command, parsed)
+    return try ask("\(row.name.rawValue) \(text)", parsed)
 }
 
 private let patience = Duration.seconds(10)
 
 func ask(_ command: String, _ arguments: CommandLineArguments) throws -> ExitStatus {
+    // The socket takes one line.
+    guard !command.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 }) else {
+        throw CommandFailure.usage("a command has no control characters; a line break in text is written \\n")
+    }
+    do throws(CommandError) {
+        _ = try TypedCommand(command, on: .socket)
+    } catch {
+        throw CommandFailure.usage("\(error)")
+    }
     try writeOutput(try cameraAnswer(to: command, arguments, limit: 1 << 20))
     return .success
 }

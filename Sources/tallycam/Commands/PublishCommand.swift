@@ -49,6 +49,7 @@ private final class LiveCommand {
     /// `nil` where standard input is no place of commands.
     private let input: StandardInputCommands?
     private var transaction = ConfigurationTransaction()
+    private var questionCount: UInt64 = 0
 
     /// - Parameter takesCommands: on standard input, whatever it is; `nil` where media comes from there.
     init(takesCommands: Bool?, console: Console, view: StreamView, display: Display?) throws {
@@ -122,11 +123,19 @@ private final class LiveCommand {
             switch action {
             case .answer(let lines): for line in lines { console.note(line) }
             case .refuse(let reason): console.emit(StreamEvent.refused(reason: reason))
+            case .ask(let question, let form): ask(question, form)
             case .command(.stop): stop("asked to stop")
             case .command(let command): commands.send(command)
             }
         }
         view.typed(prompt: input?.prompt)
+    }
+
+    private func ask(_ question: StreamQuestion, _ form: AnswerForm) {
+        questionCount += 1
+        let id = CommandID(questionCount)
+        view.expectAnswer(to: id, as: form)
+        commands.send(question.command(id))
     }
 
     private func stop(_ reason: String) {

@@ -12,12 +12,13 @@ func runSnapshot(_ arguments: [String]) throws -> ExitStatus {
         CommandLineOption("quality", takes: "N", help: "of the JPEG, 1 to 100 (default: that of device.json)"),
         ApplianceSettings.socketOption,
     ]
-    guard let parsed = try parseOptions(arguments, options, usage: "tallycam snapshot [OPTION...]") else {
+    let usage = "tallycam snapshot [QUALITY] [OPTION...]"
+    guard let parsed = try parseOptions(arguments, options, usage: usage, operands: 0...1) else {
         return .success
     }
-    let quality = try parsed["quality"].map { text -> String in
+    let quality = try (parsed["quality"] ?? parsed.operands.first).map { text -> String in
         guard let number = Int(text), SnapshotRequest.qualities.contains(number) else {
-            throw CommandFailure.usage("--quality is a whole number from 1 to 100, not \"\(text)\"")
+            throw CommandFailure.usage("the quality is a whole number from 1 to 100, not \"\(text)\"")
         }
         return " \(number)"
     }

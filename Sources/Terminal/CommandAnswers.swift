@@ -1,0 +1,141 @@
+import Controls
+import JSONText
+import Media
+import StreamLogic
+
+// Answers of a stream, as every surface writes them.
+
+/// A question to a live stream.
+public enum StreamQuestion: Hashable, Sendable {
+    case status, settings, controls
+
+    public func command(_ id: CommandID) -> PublisherCommand {
+        switch self {
+        case .status: .reportStatus(id)
+        case .settings: .listSettings(id)
+        case .controls: .listControls(id)
+        }
+    }
+}
+
+/// How an answer is written.
+public enum AnswerForm: Hashable, Sendable {
+    case text
+    /// One JSON value in a line, for programs.
+    case json
+    /// Of a status, only what is being sent.
+    case quality
+}
+
+extension CommandOutcome {
+    /// - Returns: whole lines, without their ends; none for what was refused, which is an event.
+    public func lines(as form: AnswerForm) -> [String] {
+        switch self {
+        case .done(let lines): return lines
+        case .refused: return []
+        case .controls(let controls):
+            guard form == .json else { return controls.map(\.description) }
+            return Self.lines(controls.jsonLine)
+        case .status(let status):
+            switch form {
+            case .text: return status.lines
+            case .quality: return [status.qualityText]
+            case .json: return Self.lines(status.jsonLine)
+            }
+        }
+    }
+
+    private static func lines(_ bytes: [UInt8]) -> [String] {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+}
+
+extension StreamStatus {
+    /// The quality and the rates that are being sent, in one line.
+    public var qualityText: String {
+        "\(point.qualityName), \(fixed(rates.videoFramesPerSecond, decimals: 1)) fps, "
+            + "\(rates.total.bitsPerSecond / 1000) kbit/s, \(fixed(buffered.inSeconds, decimals: 2)) s buffered, "
+            + "encoder \(encoder?.name ?? "none")"
+    }
+
+    /// Lines about the sources and the filters.
+    /// - Parameter camera: the one that is on; `nil` where it has no name.
+    public func sourceLines(camera: String?) -> [String] {
+        let sources = SourceSummary(counters)
+        var lines: [String] = []
+        let name = camera.map { "\($0), " } ?? ""
+        if let text = sources.camera { lines.append("camera:   \(name)\(text)") }
+        if let text = sources.microphone { lines.append("audio:    \(text)") }
+        if !counters.filters.isEmpty {
+            lines.append("filters:  " + counters.filters.map(\.text).joined(separator: ", "))
+        }
+        return lines
+    }
+
+    private var stateName: String { state == .connected ? "live" : state.rawValue }
+
+    fileprivate var lines: [String] {
+        ["state:    \(stateName)", "quality:  \(qualityText)"] + sourceLines(camera: camera)
+    }
+
+    fileprivate var jsonLine: [UInt8] {
+        var writer = JSONLineWriter()
+        return writer.line { object in
+            object.write("state", stateName)
+            object.write("quality", point.qualityName)
+            write(to: object, camera: camera)
+        }
+    }
+
+    /// The members that a status has while a stream is live.
+    /// - Parameter camera: as for `sourceLines`.
+    public func write(to object: borrowing JSONObjectWriter, camera: String?) {
+        object.write("framesPerSecond", (rates.videoFramesPerSecond * 10).rounded() / 10)
+        object.write("bitsPerSecond", rates.total.bitsPerSecond)
+        object.write("bufferedSeconds", (buffered.inSeconds * 100).rounded() / 100)
+        object.write("encoder", encoder?.name ?? "none")
+        if let camera { object.write("camera", camera) }
+        object.writeObject("sources") { sources in
+            for (name, value) in counters.sourceFields {
+                switch value {
+                case .integer(let number): sources.write(name, number)
+                case .number(let number): sources.write(name, (number * 100).rounded() / 100)
+                case .text(let text): sources.write(name, text)
+                case .flag(let flag): sources.write(name, flag)
+                case .texts(let texts): sources.write(name, texts)
+                case .numbers(let values): sources.write(name, values.map { $0.map { ($0 * 100).rounded() / 100 } })
+                }
+            }
+        }
+    }
+}
+
+extension [ControlStatus] {
+    /// An array with an object for each control, and its LF.
+    public var jsonLine: [UInt8] {
+        var writer = JSONLineWriter()
+        return writer.arrayLine { array in
+            for control in self { array.writeObject { control.write(to: $0) } }
+        }
+    }
+}
+
+extension ControlStatus {
+    fileprivate func write(to object: borrowing JSONObjectWriter) {
+        object.write("name", offer.name.rawValue)
+        if let absence = offer.absence { return object.write("missing", absence) }
+        if let value { object.write("value", "\(value)") }
+        if let reported { object.write("reported", reported) }
+        let unit = ControlDescription.of(offer.name).unit
+        if !unit.isEmpty { object.write("unit", unit) }
+        if let range = offer.range {
+            object.write("minimum", range.lowerBound)
+            object.write("maximum", range.upperBound)
+        }
+        if !offer.words.isEmpty {
+            object.writeArray("choices") { array in
+                for word in offer.words { array.write(word) }
+            }
+        }
+    }
+}

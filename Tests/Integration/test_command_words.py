@@ -1,0 +1,123 @@
+"""One set of words: commands, their answers, and a filter's quotes are the same wherever they are typed."""
+
+import json
+import re
+import subprocess
+
+import pytest
+from appliance import BOARD, DEVICE, Appliance, Terminal, plain
+from tallycam import Receiver, events, start_publisher, wait_for_event
+
+# All that separates elsewhere, within one value.
+FILTER = r"""text,text="Studio: {time}, \"live\", it's a=b",position=top-left"""
+TEXT = """Studio: {time}, "live", it's a=b"""
+
+
+def publisher_of(children, **options):
+    receiver = Receiver(children)
+    publisher = start_publisher(
+        children, receiver.url(), stdin=subprocess.PIPE, commands=True, dimension="320x240", quality="Low1", **options
+    )
+    wait_for_event(publisher, "publishing")
+    return publisher
+
+
+def send(publisher, *lines: str) -> None:
+    publisher.child.stdin.write("".join(f"{line}\n" for line in lines).encode())
+    publisher.child.stdin.flush()
+
+
+def filtered(publisher) -> list[list[str]]:
+    """The chain of filters after each change."""
+    return [event["filters"] for event in events(publisher) if event["name"] == "filtered"]
+
+
+def live_camera(children, **files) -> Appliance:
+    receiver = Receiver(children)
+    camera = Appliance(children, stream=plain(receiver.url()), **files)
+    camera.ask("start")
+    camera.wait_for("live")
+    return camera
+
+
+def test_a_filter_is_written_alike_on_the_command_line_and_as_a_command_of_publish(children):
+    by_option = publisher_of(children, filter=FILTER)
+    send(by_option, "settings")
+    by_option.wait_until(lambda: f" filter {FILTER}\n" in by_option.stderr, 10, "the filter of the command line")
+    # As the settings have it, with a blank in place of a comma, and as a word that is quoted as a whole.
+    whole = r"""text position=top-left "text=Studio: {time}, \"live\", it's a=b" """
+    for number, line in enumerate((FILTER, FILTER.replace(",", " ", 1), whole)):
+        send(by_option, "filter text off")
+        changes = [[], [FILTER]]
+        for count, command in ((1, None), (2, f"filter {line}")):
+            if command:
+                send(by_option, command)
+            by_option.wait_until(lambda: len(filtered(by_option)) == 2 * number + count, 10, command or "no filter")
+            assert filtered(by_option)[-1] == changes[count - 1], line
+    send(by_option, "stop")
+    assert by_option.wait(10) == 0, by_option.report()
+
+
+def test_a_filter_is_written_alike_at_the_socket_on_the_console_and_in_a_file(children):
+    terminal = Terminal()
+    filters = [{"filter": "text", "text": TEXT, "position": "top-left"}]
+    camera = live_camera(children, board={**BOARD, "console": terminal.name}, device={**DEVICE, "filters": filters})
+    assert f"filter {FILTER}\n" in camera.ask("settings").stdout
+    assert "no filters" in camera.ask("filter", "text", "off").stdout
+    assert camera.ask("filter", FILTER).stdout == f"filter {FILTER}\n"
+    camera.ask("filter", "text", "off")
+    name, *words = FILTER.split(",", 1)
+    assert camera.ask("filter", name, *words).stdout == f"filter {FILTER}\n"
+    camera.ask("filter", "text", "off")
+    assert f"filter {FILTER}\n" not in camera.ask("settings").stdout
+    terminal.type(f"filter {FILTER}\r".encode())
+    terminal.wait_for(b"filters now ")
+    assert f"filter {FILTER}\n" in camera.ask("settings").stdout
+
+
+def test_publish_answers_what_the_camera_answers(children):
+    publisher = publisher_of(children)
+    send(publisher, "status", "quality", "settings", "controls", "status json", "controls json")
+    publisher.wait_until(lambda: '[{"name":' in publisher.stderr, 10, "the last answer")
+    for words in (r"state:    live\n", r"quality:  Low1, [\d.]+ fps, \d+ kbit/s, [\d.]+ s buffered, encoder \w+\n", r" quality Low1\n"):
+        assert re.search(words, publisher.stderr), (words, publisher.stderr)
+    camera = live_camera(children)
+    # Lines of JSON have no time in front.
+    [status] = [json.loads(line) for line in publisher.stderr.splitlines() if line.startswith("{")]
+    [controls] = [json.loads(line) for line in publisher.stderr.splitlines() if line.startswith("[")]
+    camera.process.wait_until(lambda: "encoder" in camera.status(), 10, "the first report of the stream")
+    theirs = camera.status()
+    assert status["state"] == theirs["state"] == "live" and status["quality"] == "Low1"
+    assert set(status) <= set(theirs)
+    listed = json.loads(camera.ask("controls", "json").stdout)
+    assert [control["name"] for control in controls] == [control["name"] for control in listed]
+    send(publisher, "stop")
+    assert publisher.wait(10) == 0, publisher.report()
+
+
+def test_a_command_that_a_place_does_not_have_says_so(children):
+    publisher = publisher_of(children)
+    send(publisher, "reboot", "torch on", "show", "mute", "statsu")
+    publisher.wait_until(lambda: "statsu" in publisher.stdout, 10, "the last refusal")
+    reasons = [json.loads(line)["reason"] for line in publisher.stdout.splitlines() if '"refused"' in line]
+    assert reasons == [
+        "publish does not control the machine: only the camera appliance (tallycam run) does",
+        "the torch is the board's: only the camera appliance (tallycam run) switches it",
+        "show is now status, settings or controls",
+        "usage: mute on|off",
+        'there is no command "statsu"; did you mean status? help lists them',
+    ]
+
+
+@pytest.mark.parametrize(
+    "words, status, answer",
+    [
+        (["events", "5"], 0, "Tallycam"), (["faults"], 0, ""), (["torch"], 3, "flash LED"), (["quality"], 0, "not live"),
+        (["mute", "on"], 3, "not live"), (["mute"], 2, "usage: mute on|off"), (["torch", "lve"], 2, "did you mean live?"),
+        (["events", "0"], 2, "N is 1 to 1000"), (["status", "json"], 0, '"state"'),
+    ],
+)  # fmt: skip
+def test_each_command_of_the_console_is_one_of_the_program(children, words, status, answer):
+    camera = Appliance(children, stream={"url": "rtmp://127.0.0.1:1/live", "key": "x"})
+    run = camera.ask(*words)
+    assert run.child.returncode == status and answer in run.stdout + run.stderr, run.report()
