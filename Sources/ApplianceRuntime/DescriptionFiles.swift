@@ -158,7 +158,7 @@ struct DescriptionFiles {
 
     /// The good part of the file: a device that only the network leads to must not lose it by a wrong key beside it.
     static func readNetwork(_ path: String) -> (NetworkDescription, [DescriptionFault]) {
-        let file = SettingsFile(reading: path, isRequired: false, example: NetworkDescription.example)
+        let file = SettingsFile(reading: path, isRequired: true, example: NetworkDescription.example)
         guard let json = file.json else { return (NetworkDescription(), file.fault.map { [$0] } ?? []) }
         let decoded = NetworkDescription.decode(json)
         return (decoded.goodPart ?? NetworkDescription(), decoded.faults)
@@ -192,7 +192,8 @@ struct DescriptionFiles {
 }
 
 extension DeviceVocabulary {
-    static let standard = DeviceVocabulary(
+    /// The qualities and sizes that this program has.
+    public static let standard = DeviceVocabulary(
         videoQualities: VideoQuality.allCases.map(\.name), audioQualities: AudioQuality.presets.map(\.name),
         problemWithDimension: { text in
             do {

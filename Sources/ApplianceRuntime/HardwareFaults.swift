@@ -81,7 +81,11 @@ extension ApplianceRunner {
     /// What a stream has found missing, or has not reached, with the place of the key that can mend it.
     func fileFault(for failure: FaultBook.Failure) -> FileFault {
         let (file, key) = mendingKey(of: failure.fault)
-        let fault = files.fault(failure.fault, file, key, failure.text)
+        // Where it says "auto" already, that is no advice.
+        let isAutomatic = key == "camera" && files.device.camera == "auto" && failure.choices.isEmpty
+        let fault = files.fault(
+            failure.fault, file, key, failure.text,
+            example: isAutomatic ? #""camera": "synthetic" for a test pattern"# : nil)
         guard !failure.choices.isEmpty, let example = fault.fault.example else { return fault }
         let name = key.split(separator: ".").last ?? ""
         let others = failure.choices.prefix(8).map { " or \"\(name)\": \"\($0)\"" }.joined()

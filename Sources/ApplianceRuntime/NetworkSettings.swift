@@ -1,7 +1,8 @@
 import LinuxIO
 import Settings
 
-/// What network.json says, as far as it is right, and what is wrong in it.
+/// What network.json says, as far as it is right, and what is wrong in it. A missing file is a fault here: whoever runs
+/// the command has named it.
 public func readNetworkSettings(_ path: String) -> (NetworkDescription, [DescriptionFault]) {
     DescriptionFiles.readNetwork(path)
 }

@@ -55,6 +55,8 @@ public struct StreamFile: Sendable {
     public let stream: StreamDescription
     public let keys: DescriptionKeys
     public let warnings: [DescriptionFault]
+    /// As it was given.
+    public let path: String
 
     /// Reads the file, or waits for the writer of the pipe that the path leads to.
     public init(reading path: String) throws(SettingsFileError) {
@@ -70,11 +72,17 @@ public struct StreamFile: Sendable {
         } catch {
             throw SettingsFileError(lines: ["\(path):\(error.fault(example: StreamDescription.example))"])
         }
+        try self.init(json, path: path)
+    }
+
+    /// - Parameter path: where `json` was read.
+    public init(_ json: JSONValue, path: String) throws(SettingsFileError) {
         let decoded = StreamDescription.decode(json)
         guard let stream = decoded.value, decoded.errors.isEmpty else {
             throw SettingsFileError(lines: decoded.faults.map { "\(path):\($0)" })
         }
         self.stream = stream.located(in: path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".")
+        self.path = path
         keys = decoded.keys
         warnings = decoded.warnings
     }

@@ -55,6 +55,14 @@ public struct CameraControl: Hashable, Sendable {
     public let choices: [Choice]
     let rectangles: RectangleRange?
 
+    /// `minimum` and `maximum`; `nil` where no number says what is possible: for rectangles and text.
+    public var range: (minimum: Double, maximum: Double)? {
+        switch kind {
+        case .boolean, .integer, .real, .choice: (minimum, maximum)
+        case .rectangle, .other: nil
+        }
+    }
+
     init(
         id: UInt32 = 0, name: String, kind: Kind, count: Int? = 1, minimum: Double = 0, maximum: Double = 0,
         choices: [Choice] = [], rectangles: RectangleRange? = nil

@@ -10,6 +10,8 @@ public struct CommandLineOption: Sendable {
     public let shortName: Character?
     /// What the option takes, as the help shows it (`URL`); `nil` when it takes nothing.
     public let valuePlaceholder: String?
+    /// Whether a second one on the command line is an error, as it contradicts the first.
+    public let isSingle: Bool
     private let makeHelp: @Sendable () -> String
 
     /// May have several lines.
@@ -18,11 +20,12 @@ public struct CommandLineOption: Sendable {
     /// - Parameter help: put together only when somebody asks for it.
     public init(
         _ name: String, short shortName: Character? = nil, takes valuePlaceholder: String? = nil,
-        help: @autoclosure @escaping @Sendable () -> String
+        isSingle: Bool = false, help: @autoclosure @escaping @Sendable () -> String
     ) {
         self.name = name
         self.shortName = shortName
         self.valuePlaceholder = valuePlaceholder
+        self.isSingle = isSingle
         makeHelp = help
     }
 }
@@ -33,12 +36,14 @@ public enum CommandLineError: Error, Hashable, Sendable, CustomStringConvertible
     case unknownOption(String)
     case missingValue(option: String, placeholder: String)
     case unexpectedValue(option: String)
+    case repeated(option: String)
 
     public var description: String {
         switch self {
         case .unknownOption(let option): "unknown option \(option)"
         case .missingValue(let option, let placeholder): "\(option) needs a value: \(option) \(placeholder)"
         case .unexpectedValue(let option): "\(option) takes no value"
+        case .repeated(let option): "\(option) is given more than once"
         }
     }
 }
@@ -145,6 +150,7 @@ extension CommandLineOptions {
                 return parsed
             }
             let declared = try declaredOption(step, typed: strings[Int(step.next) - 1] ?? "")
+            if declared.isSingle, parsed.contains(declared.name) { throw .repeated(option: "--\(declared.name)") }
             parsed.events.append((declared.name, step.argument.map { Self.unmarked(String(cString: $0)) }))
         }
     }

@@ -129,6 +129,20 @@ extension OwnedFileDescriptor {
         }
     }
 
+    /// Writes everything at a place in the file, and leaves the place of other calls as it is.
+    public borrowing func writeAll(_ bytes: [UInt8], at offset: Int) throws(SystemCallError) {
+        try bytes.withBytes { bytes throws(SystemCallError) in
+            var written = 0
+            while written < bytes.count {
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+                let count = pwrite(rawValue, rest.baseAddress, rest.count, off_t(offset + written))
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw SystemCallError("pwrite") }
+                written += count
+            }
+        }
+    }
+
     /// Writes everything, waiting as long as it takes.
     public borrowing func writeAll(_ bytes: [UInt8]) throws(SystemCallError) {
         try bytes.withBytes { bytes throws(SystemCallError) in try writeAll(bytes) }

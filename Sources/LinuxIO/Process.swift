@@ -41,5 +41,11 @@ public struct TerminalSize: Hashable, Sendable {
 /// Whether a descriptor is a terminal.
 public func isTerminal(_ fileDescriptor: Int32) -> Bool { isatty(fileDescriptor) == 1 }
 
+/// Whether a descriptor leads to another program: a pipe or a socket.
+public func isPipe(_ fileDescriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(fileDescriptor, &status) == 0 && [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
+}
+
 /// A variable of the environment; `nil` when it is not set.
 public func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

@@ -76,7 +76,7 @@ extension PublishError: CustomStringConvertible {
         case .streamNotCreated(let text): "the server created no stream" + Self.quote("", text)
         case .badName(let text):
             "the server refused the stream name" + Self.quote("", text)
-                + "; it may be in use by another publisher, or wrong"
+                + "; another publisher may be using it, or it is wrong"
         case .publishDenied(let code, let text):
             "the server denied publishing" + Self.quote(code, text) + "; check the stream key"
         case .streamFailed(let code, let text): "the server reports a stream error" + Self.quote(code, text)
@@ -91,7 +91,10 @@ extension PublishError: CustomStringConvertible {
     }
 
     private static func quote(_ code: String, _ text: String) -> String {
-        switch (code.isEmpty, text.isEmpty) {
+        // The sentence goes on behind what the server says.
+        var text = text[...]
+        while text.last == "." { text.removeLast() }
+        return switch (code.isEmpty, text.isEmpty) {
         case (true, true): ""
         case (false, true): " (\(code))"
         case (true, false): ": \(text)"

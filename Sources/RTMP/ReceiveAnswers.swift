@@ -42,6 +42,7 @@ extension ReceiveSession {
             lastStreamID &+= 1
             answer(command, .null, .number(Double(lastStreamID)))
         case "publish": publishReceived(command, streamID: streamID)
+        case "play", "play2": playReceived(streamID: streamID)
         case "FCUnpublish", "closeStream": streamEnded()
         case "deleteStream":
             guard case .publishing(let current) = state else { return }
@@ -104,6 +105,12 @@ extension ReceiveSession {
             sendStatus(level: "error", code: code, description: description, streamID: streamID)
             actions.append(.refused)
             state = .ended
+        case .accept where takenStreams.contains(StreamName(application: application, name: name)):
+            sendStatus(
+                level: "error", code: "NetStream.Publish.BadName",
+                description: "Another connection publishes this stream.", streamID: streamID)
+            actions += [.rejected(.nameInUse(application: application)), .refused]
+            state = .ended
         case .accept:
             send(.userControl(.streamBegin(streamID: streamID)))
             sendStatus(
@@ -111,6 +118,16 @@ extension ReceiveSession {
             state = .publishing(streamID: streamID)
             actions.append(.publishStarted(application: application, streamName: name))
         }
+    }
+
+    /// Without an answer, players wait for a stream that never comes.
+    private mutating func playReceived(streamID: UInt32) {
+        sendStatus(
+            level: "error", code: "NetStream.Play.StreamNotFound",
+            description: "This server takes streams and plays none.", streamID: streamID)
+        if case .publishing = state { return }
+        actions += [.rejected(.player(application: application)), .refused]
+        state = .ended
     }
 
     private mutating func streamEnded() {

@@ -12,11 +12,36 @@ public struct ReceiveSession: Sendable {
         case media(FLVTag)
         /// The publisher ended its stream, or the connection ended while it ran. The connection may stay open.
         case ended
+        /// Why this connection is refused; `.refused` follows.
+        case rejected(Rejection)
         /// The refusal is in the `.send` before: write that, then close.
         case refused
         /// Nothing more can be read: close the connection.
         case failed(ReceiveError)
     }
+
+    /// What this side does not do, whatever its configuration.
+    public enum Rejection: Equatable, Sendable {
+        /// A player asked for a stream: none is served.
+        case player(application: String)
+        /// The stream has another publisher: it is one of `takenStreams`.
+        case nameInUse(application: String)
+    }
+
+    /// What a publisher calls its stream, by which streams are told apart.
+    public struct StreamName: Hashable, Sendable {
+        let application: String
+        let name: String
+
+        /// What follows a question mark is a password or a signature, which may differ each time.
+        public init(application: String, name: String) {
+            self.application = String(application.prefix { $0 != "?" })
+            self.name = String(name.prefix { $0 != "?" })
+        }
+    }
+
+    /// Streams that have a publisher already, on other connections: a second one is refused.
+    public var takenStreams: Set<StreamName> = []
 
     enum State {
         case handshaking

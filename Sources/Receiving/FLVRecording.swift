@@ -1,29 +1,72 @@
 import Bitstream
 import Glibc
 import LinuxIO
+import RTMP
 import StreamLogic
 
 /// An FLV file that grows while a publisher sends. It holds whole tags only, also when
-/// the program or the disk ends.
+/// the program or the disk ends. Its first tag is `onMetaData`, where the end puts duration and size.
 final class FLVRecording {
     let path: String
     private let file: OwnedFileDescriptor
     /// Up to here the file holds whole tags.
     private var byteCount = 0
+    private var totals: RecordingTotals?
 
     /// Makes the file, or empties it.
-    init(path: String) throws {
+    /// - Parameter overwrites: whether it may hold something.
+    init(path: String, overwrites: Bool) throws {
         self.path = path
-        file = try Self.open(path, flags: O_TRUNC)
+        file = try Self.open(path, flags: overwrites ? O_TRUNC : 0)
+        if !overwrites, Self.holdsSomething(path) { throw Self.failure(path, SystemCallError("open", number: EEXIST)) }
         try append(FLVWriter.header(hasAudio: true, hasVideo: true))
     }
 
     /// Throws what would hinder a recording; leaves an earlier one as it is.
-    static func check(path: String) throws {
+    static func check(path: String, overwrites: Bool) throws {
+        if !overwrites, holdsSomething(path) { throw failure(path, SystemCallError("open", number: EEXIST)) }
         _ = try open(path, flags: 0)
     }
 
+    /// Whether it is a regular file that is not empty.
+    static func holdsSomething(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
+    }
+
     func append(_ tag: FLVTag) throws {
+        if totals == nil {
+            totals = RecordingTotals()
+            // Metadata that comes first gets the fields; before anything else stands a tag with nothing but them.
+            let first = RecordingTotals.metadata(in: tag) ?? []
+            let body = RecordingTotals.body(first, withTotals: true)
+            try write(FLVTag(kind: .script, timestamp: tag.timestamp, body: body))
+            if RecordingTotals.metadata(in: tag) != nil { return }
+        }
+        totals?.add(tag)
+        guard let properties = RecordingTotals.metadata(in: tag) else { return try write(tag) }
+        let body = RecordingTotals.body(properties, withTotals: false)
+        try write(FLVTag(kind: .script, timestamp: tag.timestamp, body: body))
+    }
+
+    /// Writes duration and size. Without this call both are 0 in the file.
+    func finish() throws {
+        guard let totals else { return }
+        do {
+            for (offset, number) in totals.numbers(fileSize: byteCount) {
+                try file.writeAll(Self.bigEndian(number), at: offset)
+            }
+        } catch {
+            // A terminal, for example, has no places to go back to.
+            if error.number != ESPIPE { throw Self.failure(path, error) }
+        }
+    }
+
+    private static func bigEndian(_ number: Double) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: number.bitPattern >> (56 - 8 * UInt64($0))) }
+    }
+
+    private func write(_ tag: FLVTag) throws {
         let bytes: [UInt8]
         do {
             bytes = try FLVWriter.bytes(of: tag)
@@ -39,6 +82,7 @@ final class FLVRecording {
         } catch {
             // What was written of the tag before the disk was full.
             try? file.truncate(to: byteCount)
+            try? finish()
             throw Self.failure(path, error)
         }
         byteCount += bytes.count
@@ -61,6 +105,7 @@ final class FLVRecording {
     private static func failure(_ path: String, _ error: SystemCallError) -> StreamFailure {
         let advice =
             switch error.number {
+            case EEXIST: "; name another file, or give --overwrite"
             case ENOSPC, EDQUOT: "; free some space or record elsewhere"
             case ENOENT: "; make the directory first"
             case EISDIR: "; name a file in it"

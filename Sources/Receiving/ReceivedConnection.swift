@@ -10,24 +10,33 @@ final class ReceivedConnection {
         case publishStarted(application: String, streamName: String)
         case media(FLVTag)
         case ended
+        /// The connection ends by itself when the refusal is written.
+        case rejected(ReceiveSession.Rejection)
     }
 
     /// Of `outgoing`, before the answers to one more read.
     private static let outgoingLimit = 64 * 1024
+    /// How long a refused peer may take to read the refusal.
+    private static let farewell = Duration.seconds(1)
 
     let stream: any ByteStream
     var recording: FLVRecording?
     var tally = MediaTally()
     /// Streams of the receiver count from 1; as recordings do.
     var streamNumber = 0
-    /// What is published now, as events name it.
-    var streamLabel: String?
     private(set) var isOver = false
     private(set) var failure: String?
     private var session: ReceiveSession
     /// Answers that the peer has not taken. While it takes none, nothing more is read from it.
     private var outgoing: [UInt8] = []
     private var closesWhenWritten = false
+    /// When a refused peer that does not close the connection loses it.
+    private var farewellEnd: MediaTimestamp?
+    private var lastByteTime = MonotonicClock.now()
+    /// It was asked to go on over another connection, which may come while this one still sends.
+    private var isAskedToMove = false
+    /// What is published now.
+    private(set) var streamName: ReceiveSession.StreamName?
     private var peerReadsNoMore = false
     private var faults: ConnectionFaults
     /// The stream, where it misbehaves by itself.
@@ -49,22 +58,30 @@ final class ReceivedConnection {
         return PollEntry(stream.fileDescriptor, events)
     }
 
-    private var mayRead: Bool { !closesWhenWritten && outgoing.count < Self.outgoingLimit }
+    private var mayRead: Bool { outgoing.count < Self.outgoingLimit }
 
     /// When `service` is to be called even if nothing became ready.
     var nextTime: MediaTimestamp? {
-        guard let faultyStream else { return nil }
-        return [faults.nextTime, faultyStream.nextTime].compactMap { $0 }.min()
+        [faultyStream == nil ? nil : faults.nextTime, faultyStream?.nextTime, farewellEnd].compactMap { $0 }.min()
+    }
+
+    /// Whether another publisher of its stream may take its place.
+    /// - Parameter silence: how long it has sent nothing then.
+    func givesWay(after silence: Duration, now: MediaTimestamp) -> Bool {
+        isAskedToMove || now - lastByteTime >= silence
     }
 
     /// Reads and answers. A failure of the connection ends it and is no error of the receiver.
-    func service() -> [Event] {
+    /// - Parameter takenStreams: those that have a publisher which does not give way.
+    func service(takenStreams: Set<ReceiveSession.StreamName> = []) -> [Event] {
+        guard !isOver else { return [] }
+        session.takenStreams = takenStreams
         var events: [Event] = []
         do {
             try read(into: &events)
             if faultyStream != nil { misbehave(&events) }
         } catch {
-            failure = "\(error)"
+            if !closesWhenWritten { failure = "\(error)" }
             finish(&events)
         }
         if !isOver { answer() }
@@ -83,7 +100,10 @@ final class ReceivedConnection {
         switch try stream.read(into: &receiveBuffer) {
         case .wouldBlock: break
         case .closed: finish(&events)
+        // Unread bytes would make the kernel cut the refusal off.
+        case .bytes where closesWhenWritten: break
         case .bytes(let count):
+            lastByteTime = MonotonicClock.now()
             let actions = receiveBuffer.withUnsafeBytes {
                 session.bytesReceived(UnsafeRawBufferPointer(rebasing: $0[..<min(count, $0.count)]))
             }
@@ -97,10 +117,14 @@ final class ReceivedConnection {
             case .send(let bytes): outgoing += bytes
             case .publishStarted(let application, let streamName):
                 faults.publishingStarted(now: MonotonicClock.now())
+                self.streamName = ReceiveSession.StreamName(application: application, name: streamName)
                 events.append(.publishStarted(application: application, streamName: streamName))
             case .metadata: break
             case .media(let tag): events.append(.media(tag))
-            case .ended: events.append(.ended)
+            case .ended:
+                streamName = nil
+                events.append(.ended)
+            case .rejected(let rejection): events.append(.rejected(rejection))
             case .refused: closesWhenWritten = true
             case .failed(let error):
                 failure = "\(error)"
@@ -121,10 +145,17 @@ final class ReceivedConnection {
             }
         }
         if peerReadsNoMore { outgoing.removeAll() }
-        if closesWhenWritten {
-            isOver = true
-            stream.close()
+        if closesWhenWritten { sayFarewell(now: MonotonicClock.now()) }
+    }
+
+    private func sayFarewell(now: MediaTimestamp) {
+        if farewellEnd == nil {
+            farewellEnd = now + Self.farewell
+            stream.finishSending()
         }
+        guard peerReadsNoMore || farewellEnd.map({ now >= $0 }) ?? false else { return }
+        isOver = true
+        stream.close()
     }
 
     private func misbehave(_ events: inout [Event]) {
@@ -142,6 +173,7 @@ final class ReceivedConnection {
                     session.streamErrorRequested(code: "NetStream.Failed", description: "The disk is full."),
                     &events)
             case .reconnectRequest(let tcURL):
+                isAskedToMove = true
                 perform(session.reconnectRequested(tcURL: tcURL), &events)
             case .pingFlood where outgoing.count < 65_536:
                 for timestamp in 0..<200 {
@@ -155,6 +187,7 @@ final class ReceivedConnection {
     private func finish(_ events: inout [Event]) {
         guard !isOver else { return }
         isOver = true
+        streamName = nil
         for action in session.connectionClosed() where action == .ended { events.append(.ended) }
         stream.close()
     }

@@ -12,13 +12,28 @@ public final class Receiver {
     private let log: (String) -> Void
     private let signals: SignalFD
     private let listener: TCPListener
-    private let recordPath: String?
+    /// Where what is published is written.
+    public struct Recording: Sendable {
+        public var path: String
+        /// Whether it may replace a file that holds something.
+        public var overwrites: Bool
+
+        public init(path: String, overwrites: Bool = false) {
+            self.path = path
+            self.overwrites = overwrites
+        }
+    }
+
+    private let recording: Recording?
     private let reportsArrivals: Bool
     private let faults: ReceiverFaults
+    private let silence: Duration
     /// Before this no connection is taken.
     private var acceptTime = MediaTimestamp.zero
     private var connectionCount = 0
     private var streamCount = 0
+    /// Of the newest recording, as in its name.
+    private var recordingNumber = 0
     private var connections: [ReceivedConnection] = []
 
     /// What is waited for before the connections.
@@ -27,19 +42,23 @@ public final class Receiver {
     }
 
     /// - Parameters:
-    ///   - recordPath: where what is published is written; `nil` for nowhere.
+    ///   - recording: `nil` for none.
+    ///   - silence: after so long without a byte, a publisher gives way to another one of its stream: mostly it is the
+    ///     same camera, which has lost the old connection and come back.
     ///   - report: called on the thread that calls `run`, as `log` is.
     ///   - log: what people should know that is no event.
     /// - Throws: `StreamFailure`, where the port or the file cannot be had.
     public init(
-        endpoint: Endpoint, recordPath: String?, reportsArrivals: Bool, faults: ReceiverFaults,
+        endpoint: Endpoint, recording: Recording?, reportsArrivals: Bool, faults: ReceiverFaults,
+        silence: Duration = .seconds(1),
         report: @escaping (ReceiverEvent) -> Void, log: @escaping (String) -> Void
     ) throws {
         self.report = report
         self.log = log
-        self.recordPath = recordPath
+        self.recording = recording
         self.reportsArrivals = reportsArrivals
         self.faults = faults
+        self.silence = silence
         signals = try SignalFD([SIGINT, SIGTERM])
         do {
             listener = try TCPListener(endpoint)
@@ -47,7 +66,7 @@ public final class Receiver {
             throw StreamFailure(.connection, code: error.code.flatMap(EventCode.init), "\(error)")
         }
         // A recording that cannot be written is known now, not when the first publisher comes.
-        if let recordPath { try FLVRecording.check(path: recordPath) }
+        if let recording { try FLVRecording.check(path: recording.path, overwrites: recording.overwrites) }
     }
 
     public func run() throws {
@@ -63,7 +82,8 @@ public final class Receiver {
             let now = MonotonicClock.now()
             for (connection, entry) in zip(connections, entries.dropFirst(firstConnection))
             where !entry.ready.isEmpty || connection.nextTime.map({ $0 <= now }) ?? false {
-                try handle(connection.service(), on: connection)
+                let taken = takenStreams(beside: connection, now: now)
+                try handle(connection.service(takenStreams: taken), on: connection)
             }
             connections.removeAll { $0.isOver }
             if entries[Waited.listener].ready.contains(.readable) { try accept() }
@@ -82,14 +102,28 @@ public final class Receiver {
         }
     }
 
+    private func takenStreams(
+        beside connection: ReceivedConnection, now: MediaTimestamp
+    ) -> Set<ReceiveSession.StreamName> {
+        // What publishes already does not ask again.
+        guard connection.streamName == nil else { return [] }
+        let others = connections.filter { $0 !== connection && !$0.givesWay(after: silence, now: now) }
+        return Set(others.compactMap(\.streamName))
+    }
+
     private func handle(_ events: [ReceivedConnection.Event], on connection: ReceivedConnection) throws {
         for event in events {
             switch event {
-            case .publishStarted(let application, _): try publishStarted(application, on: connection)
+            case .publishStarted(let application, let name):
+                try endPredecessor(
+                    of: ReceiveSession.StreamName(application: application, name: name), for: connection)
+                try publishStarted(application, on: connection)
             case .media(let tag):
                 if connection.tally.add(tag), reportsArrivals { arrived(tag, on: connection) }
                 try connection.recording?.append(tag)
-            case .ended: publishEnded(on: connection)
+            case .ended: try publishEnded(on: connection)
+            case .rejected(let rejection):
+                report(.refused(peer: "\(connection.stream.peer)", ReceiverEvent.Refusal(rejection)))
             }
         }
         if connection.isOver, let failure = connection.failure {
@@ -97,16 +131,36 @@ public final class Receiver {
         }
     }
 
+    /// A camera that has come back before the end of its old connection was noticed.
+    private func endPredecessor(
+        of name: ReceiveSession.StreamName, for connection: ReceivedConnection
+    ) throws {
+        for other in connections where other !== connection && !other.isOver && other.streamName == name {
+            try handle(other.close(), on: other)
+            log("\(other.stream.peer): gives way to \(connection.stream.peer), which publishes the same stream")
+        }
+    }
+
     private func publishStarted(_ application: String, on connection: ReceivedConnection) throws {
         connection.tally = MediaTally()
         streamCount += 1
         connection.streamNumber = streamCount
-        // The stream name is the publisher's secret.
-        let label = application.prefix { $0 != "?" } + "/***"
-        connection.streamLabel = String(label)
-        let path = recordPath.map { Self.numbered($0, streamCount) }
-        connection.recording = try path.map { try FLVRecording(path: $0) }
-        report(.publisherStarted(peer: "\(connection.stream.peer)", application: String(label), recording: path))
+        connection.recording = try nextRecording()
+        report(
+            .publisherStarted(
+                peer: "\(connection.stream.peer)", application: streamLabel(application), stream: streamCount,
+                recording: connection.recording?.path))
+    }
+
+    /// `FILE.flv`, then `FILE-2.flv` and so on; numbers of files that hold something already are passed over.
+    private func nextRecording() throws -> FLVRecording? {
+        guard let recording else { return nil }
+        var path: String
+        repeat {
+            recordingNumber += 1
+            path = Self.numbered(recording.path, recordingNumber)
+        } while !recording.overwrites && FLVRecording.holdsSomething(path)
+        return try FLVRecording(path: path, overwrites: recording.overwrites)
     }
 
     private func arrived(_ tag: FLVTag, on connection: ReceivedConnection) {
@@ -117,13 +171,16 @@ public final class Receiver {
                     timestamp: tag.timestamp, byteCount: tag.body.count, time: MonotonicClock.now())))
     }
 
-    private func publishEnded(on connection: ReceivedConnection) {
+    private func publishEnded(on connection: ReceivedConnection) throws {
+        let recording = connection.recording
         connection.recording = nil
-        connection.streamLabel = nil
-        report(.publisherEnded(peer: "\(connection.stream.peer)", connection.tally))
+        try recording?.finish()
+        report(
+            .publisherEnded(
+                peer: "\(connection.stream.peer)", stream: connection.streamNumber, recording: recording?.path,
+                connection.tally))
     }
 
-    /// `FILE.flv`, then `FILE-2.flv` and so on.
     private static func numbered(_ path: String, _ number: Int) -> String {
         guard number > 1 else { return path }
         let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""

@@ -1,5 +1,6 @@
 import Bitstream
 import Media
+import RTMP
 import StreamLogic
 
 /// What happened at the receiver, for whoever started it.
@@ -9,10 +10,35 @@ public enum ReceiverEvent: Hashable, Sendable {
     case accepted(peer: String)
     /// - Parameters:
     ///   - application: with the stream's name hidden.
+    ///   - stream: 1 for the first that was published.
     ///   - recording: the file that is written, if any.
-    case publisherStarted(peer: String, application: String, recording: String?)
-    indirect case publisherEnded(peer: String, MediaTally)
+    case publisherStarted(peer: String, application: String, stream: Int, recording: String?)
+    indirect case publisherEnded(peer: String, stream: Int, recording: String?, MediaTally)
+    case refused(peer: String, Refusal)
     case arrived(Arrival)
+
+    /// Why a peer does not get what it asks for.
+    public struct Refusal: Hashable, Sendable {
+        public enum Reason: String, Sendable {
+            case player, nameInUse
+        }
+
+        public let reason: Reason
+        /// With the stream's name hidden.
+        public let application: String
+
+        public init(_ reason: Reason, application: String) {
+            self.reason = reason
+            self.application = application
+        }
+
+        init(_ rejection: ReceiveSession.Rejection) {
+            switch rejection {
+            case .player(let application): self.init(.player, application: streamLabel(application))
+            case .nameInUse(let application): self.init(.nameInUse, application: streamLabel(application))
+            }
+        }
+    }
 
     /// A frame or an audio packet that has come whole.
     public struct Arrival: Hashable, Sendable {
@@ -27,6 +53,9 @@ public enum ReceiverEvent: Hashable, Sendable {
     }
 }
 
+/// A stream as people may read it: its name is the publisher's secret.
+func streamLabel(_ application: String) -> String { application.prefix { $0 != "?" } + "/***" }
+
 extension ReceiverEvent: Event {
     public var code: EventCode? { nil }
 
@@ -36,6 +65,7 @@ extension ReceiverEvent: Event {
         case .accepted: "accepted"
         case .publisherStarted: "publisherStarted"
         case .publisherEnded: "publisherEnded"
+        case .refused: "refused"
         case .arrived: "arrived"
         }
     }
@@ -44,9 +74,15 @@ extension ReceiverEvent: Event {
         switch self {
         case .listening(let address): "listening on \(address)"
         case .accepted(let peer): "connection from \(peer)"
-        case .publisherStarted(let peer, let application, let recording):
+        case .publisherStarted(let peer, let application, _, let recording):
             "\(peer) publishes to \(application)" + (recording.map { ", recording to \($0)" } ?? "")
-        case .publisherEnded(let peer, let tally): "\(peer) ended: \(tally.receivedText)"
+        case .publisherEnded(let peer, _, let recording, let tally):
+            "\(peer) ended: \(tally.receivedText)" + (recording.map { ", in \($0)" } ?? "")
+        case .refused(let peer, let refusal):
+            switch refusal.reason {
+            case .player: "\(peer) refused: it wants to play \(refusal.application), but this receiver plays nothing"
+            case .nameInUse: "\(peer) refused: another connection publishes the same stream, \(refusal.application)"
+            }
         // Dozens in a second.
         case .arrived: nil
         }
@@ -56,11 +92,25 @@ extension ReceiverEvent: Event {
         switch self {
         case .listening(let address): [("address", .text(address))]
         case .accepted(let peer): [("peer", .text(peer))]
-        case .publisherStarted(let peer, let application, _):
-            [("peer", .text(peer)), ("application", .text(application))]
-        case .publisherEnded(let peer, let tally): [("peer", .text(peer))] + tally.receivedFields
+        case .publisherStarted(let peer, let application, let stream, let recording):
+            [("peer", .text(peer)), ("application", .text(application)), ("stream", .integer(stream))]
+                + Self.recordingField(recording)
+        case .publisherEnded(let peer, let stream, let recording, let tally):
+            [("peer", .text(peer)), ("stream", .integer(stream))] + Self.recordingField(recording)
+                + tally.receivedFields
+        case .refused(let peer, let refusal):
+            [
+                ("peer", .text(peer)), ("application", .text(refusal.application)),
+                ("reason", .text(refusal.reason.rawValue)),
+            ]
         case .arrived(let arrival): arrival.fields
         }
+    }
+}
+
+extension ReceiverEvent {
+    private static func recordingField(_ path: String?) -> [EventField] {
+        path.map { [("recording", .text($0))] } ?? []
     }
 }
 

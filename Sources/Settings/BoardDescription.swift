@@ -79,31 +79,40 @@ extension BoardDescription {
         }
     }
 
-    private static func readLine(_ key: String, _ reader: inout DescriptionReader) -> Line? {
-        reader.object(key, example: "\"\(key)\": {\"line\": \"GPIO17\", \"activeLow\": true}") { line in
-            readLine(&line, isRequired: true)
-        }
+    /// Where docs/appliance.md and the boards' own files connect them.
+    private static let usualLines = ["button": "GPIO17", "statusLED": "GPIO27", "flashLED": "GPIO22"]
+
+    /// - Parameter taken: lines that something else uses.
+    private static func lineExample(_ key: String, besides taken: [String] = []) -> String {
+        let candidates = [usualLines[key]].compactMap { $0 } + ["GPIO23", "GPIO24", "GPIO25", "GPIO5"]
+        let line = candidates.first { !taken.contains($0) } ?? "GPIO6"
+        let activeLow = key == "button" ? ", \"activeLow\": true" : ""
+        return "\"\(key)\": {\"line\": \"\(line)\"\(activeLow)}"
     }
 
-    private static func readLine(_ line: inout DescriptionReader, isRequired: Bool) -> Line? {
+    private static func readLine(_ key: String, _ reader: inout DescriptionReader) -> Line? {
+        reader.object(key, example: lineExample(key)) { line in readLine(key, &line, isRequired: true) }
+    }
+
+    private static func readLine(_ key: String, _ line: inout DescriptionReader, isRequired: Bool) -> Line? {
         let chip = line.name("chip", example: #""chip": "pinctrl-bcm2835""#)
-        let name = line.name("line", required: isRequired, example: #""line": "GPIO17""#)
+        let name = line.name("line", required: isRequired, example: "\"line\": \"\(usualLines[key] ?? "GPIO5")\"")
         let isActiveLow = line.flag("activeLow", example: #""activeLow": true"#)?.value ?? false
         return name.map { Line(chip: chip, name: $0, isActiveLow: isActiveLow) }
     }
 
     private static func readLight(_ key: String, _ reader: inout DescriptionReader) -> Light? {
-        reader.object(key, example: "\"\(key)\": {\"line\": \"GPIO22\"}") { light in
+        reader.object(key, example: lineExample(key)) { light in
             let led = light.name("led", example: #""led": "white:torch""#)
             let subdevice = light.name("subdevice", example: #""subdevice": "lm3643 0-0063""#)
-            let line = readLine(&light, isRequired: led == nil && subdevice == nil)
+            let line = readLine(key, &light, isRequired: led == nil && subdevice == nil)
             let given: [Light] = [line.map { .line($0) }, led.map { .led($0) }, subdevice.map { .subdevice($0) }]
                 .compactMap { $0 }
             if given.count > 1 {
                 light.report(
                     .invalidValue, led == nil ? "subdevice" : "led",
                     "names another light than \"\(line == nil ? "led" : "line")\"; one of them is enough",
-                    example: "\"\(key)\": {\"line\": \"GPIO22\"}")
+                    example: lineExample(key))
             }
             return given.first
         }
@@ -140,7 +149,7 @@ extension BoardDescription {
             if let earlier {
                 reader.report(
                     .invalidValue, use.0, "uses the same line as \"\(earlier.0)\"; give it its own",
-                    example: "\"\(use.0)\": {\"line\": \"GPIO27\"}")
+                    example: lineExample(use.0, besides: uses.compactMap { $0.1?.name }))
             }
         }
     }

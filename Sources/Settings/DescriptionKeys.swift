@@ -21,6 +21,9 @@ public struct DescriptionKeys: Sendable {
     /// The key with a right value, as it is written in the file.
     public func example(of keyPath: String) -> String? { examples[keyPath] }
 
+    /// The keys that the outermost object may have.
+    var rootNames: [String] { examples.keys.filter { !$0.isEmpty && !$0.contains(".") && !$0.contains("[") } }
+
     mutating func found(_ keyPath: String, at position: TextPosition) { positions[keyPath] = position }
 
     mutating func looked(for keyPath: String, example: String) { examples[keyPath] = example }

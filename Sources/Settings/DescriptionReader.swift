@@ -73,9 +73,8 @@ struct DescriptionReader {
     /// Where the first key stands that has not been read so far.
     var firstUnknownPosition: TextPosition? { members.first { !knownNames.contains($0.name) }?.namePosition }
 
-    func isText(_ name: String) -> Bool {
-        if case .string = member(name)?.content { true } else { false }
-    }
+    /// What the key's value is, in the words of messages; `nil` when it is absent.
+    func kind(of name: String) -> String? { member(name)?.kind }
 
     /// Marks keys as known although nothing here reads them.
     mutating func accept(_ names: String...) { accept(names: names) }
@@ -189,18 +188,6 @@ struct DescriptionReader {
         return Located(value: text, position: value.position)
     }
 
-    /// One of a few words.
-    mutating func choice(_ name: String, of words: [String], required: Bool = false, example: String) -> String? {
-        guard let text = text(name, required: required, example: example) else { return nil }
-        guard words.contains(text.value) else {
-            let list = words.map { "\"\($0)\"" }.joined(separator: ", ")
-            let meant = NameSuggestion.nearest(to: text.value, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
-            report(.invalidValue, name, at: text.position, "must be one of \(list)\(meant)", example: example)
-            return nil
-        }
-        return text.value
-    }
-
     /// The texts of a list, each with its key for messages: `names[2]`.
     mutating func texts(_ name: String, example: String) -> [(key: String, text: Located<String>)]? {
         elements(name, example: example)?.enumerated().compactMap { index, element in
@@ -288,7 +275,7 @@ struct DescriptionReader {
     }
 
     /// A value that is out of its range, unless it may be a secret.
-    private func shown(_ number: String) -> String { isConfidential ? "" : ", is \(number)" }
+    func shown(_ number: String) -> String { isConfidential ? "" : ", is \(number)" }
 
     private mutating func elements(_ name: String, example: String) -> [JSONValue]? {
         guard let value = value(name, required: false, example: example) else { return nil }
@@ -340,13 +327,14 @@ struct DescriptionReader {
             example: meant.flatMap { keys.example(of: keyPath($0)) })
     }
 
-    private mutating func report(
+    mutating func report(
         _ kind: DescriptionFault.Kind, _ name: String, at value: JSONValue, _ problem: String, example: String
     ) {
         report(kind, name, at: value.position, problem, example: example)
     }
 
-    private mutating func value(_ name: String, required: Bool, example: String) -> JSONValue? {
+    /// What the key has, which is known from now on; `nil`, and a fault where it is required, when that is nothing.
+    mutating func value(_ name: String, required: Bool, example: String) -> JSONValue? {
         knownNames.append(name)
         keys.looked(for: keyPath(name), example: example)
         if let value = member(name) {

@@ -22,12 +22,9 @@ extension DeviceDescription {
     }
 
     mutating func readBehaviour(_ reader: inout DescriptionReader) {
-        if reader.isText("reconnectAttempts") {
-            _ = reader.choice("reconnectAttempts", of: ["endless"], example: #""reconnectAttempts": "endless""#)
-        } else {
-            reconnectAttempts =
-                reader.integer("reconnectAttempts", in: 0...1000, example: #""reconnectAttempts": 3"#)?.value
-        }
+        let attempts = reader.integerOrChoice(
+            "reconnectAttempts", in: 0...1000, of: ["endless"], example: #""reconnectAttempts": 3"#)
+        if case .integer(let count)? = attempts { reconnectAttempts = count }
         let interval = reader.integer("statusInterval", in: 1...30, unit: "seconds", example: #""statusInterval": 3"#)
         statusInterval = interval.map { .seconds($0.value) } ?? statusInterval
         let connect = reader.integer("connectTimeout", in: 1...60, unit: "seconds", example: #""connectTimeout": 5"#)

@@ -262,15 +262,9 @@ extension DeviceDescription {
             }
             dimension = text.value
         }
-        if let degrees = reader.integer("orientation", in: 0...270, unit: "degrees", example: #""orientation": 180"#) {
-            if let known = Orientation(rawValue: degrees.value) {
-                orientation = known
-            } else {
-                reader.report(
-                    .invalidValue, "orientation", at: degrees.position, "must be 0, 90, 180 or 270",
-                    example: #""orientation": 180"#)
-            }
-        }
+        let degrees = reader.integer(
+            "orientation", of: Orientation.allCases.map(\.rawValue), example: #""orientation": 180"#)
+        orientation = degrees.flatMap(Orientation.init) ?? orientation
         if let flag = reader.flag("mirrored", example: #""mirrored": true"#) { mirrored = flag.value }
         let light = reader.choice("lowLight", of: LowLight.allCases.map(\.rawValue), example: #""lowLight": "slow""#)
         lowLight = light.flatMap(LowLight.init) ?? lowLight

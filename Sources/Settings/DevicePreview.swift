@@ -3,8 +3,11 @@ extension DeviceDescription {
     mutating func readPreview(_ reader: inout DescriptionReader) {
         let displays = Preview.Display.allCases.map(\.rawValue)
         // The display alone, without an object around it.
-        guard !reader.isText("preview") else {
-            let display = reader.choice("preview", of: displays, example: #""preview": "hdmi""#)
+        if let kind = reader.kind(of: "preview"), kind != "an object" {
+            let words = displays.map { "\"\($0)\"" }.joined(separator: " or ")
+            let display = reader.choice(
+                "preview", of: displays, allowed: "\(words), or an object in curly brackets",
+                example: #""preview": "hdmi""#)
             preview.display = display.flatMap(Preview.Display.init) ?? preview.display
             return
         }

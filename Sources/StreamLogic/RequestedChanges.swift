@@ -36,7 +36,9 @@ public struct RequestedChanges: Hashable, Sendable {
         var iterator = words.makeIterator()
         var targets: Set<String> = []
         while let name = iterator.next() {
-            let value = iterator.next() ?? ""
+            guard let value = iterator.next() else {
+                throw Self.names.contains(name.lowercased()) ? .missingValue(name) : .unknownName(name)
+            }
             // Each microphone has its own.
             let number = value.firstIndex(of: ":").map { value[..<$0] } ?? ""
             guard targets.insert("\(name.lowercased()) \(number)").inserted else { throw .repeated(name) }
@@ -98,6 +100,7 @@ extension ControlChange {
 /// Why nothing is changed.
 public enum ChangeError: Error, Hashable, Sendable {
     case unknownName(String)
+    case missingValue(String)
     /// Twice in one line.
     case repeated(String)
     case quality(QualityError)
@@ -111,6 +114,9 @@ extension ChangeError: CustomStringConvertible {
             "\(quoted(name.prefix(60))) cannot be set; "
                 + (NameSuggestion.nearest(to: name, among: RequestedChanges.names).map { "did you mean \($0)? " } ?? "")
                 + "there are \(RequestedChanges.names.joined(separator: ", "))"
+        case .missingValue(let name):
+            "\(name) needs a value"
+                + (ControlName(rawValue: name.lowercased()).map { ": \(ControlDescription.of($0).form)" } ?? "")
         case .repeated(let name): "\(quoted(name.prefix(60))) is there twice"
         case .quality(let error): error.description
         case .control(let error): error.description

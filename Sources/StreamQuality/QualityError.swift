@@ -53,8 +53,8 @@ extension QualityError: CustomStringConvertible {
         case .missingTrack(let setting, let track): "\(setting) needs a stream with \(track)"
         case .dimensionNeedsRestart(let size):
             """
-            the size can become \(size) only where the stream may start again: set adapt restart in the same \
-            transaction, or start with --adapt restart
+            the size can become \(size) only if the stream may restart: allow that together with the size, as in \
+            set adapt restart dimension \(size)
             """
         }
     }

@@ -19,12 +19,15 @@ public final class Console: Sendable {
         public var events = STDOUT_FILENO
         /// For people.
         public var log = STDERR_FILENO
+        /// Unless NO_COLOR is set to anything (no-color.org).
+        public var hasColor = environment("NO_COLOR") ?? "" == ""
 
         public init() {}
     }
 
     public let start: MediaTimestamp
-    /// Whether people look at standard error on a terminal that can move its cursor.
+    /// Whether people look at standard error on a terminal that can move its cursor, and nothing else writes there: the
+    /// text of events that goes into a pipe may come out on the same terminal, at any time.
     public let hasTerminal: Bool
     private let eventStyle: EventStyle
     private let descriptors: Descriptors
@@ -37,13 +40,15 @@ public final class Console: Sendable {
         self.descriptors = descriptors
         output = try ConsoleOutput(log: descriptors.log)
         start = MonotonicClock.now()
-        hasTerminal = isTerminal(descriptors.log) && !["", "dumb"].contains(environment("TERM") ?? "")
+        let isMixed = eventStyle == .text && isPipe(descriptors.events)
+        hasTerminal = isTerminal(descriptors.log) && !isMixed && !["", "dumb"].contains(environment("TERM") ?? "")
     }
 
-    public func emit(_ event: some Event) {
+    /// - Parameter showsText: whether people read of it, too.
+    public func emit(_ event: some Event, showsText: Bool = true) {
         let seconds = (MonotonicClock.now() - start).inSeconds
         let line = eventStyle == .json ? jsonLine(event, at: seconds) : []
-        let text = event.text.map { Array("\(stamp(seconds)) \($0)\n".utf8) } ?? []
+        let text = (showsText ? event.text : nil).map { bytes($0, at: seconds, for: people) } ?? []
         guard !line.isEmpty || !text.isEmpty else { return }
         view.withLock { view in
             erase(view)
@@ -69,7 +74,7 @@ public final class Console: Sendable {
 
     /// A line where people read events, for what is no event itself.
     public func note(_ text: String) {
-        let line = Array("\(stamp((MonotonicClock.now() - start).inSeconds)) \(text)\n".utf8)
+        let line = bytes(text, at: (MonotonicClock.now() - start).inSeconds, for: people)
         view.withLock { view in
             erase(view)
             output.append(line, to: people)
@@ -91,7 +96,7 @@ public final class Console: Sendable {
         let seconds = (MonotonicClock.now() - start).inSeconds
         view.withLock { view in
             erase(view)
-            output.append(Array("\(stamp(seconds)) \(text)\n".utf8), to: descriptors.log)
+            output.append(bytes(text, at: seconds, for: descriptors.log), to: descriptors.log)
             draw(view)
         }
     }
@@ -101,7 +106,7 @@ public final class Console: Sendable {
         guard hasTerminal else { return }
         view.withLock { view in
             erase(view)
-            view = lines
+            view = descriptors.hasColor ? lines : lines.map(Self.withoutColors)
             draw(view)
         }
     }
@@ -114,6 +119,29 @@ public final class Console: Sendable {
 
     /// Where people read events.
     private var people: Int32 { eventStyle == .json ? descriptors.log : descriptors.events }
+
+    /// A line with its time; broken at words where a terminal is narrower.
+    private func bytes(_ text: String, at seconds: Double, for descriptor: Int32) -> [UInt8] {
+        let stamp = stamp(seconds)
+        return Array((WordWrap.fitted("\(stamp) \(text)", to: descriptor, indent: stamp.count + 1) + "\n").utf8)
+    }
+
+    /// Without the sequences that choose colors and weight (`ESC [ ... m`); others, which move the cursor, stay.
+    private static func withoutColors(_ line: String) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(line.utf8)[...]
+        while let byte = rest.first {
+            let parameters = rest.dropFirst(2).prefix { $0 == UInt8(ascii: ";") || (0x30...0x39).contains($0) }
+            let end = rest.dropFirst(2 + parameters.count)
+            if rest.starts(with: [0x1B, UInt8(ascii: "[")]), end.first == UInt8(ascii: "m") {
+                rest = end.dropFirst()
+            } else {
+                bytes.append(byte)
+                rest = rest.dropFirst()
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
 
     private func stamp(_ seconds: Double) -> String { fixed(seconds, width: 8, decimals: 3) }
 

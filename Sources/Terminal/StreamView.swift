@@ -15,6 +15,7 @@ public final class StreamView: Sendable {
         var prompt: String?
         /// How to write the answers that a person waits for.
         var awaited: [CommandID: AnswerForm] = [:]
+        var outage = OutageLines()
     }
 
     /// A stream that does not answer for so long loses the oldest question.
@@ -27,7 +28,14 @@ public final class StreamView: Sendable {
 
     public func take(_ message: StreamMessage) {
         switch message {
-        case .event(let event): console.emit(event)
+        case .event(let event):
+            switch state.withLock({ $0.outage.take(event) }) {
+            case .line: console.emit(event)
+            case .nothing: console.emit(event, showsText: false)
+            case .counter(let text):
+                console.emit(event, showsText: false)
+                console.note(text)
+            }
         case .note(let text): console.note(text)
         case .log(let text): console.log(text)
         case .answer(let id, let outcome):
@@ -80,6 +88,8 @@ public final class StreamView: Sendable {
     private func show(_ state: State) {
         guard console.hasTerminal, let first = state.recent.first, let last = state.recent.last else { return }
         let rates = StreamRates(from: first.counters, to: last.counters, in: last.time - first.time)
-        console.show(view: LiveView.lines(last, rates, columns: console.columns) + (state.prompt.map { [$0] } ?? []))
+        let counter = state.outage.counter.map { ["  \($0)"] } ?? []
+        let view = LiveView.lines(last, rates, columns: console.columns)
+        console.show(view: view + counter + (state.prompt.map { [$0] } ?? []))
     }
 }

@@ -29,7 +29,7 @@ private let lastCommands: [Command] = [
     Command(name: "microphones", summary: "list microphones", run: runMicrophones),
     Command(
         name: "capture", summary: "take frames from a source without encoding them, and judge them", run: runCapture),
-    Command(name: "check", summary: "name every fault of a stream.json", run: runCheck),
+    Command(name: "check", summary: "name every fault of the card's JSON files", run: runCheck),
 ]
 
 private let commands = firstCommands + cameraCommands + lastCommands
@@ -47,7 +47,8 @@ func run(_ arguments: [String]) -> ExitStatus {
         return status
     } catch {
         let failure = CommandFailure(error)
-        write(Array("tallycam: \(failure.message)\n".utf8), to: STDERR_FILENO)
+        let lines = WordWrap.fitted("tallycam: \(failure.message)", to: STDERR_FILENO, indent: 2)
+        write(Array("\(lines)\n".utf8), to: STDERR_FILENO)
         return failure.status
     }
 }
@@ -79,17 +80,37 @@ private func finishOutput() throws(CommandFailure) {
 private func dispatch(_ arguments: [String]) throws -> ExitStatus {
     switch arguments.first {
     case nil: throw CommandFailure.usage("which command? try tallycam --help")
-    case "--help", "-h", "help": print(helpText, terminator: "")
-    case "--version", "-V": print("tallycam \(version)")
-    case let name?:
-        guard let command = commands.first(where: { $0.name == name }) else {
-            let meant =
-                NameSuggestion.nearest(to: name, among: commands.map(\.name)).map { "did you mean \($0)? " } ?? ""
-            throw CommandFailure.usage("unknown command \"\(name)\"; \(meant)try tallycam --help")
+    case "--help", "-h": printHelp(helpText)
+    case "help":
+        guard let name = arguments.dropFirst().first, !name.hasPrefix("-") else {
+            printHelp(helpText)
+            break
         }
-        return try command.run(Array(arguments.dropFirst()))
+        return try command(named: name).run(["--help"])
+    case "--version", "-V": print("tallycam \(version)")
+    case let name?: return try command(named: name).run(Array(arguments.dropFirst()))
     }
     return .success
+}
+
+private func command(named name: String) throws(CommandFailure) -> Command {
+    if let command = commands.first(where: { $0.name == name }) { return command }
+    let meant = NameSuggestion.nearest(to: name, among: commands.map(\.name)).map { "did you mean \($0)? " } ?? ""
+    throw .usage("unknown command \"\(name)\"; \(meant)try tallycam --help")
+}
+
+/// A terminal may be too narrow for the table.
+private func printHelp(_ text: String) { print(WordWrap.fitted(text, to: STDOUT_FILENO), terminator: "") }
+
+/// - Returns: the end of a sentence that asks for the options that a person may have meant; empty when none is near.
+private func suggestion(for error: CommandLineError, among options: [CommandLineOption]) -> String {
+    guard case .unknownOption(let typed) = error, typed.hasPrefix("--") else { return "" }
+    let name = String(typed.dropFirst(2).prefix { $0 != "=" })
+    let names = options.map(\.name)
+    var near = names.filter { !name.isEmpty && $0.hasPrefix(name) }
+    if near.isEmpty { near = [NameSuggestion.nearest(to: name, among: names)].compactMap { $0 } }
+    guard !near.isEmpty else { return "" }
+    return "; did you mean \(near.prefix(4).map { "--\($0)" }.joined(separator: " or "))?"
 }
 
 private var helpText: String {
@@ -99,7 +120,8 @@ private var helpText: String {
     }
     return text + """
 
-        tallycam COMMAND --help describes a command; tallycam --version prints the version.
+        tallycam help COMMAND describes a command, as tallycam COMMAND --help does;
+        tallycam --version prints the version.
 
         Exit status: 0 success; 2 wrong command line or description file; 3 server not
         reached, refused or lost; 4 source or encoder failed; 5 recording failed; 6 the
@@ -119,10 +141,10 @@ func parseOptions(
     do {
         parsed = try options.parse(arguments)
     } catch {
-        throw CommandFailure.usage("\(error); usage: \(usage)")
+        throw CommandFailure.usage("\(error)\(suggestion(for: error, among: options.options)); usage: \(usage)")
     }
     if parsed.contains("help") {
-        print("Usage: \(usage)\n\n\(options.helpText)\(notes)", terminator: "")
+        printHelp("Usage: \(usage)\n\n\(options.helpText)\(notes)")
         return nil
     }
     if parsed.operands.count > operands.upperBound {

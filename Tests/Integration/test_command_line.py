@@ -1,9 +1,17 @@
 """The command line contract: help, version, events."""
 
+import contextlib
+import fcntl
 import json
+import os
+import pty
 import re
+import struct
+import subprocess
+import termios
 
 import pytest
+from servers import free_port
 from tallycam import CHECKOUT, TALLYCAM, Receiver, events, start_publisher
 
 pytestmark = [pytest.mark.takes(minutes=0.2, processors=0.1), pytest.mark.paced]
@@ -91,6 +99,80 @@ def test_a_misspelled_command_is_guessed(children):
     run = children.run("publsh", [TALLYCAM, "publsh"])
     assert run.child.returncode == 2
     assert 'unknown command "publsh"; did you mean publish? try tallycam --help' in run.stderr
+
+
+def test_help_names_a_command(children):
+    run = children.run("help", [TALLYCAM, "help", "publish"])
+    assert run.child.returncode == 0 and run.stdout == children.run("help", [TALLYCAM, "publish", "--help"]).stdout
+    run = children.run("help", [TALLYCAM, "help", "publsh"])
+    assert run.child.returncode == 2 and 'unknown command "publsh"; did you mean publish?' in run.stderr
+
+
+@pytest.mark.parametrize("typed, meant", [
+    ("--quailty", "--quality"), ("--dimensions=720p", "--dimension"), ("--b", "--bitrate or --buffer or --buffer-thresholds"), ("--xyzzy", None),
+])  # fmt: skip
+def test_a_misspelled_option_is_guessed(children, typed, meant):
+    run = children.run("publish", [TALLYCAM, "publish", typed, "Low1"])
+    assert run.child.returncode == 2 and f"unknown option {typed}" in run.stderr, run.report()
+    assert (f"; did you mean {meant}?" in run.stderr) if meant else "did you mean" not in run.stderr
+
+
+def test_a_second_url_is_refused(children):
+    url = "rtmp://127.0.0.1:1/live/x"
+    run = children.run("publish", [TALLYCAM, "publish", "--url", url, "--url", url])
+    assert run.child.returncode == 2 and "--url is given more than once" in run.stderr, run.report()
+
+
+@pytest.mark.parametrize("words, complaint", [
+    ("zoom", "--set: zoom needs a value: a number"), ("zoom 2 focus", "--set: focus needs a value: "), ("zom", "did you mean zoom?"),
+])  # fmt: skip
+def test_a_control_without_a_value_is_refused(children, words, complaint):
+    run = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", "--set", words])
+    assert run.child.returncode == 2 and complaint in run.stderr, run.report()
+
+
+@pytest.mark.parametrize("words, complaint", [
+    (["--buffer", "9"], "--buffer is a number of seconds, 1 to 5, not 9.0"),
+    (["--buffer-thresholds", "0.5,0.55"], "--buffer-thresholds: HIGH must be at least 0.1 above LOW"),
+    (["--buffer-thresholds", "0.5,1.5"], "--buffer-thresholds: HIGH is a fraction from 0 to 1, not 1.5"),
+])  # fmt: skip
+def test_a_limit_is_named_as_it_was_typed(children, words, complaint):
+    run = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", *words])
+    assert run.child.returncode == 2 and complaint in run.stderr and "maxDuration" not in run.stderr, run.report()
+
+
+def on_terminal(words: list, columns: int) -> str:
+    """What the command writes on a terminal of that width."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with subprocess.Popen([str(word) for word in words], stdin=theirs, stdout=theirs, stderr=theirs) as child:
+        os.close(theirs)
+        text = b""
+        with contextlib.suppress(OSError):  # EIO: the other end is closed
+            while block := os.read(ours, 65536):
+                text += block
+        os.close(ours)
+        child.wait(30)
+    return text.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("words", [["--help"], *([command, "--help"] for command in OPTIONS), ["publish", "--url", "x" * 30 + " y" * 40]])
+def test_lines_fit_an_80_column_terminal_and_break_at_words(children, words):
+    shown = on_terminal([TALLYCAM, *words], 80)
+    assert max(map(len, shown.splitlines())) <= 80, shown
+    plain = children.run("plain", [TALLYCAM, *words])
+    assert shown.split() == (plain.stdout + plain.stderr).split()
+
+
+def test_a_server_that_stays_away_is_counted_not_repeated(children):
+    publisher = start_publisher(
+        children, f"rtmp://127.0.0.1:{free_port()}/live/x", quality="Low1", dimension="416x234", events=None, reconnect="endless"
+    )
+    publisher.wait_until(lambda: "still reconnecting: attempt" in publisher.stdout, 60, "counter")
+    lines = publisher.stdout.splitlines()
+    assert sum("reconnecting in" in line for line in lines) == 1, publisher.stdout
+    assert sum("could be connected to" in line or "refused" in line for line in lines) == 1, publisher.stdout
+    publisher.interrupt_and_wait()
 
 
 def test_a_fifth_microphone_is_refused(children):

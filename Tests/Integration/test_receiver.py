@@ -1,11 +1,13 @@
 """`tallycam receive` takes what other programs publish, and loses nothing of it."""
 
+import signal
+
 import flv
 import pytest
 from processes import Children
 from recording import Recording
 from rtmp_wire import OBSLikePublisher
-from tallycam import TALLYCAM, Receiver, last_event, wait_for_event
+from tallycam import TALLYCAM, Receiver, events, last_event, start_publisher, wait_for_event
 
 pytestmark = [pytest.mark.takes(minutes=0.4, processors=0.3), pytest.mark.paced]
 
@@ -112,7 +114,81 @@ def test_it_counts_more_audio_than_64_bits_of_nanosamples_hold(children):
 def test_an_earlier_recording_stays_until_somebody_publishes(children, tmp_path):
     path = tmp_path / "earlier.flv"
     path.write_bytes(b"precious")
-    receiver = children.start("receive", [TALLYCAM, "receive", "--listen", "127.0.0.1:0", "--record", path])
+    words = [TALLYCAM, "receive", "--listen", "127.0.0.1:0", "--record", path]
+    receiver = children.start("receive", [*words, "--overwrite"])
     receiver.wait_until(lambda: "listening" in receiver.stdout, 5, "listener")
     assert receiver.interrupt_and_wait() == 0
     assert path.read_bytes() == b"precious"
+    refused = children.run("receive", words)
+    assert refused.child.returncode == 5 and f"{path} failed: File exists; name another file" in refused.stderr
+    assert path.read_bytes() == b"precious"
+
+
+def test_a_second_recording_passes_over_an_existing_file(children, tmp_path, encoded_flv):
+    path, taken = tmp_path / "x.flv", tmp_path / "x-2.flv"
+    taken.write_bytes(b"precious")
+    receiver = children.start("receive", [
+        TALLYCAM, "receive", "--listen", "127.0.0.1:0", "--record", path, "--events", "json",
+    ])  # fmt: skip
+    url = f"rtmp://{wait_for_event(receiver, 'listening')['address']}/live/x"
+    for number in (1, 2):
+        words = ["ffmpeg", "-v", "error", "-i", encoded_flv, "-c", "copy", "-f", "flv", url]
+        assert children.run("ffmpeg", words).child.returncode == 0
+        receiver.wait_until(lambda: receiver.stdout.count('"publisherEnded"') == number, 5, f"end {number}")  # noqa: B023
+    found = [(event["stream"], event["recording"]) for event in events(receiver) if event["name"] == "publisherEnded"]
+    assert found == [(1, str(path)), (2, str(tmp_path / "x-3.flv"))]
+    assert taken.read_bytes() == b"precious"
+
+
+def test_a_recording_has_its_duration_and_size(receiver, children, encoded_flv):
+    publisher = children.run("ffmpeg", [
+        "ffmpeg", "-v", "error", "-i", encoded_flv, "-c", "copy", "-f", "flv", receiver.url(),
+    ])  # fmt: skip
+    assert publisher.child.returncode == 0, publisher.report()
+    metadata = Recording(path := receiver.recording()).metadata
+    assert metadata["filesize"] == path.stat().st_size
+    tags = media_of(path)
+    span = (max(tag.timestamp for tag in tags) - min(tag.timestamp for tag in tags)) / 1000
+    assert span < metadata["duration"] < span + 0.1
+
+
+def test_a_killed_receivers_recording_is_whole_and_claims_no_duration(receiver, children, encoded_flv):
+    publisher = OBSLikePublisher(receiver.url(), 4096)
+    publisher.send_metadata(640, 360, 30)
+    for tag in media_of(encoded_flv):
+        publisher.send_tag(tag)
+    publisher.close()
+    receiver.process.wait_until(lambda: receiver.path.stat().st_size > 10_000, 5, "data")
+    receiver.process.kill()
+    recording = Recording(receiver.path)
+    assert recording.metadata["duration"] in (0, pytest.approx(4, abs=0.2))
+    assert recording.decoded.frames == len(recording.frames)
+
+
+def test_a_player_is_refused(receiver, children):
+    player = children.run("ffprobe", ["ffprobe", "-v", "info", receiver.url()], timeout=10)
+    assert player.child.returncode != 0 and "plays none" in player.stderr, player.report()
+    refusal = wait_for_event(receiver.process, "refused")
+    assert refusal["reason"] == "player" and refusal["application"] == "live/***"
+    assert receiver.process.interrupt_and_wait() == 0
+
+
+def test_a_second_publisher_of_a_stream_is_refused(receiver, children):
+    first = start_publisher(children, receiver.url(), quality="Low2")
+    wait_for_event(receiver.process, "publisherStarted")
+    second = start_publisher(children, receiver.url(), quality="Low2", reconnect=0)
+    assert second.wait(10) == 3 and "refused the stream name: Another connection publishes" in second.stderr, second.report()
+    assert "..;" not in second.stderr and ".;" not in second.stderr
+    assert wait_for_event(receiver.process, "refused")["reason"] == "nameInUse"
+    assert start_publisher(children, receiver.url("other"), quality="Low2", duration=0.5).wait(10) == 0
+    assert first.running and first.interrupt_and_wait() == 0
+
+
+def test_a_camera_that_was_stopped_gives_way(receiver, children):
+    first = start_publisher(children, receiver.url(), quality="Low2")
+    wait_for_event(receiver.process, "publisherStarted")
+    first.send(signal.SIGSTOP)
+    second = start_publisher(children, receiver.url(), quality="Low2", duration=0.5, reconnect="endless")
+    assert second.wait(20) == 0, second.report()
+    assert receiver.process.stdout.count('"publisherStarted"') == 2
+    first.kill()

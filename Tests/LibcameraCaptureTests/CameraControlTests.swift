@@ -16,6 +16,11 @@ import Testing
         name: "ScalerCrop", kind: .rectangle,
         rectangles: .init(least: .init(0, 0, 64, 32), bounds: .init(8, 4, 4608, 2592)))
 
+    @Test func aRectangleHasNoLeastAndMostNumber() {
+        #expect(crop.range == nil)
+        #expect(lens.range?.minimum == 0 && lens.range?.maximum == 32)
+    }
+
     @Test func numbersAreTakenWithinTheirRange() {
         #expect(exposure.values("100") == [100] && exposure.values("66666") == [66_666])
         #expect(exposure.values("99") == nil && exposure.values("66667") == nil)

@@ -9,6 +9,16 @@ import Testing
         CommandLineOption("verbose", short: "v", help: "say more"),
     ])
 
+    @Test func anOptionThatContradictsItselfIsRefused() throws {
+        let options = CommandLineOptions([
+            CommandLineOption("url", takes: "URL", isSingle: true, help: ""),
+            CommandLineOption("audio", takes: "SOURCE", help: ""),
+        ])
+        #expect(throws: CommandLineError.repeated(option: "--url")) { try options.parse(["--url", "a", "--ur=b"]) }
+        #expect("\(CommandLineError.repeated(option: "--url"))" == "--url is given more than once")
+        #expect(try options.parse(["--audio", "a", "--audio", "b"]).values(of: "audio") == ["a", "b"])
+    }
+
     @Test func readsEveryWayToWriteAnOption() throws {
         let parsed = try options.parse(["--url", "a", "--url=b", "-u", "c", "-ud", "--verb", "-v"])
         #expect(parsed.values(of: "url") == ["a", "b", "c", "d"])

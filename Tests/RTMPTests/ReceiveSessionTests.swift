@@ -224,6 +224,46 @@ struct ReceiveSessionTests {
     }
 }
 
+@Suite("What a receiver refuses")
+struct ReceiveRefusalTests {
+    private func status(_ publisher: inout ScriptedPublisher, _ actions: [ReceiveSession.Action]) throws -> String? {
+        let messages = try publisher.messages(actions)
+        return try messages.last.map { try Command($0) }?.arguments.first?["code"]?.stringValue
+    }
+
+    @Test("A player, at once", arguments: ["play", "play2"])
+    func player(command: String) throws {
+        var publisher = ScriptedPublisher()
+        publisher.startHandshake()
+        _ = try publisher.messages(publisher.connect())
+        let actions = publisher.say(Command(command, transactionID: 0, arguments: [.string("x")]), streamID: 1)
+        #expect(try status(&publisher, actions) == "NetStream.Play.StreamNotFound")
+        #expect(actions.dropFirst() == [.rejected(.player(application: "live")), .refused])
+    }
+
+    @Test("A stream that another connection publishes", arguments: ["key", "key?token=2"])
+    func takenName(name: String) throws {
+        var publisher = ScriptedPublisher()
+        publisher.session.takenStreams = [.init(application: "live", name: "key?token=1")]
+        publisher.startHandshake()
+        _ = try publisher.messages(publisher.connect())
+        let actions = publisher.publish(name)
+        #expect(try status(&publisher, actions) == "NetStream.Publish.BadName")
+        #expect(actions.dropFirst() == [.rejected(.nameInUse(application: "live")), .refused])
+    }
+
+    @Test("Another stream is taken")
+    func otherName() {
+        var publisher = ScriptedPublisher()
+        publisher.session.takenStreams = [
+            .init(application: "live", name: "other"), .init(application: "other", name: "key"),
+        ]
+        publisher.startHandshake()
+        _ = publisher.connect()
+        #expect(publisher.publish().contains(.publishStarted(application: "live", streamName: "key")))
+    }
+}
+
 @Suite("A receiver's faults, as a publisher meets them")
 struct ReceiverFaultTests {
     @Test("Connect rejected and never answered")

@@ -24,12 +24,16 @@ struct ReceiverEventTests {
         (.listening(address: "127.0.0.1:1935"), "listening on 127.0.0.1:1935"),
         (.accepted(peer: "10.0.0.2:5000"), "connection from 10.0.0.2:5000"),
         (
-            .publisherStarted(peer: "10.0.0.2:5000", application: "live/***", recording: nil),
-            "10.0.0.2:5000 publishes to live/***"
+            .publisherStarted(peer: "10.0.0.2:5000", application: "live/***", stream: 1, recording: "a.flv"),
+            "10.0.0.2:5000 publishes to live/***, recording to a.flv"
         ),
         (
-            .publisherEnded(peer: "10.0.0.2:5000", tally),
-            "10.0.0.2:5000 ended: 3 frames (1 keyframes, 1 kbit/s), 0.0 s of audio"
+            .publisherEnded(peer: "10.0.0.2:5000", stream: 1, recording: "a.flv", tally),
+            "10.0.0.2:5000 ended: 3 frames (1 keyframes, 1 kbit/s), 0.0 s of audio, in a.flv"
+        ),
+        (
+            .refused(peer: "10.0.0.2:5000", ReceiverEvent.Refusal(.nameInUse, application: "live/***")),
+            "10.0.0.2:5000 refused: another connection publishes the same stream, live/***"
         ),
     ]
 
@@ -45,9 +49,15 @@ struct ReceiverEventTests {
         #expect(Set(Self.documented.map(\.0.name)) == Set(table.names))
     }
 
-    @Test func aRecordingIsSaidToPeople() {
-        let event = ReceiverEvent.publisherStarted(peer: "a", application: "live/***", recording: "out.flv")
-        #expect(event.text == "a publishes to live/***, recording to out.flv")
+    @Test func withoutARecordingNoneIsNamed() {
+        let event = ReceiverEvent.publisherStarted(peer: "a", application: "live/***", stream: 1, recording: nil)
+        #expect(event.text == "a publishes to live/***")
+        #expect(event.fields.map(\.name) == ["peer", "application", "stream"])
+    }
+
+    @Test func aPlayerIsToldWhatItCameTo() {
+        let event = ReceiverEvent.refused(peer: "a", ReceiverEvent.Refusal(.player, application: "live/***"))
+        #expect(event.text == "a refused: it wants to play live/***, but this receiver plays nothing")
     }
 
     @Test func anArrivalIsForScripts() {

@@ -18,7 +18,7 @@ private final class RunningReceiver {
     private let identity = Mutex<pthread_t?>(nil)
     private var thread: JoinableThread?
 
-    init(recordPath: String? = nil, faults: ReceiverFault...) throws {
+    init(recordPath: String? = nil, silence: Duration = .seconds(1), faults: ReceiverFault...) throws {
         ends = try Mailbox()
         let (recorder, ends, listed) = (recorder, ends, ReceiverFaults(faults))
         let started = try Mailbox<pthread_t>()
@@ -27,8 +27,9 @@ private final class RunningReceiver {
                 started.send(pthread_self())
                 do {
                     let receiver = try Receiver(
-                        endpoint: Endpoint(host: "127.0.0.1", port: 0), recordPath: recordPath, reportsArrivals: true,
-                        faults: listed, report: { recorder.record($0) }, log: { _ in })
+                        endpoint: Endpoint(host: "127.0.0.1", port: 0), recording: recordPath.map { Receiver.Recording(path: $0) },
+                        reportsArrivals: true,
+                        faults: listed, silence: silence, report: { recorder.record($0) }, log: { _ in })
                     try receiver.run()
                     ends.send(nil)
                 } catch {
@@ -84,17 +85,19 @@ private final class RunningReceiver {
     @Test func publishersAreRecordedAndCounted() throws {
         let path = directory.file("a.flv")
         let receiver = try RunningReceiver(recordPath: path)
-        let expected = try tags.reduce(FLVWriter.header(hasAudio: true, hasVideo: true)) {
-            try $0 + FLVWriter.bytes(of: $1)
-        }
         for number in 1...2 {
             let publisher = try receiver.connect()
             publish(publisher)
             #expect(becomesTrue { receiver.recorder.events("publisherEnded").count == number })
             publisher.stream.close()
         }
-        #expect(try readFile(path, limit: 1 << 20) == expected)
-        #expect(try readFile(directory.file("a-2.flv"), limit: 1 << 20) == expected)
+        for file in [path, directory.file("a-2.flv")] {
+            #expect(try recordedTags(file).filter { $0.kind != .script } == tags)
+            #expect(try recordedTags(file).first.flatMap { RecordingTotals.metadata(in: $0) }?.first?.value == .number(0.4))
+        }
+        // Of the second one.
+        #expect(receiver.recorder.field("recording", of: "publisherStarted") == directory.file("a-2.flv"))
+        #expect(receiver.recorder.field("stream", of: "publisherEnded") == "2")
         #expect(receiver.recorder.field("application", of: "publisherStarted") == "live/***")
         #expect(receiver.recorder.field("videoFrames", of: "publisherEnded") == "20")
         #expect(receiver.recorder.field("keyframes", of: "publisherEnded") == "1")
@@ -102,6 +105,47 @@ private final class RunningReceiver {
         #expect(receiver.recorder.field("largestVideoGap", of: "publisherEnded") == "0.02")
         #expect(receiver.recorder.field("disordered", of: "publisherEnded") == "0")
         #expect(receiver.recorder.events("arrived").count == 40)
+        #expect(receiver.end() == nil)
+    }
+
+    @Test func aSecondPublisherOfAStreamIsRefused() throws {
+        let receiver = try RunningReceiver(silence: .seconds(3600))
+        let (first, second) = (try receiver.connect(), try receiver.connect())
+        #expect(becomesTrue { served(first).isPublishing })
+        #expect(becomesTrue { served(second).failure == -1008 })
+        #expect(!second.isPublishing && !served(first).hasLostConnection)
+        #expect(receiver.recorder.field("reason", of: "refused") == "nameInUse")
+        #expect(receiver.recorder.field("application", of: "refused") == "live/***")
+        first.stop()
+        #expect(becomesTrue { served(first).isWritten && receiver.recorder.events("publisherEnded").count == 1 })
+        let third = try receiver.connect()
+        #expect(becomesTrue { served(third).isPublishing })
+        #expect(receiver.end() == nil)
+    }
+
+    @Test func aSilentPublisherGivesWay() throws {
+        let path = directory.file("a.flv")
+        let receiver = try RunningReceiver(recordPath: path, silence: .zero)
+        let first = try receiver.connect()
+        #expect(becomesTrue { served(first).isPublishing })
+        for tag in tags { first.send(tag) }
+        #expect(becomesTrue { served(first).isWritten && receiver.recorder.events("arrived").count == 20 })
+        let next = try receiver.connect()
+        #expect(becomesTrue { served(next).isPublishing })
+        #expect(receiver.recorder.events("publisherEnded").count == 1)
+        #expect(becomesTrue { served(first).hasLostConnection })
+        #expect(try recordedTags(path).filter { $0.kind != .script } == tags)
+        #expect(receiver.end() == nil)
+    }
+
+    @Test func aPublisherThatIsGoneDoesNotStandInTheWay() throws {
+        let receiver = try RunningReceiver(silence: .seconds(3600))
+        let first = try receiver.connect()
+        #expect(becomesTrue { served(first).isPublishing })
+        first.stream.abort()
+        let second = try receiver.connect()
+        #expect(becomesTrue { served(second).isPublishing })
+        #expect(receiver.recorder.events("refused").isEmpty)
         #expect(receiver.end() == nil)
     }
 

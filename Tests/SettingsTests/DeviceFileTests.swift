@@ -227,6 +227,41 @@ struct DeviceFileTests {
         #expect(mistaken.faults.first?.problem.hasSuffix(#"did you mean "always"?"#) == true)
     }
 
+    @Test(arguments: [
+        (#""webcam": "yes""#, #"must be true or false without quotes, or "ask""#),
+        (#""webcam": 1"#, #"must be true or false without quotes, or "ask", is a number"#),
+        (#""reconnectAttempts": "forever""#, #"must be a whole number from 0 to 1000, or "endless""#),
+        (#""reconnectAttempts": 1001"#, #"must be a whole number from 0 to 1000, or "endless", is 1001"#),
+        (#""reconnectAttempts": true"#, #"must be a whole number from 0 to 1000, or "endless", is true or false"#),
+        (#""preview": "on""#, #"must be "off" or "hdmi", or an object in curly brackets"#),
+        (#""preview": true"#, #"must be "off" or "hdmi", or an object in curly brackets, is true or false"#),
+        (#""mains": 50"#, #"must be one of "auto", "50", "60", "off", is a number"#),
+        (#""orientation": 360"#, "must be one of 0, 90, 180, 270, is 360"),
+    ])
+    func aFaultNamesEveryValueThatIsAllowed(key: String, problem: String) throws {
+        #expect(try device("{\(key)}").faults.map(\.problem) == [problem])
+    }
+
+    @Test func everyLineHasAnExampleOfItsOwn() throws {
+        let examples = try ["button", "statusLED", "flashLED"].map { key in
+            try board(#"{"name": "x", "\#(key)": {}}"#).faults.first?.example
+        }
+        #expect(examples == [#""line": "GPIO17""#, #""line": "GPIO27""#, #""line": "GPIO22""#])
+        let shared = #"{"name": "x", "button": {"line": "GPIO22"}, "flashLED": {"line": "GPIO22"}}"#
+        #expect(try board(shared).faults.map(\.example) == [#""flashLED": {"line": "GPIO23"}"#])
+    }
+
+    @Test(arguments: [
+        (#"{"url": "rtmp://h/a/s"}"#, DescriptionKind.stream), (#"{"hub": 7, "title": "t"}"#, .stream),
+        (#"{"wifi": []}"#, .network), (#"{"dimension": "720p", "console": true}"#, .device),
+        (#"{"name": "x", "statusLED": {"line": "a"}}"#, .board),
+        (#"{"console": true}"#, .device), (#"{"nothing": 1}"#, nil), ("[]", nil),
+    ] as [(String, DescriptionKind?)])
+    func aFileIsRecognizedByItsKeys(text: String, kind: DescriptionKind?) throws {
+        let json = try JSONValue(parsing: Array(text.utf8))
+        #expect(DescriptionKind(recognizing: json, vocabulary: Self.vocabulary) == kind)
+    }
+
     @Test func endlessIsAWord() throws {
         #expect(try device(#"{"reconnectAttempts": "endless"}"#).value?.reconnectAttempts == nil)
     }

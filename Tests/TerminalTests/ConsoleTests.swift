@@ -94,6 +94,47 @@ struct ConsoleTests {
         #expect(written(console) == ("", ""))
     }
 
+    @Test func textThatLeavesThroughAPipeEndsTheView() throws {
+        setenv("TERM", "xterm", 1)
+        let terminal = try PseudoTerminal()
+        var descriptors = Console.Descriptors()
+        (descriptors.events, descriptors.log) = (events.input, terminal.terminal)
+        for (style, hasTerminal) in [(Console.EventStyle.text, false), (.json, true)] {
+            let console = try Console(eventStyle: style, descriptors: descriptors)
+            #expect(console.hasTerminal == hasTerminal)
+            console.finishWriting()
+        }
+        (descriptors.events, descriptors.log) = (terminal.terminal, log.input)
+        let console = try Console(eventStyle: .text, descriptors: descriptors)
+        #expect(!console.hasTerminal)
+        console.finishWriting()
+    }
+
+    @Test(arguments: [true, false]) func colorsAreForThoseWhoWantThem(hasColor: Bool) throws {
+        setenv("TERM", "xterm", 1)
+        let terminal = try PseudoTerminal()
+        var descriptors = Console.Descriptors()
+        (descriptors.events, descriptors.log, descriptors.hasColor) = (terminal.terminal, terminal.terminal, hasColor)
+        let console = try Console(eventStyle: .text, descriptors: descriptors)
+        defer { withExtendedLifetime(terminal) { console.finishWriting() } }
+        console.show(view: ["\u{1B}[1;41;97m LIVE \u{1B}[0m  \u{1B}[K12 kbit/s"])
+        let drawn = terminal.takeText(until: "kbit/s\r\n")
+        #expect(drawn == (hasColor ? "\u{1B}[1;41;97m LIVE \u{1B}[0m  \u{1B}[K12 kbit/s\r\n" : " LIVE   \u{1B}[K12 kbit/s\r\n"))
+    }
+
+    @Test func aLineOnATerminalBreaksAtWords() throws {
+        let terminal = try PseudoTerminal(columns: 40)
+        var descriptors = Console.Descriptors()
+        (descriptors.events, descriptors.log) = (terminal.terminal, terminal.terminal)
+        let console = try Console(eventStyle: .text, descriptors: descriptors)
+        defer { withExtendedLifetime(terminal) { console.finishWriting() } }
+        console.note("the link to the network is down; the stream waits for its return")
+        let lines = terminal.takeText(until: "return\r\n").split(separator: "\r\n").map(String.init)
+        #expect(lines.map { String($0.dropFirst(9)) } == [
+            "the link to the network is", "down; the stream waits for its", "return",
+        ])
+    }
+
     @Test func withoutATerminalThereIsNoView() throws {
         let console = try console(.text)
         #expect(!console.hasTerminal)

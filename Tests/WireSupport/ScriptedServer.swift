@@ -204,6 +204,7 @@ private final class ServerLoop {
         for action in actions {
             switch action {
             case .send(let bytes): connections[number]?.outgoing += bytes
+            case .rejected: break
             case .publishStarted(let application, let streamName):
                 records.update(number) { record in
                     record.application = application

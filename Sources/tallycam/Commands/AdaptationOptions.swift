@@ -96,7 +96,19 @@ enum AdaptationOptions {
                 maxDuration: .nanoseconds(Int64(seconds * 1e9)), lowThreshold: thresholds[0],
                 highThreshold: thresholds[1])
         } catch {
-            throw CommandFailure.usage("\(error)")
+            throw CommandFailure.usage(message(for: error))
+        }
+    }
+
+    /// Names the option that was typed.
+    private static func message(for violation: SendBufferLimits.Violation) -> String {
+        switch violation {
+        case .maxDurationOutOfRange(let duration):
+            "--buffer is a number of seconds, 1 to 5, not \(duration.inSeconds)"
+        case .thresholdOutOfRange(let name, let value):
+            "--buffer-thresholds: \(name == "lowThreshold" ? "LOW" : "HIGH") is a fraction from 0 to 1, not \(value)"
+        case .thresholdsTooClose(let low, let high):
+            "--buffer-thresholds: HIGH must be at least 0.1 above LOW, not \(high) with \(low)"
         }
     }
 }

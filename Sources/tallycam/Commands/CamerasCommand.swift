@@ -61,8 +61,8 @@ private struct CameraListing {
     struct Control {
         let name: String
         let kind: String
-        let minimum: Double
-        let maximum: Double
+        /// `nil` where it is not one number.
+        let range: (minimum: Double, maximum: Double)?
         let possible: String
         var choices: [String] = []
         /// How many values it takes; `nil` for any number.
@@ -86,8 +86,7 @@ private struct CameraListing {
         }
         controls = camera.controls.map {
             Control(
-                name: $0.name, kind: $0.kind.rawValue, minimum: $0.minimum, maximum: $0.maximum,
-                possible: $0.possibleValues, choices: $0.choices.map(\.name), count: $0.count)
+                name: $0.name, kind: $0.kind.rawValue, range: $0.range, possible: $0.possibleValues, choices: $0.choices.map(\.name), count: $0.count)
         }
     }
 
@@ -100,7 +99,7 @@ private struct CameraListing {
         modes = camera.modes.map { ($0.format, "\($0.size)", $0.framesPerSecond > 0 ? $0.framesPerSecond : nil) }
         controls = camera.controls.map {
             Control(
-                name: $0.name, kind: $0.kind.rawValue, minimum: Double($0.minimum), maximum: Double($0.maximum),
+                name: $0.name, kind: $0.kind.rawValue, range: (Double($0.minimum), Double($0.maximum)),
                 possible: $0.possibleValues)
         }
     }
@@ -149,8 +148,13 @@ private struct CameraListing {
                     list.writeObject { entry in
                         entry.write("name", control.name)
                         entry.write("type", control.kind)
-                        entry.write("minimum", control.minimum)
-                        entry.write("maximum", control.maximum)
+                        if let range = control.range {
+                            entry.write("minimum", range.minimum)
+                            entry.write("maximum", range.maximum)
+                        } else {
+                            entry.writeNull("minimum")
+                            entry.writeNull("maximum")
+                        }
                         entry.write("possible", control.possible)
                         if let count = control.count {
                             entry.write("count", count)

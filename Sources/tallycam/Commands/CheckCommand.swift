@@ -1,30 +1,83 @@
+import ApplianceRuntime
 import JSONText
 import LinuxIO
 import Settings
 import Transport
 
-/// `tallycam check`: every fault of a stream description, with its place.
+/// `tallycam check`: every fault of the card's JSON files, with its place.
 func runCheck(_ arguments: [String]) throws -> ExitStatus {
-    let usage = "tallycam check stream.json"
-    guard let parsed = try parseOptions(arguments, [], usage: usage, operands: 1...1) else { return .success }
-    let path = parsed.operands[0]
-    let file = try readStreamFile(path)
-    for warning in file.warnings { print("\(path):\(warning)") }
-    print("\(path): good; it publishes to \(file.stream.destination)")
+    let usage = "tallycam check FILE.json..."
+    let notes = """
+
+        A file is taken for what its name says: stream.json, device.json, network.json
+        or board.json. A file with another name is recognized by its keys. If any file
+        is faulty, the exit status is 2.
+
+        """
+    guard let parsed = try parseOptions(arguments, [], usage: usage, operands: 1...Int.max, notes: notes) else {
+        return .success
+    }
+    var complaints: [String] = []
+    for path in parsed.operands {
+        do {
+            for line in try check(path) { print(line) }
+        } catch {
+            complaints.append(CommandFailure(error).message)
+        }
+    }
+    guard complaints.isEmpty else { throw CommandFailure.usage(complaints.joined(separator: "\ntallycam: ")) }
     return .success
+}
+
+/// - Returns: the warnings, and that the file is good.
+private func check(_ path: String) throws -> [String] {
+    let bytes: [UInt8]
+    do {
+        bytes = try readFile(path, limit: SettingsFile.sizeLimit)
+    } catch {
+        throw CommandFailure.usage("\(path): cannot be read: \(error.reason)")
+    }
+    let named = DescriptionKind(fileName: String(path.split(separator: "/").last ?? ""))
+    let json: JSONValue
+    do {
+        json = try JSONValue(parsing: bytes)
+    } catch {
+        let example = (named ?? .stream).example
+        throw CommandFailure.usage("\(path):\(error.fault(example: example))")
+    }
+    guard let kind = named ?? DescriptionKind(recognizing: json, vocabulary: .standard) else {
+        throw CommandFailure.usage(
+            "\(path): no key tells which file this is; name it stream.json, device.json, network.json or board.json")
+    }
+    let faults: [DescriptionFault]
+    var summary = "good \(kind.rawValue)"
+    if kind == .stream {
+        let file = try streamFile { () throws(SettingsFileError) in try StreamFile(json, path: path) }
+        faults = file.warnings
+        summary = "good; it publishes to \(file.stream.destination)"
+    } else {
+        faults = kind.faults(of: json, vocabulary: .standard)
+    }
+    let lines = faults.map { "\(path):\($0)" }
+    guard faults.allSatisfy(\.isWarning) else { throw CommandFailure.usage(lines.joined(separator: "\ntallycam: ")) }
+    return lines + ["\(path): \(summary)"]
 }
 
 /// Reads `stream.json`, and looks whether the certificates that it names can be used.
 /// - Throws: `CommandFailure` whose message names every fault on a line of its own.
 func readStreamFile(_ path: String) throws -> StreamFile {
+    try streamFile { () throws(SettingsFileError) in try StreamFile(reading: path) }
+}
+
+private func streamFile(_ read: () throws(SettingsFileError) -> StreamFile) throws -> StreamFile {
     let file: StreamFile
     do {
-        file = try StreamFile(reading: path)
+        file = try read()
     } catch {
         throw CommandFailure.usage(error.lines.joined(separator: "\ntallycam: "))
     }
     if let problem = file.stream.neededCAFile.flatMap(TLSContext.problem(withAuthorityFile:)) {
-        throw CommandFailure.usage("\(path):\(file.keys.position(of: "caFile")): caFile: \(problem)")
+        throw CommandFailure.usage("\(file.path):\(file.keys.position(of: "caFile")): caFile: \(problem)")
     }
     return file
 }

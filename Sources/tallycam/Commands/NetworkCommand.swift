@@ -10,15 +10,27 @@ func runNetwork(_ arguments: [String]) throws -> ExitStatus {
             help: "where hostname, timeservers and wpa_supplicant.conf go\n(default /run/network)"),
     ]
     let usage = "tallycam network [OPTION...]"
-    let notes = "\nWhat is wrong in the file is reported; the rest of it is written, with defaults for what is wrong.\n"
+    let notes = """
+
+        If the file is missing or faulty, the settings are written all the same, with
+        defaults for whatever is missing or wrong: each fault is printed, and the exit
+        status is 2.
+
+        """
     guard let parsed = try parseOptions(arguments, options, usage: usage, notes: notes) else { return .success }
     let path = parsed["file"] ?? "/boot/network.json"
+    let output = parsed["output"] ?? "/run/network"
     let (network, faults) = readNetworkSettings(path)
     for fault in faults { write(Array("tallycam: \(path):\(fault)\n".utf8), to: 2) }
     do {
-        try writeNetworkSettings(network, to: parsed["output"] ?? "/run/network")
+        try writeNetworkSettings(network, to: output)
     } catch {
         throw CommandFailure(.system, "\(error)")
+    }
+    guard faults.allSatisfy(\.isWarning) else {
+        throw CommandFailure.usage(
+            "\(path) cannot be used as it is; settings were written to \(output), with defaults for what is missing or "
+                + "wrong")
     }
     return .success
 }

@@ -24,12 +24,12 @@ struct PublishArguments {
     static let options =
         [
             CommandLineOption(
-                "url", takes: "URL",
+                "url", takes: "URL", isSingle: true,
                 help: """
                     where to: rtmp://HOST[:PORT]/APPLICATION/STREAM, or rtmps://
                     (other users see command lines; $TALLYCAM_URL is private)
                     """),
-            CommandLineOption("stream", takes: "FILE", help: "where to: a stream.json"),
+            CommandLineOption("stream", takes: "FILE", isSingle: true, help: "where to: a stream.json"),
             CommandLineOption(
                 "video", takes: "SOURCE",
                 help: """
@@ -70,7 +70,8 @@ struct PublishArguments {
             CommandLineOption(
                 "audio-quality", takes: "NAME",
                 help:
-                    "\(AudioQuality.presets.map(\.name).joined(separator: " ")) (default \(AudioQuality.standard.name))"
+                    "\(AudioQuality.presets.map(\.name).joined(separator: " ")) (default \(AudioQuality.standard.name));\n"
+                    + "with another sample rate than 44100: High2@48000 (or 22050, 11025)"
             ),
             CommandLineOption(
                 "dimension", takes: "WxH|NAME",

@@ -7,9 +7,11 @@ import Transport
 /// `tallycam receive`.
 func runReceive(_ arguments: [String]) throws -> ExitStatus {
     let options = [
-        CommandLineOption("listen", takes: "HOST:PORT", help: "where to listen; port 0 takes any free one"),
+        CommandLineOption("listen", takes: "HOST:PORT", isSingle: true, help: "where to listen; port 0 takes any free one"),
         CommandLineOption(
-            "record", takes: "FILE.flv", help: "write what is published; a second stream goes to FILE-2.flv"),
+            "record", takes: "FILE.flv", isSingle: true,
+            help: "write what is published; a second stream goes to FILE-2.flv"),
+        CommandLineOption("overwrite", help: "let --record replace a file that holds something; refused without it"),
         CommandLineOption(
             "events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
         CommandLineOption("report-arrivals", help: "an event for each video and audio message, when it is complete"),
@@ -30,8 +32,11 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
     let console = try Console(eventStyle: try eventStyle(parsed))
     defer { console.finish() }
     do {
+        let recording = parsed["record"].map {
+            Receiver.Recording(path: $0, overwrites: parsed.contains("overwrite"))
+        }
         let receiver = try Receiver(
-            endpoint: endpoint, recordPath: parsed["record"], reportsArrivals: parsed.contains("report-arrivals"),
+            endpoint: endpoint, recording: recording, reportsArrivals: parsed.contains("report-arrivals"),
             faults: ReceiverFaults(faults), report: { console.emit($0) }, log: { console.log($0) })
         try receiver.run()
         return .success

@@ -1,0 +1,78 @@
+import Media
+
+// Keys that take one of a few values: a fault names all of them, of every kind.
+enum FlagOrWord {
+    case flag(Bool)
+    case word(String)
+}
+
+enum IntegerOrWord {
+    case integer(Int)
+    case word(String)
+}
+
+extension DescriptionReader {
+    /// One of a few words.
+    /// - Parameter allowed: every value that the key may have, where these words are not all.
+    mutating func choice(
+        _ name: String, of words: [String], allowed: String? = nil, required: Bool = false, example: String
+    ) -> String? {
+        guard let value = value(name, required: required, example: example) else { return nil }
+        let list = "one of \(words.map { "\"\($0)\"" }.joined(separator: ", "))"
+        return word(in: value, of: words, allowed ?? list, name, example: example)
+    }
+
+    /// True, false, or one of a few words.
+    mutating func flagOrChoice(_ name: String, of words: [String], example: String) -> FlagOrWord? {
+        guard let value = value(name, required: false, example: example) else { return nil }
+        if case .bool(let flag) = value.content { return .flag(flag) }
+        let allowed = "true or false without quotes, or \(words.map { "\"\($0)\"" }.joined(separator: " or "))"
+        return word(in: value, of: words, allowed, name, example: example).map { .word($0) }
+    }
+
+    /// A whole number within `range`, or one of a few words.
+    mutating func integerOrChoice(
+        _ name: String, in range: ClosedRange<Int>, of words: [String], example: String
+    ) -> IntegerOrWord? {
+        guard let value = value(name, required: false, example: example) else { return nil }
+        let allowed =
+            "a whole number from \(range.lowerBound) to \(range.upperBound), or "
+            + words.map { "\"\($0)\"" }.joined(separator: " or ")
+        switch value.content {
+        case .integer(let number):
+            if let exact = Int(exactly: number), range.contains(exact) { return .integer(exact) }
+            report(.invalidValue, name, at: value, "must be \(allowed)\(shown("\(number)"))", example: example)
+        case .number: report(.invalidValue, name, at: value, "must be \(allowed)", example: example)
+        default: return word(in: value, of: words, allowed, name, example: example).map { .word($0) }
+        }
+        return nil
+    }
+
+    /// One of a few whole numbers.
+    mutating func integer(_ name: String, of numbers: [Int], example: String) -> Int? {
+        guard let value = value(name, required: false, example: example) else { return nil }
+        let allowed = "one of \(numbers.map { "\($0)" }.joined(separator: ", "))"
+        switch value.content {
+        case .integer(let number):
+            if let exact = Int(exactly: number), numbers.contains(exact) { return exact }
+            report(.invalidValue, name, at: value, "must be \(allowed)\(shown("\(number)"))", example: example)
+        case .number: report(.invalidValue, name, at: value, "must be \(allowed)", example: example)
+        default: report(.wrongType, name, at: value, "must be \(allowed), is \(value.kind)", example: example)
+        }
+        return nil
+    }
+
+    /// - Parameter allowed: every value that the key may have.
+    private mutating func word(
+        in value: JSONValue, of words: [String], _ allowed: String, _ name: String, example: String
+    ) -> String? {
+        guard case .string(let text) = value.content else {
+            report(.wrongType, name, at: value, "must be \(allowed), is \(value.kind)", example: example)
+            return nil
+        }
+        if words.contains(text) { return text }
+        let meant = NameSuggestion.nearest(to: text, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
+        report(.invalidValue, name, at: value, "must be \(allowed)\(meant)", example: example)
+        return nil
+    }
+}
