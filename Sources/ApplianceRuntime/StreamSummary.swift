@@ -36,9 +36,9 @@ extension StreamEvent {
     var isWorthKeeping: Bool {
         switch self {
         case .connected, .tlsFallback, .publishing, .retry, .reconnecting, .serverChanged, .serverChangeFailed,
-            .qualityChanged, .uplinkTooSlow, .bufferFull, .softwareEncoderInUse, .encoderRestarted,
-            .hardwareEncoderDead, .source, .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .filterDropped,
-            .filterRestored, .configured, .controlled, .filtered, .refused, .muted, .preview, .ended,
+            .qualityChanged, .uplinkTooSlow, .bufferFull, .serverAway, .softwareEncoderInUse,
+            .encoderRestarted, .hardwareEncoderDead, .source, .sourceEnded, .cameraSwitched, .cameraSwitchFailed,
+            .filterDropped, .filterRestored, .configured, .controlled, .filtered, .refused, .muted, .preview, .ended,
             .fileEnded, .failed:
             true
         case .stateChanged, .status, .fileStatus, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration,

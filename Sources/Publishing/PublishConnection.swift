@@ -1,4 +1,5 @@
 import Bitstream
+import Glibc
 import LinuxIO
 import Media
 import RTMP
@@ -152,7 +153,7 @@ final class PublishConnection {
 
     private func read() throws {
         while true {
-            switch try stream.read(into: &receiveBuffer) {
+            switch try readPortion() {
             case .wouldBlock: return
             case .closed:
                 perform(session.connectionClosed())
@@ -165,6 +166,19 @@ final class PublishConnection {
                 perform(actions)
                 if count < receiveBuffer.count { return }
             }
+        }
+    }
+
+    /// A server that refuses before media flows may cut the connection instead of closing it: what was going on says more
+    /// than that.
+    private func readPortion() throws -> ReadResult {
+        do throws(TransportError) {
+            return try stream.read(into: &receiveBuffer)
+        } catch {
+            guard case .closedByPeer(_, let cause) = error, cause.number == ECONNRESET, !session.isPublishing else {
+                throw error
+            }
+            return .closed
         }
     }
 
