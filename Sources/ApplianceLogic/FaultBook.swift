@@ -9,12 +9,15 @@ public struct FaultBook: Sendable {
         public let fault: ApplianceFault
         /// For people, without secrets.
         public let text: String
+        /// `nil` for what the list of codes does not have.
+        public let code: EventCode?
         /// Where a device was missing, those that there are, as the files name them.
         public let choices: [String]
 
-        public init(_ fault: ApplianceFault, _ text: String, choices: [String] = []) {
+        public init(_ fault: ApplianceFault, _ text: String, code: EventCode? = nil, choices: [String] = []) {
             self.fault = fault
             self.text = text
+            self.code = code
             self.choices = choices
         }
     }
@@ -129,7 +132,8 @@ extension FaultBook {
     public mutating func attemptFailed(_ failure: ConnectionFailure, at stage: StreamEvent.RetryStage) {
         guard stage != .close, !hasBeenUp, isNetworkUp else { return }
         vainAttempts += 1
-        if vainAttempts >= Self.patience { add(Failure(.server, failure.text)) }
+        guard vainAttempts >= Self.patience else { return }
+        add(Failure(.server, failure.text, code: EventCode(rawValue: failure.code)))
     }
 
     /// It is live: nothing that failed before counts.

@@ -164,7 +164,7 @@ extension ApplianceRunner {
                 askForMachineRestart(for: .everyEncoder, because: failure.text, now: now)
             }
         }
-        let reason = failure.map { FaultBook.Failure(ApplianceFault($0), $0.text, choices: choices) }
+        let reason = failure.map { FaultBook.Failure(ApplianceFault($0), $0.text, code: $0.code, choices: choices) }
         perform(appliance.streamEnded(reason, now: now))
         if startsAgain, !stream.isRunning, appliance.wantsStream { startStream(now: now) }
         reportFaults(now: now)

@@ -124,6 +124,9 @@ struct DescriptionFiles {
                 example: example ?? keys.example(of: key)))
     }
 
+    /// Whether the stream's key stands apart from its URL.
+    var hasStreamKey: Bool { streamKeys.has("key") }
+
     var errors: [FileFault] { faults.filter { !$0.fault.isWarning } }
 
     /// Choices that are right by themselves and that this board cannot do.

@@ -80,7 +80,7 @@ extension ApplianceRunner {
 
     /// What a stream has found missing, or has not reached, with the place of the key that can mend it.
     func fileFault(for failure: FaultBook.Failure) -> FileFault {
-        let (file, key) = mendingKey(of: failure.fault)
+        let (file, key) = mendingKey(of: failure)
         // Where it says "auto" already, that is no advice.
         let isAutomatic = key == "camera" && files.device.camera == "auto" && failure.choices.isEmpty
         let fault = files.fault(
@@ -93,8 +93,8 @@ extension ApplianceRunner {
     }
 
     /// The key that somebody would change, or at least look at.
-    private func mendingKey(of fault: ApplianceFault) -> (file: String, key: String) {
-        switch fault {
+    private func mendingKey(of failure: FaultBook.Failure) -> (file: String, key: String) {
+        switch failure.fault {
         case .camera:
             // Streams and snapshots start with the first one.
             return ("device.json", files.device.cameras.first.map { "cameras.\($0.name)" } ?? "camera")
@@ -105,7 +105,9 @@ extension ApplianceRunner {
             return files.board?.encoder == .auto ? ("device.json", "dimension") : ("board.json", "encoder")
         default:
             if case .pili = files.stream?.form { return ("stream.json", "hosts.publish.rtmp") }
-            return ("stream.json", "url")
+            // The server is there, and takes no stream of this name.
+            let isKeyRefused = failure.code == .netStreamFailed && files.hasStreamKey
+            return ("stream.json", isKeyRefused ? "key" : "url")
         }
     }
 }

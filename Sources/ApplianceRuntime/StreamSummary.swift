@@ -36,7 +36,7 @@ extension StreamEvent {
     var isWorthKeeping: Bool {
         switch self {
         case .connected, .tlsFallback, .publishing, .retry, .reconnecting, .serverChanged, .serverChangeFailed,
-            .qualityChanged, .uplinkTooSlow, .bufferFull, .softwareEncoderInUse, .encoderRestarted,
+            .qualityChanged, .uplinkTooSlow, .bufferFull, .serverAway, .softwareEncoderInUse, .encoderRestarted,
             .hardwareEncoderDead, .source, .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .filterDropped,
             .filterRestored, .configured, .controlled, .filtered, .refused, .muted, .paused, .pauseImageUnusable,
             .preview, .ended,

@@ -62,6 +62,9 @@ public struct RTMPURL: Hashable, Sendable {
     public var port: UInt16
     /// One or more path components, without a slash at either end and without the query.
     public var application: String
+    /// Whether only the first component of the application may be shown: behind it a stream key may stand that belongs
+    /// elsewhere.
+    public var hidesApplicationPath = false
     /// What follows the application behind a question mark.
     public var applicationQuery: Secret?
     /// The stream name with its query: what `publish` carries.
@@ -81,6 +84,18 @@ public struct RTMPURL: Hashable, Sendable {
         self.credentials = credentials
     }
 
+    /// The application without what may be a secret.
+    public var shownApplication: String {
+        guard hidesApplicationPath else { return application }
+        let parts = application.split(separator: "/")
+        return (parts.prefix(1) + parts.dropFirst().map { _ in "***" }).joined(separator: "/")
+    }
+
+    /// The components of the application that are not shown.
+    public var hiddenApplicationParts: [String] {
+        hidesApplicationPath ? application.split(separator: "/").dropFirst().map(String.init) : []
+    }
+
     /// `rtmp://host[:port]`, without default port.
     public var origin: String {
         let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
@@ -91,7 +106,7 @@ public struct RTMPURL: Hashable, Sendable {
 extension RTMPURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// For people and logs: stream name, query and credentials are left out.
     public var description: String {
-        "\(origin)/\(application)\(applicationQuery == nil ? "" : "?***")/***"
+        "\(origin)/\(shownApplication)\(applicationQuery == nil ? "" : "?***")/***"
     }
 
     public var debugDescription: String { description }

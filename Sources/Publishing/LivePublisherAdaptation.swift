@@ -21,11 +21,8 @@ extension LivePublisher {
         for event in events {
             switch event {
             case .buffer(let events): bufferReported(events)
-            case .changed(let change):
-                if adaptation.isWarningDue(change, now: MonotonicClock.now()) {
-                    emit(.uplinkTooSlow(bitrate: change.linkEstimate ?? change.from.mediaBitrate))
-                }
-                reporter.emit(.qualityChanged(change))
+            case .changed(let change): reporter.emit(.qualityChanged(change))
+            case .uplinkTooSlow(let bitrate): emit(.uplinkTooSlow(bitrate: bitrate))
             case .restart(let point): restart(at: point)
             }
         }

@@ -116,7 +116,10 @@ extension LivePublisher {
                     $0.droppedAudioPackets += items.count - frames
                 }
             }
-            for event in StreamEvent.ofSendBuffer(event, since: timeZero) { reporter.emit(event) }
+            let isAway = session.state != .connected || adaptation.isLinkStalled
+            for event in StreamEvent.ofSendBuffer(event, since: timeZero, isServerAway: isAway) {
+                reporter.emit(event)
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 import Bitstream
+import Glibc
 import LinuxIO
 import Media
 import RTMP
@@ -160,7 +161,7 @@ final class PublishConnection {
     private func read() throws {
         readsOn = false
         for _ in 0..<Self.readsPerTurn {
-            switch try stream.read(into: &receiveBuffer) {
+            switch try readPortion() {
             case .wouldBlock: return
             case .closed:
                 perform(session.connectionClosed())
@@ -175,6 +176,19 @@ final class PublishConnection {
             }
         }
         readsOn = true
+    }
+
+    /// A server that refuses before media flows may cut the connection instead of closing it: what was going on says more
+    /// than that.
+    private func readPortion() throws -> ReadResult {
+        do throws(TransportError) {
+            return try stream.read(into: &receiveBuffer)
+        } catch {
+            guard case .closedByPeer(_, let cause) = error, cause.number == ECONNRESET, !session.isPublishing else {
+                throw error
+            }
+            return .closed
+        }
     }
 
     private func perform(_ actions: [PublishSession.Action]) {

@@ -23,9 +23,13 @@ public final class PublishDestination {
     private let pastTime: Int64
     /// For messages; without stream name and query.
     public let label: String
+    /// PEM file of the authorities that TLS trusts; `nil` for the system's.
+    let authorityFile: String?
 
-    public init(url: RTMPURL) {
+    /// - Parameter authorityFile: PEM file of the authorities that TLS trusts; `nil` for the system's.
+    public init(url: RTMPURL, authorityFile: String? = nil) {
         kind = .url(url)
+        self.authorityFile = authorityFile
         pastTime = 0
         label = "\(url)"
     }
@@ -33,7 +37,11 @@ public final class PublishDestination {
     /// - Parameters:
     ///   - path: the stream's file.
     ///   - stateDirectory: where the last nonce is kept, so that it never goes back.
-    public init(_ stream: StreamDescription, path: String? = nil, stateDirectory: String) {
+    ///   - authorityFile: takes the place of the stream's `caFile`.
+    public init(
+        _ stream: StreamDescription, path: String? = nil, stateDirectory: String, authorityFile: String? = nil
+    ) {
+        self.authorityFile = authorityFile ?? stream.caFile
         // Where the last nonce is lost and the clock stands in 1970: neither the program nor the stream is older.
         pastTime = ["/proc/self/exe", path].compactMap { $0.flatMap(modificationTime) }.max() ?? 0
         label = stream.destination
@@ -46,8 +54,12 @@ public final class PublishDestination {
         }
     }
 
-    var authorityFile: String? {
-        if case .described(let stream, _) = kind { stream.caFile } else { nil }
+    /// Whether connections are encrypted.
+    public var usesTLS: Bool {
+        switch kind {
+        case .url(let url): url.scheme == .rtmps
+        case .described(let stream, _): stream.usesTLS
+        }
     }
 
     /// See `StreamDescription.pauseImage`.

@@ -1,6 +1,7 @@
 import LinuxIO
 import Media
 import MediaPipeline
+import StreamLogic
 import StreamQuality
 
 /// Runs the quality controller: measures ten times a second while media is sent, and passes on what it decides.
@@ -10,6 +11,8 @@ final class StreamAdaptation {
     enum Event {
         case buffer([SendBufferEvent])
         case changed(QualityChange)
+        /// - Parameter bitrate: what it carries.
+        case uplinkTooSlow(bitrate: Bitrate)
         /// End the stream in order and start it again at this point.
         case restart(OperatingPoint)
     }
@@ -29,6 +32,8 @@ final class StreamAdaptation {
     private(set) var lastMeasurement: StreamMeasurement?
     private(set) var lastReason: QualityChangeReason?
     private var warnedAt: MediaTimestamp?
+    /// A warning that the uplink is too slow, and the bytes delivered until then: where no more follow, the server is away.
+    private var heldWarning: (bitrate: Bitrate, deliveredBytes: Int)?
     /// The next connection is the stream's next start, by our own wish.
     private var isRestarting = false
 
@@ -47,6 +52,7 @@ final class StreamAdaptation {
     /// Media flows on a new connection from now on.
     func connectionOpened(now: MediaTimestamp) -> [Event] {
         nextMeasurement = now + Self.interval
+        heldWarning = nil
         defer { isRestarting = false }
         return perform(controller.connectionOpened(isRestart: isRestarting, now: now))
     }
@@ -63,7 +69,10 @@ final class StreamAdaptation {
         nextMeasurement = max(time + Self.interval, now + Self.interval / 2)
         let measurement = queue.measurement(counters.snapshot, now: now)
         lastMeasurement = measurement
-        let events = perform(controller.measured(measurement))
+        let warning = takeWarning(measurement)
+        let actions = controller.measured(measurement)
+        for case .reportChange(let change) in actions { holdWarning(of: change, measurement) }
+        let events = warning + perform(actions)
         queue.limitFlight(to: controller.flightLimit)
         return events
     }
@@ -136,10 +145,21 @@ final class StreamAdaptation {
         }
     }
 
-    /// Whether this change is to be reported as an uplink that is too slow.
-    func isWarningDue(_ change: QualityChange, now: MediaTimestamp) -> Bool {
-        guard [.linkCarriesLess, .stalled].contains(change.reason) else { return false }
-        defer { warnedAt = now }
-        return warnedAt.map { now - $0 >= Self.warningInterval } ?? true
+    /// Where nothing is acknowledged at all, the server is away, or the way to it, and what the uplink carries is unknown.
+    private func holdWarning(of change: QualityChange, _ measurement: StreamMeasurement) {
+        switch change.reason {
+        case .stalled: heldWarning = nil
+        case .linkCarriesLess:
+            heldWarning = (change.linkEstimate ?? change.from.mediaBitrate, measurement.deliveredBytes)
+        default: break
+        }
+    }
+
+    private func takeWarning(_ measurement: StreamMeasurement) -> [Event] {
+        guard let held = heldWarning, measurement.deliveredBytes > held.deliveredBytes else { return [] }
+        heldWarning = nil
+        if let warnedAt, measurement.now - warnedAt < Self.warningInterval { return [] }
+        warnedAt = measurement.now
+        return [.uplinkTooSlow(bitrate: held.bitrate)]
     }
 }

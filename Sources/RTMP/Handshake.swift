@@ -35,6 +35,8 @@ public struct ClientHandshake: Sendable {
     private var received: [UInt8] = []
     private var hasAnswered = false
     public private(set) var isComplete = false
+    /// Nothing has come from the server.
+    var isUnanswered: Bool { received.isEmpty }
 
     /// - Parameter randomBytes: 1528 bytes; missing ones become zero.
     public init(randomBytes: [UInt8]) {

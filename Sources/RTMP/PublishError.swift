@@ -27,6 +27,8 @@ public enum PublishError: Error, Equatable, Sendable {
     case streamFailed(code: String, description: String)
     /// The server said that it ends the connection or the stream.
     case closedByServer(code: String)
+    /// The connection, which is not encrypted, ended before the server said a word.
+    case closedUnencrypted
     /// The connection ended without a word.
     case connectionLost(during: PublishStep)
     case invalidChunks(ChunkError)
@@ -40,10 +42,10 @@ extension PublishError {
         case .handshakeFailed: -1004
         case .connectRejected, .credentialsMissing, .credentialsRefused: -1005
         case .closedByServer: -1007
-        case .badName, .publishDenied: -1008
+        case .badName, .publishDenied, .connectionLost(.createStream), .connectionLost(.publish): -1008
         case .invalidApplication: -1011
         case .invalidChunks, .invalidCommand: -1012
-        case .connectionLost: -1013
+        case .closedUnencrypted, .connectionLost: -1013
         case .streamNotCreated, .streamFailed: -1014
         case .timedOut: -1015
         }
@@ -55,16 +57,22 @@ extension PublishError {
     public var mayPassByItself: Bool {
         switch self {
         case .credentialsMissing, .credentialsRefused, .invalidApplication: false
-        case .connectRejected, .publishDenied, .handshakeFailed, .timedOut, .streamNotCreated, .badName, .streamFailed,
-            .closedByServer, .connectionLost, .invalidChunks, .invalidCommand:
+        case .handshakeFailed(let version): !Self.isTLS(version)
+        case .connectRejected, .publishDenied, .timedOut, .streamNotCreated, .badName, .streamFailed,
+            .closedByServer, .closedUnencrypted, .connectionLost, .invalidChunks, .invalidCommand:
             true
         }
     }
+
+    /// Whether that is how a record of TLS starts, of an alert or of a handshake (RFC 8446 section 5.1).
+    private static func isTLS(_ firstByte: UInt8) -> Bool { firstByte == 21 || firstByte == 22 }
 }
 
 extension PublishError: CustomStringConvertible {
     public var description: String {
         switch self {
+        case .handshakeFailed(let version) where Self.isTLS(version):
+            "the server speaks TLS on this port; start the URL with rtmps://"
         case .handshakeFailed(let version):
             "the server answered the handshake with version \(version) instead of 3; check host, port and rtmp/rtmps"
         case .timedOut(let step): "the server did not answer to \(step.rawValue) in time; it may be overloaded"
@@ -83,6 +91,12 @@ extension PublishError: CustomStringConvertible {
         case .closedByServer(let code): "the server ended the connection" + Self.quote(code, "")
         case .connectionLost(.connect):
             "the server closed the connection instead of answering to connect; check the application in the URL"
+        case .closedUnencrypted:
+            "the server closed the connection without a word; if it speaks TLS on this port, "
+                + "start the URL with rtmps://"
+        case .connectionLost(.createStream), .connectionLost(.publish):
+            "the server ended the connection when the stream key was sent; the key is probably wrong, or in use: "
+                + "compare it with the one that the service shows (docs/services.md says where)"
         case .connectionLost(.media): "the connection to the server was lost"
         case .connectionLost(let step): "the server closed the connection during \(step.rawValue)"
         case .invalidChunks(let error): "the server sent what is no RTMP: \(error)"

@@ -218,7 +218,7 @@ extension PublishSession {
         guard status.code == "NetConnection.Connect.InvalidApp" else {
             return .connectRejected(code: redacted(status.code), description: text)
         }
-        return .invalidApplication(redacted(configuration.url.application), description: text)
+        return .invalidApplication(redacted(configuration.url.shownApplication), description: text)
     }
 
     private func publishError(_ status: StatusInformation) -> PublishError {

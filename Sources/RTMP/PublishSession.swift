@@ -161,7 +161,8 @@ extension PublishSession {
     /// The connection ended, by the server or by the network.
     public mutating func connectionClosed() -> [Action] {
         guard let step else { return [] }
-        fail(.connectionLost(during: step))
+        let isSilent = step == .handshake && handshake.isUnanswered && configuration.url.scheme == .rtmp
+        fail(isSilent ? .closedUnencrypted : .connectionLost(during: step))
         return takeActions()
     }
 }

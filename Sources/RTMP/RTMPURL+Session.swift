@@ -43,7 +43,7 @@ extension RTMPURL {
                 }))
     }
 
-    /// Stream name, queries, their values and the password, each as it is and percent-encoded.
+    /// Stream name, queries, their values, the password and what the application hides, each as it is and percent-encoded.
     private var secrets: [String] {
         let halves = streamName.revealed.split(separator: "?", maxSplits: 1).map(String.init)
         let queries = halves.dropFirst() + (applicationQuery.map { [$0.revealed] } ?? [])
@@ -52,6 +52,7 @@ extension RTMPURL {
         }
         let plain =
             [streamName.revealed] + halves.prefix(1) + queries + values + (credentials.map { [$0.password] } ?? [])
+            + hiddenApplicationParts
         // Very short values would blot out ordinary words; they protect nothing either.
         return plain.filter { $0.utf8.count >= 4 }.flatMap { [$0, Self.percentEncoded($0)] }
     }

@@ -40,6 +40,7 @@ extension RTMPURL {
         }
         guard scheme == .rtmp || target.scheme == .rtmps else { throw .givesUpEncryption }
         target.credentials = target.credentials ?? credentials
+        target.hidesApplicationPath = hidesApplicationPath
         return target
     }
 }

@@ -18,6 +18,9 @@ public struct DescriptionKeys: Sendable {
         return positions[""] ?? .start
     }
 
+    /// Whether the key is written in the file.
+    public func has(_ keyPath: String) -> Bool { positions[keyPath] != nil }
+
     /// The key with a right value, as it is written in the file.
     public func example(of keyPath: String) -> String? { examples[keyPath] }
 

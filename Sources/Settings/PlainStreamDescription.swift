@@ -23,7 +23,7 @@ extension PlainStreamDescription {
                 .invalidValue, "caFile", at: caFile.position, "must be a file name", example: #""caFile": "ca.pem""#)
         }
         guard let urlText, !keyIsGiven || key != nil else { return nil }
-        let url: RTMPURL
+        var url: RTMPURL
         do {
             url =
                 if let key { try RTMPURL(parsingServer: urlText.value, streamName: key) } else {
@@ -34,10 +34,18 @@ extension PlainStreamDescription {
             reader.report(.invalidValue, "url", at: urlText.position, "\(error)\(advice)", example: Self.urlExample)
             return nil
         }
+        // People paste the key behind the application, too.
+        url.hidesApplicationPath = keyIsGiven
         let platform = PlatformProfile(host: url.host)
         if platform.requiresTLS, url.scheme != .rtmps {
             reader.report(
                 .invalidValue, "url", at: urlText.position, "\(platform.name) takes RTMPS only; start it with rtmps://",
+                example: Self.urlExample)
+        }
+        if !url.hiddenApplicationParts.isEmpty {
+            reader.report(
+                .suspicious, "url", at: urlText.position,
+                "its path goes on behind the application; if that is the stream key, remove it there: \"key\" has it",
                 example: Self.urlExample)
         }
         if caFile != nil, url.scheme != .rtmps {

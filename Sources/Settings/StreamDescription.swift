@@ -35,6 +35,11 @@ public struct StreamDescription: Hashable, Sendable {
         if case .plain(let stream) = form, stream.url.scheme == .rtmps { stream.caFile } else { nil }
     }
 
+    /// Whether its connections are encrypted.
+    public var usesTLS: Bool {
+        if case .plain(let stream) = form { stream.url.scheme == .rtmps } else { false }
+    }
+
     /// Whether a connection needs the time of day: it is signed with it, or a certificate is checked against it.
     public var needsClock: Bool {
         switch form {

@@ -23,9 +23,10 @@ extension StreamEvent: Event {
         case .paused: .paused
         case .pauseImageUnusable: .pauseImageUnusable
         case .failed(let code, _): code
-        case .tlsFallback, .linkDown, .linkUp, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .bufferDuration,
-            .dropped, .source, .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .filterDropped, .filterRestored,
-            .configured, .controlled, .filtered, .refused, .muted, .snapshot, .preview, .ended, .fileEnded:
+        case .tlsFallback, .linkDown, .linkUp, .measured, .bufferEmpty, .bufferHigh, .bufferLow, .serverAway,
+            .bufferDuration, .dropped, .source, .sourceEnded, .cameraSwitched, .cameraSwitchFailed, .filterDropped,
+            .filterRestored, .configured, .controlled, .filtered, .refused, .muted, .snapshot, .preview, .ended,
+            .fileEnded:
             nil
         }
     }
@@ -45,6 +46,7 @@ extension StreamEvent: Event {
         case .bufferHigh: "bufferHigh"
         case .bufferLow: "bufferLow"
         case .bufferFull: "bufferFull"
+        case .serverAway: "serverAway"
         case .bufferDuration: "bufferDuration"
         case .dropped: "dropped"
         case .source(.interrupted): "sourceInterrupted"
@@ -87,6 +89,7 @@ extension StreamEvent: Event {
         case .bufferHigh: "the send buffer rose above its high threshold"
         case .bufferLow: "the send buffer fell below its low threshold"
         case .bufferFull: "the uplink is too slow: the send buffer is full"
+        case .serverAway: "the server is away: the send buffer is full, and nothing is taken from it"
         // Several in a second: people have the status, and a summary of drops.
         case .measured, .bufferDuration, .dropped: nil
         case .softwareEncoderInUse(let reason), .encoderRestarted(let reason), .hardwareEncoderDead(let reason):
@@ -120,7 +123,9 @@ extension StreamEvent: Event {
         switch self {
         case .stateChanged(let state): [("state", .text(state.rawValue))]
         case .connected(let server): [("server", .text(server))]
-        case .publishing, .serverChanged, .linkDown, .linkUp, .bufferEmpty, .bufferHigh, .bufferLow, .bufferFull: []
+        case .publishing, .serverChanged, .linkDown, .linkUp, .bufferEmpty, .bufferHigh, .bufferLow, .bufferFull,
+            .serverAway:
+            []
         case .retry(let failure, _), .serverChangeFailed(let failure):
             [("cause", .integer(failure.code)), ("reason", .text(failure.text))]
         case .reconnecting(let attempt, let limit, let delay):

@@ -83,6 +83,8 @@ public enum StreamEvent: Hashable, Sendable {
     case bufferHigh
     case bufferLow
     case bufferFull
+    /// It is full since nothing of it is taken: there is no connection, or nothing is acknowledged.
+    case serverAway
     case bufferDuration(Duration)
     /// - Parameter time: since the stream's time zero.
     case dropped(DroppedItem, time: Duration)
@@ -142,11 +144,15 @@ public enum StreamEvent: Hashable, Sendable {
 
 extension StreamEvent {
     /// What the send buffer said, drops one by one.
-    /// - Parameter start: the stream's time zero, from which packets' times are counted.
-    public static func ofSendBuffer(_ event: SendBufferEvent, since start: MediaTimestamp?) -> [StreamEvent] {
+    /// - Parameters:
+    ///   - start: the stream's time zero, from which packets' times are counted.
+    ///   - isServerAway: nothing that is in the buffer is taken.
+    public static func ofSendBuffer(
+        _ event: SendBufferEvent, since start: MediaTimestamp?, isServerAway: Bool = false
+    ) -> [StreamEvent] {
         switch event {
         case .empty: [.bufferEmpty]
-        case .full: [.bufferFull]
+        case .full: [isServerAway ? .serverAway : .bufferFull]
         case .roseAboveHigh: [.bufferHigh]
         case .fellBelowLow: [.bufferLow]
         case .durationChanged(let duration): [.bufferDuration(duration)]

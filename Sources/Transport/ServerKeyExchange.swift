@@ -1,6 +1,6 @@
 /// A server's part of the key exchange in TLS 1.2, as far as a client looks at it that could not take it.
 struct ServerKeyExchange {
-    /// What it is signed with (RFC 8446 section 4.2.3).
+    /// Its SignatureScheme (RFC 8446 section 4.2.3).
     let signatureScheme: UInt16
 
     var isSignedWithPSS: Bool { (0x0804...0x0806).contains(signatureScheme) }

@@ -5,7 +5,7 @@ final class TLS12Servers: Sendable {
     /// Those that this process has met.
     static let met = TLS12Servers()
 
-    /// A server may name others to move to, so that there is no end to how many there are.
+    /// Servers may ask the stream to move to further ones, so the list needs a bound.
     static let limit = 64
 
     private let endpoints = Mutex<[Endpoint]>([])

@@ -1,7 +1,7 @@
 import CMbedTLS
 import LinuxIO
 
-// What Mbed TLS calls, on the connection's thread.
+// The functions that Mbed TLS calls, on the connection's thread.
 
 func noteCertificate(
     _ verdict: UnsafeMutableRawPointer?, _ certificate: UnsafeMutablePointer<mbedtls_x509_crt>?, _ depth: Int32,
@@ -59,7 +59,9 @@ extension TLSConnection {
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int32 {
         do {
             switch try tcp.read(into: buffer) {
-            case .bytes(let count): return Int32(clamping: count)
+            case .bytes(let count):
+                firstByte = firstByte ?? buffer.first
+                return Int32(clamping: count)
             case .wouldBlock: return MBEDTLS_ERR_SSL_WANT_READ
             case .closed: return 0
             }

@@ -17,6 +17,8 @@ public final class TLSConnection: ByteStream {
     private let session: UnsafeMutablePointer<mbedtls_ssl_context>
     /// What the socket said when a TLS call ended with "the socket failed".
     var socketFailure: TransportError?
+    /// The first byte from the server; `nil` before it has come.
+    var firstByte: UInt8?
     /// Plain bytes of the record that is being sent. A record that did not fit into the socket is offered again
     /// from here, byte by byte the same, as mbedtls_ssl_write wants it.
     private var record: [UInt8] = []
@@ -26,7 +28,7 @@ public final class TLSConnection: ByteStream {
     private var isFinishing = false
     private var hasSentEnd = false
     private let isNumericHost: Bool
-    /// What the server says of itself (RFC 8446 section 4.1.3); known only where TLS 1.2 was offered alone.
+    /// By the server's own mark (RFC 8446 section 4.1.3); known only where TLS 1.2 was offered alone.
     var serverSpeaksTLS13 = false
     public var fallbackReason: String?
 
@@ -90,7 +92,7 @@ public final class TLSConnection: ByteStream {
         case MBEDTLS_ERR_SSL_WANT_READ: waitsForWritable = false
         case MBEDTLS_ERR_SSL_WANT_WRITE: waitsForWritable = true
         default:
-            if let socketFailure { throw socketFailure }
+            if let socketFailure { throw handshakeLoss(socketFailure) }
             throw .tlsFailed(endpoint, handshakeFailure(result))
         }
         return false
@@ -216,11 +218,27 @@ extension TLSConnection {
             return .certificateUnacceptable(
                 reason: "its chain has more than \(MBEDTLS_X509_MAX_INTERMEDIATE_CA) intermediate certificates")
         case MBEDTLS_ERR_SSL_ILLEGAL_PARAMETER where rejectedPSS: return .signatureRejected
+        case MBEDTLS_ERR_SSL_CONN_EOF where firstByte == nil: return .handshake(reason: Self.silence)
         case MBEDTLS_ERR_SSL_CONN_EOF: return .handshake(reason: "the server closed the connection")
+        // The version that an RTMP server says first.
+        case MBEDTLS_ERR_SSL_INVALID_RECORD where firstByte == 3:
+            return .handshake(reason: "the server speaks RTMP without TLS on this port; start the URL with rtmp://")
         case MBEDTLS_ERR_SSL_INVALID_RECORD, MBEDTLS_ERR_SSL_BAD_PROTOCOL_VERSION, MBEDTLS_ERR_SSL_UNEXPECTED_MESSAGE:
             return .handshake(reason: "the server does not speak TLS 1.2 or 1.3 (\(describeTLSError(result)))")
         default: return .handshake(reason: describeTLSError(result))
         }
+    }
+
+    private static let silence =
+        "the server closed the connection without a word; if it takes RTMP without TLS on this port, "
+        + "start the URL with rtmp://"
+
+    /// A server that hears what it does not understand often cuts the connection.
+    private func handshakeLoss(_ error: TransportError) -> TransportError {
+        guard firstByte == nil, case .closedByPeer(_, let cause) = error, cause.number == ECONNRESET else {
+            return error
+        }
+        return .tlsFailed(endpoint, .handshake(reason: Self.silence))
     }
 
     /// Whether the library rejected an RSA-PSS signature of TLS 1.2 that it had offered to take. The certificates were

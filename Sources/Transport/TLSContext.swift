@@ -99,7 +99,8 @@ public final class TLSContext: Sendable {
             }
         }
         throw .tlsUnavailable(
-            reason: "no CA certificates to trust; install the system's in \(systemAuthorityFiles[0]) or name a CA file")
+            reason: "no CA certificates to trust; install the system's in \(systemAuthorityFiles[0]), "
+                + "or name a PEM file: \(TLSFailure.trustAdvice)")
     }
 
     private func parseAuthorities(_ bundle: [UInt8]) throws(TransportError) {

@@ -22,6 +22,8 @@ public enum TLSFailure: Error, Hashable, Sendable {
 }
 
 extension TLSFailure: CustomStringConvertible {
+    static let trustAdvice = "--ca FILE, or caFile in stream.json"
+
     public var description: String {
         switch self {
         case .certificateExpired(let until, let now):
@@ -33,15 +35,17 @@ extension TLSFailure: CustomStringConvertible {
             "the server's certificate is not for \(expected)"
                 + (names.isEmpty ? "" : " but for " + names.joined(separator: ", "))
         case .selfSigned(let subject):
-            "the server's certificate (\(subject)) is self-signed; to trust it give it as the CA file"
+            "the server's certificate (\(subject)) is self-signed; to trust it, name its PEM file: "
+                + Self.trustAdvice
         case .unknownAuthority(let issuer):
-            "the server's certificate comes from an authority that is not trusted (\(issuer)); give its CA file"
+            "the server's certificate comes from an authority that is not trusted (\(issuer)); to trust it, name its "
+                + "PEM file: \(Self.trustAdvice)"
         case .certificateRevoked: "the server's certificate was revoked"
         case .certificateUnacceptable(let reason): "the server's certificate cannot be accepted: \(reason)"
         case .signatureRejected: "the server signs with RSA-PSS under TLS 1.2, which this program cannot verify"
         case .downgraded:
             "the server speaks TLS 1.3, but was asked for TLS 1.2 as it seemed to know nothing else; "
-                + "somebody on the way interferes, or the server was changed. The next attempt asks for TLS 1.3"
+                + "an attacker may be on the way, or the server was changed. The next attempt asks for TLS 1.3"
         case .handshake(let reason): "no agreement with the server: \(reason)"
         case .protocolViolation(let reason): "the connection is damaged: \(reason)"
         }

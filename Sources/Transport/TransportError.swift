@@ -82,6 +82,9 @@ extension TransportError: CustomStringConvertible {
         case .closedByServer(let peer): "\(peer) closed the connection"
         case .closedByPeer(let peer, let error): "the connection to \(peer) was cut: \(error.reason)"
         case .timedOut(let peer, .transfer): "\(peer) no longer answers: nothing that was sent arrives"
+        case .timedOut(let peer, .tlsHandshake):
+            "\(peer): the TLS handshake took too long; if the server takes RTMP without TLS on this port, "
+                + "start the URL with rtmp://"
         case .timedOut(let peer, let phase): "\(peer): \(phase.rawValue) took too long"
         case .tlsFailed(let endpoint, let failure): "TLS with \(endpoint) failed: \(failure)"
         case .tlsUnavailable(let reason): "TLS cannot be used: \(reason)"

@@ -99,6 +99,21 @@ import Testing
         }
     }
 
+    @Test func aRefusedStreamKeyIsNamedWhereItStands() throws {
+        try camera.write("stream", #"{"url": "rtmp://127.0.0.1:9/live", "key": "wrong-key"}"#)
+        try time.run {
+            try camera.waitUntil { try camera.ask("events 50").contains("the files on the boot partition") }
+            camera.press()
+            try camera.waitUntil { streams.runs.count == 1 }
+            streams.runs[0].end(StreamFailure(.netStreamFailed, "ended when the stream key was sent"))
+            try camera.waitUntil { camera.read("boot/faults.txt").contains("ended when the stream key was sent") }
+            let text = camera.read("boot/faults.txt")
+            #expect(text.contains("key:     key\r\n") && text.contains(#"example: "key": ""#), "\(text)")
+            #expect(!text.contains("wrong-key"))
+            try camera.end()
+        }
+    }
+
     @Test func aServerThatIsNotReachedIsCountedOutAfterThreeAttempts() throws {
         try time.run {
             camera.press()

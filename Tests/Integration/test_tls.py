@@ -217,3 +217,22 @@ def test_certificates_that_change_under_a_camera_s_stream(front, children):
     camera.wait_for(usual)
     camera.ask("start")
     camera.wait_for_faults("not trusted", timeout=15)
+
+
+def test_an_authority_is_named_on_the_command_line(front):
+    """With a URL, and in the place of the one that a stream file names."""
+    small = [word for option, value in SMALL.items() for word in (f"--{option}", value)]
+    words = [TALLYCAM, "publish", "--duration", "0.5", "--reconnect", "0", *small]
+    url = ["--url", f"rtmps://localhost:{front.ports['good']}/live/x"]
+    stream = front.directory / "system.json"
+    stream.write_text(json.dumps({"url": f"rtmps://localhost:{front.ports['good']}/live", "key": "x", "caFile": "other.pem"}))
+    for where in (url, ["--stream", stream]):
+        refused = front.children.run("publish", [*words, *where])
+        assert refused.child.returncode == 3, refused.report()
+        assert "--ca FILE, or caFile in stream.json" in refused.stderr
+        publisher = front.children.run("publish", [*words, *where, "--ca", front.directory / "ca.pem"])
+        assert publisher.child.returncode == 0, publisher.report()
+    missing = front.children.run("publish", [*words, *url, "--ca", front.directory / "none.pem"])
+    assert missing.child.returncode == 2 and "--ca: TLS cannot be used: the CA file cannot be read" in missing.stderr
+    plain = front.children.run("publish", [*words, "--url", front.rtmp.url("plain"), "--ca", front.directory / "ca.pem"])
+    assert plain.child.returncode == 0 and "warning: --ca has a meaning only for an rtmps:// URL" in plain.stderr

@@ -74,6 +74,10 @@ struct RTMPURLTests {
         let url = try RTMPURL(parsingServer: "rtmp://a.rtmp.youtube.com/live2/", streamName: "abcd-efgh")
         #expect(url.application == "live2")
         #expect(url.streamName == "abcd-efgh")
+        var pasted = try RTMPURL(parsingServer: "rtmp://h/live/HUSH-HUSH/HUSH", streamName: "HUSH-HUSH")
+        pasted.hidesApplicationPath = true
+        #expect(pasted.description == "rtmp://h/live/***/***/***" && pasted.shownApplication == "live/***/***")
+        #expect(pasted.application == "live/HUSH-HUSH/HUSH", "the server gets it as it is written")
         let secure = try RTMPURL(parsingServer: "rtmps://h:443/rtmp/?x=1", streamName: "FB-1?s=2")
         #expect(secure.application == "rtmp" && secure.applicationQuery == "x=1" && secure.streamName == "FB-1?s=2")
         #expect(throws: RTMPURLError.missingStreamName) { try RTMPURL(parsingServer: "rtmp://h/a", streamName: "") }

@@ -75,8 +75,30 @@ struct PublishEndTests {
     func lost(step: PublishStep) throws {
         var server = try ScriptedServer()
         server.goOn(to: step)
-        #expect(server.session.connectionClosed() == [.failed(.connectionLost(during: step))])
+        let error = step == .handshake ? PublishError.closedUnencrypted : .connectionLost(during: step)
+        #expect(server.session.connectionClosed() == [.failed(error)])
         #expect(server.session.connectionClosed().isEmpty)
+    }
+
+    @Test("A handshake that the server answered, or is encrypted, is no reason to think of TLS")
+    func lostLater() throws {
+        var server = try ScriptedServer()
+        _ = server.open()
+        #expect(server.say(bytes: [3]).isEmpty)
+        #expect(server.session.connectionClosed() == [.failed(.connectionLost(during: .handshake))])
+        var encrypted = try ScriptedServer("rtmps://example.org/live/mykey")
+        _ = encrypted.open()
+        #expect(encrypted.session.connectionClosed() == [.failed(.connectionLost(during: .handshake))])
+    }
+
+    @Test("TLS behind the port, by an alert or a handshake", arguments: [UInt8(21), 22])
+    func tls(firstByte: UInt8) throws {
+        var server = try ScriptedServer()
+        _ = server.open()
+        let error = PublishError.handshakeFailed(version: firstByte)
+        #expect(server.say(bytes: [firstByte, 3, 3, 0, 2, 2, 10]) == [.failed(error)])
+        #expect(error.description == "the server speaks TLS on this port; start the URL with rtmps://")
+        #expect(!error.mayPassByItself)
     }
 
     @Test("No RTMP behind the port")
@@ -217,7 +239,8 @@ struct PublishEndTests {
             (.streamNotCreated(description: ""), -1014), (.badName(description: ""), -1008),
             (.publishDenied(code: "c", description: ""), -1008), (.streamFailed(code: "c", description: "d"), -1014),
             (.closedByServer(code: "close"), -1007), (.connectionLost(during: .connect), -1013),
-            (.connectionLost(during: .media), -1013), (.connectionLost(during: .publish), -1013),
+            (.connectionLost(during: .media), -1013), (.connectionLost(during: .publish), -1008),
+            (.connectionLost(during: .createStream), -1008), (.closedUnencrypted, -1013),
             (.invalidChunks(.invalidChunkSize(0)), -1012), (.invalidCommand(.truncated(at: 3)), -1012),
         ]
         for (error, code) in errors {

@@ -28,6 +28,9 @@ struct RTMPURLSessionTests {
         #expect(signed.redacted("QM-NDXZDXXW_soh8= or Qm-NDXzDXxw_SoH8 or Qm-NDXzDX.") == "*** or *** or ***.")
         #expect(signed.redacted("token%3DQm-NDXzDXxw_SoH8%3D, Qm-NDXz") == "token%3D***, Qm-NDXz")
         #expect(signed.redacted("title%3fnonce%3d9%26token%3dQm-NDXzDXxw_SoH8%3d") == "***")
+        var pasted = try RTMPURL(parsingServer: "rtmp://h/app/pasted-key", streamName: "mykey")
+        pasted.hidesApplicationPath = true
+        #expect(pasted.redacted("no application app/pasted-key here") == "no application app/*** here")
         let password = try RTMPURL(parsing: "rtmp://bob:a%40b%20c@h/app/mykey")
         #expect(password.redacted("a@b c, a%40b%20c") == "***, ***")
         // One character of very many scalars.

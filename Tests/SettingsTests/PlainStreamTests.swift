@@ -34,6 +34,7 @@ struct PlainStreamTests {
 
     @Test(arguments: [
         (#"{"url": "rtmp://h/app/name", "caFile": "x"}"#, ["1:40 caFile suspicious"]),
+        (#"{"url": "rtmp://h/app/HUSHHUSH", "key": "k"}"#, ["1:9 url suspicious"]),
         (#"{"url": "rtmp://h/app"}"#, ["1:9 url invalidValue"]),
         (#"{"url": "rtmp://h/app/x", "key": "a b"}"#, ["1:34 key invalidValue"]),
         (#"{"url": "rtmp://h/app/x", "key": ""}"#, ["1:34 key invalidValue"]),

@@ -131,7 +131,9 @@ struct EventRenderingTests {
             (.measured(EventSamples.measurement, linkEstimate: nil), nil), (.bufferEmpty, "the send buffer is empty"),
             (.bufferHigh, "the send buffer rose above its high threshold"),
             (.bufferLow, "the send buffer fell below its low threshold"),
-            (.bufferFull, "the uplink is too slow: the send buffer is full"), (.bufferDuration(.zero), nil),
+            (.bufferFull, "the uplink is too slow: the send buffer is full"),
+            (.serverAway, "the server is away: the send buffer is full, and nothing is taken from it"),
+            (.bufferDuration(.zero), nil),
             (.dropped(EventSamples.item, time: .zero), nil),
             (
                 .softwareEncoderInUse(reason: "it hangs"),
@@ -215,6 +217,7 @@ struct EventRenderingTests {
                 == [.dropped(EventSamples.item, time: .zero)])
         #expect(StreamEvent.ofSendBuffer(.keyframeNeeded, since: start) == [])
         #expect(StreamEvent.ofSendBuffer(.full, since: start) == [.bufferFull])
+        #expect(StreamEvent.ofSendBuffer(.full, since: start, isServerAway: true) == [.serverAway])
     }
 
     private func line(_ event: StreamEvent) -> String {
@@ -237,7 +240,7 @@ private enum Kind: CaseIterable {
     case stateChanged, connected, tlsFallback, publishing, retry, reconnecting, serverChanged, serverChangeFailed
     case linkDown, linkUp
     case status, fileStatus, qualityChanged, uplinkTooSlow, measured
-    case bufferEmpty, bufferHigh, bufferLow, bufferFull, bufferDuration, dropped
+    case bufferEmpty, bufferHigh, bufferLow, bufferFull, serverAway, bufferDuration, dropped
     case softwareEncoderInUse, encoderRestarted, hardwareEncoderDead, source, sourceEnded
     case cameraSwitched, cameraSwitchFailed, filterDropped, filterRestored
     case configured, controlled, filtered, refused, muted, paused, pauseImageUnusable, snapshot, preview, ended,
@@ -264,6 +267,7 @@ private enum Kind: CaseIterable {
         case .bufferHigh: self = .bufferHigh
         case .bufferLow: self = .bufferLow
         case .bufferFull: self = .bufferFull
+        case .serverAway: self = .serverAway
         case .bufferDuration: self = .bufferDuration
         case .dropped: self = .dropped
         case .softwareEncoderInUse: self = .softwareEncoderInUse

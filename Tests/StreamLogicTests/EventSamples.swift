@@ -17,6 +17,7 @@ enum EventSamples {
         .reconnecting(attempt: 2, limit: 3, delay: .milliseconds(1500)), .serverChanged, .serverChangeFailed(failure),
         .linkDown, .linkUp, .status(status), .qualityChanged(change), .uplinkTooSlow(bitrate: carried),
         .measured(measurement, linkEstimate: carried), .bufferEmpty, .bufferHigh, .bufferLow, .bufferFull,
+        .serverAway,
         .bufferDuration(.milliseconds(1250)), .dropped(item, time: .milliseconds(2500)),
         .softwareEncoderInUse(reason: "it hangs"), .encoderRestarted(reason: "it hangs"),
         .hardwareEncoderDead(reason: "it hangs"),

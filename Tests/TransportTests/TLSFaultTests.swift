@@ -48,7 +48,20 @@ import Testing
             Issue.record("no TLS failure")
             return
         }
-        #expect(failure == .handshake(reason: "the server closed the connection"))
+        guard case .handshake(let reason) = failure else {
+            Issue.record("\(failure)")
+            return
+        }
+        #expect(reason.hasPrefix("the server closed the connection without a word; if it takes RTMP without TLS"))
+    }
+
+    @Test func recognizesAServerThatSpeaksRTMP() throws {
+        let answer = [3] + [UInt8](repeating: 0, count: 3072)
+        guard case .tlsFailed(_, .handshake(let reason)) = try outcome(serverSays: answer) else {
+            Issue.record("no TLS failure")
+            return
+        }
+        #expect(reason == "the server speaks RTMP without TLS on this port; start the URL with rtmp://")
     }
 
     @Test func saysWhatAnAlertMeans() throws {

@@ -8,6 +8,7 @@ import Publishing
 import Settings
 import StreamLogic
 import StreamQuality
+import Transport
 
 /// What `tallycam publish` was asked for, checked.
 struct PublishArguments {
@@ -30,6 +31,9 @@ struct PublishArguments {
                     (other users see command lines; $TALLYCAM_URL is private)
                     """),
             CommandLineOption("stream", takes: "FILE", isSingle: true, help: "where to: a stream.json"),
+            CommandLineOption(
+                "ca", takes: "FILE",
+                help: "a PEM file of the certificates to trust with rtmps://,\nin place of the system's"),
             CommandLineOption(
                 "video", takes: "SOURCE",
                 help: """
@@ -288,18 +292,33 @@ struct PublishArguments {
     private static func destination(
         _ arguments: CommandLineArguments
     ) throws -> (PublishDestination, warnings: [String]) {
+        let authorityFile = arguments["ca"]
+        if let problem = authorityFile.flatMap(TLSContext.problem(withAuthorityFile:)) {
+            throw CommandFailure.usage("--ca: \(problem)")
+        }
+        var (destination, warnings) = try destination(arguments, authorityFile: authorityFile)
+        if authorityFile != nil, !destination.usesTLS {
+            warnings.append("--ca has a meaning only for an rtmps:// URL")
+        }
+        return (destination, warnings)
+    }
+
+    private static func destination(
+        _ arguments: CommandLineArguments, authorityFile: String?
+    ) throws -> (PublishDestination, warnings: [String]) {
         switch (arguments["url"] ?? environment("TALLYCAM_URL"), arguments["stream"]) {
         case (_, let path?):
             guard arguments["url"] == nil else { throw CommandFailure.usage("--url and --stream exclude each other") }
             let file = try readStreamFile(path)
             return (
                 PublishDestination(
-                    file.stream, path: path, stateDirectory: PublishDestination.standardStateDirectory),
+                    file.stream, path: path, stateDirectory: PublishDestination.standardStateDirectory,
+                    authorityFile: authorityFile),
                 file.warnings.map { "\(path):\($0)" }
             )
         case (let text?, nil):
             do {
-                return (PublishDestination(url: try RTMPURL(parsing: text)), [])
+                return (PublishDestination(url: try RTMPURL(parsing: text), authorityFile: authorityFile), [])
             } catch {
                 let place = arguments["url"] == nil ? "$TALLYCAM_URL" : "--url"
                 throw CommandFailure.usage("\(place): \(error)")
