@@ -80,7 +80,7 @@ struct MP4Boxes {
 }
 
 extension ByteReader {
-    /// Version and flags, with which most boxes begin.
+    /// Version and flags, that most boxes have first.
     /// - Returns: the version.
     mutating func versionAndFlags() throws(BitstreamError) -> UInt8 {
         let version = try byte()

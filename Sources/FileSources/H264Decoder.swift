@@ -7,7 +7,7 @@ import Media
 /// the order in which they are shown.
 final class H264Decoder {
     /// A frame in the library's memory, valid until the decoder is called again.
-    struct Picture {
+    struct DecodedFrame {
         /// Of the sample that it was decoded from.
         let number: Int
         let size: FrameSize
@@ -76,7 +76,7 @@ final class H264Decoder {
     ///   - sample: NAL units, each behind its length. What is not a whole unit is left out.
     ///   - number: of the sample, at least 0.
     /// - Returns: a frame, if one comes out: this one or one from before.
-    func decode(_ sample: [UInt8], number: Int) -> Picture? {
+    func decode(_ sample: [UInt8], number: Int) -> DecodedFrame? {
         accessUnit.removeAll(keepingCapacity: true)
         if !isStarted { accessUnit += parameterSets }
         isStarted = true
@@ -87,15 +87,15 @@ final class H264Decoder {
         // Its status tells of broken samples, of which no frame comes out.
         _ = decoder.pointee?.pointee.DecodeFrameNoDelay(
             decoder, accessUnit, Int32(clamping: accessUnit.count), &planes, &info)
-        return Self.picture(planes, info)
+        return Self.frame(planes, info)
     }
 
     /// To be called behind the last sample, until nothing comes out any more.
-    func flush() -> Picture? {
+    func flush() -> DecodedFrame? {
         var planes: [UnsafeMutablePointer<UInt8>?] = [nil, nil, nil]
         var info = SBufferInfo()
         _ = decoder.pointee?.pointee.FlushFrame(decoder, &planes, &info)
-        return Self.picture(planes, info)
+        return Self.frame(planes, info)
     }
 
     private func appendUnits(of sample: [UInt8]) {
@@ -111,12 +111,12 @@ final class H264Decoder {
         }
     }
 
-    private static func picture(_ planes: [UnsafeMutablePointer<UInt8>?], _ info: SBufferInfo) -> Picture? {
+    private static func frame(_ planes: [UnsafeMutablePointer<UInt8>?], _ info: SBufferInfo) -> DecodedFrame? {
         let buffer = info.UsrData.sSystemBuffer
         guard info.iBufferStatus == 1, let y = planes[0], let u = planes[1], let v = planes[2], buffer.iWidth > 0,
             buffer.iHeight > 0, buffer.iStride.0 >= buffer.iWidth, buffer.iStride.1 >= (buffer.iWidth + 1) / 2
         else { return nil }
-        return Picture(
+        return DecodedFrame(
             number: Int(clamping: info.uiOutYuvTimeStamp),
             size: FrameSize(width: Int(buffer.iWidth), height: Int(buffer.iHeight)),
             planes: [UnsafePointer(y), UnsafePointer(u), UnsafePointer(v)],

@@ -45,18 +45,18 @@ struct MovieFrames {
     /// - Returns: `nil` at the end.
     mutating func next() throws(FileSourceError) -> Frame? {
         while ready.isEmpty, !isFlushed {
-            let picture: H264Decoder.Picture?
+            let decoded: H264Decoder.DecodedFrame?
             if let sample = samples.next() {
                 let bytes = try file.bytes(of: sample)
                 times[number] = track.time(of: sample)
-                picture = decoder.decode(bytes, number: number)
+                decoded = decoder.decode(bytes, number: number)
                 number += 1
                 forgetLost()
             } else {
-                picture = decoder.flush()
-                isFlushed = picture == nil
+                decoded = decoder.flush()
+                isFlushed = decoded == nil
             }
-            if let picture { try show(picture) }
+            if let decoded { try show(decoded) }
         }
         return ready.first
     }
@@ -95,15 +95,15 @@ struct MovieFrames {
     }
 
     /// Frames from before the start of an edit are decoded for the sake of others.
-    private mutating func show(_ picture: H264Decoder.Picture) throws(FileSourceError) {
-        guard picture.size == layout.size else {
+    private mutating func show(_ decoded: H264Decoder.DecodedFrame) throws(FileSourceError) {
+        guard decoded.size == layout.size else {
             throw .unsupportedVideo(path: file.path, reason: "its frame size changes on the way")
         }
-        guard let time = times.removeValue(forKey: picture.number), time >= track.start, time < track.end else {
+        guard let time = times.removeValue(forKey: decoded.number), time >= track.start, time < track.end else {
             return
         }
         let frame = pool.take()
-        frame.withMutableBytes { [layout] in picture.copy(to: $0, layout) }
+        frame.withMutableBytes { [layout] in decoded.copy(to: $0, layout) }
         ready.append((frame, time))
     }
 

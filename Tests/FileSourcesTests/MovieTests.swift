@@ -94,8 +94,8 @@ import Testing
         }
         #expect(abs(samples.count - source.format.sampleRate / 2) <= 1100)
         let middle = samples[samples.count / 4..<samples.count * 3 / 4]
-        let crossings = zip(middle, middle.dropFirst()).count { $0 < 0 && $1 >= 0 }
-        #expect(abs(Double(crossings) * Double(source.format.sampleRate) / Double(middle.count) - 1000) < 10)
+        let rises = zip(middle, middle.dropFirst()).count { $0 < 0 && $1 >= 0 }
+        #expect(abs(Double(rises) * Double(source.format.sampleRate) / Double(middle.count) - 1000) < 10)
         // The encoder's delay is cut off: it starts at once.
         let start = samples.firstIndex { abs(Int($0)) > 1000 } ?? .max
         #expect(start < source.format.sampleRate / 200)
