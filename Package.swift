@@ -50,6 +50,11 @@ let package = Package(
             ]),
         .target(name: "Transport", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLinux", "CMbedTLS"]),
         .target(name: "SyntheticSources", dependencies: ["DevicePorts", "LinuxIO", "Media"]),
+        .target(
+            name: "FileSources",
+            dependencies: [
+                "DevicePorts", "LinuxIO", "Bitstream", "Media", "COpenH264", "CFDKAAC", "CJPEG", "CPNG", "CLibYUV",
+            ]),
         .target(name: "JSONText", dependencies: ["Settings", "LinuxIO", "CRapidJSON"]),
         .target(name: "BoardIO", dependencies: ["DevicePorts", "LinuxIO", "USBVideo", "Media", "CGPIOD", "CLinux"]),
 
@@ -95,7 +100,7 @@ let package = Package(
                 "ApplianceLogic",
                 "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "LibcameraCapture", "V4L2Devices",
                 "Transport", "DisplayOutput",
-                "SyntheticSources", "JSONText", "MediaPipeline",
+                "SyntheticSources", "FileSources", "JSONText", "MediaPipeline",
                 "Publishing", "Receiving", "Terminal", "ApplianceRuntime", "WebcamService", "USBVideo", "BoardIO",
             ]),
 
@@ -199,6 +204,9 @@ let package = Package(
             dependencies: [
                 "SyntheticSources", "SoftwareEncoding", "StreamQuality", "MediaTestSupport", "SeededNumbers",
             ]),
+        .testTarget(
+            name: "FileSourcesTests",
+            dependencies: ["FileSources", "Bitstream", "DevicePorts", "LinuxIO", "Media", "MediaTestSupport"]),
         .testTarget(
             name: "ApplianceRuntimeTests",
             dependencies: [

@@ -1,16 +1,21 @@
 /// Reads whole bytes and big-endian numbers; every read may find the end.
 struct ByteReader {
-    private let source: [UInt8]
+    private let source: ArraySlice<UInt8>
     private let structure: String
-    private var position = 0
+    private var position: Int
 
     /// - Parameter structure: what the bytes are, for the error.
-    init(_ bytes: [UInt8], reading structure: String) {
+    init(_ bytes: [UInt8], reading structure: String) { self.init(bytes[...], reading: structure) }
+
+    init(_ bytes: ArraySlice<UInt8>, reading structure: String) {
         source = bytes
         self.structure = structure
+        position = bytes.startIndex
     }
 
-    var bytesLeft: Int { source.count - position }
+    var bytesLeft: Int { source.endIndex - position }
+    /// What was not read yet.
+    var rest: ArraySlice<UInt8> { source[position...] }
 
     mutating func byte() throws(BitstreamError) -> UInt8 {
         guard bytesLeft >= 1 else { throw .truncated(structure: structure, needed: 1) }
@@ -22,9 +27,22 @@ struct ByteReader {
         try UInt16(byte()) << 8 | UInt16(byte())
     }
 
-    mutating func bytes(_ count: Int) throws(BitstreamError) -> [UInt8] {
+    mutating func bigEndian32() throws(BitstreamError) -> UInt32 {
+        try UInt32(bigEndian16()) << 16 | UInt32(bigEndian16())
+    }
+
+    mutating func bigEndian64() throws(BitstreamError) -> UInt64 {
+        try UInt64(bigEndian32()) << 32 | UInt64(bigEndian32())
+    }
+
+    mutating func bytes(_ count: Int) throws(BitstreamError) -> [UInt8] { Array(try slice(count)) }
+
+    mutating func skip(_ count: Int) throws(BitstreamError) { _ = try slice(count) }
+
+    /// Without a copy.
+    mutating func slice(_ count: Int) throws(BitstreamError) -> ArraySlice<UInt8> {
         guard bytesLeft >= count else { throw .truncated(structure: structure, needed: count - bytesLeft) }
         defer { position += count }
-        return Array(source[position..<position + count])
+        return source[position..<position + count]
     }
 }

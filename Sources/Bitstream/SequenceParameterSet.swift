@@ -33,6 +33,8 @@ public struct SequenceParameterSet: Hashable, Sendable {
     public let size: FrameSize
     /// The frame as it is coded: whole macroblocks.
     public let codedSize: FrameSize
+    /// frame_mbs_only_flag: whether every frame is coded as a whole, and never as two fields.
+    public let isProgressive: Bool
     public private(set) var timing: Timing?
     /// `nil` when the set does not say.
     public private(set) var colors: VideoColors?
@@ -63,7 +65,8 @@ public struct SequenceParameterSet: Hashable, Sendable {
         lumaBitDepth = format.lumaBits
         chromaBitDepth = format.chromaBits
         try Self.skipOrdering(&reader)
-        (codedSize, size) = try Self.sizes(&reader, chromaFormat: format.chroma, separatePlanes: format.separatePlanes)
+        (codedSize, size, isProgressive) = try Self.sizes(
+            &reader, chromaFormat: format.chroma, separatePlanes: format.separatePlanes)
     }
 
     /// The unit's payload with the emulation prevention bytes taken out (section 7.4.1.1).
@@ -142,7 +145,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
 
     private static func sizes(
         _ reader: inout BitReader, chromaFormat: UInt8, separatePlanes: Bool
-    ) throws(BitstreamError) -> (coded: FrameSize, shown: FrameSize) {
+    ) throws(BitstreamError) -> (coded: FrameSize, shown: FrameSize, isProgressive: Bool) {
         let limit = longestSideInMacroblocks - 1
         let columns = try reader.unsignedExpGolomb("pic_width_in_mbs_minus1", max: limit) + 1
         let units = try reader.unsignedExpGolomb("pic_height_in_map_units_minus1", max: limit) + 1
@@ -151,14 +154,15 @@ public struct SequenceParameterSet: Hashable, Sendable {
         _ = try reader.flag()  // direct_8x8_inference_flag
         let fieldFactor = framesOnly ? 1 : 2
         let coded = FrameSize(width: columns * 16, height: units * fieldFactor * 16)
-        guard try reader.flag() else { return (coded, coded) }
+        guard try reader.flag() else { return (coded, coded, framesOnly) }
         // Cropping counts in chroma samples (equations 7-19 to 7-22).
         let hasSubsampling = !separatePlanes && chromaFormat != 0
         let unitX = hasSubsampling && chromaFormat < 3 ? 2 : 1
         let unitY = (hasSubsampling && chromaFormat == 1 ? 2 : 1) * fieldFactor
         let horizontal = try crop(&reader, "frame_crop_left_offset", "frame_crop_right_offset", unitX, coded.width)
         let vertical = try crop(&reader, "frame_crop_top_offset", "frame_crop_bottom_offset", unitY, coded.height)
-        return (coded, FrameSize(width: coded.width - horizontal, height: coded.height - vertical))
+        let shown = FrameSize(width: coded.width - horizontal, height: coded.height - vertical)
+        return (coded, shown, framesOnly)
     }
 
     private static func crop(

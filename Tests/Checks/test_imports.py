@@ -28,6 +28,7 @@ RIM = {
     "AudioCapture": {"CALSA", "CResampler"},
     "Transport": {"CLinux", "CMbedTLS"},
     "SyntheticSources": set(),
+    "FileSources": {"COpenH264", "CFDKAAC", "CJPEG", "CPNG", "CLibYUV"},
     "JSONText": {"CRapidJSON"},
     "LibcameraCapture": {"CLibcamera"},
     "V4L2Devices": {"CLinux", "CV4LConvert"},

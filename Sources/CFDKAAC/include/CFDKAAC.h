@@ -1,7 +1,8 @@
-// The Fraunhofer FDK AAC encoder. Its buffer descriptions hold pointers to pointers,
-// which only C can make of local values: the one function here does that and nothing else.
+// The Fraunhofer FDK AAC encoder and decoder. They take pointers to pointers, which only C can make of local values: the
+// functions here do that and nothing else.
 #ifndef CFDKAAC_H
 #define CFDKAAC_H
+#include <fdk-aac/aacdecoder_lib.h>
 #include <fdk-aac/aacenc_lib.h>
 
 static inline AACENC_ERROR cfdkaac_encode(
@@ -15,5 +16,18 @@ static inline AACENC_ERROR cfdkaac_encode(
     AACENC_BufDesc target = {1, &output, &output_kind, &output_size, &byte_size};
     AACENC_InArgs arguments = {sample_count, 0};
     return aacEncEncode(handle, &source, &target, &arguments, result);
+}
+
+static inline AAC_DECODER_ERROR cfdkaac_configure(
+    HANDLE_AACDECODER handle, const UCHAR *configuration, UINT configuration_size) {
+    UCHAR *bytes = (UCHAR *)configuration;
+    return aacDecoder_ConfigRaw(handle, &bytes, &configuration_size);
+}
+
+// One packet: what the decoder does not take of it is left out.
+static inline AAC_DECODER_ERROR cfdkaac_fill(HANDLE_AACDECODER handle, const UCHAR *packet, UINT packet_size) {
+    UCHAR *bytes = (UCHAR *)packet;
+    UINT left = packet_size;
+    return aacDecoder_Fill(handle, &bytes, &packet_size, &left);
 }
 #endif

@@ -39,7 +39,9 @@ struct PublishArguments {
                 help: """
                     synthetic (default), none,
                     libcamera[:ID|front|back|external][,SETTING...],
-                    v4l2:/dev/videoN[,SETTING...], or
+                    v4l2:/dev/videoN[,SETTING...],
+                    image:FILE (PNG, JPEG),
+                    movie:FILE.mp4[,loop=on], or
                     raw:PATH,format=F,size=WxH,fps=N
                     with F i420, nv12, yuyv, uyvy, rgb888, bgr888,
                     bgra, rgba or bgrx.
@@ -53,12 +55,13 @@ struct PublishArguments {
                 help: """
                     one of several cameras, in place of --video: the first is on
                     at the start, the command camera NAME|next switches. SOURCE
-                    is libcamera, v4l2 or synthetic, as for --video
+                    is as for --video, but not raw or none
                     """),
             CommandLineOption(
                 "audio", takes: "SOURCE",
                 help: """
-                    tone (default), silence, none,
+                    tone (default; with a movie, its own audio),
+                    silence, none, movie:FILE.mp4[,loop=on],
                     alsa[:DEVICE][,gain=DB][,mute=on] (tallycam microphones),
                     or raw:PATH,rate=N,channels=N[,format=F]
                     with F s16le (default), s32le or f32le,
@@ -173,7 +176,8 @@ struct PublishArguments {
         let rotation = try SourceOptions.rotation(arguments)
         var media = try MediaSettings(
             video: cameras.first?.choice ?? (isPaced ? video : video.unpaced),
-            audio: Self.audio(arguments.values(of: "audio"), isPaced: isPaced),
+            audio: Self.audio(
+                arguments.values(of: "audio"), isPaced: isPaced, movie: cameras.isEmpty ? video.movie : nil),
             quality: Self.value(arguments["quality"] ?? VideoQuality.standard.name) { try VideoQuality(named: $0) },
             audioQuality: Self.value(arguments["audio-quality"] ?? AudioQuality.standard.name) {
                 try AudioQuality(named: $0)
@@ -231,8 +235,9 @@ struct PublishArguments {
         }
     }
 
-    private static func audio(_ texts: [String], isPaced: Bool) throws -> AudioInput {
-        try AudioInput(parsing: texts.isEmpty ? ["tone"] : texts, isPaced: isPaced)
+    private static func audio(_ texts: [String], isPaced: Bool, movie: MovieChoice?) throws -> AudioInput {
+        if let movie, texts.isEmpty { return .movie(movie, isOptional: true) }
+        return try AudioInput(parsing: texts.isEmpty ? ["tone"] : texts, isPaced: isPaced, movie: movie)
     }
 
     private static func cameras(_ arguments: CommandLineArguments) throws -> [NamedCamera] {
@@ -257,7 +262,8 @@ struct PublishArguments {
             }
             let input = try Self.value(String(text[text.index(after: separator)...])) { try VideoInput(parsing: $0) }
             guard input.isSwitchable else {
-                throw CommandFailure.usage("--camera \(name): only cameras and test patterns can be switched live")
+                throw CommandFailure.usage(
+                    "--camera \(name): only cameras, test patterns, images and movies can be switched live")
             }
             cameras.append(NamedCamera(name: name, choice: input))
         }

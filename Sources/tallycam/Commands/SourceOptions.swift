@@ -48,7 +48,7 @@ enum SourceOptions {
         _ text: String, of source: any VideoSourceChoice, _ rotation: FrameRotation
     ) throws -> VideoDimension {
         guard text.lowercased() == "source" else { return try VideoDimension(parsing: text) }
-        guard let size = (source as? VideoInput)?.ownSize else {
+        guard let size = try (source as? VideoInput)?.ownSize() else {
             throw CommandFailure.usage(
                 "--dimension source: this source has no size of its own; give the size as WxH, or a camera's as size=WxH "
                     + "in --video")

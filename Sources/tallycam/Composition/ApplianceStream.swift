@@ -67,7 +67,7 @@ extension MediaSettings {
     /// Audio as a stream would have it.
     fileprivate init(_ request: IdleAudioRequest) throws {
         self.init(
-            video: VideoInput.none, audio: AudioInput(request.device, request.board), quality: .standard,
+            video: VideoInput.none, audio: AudioInput(request.device, request.board, movie: nil), quality: .standard,
             audioQuality: try AudioQuality(named: request.device.audioQuality), dimension: .standard,
             encoder: EncoderChoice.openh264)
         controls = request.device.controls
@@ -93,9 +93,11 @@ extension PublishSettings {
         let lowest = try VideoQuality(named: device.lowestQuality)
         let start = try VideoQuality(named: device.startQuality)
         let destination = PublishDestination(request.description, stateDirectory: request.stateDirectory)
+        let video = VideoInput(device.firstSource, device, country: request.country)
         var media = MediaSettings(
-            video: VideoInput(device.firstSource, device, country: request.country),
-            audio: AudioInput(request.device, request.board), quality: highest,
+            video: video,
+            audio: AudioInput(device, request.board, movie: device.cameras.isEmpty ? video.movie : nil),
+            quality: highest,
             audioQuality: try AudioQuality(named: device.audioQuality),
             dimension: try VideoDimension(parsing: device.dimension), encoder: Self.encoder(request.board),
             duration: nil)
@@ -163,7 +165,8 @@ extension PublishSettings {
 }
 
 extension AudioInput {
-    fileprivate init(_ device: DeviceDescription, _ board: BoardDescription?) {
+    /// - Parameter movie: the stream's only source of frames, if it is one.
+    fileprivate init(_ device: DeviceDescription, _ board: BoardDescription?, movie: MovieChoice?) {
         let named = device.microphones
         let microphone = board?.microphone ?? ""
         switch device.audioSource {
@@ -175,6 +178,8 @@ extension AudioInput {
             if !microphone.isEmpty {
                 // One that the board is said to have must be there; else whatever is.
                 self.init(microphone: microphone)
+            } else if let movie {
+                self = .movie(movie, isOptional: true)
             } else if device.firstSource == "synthetic" {
                 self = .embedded(.tone)
             } else if Microphone.all().isEmpty {
@@ -199,6 +204,9 @@ extension VideoInput {
         switch source {
         case "synthetic": self = .embedded(.synthetic)
         case "auto": self = .firstCamera(settings)
+        case let name where name.hasPrefix("image:"): self = .image(path: String(name.dropFirst(6)))
+        case let name where name.hasPrefix("movie:"):
+            self = .movie(MovieChoice(path: String(name.dropFirst(6)), loops: true))
         case let name:
             settings.device = name
             self = name.hasPrefix("/dev/") ? .v4l2(settings) : .libcamera(settings)

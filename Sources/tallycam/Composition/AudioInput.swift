@@ -11,6 +11,8 @@ import SyntheticSources
 enum AudioInput: AudioSourceChoice {
     case embedded(AudioSourceDescription)
     case microphone(AudioPart)
+    /// - Parameter isOptional: a movie without audio is silent.
+    case movie(MovieChoice, isOptional: Bool)
     /// Their sum.
     case mixed([AudioPart])
 
@@ -20,8 +22,9 @@ enum AudioInput: AudioSourceChoice {
     /// - Parameters:
     ///   - texts: of `--audio`, as often as it was given.
     ///   - isPaced: `false` takes raw samples as fast as a pipe's writer.
-    init(parsing texts: [String], isPaced: Bool = true) throws {
-        let parts = try texts.map { try AudioPart(parsing: $0, isPaced: isPaced) }
+    ///   - movie: that the video is from, if it is.
+    init(parsing texts: [String], isPaced: Bool, movie: MovieChoice?) throws {
+        let parts = try texts.map { try AudioPart(parsing: $0, isPaced: isPaced, movie: movie) }
         if let part = parts.first, parts.count == 1 {
             self = part.alone
             return
@@ -54,7 +57,7 @@ enum AudioInput: AudioSourceChoice {
     var hasRaw: Bool {
         switch self {
         case .embedded(let source): source.isRaw
-        case .microphone: false
+        case .microphone, .movie: false
         case .mixed(let parts): parts.contains(where: \.isRaw)
         }
     }
@@ -63,6 +66,7 @@ enum AudioInput: AudioSourceChoice {
         switch self {
         case .embedded(let source): source.takesSampleRate
         case .microphone: true
+        case .movie: false
         case .mixed(let parts): parts.allSatisfy(\.takesSampleRate)
         }
     }
@@ -70,14 +74,14 @@ enum AudioInput: AudioSourceChoice {
     var readsStandardInput: Bool {
         switch self {
         case .embedded(let source): source.readsStandardInput
-        case .microphone: false
+        case .microphone, .movie: false
         case .mixed(let parts): parts.contains(where: \.readsStandardInput)
         }
     }
 
     var microphones: [MicrophoneControl] {
         switch self {
-        case .embedded: []
+        case .embedded, .movie: []
         case .microphone(let part): [part.control]
         case .mixed(let parts): parts.map(\.control)
         }
@@ -88,15 +92,22 @@ enum AudioInput: AudioSourceChoice {
     ) throws -> (any AudioSource)? {
         switch self {
         case .embedded(let source):
-            let opened = try source.open(sampleRate: sampleRate, stop: stop)
-            guard let opened, ![sampleRate, 44_100, 48_000].contains(opened.format.sampleRate) else { return opened }
-            // Of a file or pipe, which AAC takes in some rates only, and at some bit rates.
-            return try ResampledSource(opened, sampleRate: sampleRate)
+            return try source.open(sampleRate: sampleRate, stop: stop).map { try Self.fitted($0, sampleRate) }
+        case .movie(let movie, let isOptional):
+            let opened = try movie.openAudio(isOptional: isOptional, sampleRate: sampleRate, stop: stop)
+            return try Self.fitted(opened, sampleRate)
         case .microphone(let part): return try part.open(sampleRate: sampleRate, stop: stop, notify)
         case .mixed(let parts):
             let sources = try parts.compactMap { try $0.open(sampleRate: sampleRate, stop: stop, notify) }
             return MixedSource(sources, sampleRate: sampleRate)
         }
+    }
+
+    /// AAC takes some rates only, and at some bit rates.
+    private static func fitted(_ source: any AudioSource, _ sampleRate: Int) throws -> any AudioSource {
+        let rates = [sampleRate, 44_100, 48_000]
+        return rates.contains(source.format.sampleRate)
+            ? source : try ResampledSource(source, sampleRate: sampleRate)
     }
 }
 
@@ -106,6 +117,7 @@ struct AudioPart {
         case embedded(AudioSourceDescription)
         /// `hw:CARD[,DEVICE]`; empty for the first one.
         case alsa(device: String)
+        case movie(MovieChoice)
     }
 
     let source: Source
@@ -124,7 +136,8 @@ struct AudioPart {
         self.init(.alsa(device: device), level, name: name)
     }
 
-    init(parsing text: String, isPaced: Bool) throws {
+    /// - Parameter movie: that the video is from: audio from the same file is in step with it.
+    init(parsing text: String, isPaced: Bool, movie: MovieChoice?) throws {
         var level = MicrophoneLevel()
         guard text == "alsa" || text.hasPrefix("alsa:") || text.hasPrefix("alsa,") else {
             var parts = text.split(separator: ",", omittingEmptySubsequences: false)
@@ -133,11 +146,16 @@ struct AudioPart {
                 parts.removeLast()
             }
             let name = parts.joined(separator: ",")
+            if case .movie(let choice)? = try FileChoice(parsing: name) {
+                let isSame = choice.path == movie?.path && choice.loops == movie?.loops
+                self.init(.movie(isSame ? movie ?? choice : choice), level, name: name)
+                return
+            }
             do {
                 let source = try AudioSourceDescription(parsing: name)
                 self.init(.embedded(isPaced ? source : source.unpaced), level, name: name)
             } catch {
-                throw CommandFailure.usage("\(error); microphones are alsa[:hw:CARD]")
+                throw CommandFailure.usage("\(error); movies are movie:FILE.mp4; microphones are alsa[:hw:CARD]")
             }
             return
         }
@@ -152,8 +170,9 @@ struct AudioPart {
     fileprivate var alone: AudioInput {
         switch source {
         case .alsa: .microphone(self)
+        case .movie(let movie) where control.wanted == MicrophoneLevel(): .movie(movie, isOptional: false)
         case .embedded(let source) where source == .none || control.wanted == MicrophoneLevel(): .embedded(source)
-        case .embedded: .mixed([self])
+        case .embedded, .movie: .mixed([self])
         }
     }
 
@@ -182,6 +201,11 @@ struct AudioPart {
             case .ended(let note): notify(.note(.audio, "\(note); silence follows"))
             }
         }
+        func microphone(_ opened: any AudioSource) throws -> MicrophoneSource {
+            try MicrophoneSource(
+                opened, control: control, gapThreshold: Self.gapThreshold, sampleRate: sampleRate, stop: stop,
+                notify: report)
+        }
         switch source {
         case .alsa(let device):
             return try MicrophoneSource(
@@ -190,9 +214,9 @@ struct AudioPart {
             guard let opened = try embedded.open(sampleRate: sampleRate, stop: stop, waitsForWriter: false) else {
                 return nil
             }
-            return try MicrophoneSource(
-                opened, control: control, gapThreshold: Self.gapThreshold, sampleRate: sampleRate, stop: stop,
-                notify: report)
+            return try microphone(opened)
+        case .movie(let movie):
+            return try microphone(movie.openAudio(isOptional: false, sampleRate: sampleRate, stop: stop))
         }
     }
 }

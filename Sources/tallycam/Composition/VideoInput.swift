@@ -1,4 +1,5 @@
 import DevicePorts
+import FileSources
 import LibcameraCapture
 import LinuxIO
 import Media
@@ -12,6 +13,9 @@ import V4L2Devices
 /// Where frames come from: a camera, or a source that needs none.
 enum VideoInput: VideoSourceChoice, Hashable {
     case embedded(VideoSourceDescription)
+    /// A PNG or JPEG file.
+    case image(path: String)
+    case movie(MovieChoice)
     case v4l2(CameraSettings)
     case libcamera(CameraSettings)
     /// Whatever camera there is; the settings name none.
@@ -22,12 +26,25 @@ enum VideoInput: VideoSourceChoice, Hashable {
     var isNone: Bool { self == .none }
     var readsStandardInput: Bool { if case .embedded(.raw("-", _, _, _, _)) = self { true } else { false } }
     /// Whether frames come from a device, in its own memory.
-    var isCamera: Bool { if case .embedded = self { false } else { true } }
+    var isCamera: Bool {
+        switch self {
+        case .embedded, .image, .movie: false
+        case .v4l2, .libcamera, .firstCamera: true
+        }
+    }
 
-    var isLive: Bool { isSwitchable }
+    var isLive: Bool { if case .movie = self { false } else { isSwitchable } }
 
     /// Whether it may be one of several cameras: what can be left and taken up again.
-    var isSwitchable: Bool { isCamera || self == .embedded(.synthetic) }
+    var isSwitchable: Bool {
+        switch self {
+        case .embedded(let source): source == .synthetic
+        case .image, .movie, .v4l2, .libcamera, .firstCamera: true
+        }
+    }
+
+    /// `nil` for what is not a movie.
+    var movie: MovieChoice? { if case .movie(let movie) = self { movie } else { nil } }
 
     init(parsing text: String) throws {
         if let settings = try CameraSettings(parsing: text, scheme: "v4l2") {
@@ -37,11 +54,15 @@ enum VideoInput: VideoSourceChoice, Hashable {
             self = .v4l2(settings)
         } else if let settings = try CameraSettings(parsing: text, scheme: "libcamera") {
             self = .libcamera(settings)
+        } else if let file = try FileChoice(parsing: text) {
+            self = file.video
         } else {
             do {
                 self = .embedded(try VideoSourceDescription(parsing: text))
             } catch {
-                throw CommandFailure.usage("\(error); cameras are v4l2:/dev/videoN and libcamera[:ID]")
+                throw CommandFailure.usage(
+                    "\(error); files are image:FILE and movie:FILE.mp4; cameras are v4l2:/dev/videoN and libcamera[:ID]"
+                )
             }
         }
     }
@@ -50,16 +71,18 @@ enum VideoInput: VideoSourceChoice, Hashable {
     var frameRate: FrameRate? {
         switch self {
         case .embedded(.raw(_, _, _, let frameRate, _)): frameRate
-        case .embedded: nil
+        case .embedded, .image, .movie: nil
         case .v4l2(let settings), .libcamera(let settings), .firstCamera(let settings): settings.frameRate
         }
     }
 
-    /// As `frameRate`; `nil` for what takes the stream's size.
-    var ownSize: FrameSize? {
+    /// As `frameRate`; `nil` for what takes the stream's size. Reads a file's header, which takes as long as a disk does.
+    func ownSize() throws -> FrameSize? {
         switch self {
         case .embedded(.raw(_, _, let size, _, _)): size
         case .embedded: nil
+        case .image(let path): try ImageFile(path).size
+        case .movie(let movie): try MovieSource.size(of: movie.path)
         case .v4l2(let settings), .libcamera(let settings), .firstCamera(let settings): settings.size
         }
     }
@@ -75,8 +98,12 @@ enum VideoInput: VideoSourceChoice, Hashable {
     func open(
         _ wish: SourceWish, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any VideoSource)? {
-        if case .embedded(let source) = self {
-            return try source.open(size: wish.size, frameRate: wish.frameRate, stop: stop)
+        switch self {
+        case .embedded(let source): return try source.open(size: wish.size, frameRate: wish.frameRate, stop: stop)
+        case .image(let path): return try ImageSource(path, size: wish.size, frameRate: wish.frameRate, stop: stop)
+        case .movie(let movie):
+            return try MovieSource(movie.path, clock: movie.clock, loops: movie.loops, stop: stop)
+        case .v4l2, .libcamera, .firstCamera: break
         }
         return try cameraOpening(wish).map { opening in
             try ResilientCamera(stop: stop, notify: notify) { try opening(stop) }
@@ -88,6 +115,11 @@ enum VideoInput: VideoSourceChoice, Hashable {
         case .embedded(.synthetic):
             return { TestPatternCamera(size: wish.size, frameRate: wish.frameRate, stop: $0) }
         case .embedded: return nil
+        case .image(let path):
+            return { try ImageSource(path, size: wish.size, frameRate: wish.frameRate, stop: $0) }
+        case .movie(let movie):
+            // One that is taken up again starts anew, and never ends: a camera that did would count as lost.
+            return { try MovieSource(movie.path, clock: MovieClock(), loops: true, stop: $0) }
         case .v4l2(var settings):
             settings.take(wish)
             return { [settings] in

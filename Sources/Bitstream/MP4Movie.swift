@@ -1,0 +1,175 @@
+import Media
+
+/// The `moov` box of an MP4 or QuickTime file (ISO 14496-12): which samples of H.264 and AAC are where in the file, and when
+/// each is shown. Fragmented files are refused.
+public struct MP4Movie: Sendable {
+    static let structure = "MP4 file"
+    /// Bytes of a `moov` box: a day of video and audio has less.
+    public static let largestBox = 32 << 20
+
+    /// The first track of H.264; `nil` without one.
+    public let video: MP4Track?
+    /// The first track of AAC; `nil` without one.
+    public let audio: MP4Track?
+    /// The kind of a video track that is not H.264, where there is no other, such as "hvc1".
+    public let otherVideo: String?
+    /// The kind of an audio track that is not AAC, where there is no other.
+    public let otherAudio: String?
+
+    /// - Parameters:
+    ///   - moov: the box's content.
+    ///   - fileByteCount: where all samples have to be.
+    /// - Throws: `truncated` also when the file ends before its samples do.
+    public init(parsing moov: [UInt8], fileByteCount: Int) throws(BitstreamError) {
+        let boxes = MP4Boxes(try MP4Box.all(in: moov[...]))
+        guard boxes["mvex"] == nil else { throw .unsupported(structure: Self.structure, feature: "fragments") }
+        var header = try boxes.required("mvhd").reader
+        let version = try header.versionAndFlags()
+        try header.skip(version == 1 ? 16 : 8)
+        let timescale = try Self.timescale(&header)
+        var found: [String: MP4Track] = [:]
+        var others: [String: String] = [:]
+        for box in boxes.all("trak") {
+            let children = try box.children
+            var handler = try children.required("mdia").children.required("hdlr").reader
+            try handler.skip(8)
+            let kind = String(decoding: try handler.slice(4), as: UTF8.self)
+            guard kind == "vide" || kind == "soun", found[kind] == nil else { continue }
+            switch try MP4SampleDescription(of: children) {
+            case .other(let name): others[kind] = others[kind] ?? name
+            case let description:
+                found[kind] = try MP4Track(
+                    children, description, movieTimescale: timescale, fileByteCount: fileByteCount)
+            }
+        }
+        video = found["vide"]
+        audio = found["soun"]
+        otherVideo = video == nil ? others["vide"] : nil
+        otherAudio = audio == nil ? others["soun"] : nil
+    }
+
+    /// From the start to the end of the longer track.
+    public var duration: Duration { max(video?.end ?? .zero, audio?.end ?? .zero) }
+
+    static func timescale(_ reader: inout ByteReader) throws(BitstreamError) -> Int {
+        let timescale = Int(try reader.bigEndian32())
+        guard timescale > 0 else { throw .invalid(structure: structure, field: "timescale", value: 0) }
+        return timescale
+    }
+}
+
+/// One track: how its samples are decoded, and when.
+public struct MP4Track: Sendable {
+    public let description: MP4SampleDescription
+    /// Units per second of the samples' times.
+    public let timescale: Int
+    public let samples: MP4SampleTable
+    /// When the first sample is shown that is to be, counted from the movie's start.
+    public let start: Duration
+    /// When the track ends, counted from the movie's start.
+    public let end: Duration
+    /// The time of the first sample that is to be shown, in `timescale`: what is before is only decoded.
+    public let firstTime: Int64
+    /// How far frames are to be turned clockwise, in degrees: 0, 90, 180 or 270.
+    public let rotation: Int
+
+    init(
+        _ boxes: MP4Boxes, _ description: MP4SampleDescription, movieTimescale: Int, fileByteCount: Int
+    ) throws(BitstreamError) {
+        self.description = description
+        let media = try boxes.required("mdia").children
+        var header = try media.required("mdhd").reader
+        try header.skip(try header.versionAndFlags() == 1 ? 16 : 8)
+        timescale = try MP4Movie.timescale(&header)
+        samples = try MP4SampleTable(
+            try media.required("minf").children.required("stbl").children, fileByteCount: fileByteCount)
+        let edit = try MP4Edit(boxes["edts"]?.children["elst"])
+        firstTime = edit.firstTime
+        start = .ofUnits(edit.delay, perSecond: movieTimescale)
+        let rest = Duration.ofUnits(max(0, samples.end - firstTime), perSecond: timescale)
+        let wanted = edit.duration.map { Duration.ofUnits($0, perSecond: movieTimescale) }
+        end = start + min(rest, wanted ?? rest)
+        guard end <= Self.longest else {
+            throw .invalid(
+                structure: MP4Movie.structure, field: "length of a track in seconds", value: Int(end.inSeconds))
+        }
+        rotation = try Self.rotation(boxes.required("tkhd"))
+    }
+
+    private static let longest = Duration.seconds(7 * 86_400)
+
+    /// When a sample is shown, counted from the movie's start; what is not to be shown comes before `start`.
+    public func time(of sample: MP4Sample) -> Duration {
+        start + .ofUnits(sample.time - firstTime, perSecond: timescale)
+    }
+
+    /// Samples per second, on average.
+    public var sampleRate: Double {
+        samples.duration > 0 ? Double(samples.count) * Double(timescale) / Double(samples.duration) : 0
+    }
+
+    /// By the matrix of the track's header.
+    private static func rotation(_ box: MP4Box) throws(BitstreamError) -> Int {
+        var reader = box.reader
+        try reader.skip(try reader.versionAndFlags() == 1 ? 32 : 20)
+        try reader.skip(16)
+        var matrix: [Int32] = []
+        for _ in 0..<5 { matrix.append(Int32(bitPattern: try reader.bigEndian32())) }
+        switch (matrix[0].signum(), matrix[1].signum(), matrix[3].signum(), matrix[4].signum()) {
+        case (0, 1, -1, 0): return 90
+        case (-1, 0, 0, -1): return 180
+        case (0, -1, 1, 0): return 270
+        default: return 0
+        }
+    }
+}
+
+/// What an edit list says (section 8.6.6), as far as it is a delay and a cut at the start and at the end.
+private struct MP4Edit {
+    /// In the movie's timescale.
+    var delay: Int64 = 0
+    /// In the movie's timescale; `nil` to the track's end.
+    var duration: Int64?
+    /// In the track's timescale.
+    var firstTime: Int64 = 0
+
+    init(_ box: MP4Box?) throws(BitstreamError) {
+        guard var reader = box?.reader else { return }
+        let version = try reader.versionAndFlags()
+        var isFound = false
+        for _ in 0..<(try reader.bigEndian32()) {
+            let length = Int64(clamping: try reader.number(version: version))
+            let time: Int64 =
+                version == 1
+                ? Int64(bitPattern: try reader.bigEndian64()) : Int64(Int32(bitPattern: try reader.bigEndian32()))
+            let rate = try reader.bigEndian32()
+            guard time >= 0 else {
+                // An empty edit.
+                let (sum, isTooLong) = delay.addingReportingOverflow(length)
+                if isTooLong || isFound { throw Self.isCut }
+                delay = sum
+                continue
+            }
+            guard !isFound, rate == 0x1_0000 else { throw Self.isCut }
+            guard time <= 1 << 60 else {
+                throw .invalid(structure: MP4Movie.structure, field: "start of an edit", value: Int(time))
+            }
+            isFound = true
+            firstTime = time
+            duration = length == 0 ? nil : length
+        }
+    }
+
+    private static var isCut: BitstreamError {
+        .unsupported(structure: MP4Movie.structure, feature: "an edit list of several parts or of another speed")
+    }
+}
+
+extension Duration {
+    /// Rounded down to a nanosecond, cut to 292 years.
+    static func ofUnits(_ count: Int64, perSecond scale: Int) -> Duration {
+        let (seconds, rest) = count.quotientAndRemainder(dividingBy: Int64(scale))
+        return .seconds(min(max(seconds, -9_000_000_000), 9_000_000_000))
+            + .nanoseconds(rest * 1_000_000_000 / Int64(scale))
+    }
+}

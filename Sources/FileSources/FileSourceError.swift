@@ -1,0 +1,88 @@
+import Bitstream
+import Glibc
+import LinuxIO
+import Media
+
+/// Why an image or a movie cannot be a source, or goes no further.
+public enum FileSourceError: Error, Hashable, Sendable {
+    /// What was expected of a file.
+    public enum Kind: String, Sendable {
+        case image
+        case movie
+    }
+
+    public enum Track: String, Sendable {
+        case video
+        case audio
+    }
+
+    /// The error names the path.
+    case unreadable(SystemCallError)
+    /// - Parameter found: what the file is; `nil` when that is not known.
+    case wrongKind(path: String, wanted: Kind, found: String?)
+    case tooLargeImage(path: String, FrameSize)
+    /// - Parameter reason: the library's words.
+    case brokenImage(path: String, reason: String)
+    case brokenMovie(path: String, BitstreamError)
+    /// A movie in fragments, as for streaming.
+    case fragmented(path: String)
+    /// There is no table of contents.
+    case unfinished(path: String)
+    /// - Parameter found: the format of such a track, where there is one.
+    case noTrack(path: String, Track, found: String?)
+    case unsupportedVideo(path: String, reason: String)
+    case unsupportedAudio(path: String, reason: String)
+    case decoderFailed(call: String, status: Int)
+    case systemFailed(SystemCallError)
+}
+
+extension FileSourceError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unreadable(let error):
+            // What has no end, or cannot be read from its end to its start.
+            error.number == EINVAL
+                ? "\(error.subject ?? "") is not a regular file; images and movies are files" : "\(error)"
+        case .wrongKind(let path, let wanted, let found):
+            found.map { "\(path) is not \(wanted.wanted): this is \($0)\(wanted.advice(found: $0, path))" }
+                ?? "\(path) is not \(wanted.wanted)\(wanted.generalAdvice(path))"
+        case .tooLargeImage(let path, let size):
+            "\(path) has \(size) pixels; make it smaller, to \(ImageFile.mostPixels) of them and \(ImageFile.longestSide) a side"
+        case .brokenImage(let path, let reason): "\(path) is damaged: \(reason)"
+        case .brokenMovie(let path, .truncated):
+            "\(path) is cut off: it ends before its last frame; copy it again"
+        case .brokenMovie(let path, let error): "\(path): \(error)"
+        case .fragmented(let path):
+            "\(path) is a fragmented MP4 file; ffmpeg -i \(path) -c copy whole.mp4 makes one that can be played"
+        case .unfinished(let path):
+            "\(path) has no table of contents (moov): it was cut off, or is still being written"
+        case .noTrack(let path, .video, let found):
+            "\(path) has no H.264 video" + (found.map { ": its video is \($0)" } ?? "")
+        case .noTrack(let path, .audio, let found):
+            "\(path) has no AAC audio" + (found.map { ": its audio is \($0)" } ?? "")
+        case .unsupportedVideo(let path, let reason): "\(path): its video cannot be decoded: \(reason)"
+        case .unsupportedAudio(let path, let reason): "\(path): its audio cannot be decoded: \(reason)"
+        case .decoderFailed(let call, let status): "\(call) failed with status \(status)"
+        case .systemFailed(let error): "\(error)"
+        }
+    }
+}
+
+extension FileSourceError.Kind {
+    fileprivate var wanted: String { self == .image ? "a PNG or JPEG image" : "an MP4 movie" }
+
+    fileprivate func advice(found: String, _ path: String) -> String {
+        switch (self, found) {
+        case (.movie, "a PNG file"), (.movie, "a JPEG file"): "; give it as image:\(path)"
+        case (.image, "an MP4 file"): "; give it as movie:\(path)"
+        case (.movie, "an FLV file"): "; publish it by --from-flv"
+        default: generalAdvice(path)
+        }
+    }
+
+    fileprivate func generalAdvice(_ path: String) -> String {
+        self == .image
+            ? "; ffmpeg -i \(path) image.png converts most images"
+            : "; ffmpeg -i \(path) movie.mp4 converts most movies"
+    }
+}

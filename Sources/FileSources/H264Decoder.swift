@@ -1,0 +1,125 @@
+import Bitstream
+import COpenH264
+import DevicePorts
+import Media
+
+/// OpenH264's decoder: Baseline (without its rare tools), Main and High profile, 8 bits of 4:2:0, progressive. Frames come out in
+/// the order in which they are shown.
+final class H264Decoder {
+    /// A frame in the library's memory, valid until the decoder is called again.
+    struct DecodedFrame {
+        /// Of the sample that it was decoded from.
+        let number: Int
+        let size: FrameSize
+        fileprivate let planes: [UnsafePointer<UInt8>]
+        fileprivate let strides: [Int]
+
+        /// Copies the planes, one behind the other without padding.
+        func copy(to memory: UnsafeMutableRawBufferPointer, _ layout: FrameLayout) {
+            for (index, plane) in layout.planes.enumerated() {
+                let width = index == 0 ? size.width : (size.width + 1) / 2
+                let height = index == 0 ? size.height : (size.height + 1) / 2
+                for row in 0..<height {
+                    let target = plane.offset + row * plane.stride
+                    UnsafeMutableRawBufferPointer(rebasing: memory[target..<target + width]).copyMemory(
+                        from: UnsafeRawBufferPointer(start: planes[index] + row * strides[index], count: width))
+                }
+            }
+        }
+    }
+
+    private let decoder: UnsafeMutablePointer<ISVCDecoder?>
+    private let lengthSize: Int
+    private let parameterSets: [UInt8]
+    private var isStarted = false
+    private var accessUnit: [UInt8] = []
+
+    /// - Returns: why the library does not decode such frames, for people; `nil` when it does.
+    static func obstacle(to set: SequenceParameterSet) -> String? {
+        guard [66, 77, 100].contains(set.profile) else {
+            return "it has H.264 profile \(set.profile); Baseline, Main and High (66, 77, 100) are supported"
+        }
+        guard set.chromaFormat == 1, set.lumaBitDepth == 8, set.chromaBitDepth == 8 else {
+            return "it is not 4:2:0 of 8 bits; ffmpeg -i FILE -pix_fmt yuv420p movie.mp4 makes that"
+        }
+        return set.isProgressive ? nil : "it is interlaced; ffmpeg -i FILE -vf yadif movie.mp4 makes it progressive"
+    }
+
+    init(_ record: AVCDecoderConfigurationRecord) throws(FileSourceError) {
+        var created: UnsafeMutablePointer<ISVCDecoder?>?
+        let status = WelsCreateDecoder(&created)
+        guard status == 0, let created else {
+            throw .decoderFailed(call: "WelsCreateDecoder", status: Int(status))
+        }
+        var level = Int32(WELS_LOG_QUIET)
+        _ = created.pointee?.pointee.SetOption(created, DECODER_OPTION_TRACE_LEVEL, &level)
+        var parameters = SDecodingParam()
+        // What is broken is left out until the next keyframe, and not guessed.
+        parameters.eEcActiveIdc = ERROR_CON_DISABLE
+        parameters.sVideoProperty.eVideoBsType = VIDEO_BITSTREAM_AVC
+        let initialized = Int(created.pointee?.pointee.Initialize(created, &parameters) ?? -1)
+        guard initialized == 0 else {
+            WelsDestroyDecoder(created)
+            throw .decoderFailed(call: "OpenH264's Initialize", status: initialized)
+        }
+        lengthSize = record.nalUnitLengthSize
+        parameterSets = (record.sequenceParameterSets + record.pictureParameterSets).flatMap { [0, 0, 0, 1] + $0 }
+        decoder = created
+    }
+
+    deinit {
+        _ = decoder.pointee?.pointee.Uninitialize(decoder)
+        WelsDestroyDecoder(decoder)
+    }
+
+    /// - Parameters:
+    ///   - sample: NAL units, each behind its length. What is not a whole unit is left out.
+    ///   - number: of the sample, at least 0.
+    /// - Returns: a frame, if one comes out: this one or one from before.
+    func decode(_ sample: [UInt8], number: Int) -> DecodedFrame? {
+        accessUnit.removeAll(keepingCapacity: true)
+        if !isStarted { accessUnit += parameterSets }
+        isStarted = true
+        appendUnits(of: sample)
+        var planes: [UnsafeMutablePointer<UInt8>?] = [nil, nil, nil]
+        var info = SBufferInfo()
+        info.uiInBsTimeStamp = UInt64(number)
+        // Its status tells of broken samples, of which no frame comes out.
+        _ = decoder.pointee?.pointee.DecodeFrameNoDelay(
+            decoder, accessUnit, Int32(clamping: accessUnit.count), &planes, &info)
+        return Self.frame(planes, info)
+    }
+
+    /// To be called behind the last sample, until nothing comes out any more.
+    func flush() -> DecodedFrame? {
+        var planes: [UnsafeMutablePointer<UInt8>?] = [nil, nil, nil]
+        var info = SBufferInfo()
+        _ = decoder.pointee?.pointee.FlushFrame(decoder, &planes, &info)
+        return Self.frame(planes, info)
+    }
+
+    private func appendUnits(of sample: [UInt8]) {
+        var position = 0
+        while sample.count - position > lengthSize {
+            var length = 0
+            for byte in sample[position..<position + lengthSize] { length = length << 8 | Int(byte) }
+            position += lengthSize
+            guard length <= sample.count - position else { return }
+            accessUnit += [0, 0, 0, 1]
+            accessUnit += sample[position..<position + length]
+            position += length
+        }
+    }
+
+    private static func frame(_ planes: [UnsafeMutablePointer<UInt8>?], _ info: SBufferInfo) -> DecodedFrame? {
+        let buffer = info.UsrData.sSystemBuffer
+        guard info.iBufferStatus == 1, let y = planes[0], let u = planes[1], let v = planes[2], buffer.iWidth > 0,
+            buffer.iHeight > 0, buffer.iStride.0 >= buffer.iWidth, buffer.iStride.1 >= (buffer.iWidth + 1) / 2
+        else { return nil }
+        return DecodedFrame(
+            number: Int(clamping: info.uiOutYuvTimeStamp),
+            size: FrameSize(width: Int(buffer.iWidth), height: Int(buffer.iHeight)),
+            planes: [UnsafePointer(y), UnsafePointer(u), UnsafePointer(v)],
+            strides: [Int(buffer.iStride.0), Int(buffer.iStride.1), Int(buffer.iStride.1)])
+    }
+}

@@ -1,0 +1,129 @@
+import Bitstream
+import Glibc
+import LinuxIO
+import Media
+import Synchronization
+
+/// An MP4 or QuickTime file whose table of contents has been read.
+final class MovieFile {
+    /// Boxes beside the table of contents and the media: more are damage.
+    private static let mostBoxes = 1000
+
+    private static let shortest = Duration.milliseconds(1)
+
+    let path: String
+    let movie: MP4Movie
+    private let file: OwnedFileDescriptor
+
+    /// Reads no more than headers and the table of contents, which takes as long as the disk does.
+    init(_ path: String) throws(FileSourceError) {
+        self.path = path
+        let length: Int
+        do throws(SystemCallError) {
+            file = try OwnedFileDescriptor(opening: path, flags: O_RDONLY | O_NONBLOCK | O_NOCTTY)
+            length = try Self.byteCount(of: file)
+        } catch {
+            throw .unreadable(SystemCallError(error.call, number: error.number, subject: path))
+        }
+        let start = try Self.bytes(of: file, path, at: 0, count: min(length, FileSignature.byteCount))
+        let kind = FileSignature.name(of: start)
+        guard FileSignature.isMovie(start), kind == "an MP4 file" else {
+            throw .wrongKind(path: path, wanted: .movie, found: kind)
+        }
+        let contents = try Self.contents(of: file, path, byteCount: length)
+        do throws(BitstreamError) {
+            movie = try MP4Movie(parsing: contents, fileByteCount: length)
+        } catch {
+            if case .unsupported(_, "fragments") = error { throw .fragmented(path: path) }
+            throw .brokenMovie(path: path, error)
+        }
+        let hasTracks = movie.video != nil || movie.audio != nil
+        guard !hasTracks || movie.duration >= Self.shortest else { throw .unfinished(path: path) }
+    }
+
+    private static func byteCount(of file: borrowing OwnedFileDescriptor) throws(SystemCallError) -> Int {
+        var status = stat()
+        guard fstat(file.rawValue, &status) == 0 else { throw SystemCallError("fstat") }
+        let kind = status.st_mode & S_IFMT
+        guard kind == S_IFREG else { throw SystemCallError("read", number: kind == S_IFDIR ? EISDIR : EINVAL) }
+        return Int(status.st_size)
+    }
+
+    /// The content of the file's `moov` box.
+    private static func contents(
+        of file: borrowing OwnedFileDescriptor, _ path: String, byteCount length: Int
+    ) throws(FileSourceError) -> [UInt8] {
+        var offset = 0
+        for _ in 0..<mostBoxes where length - offset >= 8 {
+            let bytes = try bytes(of: file, path, at: offset, count: min(MP4BoxHeader.longest, length - offset))
+            let header: MP4BoxHeader
+            do throws(BitstreamError) {
+                header = try MP4BoxHeader(parsing: bytes)
+            } catch {
+                throw .brokenMovie(path: path, error)
+            }
+            offset += header.headerByteCount
+            let content = header.contentByteCount ?? max(0, length - offset)
+            if header.type == "moof" { throw .fragmented(path: path) }
+            guard content <= length - offset else { throw .unfinished(path: path) }
+            if header.type == "moov" {
+                guard content <= MP4Movie.largestBox else {
+                    throw .unreadable(SystemCallError("read", number: EFBIG, subject: path))
+                }
+                return try Self.bytes(of: file, path, at: offset, count: content)
+            }
+            offset += content
+        }
+        throw .unfinished(path: path)
+    }
+
+    private static func bytes(
+        of file: borrowing OwnedFileDescriptor, _ path: String, at offset: Int, count: Int
+    ) throws(FileSourceError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let descriptor = file.rawValue
+        let failure: Int32? = bytes.withUnsafeMutableBytes { read($0, from: descriptor, at: offset) }
+        guard let failure else { return bytes }
+        // Shorter than it was a moment ago.
+        guard failure != 0 else { throw .unfinished(path: path) }
+        throw .unreadable(SystemCallError("pread", number: failure, subject: path))
+    }
+
+    /// - Returns: the error number, 0 for the file's end; `nil` when all was read.
+    private static func read(_ buffer: UnsafeMutableRawBufferPointer, from descriptor: Int32, at offset: Int) -> Int32?
+    {
+        var filled = 0
+        while filled < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+            let count = pread(descriptor, rest.baseAddress, rest.count, off_t(offset + filled))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return count == 0 ? 0 : errno }
+            filled += count
+        }
+        return nil
+    }
+
+    /// Takes as long as the disk does.
+    func bytes(of sample: MP4Sample) throws(FileSourceError) -> [UInt8] {
+        try Self.bytes(of: file, path, at: sample.offset, count: sample.byteCount)
+    }
+}
+
+/// When a movie's video and audio started, whichever of them did first: both follow it, so that they stay in step.
+public final class MovieClock: Hashable, Sendable {
+    private let start = Mutex<MediaTimestamp?>(nil)
+
+    public init() {}
+
+    /// - Parameter time: the start, if there is none yet.
+    func start(at time: MediaTimestamp) -> MediaTimestamp {
+        start.withLock { start in
+            let agreed = start ?? time
+            start = agreed
+            return agreed
+        }
+    }
+
+    public static func == (left: MovieClock, right: MovieClock) -> Bool { left === right }
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

@@ -1,0 +1,145 @@
+import Bitstream
+import DevicePorts
+import LinuxIO
+import Media
+
+/// The video of an MP4 file, decoded and given at its own times, once or again and again. Used from one thread, which may wait
+/// for the disk.
+public final class MovieSource: VideoSource, Camera {
+    /// A frame that is later than this is left out, so that video stays with the audio.
+    private static let largestDelay = Duration.milliseconds(200)
+    /// A decoder that is too slow still shows so many frames.
+    private static let longestPause = Duration.milliseconds(500)
+    /// From here on decoding goes on with the next keyframe.
+    private static let hopelessDelay = Duration.seconds(1)
+
+    public let name: String
+    public let model = "movie"
+    public let layout: FrameLayout
+    public let memoryKind = FrameMemoryKind.pooled
+    public let frameRate: FrameRate
+    public let colors: VideoColors?
+    public let flips = FrameFlips()
+    public var cameraModel: String? { nil }
+    public private(set) var endingNote: String?
+    public private(set) var statistics = VideoSourceStatistics()
+    private let duration: Duration
+    private let loops: Bool
+    private let clock: MovieClock
+    private let stop: EventFD
+    private var reader: MovieFrames
+    /// Of the present round, from the movie's start.
+    private var round = Duration.zero
+    private var start: MediaTimestamp?
+    /// What was given last, and for when; `captured` is the time of the frame itself.
+    private var last: (frame: PooledFrame, captured: MediaTimestamp, time: MediaTimestamp)?
+
+    /// - Parameters:
+    ///   - clock: that the movie's audio follows, too.
+    ///   - loops: whether the movie starts again at its end.
+    ///   - stop: once signalled, the source ends at once. It is not drained.
+    public init(_ path: String, clock: MovieClock, loops: Bool, stop: EventFD) throws(FileSourceError) {
+        name = path
+        self.clock = clock
+        self.loops = loops
+        self.stop = stop
+        let file = try MovieFile(path)
+        reader = try MovieFrames(file)
+        duration = file.movie.duration
+        layout = reader.layout
+        colors = reader.colors
+        let rate = Int(reader.track.sampleRate.rounded())
+        frameRate = FrameRate(framesPerSecond: min(max(rate, 1), 240))
+    }
+
+    /// Of the frames, from the file's table of contents.
+    public static func size(of path: String) throws(FileSourceError) -> FrameSize {
+        try MovieFrames(MovieFile(path)).layout.size
+    }
+
+    /// How far the file says its frames are to be turned clockwise, in degrees.
+    public var rotation: Int { reader.track.rotation }
+
+    public func nextFrame() throws -> CapturedFrame? {
+        guard case .captured(let frame) = try frame(until: nil) else { return nil }
+        return frame
+    }
+
+    public func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
+        try frame(until: deadline)
+    }
+
+    private func frame(until deadline: MediaTimestamp?) throws(FileSourceError) -> CameraFrame {
+        while endingNote == nil {
+            let next = try reader.next()
+            let start = start ?? clock.start(at: MonotonicClock.now())
+            self.start = start
+            let origin = start + round
+            let due = origin + (next?.time ?? duration)
+            if let last, due > MonotonicClock.now(), due - last.time > frameRate.frameDuration * 3 / 2 {
+                return try repeated(last.time + frameRate.frameDuration, until: deadline)
+            }
+            switch try FileWait(stop).wait(until: due, orUntil: deadline) {
+            case .stopped: return .stopped
+            case .early: return .none
+            case .reached: break
+            }
+            guard let next else {
+                try end()
+                continue
+            }
+            reader.takeNext()
+            if isToBeLeftOut(due) {
+                statistics.droppedFrames += 1
+                skipLate(due, origin)
+                continue
+            }
+            return given(next.frame, at: due)
+        }
+        return .stopped
+    }
+
+    private func given(_ frame: PooledFrame, at time: MediaTimestamp) -> CameraFrame {
+        statistics.capturedFrames += 1
+        statistics.decodedFrames += 1
+        last = (frame, time, time)
+        return .captured(CapturedFrame(layout: layout, captureTime: time, memory: frame))
+    }
+
+    private func repeated(_ time: MediaTimestamp, until deadline: MediaTimestamp?) throws(FileSourceError)
+        -> CameraFrame
+    {
+        switch try FileWait(stop).wait(until: time, orUntil: deadline) {
+        case .stopped: return .stopped
+        case .early: return .none
+        case .reached: break
+        }
+        guard let (frame, captured, _) = last else { return .none }
+        last = (frame, captured, time)
+        statistics.repeatedFrames += 1
+        return .captured(CapturedFrame(layout: layout, captureTime: time, memory: frame, repeats: captured))
+    }
+
+    private func isToBeLeftOut(_ due: MediaTimestamp) -> Bool {
+        guard let last, MonotonicClock.now() - due > Self.largestDelay else { return false }
+        return due - last.time < Self.longestPause
+    }
+
+    private func skipLate(_ due: MediaTimestamp, _ origin: MediaTimestamp) {
+        let now = MonotonicClock.now()
+        guard now - due > Self.hopelessDelay else { return }
+        statistics.droppedFrames += (try? reader.skip(to: now - origin)) ?? 0
+    }
+
+    private func end() throws(FileSourceError) {
+        guard last != nil else {
+            throw .unsupportedVideo(path: name, reason: "no frame of it could be decoded")
+        }
+        guard loops else {
+            endingNote = "\(name) ended after \(statistics.capturedFrames) frames"
+            return
+        }
+        round += duration
+        try reader.rewind()
+    }
+}

@@ -1,0 +1,65 @@
+import DevicePorts
+import FileSources
+import LinuxIO
+import Media
+import SyntheticSources
+
+/// A movie that was named.
+struct MovieChoice: Hashable, Sendable {
+    let path: String
+    /// Whether it starts again at its end.
+    var loops = false
+    /// Of its video and audio.
+    let clock = MovieClock()
+
+    /// - Parameter isOptional: a movie without audio is silent.
+    func openAudio(isOptional: Bool, sampleRate: Int, stop: EventFD) throws(FileSourceError) -> any AudioSource {
+        do throws(FileSourceError) {
+            return try MovieAudio(path, clock: clock, loops: loops, stop: stop)
+        } catch {
+            guard isOptional, case .noTrack = error else { throw error }
+            return SilenceSource(format: AudioFormat(sampleRate: sampleRate, channelCount: 2), stop: stop)
+        }
+    }
+}
+
+/// `image:FILE` or `movie:FILE[,loop=on|off]`.
+enum FileChoice {
+    case image(path: String)
+    case movie(MovieChoice)
+
+    /// - Returns: `nil` when the text starts with another scheme.
+    init?(parsing text: String) throws(CommandFailure) {
+        if text.hasPrefix("image:") {
+            self = .image(path: try Self.path(text.dropFirst(6), of: "image:FILE"))
+        } else if text.hasPrefix("movie:") {
+            let (file, loops) = try Self.withoutLoop(text.dropFirst(6))
+            self = .movie(MovieChoice(path: try Self.path(file, of: "movie:FILE[,loop=on]"), loops: loops ?? false))
+        } else {
+            return nil
+        }
+    }
+
+    var video: VideoInput {
+        switch self {
+        case .image(let path): .image(path: path)
+        case .movie(let movie): .movie(movie)
+        }
+    }
+
+    private static func path(_ text: Substring, of form: String) throws(CommandFailure) -> String {
+        guard !text.isEmpty else { throw .usage("the file is missing; write \(form)") }
+        guard text != "-" else { throw .usage("\(form) takes a file: standard input cannot be read from its end") }
+        return String(text)
+    }
+
+    /// Paths may have commas.
+    private static func withoutLoop(_ text: Substring) throws(CommandFailure) -> (Substring, Bool?) {
+        guard let comma = text.lastIndex(of: ","), text[comma...].hasPrefix(",loop") else { return (text, nil) }
+        switch text[comma...] {
+        case ",loop", ",loop=on": return (text[..<comma], true)
+        case ",loop=off": return (text[..<comma], false)
+        default: throw .usage("loop is on or off, not \(quoted(text[comma...].dropFirst(6).prefix(60)))")
+        }
+    }
+}

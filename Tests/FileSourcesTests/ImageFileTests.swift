@@ -1,0 +1,99 @@
+import DevicePorts
+import FileSources
+import LinuxIO
+import Media
+import MediaTestSupport
+import Testing
+
+@Suite struct ImageFileTests {
+    private let directory: TemporaryDirectory
+    private let stop: EventFD
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        stop = try EventFD()
+    }
+
+    /// One color, as ffmpeg writes it.
+    private func image(_ name: String, _ size: FrameSize, _ color: String) throws -> String {
+        let path = directory.file(name)
+        try FFmpeg.runProgram(
+            [
+                "ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "color=\(color):s=\(size):d=1,format=rgba",
+                "-frames:v", "1", path,
+            ], log: directory.file("log"))
+        return path
+    }
+
+    private func sample(_ frame: [UInt8], _ size: FrameSize, _ x: Int, _ y: Int) -> [UInt8] {
+        let layout = FrameLayout(packed: .i420, size: size)
+        let chroma = y / 2 * (size.width / 2) + x / 2
+        return [
+            frame[y * size.width + x], frame[layout.planes[1].offset + chroma], frame[layout.planes[2].offset + chroma],
+        ]
+    }
+
+    /// (200, 64, 32) by BT.601 and BT.709.
+    @Test(arguments: [
+        ("a.png", FrameSize(width: 320, height: 240), [103, 93, 188]),
+        ("a.jpg", FrameSize(width: 320, height: 240), [103, 93, 188]),
+        ("a.png", FrameSize(width: 1280, height: 720), [94, 100, 189]),
+    ])
+    func aWideImageIsFittedBetweenBlackBars(name: String, size: FrameSize, expected: [Int]) throws {
+        let path = try image(name, FrameSize(width: 101, height: 33), "0xC84020")
+        let file = try ImageFile(path)
+        #expect(file.size == FrameSize(width: 101, height: 33))
+        let frame = try file.frame(of: size)
+        #expect(frame.count == size.pixelCount * 3 / 2)
+        #expect(sample(frame, size, 0, 0) == [16, 128, 128])
+        #expect(sample(frame, size, size.width - 1, size.height - 1) == [16, 128, 128])
+        let middle = sample(frame, size, size.width / 2, size.height / 2)
+        #expect(zip(middle, expected).allSatisfy { abs(Int($0) - $1) <= 2 }, "\(middle)")
+        #expect(sample(frame, size, 0, size.height / 2)[0] > 60, "no bars at the sides")
+    }
+
+    @Test func whatIsTransparentIsBlack() throws {
+        let path = try image("a.png", FrameSize(width: 64, height: 64), "0xFFFFFF@0")
+        let size = FrameSize(width: 64, height: 64)
+        #expect(sample(try ImageFile(path).frame(of: size), size, 32, 32) == [16, 128, 128])
+    }
+
+    @Test func anImageIsGivenAtTheFrameRate() throws {
+        let path = try image("a.png", FrameSize(width: 32, height: 32), "0xFFFFFF")
+        let rate = FrameRate(framesPerSecond: 50)
+        let source = try ImageSource(path, size: FrameSize(width: 64, height: 64), frameRate: rate, stop: stop)
+        let first = try #require(try source.nextFrame())
+        // A filter of the frame before is not seen in the next one.
+        #expect(first.memory.modify { $0[64 * 32 + 32] = 7 })
+        let second = try #require(try source.nextFrame())
+        #expect(second.captureTime >= first.captureTime + rate.frameDuration)
+        #expect(second.withBytes { $0[64 * 32 + 32] } == 235)
+        #expect(source.colors == .bt601)
+        stop.signal()
+        let end = try source.nextFrame()
+        #expect(end == nil)
+    }
+
+    @Test func otherFilesAreNamed() throws {
+        let flv = try directory.write(Array("FLV\u{1}\u{5}\0\0\0\u{9}\0\0\0\0".utf8), to: "a.flv")
+        #expect(throws: FileSourceError.wrongKind(path: flv, wanted: .image, found: "an FLV file")) {
+            try ImageFile(flv)
+        }
+        let mp4 = try directory.write(Array("\0\0\0\u{20}ftypisomxxxxxxxx".utf8), to: "a.mp4")
+        #expect(
+            "\(FileSourceError.wrongKind(path: mp4, wanted: .image, found: "an MP4 file"))".contains("movie:\(mp4)"))
+        #expect(throws: FileSourceError.self) { try ImageFile(directory.file("missing.png")) }
+        #expect(throws: FileSourceError.self) { try ImageFile(directory.path) }
+        let fifo = try directory.makeFIFO("fifo")
+        #expect(throws: FileSourceError.self) { try ImageFile(fifo) }
+    }
+
+    @Test func aDamagedImageIsAnError() throws {
+        let path = try image("a.png", FrameSize(width: 64, height: 64), "0xC84020")
+        let bytes = try readFile(path, limit: 1 << 20)
+        for length in stride(from: 8, to: bytes.count, by: 7) {
+            let cut = try directory.write(Array(bytes[..<length]), to: "cut.png")
+            #expect(throws: FileSourceError.self) { try ImageFile(cut).frame(of: FrameSize(width: 64, height: 64)) }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+"""Images and movies as sources: what is received is what the file shows, with audio and video in step."""
+
+import array
+import subprocess
+
+import media
+import pytest
+from appliance import DEVICE, Appliance, plain
+from recording import Recording, assert_whole
+from tallycam import Receiver, last_event, start_publisher, wait_for_event
+
+pytestmark = [pytest.mark.takes(minutes=0.6, processors=0.4), pytest.mark.paced]
+
+
+@pytest.fixture(scope="module")
+def flashes(tmp_path_factory):
+    """2 s at 30 fps with B frames: white, with a beep, for the first 0.2 s of each second, else black and silent."""
+    path = tmp_path_factory.mktemp("movies") / "flashes.mp4"
+    media.run_ffmpeg(
+        "-f", "lavfi", "-i", "color=black:s=320x240:r=30:d=2,geq=lum='if(lt(mod(T,1),0.195),235,16)':cb=128:cr=128",
+        "-f", "lavfi", "-i", "aevalsrc='if(lt(mod(t,1),0.2),0.5*sin(2*PI*1000*t),0)':s=48000:d=2",
+        "-c:v", "libx264", "-bf", 2, "-g", 20, "-pix_fmt", "yuv420p", "-c:a", "aac", "-b:a", "128k", path,
+    )  # fmt: skip
+    return path
+
+
+def published(children, **options) -> tuple[Recording, dict, str]:
+    receiver = Receiver(children)
+    options = {"audio": None, "quality": "High1", **options}
+    publisher = start_publisher(children, receiver.url(), **options)
+    assert publisher.wait(25) == 0, publisher.report()
+    recording = Recording(receiver.recording())
+    sent = last_event(publisher, "ended")
+    assert_whole(recording, sent)
+    return recording, sent, publisher.stderr
+
+
+def rises(values, times, threshold) -> list[float]:
+    """When what was below the threshold is above it."""
+    return [after for low, high, after in zip(values, values[1:], times[1:]) if low < threshold <= high]
+
+
+def flash_times(recording: Recording) -> list[float]:
+    run = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", recording.path, "-vf", "scale=2:2", "-fps_mode", "passthrough", "-f", "rawvideo",
+         "-pix_fmt", "gray", "-"],
+        capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    return rises([0, *run.stdout[::4]], [0, *[tag.timestamp / 1000 for tag in recording.frames]], 128)
+
+
+def beep_times(recording: Recording) -> list[float]:
+    run = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", recording.path, "-map", "0:a", "-ac", "1", "-f", "s16le", "-"],
+        capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    samples, rate = array.array("h", run.stdout), recording.sample_rate
+    step = rate // 1000
+    levels = [max(map(abs, samples[at : at + step])) for at in range(0, len(samples) - step, step)]
+    # A level of the last 50 ms: a tone crosses zero.
+    levels = [max(levels[max(0, at - 50) : at + 1]) for at in range(len(levels))]
+    start = recording.audio_packets[0].timestamp / 1000
+    return rises([0, *levels], [start, *[start + at / 1000 for at in range(len(levels))]], 3000)
+
+
+def test_a_movie_is_played_once_with_its_audio(children, flashes):
+    recording, sent, log = published(children, video=f"movie:{flashes}", dimension="source")
+    assert (recording.sps.width, recording.sps.height) == (320, 240)
+    assert 55 <= sent["videoFrames"] + sent["videoSkipped"] <= 61
+    assert abs(recording.audio_seconds - 2) < 0.15
+    assert recording.sample_rate == 48_000 and "flashes.mp4 ended after" in log
+    for flash, beep in zip(flash_times(recording), beep_times(recording), strict=True):
+        assert abs(flash - beep) < 0.06, (flash, beep)
+
+
+def test_a_loop_keeps_audio_and_video_in_step(children, flashes):
+    recording, _, _ = published(children, video=f"movie:{flashes},loop=on", dimension="320x240", duration=6.5)
+    flashes_seen, beeps = flash_times(recording), beep_times(recording)
+    assert len(flashes_seen) == len(beeps) == 7, (flashes_seen, beeps)
+    for flash, beep in zip(flashes_seen, beeps):
+        assert abs(flash - beep) < 0.06, (flash, beep)
+    assert all(abs(after - before - 1) < 0.06 for before, after in zip(flashes_seen, flashes_seen[1:]))
+
+
+def test_audio_of_a_movie_is_brought_to_the_streams_rate(children, tmp_path):
+    movie = tmp_path / "low.m4a"
+    media.run_ffmpeg("-f", "lavfi", "-i", "sine=1000:r=22050:d=2", "-c:a", "aac", movie)
+    recording, _, _ = published(children, video="none", audio=f"movie:{movie}")
+    assert recording.sample_rate == 44_100 and abs(recording.audio_seconds - 2) < 0.15
+
+
+@pytest.mark.parametrize("name", ["title.png", "title.jpg"])
+def test_an_image_is_shown_between_black_bars(children, tmp_path, name):
+    image = tmp_path / name
+    media.run_ffmpeg("-f", "lavfi", "-i", "color=0xC84020:s=400x100:d=1", "-frames:v", 1, image)
+    recording, _, _ = published(children, video=f"image:{image}", audio="silence", dimension="320x240", duration=1.5)
+    assert 40 <= len(recording.frames) <= 46
+    run = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", recording.path, "-frames:v", "1", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"],
+        capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+    def pixel(x: int, y: int) -> tuple:
+        return tuple(run.stdout[3 * (320 * y + x) :][:3])
+
+    assert max(pixel(160, 20)) < 12, "a bar"
+    assert all(abs(is_ - was) <= 8 for is_, was in zip(pixel(160, 120), (200, 64, 32))), pixel(160, 120)
+    assert all(abs(is_ - was) <= 8 for is_, was in zip(pixel(4, 120), (200, 64, 32))), "no bar at the side"
+
+
+def test_an_image_has_a_size_of_its_own(children, tmp_path):
+    image = tmp_path / "title.png"
+    media.run_ffmpeg("-f", "lavfi", "-i", "color=white:s=480x320:d=1", "-frames:v", 1, image)
+    recording, _, _ = published(
+        children, video=f"image:{image}", audio="none", dimension="source", orientation=90, duration=0.5
+    )
+    assert (recording.sps.width, recording.sps.height) == (320, 480)
+
+
+def test_a_live_stream_switches_between_an_image_and_a_movie(children, flashes, tmp_path):
+    image = tmp_path / "title.png"
+    media.run_ffmpeg("-f", "lavfi", "-i", "color=white:s=320x240:d=1", "-frames:v", 1, image)
+    receiver = Receiver(children)
+    publisher = start_publisher(
+        children, receiver.url(), video=None, camera=[f"title=image:{image}", f"clip=movie:{flashes}"], audio="silence",
+        quality="High1", dimension="320x240", commands=True, stdin=subprocess.PIPE,
+    )  # fmt: skip
+
+    def command(line: str) -> None:
+        publisher.child.stdin.write(f"{line}\n".encode())
+        publisher.child.stdin.flush()
+
+    wait_for_event(publisher, "publishing")
+    command("camera clip")
+    assert wait_for_event(publisher, "cameraSwitched")["camera"] == "clip"
+    command("camera title")
+    publisher.wait_until(lambda: last_event(publisher, "cameraSwitched")["camera"] == "title", 10, "title again")
+    command("stop")
+    assert publisher.wait(15) == 0, publisher.report()
+    assert not Recording(receiver.recording()).disorder()
+
+
+@pytest.mark.parametrize("source, phrases", [
+    ("movie:{png}", ["this is a PNG file", "image:"]), ("image:{mp4}", ["this is an MP4 file", "movie:"]),
+    ("movie:{text}", ["not an MP4 movie"]), ("movie:{missing}", ["missing"]), ("image:{missing}", ["missing"]),
+    ("movie:{cut}", ["cut off"]),
+])  # fmt: skip
+def test_what_is_no_source_is_named(children, flashes, tmp_path, source, phrases):
+    files = {name: tmp_path / f"{name}.x" for name in ("png", "text", "missing", "cut")}
+    media.run_ffmpeg("-f", "lavfi", "-i", "color=white:s=32x32:d=1", "-frames:v", 1, "-f", "image2", "-c:v", "png", files["png"])
+    files["text"].write_text("nothing that moves")
+    files["cut"].write_bytes(flashes.read_bytes()[:-400])
+    receiver = Receiver(children)
+    publisher = start_publisher(children, receiver.url(), video=source.format(mp4=flashes, **files), audio=None)
+    assert publisher.wait(15) == 4, publisher.report()
+    assert all(phrase in publisher.stderr for phrase in phrases), publisher.stderr
+
+
+def test_the_appliance_plays_a_movie_as_its_camera(children, flashes):
+    receiver = Receiver(children)
+    camera = Appliance(
+        children, stream=plain(receiver.url()), device={**DEVICE, "camera": f"movie:{flashes}", "startAtBoot": True}
+    )
+    camera.wait_for("live")
+    arrived = receiver.process
+    arrived.wait_until(lambda: receiver.path.exists() and receiver.path.stat().st_size > 40_000, 20, "more than one round")
+    assert camera.ask("stop").child.returncode == 0
+    recording = Recording(receiver.recording())
+    assert not recording.disorder()
+    assert recording.sample_rate == 48_000, "its own audio"
+    assert len(flash_times(recording)) >= 1
