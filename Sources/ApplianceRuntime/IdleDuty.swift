@@ -7,12 +7,13 @@ import StreamLogic
 extension ApplianceRunner {
     /// Opens them for whoever wants them, as long as nothing else needs them.
     func feedWhileIdle(now: MediaTimestamp) {
-        let isPoweringOff = appliance.isPoweringOff
+        // A paused stream may be away for a moment: nobody is to see or hear the camera then.
+        let isAllowed = !appliance.isPoweringOff && !appliance.isPaused
         var sinks: [any FrameSink] = []
         if files.device.preview.camera == .always, let screen = preview.sink { sinks.append(screen) }
         if webcam.wantsCamera { sinks.append(webcam.relay) }
-        if stream.feedIdle(isPoweringOff ? [] : sinks, of: IdleCameraDescription(files), now: now) { settleCamera() }
-        stream.feedIdleAudio(webcam.wantsMicrophone && !isPoweringOff ? webcam.relay : nil, of: files, now: now)
+        if stream.feedIdle(isAllowed ? sinks : [], of: IdleCameraDescription(files), now: now) { settleCamera() }
+        stream.feedIdleAudio(webcam.wantsMicrophone && isAllowed ? webcam.relay : nil, of: files, now: now)
     }
 
     func idleFramesChanged(_ event: IdleFramesEvent) {

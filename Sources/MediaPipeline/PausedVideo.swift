@@ -8,16 +8,16 @@ import StreamLogic
 /// A pause as the video thread needs it.
 struct VideoPause: Sendable {
     var state = StreamPause()
-    /// The slate; `nil` where there is none, or none yet: then the last frame is shown.
+    /// The slate; `nil` shows the last frame: no file was named, or it is still being read.
     var image: StillImage?
 }
 
-/// What goes out in place of the camera's frames while a stream is paused: the slate, else the last frame before the pause, else
+/// Replaces the camera's frames while a stream is paused: by the slate, else by the last frame before the pause, else by
 /// black. Used by the video thread.
 ///
-/// The camera's frames go on and give the pace. Each is overwritten where it is, so that encoder, display and computer get frames
-/// of the memory and layout that they are prepared for. What cannot be overwritten, or has bars in the stream's frame, is replaced
-/// by a frame of the stream's size.
+/// The camera's frames go on and give the pace. Each is overwritten in its own memory, so that encoder, display and
+/// computer get the memory and layout that they are prepared for. A frame that cannot be overwritten, or would have bars
+/// in the stream, is replaced by one of the stream's size.
 struct PausedVideo {
     /// A frame without padding that goes out again and again.
     private struct Still {
@@ -30,6 +30,7 @@ struct PausedVideo {
     }
 
     private(set) var isPaused = false
+    /// A frame of the camera was sent before.
     private var hasBeenLive = false
     private var image: StillImage?
     /// A copy of the last frame before the pause.
@@ -37,12 +38,13 @@ struct PausedVideo {
     private var still: Still?
 
     /// To be called with each frame of the source.
-    /// - Returns: whether this frame is the first of a pause, of its slate, or behind it: viewers get a keyframe then.
-    mutating func frameCaptured(at time: MediaTimestamp, _ pause: VideoPause) -> Bool {
+    /// - Parameter isSent: whether it is part of the stream; before that, only those beside it see frames.
+    /// - Returns: whether this frame is the first of a pause, of its slate, or after it: viewers get a keyframe then.
+    mutating func frameCaptured(at time: MediaTimestamp, _ pause: VideoPause, isSent: Bool = true) -> Bool {
         let wasPaused = isPaused
         isPaused = pause.state.replaces(capturedAt: time)
         guard isPaused else {
-            hasBeenLive = true
+            hasBeenLive = hasBeenLive || isSent
             // They take as much memory as some of the camera's frames.
             (image, lastFrame, still) = (nil, nil, nil)
             return wasPaused
@@ -85,7 +87,7 @@ struct PausedVideo {
             memory: still?.pool.take() ?? PooledFrame(layout.black))
     }
 
-    /// - Returns: false when the frame is to be replaced.
+    /// - Returns: false when it cannot be done, and the frame stays as it was.
     private mutating func overwrite(
         _ frame: CapturedFrame, streamSize: FrameSize, _ colors: VideoColors?
     ) -> Bool {

@@ -116,7 +116,7 @@ final class VideoPipeline {
             guard isReading else { continue }
             guard let frame = try source.nextFrame() else { return }
             let pause = control.pause
-            _ = paused.frameCaptured(at: frame.captureTime, pause)
+            _ = paused.frameCaptured(at: frame.captureTime, pause, isSent: false)
             let shown = shown(frame, pause)
             for watcher in watchers { watcher.offer(shown, colors: source.colors) }
             counters.update { $0.decimatedFrames += 1 }

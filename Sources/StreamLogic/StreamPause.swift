@@ -1,6 +1,7 @@
 import Media
 
-/// When a stream is paused, for those who capture: what was captured during a pause never goes out, however late it comes.
+/// Whether a stream is paused, for camera and microphone. What was captured during a pause never goes out, however late
+/// it comes.
 ///
 /// ```
 ///         pause                resume
@@ -9,17 +10,18 @@ import Media
 /// ```
 public struct StreamPause: Hashable, Sendable {
     private enum State: Hashable {
-        /// - Parameter since: the end of the last pause; `nil` when there was none.
-        case live(since: MediaTimestamp?)
+        case live
         case paused(since: MediaTimestamp)
+        /// Live after a pause.
+        case resumed(at: MediaTimestamp, pausedSince: MediaTimestamp)
     }
 
-    private var state = State.live(since: nil)
+    private var state = State.live
 
     public init() {}
 
-    /// What was captured up to so long after the pause was asked for is of the moment before it: a camera at its slowest rate was
-    /// taking it already.
+    /// A frame that was taken up to so long after the command counts as the last one before the pause: at a camera's slowest
+    /// rate, of five frames a second, no other may come.
     private static let momentBefore = Duration.milliseconds(250)
 
     public var isPaused: Bool { if case .paused = state { true } else { false } }
@@ -33,22 +35,25 @@ public struct StreamPause: Hashable, Sendable {
 
     /// - Returns: whether that is a change.
     public mutating func resumeRequested(now: MediaTimestamp) -> Bool {
-        guard isPaused else { return false }
-        state = .live(since: now)
+        guard case .paused(let since) = state else { return false }
+        state = .resumed(at: now, pausedSince: since)
         return true
     }
 
     /// Whether something else goes out in place of what was captured then.
     public func replaces(capturedAt time: MediaTimestamp) -> Bool {
         switch state {
+        case .live: false
         case .paused: true
-        case .live(let since): since.map { time < $0 } ?? false
+        case .resumed(let end, _): time < end
         }
     }
 
     /// Whether a frame that was taken then may stand for the moment before the pause.
     public func mayShow(frameTakenAt time: MediaTimestamp) -> Bool {
-        guard case .paused(let since) = state else { return false }
-        return time <= since + Self.momentBefore
+        switch state {
+        case .live: false
+        case .paused(let since), .resumed(_, let since): time <= since + Self.momentBefore
+        }
     }
 }

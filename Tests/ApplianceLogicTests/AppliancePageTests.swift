@@ -32,6 +32,11 @@ import Testing
         #expect(page.lines.first == Self.live.lines.first && page.lines.last == "studio.local  10.0.2.15")
     }
 
+    @Test func pausedCameraIsNotCalledLive() {
+        #expect(page(.paused).headline == "paused" && page(.paused).tone == .waiting)
+        #expect(page(.paused).lines.first == "a still frame and silence go out")
+    }
+
     @Test func aReconnectingCameraIsNotCalledLive() {
         let page = page(.reconnecting, stream: Self.live)
         #expect(page.tone == .waiting && page.headline == "connection lost, reconnecting")

@@ -63,22 +63,22 @@ def still_frames(path: Path) -> range:
     moves = [True] + [
         sum(abs(a - b) for a, b in zip(before, after)) / len(after) > MOTION for before, after in zip(frames, frames[1:])
     ]
-    runs, begin = [], None
+    runs, since = [], None
     for at, moving in enumerate([*moves, True]):
-        if moving and begin is not None:
-            runs.append(range(begin, at))
-        begin = None if moving else begin if begin is not None else at
+        if moving and since is not None:
+            runs.append(range(since, at))
+        since = None if moving else since if since is not None else at
     return max(runs, key=len)
 
 
-def loudness(path: Path, begin: float, end: float) -> int:
+def loudness(path: Path, since: float, end: float) -> int:
     """The largest sample of this part of the audio, of 32,767."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"],
         capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     samples = memoryview(run.stdout).cast("h")
-    return max(abs(sample) for sample in samples[int(begin * 8000) : int(end * 8000)])
+    return max(abs(sample) for sample in samples[int(since * 8000) : int(end * 8000)])
 
 
 def check_flow(recording: Recording) -> None:
@@ -117,14 +117,14 @@ def test_last_frame_and_silence_go_out_until_the_pause_ends(children, nginx):
     check_flow(recording)
     still = still_frames(recording.path)
     times = [tag.timestamp for tag in recording.frames]
-    begin, end = times[still.start] / 1000, times[still.stop] / 1000
-    assert 2.5 < end - begin < 7
+    since, end = times[still.start] / 1000, times[still.stop] / 1000
+    assert 2.5 < end - since < 7
     assert still.start > 30 and len(times) - still.stop > 45, "it moves before and after"
     # The last frame before the pause is the keyframe that is repeated, and the first one behind it is a keyframe.
     assert any(recording.frames[at].is_keyframe for at in range(still.start - 2, still.start + 1))
     assert any(recording.frames[at].is_keyframe for at in range(still.stop - 1, still.stop + 2))
-    assert loudness(recording.path, begin + 0.3, end - 0.3) < 50
-    assert loudness(recording.path, end + 0.5, end + 1.5) > 500 and loudness(recording.path, begin - 1, begin - 0.3) > 500
+    assert loudness(recording.path, since + 0.3, end - 0.3) < 50
+    assert loudness(recording.path, end + 0.5, end + 1.5) > 500 and loudness(recording.path, since - 1, since - 0.3) > 500
 
 
 def colors(frame: bytes) -> tuple[tuple, tuple]:
@@ -157,8 +157,8 @@ def test_slate_is_shown_and_filters_are_not(children, nginx, slate, tmp_path):
     send(publisher, "pause on")
     wait_for(publisher, "paused", 1)
     wait_for_statuses(publisher, 2)
-    picture = tmp_path / "paused.jpg"
-    send(publisher, f"snapshot {picture}")
+    photo = tmp_path / "paused.jpg"
+    send(publisher, f"snapshot {photo}")
     wait_for(publisher, "snapshot", 1)
     # What is changed meanwhile changes nothing of it.
     send(publisher, "set quality Low2")
@@ -180,7 +180,7 @@ def test_slate_is_shown_and_filters_are_not(children, nginx, slate, tmp_path):
     assert red[0] > 20 and red[-1] < len(shown) - 10
     grey = [middle for middle, _ in [*shown[: red[0]], *shown[red[-1] + 1 :]]]
     assert all(max(color) - min(color) < 12 for color in grey), "the filter is back"
-    [snapshot] = decoded(picture, 8, 8, "rgb24")
+    [snapshot] = decoded(photo, 8, 8, "rgb24")
     assert is_red(colors(snapshot)[0]) and is_black(colors(snapshot)[1])
 
 

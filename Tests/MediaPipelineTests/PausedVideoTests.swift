@@ -87,7 +87,7 @@ import Testing
         #expect(shown.memory === next.memory && shown.layout == next.layout, "encoders get what they are prepared for")
         #expect(shown.captureTime == next.captureTime)
         #expect(luma(shown) == 90 && luma(shown, x: 63, y: 47) == 90 && chroma(shown) == [90, 90])
-        #expect(luma(last) == 90, "the copy is no lease")
+        #expect(luma(last) == 90, "it is copied")
     }
 
     @Test func copyHoldsNoLease() throws {
@@ -129,6 +129,15 @@ import Testing
         #expect(!video.isLast(first, pause))
         let shown = replacement(&video, of: first)
         #expect(luma(shown) == 16 && chroma(shown) == [128, 128])
+    }
+
+    /// A display has seen frames while the server had not answered.
+    @Test func frameThatNobodyWasSentIsNotTheLast() throws {
+        var video = PausedVideo()
+        _ = video.frameCaptured(at: .zero, live, isSent: false)
+        let pause = paused()
+        _ = video.frameCaptured(at: .zero, pause)
+        #expect(!video.isLast(try frame(200), pause))
     }
 
     /// A camera that stalls for seconds gives no frame of the moment before.

@@ -34,6 +34,14 @@ import Testing
         #expect(!pause.replaces(capturedAt: time(1500)))
     }
 
+    /// The frames of a short pause come when it is over.
+    @Test func lastFrameBeforeAShortPauseIsKnownAfterIt() {
+        var pause = StreamPause()
+        _ = pause.pauseRequested(now: time(1000))
+        _ = pause.resumeRequested(now: time(1020))
+        #expect(pause.replaces(capturedAt: time(1010)) && pause.mayShow(frameTakenAt: time(1010)))
+    }
+
     @Test func onlyAFrameOfTheMomentBeforeMayStay() {
         var pause = StreamPause()
         #expect(!pause.mayShow(frameTakenAt: time(0)))

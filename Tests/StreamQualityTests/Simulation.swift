@@ -9,7 +9,7 @@ struct Simulation {
     var seed: UInt64 = 1
     /// Times (seconds) at which the connection is lost and another stands.
     var reconnections: [Double] = []
-    /// The controller is told of a scene that is still.
+    /// The controller hears of a scene that is still.
     var isStillPaused = false
     /// Settings that take effect at a time.
     var settingsChanges: [(time: Double, settings: QualitySettings)] = []
