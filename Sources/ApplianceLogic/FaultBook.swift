@@ -143,6 +143,8 @@ extension FaultBook {
     /// A camera or microphone that was lost while the stream goes on, or has come back.
     public mutating func sourceChanged(_ event: SourceEvent) {
         switch event {
+        // What was lost reports its return itself.
+        case .started: break
         case .interrupted(let track, let source, _):
             let fault = ApplianceFault(lost: track)
             interruptions.removeAll { $0.fault == fault && $0.source == source }
@@ -203,6 +205,9 @@ extension FaultBook {
 extension FaultBook {
     /// What the console and the status say, a line each: as of the last news, and the card, which cannot be written to.
     public var lines: [String] { (reported?.lines ?? []) + cardFailures }
+
+    /// Those of `lines` that keep nothing from working.
+    public var warnings: [String] { reported?.warnings ?? [] }
 
     /// - Parameter place: where a file can mend a failure.
     /// - Returns: what faults.txt is to say from now on; `nil` when that has not changed.

@@ -45,6 +45,8 @@ extension StreamEvent: Event {
         case .bufferFull: "bufferFull"
         case .bufferDuration: "bufferDuration"
         case .dropped: "dropped"
+        case .source(.started(.camera)): "cameraStarted"
+        case .source(.started(.microphone)): "microphoneStarted"
         case .source(.interrupted): "sourceInterrupted"
         case .source(.returned): "sourceReturned"
         case .sourceEnded: "sourceEnded"

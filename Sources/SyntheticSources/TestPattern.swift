@@ -11,6 +11,7 @@ public final class TestPattern: VideoSource {
     public let layout: FrameLayout
     public let frameRate: FrameRate
     public let endingNote: String? = nil
+    public private(set) var statistics = VideoSourceStatistics()
     private let pacing: Pacing
     private let background: [UInt8]
     private let ball: [UInt8]
@@ -43,6 +44,7 @@ public final class TestPattern: VideoSource {
         defer {
             schedule.advance()
             self.schedule = schedule
+            statistics.capturedFrames += 1
         }
         return CapturedFrame(layout: layout, captureTime: schedule.due, memory: frame)
     }

@@ -8,7 +8,6 @@ public final class TestPatternCamera: Camera {
     public let model = "test pattern"
     public let memoryKind = FrameMemoryKind.pooled
     public let colors: VideoColors? = nil
-    public private(set) var statistics = VideoSourceStatistics()
     private let pattern: TestPattern
 
     public init(size: FrameSize, frameRate: FrameRate, stop: EventFD) {
@@ -17,11 +16,11 @@ public final class TestPatternCamera: Camera {
 
     public var layout: FrameLayout { pattern.layout }
     public var frameRate: FrameRate { pattern.frameRate }
+    public var statistics: VideoSourceStatistics { pattern.statistics }
 
     /// A frame comes at its time, be it later than the deadline.
     public func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
         guard let frame = try pattern.nextFrame() else { return .stopped }
-        statistics.capturedFrames += 1
         return .captured(frame)
     }
 }
