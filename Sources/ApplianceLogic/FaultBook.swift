@@ -206,9 +206,6 @@ extension FaultBook {
     /// What the console and the status say, a line each: as of the last news, and the card, which cannot be written to.
     public var lines: [String] { (reported?.lines ?? []) + cardFailures }
 
-    /// Those of `lines` that keep nothing from working.
-    public var warnings: [String] { reported?.warnings ?? [] }
-
     /// - Parameter place: where a file can mend a failure.
     /// - Returns: what faults.txt is to say from now on; `nil` when that has not changed.
     public mutating func takeNews(placing place: (Failure) -> FileFault) -> News? {

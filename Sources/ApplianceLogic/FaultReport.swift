@@ -18,9 +18,6 @@ public struct FaultReport: Hashable, Sendable {
         files.map { "\($0.file):\($0.fault)" } + others.map(\.text)
     }
 
-    /// Those of `lines` that keep nothing from working.
-    public var warnings: [String] { files.filter(\.fault.isWarning).map { "\($0.file):\($0.fault)" } }
-
     /// What faults.txt says; `nil` when nothing is wrong.
     public var text: [UInt8]? {
         guard !files.isEmpty || !others.isEmpty else { return nil }

@@ -31,8 +31,7 @@ extension ApplianceRunner {
         lines.append("board:    \(files.board?.name ?? "not known")")
         lines.append("running:  \(Int((now - start).inSeconds)) s, version \(version)")
         for fault in appliance.faults { lines.append("fault:    \(fault.meaning) (\(fault.blinkCount) blinks)") }
-        let (book, warnings) = (appliance.faultBook.lines, appliance.faultBook.warnings)
-        lines += book.filter { !warnings.contains($0) }.map { "detail:   \($0)" } + warnings.map { "warning:  \($0)" }
+        lines += appliance.faultBook.lines.map { "detail:   \($0)" }
         return lines.map { "\($0)\n" }.joined()
     }
 
@@ -58,7 +57,6 @@ extension ApplianceRunner {
                 }
             }
             object.write("details", appliance.faultBook.lines)
-            object.write("warnings", appliance.faultBook.warnings)
         }
         return String(decoding: line, as: UTF8.self)
     }
