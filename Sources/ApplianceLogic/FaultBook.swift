@@ -147,6 +147,8 @@ extension FaultBook {
     /// A camera or microphone that was lost while the stream goes on, or has come back.
     public mutating func sourceChanged(_ event: SourceEvent) {
         switch event {
+        // What was lost reports its return itself.
+        case .started: break
         case .interrupted(let track, let source, _):
             let fault = ApplianceFault(lost: track)
             interruptions.removeAll { $0.fault == fault && $0.source == source }

@@ -22,7 +22,7 @@ public struct ApplianceLog: Sendable {
         console = try Console(eventStyle: style)
     }
 
-    /// - Parameter line: with its time; `nil` for what people are not told.
+    /// - Parameter line: with its time; `nil` for what only programs read.
     func write(json: [UInt8], line: String?) { console.write(json: json, line: writesLines ? line : nil) }
 
     /// The program ends with this.

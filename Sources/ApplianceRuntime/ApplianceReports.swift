@@ -92,7 +92,9 @@ extension ApplianceRunner {
         case .said(.answer(let id, let outcome)): answered(id, outcome)
         case .said(.brightness(let brightness)):
             perform(appliance.brightnessMeasured(brightness, now: MonotonicClock.now()))
-        case .said(.snapshot(let snapshot)): preview.streamChanged(snapshot)
+        case .said(.snapshot(let snapshot)):
+            preview.streamChanged(snapshot)
+            summary.streamChanged(snapshot)
         case .still(let answer, let brightness): snapshotAnswered(answer, brightness: brightness)
         case .stillEnded(let number):
             let now = MonotonicClock.now()
@@ -209,7 +211,7 @@ extension ApplianceRunner {
 
     /// Reports an event: to people on the console and in the events that are kept, to whoever reads standard output, and
     /// to the followers on the control socket.
-    /// - Parameter line: for people, without secrets; `nil` for what only programs are told.
+    /// - Parameter line: for people, without secrets; `nil` for what only programs read.
     func report(_ event: some Event, line: String?) {
         let kept = line.map { events.append($0) }
         if let line { console?.print(line) }

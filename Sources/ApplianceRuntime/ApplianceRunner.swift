@@ -98,7 +98,9 @@ public final class ApplianceRunner {
     private static func check(_ settings: ApplianceSettings, _ control: ControlSocket) throws(StreamFailure) {
         guard DescriptionFiles.isFolder(settings.bootDirectory) else {
             throw StreamFailure(
-                .settings, "there is no folder \(settings.bootDirectory) with the camera's files; name it with --boot")
+                .settings,
+                "the boot folder \(settings.bootDirectory) does not exist; name the folder with the JSON files with "
+                    + "--boot")
         }
         guard let failure = control.failure else { return }
         throw StreamFailure(.system, "\(failure); name a socket in a folder that can be written with --socket")

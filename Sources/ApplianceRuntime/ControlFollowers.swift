@@ -12,8 +12,8 @@ enum EventForm: Hashable {
     case json
 }
 
-/// Clients of the control socket that are told events as they happen, until they close. A slow one drops events and is
-/// told how many; nobody waits for it. Used from the main thread.
+/// Clients of the control socket that get events as they happen, until they close. Events that a slow one has no room
+/// for are dropped, and it gets their number; the program never waits for it. Used from the main thread.
 struct ControlFollowers {
     static let limit = 4
     /// Bytes that wait for one follower, beside those in the kernel's socket buffer.
@@ -45,7 +45,8 @@ struct ControlFollowers {
 
     var pollEntries: [PollEntry] {
         followers.map { follower in
-            PollEntry(follower.client.connection.rawValue, follower.waiting.isEmpty ? .readable : [.readable, .writable])
+            PollEntry(
+                follower.client.connection.rawValue, follower.waiting.isEmpty ? .readable : [.readable, .writable])
         }
     }
 
@@ -59,7 +60,7 @@ struct ControlFollowers {
 
     /// - Parameters:
     ///   - json: with its LF; for those who read JSON.
-    ///   - line: without its LF; `nil` for what people are not told.
+    ///   - line: without its LF; `nil` for what only programs read.
     mutating func tell(json: [UInt8], line: String?) {
         guard !followers.isEmpty else { return }
         let text = line.map { Array("\($0)\n".utf8) } ?? []
@@ -76,7 +77,7 @@ struct ControlFollowers {
         dropGone()
     }
 
-    /// Sends what waits, and notices who has gone.
+    /// Sends what waits, and forgets followers that have closed.
     mutating func serve() {
         for follower in followers {
             follower.isGone = Self.hasClosed(follower)

@@ -6,6 +6,11 @@ import StreamQuality
 
 /// What the stream's events have said last, for status and LED.
 struct StreamSummary {
+    /// What the rates are averaged over.
+    private static let window = Duration.seconds(3)
+
+    /// The snapshots of the window.
+    private var recent: [StreamSnapshot] = []
     private(set) var status: StreamStatus?
     /// What the encoders are meant to give, by the last status or change.
     private(set) var point: OperatingPoint?
@@ -14,18 +19,34 @@ struct StreamSummary {
     /// Lower than where the stream started.
     private(set) var isLowered = false
 
+    /// The first one comes before the stream is said to be live.
+    /// - Parameter snapshot: `nil` when nothing is live any more.
+    mutating func streamChanged(_ snapshot: StreamSnapshot?) {
+        guard let snapshot, snapshot.start != nil else { return }
+        recent.removeAll { snapshot.time - $0.time > Self.window }
+        recent.append(snapshot)
+        let first = recent[0]
+        let rates = StreamRates(from: first.counters, to: snapshot.counters, in: snapshot.time - first.time)
+        take(StreamStatus(snapshot, rates: rates))
+    }
+
+    private mutating func take(_ status: StreamStatus) {
+        self.status = status
+        camera = status.camera
+        point = status.point
+    }
+
     /// - Parameter start: the name of the quality that the stream started with.
     mutating func eventHappened(_ event: StreamEvent, start: String) {
         switch event {
-        case .status(let status):
-            self.status = status
-            camera = status.camera
-            point = status.point
+        case .status(let status): take(status)
         case .qualityChanged(let change):
             point = change.to
+            status?.point = change.to
             guard change.to.videoQuality != nil, let startQuality = try? VideoQuality(named: start) else { return }
             isLowered = change.to.videoBitrate < startQuality.bitrate
         case .cameraSwitched(_, let name, _): camera = name
+        case .muted(let isMuted): status?.isMuted = isMuted
         default: break
         }
     }

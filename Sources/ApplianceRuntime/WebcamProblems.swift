@@ -35,7 +35,7 @@ struct WebcamProblems {
         switch event {
         case .interrupted(.video, _, _): streamCamera = event.text
         case .returned(.video, _, _): streamCamera = nil
-        case .interrupted(.audio, _, _), .returned(.audio, _, _): break
+        case .started, .interrupted(.audio, _, _), .returned(.audio, _, _): break
         }
     }
 

@@ -13,6 +13,10 @@ final class AudioPipeline {
     private let reopen: @Sendable (AudioQuality) throws -> AudioTrack?
     /// Goes on with silence when the source has ended: the track never disappears beside video.
     private let fillsWithSilence: Bool
+    /// The microphone's first samples were reported, or there is none.
+    private var hasStarted: Bool
+    /// Of a source that counts nothing itself, as the test tone.
+    private var counted = AudioSourceStatistics()
     private let sinks: [any AudioSink]
     private let stop: EventFD
     private let queue: SharedSendBuffer
@@ -27,6 +31,7 @@ final class AudioPipeline {
         source = track.source
         encoder = track.encoder
         reopen = track.reopen
+        hasStarted = !track.hasMicrophone
         self.fillsWithSilence = fillsWithSilence
         self.sinks = sinks
         self.stop = stop
@@ -79,6 +84,12 @@ final class AudioPipeline {
 
     /// - Returns: what is heard of the block, which those beside the stream have by then.
     private func takeOrders(with block: AudioBlock) throws(AudioEncodingError) -> AudioBlock {
+        if !hasStarted {
+            hasStarted = true
+            let format = source.format
+            let start = SourceStart.microphone(sampleRate: format.sampleRate, channelCount: format.channelCount)
+            reports.send(.source(.started(start)))
+        }
         let orders = control.takeAudioRequests(at: block.captureTime)
         if let bitrate = orders.bitrate { try encoder.setBitrate(bitrate) }
         let heard = orders.isMuted ? block.silenced : block
@@ -94,9 +105,17 @@ final class AudioPipeline {
                 continue
             }
             append(try encoder.encode(try takeOrders(with: block)))
-            let statistics = source.statistics
+            let statistics = statistics(with: block)
             counters.update { $0.audioSource = statistics }
         }
+    }
+
+    private func statistics(with block: AudioBlock) -> AudioSourceStatistics {
+        let statistics = source.statistics
+        guard statistics.capturedSamples + statistics.silentSamples == 0 else { return statistics }
+        counted.capturedSamples += block.samples.count / source.format.channelCount
+        (counted.peakDecibels, counted.meanDecibels) = (block.peakDecibels, block.meanDecibels)
+        return counted
     }
 
     /// Another sample rate: source and encoder anew, the header first.
@@ -107,6 +126,7 @@ final class AudioPipeline {
         guard let track = try reopen(quality) else { return }
         source = track.source
         encoder = track.encoder
+        hasStarted = !track.hasMicrophone
         queue.audioEncoderReplaced(of: pause)
         append([encoder.takeHeader(at: MonotonicClock.now())])
     }

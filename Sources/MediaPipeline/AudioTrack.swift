@@ -10,6 +10,7 @@ struct AudioTrack {
     let source: any AudioSource
     let encoder: AACEncoder
     let content: AudioContent
+    let hasMicrophone: Bool
     /// Opens it again with another sample rate. The one before must be gone: a microphone has one user.
     let reopen: @Sendable (AudioQuality) throws -> AudioTrack?
 
@@ -17,6 +18,7 @@ struct AudioTrack {
     init?(settings: MediaSettings, bitrate: Bitrate?, stop: EventFD, reports: Mailbox<TrackEvent>) throws {
         guard let source = try Self.source(settings, stop: stop, reports: reports) else { return nil }
         self.source = source
+        hasMicrophone = !settings.audio.microphones.isEmpty
         let bitrate = bitrate ?? settings.audioQuality.bitrate
         do {
             encoder = try AACEncoder(format: source.format, bitrate: bitrate)

@@ -23,6 +23,8 @@ final class VideoPipeline {
     private let makeEncoder: @Sendable (VideoEncoderConfiguration, SourceFrames) throws -> any VideoEncoder
     private var pacer: FramePacer
     private var frameRate: FrameRate
+    /// The source's first frame was reported, or it is a file or pipe, whose start nobody waits for.
+    private var hasStarted = false
     /// What the stream's header announces.
     private var level: H264Level
     /// What the encoder was made for last.
@@ -84,6 +86,7 @@ final class VideoPipeline {
     /// - Parameter isLive: what is not read of the source is lost. Then whoever looks beside the stream sees it before.
     func run(behind gate: StartGate, isLive: Bool) {
         defer { for watcher in watchers { watcher.framesEnded() } }
+        hasStarted = !isLive
         do {
             if isLive { try show(before: gate) }
             guard gate.waitForStart() else { return reports.send(.ended(.video, note: nil)) }
@@ -115,6 +118,7 @@ final class VideoPipeline {
             guard !gate.isPassed(within: isReading ? .zero : Self.lookInterval) else { return }
             guard isReading else { continue }
             guard let frame = try source.nextFrame() else { return }
+            reportStart(with: frame)
             let pause = control.pause
             _ = paused.frameCaptured(at: frame.captureTime, pause, isSent: false)
             let shown = shown(frame, pause)
@@ -129,6 +133,7 @@ final class VideoPipeline {
     private func encodeAll(from timeZero: MediaTimestamp?, until end: MediaTimestamp?) throws {
         rates?.selectFrameRate(frameRate)
         while let frame = try source.nextFrame() {
+            reportStart(with: frame)
             if let timeZero, frame.captureTime < timeZero {
                 counters.update { $0.decimatedFrames += 1 }
                 continue
@@ -159,6 +164,13 @@ final class VideoPipeline {
             liveControls.watch()
             count()
         }
+    }
+
+    private func reportStart(with frame: CapturedFrame) {
+        guard !hasStarted else { return }
+        hasStarted = true
+        let name = cameras?.name ?? source.cameraModel ?? "test pattern"
+        reports.send(.source(.started(.camera(name, frame.layout.size, source.frameRate))))
     }
 
     /// - Returns: whether it is the first frame of another camera.

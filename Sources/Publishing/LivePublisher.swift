@@ -40,6 +40,7 @@ public final class LivePublisher {
     var statusReporter: StatusReporter
     /// When those who watch get the next snapshot; `nil` when nobody does.
     var nextSnapshot: MediaTimestamp?
+    let snapshotInterval: Duration
     /// The one being done stays in front until it is.
     var pendingActions: [StreamSession.Action] = []
     var sessionTimer: MediaTimestamp?
@@ -51,11 +52,14 @@ public final class LivePublisher {
     var isOver = false
     var failure: StreamFailure?
 
-    /// - Parameter isWatched: snapshots are reported four times a second.
+    /// - Parameters:
+    ///   - isWatched: snapshots are reported, also whenever the stream's state changes, before that is.
+    ///   - snapshotInterval: from one to the next.
     public init(
         settings: PublishSettings, commands: Mailbox<PublisherCommand>, network: PublisherNetwork = .ofThisMachine,
-        isWatched: Bool = false, reporter: EventSink
+        isWatched: Bool = false, snapshotInterval: Duration = .milliseconds(250), reporter: EventSink
     ) throws {
+        self.snapshotInterval = snapshotInterval
         var settings = settings
         self.network = network
         self.reporter = reporter

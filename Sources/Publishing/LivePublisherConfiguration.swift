@@ -14,6 +14,7 @@ extension LivePublisher {
     }
 
     func tellMuted() {
+        showSnapshot(isDue: true)
         reporter.emit(.muted(configuration.isMuted))
     }
 

@@ -4,8 +4,6 @@ import StreamLogic
 
 // What is reported.
 extension LivePublisher {
-    private static let snapshotInterval = Duration.milliseconds(250)
-
     var snapshot: StreamSnapshot {
         var counted = counters.snapshot
         counted.droppedFrames += queue.refusedFrameCount
@@ -32,7 +30,7 @@ extension LivePublisher {
     /// - Parameter isDue: what was shown last is no longer so.
     func showSnapshot(isDue: Bool = false) {
         guard let nextSnapshot, isDue || MonotonicClock.now() >= nextSnapshot else { return }
-        self.nextSnapshot = MonotonicClock.now() + Self.snapshotInterval
+        self.nextSnapshot = MonotonicClock.now() + snapshotInterval
         reporter.show(snapshot)
     }
 

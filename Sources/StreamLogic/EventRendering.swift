@@ -49,6 +49,8 @@ extension StreamEvent: Event {
         case .serverAway: "serverAway"
         case .bufferDuration: "bufferDuration"
         case .dropped: "dropped"
+        case .source(.started(.camera)): "cameraStarted"
+        case .source(.started(.microphone)): "microphoneStarted"
         case .source(.interrupted): "sourceInterrupted"
         case .source(.returned): "sourceReturned"
         case .sourceEnded: "sourceEnded"

@@ -1,9 +1,25 @@
 import Media
+import StreamQuality
+
+extension QualityError {
+    /// `nil` for what the list of codes does not have.
+    public var code: EventCode? {
+        switch self {
+        case .impossibleSize, .tooManyFrames: .unsupportedResolution
+        case .unsupportedSampleRate: .unsupportedSampleRate
+        default: nil
+        }
+    }
+}
 
 extension SourceEvent {
     /// For people.
     public var text: String {
         switch self {
+        case .started(.camera(let name, let size, let rate)):
+            return "the camera gives frames: \(name), \(size), \(rate.framesPerSecond) fps"
+        case .started(.microphone(let sampleRate, let channelCount)):
+            return "the microphone gives audio: \(sampleRate) Hz, \(channelCount == 1 ? "mono" : "stereo")"
         case .interrupted(let track, let source, let reason):
             let substitute = track == .video ? "the last frame goes on" : "silence goes out"
             return "\(reason); \(substitute) until \(source) is back"
@@ -14,6 +30,13 @@ extension SourceEvent {
 
     var fields: [EventField] {
         switch self {
+        case .started(.camera(let name, let size, let rate)):
+            [
+                ("camera", .text(name)), ("width", .integer(size.width)), ("height", .integer(size.height)),
+                ("framesPerSecond", .integer(rate.framesPerSecond)),
+            ]
+        case .started(.microphone(let sampleRate, let channelCount)):
+            [("sampleRate", .integer(sampleRate)), ("channels", .integer(channelCount))]
         case .interrupted(let track, let source, let reason):
             [("track", .text(track.rawValue)), ("source", .text(source)), ("reason", .text(reason))]
         case .returned(let track, let source, let gap):
@@ -83,14 +106,15 @@ extension AudioSourceStatistics {
         ]
     }
 
-    /// For people.
-    fileprivate var summary: String {
-        let level = peakDecibels.map { "peak \(fixed($0, decimals: 1)) dB" } ?? "silent"
-        let drift = driftPPM.map { "drift \(fixed($0, decimals: 1)) ppm" } ?? "drift not known yet"
-        guard !sources.isEmpty else { return "\(level), \(overruns) overruns, \(drift)" }
+    /// The loudest sample, for people.
+    fileprivate var level: String {
+        let level = peakDecibels.map { "peak \(fixed($0, decimals: 1)) dBFS" } ?? "silent"
+        guard !sources.isEmpty else { return level }
         let each = sources.map { source in source.peakDecibels.map { fixed($0, decimals: 1) } ?? "silent" }
-        return "\(level) of \(each.joined(separator: " and ")), \(overruns) overruns"
+        return "\(level) of \(each.joined(separator: " and "))"
     }
+
+    fileprivate var drift: String { driftPPM.map { ", drift \(fixed($0, decimals: 1)) ppm" } ?? "" }
 }
 
 /// What people are shown of camera and microphone; `nil` for what is none.
@@ -98,13 +122,15 @@ public struct SourceSummary {
     public let camera: String?
     public let microphone: String?
 
-    public init(_ counters: PublishCounters) {
+    /// - Parameter isMuted: what the microphone gives goes out as silence.
+    public init(_ counters: PublishCounters, isMuted: Bool) {
         let (video, audio) = (counters.videoSource, counters.audioSource)
         camera =
             video.capturedFrames + video.repeatedFrames > 0
             ? "\(video.capturedFrames) frames, \(video.droppedFrames) lost, \(video.repeatedFrames) repeated, "
                 + "\(video.decodedFrames) decoded, \(counters.conversions) converted"
             : nil
-        microphone = audio.capturedSamples + audio.silentSamples > 0 ? audio.summary : nil
+        let words = "\(isMuted ? "muted, " : "")\(audio.level), \(audio.overruns) overruns\(audio.drift)"
+        microphone = audio.capturedSamples + audio.silentSamples > 0 ? words : nil
     }
 }

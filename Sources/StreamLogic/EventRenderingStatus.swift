@@ -3,6 +3,22 @@ import Media
 import StreamQuality
 
 extension StreamStatus {
+    /// What is sent and what is meant to be, for people.
+    public var qualityText: String {
+        let quality = size.map { "\(point.qualityName), \($0)" } ?? point.qualityName
+        return "\(quality), "
+            + "\(fixed(rates.videoFramesPerSecond, decimals: 1)) fps, "
+            + "\(fixed(rates.total.kilobitsPerSecond, decimals: 0)) of "
+            + "\(fixed(point.mediaBitrate.kilobitsPerSecond, decimals: 0)) kbit/s, "
+            + "\(fixed(buffered.inSeconds, decimals: 2)) s buffered, encoder \(encoder?.name ?? "none")"
+    }
+
+    /// What has become of the frames, for people.
+    public var framesText: String {
+        "\(counters.sentFrames) sent, \(counters.skippedFrames) skipped by the encoder, "
+            + "\(counters.droppedFrames) dropped, \(counters.decimatedFrames) decimated\(counters.missedText)"
+    }
+
     var text: String {
         (isPaused ? "paused, " : "") + "\(fixed(rates.videoFramesPerSecond, decimals: 1)) fps, "
             + "\(fixed(rates.total.kilobitsPerSecond, decimals: 0)) of "
@@ -18,7 +34,9 @@ extension StreamStatus {
             ("encoder", .text(encoder?.name ?? "none")),
         ]
         if let camera { fields.append(("camera", .text(camera))) }
+        if let liveDuration { fields.append(("liveSeconds", .number(liveDuration.inSeconds))) }
         fields += [
+            ("muted", .flag(isMuted)),
             ("videoFramesPerSecond", .number(rates.videoFramesPerSecond)),
             ("audioPacketsPerSecond", .number(rates.audioPacketsPerSecond)),
             ("bitsPerSecond", .integer(rates.total.bitsPerSecond)),

@@ -11,7 +11,7 @@ public struct LostMicrophones: Hashable, Sendable {
         switch event {
         case .interrupted(.audio, let source, let reason): reasons[source] = reason
         case .returned(.audio, let source, _): reasons[source] = nil
-        case .interrupted(.video, _, _), .returned(.video, _, _): break
+        case .started, .interrupted(.video, _, _), .returned(.video, _, _): break
         }
     }
 

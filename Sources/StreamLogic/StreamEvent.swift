@@ -39,8 +39,16 @@ public enum StreamTrack: String, Sendable {
     case video, audio
 }
 
-/// A device was lost while the stream goes on, or has come back.
+/// What a device gives, as it comes.
+public enum SourceStart: Hashable, Sendable {
+    /// - Parameter 0: its name in the stream, or the driver's.
+    case camera(String, FrameSize, FrameRate)
+    case microphone(sampleRate: Int, channelCount: Int)
+}
+
+/// A device gives its first frame or samples, was lost while the stream goes on, or has come back.
 public enum SourceEvent: Hashable, Sendable {
+    case started(SourceStart)
     case interrupted(StreamTrack, source: String, reason: String)
     case returned(StreamTrack, source: String, after: Duration)
 }

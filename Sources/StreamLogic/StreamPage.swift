@@ -52,7 +52,7 @@ public struct StreamPage: Sendable {
     }
 
     /// `HH:MM:SS`.
-    static func clock(_ duration: Duration) -> String {
+    public static func clock(_ duration: Duration) -> String {
         let seconds = max(0, Int(duration.inSeconds))
         return [seconds / 3600, seconds / 60 % 60, seconds % 60].map { part in
             part < 10 ? "0\(part)" : "\(part)"
@@ -67,7 +67,9 @@ public struct StreamPage: Sendable {
                 + "\(fixed(rates.total.kilobitsPerSecond, decimals: 0)) of \(fixed(target, decimals: 0)) kbit/s  "
                 + "\(fixed(rates.videoFramesPerSecond, decimals: 0)) fps"
         ]
-        if let level = level(snapshot.counters.audioSource) { lines.append(level) }
+        if let level = level(snapshot.counters.audioSource) {
+            lines.append(snapshot.isMuted ? "audio  muted" : level)
+        }
         return lines
     }
 

@@ -13,6 +13,8 @@ public struct StreamSnapshot: Sendable {
     public var isStalled: Bool
     /// Silence and a still go out.
     public var isPaused = false
+    /// Audio goes out as silence.
+    public var isMuted: Bool
     public var counters: PublishCounters
     /// The stream's own; `nil` without video. What the link leaves of it is in `point`.
     public var size: FrameSize?
@@ -43,6 +45,7 @@ public struct StreamSnapshot: Sendable {
         self.buffered = buffered
         self.point = point
         isStalled = false
+        isMuted = configuration.isMuted
         let settings = configuration.settings
         bufferLimits = settings.bufferLimits
         size = settings.videoQuality == nil ? nil : configuration.dimension.size

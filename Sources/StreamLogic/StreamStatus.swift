@@ -17,6 +17,12 @@ public struct EncoderIdentity: Hashable, Sendable {
 public struct StreamStatus: Hashable, Sendable {
     public let state: StreamState
     public let isPaused: Bool
+    /// Since it went live; `nil` before.
+    public let liveDuration: Duration?
+    /// The stream's own size, of which the link may leave less; `nil` without video.
+    private let fullSize: FrameSize?
+    /// Audio goes out as silence.
+    public var isMuted: Bool
     /// `nil` without video.
     public let encoder: EncoderIdentity?
     /// The name of the one that is on; `nil` where the stream has no names for its cameras.
@@ -24,7 +30,7 @@ public struct StreamStatus: Hashable, Sendable {
     public let rates: StreamRates
     public let buffered: Duration
     public let counters: PublishCounters
-    public let point: OperatingPoint
+    public var point: OperatingPoint
     /// What the link was last seen to carry; `nil` while it was never full.
     public let linkEstimate: Bitrate?
     /// Of the last change; `nil` before the first.
@@ -33,6 +39,9 @@ public struct StreamStatus: Hashable, Sendable {
     public init(_ snapshot: StreamSnapshot, rates: StreamRates) {
         state = snapshot.state
         isPaused = snapshot.isPaused
+        liveDuration = snapshot.start.map { snapshot.time - $0 }
+        fullSize = snapshot.size
+        isMuted = snapshot.isMuted
         encoder = snapshot.encoder
         camera = snapshot.camera
         self.rates = rates
@@ -42,6 +51,9 @@ public struct StreamStatus: Hashable, Sendable {
         linkEstimate = snapshot.linkEstimate
         reason = snapshot.reason
     }
+
+    /// Of the frames that are sent; `nil` without video.
+    public var size: FrameSize? { fullSize.map { point.frameSize ?? $0 } }
 }
 
 /// What is being sent of a file, measured since the report before: of encoders and sources it has none.

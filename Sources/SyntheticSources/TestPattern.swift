@@ -48,6 +48,7 @@ public final class TestPattern: VideoSource {
         defer {
             schedule.advance()
             self.schedule = schedule
+            statistics.capturedFrames += 1
         }
         return CapturedFrame(layout: layout, captureTime: schedule.due, memory: frame)
     }

@@ -7,7 +7,6 @@ public final class TestPatternCamera: Camera {
     public let name = "the test pattern"
     public let model = "test pattern"
     public let memoryKind = FrameMemoryKind.pooled
-    private var takenCount = 0
     private let pattern: TestPattern
 
     public init(size: FrameSize, frameRate: FrameRate, stop: EventFD) {
@@ -17,16 +16,11 @@ public final class TestPatternCamera: Camera {
     public var layout: FrameLayout { pattern.layout }
     public var frameRate: FrameRate { pattern.frameRate }
     public var colors: VideoColors? { pattern.colors }
-    public var statistics: VideoSourceStatistics {
-        var statistics = pattern.statistics
-        statistics.capturedFrames = takenCount
-        return statistics
-    }
+    public var statistics: VideoSourceStatistics { pattern.statistics }
 
     /// A frame comes at its time, be it later than the deadline.
     public func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
         guard let frame = try pattern.nextFrame() else { return .stopped }
-        takenCount += 1
         return .captured(frame)
     }
 }

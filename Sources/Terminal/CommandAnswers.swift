@@ -51,18 +51,11 @@ extension CommandOutcome {
 }
 
 extension StreamStatus {
-    /// The quality and the rates that are being sent, in one line.
-    public var qualityText: String {
-        "\(point.qualityName), \(fixed(rates.videoFramesPerSecond, decimals: 1)) fps, "
-            + "\(rates.total.bitsPerSecond / 1000) kbit/s, \(fixed(buffered.inSeconds, decimals: 2)) s buffered, "
-            + "encoder \(encoder?.name ?? "none")"
-    }
-
-    /// Lines about the sources and the filters.
+    /// Lines about frames, sources and filters.
     /// - Parameter camera: the one that is on; `nil` where it has no name.
     public func sourceLines(camera: String?) -> [String] {
-        let sources = SourceSummary(counters)
-        var lines: [String] = []
+        let sources = SourceSummary(counters, isMuted: isMuted)
+        var lines = ["frames:   \(framesText)"]
         let name = camera.map { "\($0), " } ?? ""
         if let text = sources.camera { lines.append("camera:   \(name)\(text)") }
         if let text = sources.microphone { lines.append("audio:    \(text)") }
@@ -72,10 +65,13 @@ extension StreamStatus {
         return lines
     }
 
-    private var stateName: String { state == .connected ? "live" : state.rawValue }
+    /// The line about how long it has been live.
+    public var lengthLines: [String] { liveDuration.map { ["length:   \(StreamPage.clock($0))"] } ?? [] }
+
+    private var stateName: String { state == .connected ? isPaused ? "paused" : "live" : state.rawValue }
 
     fileprivate var lines: [String] {
-        ["state:    \(stateName)", "quality:  \(qualityText)"] + sourceLines(camera: camera)
+        ["state:    \(stateName)"] + lengthLines + ["quality:  \(qualityText)"] + sourceLines(camera: camera)
     }
 
     fileprivate var jsonLine: [UInt8] {
@@ -90,6 +86,17 @@ extension StreamStatus {
     /// The members that a status has while a stream is live.
     /// - Parameter camera: as for `sourceLines`.
     public func write(to object: borrowing JSONObjectWriter, camera: String?) {
+        if let liveDuration { object.write("liveSeconds", Int(liveDuration.inSeconds)) }
+        object.write("muted", isMuted)
+        if let size {
+            object.write("width", size.width)
+            object.write("height", size.height)
+        }
+        object.write("targetBitsPerSecond", point.mediaBitrate.bitsPerSecond)
+        object.write("videoFrames", counters.sentFrames)
+        object.write("videoSkipped", counters.skippedFrames)
+        object.write("videoDropped", counters.droppedFrames)
+        object.write("videoDecimated", counters.decimatedFrames)
         object.write("framesPerSecond", (rates.videoFramesPerSecond * 10).rounded() / 10)
         object.write("bitsPerSecond", rates.total.bitsPerSecond)
         object.write("bufferedSeconds", (buffered.inSeconds * 100).rounded() / 100)

@@ -16,7 +16,8 @@ struct LiveView {
         let lost =
             "\(counters.sentFrames) sent, \(counters.skippedFrames) skipped by the encoder, "
             + "\(counters.droppedFrames) dropped, \(counters.decimatedFrames) decimated\(counters.missedText)"
-        return [
+        let sources = SourceSummary(counters, isMuted: snapshot.isMuted)
+        let lines = [
             badge(snapshot) + "  " + clipped(head, to: columns - state.count - 6),
             clipped("  quality  \(snapshot.point.qualityName)\(size(snapshot))\(reason)", to: columns),
             "  video    \(fixed(sent.videoFramesPerSecond, width: 5, decimals: 1)) fps     "
@@ -27,7 +28,18 @@ struct LiveView {
                 + bufferBar(snapshot, columns: columns)
                 + " of \(fixed(snapshot.bufferLimits.maxDuration.inSeconds, decimals: 0))",
             clipped("  frames   \(lost)", to: columns),
-        ] + devices(SourceSummary(counters)).map { clipped($0, to: columns) }
+        ]
+        return lines + devices(sources).map { clipped($0, to: columns) } + level(snapshot, columns: columns)
+    }
+
+    /// The loudest sample of the last block: full is 0 dBFS, empty -60.
+    private static func level(_ snapshot: StreamSnapshot, columns: Int) -> [String] {
+        let audio = snapshot.counters.audioSource
+        guard audio.capturedSamples + audio.silentSamples > 0 else { return [] }
+        let peak = max(-60, audio.peakDecibels ?? -60)
+        let number = audio.peakDecibels.map { fixed(max(-99.9, $0), width: 5, decimals: 1) } ?? " none"
+        let line = "  level    \(number) dBFS    " + bar(peak + 60, of: 60, columns: columns)
+        return [clipped(line + (snapshot.isMuted ? "  muted" : ""), to: columns)]
     }
 
     private static func size(_ snapshot: StreamSnapshot) -> String {

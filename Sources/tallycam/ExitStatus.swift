@@ -31,7 +31,9 @@ struct CommandFailure: Error {
     /// How whoever reads the events learns of it.
     var event: StreamEvent { .failed(code, message: message) }
 
-    static func usage(_ message: String) -> CommandFailure { CommandFailure(.usage, message) }
+    static func usage(_ message: String, code: EventCode? = nil) -> CommandFailure {
+        CommandFailure(.usage, code: code, message)
+    }
 
     /// Whatever a command has thrown.
     init(_ error: any Error) {

@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func eachFollowerIsToldTheEventsInItsForm() throws {
+    @Test func eachFollowerGetsTheEventsInItsForm() throws {
         let lines = try follower("lines")
         let json = try follower("json")
         server.followers.tell(json: Array("{}\n".utf8), line: nil)
@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test(arguments: ["lines", "json"])
-    func aSlowFollowerDropsEventsAndIsToldHowMany(form: String) throws {
+    func aSlowFollowerGetsTheNumberOfDroppedEvents(form: String) throws {
         let slow = try follower(form)
         let line = String(repeating: "x", count: 1023)
         for _ in 0..<2000 { server.followers.tell(json: Array("\(line)\n".utf8), line: line) }
@@ -190,13 +190,13 @@ import Testing
         let received = text.split(separator: "\n").dropFirst(2)
         let whole = received.prefix { $0 == line }.count
         #expect(received.count == whole + 1 && whole >= ControlFollowers.capacity / 1024 - 1 && whole < 2000)
-        let notice = String(received.last ?? "")
+        let report = String(received.last ?? "")
         let dropped = 2000 - whole
         #expect(
             form == "lines"
-                ? notice == "\(dropped) events dropped: this connection was not read in time"
-                : notice.hasSuffix(#""code":0,"name":"eventsDropped","count":\#(dropped)}"#), "\(notice)")
-        // From there on it is told everything again.
+                ? report == "\(dropped) events dropped: this connection was not read in time"
+                : report.hasSuffix(#""code":0,"name":"eventsDropped","count":\#(dropped)}"#), "\(report)")
+        // From there on it gets everything again.
         server.followers.tell(json: Array("{}\n".utf8), line: "{}")
         #expect(try present(on: slow) == "{}\n")
     }

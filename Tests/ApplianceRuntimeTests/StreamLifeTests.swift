@@ -232,10 +232,13 @@ import Testing
             try camera.waitUntil { try camera.ask("quality").contains("encoder v4l2:/dev/video11") }
             #expect(
                 try camera.ask("quality")
-                    == "ok\nMedium1, 30.0 fps, 500 kbit/s, 0.00 s buffered, encoder v4l2:/dev/video11\n")
+                    == "ok\nMedium1, 640x480, 30.0 fps, 500 of 640 kbit/s, 0.00 s buffered, "
+                    + "encoder v4l2:/dev/video11\n")
             let json = try camera.ask("status json")
             for words in [
-                #""quality":"Medium1","framesPerSecond":30.0,"bitsPerSecond":500000,"bufferedSeconds":0.0,"#,
+                #""quality":"Medium1","liveSeconds":0,"muted":false,"width":640,"height":480,"#,
+                #""targetBitsPerSecond":640000,"videoFrames":0,"videoSkipped":0,"videoDropped":0,"videoDecimated":0,"#,
+                #""framesPerSecond":30.0,"bitsPerSecond":500000,"bufferedSeconds":0.0,"#,
                 #""encoder":"v4l2:/dev/video11","sources":{"sourceFrames":77,"sourceDropped":0,"#,
                 #""audioInterruptions":0,"filters":["smooth-dropped","text"],"filterFrames":[70.0,77.0],"#,
             ] {

@@ -1,4 +1,4 @@
-"""What `tallycam run` tells whoever has started it, and whoever follows its events on the control socket."""
+"""The log of `tallycam run`, and its events for followers on the control socket."""
 
 import os
 import subprocess
@@ -72,12 +72,12 @@ def test_events_are_objects_and_have_no_secret(children):
     camera.ask("stop")
     camera.wait_for(USUAL)
     assert camera.process.interrupt_and_wait() == 0
-    told = events(camera.process)
-    names = [event["name"] for event in told]
+    reported = events(camera.process)
+    names = [event["name"] for event in reported]
     for name in ("message", "deviceStateChanged", "stateChanged", "connected", "publishing", "status", "ended"):
         assert name in names, names
-    assert all(event["t"] >= 0 and isinstance(event["code"], int) for event in told)
-    assert any(event.get("state") in LIVE for event in told if event["name"] == "deviceStateChanged")
+    assert all(event["t"] >= 0 and isinstance(event["code"], int) for event in reported)
+    assert any(event.get("state") in LIVE for event in reported if event["name"] == "deviceStateChanged")
     assert "starts" in camera.process.stderr and "s3cr3t" not in camera.process.stdout + camera.process.stderr
 
 
@@ -86,7 +86,7 @@ def test_a_boot_folder_that_is_not_there_ends_the_program(children):
         TALLYCAM, "run", "--boot", "nowhere", "--state", ".", "--socket", "socket", "--network", ".", "--events", "json",
     ])  # fmt: skip
     assert run.child.returncode == 2
-    message = "there is no folder nowhere with the camera's files; name it with --boot"
+    message = "the boot folder nowhere does not exist; name the folder with the JSON files with --boot"
     assert run.stderr == f"tallycam: {message}\n"
     assert [event["message"] for event in events(run)] == [message]
 

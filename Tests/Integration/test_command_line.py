@@ -77,6 +77,31 @@ def test_what_sizes_may_do_is_checked(children, words, complaint):
     assert run.child.returncode == 2 and complaint in run.stderr, run.report()
 
 
+@pytest.mark.parametrize("options, code, complaint", [
+    (["--dimension", "7x5"], -1305, "dimension 7x5 is impossible"),
+    (["--audio-quality", "High2@8000"], -1306, 'audio sample rate "8000" is not supported'),
+])  # fmt: skip
+def test_sizes_and_rates_that_are_not_supported_are_events_too(children, options, code, complaint):
+    words = ["--url", "rtmp://127.0.0.1:1/live/x", "--events", "json", *options]
+    run = children.run("publish", [TALLYCAM, "publish", *words])
+    assert run.child.returncode == 2 and complaint in run.stderr, run.report()
+    (event,) = events(run)
+    assert (event["name"], event["code"]) == ("failed", code) and complaint in event["message"], event
+
+
+def test_the_start_of_camera_and_microphone_is_an_event(children):
+    receiver = Receiver(children)
+    # A source with a gain is treated as a microphone.
+    words = {"audio": "tone,gain=-3", "dimension": "320x240", "quality": "Low2", "duration": 1}
+    publisher = start_publisher(children, receiver.url(), **words)
+    assert publisher.wait(20) == 0, publisher.report()
+    started = {event["name"]: event for event in events(publisher) if event["name"].endswith("Started")}
+    camera, microphone = started["cameraStarted"], started["microphoneStarted"]
+    assert (camera["camera"], camera["width"], camera["height"]) == ("test pattern", 320, 240), camera
+    assert (microphone["sampleRate"], microphone["channels"]) == (44100, 2), microphone
+    assert len([event for event in events(publisher) if event["name"].endswith("Started")]) == 2
+
+
 def test_two_filters_of_one_name_are_refused(children):
     run = children.run("publish", [
         TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", "--filter", "text,text=AAA", "--filter", "text,text=BBB",

@@ -46,6 +46,7 @@ import Testing
             switch event {
             case .interrupted(_, let source, let reason): "\(source) interrupted: \(reason)"
             case .returned(_, let source, _): "\(source) returned"
+            case .started: "started"
             }
         }
     }

@@ -90,7 +90,7 @@ struct EventRenderingTests {
                 + "audioBitsPerSecond=64000 previousBitsPerSecond=640000 linkBitsPerSecond=480000")
         #expect(
             line(.status(EventSamples.status))
-                == "2002 status state=connected paused=false encoder=v4l2:/dev/video11 camera=front videoFramesPerSecond=29.5 "
+                == "2002 status state=connected paused=false encoder=v4l2:/dev/video11 camera=front liveSeconds=75.0 muted=false videoFramesPerSecond=29.5 "
                 + "audioPacketsPerSecond=43.0 bitsPerSecond=512400 bufferedSeconds=0.25 videoFrames=90 videoSkipped=3 "
                 + "videoDropped=2 videoDecimated=1 quality=Medium1 targetBitsPerSecond=640000 videoBitsPerSecond=512000 "
                 + "framesPerSecond=30 width=640 height=480 audioBitsPerSecond=128000 sourceFrames=95 sourceDropped=0 "
@@ -143,6 +143,15 @@ struct EventRenderingTests {
             (
                 .hardwareEncoderDead(reason: "it hangs"),
                 "the hardware encoder opens no more until the machine is restarted: it hangs"
+            ),
+            (
+                .source(
+                    .started(.camera("front", FrameSize(width: 1280, height: 720), FrameRate(framesPerSecond: 30)))),
+                "the camera gives frames: front, 1280x720, 30 fps"
+            ),
+            (
+                .source(.started(.microphone(sampleRate: 48_000, channelCount: 2))),
+                "the microphone gives audio: 48000 Hz, stereo"
             ),
             (
                 .source(.interrupted(.video, source: "/dev/video0", reason: "unplugged")),

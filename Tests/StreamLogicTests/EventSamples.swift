@@ -21,6 +21,8 @@ enum EventSamples {
         .bufferDuration(.milliseconds(1250)), .dropped(item, time: .milliseconds(2500)),
         .softwareEncoderInUse(reason: "it hangs"), .encoderRestarted(reason: "it hangs"),
         .hardwareEncoderDead(reason: "it hangs"),
+        .source(.started(.camera("front", FrameSize(width: 1280, height: 720), FrameRate(framesPerSecond: 30)))),
+        .source(.started(.microphone(sampleRate: 48_000, channelCount: 2))),
         .source(.interrupted(.video, source: "/dev/video0", reason: "unplugged")),
         .source(.returned(.audio, source: "hw:1", after: .milliseconds(2250))),
         .sourceEnded(.video, note: "the file has ended"),
@@ -112,6 +114,7 @@ enum EventSamples {
     static var status: StreamStatus {
         var snapshot = snapshot(counters, point)
         snapshot.camera = "front"
+        (snapshot.start, snapshot.time) = (.zero, MediaTimestamp(milliseconds: 75_000))
         snapshot.encoder = EncoderIdentity(name: "v4l2:/dev/video11", isHardware: true)
         snapshot.linkEstimate = carried
         snapshot.reason = .probing

@@ -86,6 +86,12 @@ import Testing
         #expect(page(snapshot(at: 5))?.lines.count == 1)
     }
 
+    @Test func aMutedStreamShowsNoLevel() {
+        var snapshot = snapshot(at: 5, peak: -3, samples: 1)
+        snapshot.isMuted = true
+        #expect(page(snapshot)?.lines.last == "audio  muted")
+    }
+
     @Test func nothingIsSaidOfNoStream() {
         var page = StreamPage()
         #expect(page.page == nil)

@@ -74,11 +74,23 @@ struct LiveViewTests {
         let lines = shown(changed)
         #expect(lines[1].hasSuffix("  (the link carries less than is sent)"))
         #expect(lines[5].hasPrefix("  link       480 kbit/s"))
-        #expect(lines[9] == "  audio    peak -6.0 dB, 0 overruns, drift not known yet")
+        #expect(lines[9] == "  audio    peak -6.0 dBFS, 0 overruns")
+        let bar = String(repeating: "█", count: 27) + "░░░"
+        #expect(lines[10] == "  level     -6.0 dBFS    \(bar)" && lines.count == 11)
         var quieter = AudioSourceStatistics()
         quieter.peakDecibels = -12.25
         changed.counters.audioSource.sources = [quieter, AudioSourceStatistics()]
-        #expect(shown(changed)[9] == "  audio    peak -6.0 dB of -12.3 and silent, 0 overruns")
+        changed.counters.audioSource.driftPPM = 2.5
+        #expect(shown(changed)[9] == "  audio    peak -6.0 dBFS of -12.3 and silent, 0 overruns, drift 2.5 ppm")
+    }
+
+    @Test func itSaysThatAudioIsMutedOrSilent() {
+        var muted = snapshot
+        muted.isMuted = true
+        muted.counters.audioSource.capturedSamples = 1
+        let lines = shown(muted)
+        #expect(lines[9] == "  audio    muted, silent, 0 overruns")
+        #expect(lines[10] == "  level     none dBFS    \(String(repeating: "░", count: 30))  muted")
     }
 
     @Test func theBadgeIsRedOnlyWhileMediaGoesThrough() {
@@ -98,6 +110,8 @@ struct LiveViewTests {
         var snapshot = snapshot
         snapshot.target = "a-host-with-a-long-name.example.com/application/***"
         snapshot.reason = .linkCarriesLess
+        snapshot.isMuted = true
+        snapshot.counters.audioSource.capturedSamples = 1
         for line in shown(snapshot, columns: columns) where !line.hasPrefix("  link") {
             #expect(line.count <= columns, "\(line)")
         }

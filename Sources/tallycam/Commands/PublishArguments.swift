@@ -340,7 +340,7 @@ struct PublishArguments {
         } catch let failure as CommandFailure {
             throw failure
         } catch {
-            throw CommandFailure.usage("\(error)")
+            throw CommandFailure.usage("\(error)", code: (error as? QualityError)?.code)
         }
     }
 

@@ -11,9 +11,17 @@ func runPublish(_ arguments: [String]) throws -> ExitStatus {
     guard let parsed = try parseOptions(arguments, PublishArguments.options, usage: PublishArguments.usage) else {
         return .success
     }
-    let asked = try PublishArguments(parsed)
     let console = try Console(eventStyle: try eventStyle(parsed))
     defer { console.finish() }
+    let asked: PublishArguments
+    do {
+        asked = try PublishArguments(parsed)
+    } catch {
+        let failure = CommandFailure(error)
+        // Size and sample rate are a program's choice as often as a person's.
+        if failure.code != nil { console.emit(failure.event) }
+        throw failure
+    }
     for warning in asked.publish.warnings { console.log("warning: \(warning)") }
     let view = StreamView(console)
     do {

@@ -22,9 +22,11 @@ extension ApplianceSettings {
             help: "for init: run without a boot folder or a socket, too, and report it as a fault;\n"
                 + "write no log to a terminal"),
         CommandLineOption(
-            "log", help: "write the log to standard output even if it is not a terminal;\n"
+            "log",
+            help: "write the log to standard output even if it is not a terminal;\n"
                 + "with --events json, to standard error"),
-        CommandLineOption("events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
+        CommandLineOption(
+            "events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
     ]
 
     static let socketOption = CommandLineOption(

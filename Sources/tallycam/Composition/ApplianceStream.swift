@@ -17,8 +17,10 @@ extension StreamEngine {
         run: { request, commands, reporter in
             let settings = try PublishSettings(request)
             for warning in settings.warnings { reporter.log("warning: \(warning)") }
+            // Whoever asks for the status gets what is sent now, and not in three seconds.
             try LivePublisher(
-                settings: settings, commands: commands, isWatched: request.preview != nil, reporter: reporter
+                settings: settings, commands: commands, isWatched: true,
+                snapshotInterval: request.preview == nil ? .seconds(1) : .milliseconds(250), reporter: reporter
             ).run()
         },
         takeStill: { request, stop in
