@@ -17,18 +17,19 @@ struct LiveView {
             "\(counters.sentFrames) sent, \(counters.skippedFrames) skipped by the encoder, "
             + "\(counters.droppedFrames) dropped, \(counters.decimatedFrames) decimated\(counters.missedText)"
         let sources = SourceSummary(counters, isMuted: snapshot.isMuted)
-        let lines = [
-            badge(snapshot) + "  " + clipped(head, to: columns - state.count - 6),
-            clipped("  quality  \(snapshot.point.qualityName)\(size(snapshot))\(reason)", to: columns),
-            "  video    \(fixed(sent.videoFramesPerSecond, width: 5, decimals: 1)) fps     "
-                + bar(sent.videoFramesPerSecond, of: Double(target), columns: columns)
-                + " of \(target)",
-        ] + rates(snapshot, sent, columns: columns) + [
-            "  buffer   \(fixed(snapshot.buffered.inSeconds, width: 5, decimals: 2)) s       "
-                + bufferBar(snapshot, columns: columns)
-                + " of \(fixed(snapshot.bufferLimits.maxDuration.inSeconds, decimals: 0))",
-            clipped("  frames   \(lost)", to: columns),
-        ]
+        let lines =
+            [
+                badge(snapshot) + "  " + clipped(head, to: columns - state.count - 6),
+                clipped("  quality  \(snapshot.point.qualityName)\(size(snapshot))\(reason)", to: columns),
+                "  video    \(fixed(sent.videoFramesPerSecond, width: 5, decimals: 1)) fps     "
+                    + bar(sent.videoFramesPerSecond, of: Double(target), columns: columns)
+                    + " of \(target)",
+            ] + rates(snapshot, sent, columns: columns) + [
+                "  buffer   \(fixed(snapshot.buffered.inSeconds, width: 5, decimals: 2)) s       "
+                    + bufferBar(snapshot, columns: columns)
+                    + " of \(fixed(snapshot.bufferLimits.maxDuration.inSeconds, decimals: 0))",
+                clipped("  frames   \(lost)", to: columns),
+            ]
         return lines + devices(sources).map { clipped($0, to: columns) } + level(snapshot, columns: columns)
     }
 

@@ -286,4 +286,4 @@ def test_the_console_has_a_line_for_camera_and_audio(board, vivid, nginx):
     assert sources["audioPeakDecibels"] > -20 and {"sourceDropped", "sourceRepeated", "audioOverruns"} <= set(sources)
     text = board.run("tallycam status --socket /tmp/a/socket").text
     assert re.search(r"^camera: +\d+ frames, \d+ lost, \d+ repeated, 0 decoded, \d+ converted$", text, re.MULTILINE), text
-    assert re.search(r"^audio: +peak -?\d+\.\d dB, \d+ overruns, drift not known yet$", text, re.MULTILINE), text
+    assert re.search(r"^audio: +peak -?\d+\.\d dBFS, \d+ overruns(, drift -?\d+\.\d ppm)?$", text, re.MULTILINE), text
