@@ -28,7 +28,7 @@ public struct ReceiveSession: Sendable {
         case nameInUse(application: String)
     }
 
-    /// What a publisher calls its stream, by which streams are told apart.
+    /// What a publisher calls its stream, which distinguishes streams.
     public struct StreamName: Hashable, Sendable {
         let application: String
         let name: String

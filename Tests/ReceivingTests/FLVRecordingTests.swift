@@ -133,6 +133,8 @@ func recordedTags(_ path: String) throws -> [FLVTag] {
         #expect(text(directory.path)?.contains("name a file in it") == true)
         // Nobody reads it, and nobody waits for somebody to.
         #expect(text(try directory.makeFIFO("pipe"))?.contains("it is a pipe") == true)
-        #expect(throws: StreamFailure.self) { try FLVRecording.check(path: directory.file("none/a.flv"), overwrites: false) }
+        #expect(throws: StreamFailure.self) {
+            try FLVRecording.check(path: directory.file("none/a.flv"), overwrites: false)
+        }
     }
 }

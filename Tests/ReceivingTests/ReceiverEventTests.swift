@@ -55,7 +55,7 @@ struct ReceiverEventTests {
         #expect(event.fields.map(\.name) == ["peer", "application", "stream"])
     }
 
-    @Test func aPlayerIsToldWhatItCameTo() {
+    @Test func aRefusedPlayerHearsThatNothingIsPlayed() {
         let event = ReceiverEvent.refused(peer: "a", ReceiverEvent.Refusal(.player, application: "live/***"))
         #expect(event.text == "a refused: it wants to play live/***, but this receiver plays nothing")
     }

@@ -27,7 +27,8 @@ private final class RunningReceiver {
                 started.send(pthread_self())
                 do {
                     let receiver = try Receiver(
-                        endpoint: Endpoint(host: "127.0.0.1", port: 0), recording: recordPath.map { Receiver.Recording(path: $0) },
+                        endpoint: Endpoint(host: "127.0.0.1", port: 0),
+                        recording: recordPath.map { Receiver.Recording(path: $0) },
                         reportsArrivals: true,
                         faults: listed, silence: silence, report: { recorder.record($0) }, log: { _ in })
                     try receiver.run()
@@ -93,7 +94,8 @@ private final class RunningReceiver {
         }
         for file in [path, directory.file("a-2.flv")] {
             #expect(try recordedTags(file).filter { $0.kind != .script } == tags)
-            #expect(try recordedTags(file).first.flatMap { RecordingTotals.metadata(in: $0) }?.first?.value == .number(0.4))
+            #expect(
+                try recordedTags(file).first.flatMap { RecordingTotals.metadata(in: $0) }?.first?.value == .number(0.4))
         }
         // Of the second one.
         #expect(receiver.recorder.field("recording", of: "publisherStarted") == directory.file("a-2.flv"))

@@ -251,12 +251,13 @@ struct DeviceFileTests {
         #expect(try board(shared).faults.map(\.example) == [#""flashLED": {"line": "GPIO23"}"#])
     }
 
-    @Test(arguments: [
-        (#"{"url": "rtmp://h/a/s"}"#, DescriptionKind.stream), (#"{"hub": 7, "title": "t"}"#, .stream),
-        (#"{"wifi": []}"#, .network), (#"{"dimension": "720p", "console": true}"#, .device),
-        (#"{"name": "x", "statusLED": {"line": "a"}}"#, .board),
-        (#"{"console": true}"#, .device), (#"{"nothing": 1}"#, nil), ("[]", nil),
-    ] as [(String, DescriptionKind?)])
+    @Test(
+        arguments: [
+            (#"{"url": "rtmp://h/a/s"}"#, DescriptionKind.stream), (#"{"hub": 7, "title": "t"}"#, .stream),
+            (#"{"wifi": []}"#, .network), (#"{"dimension": "720p", "console": true}"#, .device),
+            (#"{"name": "x", "statusLED": {"line": "a"}}"#, .board),
+            (#"{"console": true}"#, .device), (#"{"nothing": 1}"#, nil), ("[]", nil),
+        ] as [(String, DescriptionKind?)])
     func aFileIsRecognizedByItsKeys(text: String, kind: DescriptionKind?) throws {
         let json = try JSONValue(parsing: Array(text.utf8))
         #expect(DescriptionKind(recognizing: json, vocabulary: Self.vocabulary) == kind)

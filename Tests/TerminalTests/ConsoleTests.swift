@@ -119,7 +119,10 @@ struct ConsoleTests {
         defer { withExtendedLifetime(terminal) { console.finishWriting() } }
         console.show(view: ["\u{1B}[1;41;97m LIVE \u{1B}[0m  \u{1B}[K12 kbit/s"])
         let drawn = terminal.takeText(until: "kbit/s\r\n")
-        #expect(drawn == (hasColor ? "\u{1B}[1;41;97m LIVE \u{1B}[0m  \u{1B}[K12 kbit/s\r\n" : " LIVE   \u{1B}[K12 kbit/s\r\n"))
+        #expect(
+            drawn
+                == (hasColor
+                    ? "\u{1B}[1;41;97m LIVE \u{1B}[0m  \u{1B}[K12 kbit/s\r\n" : " LIVE   \u{1B}[K12 kbit/s\r\n"))
     }
 
     @Test func aLineOnATerminalBreaksAtWords() throws {
@@ -130,9 +133,10 @@ struct ConsoleTests {
         defer { withExtendedLifetime(terminal) { console.finishWriting() } }
         console.note("the link to the network is down; the stream waits for its return")
         let lines = terminal.takeText(until: "return\r\n").split(separator: "\r\n").map(String.init)
-        #expect(lines.map { String($0.dropFirst(9)) } == [
-            "the link to the network is", "down; the stream waits for its", "return",
-        ])
+        #expect(
+            lines.map { String($0.dropFirst(9)) } == [
+                "the link to the network is", "down; the stream waits for its", "return",
+            ])
     }
 
     @Test func withoutATerminalThereIsNoView() throws {

@@ -14,16 +14,19 @@ struct OutageLinesTests {
     }
 
     /// What is read of so many attempts that fail alike.
-    private func readings(_ lines: inout OutageLines, _ text: String, attempts: ClosedRange<Int>) -> [OutageLines.Reading] {
+    private func readings(_ lines: inout OutageLines, _ text: String, attempts: ClosedRange<Int>) -> [OutageLines
+        .Reading]
+    {
         attempts.flatMap { [lines.take(failure(text)), lines.take(attempt($0))] }.filter { $0 != .nothing }
     }
 
     @Test func aLineForTheChangeAndThenACounter() {
         var lines = OutageLines()
         #expect(readings(&lines, "refused", attempts: 1...10) == [.line, .line])
-        #expect(readings(&lines, "refused", attempts: 11...21) == [
-            .counter("still reconnecting: attempt 11"), .counter("still reconnecting: attempt 21"),
-        ])
+        #expect(
+            readings(&lines, "refused", attempts: 11...21) == [
+                .counter("still reconnecting: attempt 11"), .counter("still reconnecting: attempt 21"),
+            ])
         #expect(lines.counter == "reconnecting: attempt 21")
         #expect(readings(&lines, "no route", attempts: 22...25) == [.line, .line])
     }

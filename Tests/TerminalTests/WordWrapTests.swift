@@ -24,7 +24,9 @@ struct WordWrapTests {
     }
 
     @Test func aWordThatIsTooLongStaysWhole() {
-        #expect(WordWrap.wrapped("see rtmp://a.example/very/long now", columns: 10) == "see\nrtmp://a.example/very/long\nnow")
+        #expect(
+            WordWrap.wrapped("see rtmp://a.example/very/long now", columns: 10)
+                == "see\nrtmp://a.example/very/long\nnow")
         #expect(WordWrap.wrapped("rtmp://a.example/very/long", columns: 10) == "rtmp://a.example/very/long")
     }
 

@@ -86,7 +86,8 @@ private struct CameraListing {
         }
         controls = camera.controls.map {
             Control(
-                name: $0.name, kind: $0.kind.rawValue, range: $0.range, possible: $0.possibleValues, choices: $0.choices.map(\.name), count: $0.count)
+                name: $0.name, kind: $0.kind.rawValue, range: $0.range, possible: $0.possibleValues,
+                choices: $0.choices.map(\.name), count: $0.count)
         }
     }
 

@@ -7,7 +7,8 @@ import Transport
 /// `tallycam receive`.
 func runReceive(_ arguments: [String]) throws -> ExitStatus {
     let options = [
-        CommandLineOption("listen", takes: "HOST:PORT", isSingle: true, help: "where to listen; port 0 takes any free one"),
+        CommandLineOption(
+            "listen", takes: "HOST:PORT", isSingle: true, help: "where to listen; port 0 takes any free one"),
         CommandLineOption(
             "record", takes: "FILE.flv", isSingle: true,
             help: "write what is published; a second stream goes to FILE-2.flv"),
