@@ -144,8 +144,8 @@ def test_a_switch_with_a_restart_of_the_stream(children, nginx):
     (["--camera", "next=synthetic"], "is the command"),
     (["--camera", "a=synthetic", "--camera", "a=synthetic"], "there twice"),
     (["--camera", "a=synthetic", "--video", "synthetic"], "exclude each other"),
-    (["--camera", "a=raw:-,format=i420,size=64x48,fps=5"], "only cameras and test patterns"),
-    (["--camera", "a=none"], "only cameras and test patterns"),
+    (["--camera", "a=raw:-,format=i420,size=64x48,fps=5"], "only cameras, test patterns, images and movies"),
+    (["--camera", "a=none"], "only cameras, test patterns, images and movies"),
     ([word for number in range(9) for word in ("--camera", f"c{number}=synthetic")], "at most 8"),
 ])  # fmt: skip
 def test_wrong_cameras_are_named(words, problem):

@@ -132,9 +132,9 @@ def test_a_live_stream_switches_between_an_image_and_a_movie(children, flashes, 
 
     wait_for_event(publisher, "publishing")
     command("camera clip")
-    assert wait_for_event(publisher, "cameraSwitched")["camera"] == "clip"
+    assert wait_for_event(publisher, "cameraSwitched")["to"] == "clip"
     command("camera title")
-    publisher.wait_until(lambda: last_event(publisher, "cameraSwitched")["camera"] == "title", 10, "title again")
+    publisher.wait_until(lambda: last_event(publisher, "cameraSwitched")["to"] == "title", 10, "title again")
     command("stop")
     assert publisher.wait(15) == 0, publisher.report()
     assert not Recording(receiver.recording()).disorder()
