@@ -4,24 +4,25 @@
 
 // Chroma samples that are worked on at once.
 #define CHUNK 128
-// Of the factors below, in bits.
+// The fraction of the factors below has so many bits.
 #define SHIFT 9
 
-static inline int rounded(int value) { return (value + (1 << (SHIFT - 1))) >> SHIFT; }
+// Sixteen bits are enough for all of it: twice as many fit into a register.
+static inline int16_t rounded(int16_t value) { return (int16_t)(value + (1 << (SHIFT - 1))) >> SHIFT; }
 
-static inline uint8_t sample(int value) { return value < 0 ? 0 : value > 255 ? 255 : (uint8_t)value; }
+static inline uint8_t sample(int16_t value) { return value < 0 ? 0 : value > 255 ? 255 : (uint8_t)value; }
 
 static void add(uint8_t *restrict luma, const int16_t *restrict delta, int count) {
-    for (int i = 0; i < count; i++) luma[i] = sample(luma[i] + delta[i]);
+    for (int i = 0; i < count; i++) luma[i] = sample((int16_t)(luma[i] + delta[i]));
 }
 
 // The factors follow from the shares of red and blue in luma (ITU-T H.273): 0.299 and 0.114, 0.2126 and 0.0722.
 static void convert_chroma(uint8_t *restrict u, uint8_t *restrict v, int16_t *restrict delta, int count) {
     for (int i = 0; i < count; i++) {
-        int blue = u[i] - 128, red = v[i] - 128;
-        delta[2 * i] = delta[2 * i + 1] = (int16_t)rounded(-59 * blue - 106 * red);
-        u[i] = sample(u[i] + rounded(10 * blue + 59 * red));
-        v[i] = sample(v[i] + rounded(38 * blue + 13 * red));
+        int16_t blue = u[i] - 128, red = v[i] - 128;
+        delta[2 * i] = delta[2 * i + 1] = rounded((int16_t)(-59 * blue - 106 * red));
+        u[i] = sample((int16_t)(u[i] + rounded((int16_t)(10 * blue + 59 * red))));
+        v[i] = sample((int16_t)(v[i] + rounded((int16_t)(38 * blue + 13 * red))));
     }
 }
 

@@ -68,6 +68,10 @@ public struct ControlTuning: Hashable, Sendable {
     public var largestHintFactor = 8.0
     /// Growth while the link's limit is not known.
     public var fastGrowth = 1.5
+    /// The same behind a buffer that takes bytes ahead of the link.
+    public var growthAhead = 1.25
+    /// So many times longer a stall and draining may take there.
+    public var patienceAhead = 2.0
     /// Growth near to the limit.
     public var cautiousGrowth = 1.12
     public var fastProbeTime = Duration.milliseconds(1_200)

@@ -27,6 +27,8 @@ struct LinkEstimator: Sendable {
     private var lastProgress: MediaTimestamp?
     /// What a full link was last seen to carry, all media together.
     private(set) var capacity: Bitrate?
+    /// What a buffer on the way takes ahead of the link.
+    private(set) var ahead = BytesAhead()
 
     /// A GOP: a keyframe alone proves nothing.
     private let gopDuration: Duration
@@ -42,6 +44,13 @@ struct LinkEstimator: Sendable {
     private static let latestTime = Duration.milliseconds(400)
     /// Shorter than this, a full link's rate is mostly chance.
     private static let shortestBusyTime = Duration.milliseconds(300)
+    /// Behind a buffer that takes much at once and nothing for a while.
+    private static let burstTime = Duration.milliseconds(2_500)
+    private static let longGap = Duration.milliseconds(500)
+    /// It is full for no longer; what takes longer is an outage.
+    private static let longestFullTime = Duration.seconds(3)
+    /// The part of a known link's rate that its estimate behind such a buffer is not below.
+    private static let leastShareAhead = 0.8
 
     init(gopDuration: Duration) { self.gopDuration = gopDuration }
 
@@ -62,12 +71,17 @@ struct LinkEstimator: Sendable {
         }
         if busySince == nil, excessDelay > Self.busyDelay { busySince = now }
         if excessDelay < Self.idleDelay { busySince = nil }
-        if let rate = busyRate { capacity = rate }
-        if busySince == nil, let capacity, let delivered = deliveredRate(over: gopDuration),
-            delivered > capacity * (Self.exceeding + gapAllowance.inSeconds)
+        ahead.measured(delivered: measurement.deliveredBytes, isDelayed: busySince != nil, now: now)
+        if let rate = busyRate {
+            capacity = rate
+            ahead.linkCarries(rate)
+        }
+        if busySince == nil, let capacity = capacity ?? (ahead.isKnown ? ahead.rate : nil),
+            let delivered = deliveredRate(over: gopDuration),
+            delivered > capacity * (Self.exceeding + gapAllowance.inSeconds), ahead.provesBetterLink
         {
             // It delivers more and is not full: it is not the link that was estimated.
-            self.capacity = nil
+            capacityRefuted()
         }
     }
 
@@ -89,10 +103,28 @@ struct LinkEstimator: Sendable {
     mutating func guessed(_ rate: Bitrate) { capacity = capacity ?? rate }
 
     /// More came through than a link of this capacity lets through.
-    mutating func capacityRefuted() { capacity = nil }
+    mutating func capacityRefuted() {
+        capacity = nil
+        if ahead.isKnown, let delivered = deliveredRate(over: gopDuration) { ahead.linkRose(to: delivered) }
+    }
+
+    /// There is too much for the link, for the first time since it was not.
+    mutating func wasFull() {
+        guard let estimate = deliveredRate(over: Self.burstTime) ?? latestBusyRate else { return }
+        let longestGap = gaps.map(\.length).max() ?? .zero
+        ahead.linkWasFull(estimate: estimate, isBursty: longestGap >= Self.longGap)
+    }
 
     /// Forgets everything: a new connection may go another way.
     mutating func reset() { self = LinkEstimator(gopDuration: gopDuration) }
+
+    /// Something comes through again. A buffer that was full for a moment is still there.
+    mutating func resumed() {
+        let wasShort = (gaps.last?.length ?? .zero) < Self.longestFullTime
+        let known = ahead
+        reset()
+        if wasShort { ahead = known }
+    }
 
     /// How late media arrives on an idle link.
     var wayDelay: Duration { firstDelivered == nil ? .zero : baseDelay }
@@ -120,12 +152,22 @@ struct LinkEstimator: Sendable {
         guard let busySince, let last = samples.last, last.time - busySince >= stretched(Self.shortestBusyTime) else {
             return nil
         }
+        if let rate = rateBehindBuffer { return rate }
         return rate(over: min(stretched(stretched(.seconds(1))), last.time - busySince), \.delivered)
+    }
+
+    /// What comes through a buffer that takes much at once: a short time shows nothing, and the rate is near to what it was.
+    private var rateBehindBuffer: Bitrate? {
+        guard ahead.isKnown, let full = ahead.rate, let rate = rate(over: Self.burstTime, \.delivered) else {
+            return nil
+        }
+        return min(full, max(rate, full * Self.leastShareAhead))
     }
 
     /// What comes through a full link just now: where it has become worse, the last second is still half the better link's.
     var latestBusyRate: Bitrate? {
-        guard let busyRate else { return nil }
+        guard let busyRate else { return rateBehindBuffer }
+        if ahead.isKnown { return busyRate }
         return deliveredRate(over: Self.latestTime).map { min($0, busyRate) } ?? busyRate
     }
 

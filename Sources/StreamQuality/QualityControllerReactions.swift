@@ -9,7 +9,7 @@ extension QualityController {
         if case .stalled = state {
             return link.stalledTime(now: now) < tuning.stallTime ? resume(measurement) : []
         }
-        if measurement.undeliveredBytes > 0, link.stalledTime(now: now) >= tuning.stallTime {
+        if measurement.undeliveredBytes > 0, link.stalledTime(now: now) >= stallTime {
             return stall(now: now)
         }
         switch state {
@@ -19,6 +19,11 @@ extension QualityController {
         case .probing(let probe): return judge(probe, measurement)
         }
     }
+
+    /// A full buffer on the way takes nothing until there is room for a lot: that is no stall.
+    private var stallTime: Duration { tuning.stallTime * patience }
+
+    private var patience: Double { link.ahead.isKnown ? tuning.patienceAhead : 1 }
 
     // MARK: Down
 
@@ -50,6 +55,7 @@ extension QualityController {
         _ measurement: StreamMeasurement, _ reason: QualityChangeReason
     ) -> [QualityAction] {
         let now = measurement.now
+        if case .draining = state {} else { link.wasFull() }
         let capacity =
             link.latestBusyRate ?? link.deliveredRate(over: tuning.fastSignTime) ?? total(of: operatingPoint)
         noteFailure(capacity: capacity)
@@ -62,7 +68,7 @@ extension QualityController {
         var backlog = measurement.undeliveredBytes
         let discards = shouldDiscard(measurement, capacity: capacity)
         if discards { backlog -= measurement.waitingBytes }
-        let draining = Double(backlog) * 8 / tuning.drainTime.inSeconds
+        let draining = Double(backlog) * 8 / (tuning.drainTime.inSeconds * patience)
         let target = Bitrate(bitsPerSecond: (capacity * tuning.share).bitsPerSecond - Int(draining))
         var actions: [QualityAction] = []
         if target < total(of: operatingPoint) * (1 - tuning.leastChange) {
@@ -119,7 +125,9 @@ extension QualityController {
         if link.excessDelay < limits.low, measurement.bufferLevel == .low {
             state = .steady(lowSince: now)
             guard let capacity = link.capacity else { return [] }
-            if let before = capacityWhenReduced, capacity > before * tuning.otherLinkFactor {
+            if let before = capacityWhenReduced, capacity > before * tuning.otherLinkFactor,
+                link.ahead.provesBetterLink
+            {
                 // It became another link meanwhile, whose limit is not known, and whose probes have not failed.
                 link.capacityRefuted()
                 schedule.reset()
@@ -134,6 +142,7 @@ extension QualityController {
     }
 
     private mutating func stall(now: MediaTimestamp) -> [QualityAction] {
+        if case .draining = state {} else { link.wasFull() }
         state = .stalled
         schedule.reset()
         return move(to: point(forTotal: .zero), .stalled, now: now)
@@ -141,7 +150,7 @@ extension QualityController {
 
     private mutating func resume(_ measurement: StreamMeasurement) -> [QualityAction] {
         let now = measurement.now
-        link.reset()
+        link.resumed()
         sizing.linkChanged()
         link.measured(measurement)
         state = .draining(reducedAt: now)
@@ -176,12 +185,14 @@ extension QualityController {
 
     private mutating func isProbeDue(after lowTime: Duration) -> Bool {
         let current = total(of: operatingPoint)
-        guard current < largestTotal, isSendingEnough else { return false }
+        guard current < largestTotal, isSendingEnough, !link.ahead.isFilling else { return false }
         let hasKnownRoom = link.capacity.map { current < $0 * (tuning.share * (1 - tuning.leastChange)) } ?? true
         // What came through in a rush while a queue ran empty, or a lost packet was sent again, is no hint.
         let window = min(.seconds(3), lowTime - tuning.rushTime)
+        // Nor is what a buffer on the way takes at once.
         return schedule.isDue(
-            after: lowTime, hasKnownRoom: hasKnownRoom, rate: current, burst: link.burstRate(over: window))
+            after: lowTime, hasKnownRoom: hasKnownRoom, rate: current,
+            burst: link.ahead.isKnown ? .zero : link.burstRate(over: window))
     }
 
     var largestTotal: Bitrate { total(of: point(forTotal: Bitrate(bitsPerSecond: .max / 4))) }
@@ -194,7 +205,7 @@ extension QualityController {
 
     private mutating func probe(now: MediaTimestamp) -> [QualityAction] {
         let current = total(of: operatingPoint)
-        var target = current * tuning.fastGrowth
+        var target = current * (link.ahead.isKnown ? tuning.growthAhead : tuning.fastGrowth)
         var isCautious = false
         if let capacity = link.capacity, !schedule.isHinted, target > capacity * tuning.share {
             target = max(current * tuning.cautiousGrowth, capacity * tuning.share)

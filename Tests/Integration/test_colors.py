@@ -22,7 +22,7 @@ FPS = 10
 
 
 def announced(path) -> dict:
-    """What players read of the colors in the stream's header."""
+    """The colors that the header announces to players."""
     found = subprocess.run(
         ["ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", f"stream={','.join(NAMES)}", "-of", "json", path],
         capture_output=True, text=True, check=True, timeout=60, stdin=subprocess.DEVNULL,

@@ -200,7 +200,7 @@ struct EventRenderingTests {
     func peopleReadALine(event: StreamEvent, text: String?) { #expect(event.text == text) }
 
     /// A slow processor's frames, which never reached the encoder.
-    @Test func missedFramesAreToldWhereThereAreAny() {
+    @Test func missedFramesAreShownWhereThereAreAny() {
         var counters = EventSamples.counters
         #expect(counters.missedText == "")
         counters.videoSource.droppedFrames = 7

@@ -145,6 +145,35 @@ private let best = VideoQuality.high3.bitrate
     }
 }
 
+/// Behind a program that acknowledges bytes ahead of the link, a rate that is too high shows late, and then as if nothing came
+/// through.
+@Suite struct BufferingProxyTests {
+    private static let proxies = [(30_000.0, 3_000.0), (64_000, 64_000), (120_000, 36_000)]
+
+    private static func simulation(_ proxy: (Double, Double), _ seed: UInt64, _ script: LinkScript) -> Simulation {
+        var simulation = Simulation.high3(script)
+        simulation.seed = seed
+        simulation.link.delay = 0.002
+        simulation.link.proxy = SimulatedLink.Proxy(bufferBytes: proxy.0, windowStep: proxy.1)
+        return simulation
+    }
+
+    @Test(arguments: proxies, [1, 2] as [UInt64])
+    func theRateIsEvenOnceTheBufferIsKnown(proxy: (Double, Double), seed: UInt64) {
+        let result = Self.simulation(proxy, seed, .steady(450)).run(seconds: 180)
+        #expect(result.largestSwing(of: 120...180, within: 5) < 3, "4 to 8 without it")
+        #expect(result.changes(in: 120...180) <= 20)
+        #expect(result.use(of: 120...180) > 0.8)
+        #expect(result.danglingFrames == 0)
+    }
+
+    @Test(arguments: proxies)
+    func aBetterLinkIsFound(proxy: (Double, Double)) {
+        let result = Self.simulation(proxy, 1, LinkScript([(0, 450), (60, 5_000)])).run(seconds: 150)
+        #expect(result.timeToBitrate(best, after: 60) < 60)
+    }
+}
+
 @Suite struct ChangingLinkTests {
     @Test(arguments: [1, 2] as [UInt64])
     func aRampDownIsFollowed(seed: UInt64) {

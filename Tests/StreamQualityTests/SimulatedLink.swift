@@ -97,9 +97,23 @@ struct SimulatedLink {
     var queueSeconds = 0.1
     /// Radio networks give the channel in turns: nothing for so long, then all at once.
     var turnSeconds = 0.0
+    /// A program on the way that acknowledges what it takes ahead of the link.
+    var proxy: Proxy?
     /// TCP_NOTSENT_LOWAT.
     var unsentLimit = 16_384
     private static let leastQueue = 15_000.0
+
+    /// It takes so many bytes ahead of the link, and opens its window again only when there is room for so many at once: a
+    /// receiver's window moves in large steps where segments are large, as on a loopback device.
+    struct Proxy: Sendable {
+        let bufferBytes: Double
+        let windowStep: Double
+    }
+
+    /// Up to where the proxy takes.
+    private var windowEdge = 0.0
+    /// What the proxy has taken up to each of the last steps.
+    private var taken: [Double] = []
 
     private var accepted = 0.0
     private var entered = 0.0
@@ -127,7 +141,12 @@ struct SimulatedLink {
     mutating func advance(from time: Double, by step: Double) -> [EncodedPacket] {
         let rate = script.bitsPerSecond(at: time) / 8
         let window = max(Self.leastQueue, queueSeconds * rate) + rate * 2 * delay
-        entered = max(entered, min(accepted, acknowledged + window))
+        if let proxy {
+            if served + proxy.bufferBytes - windowEdge >= proxy.windowStep { windowEdge = served + proxy.bufferBytes }
+            entered = max(entered, min(accepted, windowEdge))
+        } else {
+            entered = max(entered, min(accepted, acknowledged + window))
+        }
         credit += rate * step
         if turnSeconds == 0 || (time / turnSeconds).rounded(.down) != ((time + step) / turnSeconds).rounded(.down) {
             let turn = min(entered - served, credit)
@@ -135,9 +154,13 @@ struct SimulatedLink {
             credit = 0
         }
         history.append(served)
-        arrived = max(arrived, servedBefore(delay, step))
-        acknowledged = max(acknowledged, servedBefore(2 * delay, step))
-        if history.count > 1_000 { history.removeFirst(500) }
+        taken.append(entered)
+        arrived = max(arrived, Self.count(in: history, before: delay, step))
+        acknowledged = max(acknowledged, Self.count(in: proxy == nil ? history : taken, before: 2 * delay, step))
+        if history.count > 1_000 {
+            history.removeFirst(500)
+            taken.removeFirst(500)
+        }
         var complete: [EncodedPacket] = []
         while firstPacket < packets.count, packets[firstPacket].end <= arrived + 0.5 {
             complete.append(packets[firstPacket].packet)
@@ -150,7 +173,7 @@ struct SimulatedLink {
         return complete
     }
 
-    private func servedBefore(_ time: Double, _ step: Double) -> Double {
+    private static func count(in history: [Double], before time: Double, _ step: Double) -> Double {
         let index = history.count - 1 - Int(time / step + 0.5)
         return index >= 0 ? history[index] : 0
     }
@@ -163,6 +186,8 @@ struct SimulatedLink {
         served = accepted
         arrived = accepted
         acknowledged = accepted
+        windowEdge = accepted
         history = Array(repeating: accepted, count: history.count)
+        taken = history
     }
 }

@@ -233,6 +233,18 @@ struct SimulationResult {
         return used / max(1, possible)
     }
 
+    /// How many times the lowest rate asked for the highest one was, within any so many seconds.
+    func largestSwing(of times: ClosedRange<Double>, within seconds: Double) -> Double {
+        let inside = moments.filter { times.contains($0.time) }
+        return inside.reduce(1) { largest, moment in
+            let rates = inside.filter { (moment.time...moment.time + seconds).contains($0.time) }.map { moment in
+                let audio = moment.point.audioQuality?.bitrate.bitsPerSecond ?? 0
+                return Double(moment.point.videoBitrate.bitsPerSecond + audio)
+            }
+            return max(largest, (rates.max() ?? 1) / max(1, rates.min() ?? 1))
+        }
+    }
+
     func changes(in times: ClosedRange<Double>) -> Int { changes.filter { times.contains($0.time) }.count }
 
     func point(at time: Double) -> OperatingPoint? { moments.last { $0.time <= time }?.point }
