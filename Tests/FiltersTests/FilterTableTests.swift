@@ -84,7 +84,7 @@ import Testing
             Issue.record("\(change)")
         } catch {
             let expected = """
-                filter takes NAME KEY=VALUE [KEY=VALUE...], or NAME off; there is image, text, smooth, whiten, redden, crop, \
+                filter takes NAME KEY=VALUE [KEY=VALUE...], or NAME off; there is image, text, lut, smooth, whiten, redden, crop, \
                 grey, mirror
                 """
             #expect(error.description == expected)
@@ -92,9 +92,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("blur", "there is no filter \"blur\"; there is image, text, smooth, whiten, redden, crop, grey, mirror"),
+        ("blur", "there is no filter \"blur\"; there is image, text, lut, smooth, whiten, redden, crop, grey, mirror"),
         ("miror", "there is no filter \"miror\"; did you mean mirror?"),
-        ("", "there is no filter \"\"; there is image, text, smooth, whiten, redden, crop, grey, mirror"),
+        ("", "there is no filter \"\"; there is image, text, lut, smooth, whiten, redden, crop, grey, mirror"),
         ("text10,text=x", "filters text are numbered 1 to 9, not \"text10\""),
         ("text0,text=x", "filters text are numbered 1 to 9, not \"text0\""),
         ("text99999999999999999999,text=x", "filters text are numbered 1 to 9, not \"text99999999999999999999\""),
