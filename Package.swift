@@ -88,8 +88,8 @@ let package = Package(
         .target(
             name: "ApplianceRuntime",
             dependencies: [
-                "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText",
-                "BoardIO",
+                "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "FrameFiltering",
+                "JSONText", "BoardIO",
                 "Transport", "Terminal", "DevicePorts", "USBVideo", "LinuxIO", "Media",
             ]),
 

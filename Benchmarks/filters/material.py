@@ -32,6 +32,21 @@ def write_logo(path: Path) -> None:
         value for y in range(height) for x in range(width) for value in (255, x, 2 * y, 64 + (x + y) % 160)))
 
 
+def write_look(path: Path, points: int = 33) -> None:
+    """Warm, with contrast."""
+
+    def contrast(value: float) -> float:
+        return value + 0.6 * value * (1 - value) * (2 * value - 1)
+
+    steps = [place / (points - 1) for place in range(points)]
+    lines = [f"LUT_3D_SIZE {points}"]
+    lines += [
+        f"{min(1, contrast(red) * 1.04 + 0.02):.6f} {contrast(green):.6f} {0.05 + 0.85 * contrast(0.8 * blue + 0.2 * green):.6f}"
+        for blue in steps for green in steps for red in steps
+    ]  # fmt: skip
+    path.write_text("\n".join(lines) + "\n")
+
+
 class Material:
     """Frames of one size: half of each has the colours of skin, with noise."""
 
@@ -39,6 +54,8 @@ class Material:
         self.width, self.height = width, height
         self.logo = OUT / "logo.png"
         write_logo(self.logo)
+        self.look = OUT / "look.cube"
+        write_look(self.look)
         self.bases: dict[str, float] = {}
         frame = OUT / f"frame-{width}x{height}"
         source = (
@@ -55,7 +72,7 @@ class Material:
 
     def filled(self, text: str) -> str:
         for name, value in (
-            ("{logo}", self.logo), ("{font}", FONT), ("{words}", WORDS), ("{column}", self.width // 4),
+            ("{logo}", self.logo), ("{look}", self.look), ("{font}", FONT), ("{words}", WORDS), ("{column}", self.width // 4),
             ("{row}", self.height // 4),
         ):  # fmt: skip
             text = text.replace(name, str(value))
@@ -74,7 +91,14 @@ class Material:
 
     def guest_command(self, filters: tuple[str, ...]) -> tuple[list[str], str]:
         """Its words and the name of its frame, as files are named in the guest."""
-        return self.our_words(text.replace("{logo}", "/board/logo.png").replace("{words}", WORDS) for text in filters), self.frame.name
+        names = {"{logo}": "/board/logo.png", "{look}": "/board/look.cube", "{words}": WORDS}
+
+        def named(text: str) -> str:
+            for name, value in names.items():
+                text = text.replace(name, value)
+            return text
+
+        return self.our_words(named(text) for text in filters), self.frame.name
 
     def ffmpeg_command(self, graph: str, frames: int) -> tuple[list[str], Path]:
         """One thread; the file over and over again."""

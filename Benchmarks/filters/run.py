@@ -45,6 +45,8 @@ CASES = (
     # Drawn anew with each frame: the goal for covered pixels is that of text that stays.
     Case("text that changes", ("text,text={frame} {words},size=0.06,position=0,0,outline=0.05",),
          "drawtext=text='%{n} {words}':fontfile={font}:fontsize=h*0.0515:fontcolor=white:borderw=2:x=4:y=4"),
+    # ffmpeg's has to make red, green and blue of its frames, and frames of those.
+    Case("lut", ("lut,file={look}",), "lut3d={look}"),
     Case("smooth", ("smooth,strength=0.7",), "smartblur=lr=3:ls=0.7:lt=20"),
     Case("smooth (bilateral)", ("smooth,strength=0.7",), "bilateral=sigmaS=3:sigmaR=0.07:planes=1"),
     Case("whiten", ("whiten",), "lutyuv=y=val+0.5*(val-16)*(235-val)/219"),
@@ -144,7 +146,7 @@ def main() -> int:
     materials = [Material(*size) for size in (SIZES[:1] if options.quick else SIZES)]
     costs = []
     with tempfile.TemporaryDirectory(prefix="bench-filters-") as folder:
-        files = {path.name: path for material in materials for path in (material.frame, material.logo)}
+        files = {path.name: path for material in materials for path in (material.frame, material.logo, material.look)}
         guest = counting.Guest(Path(folder), files)
         try:
             for material in materials:

@@ -96,7 +96,8 @@ extension ApplianceRunner {
             // They are for the next connection; this one is not disturbed.
             isStreamFileTolerated: stream.isRunning && files.onlyCertificatesAreWrong,
             startsAtBoot: files.device.startAtBoot && isBoot, torch: files.device.torch.mode,
-            needsRestart: previous.streamText != files.streamText || previous.deviceText != files.deviceText,
+            needsRestart: previous.streamText != files.streamText || previous.deviceText != files.deviceText
+                || files.canUseMoreFilters(than: previous),
             needsClock: files.stream?.needsClock ?? false)
         perform(appliance.configurationLoaded(configuration, now: now))
         watchBrightness()

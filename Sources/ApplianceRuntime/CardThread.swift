@@ -82,7 +82,10 @@ struct CardWork: Sendable {
     }
 
     private mutating func look() -> CardEvent {
-        guard boot.fingerprint != fingerprint || files.value.certificatesHaveChanged else {
+        guard
+            boot.fingerprint != fingerprint || files.value.certificatesHaveChanged
+                || files.value.filterFilesHaveChanged
+        else {
             return .looked(hasChanged: false)
         }
         // Whoever writes a file may not be done yet, and half of stream.json would end what is live.

@@ -1,4 +1,6 @@
 import ApplianceLogic
+import Filters
+import FrameFiltering
 import Glibc
 import JSONText
 import LinuxIO
@@ -26,6 +28,11 @@ struct DescriptionFiles {
     private var streamKeys = DescriptionKeys()
     /// The certificates that stream.json names, as they were looked at. Each connection reads them anew.
     private var certificates: (path: String, state: FileState)?
+    /// The files that the filters of device.json name, as they were looked at; `nil` for one that was not there. They are too large to be
+    /// compared by their contents every few seconds.
+    private var filterFiles: [String: LinuxIO.FileState?] = [:]
+    /// Those that cannot be used.
+    private var unusableFilterFiles: Set<String> = []
     /// Whether they are all that is wrong with the stream: one that is connected needs them no more.
     private(set) var onlyCertificatesAreWrong = false
 
@@ -54,6 +61,7 @@ struct DescriptionFiles {
             add(decoded.faults, "device.json")
         }
         tellWhetherDeviceIsIgnored()
+        checkFilterFiles()
         let networkFile = Self.read(directory, "network.json")
         networkText = networkFile.bytes
         if let json = take(networkFile, "network.json") {
@@ -98,6 +106,33 @@ struct DescriptionFiles {
     /// Whether the certificates are others by now than they were, or have come or gone.
     var certificatesHaveChanged: Bool {
         certificates.map { FileState(reading: $0.path) != $0.state } ?? false
+    }
+
+    /// A filter whose file is missing or broken is left out of the stream, whose viewers do not see what they should.
+    private mutating func checkFilterFiles() {
+        var loaded = LoadedFilters()
+        for (index, setting) in device.filters.settings.enumerated() {
+            // Before they are read, so that no change goes between the two.
+            for path in setting.paths { filterFiles[path] = .some(LinuxIO.FileState(path)) }
+            var chain = loaded.chain
+            chain.append(setting)
+            do throws(FilteringError) {
+                loaded = try LoadedFilters(chain, reusing: loaded)
+            } catch {
+                let key = setting.path(.file) == nil ? "font" : "file"
+                unusableFilterFiles.formUnion(setting.paths)
+                faults.append(
+                    fault(.settings, "device.json", "filters[\(index)].\(key)", "\(error); the filter is left out"))
+            }
+        }
+    }
+
+    /// Whether files that the filters of device.json name are others by now than they were, or have come or gone.
+    var filterFilesHaveChanged: Bool { filterFiles.contains { LinuxIO.FileState($0.key) != $0.value } }
+
+    /// Whether a file that `previous` could not use can be used now, so that a stream would have a filter more.
+    func canUseMoreFilters(than previous: DescriptionFiles) -> Bool {
+        !previous.unusableFilterFiles.isSubset(of: unusableFilterFiles)
     }
 
     /// Takes a description of the board from elsewhere, in place of one that could not be read.

@@ -6,6 +6,11 @@ public enum BitstreamError: Error, Hashable, Sendable {
     case invalid(structure: String, field: String, value: Int)
     /// The bytes are well formed, but use a part of the format that is not handled here.
     case unsupported(structure: String, feature: String)
+    /// The bytes are those of a file of another kind.
+    /// - Parameters:
+    ///   - actual: for people, with an article.
+    ///   - isMovie: whether the video in it can be copied into the structure.
+    case otherFile(structure: String, actual: String, isMovie: Bool)
 }
 
 extension BitstreamError: CustomStringConvertible {
@@ -17,6 +22,9 @@ extension BitstreamError: CustomStringConvertible {
             "\(structure) is damaged: \(field) is \(value), which is not allowed"
         case .unsupported(let structure, let feature):
             "\(structure) uses \(feature), which is not supported"
+        case .otherFile(let structure, let actual, let isMovie):
+            "this is \(actual), not \(structure)"
+                + (isMovie ? "; convert it with ffmpeg -i INPUT -c copy OUTPUT.flv" : "")
         }
     }
 }

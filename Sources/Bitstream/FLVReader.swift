@@ -73,6 +73,7 @@ public struct FLVReader: Sendable {
     public func inputEnded() throws(BitstreamError) {
         if let failure { throw failure }
         guard hasReadHeader else {
+            if let signatureFault { throw signatureFault }
             throw .truncated(structure: "FLV header", needed: max(1, Self.headerSize - (end - position)))
         }
         let start = position + Self.previousTagSizeSize
@@ -86,9 +87,10 @@ public struct FLVReader: Sendable {
 
     /// - Returns: whether the header is there and tags follow.
     private mutating func readHeader() throws(BitstreamError) -> Bool {
-        let signature: [UInt8] = [0x46, 0x4C, 0x56]
-        for (byte, expected) in zip(buffer, signature) where byte != expected {
-            throw .invalid(structure: "FLV header", field: "signature", value: Int(byte))
+        if let fault = signatureFault {
+            // Enough to say what it is instead, or the end, decides.
+            guard end >= FileKind.sampleSize else { return false }
+            throw fault
         }
         guard end >= Self.headerSize else { return false }
         guard buffer[3] == 1 else { throw .invalid(structure: "FLV header", field: "version", value: Int(buffer[3])) }
@@ -100,6 +102,16 @@ public struct FLVReader: Sendable {
         position = dataOffset
         hasReadHeader = true
         return true
+    }
+
+    /// What is wrong with the first bytes, as far as they are there.
+    private var signatureFault: BitstreamError? {
+        let signature: [UInt8] = [0x46, 0x4C, 0x56]
+        guard let byte = zip(buffer, signature).first(where: { $0 != $1 })?.0 else { return nil }
+        if let kind = FileKind(buffer[...]) {
+            return .otherFile(structure: "an FLV file", actual: kind.rawValue, isMovie: kind.isMovie)
+        }
+        return .invalid(structure: "FLV header", field: "signature", value: Int(byte))
     }
 
     private mutating func readTag() throws(BitstreamError) -> FLVTag? {

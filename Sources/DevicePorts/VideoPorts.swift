@@ -14,6 +14,9 @@ public protocol VideoSource: AnyObject {
     /// Of the camera that takes the frames, as its driver names it; `nil` where there is none.
     var cameraModel: String? { get }
 
+    /// What gives the frames, for people who ask it for what only a camera has: "the test pattern".
+    var origin: String { get }
+
     /// Waits for the next frame. Whoever made the source can end the wait from another thread.
     /// - Returns: `nil` when the source has ended or was asked to stop.
     /// - Throws: the source's typed error; no more frames come after it.
@@ -30,6 +33,7 @@ extension VideoSource {
     public var memoryKind: FrameMemoryKind { .pooled }
     public var colors: VideoColors? { nil }
     public var cameraModel: String? { nil }
+    public var origin: String { "this source" }
     public var flips: FrameFlips { FrameFlips() }
     public var statistics: VideoSourceStatistics { VideoSourceStatistics() }
 }

@@ -12,7 +12,7 @@ public struct FilterDescription: Hashable, Sendable {
 
     public func parameter(_ name: FilterParameterName) -> FilterParameter? { parameters.first { $0.name == name } }
 
-    public static let all = [image, text, smooth, whiten, redden, crop, grey, mirror]
+    public static let all = [image, text, lut, smooth, whiten, redden, crop, grey, mirror]
 
     public static func of(_ name: FilterName) -> FilterDescription {
         // Each name has a row, which a test holds it to.
@@ -52,6 +52,16 @@ public struct FilterDescription: Hashable, Sendable {
     private static let margin = FilterParameter(
         .margin, .number(0...0.25), standard: .number(0.03),
         "from the frame's edges, of its height, where the position is a word")
+
+    private static let lut = FilterDescription(
+        .lut,
+        [
+            FilterParameter(
+                .file, .file,
+                "a .cube file with LUT_3D_SIZE from \(ColorCube.pointCounts.lowerBound) to "
+                    + "\(ColorCube.pointCounts.upperBound), of \(ColorCube.largestFile >> 20) MB at the most"),
+            FilterParameter(.strength, .number(0...1), standard: .number(1), "0 does nothing"),
+        ], "a look: a table that says what each colour becomes")
 
     private static let smooth = FilterDescription(
         .smooth, [strength], "takes texture out of skin; edges, and what has no skin's colour, stay")

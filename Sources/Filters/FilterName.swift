@@ -4,6 +4,7 @@ import Media
 public enum FilterName: String, CaseIterable, Sendable {
     case image
     case text
+    case lut
     case smooth
     case whiten
     case redden
@@ -15,7 +16,7 @@ public enum FilterName: String, CaseIterable, Sendable {
     public var largestNumber: Int {
         switch self {
         case .image, .text: 9
-        case .smooth, .whiten, .redden, .crop, .grey, .mirror: 1
+        case .lut, .smooth, .whiten, .redden, .crop, .grey, .mirror: 1
         }
     }
 }

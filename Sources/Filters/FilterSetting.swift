@@ -49,6 +49,9 @@ public struct FilterSetting: Hashable, Sendable {
         return path
     }
 
+    /// Of all files that it names.
+    public var paths: [String] { FilterDescription.of(id.name).parameters.compactMap { path($0.name) } }
+
     public func color(_ name: FilterParameterName) -> FilterColor {
         guard case .color(let color) = self[name] else { return .none }
         return color

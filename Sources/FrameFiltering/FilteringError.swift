@@ -10,6 +10,8 @@ public enum FilteringError: Error, Hashable, Sendable {
     case unusableImage(FilterID, path: String, reason: String)
     case tooLargeImage(FilterID, path: String, FrameSize)
     case unusableFont(FilterID, path: String, reason: String)
+    /// With the line that is wrong.
+    case unusableCube(FilterID, path: String, ColorCubeError)
     /// No NV12 or I420 in rows one below the other, or of a size that is not worked on.
     case unsupportedFrame(FrameLayout)
     /// A frame whose memory is smaller than its layout says.
@@ -25,6 +27,7 @@ extension FilteringError: CustomStringConvertible {
             "filter \(filter): \(path) has \(size) pixels; make it smaller, to \(DecodedImage.mostPixels) of them "
                 + "and \(DecodedImage.longestSide) a side"
         case .unusableFont(let filter, let path, let reason): "filter \(filter): \(path) is no font: \(reason)"
+        case .unusableCube(let filter, let path, let error): "filter \(filter): \(path), \(error)"
         case .unsupportedFrame(let layout):
             "filters work on NV12 and I420, not on \(layout.format.rawValue) frames of \(layout.size) with "
                 + "\(layout.planes.count) planes and modifier \(layout.modifier)"

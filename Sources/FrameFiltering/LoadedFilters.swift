@@ -17,6 +17,7 @@ public struct LoadedFilters: Sendable {
     public let chain: FilterChain
     private var images: [String: File<DecodedImage>] = [:]
     private var fonts: [String: File<FontFile>] = [:]
+    private var cubes: [String: File<ColorCube>] = [:]
 
     /// Nothing to be done.
     public init() { chain = FilterChain() }
@@ -26,9 +27,14 @@ public struct LoadedFilters: Sendable {
     public init(_ chain: FilterChain, reusing previous: LoadedFilters = LoadedFilters()) throws(FilteringError) {
         self.chain = chain
         for setting in chain.settings {
-            if let path = setting.path(.file), images[path] == nil {
+            if setting.name == .image, let path = setting.path(.file), images[path] == nil {
                 images[path] = try Self.file(path, setting.id, previous.images, limit: Self.largestImageFile) {
                     bytes throws(FilteringError) in try DecodedImage(bytes, path, setting.id)
+                }
+            }
+            if setting.name == .lut, let path = setting.path(.file), cubes[path] == nil {
+                cubes[path] = try Self.file(path, setting.id, previous.cubes, limit: ColorCube.largestFile) {
+                    bytes throws(FilteringError) in try Self.cube(bytes, path, setting.id)
                 }
             }
             if let path = setting.path(.font), fonts[path] == nil {
@@ -36,6 +42,16 @@ public struct LoadedFilters: Sendable {
                     bytes throws(FilteringError) in try FontFile(bytes, path, setting.id)
                 }
             }
+        }
+    }
+
+    private static func cube(
+        _ bytes: [UInt8], _ path: String, _ filter: FilterID
+    ) throws(FilteringError) -> ColorCube {
+        do throws(ColorCubeError) {
+            return try ColorCube(parsing: bytes)
+        } catch {
+            throw .unusableCube(filter, path: path, error)
         }
     }
 
@@ -59,6 +75,13 @@ public struct LoadedFilters: Sendable {
         switch setting.name {
         case .image: ImageFilter(setting, image(of: setting))
         case .text: TextFilter(setting, font(of: setting))
+        case .lut:
+            if let cube = setting.path(.file).flatMap({ cubes[$0]?.content }) {
+                LookFilter(cube, strength: setting.number(.strength))
+            } else {
+                // Each that has no file is refused before.
+                LookFilter(.identity, strength: 0)
+            }
         case .smooth: SmoothFilter(strength: setting.number(.strength))
         case .whiten: WhitenFilter(strength: setting.number(.strength))
         case .redden: ReddenFilter(strength: setting.number(.strength))
@@ -82,6 +105,7 @@ public struct LoadedFilters: Sendable {
         case let filter as ImageFilter: images.values.contains { $0.content === filter.image }
         case let filter as TextFilter:
             filter.font === FontFile.builtIn || fonts.values.contains { $0.content === filter.font }
+        case let filter as LookFilter: cubes.values.contains { $0.content === filter.cube }
         default: true
         }
     }

@@ -14,7 +14,6 @@ public final class AdjustedSource: VideoSource {
     private let camera: (any ControllableSource)?
     /// Of the stream, which may have another shape than the frames: the largest that is encoded.
     var streamSize: FrameSize { didSet { keepZoomWithinRange() } }
-    private let noCamera: String
     private var view = CameraView()
     /// Of the other cameras, by their names.
     private var otherViews: [String: CameraView] = [:]
@@ -35,13 +34,9 @@ public final class AdjustedSource: VideoSource {
 
     /// - Parameters:
     ///   - streamSize: the largest that is encoded.
-    ///   - noCamera: why a source that is no camera has no controls, for people.
-    public init(
-        _ source: any VideoSource, streamSize: FrameSize, noCamera: String = "the test pattern comes from no camera"
-    ) {
+    public init(_ source: any VideoSource, streamSize: FrameSize) {
         self.source = source
         self.streamSize = streamSize
-        self.noCamera = noCamera
         camera = source as? any ControllableSource
         switcher = source as? CameraSwitcher
         cameraName = switcher?.name
@@ -52,6 +47,7 @@ public final class AdjustedSource: VideoSource {
     public var frameRate: FrameRate { source.frameRate }
     public var colors: VideoColors? { source.colors }
     public var cameraModel: String? { source.cameraModel }
+    public var origin: String { source.origin }
     public var endingNote: String? { source.endingNote }
 
     public var statistics: VideoSourceStatistics {
@@ -207,7 +203,9 @@ extension AdjustedSource: ControllableSource {
         if !cameraOffers(.mirror) { offers.append(turnOffer(.mirror)) }
         if !cameraOffers(.flip) { offers.append(turnOffer(.flip)) }
         let own = camera?.controlOffers ?? []
-        return offers.completed { name in own.first { $0.name == name }?.absence ?? self.noCamera }
+        return offers.completed { name in
+            own.first { $0.name == name }?.absence ?? "\(self.source.origin) is not a camera"
+        }
     }
 
     /// Chroma has half as many samples.

@@ -53,6 +53,7 @@ final class RotatedSource: VideoSource {
     var frameRate: FrameRate { source.frameRate }
     var colors: VideoColors? { source.colors }
     var cameraModel: String? { source.cameraModel }
+    var origin: String { source.origin }
     var endingNote: String? { source.endingNote }
 
     var statistics: VideoSourceStatistics { rotator.completed(source.statistics) }

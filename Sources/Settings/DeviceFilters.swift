@@ -9,7 +9,7 @@ extension DeviceDescription {
         filters = chain
     }
 
-    /// Whether its files can be used shows when a stream starts.
+    /// Whether its files can be used is found out where files are read.
     private static func readFilter(
         _ reader: inout DescriptionReader, into chain: inout FilterChain, example: String
     ) {

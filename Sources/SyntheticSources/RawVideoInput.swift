@@ -55,6 +55,8 @@ public final class RawVideoInput: VideoSource {
         return statistics
     }
 
+    public var origin: String { "the raw video in \(input.path)" }
+
     public func nextFrame() throws -> CapturedFrame? {
         guard !hasEnded else { return nil }
         let frame = unfinished ?? pool.take()

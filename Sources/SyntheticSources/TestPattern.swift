@@ -151,3 +151,7 @@ public final class TestPattern: VideoSource {
         }
     }
 }
+
+extension TestPattern {
+    public var origin: String { "the test pattern" }
+}

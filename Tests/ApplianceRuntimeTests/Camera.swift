@@ -46,6 +46,9 @@ final class Camera {
         _ = try directory.write(Array(json.utf8), to: "boot/\(name).json")
     }
 
+    /// Beside the boot partition.
+    func writeFile(_ text: String, to name: String) throws { _ = try directory.write(Array(text.utf8), to: name) }
+
     func read(_ path: String) -> String {
         (try? readFile(directory.file(path), limit: 1 << 22)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }

@@ -185,9 +185,13 @@ import Testing
         #expect(try readAll(&reader) == [tags[0]])
     }
 
+    private static func padded(_ start: [UInt8]) -> [UInt8] { start + [UInt8](repeating: 0, count: 200) }
+
+    private static let transportStream = padded([0x47, 0x40, 0x11]).enumerated().map { $0 == 188 ? 0x47 : $1 }
+
     @Test(
         arguments: [
-            ([0x46, 0x4C, 0x57], BitstreamError.invalid(structure: "FLV header", field: "signature", value: 0x57)),
+            (padded([0x46, 0x4C, 0x57]), .invalid(structure: "FLV header", field: "signature", value: 0x57)),
             ([0x46, 0x4C, 0x56, 2, 5, 0, 0, 0, 9], .invalid(structure: "FLV header", field: "version", value: 2)),
             ([0x46, 0x4C, 0x56, 1, 5, 0, 0, 0, 8], .invalid(structure: "FLV header", field: "DataOffset", value: 8)),
             (
@@ -204,5 +208,43 @@ import Testing
         reader.append(bytes)
         for _ in 0..<2 { #expect(throws: expected) { try reader.nextTag() } }
         #expect(throws: expected) { try reader.inputEnded() }
+    }
+
+    @Test(
+        arguments: [
+            (padded([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A]), "this is a PNG image, not an FLV file"),
+            (padded([0xFF, 0xD8, 0xFF, 0xE0]), "this is a JPEG image, not an FLV file"),
+            (
+                padded([0, 0, 0, 0x20] + Array("ftypisom".utf8)),
+                "this is an MP4 file, not an FLV file; convert it with ffmpeg -i INPUT -c copy OUTPUT.flv"
+            ),
+            (
+                padded([0x1A, 0x45, 0xDF, 0xA3]),
+                "this is a Matroska or WebM file, not an FLV file; convert it with ffmpeg -i INPUT -c copy OUTPUT.flv"
+            ),
+            (
+                transportStream,
+                "this is an MPEG transport stream, not an FLV file; convert it with ffmpeg -i INPUT -c copy OUTPUT.flv"
+            ),
+            (padded(Array("RIFF____WAVEfmt ".utf8)), "this is a WAV file, not an FLV file"),
+            (padded([0x50, 0x4B, 3, 4]), "this is a ZIP archive, not an FLV file"),
+            (Array(" \n{\"url\": \"rtmp://127.0.0.1/x\"}".utf8), "this is a JSON file, not an FLV file"),
+            (Array("Grüße\r\n".utf8), "this is a text file, not an FLV file"),
+            ([0, 1, 2], "FLV header is damaged: signature is 0, which is not allowed"),
+        ] as [([UInt8], String)])
+    func otherFilesAreNamedHoweverTheyCome(bytes: [UInt8], expected: String) {
+        for portion in [1, 7, bytes.count] {
+            var reader = FLVReader()
+            do throws(BitstreamError) {
+                for start in stride(from: 0, to: bytes.count, by: portion) {
+                    reader.append(Array(bytes[start..<min(start + portion, bytes.count)]))
+                    guard try reader.nextTag() == nil else { continue }
+                }
+                try reader.inputEnded()
+                Issue.record("taken")
+            } catch {
+                #expect("\(error)" == expected)
+            }
+        }
     }
 }

@@ -51,8 +51,8 @@ ENGINES = {
     "Receiving": {"StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"},
     "Terminal": {"StreamLogic", "StreamQuality", "Controls", "Filters", "JSONText", "LinuxIO", "Media"},
     "ApplianceRuntime": {
-        "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO",
-        "Transport", "Terminal", "DevicePorts", "USBVideo", "LinuxIO", "Media",
+        "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "FrameFiltering",
+        "JSONText", "BoardIO", "Transport", "Terminal", "DevicePorts", "USBVideo", "LinuxIO", "Media",
     },
 }  # fmt: skip
 SYSTEM = {"Glibc", "Swift", "Synchronization"}

@@ -105,9 +105,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("blur", "there is no filter \"blur\"; there is image, text, smooth, whiten, redden, crop, grey, mirror"),
+        ("blur", "there is no filter \"blur\"; there is image, text, lut, smooth, whiten, redden, crop, grey, mirror"),
         ("miror", "there is no filter \"miror\"; did you mean mirror?"),
-        ("", "there is no filter \"\"; there is image, text, smooth, whiten, redden, crop, grey, mirror"),
+        ("", "there is no filter \"\"; there is image, text, lut, smooth, whiten, redden, crop, grey, mirror"),
         ("text10,text=x", "filters text are numbered 1 to 9, not \"text10\""),
         ("text0,text=x", "filters text are numbered 1 to 9, not \"text0\""),
         ("text99999999999999999999,text=x", "filters text are numbered 1 to 9, not \"text99999999999999999999\""),

@@ -112,6 +112,36 @@ import Testing
         #expect(Distance(ours, theirs).mean < 0.5, "\(Distance(ours, theirs))")
     }
 
+    /// ffmpeg's `lut3d` between conversions of 16 bits, so that it rounds as rarely as ours. Its chroma is brought to the whole size
+    /// and back, which ours is not.
+    @Test func looksAreFFmpegs() throws {
+        let directory = try TemporaryDirectory()
+        let file = try directory.write(LookFilterTests.file(33, LookFilterTests.warm), to: "look.cube")
+        let exact = "scale=flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp"
+        let graph =
+            "\(exact):in_color_matrix=bt601:in_range=tv:out_range=pc,format=gbrp16,lut3d=file=\(file),"
+            + "\(exact):out_color_matrix=bt601:out_range=tv,format=yuv420p"
+        // Colours that red, green and blue of 0 to 1 have: others are cut off there.
+        let soft = Self.frame.enumerated().map { place, sample in
+            place < Self.size.pixelCount ? 60 + sample / 2 : 112 + sample / 8
+        }
+        var ramp = [UInt8](repeating: 128, count: Self.layout.byteCount)
+        for place in 0..<Self.size.pixelCount {
+            let column = place % Self.size.width
+            ramp[place] = UInt8(16 + column * 219 / (Self.size.width - 1))
+        }
+        for frame in [soft, ramp] {
+            let ours = try Self.ours("lut,file=\(file)", frame: frame)
+            let theirs = try FFmpeg.filtered(frame, Self.layout, by: graph)
+            let pixels = Self.size.pixelCount
+            let luma = Distance(Array(ours.prefix(pixels)), Array(theirs.prefix(pixels)))
+            let chroma = Distance(Array(ours.dropFirst(pixels)), Array(theirs.dropFirst(pixels)))
+            #expect(luma.largest <= 4 && luma.mean < 0.5, "\(luma)")
+            #expect(chroma.largest <= 6 && chroma.mean < 0.8, "\(chroma)")
+            #expect(Distance(ours, frame).mean > 2, "nothing was changed")
+        }
+    }
+
     @Test func viewsAreFFmpegs() throws {
         #expect(try Self.ours("mirror") == FFmpeg.filtered(Self.frame, Self.layout, by: "hflip"))
         let part = "crop=96:64:48:32,pad=192:128:48:32:black"

@@ -335,6 +335,17 @@ def test_a_faulty_flv_file(children, nginx, tmp_path, content):
     fails(children, ["publish", "--from-flv", path, "--url", nginx.url("x"), "--pace", "fast"], MEDIA, str(path))
 
 
+@pytest.mark.parametrize("content, kind", [
+    (b"\x89PNG\r\n\x1a\n" + bytes(100), "a PNG image"), (b"\0\0\0\x20ftypisom" + bytes(300), "an MP4 file"),
+    (b'{"url": "rtmp://127.0.0.1/live/x"}', "a JSON file"),
+])  # fmt: skip
+def test_a_file_of_another_kind_is_named(children, nginx, tmp_path, content, kind):
+    path = tmp_path / "other.flv"
+    path.write_bytes(content)
+    words = ["publish", "--from-flv", path, "--url", nginx.url("x"), "--pace", "fast"]
+    fails(children, words, MEDIA, f"this is {kind}, not an FLV file")
+
+
 def test_an_flv_file_that_is_cut_off(children, nginx, tmp_path, encoded_flv):
     path = tmp_path / "cut.flv"
     path.write_bytes(encoded_flv.read_bytes()[:100_000])

@@ -110,6 +110,14 @@ def test_two_filters_of_one_name_are_refused(children):
     assert "--filter: filter text is there twice; several are named text, text2 and so on, up to text9" in run.stderr
 
 
+def test_a_broken_look_is_refused_with_its_line(children, tmp_path):
+    path = tmp_path / "look.cube"
+    path.write_text("LUT_3D_SIZE 2\r\n0 0 0\r\n1 0\r\n")
+    run = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", "--filter", f"lut,file={path}"])
+    assert run.child.returncode == 2
+    assert f"--filter: filter lut: {path}, line 3: three numbers are expected" in run.stderr, run.report()
+
+
 @pytest.mark.parametrize("words, complaint", [
     ("mute 1:on", "microphones have gain= and mute= in --audio"), ("microphone-gain 2:-6", "microphones have gain= and mute= in --audio"),
     ("torch on", "torch is the device's, of tallycam run"), ("webcam on", "webcam is the device's, of tallycam run"),

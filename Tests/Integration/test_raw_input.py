@@ -500,3 +500,20 @@ def test_one_of_several_that_ends_is_silent_and_the_last_one_ends_the_stream(chi
     end = sides(recording.path)[0][44_100:66_150]
     assert amplitude(array.array("f", end[:22_050] * 2), 44_100, 500) < 0.005
     assert amplitude(array.array("f", end[:22_050] * 2), 44_100, 1000) > 0.1
+
+
+def test_a_look_from_a_file_is_in_the_stream(children, clip, tmp_path):
+    """The inverted colours of a dark grey are a light grey."""
+    look = tmp_path / "inverted.cube"
+    look.write_text("LUT_3D_SIZE 2\n" + "".join(
+        f"{1 - (place & 1)} {1 - (place >> 1 & 1)} {1 - (place >> 2)}\n" for place in range(8)))  # fmt: skip
+    raw = tmp_path / "grey.raw"
+    raw.write_bytes((bytes([56]) * (320 * 240) + bytes([128]) * (320 * 120)) * 15)
+    recording, _, _ = publish_and_record(
+        children, video=f"raw:{raw},format=i420,size=320x240,fps=30", quality="High3", dimension="320x240",
+        filter=f"lut,file={look},strength=0.75")  # fmt: skip
+    decoded = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", recording.path, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-"],
+        capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL).stdout  # fmt: skip
+    # Inverted it is 195; a quarter of what was there is left.
+    assert {abs(luma - 160) <= 2 for luma in decoded[: 320 * 240]} == {True}

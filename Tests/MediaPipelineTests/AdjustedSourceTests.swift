@@ -5,6 +5,7 @@ import Media
 import MediaTestSupport
 import SoftwareEncoding
 import Synchronization
+import SyntheticSources
 import Testing
 
 @testable import MediaPipeline
@@ -92,7 +93,10 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
     @Test func aPartOfEachFrameIsTakenWhereTheSourceDoesNotZoom() throws {
         let source = AdjustedSource(QuarteredSource(), streamSize: streamSize)
         #expect(source.controlOffers.first { $0.name == .zoom }?.range == 1...2)
-        #expect(source.controlOffers.first { $0.name == .lens }?.absence == "the test pattern comes from no camera")
+        #expect(source.controlOffers.first { $0.name == .lens }?.absence == "this source is not a camera")
+        let pattern = TestPattern(size: streamSize, frameRate: FrameRate(framesPerSecond: 30), stop: try EventFD())
+        let offers = AdjustedSource(pattern, streamSize: streamSize).controlOffers
+        #expect(offers.first { $0.name == .lens }?.absence == "the test pattern is not a camera")
         try source.apply([
             ControlChange(.zoom, .number(2)), ControlChange(.zoomCentre, .point(FramePoint(x: 0, y: 1))),
         ])

@@ -62,6 +62,7 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
         #expect(start >= before)
         #expect(times.map { $0 - start } == (0..<8).map { rate.offset(ofFrame: $0) })
         #expect(source.endingNote == "\(path) ended after 8 frames")
+        #expect(source.origin == "the raw video in \(path)")
         #expect(MonotonicClock.now() >= start + rate.offset(ofFrame: 7))
     }
 

@@ -21,7 +21,21 @@ private func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         }
     }
     for setting in chain.settings { check(setting) }
+    readCube(Array(UnsafeRawBufferPointer(start: data, count: count)))
     return 0
+}
+
+/// The same bytes as a `.cube` file.
+private func readCube(_ bytes: [UInt8]) {
+    do throws(ColorCubeError) {
+        let cube = try ColorCube(parsing: bytes)
+        precondition(cube.samples.count == 3 * cube.points * cube.points * cube.points, "points are missing")
+        precondition(cube.samples.allSatisfy(\.isFinite), "a point is no colour")
+        precondition(zip(cube.least, cube.most).allSatisfy(<), "the domain is empty")
+    } catch {
+        precondition(isPrintable("\(error)"), "a control character is printed")
+        precondition("\(error)".utf8.count < 4096, "an error is reported at length")
+    }
 }
 
 private func check(_ setting: FilterSetting) {

@@ -119,4 +119,30 @@ void cfilter_between_scalar(uint16_t *between, const uint16_t *near, const uint1
 void cfilter_apply_model(uint8_t *luma, size_t width, const uint16_t *gains, const uint16_t *offsets);
 void cfilter_apply_model_scalar(uint8_t *luma, size_t width, const uint16_t *gains, const uint16_t *offsets);
 
+// A table of colours as .cube files have it: `points` on a side, from 2; red, green and blue of each, red's place moving fastest.
+// `least` and `most` are the colours of its first and last point, with least below most.
+typedef struct {
+    const float *samples;
+    size_t points;
+    float least[3], most[3];
+} cfilter_cube;
+// The shares of red and blue in luma; luma of black and its range, and the range of chroma around 128.
+typedef struct {
+    float red, blue;
+    float black, luma_range, chroma_range;
+} cfilter_matrix;
+
+// What a table makes of each luma and chroma, mixed with what is there by `strength` from 0 to 1: nodes for 33
+// values of each, 8 steps apart. CFILTER_LATTICE_COUNT numbers of 1/16, from -8 to 4087; 216 KB.
+#define CFILTER_LATTICE_SIDE 33
+#define CFILTER_LATTICE_COUNT 107819
+void cfilter_make_lattice(int16_t *lattice, const cfilter_cube *cube, cfilter_matrix matrix, float strength);
+
+// Two rows of luma and the row of chroma that belongs to them, whose samples are `step` apart; chroma by the mean luma of its four
+// pixels. The last row of an odd height is given twice; of an odd width, the last column counts twice.
+void cfilter_look_up(
+    uint8_t *upper, uint8_t *lower, size_t width, uint8_t *u, uint8_t *v, size_t step, const int16_t *lattice);
+void cfilter_look_up_scalar(
+    uint8_t *upper, uint8_t *lower, size_t width, uint8_t *u, uint8_t *v, size_t step, const int16_t *lattice);
+
 #endif

@@ -1,0 +1,120 @@
+import Media
+
+/// A look as a `.cube` file has it (Adobe, Cube LUT Specification 1.0): for points on a grid of red, green and blue, the colour that
+/// each becomes.
+public final class ColorCube: Sendable {
+    /// On a side. Grading programs write 17, 33 or 65.
+    public static let pointCounts = 2...65
+    /// Of a file, in bytes: one of 65 points on a side has 275,000 lines of about 28 bytes.
+    public static let largestFile = 16 << 20
+    static let longestLine = 250
+    /// Of points, comments and empty lines together.
+    static let mostLines = 300_000
+
+    /// On a side.
+    public let points: Int
+    /// The colours of the first point and of the last one: red, green and blue.
+    public let least: [Float]
+    public let most: [Float]
+    /// Red, green and blue of each point; the point's red moves fastest.
+    public let samples: [Float]
+
+    init(points: Int, least: [Float], most: [Float], samples: [Float]) {
+        self.points = points
+        self.least = least
+        self.most = most
+        self.samples = samples
+    }
+
+    /// Each colour stays.
+    public static let identity = ColorCube(
+        points: 2, least: [0, 0, 0], most: [1, 1, 1],
+        samples: [0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 1, 1])
+
+    /// - Parameter bytes: of the file. Lines end with LF or CRLF.
+    public convenience init(parsing bytes: [UInt8]) throws(ColorCubeError) {
+        var reader = ColorCubeReader()
+        var number = 0
+        var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        while start < bytes.count {
+            number += 1
+            guard number <= Self.mostLines else { throw ColorCubeError(line: number, .tooManyLines) }
+            // No longer than a line may be: a file of another kind may have no line end at all.
+            let limit = min(bytes.count, start + Self.longestLine + 2)
+            let end = bytes[start..<limit].firstIndex(of: UInt8(ascii: "\n")) ?? limit
+            guard end - start <= Self.longestLine + 1 else { throw ColorCubeError(line: number, .tooLongLine) }
+            do throws(ColorCubeError.Reason) {
+                try reader.read(bytes[start..<end])
+            } catch {
+                throw ColorCubeError(line: number, error)
+            }
+            start = end + 1
+        }
+        do throws(ColorCubeError.Reason) {
+            let (points, least, most, samples) = try reader.finish()
+            self.init(points: points, least: least, most: most, samples: samples)
+        } catch {
+            throw ColorCubeError(line: number, error)
+        }
+    }
+}
+
+/// Why a file is not a `.cube` file that can be used.
+public struct ColorCubeError: Error, Hashable, Sendable {
+    public enum Reason: Error, Hashable, Sendable {
+        case tooManyLines
+        case tooLongLine
+        /// - Parameter word: as it was written.
+        case unknownKeyword(String)
+        case repeated(String)
+        /// A keyword behind the first point.
+        case lateKeyword(String)
+        case oneDimensional
+        /// - Parameter written: as it was written.
+        case unusableSize(String)
+        case missingSize
+        case notThreeNumbers
+        case notTwoNumbers
+        /// A domain that ends before it starts, is narrower than a thousandth, or reaches beyond 1000.
+        case emptyDomain
+        case tooManyPoints(Int)
+        case tooFewPoints(Int, expected: Int)
+    }
+
+    /// From 1; the last one where something is missing.
+    public let line: Int
+    public let reason: Reason
+
+    init(line: Int, _ reason: Reason) {
+        self.line = line
+        self.reason = reason
+    }
+}
+
+extension ColorCubeError: CustomStringConvertible {
+    public var description: String { "line \(max(1, line)): \(reason)" }
+}
+
+extension ColorCubeError.Reason: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .tooManyLines: "there are more than \(ColorCube.mostLines) lines"
+        case .tooLongLine: "the line is longer than \(ColorCube.longestLine) bytes; is this a .cube file?"
+        case .unknownKeyword(let word): "\(quoted(word)) is not a keyword of .cube files"
+        case .repeated(let keyword): "\(keyword) is given more than once"
+        case .lateKeyword(let keyword): "\(keyword) comes after the first point"
+        case .oneDimensional:
+            "LUT_1D_SIZE: one-dimensional tables are not supported; export the look as a 3D LUT"
+        case .unusableSize(let written):
+            "LUT_3D_SIZE must be from \(ColorCube.pointCounts.lowerBound) to \(ColorCube.pointCounts.upperBound), "
+                + "not \(quoted(written))"
+        case .missingSize: "LUT_3D_SIZE is missing before the first point"
+        case .notThreeNumbers: "three numbers are expected"
+        case .notTwoNumbers: "two numbers are expected"
+        case .emptyDomain: "the domain's minimum must be below its maximum, both within -1000 to 1000"
+        case .tooManyPoints(let expected): "there are more than the \(expected) points that LUT_3D_SIZE calls for"
+        case .tooFewPoints(let count, let expected):
+            "the file ends after \(count) of the \(expected) points that LUT_3D_SIZE calls for"
+        }
+    }
+}
