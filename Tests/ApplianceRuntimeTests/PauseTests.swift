@@ -24,7 +24,7 @@ import Testing
             _ = try camera.liveRun { _ = try camera.ask("start") }
             #expect(try camera.ask("status json").contains(#""isPaused":false"#))
             for command in ["pause", "pause maybe"] {
-                #expect(try camera.ask(command) == "error\npause takes on or off\n")
+                #expect(try camera.ask(command) == "error\nusage: pause on|off\n")
             }
             #expect(try camera.ask("pause on") == "ok\npaused\n")
             try waitForState("paused")

@@ -116,7 +116,7 @@ import Testing
             let shown = try #require(try extent("text,text=\(long),position=\(position),size=0.5"))
             #expect(shown.columns.upperBound <= 319 && shown.rows.upperBound <= 239)
         }
-        #expect(try extent("text,text= ") == nil && extent("text,text=\\n\\n") == nil)
+        #expect(try extent(#"text,text=" ""#) == nil && extent("text,text=\\n\\n") == nil)
     }
 
     @Test func fontsFromFilesAreReadAndChecked() throws {

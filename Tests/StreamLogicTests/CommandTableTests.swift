@@ -58,12 +58,16 @@ import Testing
         }
     }
 
+    private static let eventsUsage =
+        "usage: events [N], or events follow [COUNT], or events follow json; N is 1 to 1000; COUNT is 0 to 1000"
+
     @Test(arguments: [
         ("set", "usage: set NAME VALUE [NAME VALUE...]"), ("set zoom", "usage: set NAME VALUE [NAME VALUE...]"),
         ("set zoom 2 mute", "usage: set NAME VALUE [NAME VALUE...]"), ("status now", "usage: status [json]"),
         ("stop now", "usage: stop"), ("quality a b", "usage: quality [NAME]"), ("mute", "usage: mute on|off"),
         ("mute perhaps", "usage: mute on|off"), ("camera", "usage: camera NAME|next"),
-        ("events 1 2", "usage: events [N]; N is 1 to 1000"), ("events 0", "usage: events [N]; N is 1 to 1000"),
+        ("events 1 2", eventsUsage), ("events 0", eventsUsage), ("events follow 1001", eventsUsage),
+        ("events folow", eventsUsage + "; did you mean follow?"), ("pause", "usage: pause on|off"),
         ("filter", "usage: filter NAME KEY=VALUE [KEY=VALUE...]|off"),
         (
             "snapshot send 1 2",

@@ -27,7 +27,7 @@ import Testing
         #expect(transaction.lineReceived("pause on") == [.command(.pause(true))])
         #expect(transaction.lineReceived("pause off") == [.command(.pause(false))])
         for line in ["pause", "pause maybe", "pause on on"] {
-            #expect(transaction.lineReceived(line) == [.refuse("pause takes on or off")])
+            #expect(transaction.lineReceived(line) == [.refuse("usage: pause on|off")])
         }
     }
 
