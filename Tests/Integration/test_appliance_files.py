@@ -104,7 +104,7 @@ def test_a_wrong_key_does_not_cost_the_network(children):
         "wifi": [{"ssid": "bad", "password": "short12"}, {"ssid": "Studio", "password": "quite secret", "hidden": 1}],
     }))  # fmt: skip
     run = children.run("network", [TALLYCAM, "network", "--file", children.directory / "network.json", "--output", children.directory])
-    assert run.child.returncode == 0, run.stderr
+    assert run.child.returncode == 2, run.stderr
     for key in ("hostName", "country", "timeServers[0]", "wifi[0].password", "wifi[1].hidden"):
         assert f" {key}: " in run.stderr
     assert "short12" not in run.stderr
@@ -124,7 +124,7 @@ def test_a_wrong_key_does_not_cost_the_network(children):
 def test_a_wrong_password_makes_no_open_network(children, members):
     (children.directory / "network.json").write_text(f'{{"country": "DE", "wifi": [{{"ssid": "Studio", {members}}}]}}')
     run = children.run("network", [TALLYCAM, "network", "--file", children.directory / "network.json", "--output", children.directory])
-    assert run.child.returncode == 0 and "wifi[0]." in run.stderr and "hush" not in run.stderr.replace("pasword", ""), run.stderr
+    assert run.child.returncode == 2 and "wifi[0]." in run.stderr and "hush" not in run.stderr.replace("pasword", ""), run.stderr
     assert (children.directory / "wpa_supplicant.conf").read_text() == ""
 
 

@@ -72,6 +72,7 @@ struct ReceiverRun {
             case .ended:
                 precondition(isPublishing, "the end of no stream")
                 isPublishing = false
+            case .rejected: break
             case .refused: hasEnded = true
             case .failed(let error):
                 precondition(!"\(error)".isEmpty)

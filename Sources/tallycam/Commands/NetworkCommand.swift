@@ -1,4 +1,5 @@
 import ApplianceRuntime
+import Glibc
 import LinuxIO
 
 /// `tallycam network`: what network.json says, in the forms that the system's network programs read.
@@ -21,7 +22,10 @@ func runNetwork(_ arguments: [String]) throws -> ExitStatus {
     let path = parsed["file"] ?? "/boot/network.json"
     let output = parsed["output"] ?? "/run/network"
     let (network, faults) = readNetworkSettings(path)
-    for fault in faults { write(Array("tallycam: \(path):\(fault)\n".utf8), to: 2) }
+    for fault in faults {
+        let line = withoutURLs(of: CommandLine.arguments, "tallycam: \(path):\(fault)\n")
+        write(Array(line.utf8), to: STDERR_FILENO)
+    }
     do {
         try writeNetworkSettings(network, to: output)
     } catch {
