@@ -173,7 +173,7 @@ def test_the_lines_gone_and_back(ready_card, nginx, capsys):
     descriptors = int(board.run(used).text.split()[1])
     before = len(board.console)
     board.run(f"echo {device} >{driver}/unbind")
-    board.wait_until("grep -q 'GPIO17' /boot/faults.txt && grep -q 'GPIO27' /boot/faults.txt && grep -q 'GPIO22' /boot/faults.txt", 20)
+    board.wait_until("grep -q 'button.chip' /boot/faults.txt && grep -q 'GPIO27' /boot/faults.txt && grep -q 'GPIO22' /boot/faults.txt", 20)
     status = board.status()
     assert status["state"] == "fault" and [fault["blinks"] for fault in status["faults"]] == [9]
     assert all(f"{key}: " in board.console[before:] for key in ("button.chip", "statusLED.line", "flashLED.line"))
