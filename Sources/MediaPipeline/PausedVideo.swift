@@ -38,11 +38,16 @@ struct PausedVideo {
     private var still: Still?
 
     /// To be called with each frame of the source.
-    /// - Parameter isSent: whether it is part of the stream; before that, only those beside it see frames.
+    /// - Parameters:
+    ///   - taken: when its samples were taken; `nil` for `time`. A camera that was lost during the pause has no other frame
+    ///     afterwards.
+    ///   - isSent: whether it is part of the stream; before that, only those beside it see frames.
     /// - Returns: whether this frame is the first of a pause, of its slate, or after it: viewers get a keyframe then.
-    mutating func frameCaptured(at time: MediaTimestamp, _ pause: VideoPause, isSent: Bool = true) -> Bool {
+    mutating func frameCaptured(
+        at time: MediaTimestamp, takenAt taken: MediaTimestamp? = nil, _ pause: VideoPause, isSent: Bool = true
+    ) -> Bool {
         let wasPaused = isPaused
-        isPaused = pause.state.replaces(capturedAt: time)
+        isPaused = pause.state.replaces(capturedAt: time, takenAt: taken)
         guard isPaused else {
             hasBeenLive = hasBeenLive || isSent
             // They take as much memory as some of the camera's frames.
