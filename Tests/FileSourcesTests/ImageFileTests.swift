@@ -68,7 +68,7 @@ import Testing
         let second = try #require(try source.nextFrame())
         #expect(second.captureTime >= first.captureTime + rate.frameDuration)
         #expect(second.withBytes { $0[64 * 32 + 32] } > 230)
-        #expect(source.colors == .bt601)
+        #expect(source.colors == .bt601 && source.origin == "the image \(path)")
         stop.signal()
         let end = try source.nextFrame()
         #expect(end == nil)
