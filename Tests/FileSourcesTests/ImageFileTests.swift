@@ -82,6 +82,8 @@ import Testing
         let mp4 = try directory.write(Array("\0\0\0\u{20}ftypisomxxxxxxxx".utf8), to: "a.mp4")
         #expect(
             "\(FileSourceError.wrongKind(path: mp4, wanted: .image, found: "an MP4 file"))".contains("movie:\(mp4)"))
+        let json = FileSourceError.wrongKind(path: "a.json", wanted: .movie, found: "a JSON file")
+        #expect("\(json)" == "a.json is not an MP4 movie: this is a JSON file")
         #expect(throws: FileSourceError.self) { try ImageFile(directory.file("missing.png")) }
         #expect(throws: FileSourceError.self) { try ImageFile(directory.path) }
         let fifo = try directory.makeFIFO("fifo")
