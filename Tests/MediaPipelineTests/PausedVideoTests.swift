@@ -187,6 +187,21 @@ import Testing
         #expect(shown.memory === next.memory && luma(shown) == 81 && chroma(shown) == [90, 240])
     }
 
+    /// A movie or a pipe gives its newest frame again until the next one comes, also when the pause is over.
+    @Test func frameThatIsGivenAgainKeepsItsSamples() throws {
+        var video = PausedVideo()
+        _ = video.frameCaptured(at: .zero, live)
+        let pause = paused(try red())
+        _ = video.frameCaptured(at: .zero, pause)
+        let first = try frame(200)
+        let again = CapturedFrame(
+            layout: first.layout, captureTime: MediaTimestamp(milliseconds: 500), memory: first.memory,
+            repeats: first.captureTime)
+        let shown = replacement(&video, of: again)
+        #expect(luma(shown) == 81 && shown.layout == again.layout && shown.captureTime == again.captureTime)
+        #expect(luma(first) == 200)
+    }
+
     /// The card was slow.
     @Test func slateThatIsReadLaterComesWithAKeyframe() throws {
         var video = PausedVideo()
