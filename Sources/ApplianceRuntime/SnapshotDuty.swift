@@ -40,6 +40,10 @@ extension ApplianceRunner {
     /// - Parameter quality: `nil` for the one of device.json.
     func takeSnapshot(_ purpose: SnapshotDuty.Purpose, quality: Int?, for asker: CommandAsker) -> CommandAnswer {
         guard !appliance.isPoweringOff else { return .failed("the camera is powering off") }
+        // A snapshot of its own would show the camera that a pause hides.
+        guard stream.isRunning || !appliance.isPaused else {
+            return .failed("the stream is paused and does not run just now: no frame may be shown")
+        }
         guard !snapshots.isFull else { return .failed("others wait for one already") }
         let id = nextCommand()
         var request = SnapshotRequest(id, quality: quality ?? files.device.snapshots.quality)

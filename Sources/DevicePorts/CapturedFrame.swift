@@ -206,10 +206,15 @@ public struct CapturedFrame: Sendable {
     /// When the frame was taken whose samples these are, in the same memory, whatever was done to them since; `nil` for a frame of
     /// its own.
     public let repeats: MediaTimestamp?
+    /// When its samples were taken, however often they were given and copied since: `captureTime` of a frame of its own.
+    public let takenAt: MediaTimestamp
 
+    /// - Parameter takenAt: of the frame that this one was made of; `nil` for one that comes from its source.
     public init(
-        layout: FrameLayout, captureTime: MediaTimestamp, memory: any FrameMemory, repeats: MediaTimestamp? = nil
+        layout: FrameLayout, captureTime: MediaTimestamp, memory: any FrameMemory, repeats: MediaTimestamp? = nil,
+        takenAt: MediaTimestamp? = nil
     ) {
+        self.takenAt = takenAt ?? repeats ?? captureTime
         self.layout = layout
         self.captureTime = captureTime
         self.memory = memory

@@ -76,6 +76,8 @@ extension FileSourceError.Kind {
         case (.movie, "a PNG file"), (.movie, "a JPEG file"): "; give it as image:\(path)"
         case (.image, "an MP4 file"): "; give it as movie:\(path)"
         case (.movie, "an FLV file"): "; publish it by --from-flv"
+        // There is nothing to convert.
+        case (_, "a JSON file"), (_, "a program"), (_, "a PDF file"), (_, "a ZIP file"), (_, "a gzip file"): ""
         default: generalAdvice(path)
         }
     }

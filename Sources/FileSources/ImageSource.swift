@@ -13,6 +13,7 @@ public final class ImageSource: VideoSource, Camera {
     public let flips = FrameFlips()
     public let endingNote: String? = nil
     public var cameraModel: String? { nil }
+    public var origin: String { "the image \(name)" }
     public private(set) var statistics = VideoSourceStatistics()
     private let bytes: [UInt8]
     private var pool: FramePool

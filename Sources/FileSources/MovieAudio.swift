@@ -141,7 +141,8 @@ public final class MovieAudio: AudioSource {
         silenceEnd = frame(at: track.start)
         let scaled = track.firstTime.multipliedReportingOverflow(by: Int64(format.sampleRate))
         let first = scaled.overflow ? 0 : scaled.partialValue / Int64(track.timescale)
-        skipCount = Int(clamping: first) + firstDelay
+        // An edit may start at any number that a file can hold.
+        skipCount = Int(clamping: min(first, .max / 2)) + firstDelay
     }
 
     /// The number of the frame at a time of the present round.

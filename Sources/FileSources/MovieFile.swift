@@ -82,7 +82,10 @@ final class MovieFile {
     ) throws(FileSourceError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let descriptor = file.rawValue
-        let failure: Int32? = bytes.withUnsafeMutableBytes { read($0, from: descriptor, at: offset) }
+        // The threads that play a movie are watched, and a card may take its time.
+        let failure: Int32? = bytes.withUnsafeMutableBytes { buffer in
+            ThreadActivity.wait { read(buffer, from: descriptor, at: offset) }
+        }
         guard let failure else { return bytes }
         // Shorter than it was a moment ago.
         guard failure != 0 else { throw .unfinished(path: path) }

@@ -21,6 +21,7 @@ public final class MovieSource: VideoSource, Camera {
     public let colors: VideoColors?
     public let flips = FrameFlips()
     public var cameraModel: String? { nil }
+    public var origin: String { "the movie \(name)" }
     public private(set) var endingNote: String?
     public private(set) var statistics = VideoSourceStatistics()
     private let duration: Duration

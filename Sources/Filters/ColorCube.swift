@@ -100,7 +100,10 @@ extension ColorCubeError.Reason: CustomStringConvertible {
         switch self {
         case .tooManyLines: "there are more than \(ColorCube.mostLines) lines"
         case .tooLongLine: "the line is longer than \(ColorCube.longestLine) bytes; is this a .cube file?"
-        case .unknownKeyword(let word): "\(quoted(word)) is not a keyword of .cube files"
+        case .unknownKeyword(let word):
+            // A file that was named by mistake, such as stream.json, may hold secrets.
+            word.utf8.allSatisfy { (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || $0 == 0x5F }
+                ? "\(quoted(word)) is not a keyword of .cube files" : "this is not a line of a .cube file"
         case .repeated(let keyword): "\(keyword) is given more than once"
         case .lateKeyword(let keyword): "\(keyword) comes after the first point"
         case .oneDimensional:

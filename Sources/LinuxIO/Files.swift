@@ -16,6 +16,11 @@ public func readFile(_ path: String, limit: Int) throws(SystemCallError) -> [UIn
 /// - Throws: `EFBIG` when it holds more than `limit` bytes, `EISDIR` for a directory, `EINVAL` for what else is no
 ///   regular file.
 public func readRegularFile(_ path: String, limit: Int) throws(SystemCallError) -> [UInt8] {
+    // A disk answers when it likes: that is not the calling thread's fault.
+    try ThreadActivity.wait { () throws(SystemCallError) in try readWhole(path, limit: limit) }
+}
+
+private func readWhole(_ path: String, limit: Int) throws(SystemCallError) -> [UInt8] {
     do throws(SystemCallError) {
         let file = try OwnedFileDescriptor(opening: path, flags: O_RDONLY | O_NONBLOCK | O_NOCTTY)
         var status = stat()

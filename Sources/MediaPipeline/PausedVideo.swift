@@ -16,8 +16,9 @@ struct VideoPause: Sendable {
 /// black. Used by the video thread.
 ///
 /// The camera's frames go on and give the pace. Each is overwritten in its own memory, so that encoder, display and
-/// computer get the memory and layout that they are prepared for. A frame that cannot be overwritten, or would have bars
-/// in the stream, is replaced by one of the stream's size.
+/// computer get the memory and layout that they are prepared for. A frame in ordinary memory that is given again is
+/// replaced by a copy in the same layout. A frame that cannot be overwritten, or would have bars in the stream, is replaced
+/// by one of the stream's size.
 struct PausedVideo {
     /// A frame without padding that goes out again and again.
     private struct Still {
@@ -38,11 +39,16 @@ struct PausedVideo {
     private var still: Still?
 
     /// To be called with each frame of the source.
-    /// - Parameter isSent: whether it is part of the stream; before that, only those beside it see frames.
+    /// - Parameters:
+    ///   - taken: when its samples were taken; `nil` for `time`. A camera that was lost during the pause has no other frame
+    ///     afterwards.
+    ///   - isSent: whether it is part of the stream; before that, only those beside it see frames.
     /// - Returns: whether this frame is the first of a pause, of its slate, or after it: viewers get a keyframe then.
-    mutating func frameCaptured(at time: MediaTimestamp, _ pause: VideoPause, isSent: Bool = true) -> Bool {
+    mutating func frameCaptured(
+        at time: MediaTimestamp, takenAt taken: MediaTimestamp? = nil, _ pause: VideoPause, isSent: Bool = true
+    ) -> Bool {
         let wasPaused = isPaused
-        isPaused = pause.state.replaces(capturedAt: time)
+        isPaused = pause.state.replaces(capturedAt: time, takenAt: taken)
         guard isPaused else {
             hasBeenLive = hasBeenLive || isSent
             // They take as much memory as some of the camera's frames.
@@ -79,7 +85,7 @@ struct PausedVideo {
     mutating func replacement(
         of frame: CapturedFrame, streamSize size: FrameSize, colors: VideoColors?
     ) -> CapturedFrame {
-        if overwrite(frame, streamSize: size, colors) { return frame }
+        if let overwritten = overwritten(frame, streamSize: size, colors) { return overwritten }
         prepareStill(.i420, size, colors)
         let layout = FrameLayout(packed: .i420, size: size)
         return CapturedFrame(
@@ -87,21 +93,34 @@ struct PausedVideo {
             memory: still?.pool.take() ?? PooledFrame(layout.black))
     }
 
-    /// - Returns: false when it cannot be done, and the frame stays as it was.
-    private mutating func overwrite(
+    /// - Returns: `nil` when it cannot be done, and the frame stays as it was.
+    private mutating func overwritten(
         _ frame: CapturedFrame, streamSize: FrameSize, _ colors: VideoColors?
-    ) -> Bool {
+    ) -> CapturedFrame? {
         let layout = frame.layout
         guard layout.format.isPlanar, layout.modifier == 0, layout.size.width % 2 == 0, layout.size.height % 2 == 0,
             !Letterbox(layout.size, into: streamSize).hasBars
-        else { return false }
+        else { return nil }
         prepareStill(layout.format, layout.size, colors)
-        guard let still else { return false }
+        guard let still else { return nil }
+        // A movie or a pipe gives the same memory after the pause, until it has another frame.
+        if frame.repeats != nil, frame.dmabuf == nil { return Self.copy(still, as: layout, at: frame.captureTime) }
         var isWritten = false
         let isWritable = frame.memory.modify { bytes in
             isWritten = (try? FramePacker.spread(still.bytes, still.layout, into: bytes, layout)) != nil
         }
-        return isWritable && isWritten
+        return isWritable && isWritten ? frame : nil
+    }
+
+    private static func copy(
+        _ still: Still, as layout: FrameLayout, at time: MediaTimestamp
+    ) -> CapturedFrame? {
+        var bytes = [UInt8](repeating: 0, count: layout.byteCount)
+        let written: Void? = try? bytes.withMutableBytes { target throws(VideoEncodingError) in
+            try FramePacker.spread(still.bytes, still.layout, into: target, layout)
+        }
+        guard written != nil else { return nil }
+        return CapturedFrame(layout: layout, captureTime: time, memory: PooledFrame(bytes))
     }
 
     /// Makes it once for each size, and keeps it until another one is needed.

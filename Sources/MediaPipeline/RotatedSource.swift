@@ -35,7 +35,8 @@ private struct PooledRotator {
         }
         try result.get()
         rotatedFrames += 1
-        return CapturedFrame(layout: processor.target, captureTime: frame.captureTime, memory: rotated)
+        return CapturedFrame(
+            layout: processor.target, captureTime: frame.captureTime, memory: rotated, takenAt: frame.takenAt)
     }
 }
 

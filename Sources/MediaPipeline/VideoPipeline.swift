@@ -120,7 +120,7 @@ final class VideoPipeline {
             guard let frame = try source.nextFrame() else { return }
             reportStart(with: frame)
             let pause = control.pause
-            _ = paused.frameCaptured(at: frame.captureTime, pause, isSent: false)
+            _ = paused.frameCaptured(at: frame.captureTime, takenAt: frame.takenAt, pause, isSent: false)
             let shown = shown(frame, pause)
             for watcher in watchers { watcher.offer(shown, colors: source.colors) }
             counters.update { $0.decimatedFrames += 1 }
@@ -190,7 +190,7 @@ final class VideoPipeline {
 
     /// - Returns: whether a pause starts or ends with this frame.
     private func takePauseChange(with frame: CapturedFrame, _ pause: VideoPause) -> Bool {
-        guard paused.frameCaptured(at: frame.captureTime, pause) else { return false }
+        guard paused.frameCaptured(at: frame.captureTime, takenAt: frame.takenAt, pause) else { return false }
         encoder.requestKeyframe()
         pace(at: frameRate, from: frame.captureTime)
         return true

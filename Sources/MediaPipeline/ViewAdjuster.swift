@@ -51,7 +51,9 @@ final class ViewAdjuster {
         }
         guard let zoom else { return nil }
         passCount += zoom.passCount
-        return try zoom.scale(CapturedFrame(layout: part, captureTime: frame.captureTime, memory: frame.memory))
+        return try zoom.scale(
+            CapturedFrame(
+                layout: part, captureTime: frame.captureTime, memory: frame.memory, takenAt: frame.takenAt))
     }
 
     private func turned(_ frame: CapturedFrame, _ turn: FrameTurn) throws -> CapturedFrame {
@@ -70,7 +72,8 @@ final class ViewAdjuster {
         }
         try result.get()
         passCount += rotator.passCount
-        return CapturedFrame(layout: rotator.target, captureTime: frame.captureTime, memory: memory)
+        return CapturedFrame(
+            layout: rotator.target, captureTime: frame.captureTime, memory: memory, takenAt: frame.takenAt)
     }
 }
 

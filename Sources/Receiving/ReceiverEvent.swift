@@ -53,8 +53,12 @@ public enum ReceiverEvent: Hashable, Sendable {
     }
 }
 
-/// A stream as people may read it: its name is the publisher's secret.
-func streamLabel(_ application: String) -> String { application.prefix { $0 != "?" } + "/***" }
+/// A stream as people may read it: its name is the publisher's secret, and so may be what people paste behind the
+/// application.
+func streamLabel(_ application: String) -> String {
+    let parts = application.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
+    return parts.prefix(1).joined() + String(repeating: "/***", count: parts.dropFirst().count + 1)
+}
 
 extension ReceiverEvent: Event {
     public var code: EventCode? { nil }

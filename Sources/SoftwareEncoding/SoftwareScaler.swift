@@ -94,7 +94,8 @@ public final class SoftwareScaler: FrameScaler {
             }
         }
         try result.get()
-        return CapturedFrame(layout: target, captureTime: frame.captureTime, memory: memory)
+        return CapturedFrame(
+            layout: target, captureTime: frame.captureTime, memory: memory, takenAt: frame.takenAt)
     }
 
     /// Also where the frame has the size already: then it is copied.

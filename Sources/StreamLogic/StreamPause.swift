@@ -41,11 +41,15 @@ public struct StreamPause: Hashable, Sendable {
     }
 
     /// Whether something else goes out in place of what was captured then.
-    public func replaces(capturedAt time: MediaTimestamp) -> Bool {
+    /// - Parameter taken: when a frame was taken that is given again at `time`, such as the last one of a camera that was
+    ///   lost; `nil` for what was not given before.
+    public func replaces(capturedAt time: MediaTimestamp, takenAt taken: MediaTimestamp? = nil) -> Bool {
         switch state {
-        case .live: false
-        case .paused: true
-        case .resumed(let end, _): time < end
+        case .live: return false
+        case .paused: return true
+        case .resumed(let end, let since):
+            let taken = taken ?? time
+            return time < end || taken >= since && taken < end
         }
     }
 

@@ -61,13 +61,16 @@ public final class Console: Sendable {
     /// The same for lines that the caller has made.
     /// - Parameters:
     ///   - json: for programs, with its LF; written only where they read.
-    ///   - line: for people, without its LF.
+    ///   - line: for people, with its time and without its LF; broken at words where a terminal is narrower.
     public func write(json: [UInt8], line: String?) {
-        let text = line.map { Array("\($0)\n".utf8) } ?? []
+        let text = line.map { line -> [UInt8] in
+            let stamp = line.prefix { $0 != " " }
+            return Array((WordWrap.fitted(line, to: people, indent: stamp.count + 1) + "\n").utf8)
+        }
         view.withLock { view in
             erase(view)
             if eventStyle == .json { output.append(json, to: descriptors.events) }
-            output.append(text, to: people)
+            output.append(text ?? [], to: people)
             draw(view)
         }
     }

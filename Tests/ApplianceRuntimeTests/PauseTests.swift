@@ -36,6 +36,21 @@ import Testing
         }
     }
 
+    /// The stream waits for its file to be repaired.
+    @Test func snapshotIsRefusedWhileAPausedStreamIsAway() throws {
+        try time.run {
+            try camera.start()
+            let run = try camera.liveRun { _ = try camera.ask("start") }
+            #expect(try camera.ask("pause on") == "ok\npaused\n")
+            try camera.write("stream", #"{"url": "nowhere"}"#)
+            try camera.waitUntil { run.isStopped }
+            try camera.waitUntil { try camera.ask("pause on") == "error\nnot live: there is nothing to pause\n" }
+            #expect(try camera.ask("status json").contains(#""isPaused":true"#))
+            #expect(try camera.ask("snapshot").hasPrefix("error\nthe stream is paused"))
+            try camera.end()
+        }
+    }
+
     /// Nobody has asked for the camera to be seen again.
     @Test func changedFileRestartsAPausedStreamPaused() throws {
         try time.run {

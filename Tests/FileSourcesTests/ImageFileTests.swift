@@ -68,7 +68,7 @@ import Testing
         let second = try #require(try source.nextFrame())
         #expect(second.captureTime >= first.captureTime + rate.frameDuration)
         #expect(second.withBytes { $0[64 * 32 + 32] } > 230)
-        #expect(source.colors == .bt601)
+        #expect(source.colors == .bt601 && source.origin == "the image \(path)")
         stop.signal()
         let end = try source.nextFrame()
         #expect(end == nil)
@@ -82,6 +82,8 @@ import Testing
         let mp4 = try directory.write(Array("\0\0\0\u{20}ftypisomxxxxxxxx".utf8), to: "a.mp4")
         #expect(
             "\(FileSourceError.wrongKind(path: mp4, wanted: .image, found: "an MP4 file"))".contains("movie:\(mp4)"))
+        let json = FileSourceError.wrongKind(path: "a.json", wanted: .movie, found: "a JSON file")
+        #expect("\(json)" == "a.json is not an MP4 movie: this is a JSON file")
         #expect(throws: FileSourceError.self) { try ImageFile(directory.file("missing.png")) }
         #expect(throws: FileSourceError.self) { try ImageFile(directory.path) }
         let fifo = try directory.makeFIFO("fifo")

@@ -70,6 +70,7 @@ import Testing
         (3, "LUT_3D_SIZE 2", "line 4: LUT_3D_SIZE is given more than once"),
         (3, "GAMMA 2", "line 3: \"GAMMA\" is not a keyword of .cube files"),
         (3, "nan nan nan", "line 3: \"nan\" is not a keyword of .cube files"),
+        (3, #"{"key":"1fe2-2b9c-secret"}"#, "line 3: this is not a line of a .cube file"),
         (5, "DOMAIN_MIN 0 0", "line 5: three numbers are expected"),
         (5, "DOMAIN_MIN 1 0 0", "line 14: the domain's minimum must be below its maximum, both within -1000 to 1000"),
         (

@@ -89,6 +89,7 @@ def publish(url: str = NOWHERE, **options) -> list:
         (["receive", "--listen", "nonsense"], ["--listen"]),
         (["receive", "--listen", "127.0.0.1:99999"], ["--listen"]),
         (["check"], ["usage"]),
+        (["snapshot", "50", "--quality", "60"], ["given twice", "60"]),
     ],
     ids=lambda value: " ".join(value)[:60] if value and value[0] not in ("", "--help") else None,
 )

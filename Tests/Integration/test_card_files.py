@@ -56,6 +56,15 @@ def test_a_file_that_is_none_of_them_is_refused(children, tmp_path):
     assert "colour" not in check.stderr, "it may be a secret"
 
 
+def test_a_pause_image_that_is_missing_is_a_warning(children, tmp_path):
+    path = write(tmp_path / "stream.json", {**GOOD["stream.json"], "pauseImage": "slate.png"})
+    check = children.run("check", [TALLYCAM, "check", path])
+    assert check.child.returncode == 0, check.report()
+    [warning, good] = check.stdout.splitlines()
+    assert warning.startswith(f"{path}:1:") and f": pauseImage: warning: open {tmp_path}/slate.png: " in warning
+    assert good.startswith(f"{path}: good")
+
+
 def test_the_samples_on_the_card_are_right(children):
     files = [CHECKOUT / "board/common" / name for name in ("device.json", "network.json")]
     check = children.run("check", [TALLYCAM, "check", *files, *sorted(CHECKOUT.glob("board/*/board.json"))])

@@ -89,6 +89,17 @@ def test_audio_of_a_movie_is_brought_to_the_streams_rate(children, tmp_path):
     assert recording.sample_rate == 44_100 and abs(recording.audio_seconds - 2) < 0.15
 
 
+def test_a_movie_with_other_audio_than_aac_is_silent_and_says_so(children, tmp_path):
+    movie = tmp_path / "other.mp4"
+    media.run_ffmpeg(
+        "-f", "lavfi", "-i", "color=red:s=320x240:r=30:d=2", "-f", "lavfi", "-i", "sine=d=2",
+        "-c:v", "libx264", "-pix_fmt", "yuv420p", "-c:a", "ac3", movie,
+    )  # fmt: skip
+    recording, _, log = published(children, video=f"movie:{movie}", dimension="source")
+    assert "has no AAC audio: its audio is ac-3; silence goes out" in log
+    assert beep_times(recording) == []
+
+
 @pytest.mark.parametrize("name", ["title.png", "title.jpg"])
 def test_an_image_is_shown_between_black_bars(children, tmp_path, name):
     image = tmp_path / name

@@ -63,6 +63,22 @@ import Testing
         close(input)
     }
 
+    @Test func aThreadThatReadsAFileFromASlowDiskWaits() throws {
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        let (input, output) = (ends[0], ends[1])
+        let hasStarted = Atomic(false)
+        let thread = try NamedThread("reads") {
+            hasStarted.store(true, ordering: .relaxed)
+            var byte: UInt8 = 0
+            ThreadActivity.wait { _ = read(input, &byte, 1) }
+        }
+        #expect(Self.comes { hasStarted.load(ordering: .relaxed) && !Self.isWorking("reads") })
+        close(output)
+        thread.join()
+        close(input)
+    }
+
     @Test func aThreadThatMayBlockIsNotWatched() throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)

@@ -72,6 +72,32 @@ import Testing
         #expect(video.frameCaptured(at: start + .milliseconds(534), pause) == false)
     }
 
+    @Test func cameraThatWasLostInAPauseShowsNothingOfItAfterwards() throws {
+        var video = PausedVideo()
+        var pause = paused(at: 1000)
+        func time(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: milliseconds) }
+        _ = video.frameCaptured(at: time(900), live)
+        #expect(video.frameCaptured(at: time(1033), pause) == true)
+        video.keep(try frame(90, at: 900))
+        _ = pause.state.resumeRequested(now: time(5000))
+        #expect(video.frameCaptured(at: time(6000), takenAt: time(4000), pause) == false)
+        #expect(video.isPaused && luma(replacement(&video, of: try frame(200, at: 6000))) == 90)
+        #expect(video.frameCaptured(at: time(7000), takenAt: time(7000), pause) == true)
+        #expect(!video.isPaused)
+    }
+
+    /// However a frame is given again, what is made of it tells when it was taken.
+    @Test func scaledRepetitionTellsWhenItWasTaken() throws {
+        let frame = try frame(90, at: 100)
+        let repetition = CapturedFrame(
+            layout: frame.layout, captureTime: MediaTimestamp(milliseconds: 900), memory: frame.memory,
+            repeats: frame.captureTime)
+        let scaler = try SoftwareScaler(from: frame.layout, to: FrameSize(width: 32, height: 24))
+        let scaled = try #require(try scaler.scale(repetition))
+        #expect(scaled.captureTime == repetition.captureTime && scaled.takenAt == frame.captureTime)
+        #expect(frame.takenAt == frame.captureTime && scaled.repeats == nil)
+    }
+
     @Test(arguments: [PixelFormat.nv12, .i420])
     func lastFrameOverwritesThoseThatFollow(format: PixelFormat) throws {
         var video = PausedVideo()
@@ -159,6 +185,21 @@ import Testing
         #expect(!video.isLast(next, pause), "nothing of the camera goes out any more")
         let shown = replacement(&video, of: next)
         #expect(shown.memory === next.memory && luma(shown) == 81 && chroma(shown) == [90, 240])
+    }
+
+    /// A movie or a pipe gives its newest frame again until the next one comes, also when the pause is over.
+    @Test func frameThatIsGivenAgainKeepsItsSamples() throws {
+        var video = PausedVideo()
+        _ = video.frameCaptured(at: .zero, live)
+        let pause = paused(try red())
+        _ = video.frameCaptured(at: .zero, pause)
+        let first = try frame(200)
+        let again = CapturedFrame(
+            layout: first.layout, captureTime: MediaTimestamp(milliseconds: 500), memory: first.memory,
+            repeats: first.captureTime)
+        let shown = replacement(&video, of: again)
+        #expect(luma(shown) == 81 && shown.layout == again.layout && shown.captureTime == again.captureTime)
+        #expect(luma(first) == 200)
     }
 
     /// The card was slow.

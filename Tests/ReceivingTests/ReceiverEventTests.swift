@@ -55,6 +55,13 @@ struct ReceiverEventTests {
         #expect(event.fields.map(\.name) == ["peer", "application", "stream"])
     }
 
+    @Test func whatIsPastedBehindTheApplicationIsHidden() {
+        #expect(streamLabel("live") == "live/***")
+        #expect(streamLabel("live?token=1fe2") == "live/***")
+        #expect(streamLabel("live/1fe2-2b9c") == "live/***/***")
+        #expect(streamLabel("") == "/***")
+    }
+
     @Test func aRefusedPlayerHearsThatNothingIsPlayed() {
         let event = ReceiverEvent.refused(peer: "a", ReceiverEvent.Refusal(.player, application: "live/***"))
         #expect(event.text == "a refused: it wants to play live/***, but this receiver plays nothing")

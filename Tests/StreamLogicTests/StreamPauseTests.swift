@@ -23,6 +23,17 @@ import Testing
         #expect(pause.replaces(capturedAt: time(5005)))
     }
 
+    /// The last frame of a camera that was lost is given again and again, each time as if it was taken then.
+    @Test func frameFromThePauseIsNotRepeatedAfterIt() {
+        var pause = StreamPause()
+        _ = pause.pauseRequested(now: time(1000))
+        _ = pause.resumeRequested(now: time(5000))
+        #expect(pause.replaces(capturedAt: time(6000), takenAt: time(4000)))
+        #expect(!pause.replaces(capturedAt: time(6000), takenAt: time(900)), "it was seen before the pause")
+        #expect(!pause.replaces(capturedAt: time(6000), takenAt: time(5500)))
+        #expect(pause.replaces(capturedAt: time(4999), takenAt: time(900)))
+    }
+
     @Test func askingTwiceIsNoChange() {
         var pause = StreamPause()
         #expect(pause.resumeRequested(now: time(1)) == false)

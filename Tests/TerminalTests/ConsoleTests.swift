@@ -137,6 +137,9 @@ struct ConsoleTests {
             lines.map { String($0.dropFirst(9)) } == [
                 "the link to the network is", "down; the stream waits for its", "return",
             ])
+        console.write(json: [], line: "+1.0s the link to the network is down, so wait")
+        let written = terminal.takeText(until: "wait\r\n")
+        #expect(written == "+1.0s the link to the network is down,\r\n      so wait\r\n")
     }
 
     @Test func withoutATerminalThereIsNoView() throws {

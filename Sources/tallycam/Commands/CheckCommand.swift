@@ -1,4 +1,5 @@
 import ApplianceRuntime
+import FrameFiltering
 import JSONText
 import LinuxIO
 import Settings
@@ -50,17 +51,31 @@ private func check(_ path: String) throws -> [String] {
             "\(path): no key tells which file this is; name it stream.json, device.json, network.json or board.json")
     }
     let faults: [DescriptionFault]
+    var warnings: [String] = []
     var summary = "good \(kind.rawValue)"
     if kind == .stream {
         let file = try streamFile { () throws(SettingsFileError) in try StreamFile(json, path: path) }
         faults = file.warnings
+        warnings = pauseImageWarnings(file)
         summary = "good; it publishes to \(file.stream.destination)"
     } else {
         faults = kind.faults(of: json, vocabulary: .standard)
     }
     let lines = faults.map { "\(path):\($0)" }
     guard faults.allSatisfy(\.isWarning) else { throw CommandFailure.usage(lines.joined(separator: "\ntallycam: ")) }
-    return lines + ["\(path): \(summary)"]
+    return lines + warnings + ["\(path): \(summary)"]
+}
+
+/// A stream goes on without its image, so that this is no fault.
+private func pauseImageWarnings(_ file: StreamFile) -> [String] {
+    guard let image = file.stream.pauseImage else { return [] }
+    do throws(StillImageError) {
+        _ = try StillImage(reading: image)
+        return []
+    } catch {
+        let place = "\(file.path):\(file.keys.position(of: "pauseImage"))"
+        return ["\(place): pauseImage: warning: \(error); a pause shows the last frame instead"]
+    }
 }
 
 /// Reads `stream.json`, and looks whether the certificates that it names can be used.

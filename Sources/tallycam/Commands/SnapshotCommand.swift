@@ -1,5 +1,6 @@
 import ApplianceRuntime
 import LinuxIO
+import Media
 import StreamLogic
 
 /// `tallycam snapshot`: a JPEG of what the running camera sees.
@@ -15,6 +16,10 @@ func runSnapshot(_ arguments: [String]) throws -> ExitStatus {
     let usage = "tallycam snapshot [QUALITY] [OPTION...]"
     guard let parsed = try parseOptions(arguments, options, usage: usage, operands: 0...1) else {
         return .success
+    }
+    if let option = parsed["quality"], let operand = parsed.operands.first {
+        throw CommandFailure.usage(
+            "the quality is given twice: \(quoted(operand.prefix(20))) and --quality \(quoted(option.prefix(20)))")
     }
     let quality = try (parsed["quality"] ?? parsed.operands.first).map { text -> String in
         guard let number = Int(text), SnapshotRequest.qualities.contains(number) else {

@@ -94,7 +94,9 @@ enum AudioInput: AudioSourceChoice {
         case .embedded(let source):
             return try source.open(sampleRate: sampleRate, stop: stop).map { try Self.fitted($0, sampleRate) }
         case .movie(let movie, let isOptional):
-            let opened = try movie.openAudio(isOptional: isOptional, sampleRate: sampleRate, stop: stop)
+            let opened = try movie.openAudio(isOptional: isOptional, sampleRate: sampleRate, stop: stop) {
+                notify(.note(.audio, $0))
+            }
             return try Self.fitted(opened, sampleRate)
         case .microphone(let part): return try part.open(sampleRate: sampleRate, stop: stop, notify)
         case .mixed(let parts):

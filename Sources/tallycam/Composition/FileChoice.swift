@@ -12,12 +12,17 @@ struct MovieChoice: Hashable, Sendable {
     /// Of its video and audio.
     let clock = MovieClock()
 
-    /// - Parameter isOptional: a movie without audio is silent.
-    func openAudio(isOptional: Bool, sampleRate: Int, stop: EventFD) throws(FileSourceError) -> any AudioSource {
+    /// - Parameters:
+    ///   - isOptional: a movie without audio is silent.
+    ///   - warn: gets what is wrong with audio that it has.
+    func openAudio(
+        isOptional: Bool, sampleRate: Int, stop: EventFD, warn: (String) -> Void = { _ in }
+    ) throws(FileSourceError) -> any AudioSource {
         do throws(FileSourceError) {
             return try MovieAudio(path, clock: clock, loops: loops, stop: stop)
         } catch {
-            guard isOptional, case .noTrack = error else { throw error }
+            guard isOptional, case .noTrack(_, _, let found) = error else { throw error }
+            if found != nil { warn("\(error); silence goes out") }
             return SilenceSource(format: AudioFormat(sampleRate: sampleRate, channelCount: 2), stop: stop)
         }
     }
