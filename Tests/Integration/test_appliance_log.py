@@ -161,8 +161,8 @@ def test_the_fifth_follower_is_refused_and_commands_are_served_beside_four(child
 
 @pytest.mark.parametrize("words, complaint", [
     (["--json"], "--json needs --follow"), (["--follow", "--json", "5"], "--json takes no number"),
-    (["0"], "a whole number from 1 to 1000, not"), (["many"], "a whole number from 1 to 1000, not"),
-    (["--follow", "1001"], "a whole number from 0 to 1000, not"),
+    (["0"], "N is 1 to 1000, not"), (["many"], "N is 1 to 1000, not"),
+    (["--follow", "1001"], "N is 0 to 1000, not"),
 ])  # fmt: skip
 def test_wrong_words_are_refused(children, words, complaint):
     run = children.run("events", [TALLYCAM, "events", *words])

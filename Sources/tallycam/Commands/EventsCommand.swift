@@ -19,8 +19,7 @@ func runEvents(_ arguments: [String]) throws -> ExitStatus {
     let (follows, isJSON) = (parsed.contains("follow"), parsed.contains("json"))
     let least = follows ? 0 : 1
     if let count = parsed.operands.first, !(least...1000).contains(Int(count) ?? -1) {
-        throw CommandFailure.usage(
-            "N is \(least) to 1000, not \(quoted(count.prefix(20))); usage: \(usage)")
+        throw CommandFailure.usage("N is \(least) to 1000, not \(quoted(count.prefix(20))); usage: \(usage)")
     }
     let operand = parsed.operands.first.map { " \($0)" } ?? ""
     guard follows else {
