@@ -81,7 +81,8 @@ import Testing
         video.keep(try frame(90, at: 900))
         _ = pause.state.resumeRequested(now: time(5000))
         #expect(video.frameCaptured(at: time(6000), takenAt: time(4000), pause) == false)
-        #expect(video.isPaused && luma(replacement(&video, of: try frame(200, at: 6000))) == 90)
+        let late = try frame(200, at: 6000)
+        #expect(video.isPaused && luma(replacement(&video, of: late)) == 90)
         #expect(video.frameCaptured(at: time(7000), takenAt: time(7000), pause) == true)
         #expect(!video.isPaused)
     }
