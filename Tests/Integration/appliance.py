@@ -5,6 +5,7 @@ import os
 import select
 import socket
 import time
+from collections.abc import Callable
 
 from processes import Children, Process
 from tallycam import TALLYCAM
@@ -72,8 +73,11 @@ class Appliance:
         return json.loads(self.ask("status", "--json").stdout)
 
     def wait_for(self, state: str, timeout: float = 12) -> dict:
+        return self.wait_until(lambda status: status["state"] == state, timeout)
+
+    def wait_until(self, condition: Callable[[dict], bool], timeout: float = 12) -> dict:
         deadline = time.monotonic() + timeout
-        while (status := self.status())["state"] != state:
+        while not condition(status := self.status()):
             assert time.monotonic() < deadline, f"{status}\n{self.events()}"
             time.sleep(0.1)
         return status

@@ -310,7 +310,7 @@ def test_power_off_ends_in_order(children):
     terminal = Terminal()
     camera = Appliance(children, stream=plain(receiver.url()), board={**BOARD, "console": terminal.name})
     camera.ask("start")
-    camera.wait_for("live")
+    camera.wait_until(lambda status: status.get("videoFrames", 0) > 0)
     terminal.type(b"poweroff\r")
     assert camera.process.wait(5) == 0
     assert receiver.summary()["videoFrames"] > 0

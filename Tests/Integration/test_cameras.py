@@ -64,8 +64,8 @@ def test_the_stream_goes_on_with_another_camera(children):
     readings = read_all(recording)
     assert len(starts(readings)) == 5
     assert all(recording.frames[index].is_keyframe for index in starts(readings))
-    # Captured later, sent later: one timeline.
-    assert all(before.milliseconds < after.milliseconds for before, after in zip(readings, readings[1:]))
+    # Captured later, sent later: one timeline. The last frame of one camera and the first of another can share a millisecond.
+    assert all(before.milliseconds <= after.milliseconds for before, after in zip(readings, readings[1:]))
     assert not recording.disorder()
     times = [frame.timestamp for frame in recording.frames]
     assert max(after - before for before, after in zip(times, times[1:])) <= LONGEST_GAP

@@ -255,12 +255,14 @@ def test_half_a_turn_is_the_cameras(pi_camera, nginx):
     """No pass over the frame, and points are where they are seen."""
     appliance = Appliance(pi_camera, nginx, "half", camera="back", orientation=180, dimension=f"{WIDTH}x{HEIGHT}")
     appliance.live_with()
+    # The lens has ended the search that it starts with.
+    appliance.wait(lambda status: status.get("sources", {}).get("sourceFrames", 0) > 60)
     assert said(appliance.ask("set focus-point 0.5,0.1"), r"([\d.]+) dioptres") > 6
     appliance.ask("set mirror on")
     time.sleep(2)
-    sources = appliance.wait(lambda status: status.get("sources", {}).get("sourceFrames", 0) > 60)["sources"]
+    # That is the mirror's.
+    appliance.wait(lambda status: status.get("sources", {}).get("sourceRotated", 0) > 0)
     appliance.stop()
-    assert sources["sourceRotated"] > 0, "that is the mirror's"
     frames = frames_of(nginx, "half")
     assert corners(frames[15]) == ["yellow", "blue", "green", "red"]
     assert corners(frames[-1]) == ["blue", "yellow", "red", "green"]
