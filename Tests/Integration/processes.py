@@ -8,6 +8,10 @@ import threading
 import time
 from pathlib import Path
 
+# A shell without job control starts what it puts into the background with SIGINT ignored, and every child would inherit that.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 class Unfinished(Exception):
     """Something did not happen in its time; says what was waited for and what the process said last."""
