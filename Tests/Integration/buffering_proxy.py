@@ -1,0 +1,40 @@
+"""Passes a TCP connection on at a constant rate, and takes from its client whatever the kernel's buffers hold.
+
+Usage: buffering_proxy.py KBITS_PER_SECOND PORT_OF_THE_SERVER
+
+Prints the port that it listens at. What the server says comes back at once.
+"""
+
+import socket
+import sys
+import threading
+import time
+
+# Read at once; a smaller piece would move the kernel's window no sooner.
+PIECE = 4096
+# What was not passed on for so long is not caught up with.
+LATEST = 0.05
+
+
+def pass_on(source: socket.socket, target: socket.socket, bytes_per_second: float | None) -> None:
+    due = time.monotonic()
+    while piece := source.recv(PIECE if bytes_per_second else 65536):
+        target.sendall(piece)
+        if bytes_per_second:
+            due = max(due, time.monotonic() - LATEST) + len(piece) / bytes_per_second
+            time.sleep(max(0.0, due - time.monotonic()))
+    target.shutdown(socket.SHUT_WR)
+
+
+def main(kilobits: float, server: int) -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+    print(listener.getsockname()[1], flush=True)
+    while True:
+        client, _ = listener.accept()
+        target = socket.create_connection(("127.0.0.1", server))
+        for words in ((client, target, kilobits * 125), (target, client, None)):
+            threading.Thread(target=pass_on, args=words, daemon=True).start()
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]), int(sys.argv[2]))

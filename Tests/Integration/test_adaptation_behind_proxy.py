@@ -1,0 +1,45 @@
+"""A constant uplink behind a program that takes bytes ahead of it: a proxy, a tunnel, a TLS terminator. Once the stream has
+learned that there is such a buffer, its rate stays near to what the link carries."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from processes import Children
+from tallycam import Receiver, events, start_publisher
+
+pytestmark = [pytest.mark.takes(minutes=2.6, processors=0.3), pytest.mark.paced]
+
+KILOBITS = 450
+# Seconds: of the stream, and from when on the buffer is known. Two moments when it was full tell that, some ten seconds apart.
+DURATION, LEARNED = 150, 90
+
+
+def asked_rates(seen: list[dict], first: float) -> list[tuple[float, float]]:
+    """What the encoders were asked for, kbit/s, at each time from `first` on; what was asked for by then comes first."""
+    changes = [
+        (event["t"], (event["videoBitsPerSecond"] + event["audioBitsPerSecond"]) / 1000)
+        for event in seen if event["name"] == "qualityChanged"
+    ]  # fmt: skip
+    before = [rate for at, rate in changes if at <= first]
+    return [(first, before[-1])] + [change for change in changes if change[0] > first]
+
+
+def test_the_rate_is_even_once_the_buffer_is_known(children: Children):
+    children.priority = -10
+    receiver = Receiver(children)
+    proxy = children.start("proxy", [
+        sys.executable, Path(__file__).with_name("buffering_proxy.py"), KILOBITS, receiver.port,
+    ])  # fmt: skip
+    proxy.wait_until(lambda: proxy.stdout.endswith("\n"), 10, "port of the proxy")
+    publisher = start_publisher(
+        children, f"rtmp://127.0.0.1:{proxy.stdout.strip()}/live/x", quality="High3", dimension="640x360",
+        resize="never", duration=DURATION,
+    )  # fmt: skip
+    assert publisher.wait(DURATION + 40) == 0, publisher.report()
+    start = next(event["t"] for event in events(publisher) if event["name"] == "publishing")
+    found = asked_rates(events(publisher), start + LEARNED)
+    rates = [rate for _, rate in found]
+    # 150 to 1500 kbit/s, one after the other within seconds, while every burst was taken for a better link.
+    assert max(rates) < 2 * KILOBITS and min(rates) > KILOBITS / 3, found
+    assert len(found) <= 20, found
