@@ -3,36 +3,37 @@ import Media
 /// What something on the way acknowledges ahead of the link: a proxy, a tunnel, a TLS terminator with a buffer of its own.
 ///
 /// Such a buffer takes more than the link carries for a while, and then nothing for a while, as if the link had become better
-/// and then failed. More that came through without delay than a link carries, and then too much at the rate that it had
-/// before, tells that the buffer is there. From one moment when it was full to the next, what came through is what the link
-/// carries.
+/// and then failed. From one moment when it is full to the next (a cycle), what came through is what the link carries, however
+/// large the buffer is. Two cycles of one rate, with more taken in between than that rate and without delay, tell that the
+/// buffer is there.
 struct BytesAhead: Sendable {
     /// Bytes that were taken ahead of the link, up to the moment when it was too much; 0 while that is not known.
     private(set) var reserve = 0.0
     /// Bytes that came through without delay beyond what the link carries, since they were fewest.
     private(set) var count = 0.0
-    /// What was taken so the last time.
-    private var candidate = 0.0
     /// What the link carries.
     private(set) var rate: Bitrate?
     /// What seemed to prove that the link has become better, until it is known whether it has.
     private var rise: (from: Bitrate, count: Double)?
-    /// What came through from one full moment to the next, the last time.
+    /// Cycles in a row that had the rate of the one before and took more than it.
+    private var sameCycles = 0
+    /// Of the last cycle.
     private var lastCycle: Bitrate?
     private var full: (time: MediaTimestamp, delivered: Int)?
     private var last: (time: MediaTimestamp, delivered: Int)?
 
-    /// Less may be an error of the rate; more would take too long to distinguish from a better link.
-    private static let reserves = 16_384.0...524_288
-    /// Before it is known how many.
-    private static let firstReserve = 65_536.0
-    private static let sameReserves = 0.4...2.5
+    /// Less is what the link's own queue takes, as time at its rate.
+    private static let leastReserve = Duration.milliseconds(500)
+    /// Before it is known how many; more than the second would take too long to distinguish from a better link.
+    private static let reserves = 65_536.0...524_288
     /// Rates of one link from one full moment to the next are within this of each other.
     private static let sameRates = 0.8...1.25
-    /// The last seconds' rates are not as near.
-    private static let sameEstimates = 0.6...1.6
+    /// Beyond this, it has become another link.
+    private static let similarRates = 0.6...1.6
     /// Shorter times between two full moments are mostly chance.
     private static let shortestCycle = Duration.seconds(3)
+    /// One may be chance on a link that changes.
+    private static let enoughCycles = 2
     private static let proof = 1.5
 
     /// Whether there is such a buffer.
@@ -60,9 +61,8 @@ struct BytesAhead: Sendable {
     /// Behind the buffer, the link carries so much at least.
     mutating func linkRose(to new: Bitrate) {
         guard let rate else { return }
-        if let rise {
+        if rise != nil {
             // More twice, and never too much: it is no such buffer, or a larger one.
-            candidate = max(candidate, rise.count + count)
             reserve = 0
         }
         rise = (rise?.from ?? rate, (rise?.count ?? 0) + count)
@@ -70,38 +70,33 @@ struct BytesAhead: Sendable {
     }
 
     /// There is too much for the link.
-    /// - Parameters:
-    ///   - estimate: what came through in the last seconds.
-    ///   - isBursty: nothing came through for half a second and more, and then something did.
-    mutating func linkWasFull(estimate: Bitrate, isBursty: Bool) {
+    /// - Parameter isBursty: nothing came through for half a second and more, and then something did.
+    mutating func linkWasFull(isBursty: Bool) {
         guard let last else { return }
-        defer { (full, rise, count) = (last, nil, 0) }
         let cycle = full.flatMap { full -> Bitrate? in
             let time = last.time - full.time
             guard time >= Self.shortestCycle else { return nil }
             return Bitrate(bitsPerSecond: Int(Double(last.delivered - full.delivered) * 8 / time.inSeconds))
         }
-        defer { lastCycle = cycle }
-        let before = rise?.from ?? rate
-        let taken = (rise?.count ?? 0) + count
-        if let before, let cycle, Self.isSame(before, cycle) {
-            learn(taken)
-            if isKnown { rate = cycle }
-        } else if isBursty, let cycle, let lastCycle, Self.isSame(cycle, lastCycle) {
-            // A buffer that takes nothing for a second at a time shows no rate but this.
-            (rate, reserve) = (cycle, max(reserve, Self.firstReserve))
-        } else if cycle != nil || before.map({ !Self.isSame($0, estimate, Self.sameEstimates) }) ?? true {
-            (reserve, candidate) = (0, 0)
-        }
+        // Too soon to say anything: the cycle goes on.
+        guard full == nil || cycle != nil else { return }
+        if let cycle, let lastCycle { compare(cycle, lastCycle, isBursty: isBursty) }
+        (full, rise, count, lastCycle) = (last, nil, 0, cycle)
     }
 
-    /// Once may be a link that was better for a while; twice as much is a buffer.
-    private mutating func learn(_ taken: Double) {
-        guard taken >= Self.reserves.lowerBound else { return }
-        if isKnown || Self.sameReserves.contains(taken / max(1, candidate)) {
-            reserve = min(max(reserve, taken), Self.reserves.upperBound)
+    private mutating func compare(_ cycle: Bitrate, _ lastCycle: Bitrate, isBursty: Bool) {
+        let taken = (rise?.count ?? 0) + count
+        let least = Double(cycle.bitsPerSecond) / 8 * Self.leastReserve.inSeconds
+        guard Self.isSame(cycle, lastCycle) else {
+            sameCycles = 0
+            if !Self.isSame(cycle, lastCycle, Self.similarRates) { reserve = 0 }
+            return
         }
-        candidate = taken
+        if isBursty || taken >= least { sameCycles += 1 }
+        if isKnown || sameCycles >= Self.enoughCycles {
+            rate = cycle
+            reserve = min(max(reserve, taken, Self.reserves.lowerBound), Self.reserves.upperBound)
+        }
     }
 
     private static func isSame(_ one: Bitrate, _ other: Bitrate, _ range: ClosedRange<Double> = sameRates) -> Bool {

@@ -110,9 +110,7 @@ struct LinkEstimator: Sendable {
 
     /// There is too much for the link, for the first time since it was not.
     mutating func wasFull() {
-        guard let estimate = deliveredRate(over: Self.burstTime) ?? latestBusyRate else { return }
-        let longestGap = gaps.map(\.length).max() ?? .zero
-        ahead.linkWasFull(estimate: estimate, isBursty: longestGap >= Self.longGap)
+        ahead.linkWasFull(isBursty: gaps.contains { $0.length >= Self.longGap })
     }
 
     /// Forgets everything: a new connection may go another way.

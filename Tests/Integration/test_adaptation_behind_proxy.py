@@ -8,10 +8,10 @@ import pytest
 from processes import Children
 from tallycam import Receiver, events, start_publisher
 
-pytestmark = [pytest.mark.takes(minutes=2.6, processors=0.3), pytest.mark.paced]
+pytestmark = [pytest.mark.slow, pytest.mark.takes(minutes=2.6, processors=0.3), pytest.mark.paced]
 
 KILOBITS = 450
-# Seconds: of the stream, and from when on the buffer is known. Two moments when it was full tell that, some ten seconds apart.
+# Seconds: of the stream, and from when on the buffer is known. Four moments when it was full tell that, some ten seconds apart.
 DURATION, LEARNED = 150, 90
 
 
