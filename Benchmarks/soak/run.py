@@ -19,7 +19,7 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 TALLYCAM = CHECKOUT / "out/x86_64/tallycam"
-AUDIO, VIDEO = 8, 9
+AUDIO, VIDEO, SCRIPT_DATA = 8, 9, 18
 FRAMES_PER_SECOND, SAMPLES_PER_SECOND, SAMPLES_PER_AUDIO = 12, 44100, 1024
 KEYFRAME_DISTANCE = 2 * FRAMES_PER_SECOND
 WRAPS = {"2^31": 1 << 31, "2^32": 1 << 32}
@@ -114,10 +114,10 @@ def check_media(record: Path, origin: int, milliseconds: int, outcome: Queue) ->
         tags = Tags(record)
         if not tags.take(13).startswith(b"FLV\x01"):
             raise ValueError("no FLV file")
-        for name in ("video", "audio"):
+        for wanted in (SCRIPT_DATA, VIDEO, AUDIO):
             kind, timestamp, found = tags.next()
-            if timestamp != origin & 0xFFFFFFFF or found[1] != 0:
-                raise ValueError(f"the first {name} tag is no header of time {origin}: {timestamp}, {found.hex()}")
+            if (kind, timestamp) != (wanted, origin & 0xFFFFFFFF) or kind != SCRIPT_DATA and found[1] != 0:
+                raise ValueError(f"a header {wanted} of time {origin} was expected: {kind}, {timestamp}, {found.hex()}")
         count = 0
         for kind, number, offset in order(milliseconds):
             expected = (kind, (origin + offset) & 0xFFFFFFFF, body(kind, number))
