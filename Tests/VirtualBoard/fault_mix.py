@@ -224,7 +224,7 @@ class Judge:
         self.publisher.command("set quality Medium1")
         set_faults(self.board, skip_every=2, error_every=3, stall_opens=-1, swallow_after=1)
         self.clock.sleep(RETRY - 12)
-        assert self.publisher.last_status["encoder"] == "openh264"
+        assert self.publisher.last_status["encoder"] == "openh264", self.publisher.last_status
         self.measure(HOLDERS - ENCODER_HOLDS)
         set_faults(self.board, skip_every=0, error_every=0, swallow_after=0)
         assert len(self.reported) == before, f"in software came {self.reported[before:]}"

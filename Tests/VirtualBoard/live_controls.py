@@ -99,5 +99,5 @@ def said(answer: str, words: str) -> float:
 
 def first(frames: list[Frame], has_changed) -> int:
     changed = [index for index, frame in enumerate(frames) if has_changed(frame)]
-    assert changed
+    assert changed, "no frame has changed"
     return changed[0]
