@@ -1,7 +1,10 @@
-"""Who may import whom: the core is pure, the rim's targets do not know each other, nor do engines know devices."""
+"""Who may import whom: the core is pure, the rim's targets do not know each other, nor do engines know devices. And
+no Python file imports from a file of tests."""
 
+import ast
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 from swift_source import CHECKOUT, SOURCES, SwiftFile, swift_files, targets
@@ -146,3 +149,41 @@ def test_the_rule_ignores_comments_and_strings():
 def test_a_new_target_must_be_put_in_the_table():
     with pytest.raises(KeyError):
         allowed_imports("SomethingNew")
+
+
+PYTHON_FOLDERS = ("Benchmarks", "Tests", "scripts")
+
+
+def python_files() -> list[Path]:
+    return sorted(path for folder in PYTHON_FOLDERS for path in (CHECKOUT / folder).rglob("*.py"))
+
+
+def imported_tests(text: str) -> list[str]:
+    """Names that a Python file imports from a file of tests. What several files need has a module beside them."""
+    names = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names += [f"{getattr(node, 'module', None) or ''}.{alias.name}" for alias in node.names]
+    return [name.strip(".") for name in names if any(part.startswith("test_") for part in name.split("."))]
+
+
+def test_no_file_imports_from_a_file_of_tests():
+    files = python_files()
+    assert len(files) > 100, "not all files were found"
+    faults = [f"{path.relative_to(CHECKOUT)} imports {name}" for path in files for name in imported_tests(path.read_text())]
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from test_card import NAME, server", "import test_card", "import json, test_card as card", "from . import test_card",
+        "from Tests.VirtualBoard.test_card import NAME", "def f():\n    from test_card import NAME", "from card import test_card",
+    ],
+)  # fmt: skip
+def test_an_import_from_a_file_of_tests_is_seen(text):
+    assert imported_tests(text)
+
+
+def test_an_import_from_a_module_beside_the_tests_is_allowed():
+    assert not imported_tests("import json\nfrom card import NAME, latest_card\nfrom contest_data import x  # as test_card\n")

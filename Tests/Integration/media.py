@@ -51,6 +51,14 @@ def frame_sizes(path: Path) -> list[tuple[str, int]]:
     return [(size, len(list(frames))) for size, frames in itertools.groupby(sizes)]
 
 
+def mean_brightness(path: Path) -> list[float]:
+    """Of every frame, the mean of its luma."""
+    words = ["ffmpeg", "-v", "error", "-i", str(path), "-map", "0:v", "-fps_mode", "passthrough",
+             "-vf", "scale=8:8:flags=area,format=gray", "-f", "rawvideo", "-"]  # fmt: skip
+    data = subprocess.run(words, capture_output=True, check=True, timeout=120).stdout
+    return [sum(data[place : place + 64]) / 64 for place in range(0, len(data), 64)]
+
+
 def run_ffmpeg(*arguments) -> None:
     subprocess.run(
         ["ffmpeg", "-v", "error", "-y", *map(str, arguments)],

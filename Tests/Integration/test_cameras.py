@@ -4,10 +4,11 @@ import subprocess
 import time
 
 import pytest
+from burnt_in_clock import Reading, read_all
+from live_publisher import send
 from processes import Children, Process
 from recording import Recording, assert_whole
 from tallycam import TALLYCAM, Receiver, events, last_event, start_publisher, wait_for_event
-from test_synthetic import Reading, read_all
 
 pytestmark = [pytest.mark.takes(minutes=0.7, processors=0.3), pytest.mark.paced]
 
@@ -21,11 +22,6 @@ def start(children: Children, url: str, *cameras: str, **options) -> Process:
         children, url, stdin=subprocess.PIPE, video=None, camera=[f"{name}=synthetic" for name in cameras], **options)
     wait_for_event(publisher, "publishing")
     return publisher
-
-
-def send(publisher: Process, *lines: str) -> None:
-    publisher.child.stdin.write("".join(f"{line}\n" for line in lines).encode())
-    publisher.child.stdin.flush()
 
 
 def named(publisher: Process, name: str) -> list[dict]:

@@ -4,35 +4,15 @@ import subprocess
 import time
 
 import pytest
+from live_publisher import send, start, wait_for
 from processes import Children, Process
 from recording import Recording
-from tallycam import TALLYCAM, Receiver, events, publish_arguments, start_publisher, wait_for_event
+from tallycam import TALLYCAM, Receiver, events, publish_arguments, start_publisher
 
 pytestmark = pytest.mark.takes(minutes=0.7, processors=0.1)
 
 # Seconds to which a change of the audio can be located: an AAC packet and the overlap with its neighbours.
 AUDIO_BLUR = 0.1
-
-
-def start(children: Children, url: str, **options) -> Process:
-    children.priority = -5
-    options = {"quality": "Medium3", "dimension": "320x240", "commands": True, **options}
-    publisher = start_publisher(children, url, stdin=subprocess.PIPE, **options)
-    wait_for_event(publisher, "publishing")
-    return publisher
-
-
-def send(publisher: Process, *lines: str) -> None:
-    publisher.child.stdin.write("".join(f"{line}\n" for line in lines).encode())
-    publisher.child.stdin.flush()
-
-
-def wait_for(publisher: Process, name: str, count: int) -> list[dict]:
-    def found():
-        return [event for event in events(publisher) if event["name"] == name]
-
-    publisher.wait_until(lambda: len(found()) >= count, 10, f"{count} of event '{name}'")
-    return found()
 
 
 def silence_starts(path) -> float:

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy
 import pytest
 from appliance import DEVICE, Appliance, plain
+from live_publisher import send, start, wait_for
 from recording import Recording, assert_whole
 from tallycam import TALLYCAM, Receiver, events, last_event
-from test_live_commands import send, start, wait_for
 
 pytestmark = pytest.mark.takes(minutes=0.5, processors=0.3)
 

@@ -7,12 +7,28 @@ import subprocess
 import time
 from pathlib import Path
 
-from board import CHECKOUT, RECIPE, Board, free_port
+from board import CHECKOUT, HOST, RECIPE, Board, built_modules, free_port
 from qemu import Machine
 
 IMAGE = CHECKOUT / "out/virtual/sdcard.img"
+# device.json of most tests, and one for vivid. A camera's frames lie in the driver's memory: it is the encoder that asks
+# for more.
+SMALL = {
+    "camera": "synthetic", "dimension": "320x240",
+    "quality": {"lowest": "Low1", "start": "Low3", "highest": "Low3"}, "torch": "live",
+}  # fmt: skip
+VIVID_DEVICE = {
+    **SMALL, "camera": "/dev/video0", "audio": {"source": "silence"}, "dimension": "640x480", "statusInterval": 1,
+}  # fmt: skip
+# The stream's, and its recording's.
+NAME = "card"
 # A pipe for the card's shell that nothing ever comes through.
 PAUSE = "[ -p /tmp/pause ] || mkfifo /tmp/pause; exec 3<>/tmp/pause;"
+
+
+def server(port: int) -> dict:
+    """stream.json for nginx at that port of the host."""
+    return {"url": f"rtmp://{HOST}:{port}/live", "key": NAME}
 
 
 def make_image() -> Path:
@@ -122,6 +138,15 @@ class CardBoard(Board):
         ended = self.run(f"{self._waiting(asking, timeout)}; cat /tmp/status", timeout=timeout + 30, check=False)
         assert ended.status == 0, f"not {state} but {self.run('cat /tmp/status').text}\n{self.console[-3000:]}"
         return json.loads(ended.text)
+
+    def load_camera(self) -> None:
+        """vivid, with memory that an encoder reads."""
+        self.run("modprobe vivid n_devs=1 node_types=0x1 num_inputs=1 input_types=0x0 vid_cap_nr=0 allocators=1")
+
+    def load_encoder(self) -> None:
+        """The virtual board's hardware encoder, which the card's image lacks."""
+        self.put("/tmp/encoder.ko", built_modules()["encoder.ko"])
+        self.run("modprobe v4l2-mem2mem && modprobe videobuf2-vmalloc && insmod /tmp/encoder.ko")
 
     def wait_until(self, condition: str, timeout: float) -> None:
         """Until a shell command of the guest succeeds."""

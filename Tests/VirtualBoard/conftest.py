@@ -12,6 +12,7 @@ from board import CHECKOUT, TALLYCAM, Board, built_modules  # noqa: E402
 from card import SharedCardBoard, Slot, make_image  # noqa: E402
 from processes import Children  # noqa: E402
 from encoder import clear_faults, kernel_is_content  # noqa: E402
+from encoder_client import compile_client  # noqa: E402
 import pi_camera as raspberry_pi_camera  # noqa: E402
 from servers import NginxRTMP  # noqa: E402
 from usb_host import UsbHost  # noqa: E402
@@ -86,6 +87,12 @@ def any_memory(encoder):
 
 
 @pytest.fixture(scope="session")
+def client_program(tmp_path_factory) -> Path:
+    """What `encoder_client.Client` runs in the guest."""
+    return compile_client(tmp_path_factory.mktemp("client"))
+
+
+@pytest.fixture(scope="session")
 def camera_probe(booted, tmp_path_factory):
     """In the guest: the program that tells of libcamera's frames, and the tuning files."""
     raspberry_pi_camera.install(booted, raspberry_pi_camera.compile_probe(tmp_path_factory.mktemp("probe")))
@@ -138,6 +145,24 @@ def slot(tmp_path, image):
     slot = Slot(tmp_path, image)
     yield slot
     slot.close()
+
+
+@pytest.fixture(scope="module")
+def kept_slot(tmp_path_factory, image):
+    """A slot that a file's tests share: each goes on where the one before it has ended."""
+    slot = Slot(tmp_path_factory.mktemp("kept-card"), image)
+    yield slot
+    slot.close()
+
+
+@pytest.fixture(scope="module")
+def kept_nginx(tmp_path_factory):
+    """The server for the boards of `kept_slot`."""
+    group = Children(tmp_path_factory.mktemp("kept-nginx"))
+    try:
+        yield NginxRTMP(group)
+    finally:
+        group.end_all()
 
 
 @pytest.fixture(scope="session")

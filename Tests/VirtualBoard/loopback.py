@@ -1,18 +1,35 @@
-"""What is played into the virtual board's sound cards, and what is heard of it in a recording."""
+"""What is played into the virtual board's sound cards, streams of it, and what is heard in a recording."""
 
 import array
+import json
 import math
 import subprocess
 
 from recording import Recording
-from test_capture import events
 
 # Of the sound cards, which are loops: what is played into device 0 is heard at device 1.
 DRIVER = "/sys/bus/platform/drivers/snd_aloop"
 
 
+def events(text: str) -> list[dict]:
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
 def last_status(text: str) -> dict:
     return [event for event in events(text) if event["name"] == "status"][-1]
+
+
+def publish(url: str, seconds: int, camera: str) -> str:
+    return (
+        f"exec tallycam publish --video v4l2:{camera} --audio alsa:hw:Loopback,1 --quality Low3 --dimension 320x240 "
+        f"--adapt nothing --duration {seconds} --status-interval 1 --events json --url {url}"
+    )
+
+
+def speak(board) -> None:
+    """Noise into the loop, at a rate that is not the stream's."""
+    board.start("exec aplay -q -D hw:Loopback,0 -f S16_LE -c 2 -r 48000 /dev/urandom")
+    board.run("sleep 2")
 
 
 def loudness(recording: Recording) -> list[float]:

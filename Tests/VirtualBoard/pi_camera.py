@@ -21,6 +21,8 @@ IMX219 = "/base/soc/i2c0mux/i2c@0/imx219@10"
 # The sensor's mode that sees the whole scene.
 WHOLE = "sensor=2304x1296"
 COLUMNS, ROWS = 16, 12
+# What the sensor gives instead with `colour_bars`: white, yellow, cyan, green, magenta, red, blue, black.
+BARS = [tuple(0 if bar & bit else 255 for bit in (2, 4, 1)) for bar in range(8)]
 
 
 def compile_probe(folder: Path) -> Path:

@@ -8,6 +8,7 @@ import time
 import pytest
 from board import HOST
 from encoder import set_faults
+from loopback import events, publish, speak
 from recording import Recording
 
 pytestmark = pytest.mark.takes(minutes=3.5, processors=0.45)
@@ -126,23 +127,6 @@ def test_busy_and_forbidden_cameras_are_distinguished(board, vivid):
     board.run(f"printf '#!/bin/sh\\nexec tallycam capture --video v4l2:{vivid}\\n' > /tmp/try && chmod 755 /tmp/try")
     forbidden = board.run("socat -u EXEC:/tmp/try,su=nobody,stderr STDOUT", check=False)
     assert "may not be opened by this user" in forbidden.text
-
-
-def events(text: str) -> list[dict]:
-    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-
-
-def publish(url: str, seconds: int, camera: str) -> str:
-    return (
-        f"exec tallycam publish --video v4l2:{camera} --audio alsa:hw:Loopback,1 --quality Low3 --dimension 320x240 "
-        f"--adapt nothing --duration {seconds} --status-interval 1 --events json --url {url}"
-    )
-
-
-def speak(board) -> None:
-    """Noise into the loop, at a rate that is not the stream's."""
-    board.start("exec aplay -q -D hw:Loopback,0 -f S16_LE -c 2 -r 48000 /dev/urandom")
-    board.run("sleep 2")
 
 
 @pytest.mark.parametrize(

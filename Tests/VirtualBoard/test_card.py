@@ -1,11 +1,12 @@
 """The camera from its SD card image: boot, press, live, press, power-off, and what goes wrong on the way."""
 
+import contextlib
 import statistics
 import time
+from dataclasses import dataclass
 
 import pytest
-from board import HOST
-from card import CardBoard
+from card import NAME, SMALL, CardBoard, server
 from light_record import LightRecord
 from lights import blinks, is_steady
 from reported import ask
@@ -13,40 +14,54 @@ from ways_in import has_no_login, listeners
 
 pytestmark = pytest.mark.takes(minutes=7, processors=0.4)
 
-SMALL = {
-    "camera": "synthetic", "dimension": "320x240",
-    "quality": {"lowest": "Low1", "start": "Low3", "highest": "Low3"}, "torch": "live",
-}  # fmt: skip
-NAME = "card"
+
+@dataclass
+class FirstBoot:
+    board: CardBoard
+    # From power-on until it was ready.
+    seconds: float
 
 
-def server(port: int) -> dict:
-    return {"url": f"rtmp://{HOST}:{port}/live", "key": NAME}
+@pytest.fixture(scope="module")
+def first_boot(kept_slot, kept_nginx) -> FirstBoot:
+    """A board of its own for the tests of what is there after the boot, up to the power-off."""
+    board = kept_slot.start_ready({"device.json": SMALL, "stream.json": server(kept_nginx.port)})
+    return FirstBoot(board, time.monotonic() - board.power_on)
 
 
-def test_boot_press_live_press_and_power_off(slot, nginx, capsys):
-    board = slot.start_ready({"device.json": SMALL, "stream.json": server(nginx.port)})
-    ready = time.monotonic() - board.power_on
+def test_only_the_state_is_mounted_to_be_written(first_boot):
+    board = first_boot.board
     assert board.run("grep ' / ' /proc/mounts | tail -n 1").text.split()[2:4] == ["squashfs", "ro,relatime,errors=continue"]
     assert "ro," in board.run("grep ' /boot ' /proc/mounts").text
     assert board.run("grep ' /state ' /proc/mounts").text.split()[2] == "ext4"
-    # Nobody gets in. The time server's answers are the one thing that may come by a port of the moment; it may be closed
-    # before its owner is looked up.
-    found = listeners(board)
+
+
+def test_nobody_gets_in(first_boot):
+    """The time server's answers are the one thing that may come by a port of the moment; it may be closed before its owner
+    is looked up."""
+    found = listeners(first_boot.board)
     assert all(
         protocol == "udp" and (port == 5353 and program == "mdnsd" or port > 1024 and program in ("ntpd", "nobody"))
         for protocol, port, program in found
     ), found  # fmt: skip
-    assert has_no_login(board)
-    # Libcamera's modules find the tuning of the sensors that the kernels have drivers for.
+    assert has_no_login(first_boot.board)
+
+
+def test_libcamera_has_the_tuning_of_the_kernels_sensors(first_boot):
     for sensor in ("imx219", "imx477", "imx708", "ov5647", "uncalibrated"):
-        board.run(f"test -s /usr/share/libcamera/ipa/rpi/vc4/{sensor}.json")
-    heartbeat = board.lamp("GPIO27", 7)
+        first_boot.board.run(f"test -s /usr/share/libcamera/ipa/rpi/vc4/{sensor}.json")
+
+
+def test_the_light_beats_while_the_camera_is_ready(first_boot):
+    heartbeat = first_boot.board.lamp("GPIO27", 7)
     assert any(lit and seconds < 0.4 for lit, seconds in heartbeat) and max(s for lit, s in heartbeat if not lit) > 2
 
+
+def test_a_press_starts_the_stream_and_the_next_one_stops_it(first_boot, kept_nginx, capsys):
+    board = first_boot.board
     pressed = time.monotonic()
     board.click()
-    recording = nginx.recordings / f"{NAME}.flv"
+    recording = kept_nginx.recordings / f"{NAME}.flv"
     while not (recording.exists() and recording.stat().st_size > 5000):
         assert time.monotonic() - pressed < 60, board.console[-2000:]
         time.sleep(0.05)
@@ -57,16 +72,20 @@ def test_boot_press_live_press_and_power_off(slot, nginx, capsys):
     board.click()
     board.wait_for_state("ready")
     assert not board.is_high("GPIO22")
-    assert nginx.recording(NAME).stat().st_size > 5000
-    # Released, not held, it powers off.
+    assert kept_nginx.recording(NAME).stat().st_size > 5000
+    with capsys.disabled():
+        print(f"\n  power-on to ready: {first_boot.seconds:.1f} s; press to first frame at the server: {first:.1f} s")
+
+
+def test_a_long_press_powers_off_when_the_button_is_released(first_boot):
+    """The last one of this board."""
+    board = first_boot.board
     board.press("GPIO17")
     time.sleep(4)
     assert board.status()["state"] == "ready" and "power-off" not in board.console
     board.release("GPIO17")
     board.wait_for_end()
     assert "powering off" in board.console
-    with capsys.disabled():
-        print(f"\n  power-on to ready: {ready:.1f} s; press to first frame at the server: {first:.1f} s")
 
 
 WIRING = (
@@ -130,15 +149,25 @@ def test_broken_configurations(card_boards, ready_card, step):
 VIVID = "modprobe vivid n_devs=1 node_types=0x1 num_inputs=1 input_types=0x0 vid_cap_nr=0"
 
 
-def test_camera_gone_and_back(ready_card, nginx):
-    """Of a wrong name, not there at a start, and lost while live."""
-    device = {**SMALL, "audio": {"source": "silence"}}
-    board = ready_card({**device, "camera": "nowhere"}, server(nginx.port))
+WITH_SILENCE = {**SMALL, "audio": {"source": "silence"}}
+
+
+def stop_with_a_recording(board: CardBoard, nginx) -> None:
+    """The stream of vivid, which goes."""
+    board.click()
+    board.wait_for_state("ready", 20)
+    assert nginx.recording(NAME).stat().st_size > 5000
+    board.run("modprobe -r vivid")
+
+
+def test_a_camera_that_is_missing_at_the_start_is_waited_for(ready_card, nginx):
+    """First of a wrong name, then of any."""
+    board = ready_card({**WITH_SILENCE, "camera": "nowhere"}, server(nginx.port))
     board.click()
     board.wait_for_state("fault", 30)
     assert blinks(board, 4)
     # The wish stays, and so does the fault as long as there is none of any name.
-    board.edit("device.json", {**device, "camera": "auto"})
+    board.edit("device.json", {**WITH_SILENCE, "camera": "auto"})
     board.wait_until("grep -q 'no camera' /boot/faults.txt", 30)
     board.wait_for_state("fault", 30)
     assert blinks(board, 4)
@@ -146,6 +175,14 @@ def test_camera_gone_and_back(ready_card, nginx):
     board.run(VIVID)
     board.wait_for_state("live", 60)
     board.wait_until("! test -e /boot/faults.txt", 10)
+    stop_with_a_recording(board, nginx)
+
+
+def test_a_camera_that_is_lost_while_live_comes_back(ready_card, nginx):
+    board = ready_card({**WITH_SILENCE, "camera": "auto"}, server(nginx.port))
+    board.run(VIVID)
+    board.click()
+    board.wait_for_state("live", 60)
     before = len(board.console)
     board.run("echo vivid.0 >/sys/bus/platform/drivers/vivid/unbind")
     board.wait_until("grep -q 'until vivid' /boot/faults.txt", 20)
@@ -158,41 +195,51 @@ def test_camera_gone_and_back(ready_card, nginx):
     board.wait_until("! test -e /boot/faults.txt", 20)
     assert board.status()["state"] in ("live", "degraded") and not board.status()["faults"]
     assert "is back after" in board.console[before:] and "reconnecting" not in board.console[before:]
-    board.click()
-    board.wait_for_state("ready", 20)
-    assert nginx.recording(NAME).stat().st_size > 5000
-    board.run("modprobe -r vivid")
+    stop_with_a_recording(board, nginx)
 
 
-def test_the_lines_gone_and_back(ready_card, nginx, capsys):
-    """Their chip's driver is unbound under the program, and bound again."""
-    board = ready_card(SMALL, server(nginx.port))
-    driver = "/sys/bus/platform/drivers/gpio-sim"
-    device = board.run(f"cd {driver}; ls -d *gpio-sim*").text.strip()
-    used = "cat /proc/$(pidof tallycam)/stat | awk '{print $14 + $15}'; ls /proc/$(pidof tallycam)/fd | wc -l"
-    descriptors = int(board.run(used).text.split()[1])
-    before = len(board.console)
-    board.run(f"echo {device} >{driver}/unbind")
+GPIO_DRIVER = "/sys/bus/platform/drivers/gpio-sim"
+
+
+@contextlib.contextmanager
+def lines_away(board: CardBoard):
+    """Their chip's driver is unbound under the program, and bound again. Ready before and after."""
+    device = board.run(f"cd {GPIO_DRIVER}; ls -d *gpio-sim*").text.strip()
+    board.run(f"echo {device} >{GPIO_DRIVER}/unbind")
     board.wait_until("grep -q 'button.chip' /boot/faults.txt && grep -q 'GPIO27' /boot/faults.txt && grep -q 'GPIO22' /boot/faults.txt", 20)
-    status = board.status()
-    assert status["state"] == "fault" and [fault["blinks"] for fault in status["faults"]] == [9]
-    assert all(f"{key}: " in board.console[before:] for key in ("button.chip", "statusLED.line", "flashLED.line"))
-    start = int(board.run(used).text.split()[0])
-    time.sleep(10)
-    ticks, left = (int(word) for word in board.run(used).text.split())
-    assert ticks - start < 300, "of a thousand hundredths of a second"
-    assert left <= descriptors
-    board.run(f"echo {device} >{driver}/bind")
+    yield
+    board.run(f"echo {device} >{GPIO_DRIVER}/bind")
     board.wait_for_state("ready", 30)
     board.wait_until("! test -e /boot/faults.txt", 20)
+
+
+def test_lines_that_are_gone_are_reported_and_work_when_they_are_back(ready_card, nginx):
+    board = ready_card(SMALL, server(nginx.port))
+    before = len(board.console)
+    with lines_away(board):
+        status = board.status()
+        assert status["state"] == "fault" and [fault["blinks"] for fault in status["faults"]] == [9]
+        assert all(f"{key}: " in board.console[before:] for key in ("button.chip", "statusLED.line", "flashLED.line"))
     assert not board.status()["faults"]
-    assert int(board.run(used).text.split()[1]) == descriptors
     # The button is heard, and the lights are lit.
     board.click()
     board.wait_for_state("live", 40)
     assert is_steady(board) and board.is_high("GPIO22")
     board.click()
     board.wait_for_state("ready", 20)
+
+
+def test_looking_for_lines_that_are_gone_takes_little_and_leaks_no_descriptor(ready_card, capsys):
+    board = ready_card(SMALL, server(1))
+    used = "cat /proc/$(pidof tallycam)/stat | awk '{print $14 + $15}'; ls /proc/$(pidof tallycam)/fd | wc -l"
+    descriptors = int(board.run(used).text.split()[1])
+    with lines_away(board):
+        start = int(board.run(used).text.split()[0])
+        time.sleep(10)
+        ticks, left = (int(word) for word in board.run(used).text.split())
+        assert ticks - start < 300, "of a thousand hundredths of a second"
+        assert left <= descriptors
+    assert int(board.run(used).text.split()[1]) == descriptors
     with capsys.disabled():
         print(f"\n  ten seconds of looking for three lines took {(ticks - start) / 100:.2f} s of the emulated processor")
 
@@ -281,8 +328,18 @@ def test_the_light_answers_at_once_and_keeps_its_rhythms(ready_card, nginx, caps
     assert light.keeps("connection lost, reconnecting")
     press("ready")
     assert statistics.median(answers) < 100, answers
+    show(light, capsys)
 
-    # Held for three seconds it is answered; held for ten it was nobody.
+
+def show(light: LightRecord, capsys) -> None:
+    with capsys.disabled():
+        print("\n  " + "\n  ".join(light.measured))
+
+
+def test_a_button_that_is_held_for_ten_seconds_does_nothing(ready_card, capsys):
+    """Held for three seconds it is answered; held for ten it was nobody."""
+    board = ready_card(SMALL, server(1))
+    light = LightRecord(board)
     before = len(board.console)
     light.start()
     light.press(10.8)
@@ -292,11 +349,16 @@ def test_the_light_answers_at_once_and_keeps_its_rhythms(ready_card, nginx, caps
     assert all(abs(a - b) < 0.09 for a, b in zip(blinks_of_answer, [3.1, 3.3, 3.5], strict=True)), blinks_of_answer
     assert light.kept([change for change in light.light() if change[0] > pressed + 3.7], "ready"), changes
     assert board.status()["state"] == "ready" and "button" not in board.console[before:]
+    show(light, capsys)
+
+
+def test_the_light_counts_a_fault_in_the_papers_rhythm(ready_card, capsys):
+    board = ready_card(SMALL, server(1))
+    light = LightRecord(board)
     board.edit("stream.json", "[]")
     board.wait_for_state("fault", 20)
     assert light.keeps("2")
-    with capsys.disabled():
-        print("\n  " + "\n  ".join(light.measured))
+    show(light, capsys)
 
 
 def press_until_connecting_is_seen(press, light: LightRecord) -> None:

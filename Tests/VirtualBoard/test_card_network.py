@@ -8,10 +8,9 @@ import time
 import pytest
 from air import AccessPoint
 from board import HOST
-from card import CardBoard
+from card import NAME, SMALL, CardBoard, server
 from lights import RECONNECTING, blinks, is_steady, rhythm
 from servers import free_port, wait_for_listener
-from test_card import NAME, SMALL, server
 from time_server import TimeServer
 from reported import last_event, steps
 

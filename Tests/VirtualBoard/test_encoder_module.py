@@ -1,7 +1,6 @@
 """The encoder module by itself, against what is known of the Pi's driver: a small program in the guest makes the calls."""
 
 import errno
-import json
 import random
 import re
 import statistics
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from encoder_client import Answers, Client
 from encoder import PARAMETERS, kernel_is_content, set_faults
 from leases import DEBUG, ENCODER_HOLDS, HOLDERS, mount_debug
 
@@ -21,53 +21,9 @@ LEVEL, MIN_BUFFERS = 0x00990A67, 0x00980928
 FRAME_TIMES = [0, 20, 36, 45, 60]
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("client") / "client"
-    source = Path(__file__).with_name("client.c")
-    subprocess.run(["aarch64-linux-gnu-gcc-14", "-O1", "-Wall", "-Werror", "-static", source, "-o", path], check=True)
-    return path
-
-
-class Client:
-    def __init__(self, board, program: Path):
-        self.board = board
-        board.put("/tmp/client", program, "755")
-
-    def run(self, *words: str, timeout: float = 60) -> "Answers":
-        text = self.board.run(f"/tmp/client {' '.join(words)}", timeout=timeout).text
-        return Answers([json.loads(line) for line in text.splitlines()])
-
-
-class Answers(list):
-    """Lines of the client, in order."""
-
-    def calls(self, name: str) -> list[dict]:
-        return [line for line in self if line.get("call") == name]
-
-    def errors(self, name: str) -> list[int]:
-        return [line["errno"] for line in self.calls(name)]
-
-    def milliseconds(self, name: str) -> list[int]:
-        return [line["ms"] for line in self.calls(name)]
-
-    def back(self, kind: str) -> list[dict]:
-        """What came back of frames, or coded."""
-        return [line for line in self if line.get("back") == kind]
-
-    @property
-    def coded(self) -> list[dict]:
-        """But for the stream's end."""
-        return [line for line in self.back("coded") if not line["last"]]
-
-    def assert_fine(self) -> "Answers":
-        assert all(line.get("errno", 0) == 0 for line in self), self
-        return self
-
-
 @pytest.fixture
-def client(encoder, program) -> Client:
-    yield Client(encoder, program)
+def client(encoder, client_program) -> Client:
+    yield Client(encoder, client_program)
     set_faults(encoder, stop_ms=0)
 
 

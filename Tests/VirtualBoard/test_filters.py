@@ -7,7 +7,7 @@ import numpy
 import pytest
 from encoder import Publisher, Stream, assert_decodes, set_faults
 from pi_camera import IMX708, set_parameters
-from test_resize import sizes_of, wait_for_change
+from size_changes import sizes_of, wait_for_change
 
 pytestmark = [pytest.mark.takes(minutes=2, processors=0.9)]
 

@@ -4,10 +4,10 @@ import time
 from dataclasses import dataclass
 
 import flv
+import media
 import pytest
 
 from encoder import PARAMETERS, Publisher, Stream, assert_decodes, unaccounted
-from test_synchrony import brightness
 
 pytestmark = pytest.mark.takes(minutes=3.5, processors=0.5)
 
@@ -210,7 +210,7 @@ def test_frames_that_a_camera_leases_show_what_it_saw(encoder, nginx):
     finally:
         encoder.run(usual)
     assert stream.of("status")[-1]["sourceMapped"] == 0
-    means = brightness(stream.recording)
+    means = media.mean_brightness(stream.recording.path)
     is_bright = [mean > (min(means) + max(means)) / 2 for mean in means]
     assert max(means) - min(means) > 40 and not is_bright[0] and not is_bright[-1], means
     assert sum(one != other for one, other in zip(is_bright, is_bright[1:])) == 2, means

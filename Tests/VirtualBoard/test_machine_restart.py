@@ -4,20 +4,13 @@ import contextlib
 import json
 
 import pytest
-from board import CHECKOUT, built_modules
-from card import Card, CardBoard, make_image
-from test_card import NAME, SMALL, server
+from board import CHECKOUT
+from card import NAME, VIVID_DEVICE, Card, CardBoard, make_image, server
 
 from encoder import PARAMETERS
 
 pytestmark = pytest.mark.takes(minutes=1.5, processors=0.5)
 
-# A camera's frames lie in the driver's memory: it is the encoder that asks for more.
-DEVICE = {
-    **SMALL, "camera": "/dev/video0", "audio": {"source": "silence"}, "dimension": "640x480", "statusInterval": 1,
-}  # fmt: skip
-CAMERA = "modprobe vivid n_devs=1 node_types=0x1 num_inputs=1 input_types=0x0 vid_cap_nr=0 allocators=1"
-ENCODER = "modprobe v4l2-mem2mem && modprobe videobuf2-vmalloc && insmod /tmp/encoder.ko"
 # The kernel promises hardly any more memory from now on: small allocations go on, those of a software encoder fail. And
 # the hardware gives nothing any more, however often it is opened.
 EXHAUST = (
@@ -32,7 +25,7 @@ def card(tmp_path, nginx) -> Card:
     card = Card(tmp_path, make_image())
     description = json.loads((CHECKOUT / "board/virtual-card/board.json").read_text())
     card.write("board.json", description | {"encoder": "auto"})
-    card.write("device.json", DEVICE)
+    card.write("device.json", VIVID_DEVICE)
     card.write("stream.json", server(nginx.port))
     return card
 
@@ -45,7 +38,7 @@ def power_on(tmp_path, card):
         def start() -> CardBoard:
             board = boards.enter_context(CardBoard(tmp_path, card))
             board.wait_for_agent()
-            board.run(CAMERA)
+            board.load_camera()
             return board
 
         yield start
@@ -53,8 +46,7 @@ def power_on(tmp_path, card):
 
 def test_when_software_fails_too_the_machine_restarts_and_the_stream_goes_on(power_on, nginx):
     board = power_on()
-    board.put("/tmp/encoder.ko", built_modules()["encoder.ko"])
-    board.run(ENCODER)
+    board.load_encoder()
     board.wait_for_state("ready", 120)
     board.click()
     board.wait_for_state("live", 60)

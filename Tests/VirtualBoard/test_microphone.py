@@ -7,8 +7,7 @@ import subprocess
 import pytest
 from board import HOST
 from recording import Recording
-from loopback import DRIVER, amplitudes, assert_audio_keeps_time, last_status, loudness, tone
-from test_capture import events, publish, speak
+from loopback import DRIVER, amplitudes, assert_audio_keeps_time, events, last_status, loudness, publish, speak, tone
 
 pytestmark = [pytest.mark.takes(minutes=6, processors=0.55), pytest.mark.listens]
 

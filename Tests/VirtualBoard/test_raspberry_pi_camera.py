@@ -9,7 +9,7 @@ import time
 import pytest
 from encoder import Publisher, assert_decodes
 from leases import DEBUG, ENCODER_HOLDS, mount_debug
-from pi_camera import COLUMNS, IMX219, IMX708, MIDDLE, NEAR, ROWS, WHOLE, fields_of, load, set_parameters, shoot
+from pi_camera import BARS, COLUMNS, IMX219, IMX708, MIDDLE, NEAR, ROWS, WHOLE, fields_of, load, set_parameters, shoot
 
 pytestmark = [pytest.mark.takes(minutes=2.5, processors=0.9), pytest.mark.paced]
 
@@ -235,10 +235,6 @@ def bars_received(path, width: int, height: int) -> list[tuple[int, ...]]:
     frame = data[-width * height * 3 :]
     middles = [((2 * bar + 1) * width // 16 + height // 2 * width) * 3 for bar in range(8)]
     return [tuple(frame[at : at + 3]) for at in middles]
-
-
-# White, yellow, cyan, green, magenta, red, blue, black.
-BARS = [tuple(0 if bar & bit else 255 for bit in (2, 4, 1)) for bar in range(8)]
 
 
 @pytest.mark.parametrize("size", [(640, 360), (1280, 720)], ids=["640x360", "1280x720"])

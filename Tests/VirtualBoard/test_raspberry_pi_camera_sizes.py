@@ -7,9 +7,8 @@ import time
 import pytest
 from encoder import Publisher, assert_decodes
 from leases import DEBUG, mount_debug
-from pi_camera import IMX708, set_parameters
-from test_raspberry_pi_camera import BARS
-from test_resize import LONGEST_GAP, gaps_at_changes, sizes_of, wait_for_change
+from pi_camera import BARS, IMX708, set_parameters
+from size_changes import LONGEST_GAP, gaps_at_changes, sizes_of, wait_for_change
 
 pytestmark = [pytest.mark.takes(minutes=2.5, processors=1), pytest.mark.paced]
 

@@ -3,10 +3,10 @@
 import random
 import time
 
-import flv
 import pytest
+from fault_mix import Fault, troubles
 from seeds import seed_of_this_run
-from test_mixed_faults import Fault, troubles
+from size_changes import LONGEST_GAP, gaps_at_changes, sizes_of, wait_for_change
 
 from encoder import Publisher, ResourceUse, Stream, assert_decodes, clear_faults, kernel_is_content, set_faults
 from leases import Leases
@@ -15,40 +15,8 @@ pytestmark = pytest.mark.takes(minutes=3, processors=0.5)
 
 CAMERA = "v4l2:/dev/video0,size=1280x720,format=NV12,fps=15"
 FULL = (1280, 720)
-# From the last frame of one size to the first of the next, ms: a frame's own time at 15 fps included.
-LONGEST_GAP = 150
 # Among the encoder's faults.
 CHANGES = 4
-
-
-def sizes_of(stream: Stream) -> list[tuple[int, int]]:
-    """In the order of the headers, each once in a row."""
-    headers = [flv.sps_of_header(tag) for tag in stream.recording.tags if tag.is_video_header]
-    sizes = [(sps.width, sps.height) for sps in headers]
-    return [size for index, size in enumerate(sizes) if index == 0 or size != sizes[index - 1]]
-
-
-def gaps_at_changes(stream: Stream) -> list[int]:
-    """Milliseconds between the frames on either side of each header of another size."""
-    gaps, size, last = [], None, None
-    for tag in stream.recording.tags:
-        if tag.is_video_header:
-            sps = flv.sps_of_header(tag)
-            changed = size is not None and (sps.width, sps.height) != size
-            size, before = (sps.width, sps.height), last if changed else None
-        elif tag.is_frame:
-            if last is not None and before is not None:
-                gaps.append(tag.timestamp - before)
-            last, before = tag.timestamp, None
-    return gaps
-
-
-def wait_for_change(publisher: Publisher, condition, timeout: float) -> None:
-    """Until the quality has changed so."""
-    deadline = time.monotonic() + timeout
-    while not any(event["name"] == "qualityChanged" and condition(event) for event in publisher.events):
-        assert time.monotonic() < deadline and not publisher.process.has_ended, publisher.process.text[-3000:]
-        time.sleep(0.3)
 
 
 def test_the_frame_size_follows_the_network_without_a_gap(encoder, nginx, capsys):

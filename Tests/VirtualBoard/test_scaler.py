@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
+from encoder_client import Client
 from encoder import PARAMETERS, Publisher, Stream, assert_decodes, set_faults
 from leases import Leases
-from test_encoder_module import Client, program  # noqa: F401
 
 pytestmark = pytest.mark.takes(minutes=3, processors=0.4)
 
@@ -83,9 +83,9 @@ def test_the_module_scales(encoder, taken, given, size):
         assert got[plane] == mean_of_covered(source, size[0] // divisor, size[1] // divisor), f"plane {plane}"
 
 
-def test_the_module_refuses_what_it_does_not_scale(encoder, program):  # noqa: F811
+def test_the_module_refuses_what_it_does_not_scale(encoder, client_program):
     """RGB and Bayer, which the VideoCore takes, at the start; larger sides than it has where the format is set."""
-    client = Client(encoder, program)
+    client = Client(encoder, client_program)
     words = "buffers frames 2 own buffers coded 2 own on frames on coded"
     for frames, coded in [("RGB3", "YU12"), ("YU12", "YUYV"), ("RGGB", "NV12")]:
         answers = client.run(f"open {NODE} format frames {frames} 320 240 format coded {coded} 160 120 {words}")
@@ -95,8 +95,8 @@ def test_the_module_refuses_what_it_does_not_scale(encoder, program):  # noqa: F
     assert [(line["width"], line["height"]) for line in answers if "format" in line] == [(320, 240), (128, 120)]
 
 
-def test_a_node_that_vanishes_gives_errors_to_who_has_it_open(fading_scaler, program):  # noqa: F811
-    client = Client(fading_scaler, program)
+def test_a_node_that_vanishes_gives_errors_to_who_has_it_open(fading_scaler, client_program):
+    client = Client(fading_scaler, client_program)
     answers = client.run(
         f"open {NODE} format frames NV12 320 240 format coded NV12 160 120 buffers frames 4 own buffers coded 3 own "
         "on frames on coded feed 3 1 quiet 300 parameter remove_scaler 1 feed 1 1 off frames"

@@ -8,7 +8,7 @@ import pytest
 from board import Board
 from encoder import Publisher, assert_decodes
 from leases import DEBUG, ENCODER_HOLDS, mount_debug
-from test_resize import LONGEST_GAP, gaps_at_changes, sizes_of, wait_for_change
+from size_changes import LONGEST_GAP, gaps_at_changes, sizes_of, wait_for_change
 
 pytestmark = [pytest.mark.takes(minutes=2, processors=1), pytest.mark.paced]
 

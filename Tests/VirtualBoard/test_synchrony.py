@@ -7,6 +7,7 @@ import subprocess
 import wave
 from pathlib import Path
 
+import media
 import pytest
 from board import HOST
 from pi_camera import IMX708, PARAMETERS
@@ -47,17 +48,9 @@ def clicks(path: Path) -> Path:
     return path
 
 
-def brightness(recording: Recording) -> list[float]:
-    """Of every frame, its mean."""
-    words = ["ffmpeg", "-v", "error", "-i", recording.path, "-map", "0:v", "-fps_mode", "passthrough",
-             "-vf", "scale=8:8:flags=area,format=gray", "-f", "rawvideo", "-"]  # fmt: skip
-    data = subprocess.run(words, capture_output=True, check=True, timeout=120).stdout
-    return [sum(data[place : place + 64]) / 64 for place in range(0, len(data), 64)]
-
-
 def changes(recording: Recording) -> list[tuple[float, float]]:
     """Between which two frames, in seconds of the stream, the brightness has changed."""
-    means = brightness(recording)
+    means = media.mean_brightness(recording.path)
     assert len(means) == len(recording.frames)
     middle = (min(means) + max(means)) / 2
     assert max(means) - min(means) > 40, "the frames show no flashes"

@@ -5,8 +5,7 @@ import math
 import pytest
 from board import HOST
 from recording import Recording
-from loopback import DRIVER, amplitudes, assert_audio_keeps_time, last_status, tone
-from test_capture import events
+from loopback import DRIVER, amplitudes, assert_audio_keeps_time, events, last_status, tone
 
 pytestmark = [pytest.mark.takes(minutes=3, processors=0.6), pytest.mark.listens]
 

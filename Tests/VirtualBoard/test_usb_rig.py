@@ -8,7 +8,7 @@ import numpy
 import pytest
 from encoder import kernel_is_content
 from loopback import tone
-from usb_host import CONTROLLER, PORT
+from usb_host import CONTROLLER, HOST_RING, PORT, RATE, SAMPLES
 
 pytestmark = [pytest.mark.takes(minutes=1.5, processors=0.8), pytest.mark.listens]
 
@@ -18,11 +18,7 @@ FRAME = WIDTH * HEIGHT * 2
 PACKET = 1024
 # A packet's bytes of a frame: the rest is the payload header, longer in a frame's first packet.
 PAYLOAD = PACKET - 8
-RATE = 48_000
-SAMPLES = f"-q -t raw -f S16_LE -c 2 -r {RATE}"
-# A blocking call gives up when a period takes longer than the ring does, which on a busy machine it may. The gadget's has
-# 16384 frames.
-HOST_RING = "--nonblock --period-time=20000 --buffer-time=2000000"
+# As `HOST_RING`; the gadget's has 16384 frames.
 GADGET_RING = "--nonblock --period-time=20000 --buffer-time=340000"
 CABLES = 2
 

@@ -11,12 +11,11 @@ from itertools import pairwise
 import numpy
 import pytest
 from board import GuestProcess
+from burnt_in_clock import Reading, read_all, read_strip
 from encoder import Appliance, ResourceUse, kernel_is_content, set_faults
 from loopback import tone
 from recording import Recording
-from test_synthetic import Reading, read_all, read_strip
-from test_usb_rig import HOST_RING, SAMPLES
-from usb_host import CONTROLLER, UsbHost
+from usb_host import CONTROLLER, HOST_RING, SAMPLES, UsbHost
 
 pytestmark = [pytest.mark.takes(minutes=6, processors=0.9), pytest.mark.listens]
 

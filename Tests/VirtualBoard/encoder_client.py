@@ -1,0 +1,50 @@
+"""A small program in the guest (client.c) that makes V4L2's calls to the encoder module, and what they answered."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from board import Board
+
+
+def compile_client(folder: Path) -> Path:
+    path = folder / "client"
+    source = Path(__file__).with_name("client.c")
+    subprocess.run(["aarch64-linux-gnu-gcc-14", "-O1", "-Wall", "-Werror", "-static", source, "-o", path], check=True)
+    return path
+
+
+class Client:
+    def __init__(self, board: Board, program: Path):
+        self.board = board
+        board.put("/tmp/client", program, "755")
+
+    def run(self, *words: str, timeout: float = 60) -> "Answers":
+        text = self.board.run(f"/tmp/client {' '.join(words)}", timeout=timeout).text
+        return Answers([json.loads(line) for line in text.splitlines()])
+
+
+class Answers(list):
+    """Lines of the client, in order."""
+
+    def calls(self, name: str) -> list[dict]:
+        return [line for line in self if line.get("call") == name]
+
+    def errors(self, name: str) -> list[int]:
+        return [line["errno"] for line in self.calls(name)]
+
+    def milliseconds(self, name: str) -> list[int]:
+        return [line["ms"] for line in self.calls(name)]
+
+    def back(self, kind: str) -> list[dict]:
+        """What came back of frames, or coded."""
+        return [line for line in self if line.get("back") == kind]
+
+    @property
+    def coded(self) -> list[dict]:
+        """But for the stream's end."""
+        return [line for line in self.back("coded") if not line["last"]]
+
+    def assert_fine(self) -> "Answers":
+        assert all(line.get("errno", 0) == 0 for line in self), self
+        return self
