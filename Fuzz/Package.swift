@@ -32,6 +32,7 @@ let package = Package(
         .executable(name: "fuzz-json", targets: ["FuzzJSON"]),
         .executable(name: "fuzz-h264", targets: ["FuzzH264"]),
         .executable(name: "fuzz-flv", targets: ["FuzzFLV"]),
+        .executable(name: "fuzz-mp4", targets: ["FuzzMP4"]),
         .executable(name: "fuzz-filters", targets: ["FuzzFilters"]),
         .executable(name: "fuzz-images", targets: ["FuzzImages"]),
         .executable(name: "fuzz-usb", targets: ["FuzzUSB"]),
@@ -69,8 +70,9 @@ let package = Package(
         fuzzTarget("FuzzJSON", dependencies: ["JSONText", "Settings", "Media"]),
         fuzzTarget("FuzzH264", dependencies: ["Bitstream", "Media"]),
         fuzzTarget("FuzzFLV", dependencies: ["Bitstream", "Media"]),
+        fuzzTarget("FuzzMP4", dependencies: ["Bitstream", "Media"]),
         fuzzTarget("FuzzFilters", dependencies: ["Filters", "Media"]),
-        fuzzTarget("FuzzImages", dependencies: ["CFreeType", "CJPEG", "CPNG"]),
+        fuzzTarget("FuzzImages", dependencies: ["Bitstream", "CFreeType", "CJPEG", "CPNG"]),
         fuzzTarget("FuzzUSB", dependencies: ["USBVideo", "Controls", "Media"]),
         .executableTarget(
             name: "WriteSeeds", dependencies: ["RTMP", "Bitstream", "Media"], swiftSettings: checked),

@@ -70,8 +70,8 @@ public struct MP4Track: Sendable {
     public let end: Duration
     /// The time of the first sample that is to be shown, in `timescale`: what is before is only decoded.
     public let firstTime: Int64
-    /// How far frames are to be turned clockwise, in degrees: 0, 90, 180 or 270.
-    public let rotation: Int
+    /// The rotation that shows frames upright.
+    public let rotation: FrameRotation
 
     init(
         _ boxes: MP4Boxes, _ description: MP4SampleDescription, movieTimescale: Int, fileByteCount: Int
@@ -108,19 +108,33 @@ public struct MP4Track: Sendable {
         samples.duration > 0 ? Double(samples.count) * Double(timescale) / Double(samples.duration) : 0
     }
 
-    /// By the matrix of the track's header.
-    private static func rotation(_ box: MP4Box) throws(BitstreamError) -> Int {
+    /// By the matrix of the track's header (section 8.3.2): quarter turns, mirrored or not. Frames with any other matrix stay
+    /// as they are.
+    private static func rotation(_ box: MP4Box) throws(BitstreamError) -> FrameRotation {
         var reader = box.reader
         try reader.skip(try reader.versionAndFlags() == 1 ? 32 : 20)
         try reader.skip(16)
-        var matrix: [Int32] = []
-        for _ in 0..<5 { matrix.append(Int32(bitPattern: try reader.bigEndian32())) }
-        switch (matrix[0].signum(), matrix[1].signum(), matrix[3].signum(), matrix[4].signum()) {
-        case (0, 1, -1, 0): return 90
-        case (-1, 0, 0, -1): return 180
-        case (0, -1, 1, 0): return 270
-        default: return 0
+        // a and b, u, which is of another scale, c and d.
+        let (a, b) = (try Self.entry(&reader), try Self.entry(&reader))
+        try reader.skip(4)
+        let matrix = [a, b, try Self.entry(&reader), try Self.entry(&reader)]
+        let largest = matrix.map(abs).max() ?? 0
+        // A rounded sine of 180 degrees is not always 0.
+        let signs = matrix.map { 16 * abs($0) < largest ? 0 : $0.signum() }
+        return switch (signs[0], signs[1], signs[2], signs[3]) {
+        case (0, 1, -1, 0): FrameRotation(.clockwise90)
+        case (-1, 0, 0, -1): FrameRotation(.half)
+        case (0, -1, 1, 0): FrameRotation(.clockwise270)
+        case (-1, 0, 0, 1): FrameRotation(isMirrored: true)
+        case (0, 1, 1, 0): FrameRotation(.clockwise90, isMirrored: true)
+        case (1, 0, 0, -1): FrameRotation(.half, isMirrored: true)
+        case (0, -1, -1, 0): FrameRotation(.clockwise270, isMirrored: true)
+        default: FrameRotation()
         }
+    }
+
+    private static func entry(_ reader: inout ByteReader) throws(BitstreamError) -> Int {
+        Int(Int32(bitPattern: try reader.bigEndian32()))
     }
 }
 

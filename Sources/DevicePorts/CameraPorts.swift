@@ -14,6 +14,9 @@ public protocol Camera: AnyObject {
     var colors: VideoColors? { get }
     /// What of the wished flips it does itself: all of them, or nothing.
     var flips: FrameFlips { get }
+    /// The rotation that shows its frames upright: a movie may have been recorded on its side. The code that opens the camera
+    /// applies it, before the rotation that a person asked for.
+    var ownRotation: FrameRotation { get }
 
     /// Waits for the next frame until the clock shows `deadline`. The first call starts the camera.
     /// - Throws: the camera's typed error when it is gone or gives no frames any more. It has to be opened again then.
@@ -25,6 +28,7 @@ public protocol Camera: AnyObject {
 
 extension Camera {
     public var flips: FrameFlips { FrameFlips() }
+    public var ownRotation: FrameRotation { FrameRotation() }
 }
 
 /// Sides of a frame that are exchanged.

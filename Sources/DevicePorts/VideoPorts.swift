@@ -11,6 +11,8 @@ public protocol VideoSource: AnyObject {
     var colors: VideoColors? { get }
     /// As `Camera.flips`.
     var flips: FrameFlips { get }
+    /// As `Camera.ownRotation`.
+    var ownRotation: FrameRotation { get }
     /// Of the camera that takes the frames, as its driver names it; `nil` where there is none.
     var cameraModel: String? { get }
 
@@ -35,6 +37,7 @@ extension VideoSource {
     public var cameraModel: String? { nil }
     public var origin: String { "this source" }
     public var flips: FrameFlips { FrameFlips() }
+    public var ownRotation: FrameRotation { FrameRotation() }
     public var statistics: VideoSourceStatistics { VideoSourceStatistics() }
 }
 

@@ -28,6 +28,11 @@ final class H264Decoder {
         }
     }
 
+    /// OpenH264's limits, in macroblocks: MaxFS of level 5.2, and for each side the square root of 8 * MaxFS (H.264 table
+    /// A-1 and section A.3.1).
+    private static let largestFrame = 36_864
+    private static let longestSide = 543
+
     private let decoder: UnsafeMutablePointer<ISVCDecoder?>
     private let lengthSize: Int
     private let parameterSets: [UInt8]
@@ -42,7 +47,16 @@ final class H264Decoder {
         guard set.chromaFormat == 1, set.lumaBitDepth == 8, set.chromaBitDepth == 8 else {
             return "it is not 4:2:0 of 8 bits; ffmpeg -i FILE -pix_fmt yuv420p movie.mp4 makes that"
         }
-        return set.isProgressive ? nil : "it is interlaced; ffmpeg -i FILE -vf yadif movie.mp4 makes it progressive"
+        guard set.isProgressive else {
+            return "it is interlaced; ffmpeg -i FILE -vf yadif movie.mp4 makes it progressive"
+        }
+        // The decoder's memory follows the coded size; cropping may leave little of it.
+        let coded = set.codedSize
+        guard coded.macroblocks <= largestFrame, max(coded.width, coded.height) <= 16 * longestSide else {
+            return "its frames have \(coded) pixels; OpenH264 decodes as many as 4096x2304, and sides up to "
+                + "\(16 * longestSide); ffmpeg -i FILE -vf scale=1920:-2 movie.mp4 makes them smaller"
+        }
+        return nil
     }
 
     init(_ record: AVCDecoderConfigurationRecord) throws(FileSourceError) {

@@ -12,7 +12,12 @@ public struct ImageFile: Sendable {
     static let longestSide = 16_384
     static let largestFile = 32 << 20
 
+    /// The upright image's size.
     public let size: FrameSize
+    /// The size that the file names.
+    private let storedSize: FrameSize
+    /// The rotation that shows it upright.
+    private let rotation: FrameRotation
     private let path: String
     private let bytes: [UInt8]
     private let isPNG: Bool
@@ -30,7 +35,9 @@ public struct ImageFile: Sendable {
             throw .wrongKind(path: path, wanted: .image, found: kind)
         }
         isPNG = kind == "a PNG file"
-        size = try isPNG ? Self.measurePNG(bytes, path) : Self.measureJPEG(bytes, path)
+        storedSize = try isPNG ? Self.measurePNG(bytes, path) : Self.measureJPEG(bytes, path)
+        rotation = isPNG ? FrameRotation() : EXIF.rotation(ofJPEG: bytes)
+        size = rotation.rotated(storedSize)
         guard size.width > 0, size.height > 0 else { throw .brokenImage(path: path, reason: "it is empty") }
         guard size.width <= Self.longestSide, size.height <= Self.longestSide, size.pixelCount <= Self.mostPixels
         else { throw .tooLargeImage(path: path, size) }
@@ -57,14 +64,18 @@ public struct ImageFile: Sendable {
     /// - Parameter size: even sides of at least 2.
     public func frame(of size: FrameSize) throws(FileSourceError) -> [UInt8] {
         let place = ImagePlace(of: self.size, in: size)
+        // It is scaled before it is turned: photographs are much larger than frames.
+        let stored = rotation.rotated(place.size)
         var pixels = try decoded()
-        if place.size != self.size { pixels = try scaled(pixels, to: place.size) }
+        if stored != storedSize { pixels = try scaled(pixels, to: stored) }
+        if !rotation.isIdentity { pixels = try upright(pixels, of: stored) }
         return FrameDrawing(size, VideoColors.usual(for: size)).draw(pixels, at: place)
     }
 
     /// Red, green, blue and a byte without a meaning of each pixel: what is transparent is black.
     private func decoded() throws(FileSourceError) -> [UInt8] {
         var failure: String?
+        let size = storedSize
         let pixels = [UInt8](unsafeUninitializedCapacity: 4 * size.pixelCount) { buffer, count in
             if isPNG {
                 var image = cpng_image()
@@ -88,6 +99,7 @@ public struct ImageFile: Sendable {
     }
 
     private func scaled(_ pixels: [UInt8], to target: FrameSize) throws(FileSourceError) -> [UInt8] {
+        let size = storedSize
         var status: Int32 = 0
         let scaled = [UInt8](unsafeUninitializedCapacity: 4 * target.pixelCount) { buffer, count in
             // It treats all four bytes alike, whatever they are called.
@@ -98,6 +110,28 @@ public struct ImageFile: Sendable {
         }
         guard status == 0 else { throw .decoderFailed(call: "ARGBScale", status: Int(status)) }
         return scaled
+    }
+
+    private func upright(_ pixels: [UInt8], of stored: FrameSize) throws(FileSourceError) -> [UInt8] {
+        let target = rotation.rotated(stored)
+        // To mirror what was turned by a quarter is to turn what was flipped; what is flipped and turned around is mirrored.
+        let mode =
+            switch rotation.angle {
+            case .none: rotation.isMirrored ? kRotate180 : kRotate0
+            case .clockwise90: kRotate90
+            case .half: rotation.isMirrored ? kRotate0 : kRotate180
+            case .clockwise270: kRotate270
+            }
+        let height = Int32(rotation.isMirrored ? -stored.height : stored.height)
+        var status: Int32 = 0
+        let upright = [UInt8](unsafeUninitializedCapacity: 4 * target.pixelCount) { buffer, count in
+            status = ARGBRotate(
+                pixels, Int32(4 * stored.width), buffer.baseAddress, Int32(4 * target.width), Int32(stored.width),
+                height, mode)
+            if status == 0 { count = 4 * target.pixelCount }
+        }
+        guard status == 0 else { throw .decoderFailed(call: "ARGBRotate", status: Int(status)) }
+        return upright
     }
 
     private static func multiplyByAlpha(_ pixels: UnsafeMutableBufferPointer<UInt8>) {

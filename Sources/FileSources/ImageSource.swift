@@ -11,6 +11,8 @@ public final class ImageSource: VideoSource, Camera {
     public let frameRate: FrameRate
     public let colors: VideoColors?
     public let flips = FrameFlips()
+    /// Frames are upright: `ImageFile` applies EXIF's orientation.
+    public let ownRotation = FrameRotation()
     public let endingNote: String? = nil
     public var cameraModel: String? { nil }
     public var origin: String { "the image \(name)" }

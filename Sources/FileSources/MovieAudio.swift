@@ -78,7 +78,11 @@ public final class MovieAudio: AudioSource {
     public func start(at time: MediaTimestamp) { start = clock.start(at: time) }
 
     public func nextBlock(frameCount wanted: Int) throws -> AudioBlock? {
-        while pending.count < wanted * format.channelCount, !isComplete { try produce() }
+        while pending.count < wanted * format.channelCount, !isComplete {
+            // Any number of damaged packets may give no audio.
+            if case .stopped = try FileWait(stop).wait(until: MonotonicClock.now(), orUntil: nil) { return nil }
+            try produce()
+        }
         let start = start ?? clock.start(at: MonotonicClock.now())
         self.start = start
         let count = min(wanted, pending.count / format.channelCount)

@@ -41,24 +41,35 @@ struct MovieFrames {
         pool = FramePool(byteCount: layout.byteCount)
     }
 
-    /// The next frame; the same one until `takeNext`. Decodes as much as it takes.
-    /// - Returns: `nil` at the end.
-    mutating func next() throws(FileSourceError) -> Frame? {
-        while ready.isEmpty, !isFlushed {
-            let decoded: H264Decoder.DecodedFrame?
-            if let sample = samples.next() {
-                let bytes = try file.bytes(of: sample)
-                times[number] = track.time(of: sample)
-                decoded = decoder.decode(bytes, number: number)
-                number += 1
-                forgetLost()
-            } else {
-                decoded = decoder.flush()
-                isFlushed = decoded == nil
-            }
-            if let decoded { try show(decoded) }
+    /// The outcome of decoding one sample.
+    enum Step {
+        /// The next frame; the same one until `takeNext`.
+        case frame(Frame)
+        /// No frame came out of this sample. The next one may give one.
+        case nothing
+        case ended
+    }
+
+    /// Decodes one sample at most, so that the caller can stop among many that give no frame.
+    mutating func next() throws(FileSourceError) -> Step {
+        if ready.isEmpty, !isFlushed { try decodeSample() }
+        if let first = ready.first { return .frame(first) }
+        return isFlushed ? .ended : .nothing
+    }
+
+    private mutating func decodeSample() throws(FileSourceError) {
+        let decoded: H264Decoder.DecodedFrame?
+        if let sample = samples.next() {
+            let bytes = try file.bytes(of: sample)
+            times[number] = track.time(of: sample)
+            decoded = decoder.decode(bytes, number: number)
+            number += 1
+            forgetLost()
+        } else {
+            decoded = decoder.flush()
+            isFlushed = decoded == nil
         }
-        return ready.first
+        if let decoded { try show(decoded) }
     }
 
     mutating func takeNext() { if !ready.isEmpty { ready.removeFirst() } }

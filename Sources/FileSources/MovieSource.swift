@@ -53,13 +53,13 @@ public final class MovieSource: VideoSource, Camera {
         frameRate = FrameRate(framesPerSecond: min(max(rate, 1), 240))
     }
 
-    /// Of the frames, from the file's table of contents.
+    /// Of the upright frames, from the file's table of contents.
     public static func size(of path: String) throws(FileSourceError) -> FrameSize {
-        try MovieFrames(MovieFile(path)).layout.size
+        let frames = try MovieFrames(MovieFile(path))
+        return frames.track.rotation.rotated(frames.layout.size)
     }
 
-    /// How far the file says its frames are to be turned clockwise, in degrees.
-    public var rotation: Int { reader.track.rotation }
+    public var ownRotation: FrameRotation { reader.track.rotation }
 
     public func nextFrame() throws -> CapturedFrame? {
         guard case .captured(let frame) = try frame(until: nil) else { return nil }
@@ -72,32 +72,52 @@ public final class MovieSource: VideoSource, Camera {
 
     private func frame(until deadline: MediaTimestamp?) throws(FileSourceError) -> CameraFrame {
         while endingNote == nil {
-            let next = try reader.next()
-            let start = start ?? clock.start(at: MonotonicClock.now())
-            self.start = start
-            let origin = start + round
-            let due = origin + (next?.time ?? duration)
-            if let last, due > MonotonicClock.now(), due - last.time > frameRate.frameDuration * 3 / 2 {
-                return try repeated(last.time + frameRate.frameDuration, until: deadline)
+            let result: CameraFrame?
+            switch try reader.next() {
+            case .frame(let next): result = try shown(next, until: deadline)
+            case .ended: result = try shown(nil, until: deadline)
+            // Many samples may give no frame: damaged ones, or those before an edit.
+            case .nothing: result = try interruption(before: MonotonicClock.now(), until: deadline)
             }
-            switch try FileWait(stop).wait(until: due, orUntil: deadline) {
-            case .stopped: return .stopped
-            case .early: return .none
-            case .reached: break
-            }
-            guard let next else {
-                try end()
-                continue
-            }
-            reader.takeNext()
-            if isToBeLeftOut(due) {
-                statistics.droppedFrames += 1
-                skipLate(due, origin)
-                continue
-            }
-            return given(next.frame, at: due)
+            if let result { return result }
         }
         return .stopped
+    }
+
+    /// - Parameter next: `nil` at the end.
+    /// - Returns: `nil` when the frame is left out, or the movie starts again.
+    private func shown(
+        _ next: MovieFrames.Frame?, until deadline: MediaTimestamp?
+    ) throws(FileSourceError) -> CameraFrame? {
+        let start = start ?? clock.start(at: MonotonicClock.now())
+        self.start = start
+        let origin = start + round
+        let due = origin + (next?.time ?? duration)
+        if let last, due > MonotonicClock.now(), due - last.time > frameRate.frameDuration * 3 / 2 {
+            return try repeated(last.time + frameRate.frameDuration, until: deadline)
+        }
+        if let interruption = try interruption(before: due, until: deadline) { return interruption }
+        guard let next else {
+            try end()
+            return nil
+        }
+        reader.takeNext()
+        guard isToBeLeftOut(due) else { return given(next.frame, at: due) }
+        statistics.droppedFrames += 1
+        skipLate(due, origin)
+        return nil
+    }
+
+    /// Waits for a time.
+    /// - Returns: the stop or the deadline, if either comes first; `nil` at `time`.
+    private func interruption(
+        before time: MediaTimestamp, until deadline: MediaTimestamp?
+    ) throws(FileSourceError) -> CameraFrame? {
+        switch try FileWait(stop).wait(until: time, orUntil: deadline) {
+        case .stopped: CameraFrame.stopped
+        case .early: CameraFrame.none
+        case .reached: nil
+        }
     }
 
     private func given(_ frame: PooledFrame, at time: MediaTimestamp) -> CameraFrame {
@@ -110,11 +130,7 @@ public final class MovieSource: VideoSource, Camera {
     private func repeated(_ time: MediaTimestamp, until deadline: MediaTimestamp?) throws(FileSourceError)
         -> CameraFrame
     {
-        switch try FileWait(stop).wait(until: time, orUntil: deadline) {
-        case .stopped: return .stopped
-        case .early: return .none
-        case .reached: break
-        }
+        if let interruption = try interruption(before: time, until: deadline) { return interruption }
         guard let (frame, captured, _) = last else { return .none }
         last = (frame, captured, time)
         statistics.repeatedFrames += 1

@@ -159,7 +159,7 @@ public struct VideoTrack {
                 return switcher.map { adjusted($0, settings) }
             }
             guard let source = try opened(settings, stop: stop, reports) else { return nil }
-            let rest = settings.rotation.rest(after: source.flips)
+            let rest = source.ownRotation.followed(by: settings.rotation.rest(after: source.flips))
             let rotated = rest.isIdentity ? source : try RotatedSource(source, rest)
             return adjusted(rotated, settings)
         } catch {
@@ -210,7 +210,7 @@ extension MediaSettings {
             guard let opening = camera.choice.cameraOpening(sourceWish) else { return nil }
             return SwitchableCamera(name: camera.name) { stop in
                 let camera = try opening(stop)
-                let rest = rotation.rest(after: camera.flips)
+                let rest = camera.ownRotation.followed(by: rotation.rest(after: camera.flips))
                 return rest.isIdentity ? camera : try RotatedCamera(camera, rest)
             }
         }

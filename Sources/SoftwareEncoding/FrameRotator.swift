@@ -3,26 +3,7 @@ import CTranspose
 import DevicePorts
 import Media
 
-/// How frames are rotated and mirrored before they are encoded: for cameras that hang, lie, or look into a mirror.
-public struct FrameRotation: Hashable, Sendable {
-    public enum Angle: Int, CaseIterable, Sendable {
-        case none = 0
-        case clockwise90 = 90
-        case half = 180
-        case clockwise270 = 270
-    }
-
-    public var angle: Angle
-    /// Left and right are exchanged in the rotated frame.
-    public var isMirrored: Bool
-
-    public init(_ angle: Angle = .none, isMirrored: Bool = false) {
-        self.angle = angle
-        self.isMirrored = isMirrored
-    }
-
-    public var isIdentity: Bool { self == FrameRotation() }
-
+extension FrameRotation {
     /// Whether `flips` are all that there is to do.
     public var isOfACamera: Bool { angle == .none || angle == .half }
 
@@ -40,14 +21,6 @@ public struct FrameRotation: Hashable, Sendable {
     public func rest(after done: FrameFlips) -> FrameRotation {
         guard done == flips else { return self }
         return isOfACamera ? FrameRotation() : FrameRotation(angle)
-    }
-
-    /// What a frame of `size` becomes; also what it has to be for it to become `size`.
-    public func rotated(_ size: FrameSize) -> FrameSize {
-        switch angle {
-        case .none, .half: size
-        case .clockwise90, .clockwise270: FrameSize(width: size.height, height: size.width)
-        }
     }
 }
 

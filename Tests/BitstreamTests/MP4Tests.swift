@@ -123,13 +123,31 @@ private struct SampleMovie {
     }
 
     @Test(arguments: [
-        ([0x1_0000, 0, 0, 0, 0x1_0000], 0), ([0, 0x1_0000, 0, -0x1_0000, 0], 90),
-        ([-0x1_0000, 0, 0, 0, -0x1_0000], 180), ([0, -0x1_0000, 0, 0x1_0000, 0], 270),
+        ([0x1_0000, 0, 0, 0, 0x1_0000], FrameRotation()),
+        ([0, 0x1_0000, 0, -0x1_0000, 0], FrameRotation(.clockwise90)),
+        ([-0x1_0000, 0, 0, 0, -0x1_0000], FrameRotation(.half)),
+        ([0, -0x1_0000, 0, 0x1_0000, 0], FrameRotation(.clockwise270)),
+        ([-0x1_0000, 0, 0, 0, 0x1_0000], FrameRotation(isMirrored: true)),
+        ([0, 0x1_0000, 0, 0x1_0000, 0], FrameRotation(.clockwise90, isMirrored: true)),
+        ([0x1_0000, 0, 0, 0, -0x1_0000], FrameRotation(.half, isMirrored: true)),
+        ([0, -0x1_0000, 0, -0x1_0000, 0], FrameRotation(.clockwise270, isMirrored: true)),
+        // A rounded sine, and a scale.
+        ([-0x1_FFFF, 5, 0, -5, -0x1_FFFF], FrameRotation(.half)),
     ])
-    func theHeaderTellsTheRotation(matrix: [Int], degrees: Int) throws {
+    func theTrackHeaderTellsTheRotation(matrix: [Int], rotation: FrameRotation) throws {
         var sample = SampleMovie()
         sample.matrix = matrix
-        #expect(try sample.movie().video?.rotation == degrees)
+        #expect(try sample.movie().video?.rotation == rotation)
+    }
+
+    @Test(arguments: [
+        [0, 0, 0, 0, 0], [0xB505, 0xB505, 0, -0xB505, 0xB505], [0x1_0000, 0x1_0000, 0, 0x1_0000, 0x1_0000],
+        [Int(Int32.min), Int(Int32.min), 0, Int(Int32.min), Int(Int32.min)],
+    ])
+    func otherMatricesLeaveFramesAsTheyAre(matrix: [Int]) throws {
+        var sample = SampleMovie()
+        sample.matrix = matrix
+        #expect(try sample.movie().video?.rotation == FrameRotation())
     }
 
     @Test func otherFormatsAreNamed() throws {

@@ -52,6 +52,43 @@ import Testing
         #expect(sample(frame, size, 0, size.height / 2)[0] > 60, "no bars at the sides")
     }
 
+    /// Corners by their luma: red, green, blue and white, from the top left one on. The numbers are those of each corner's
+    /// color.
+    @Test(arguments: [
+        (1, [0, 1, 2, 3]), (2, [1, 0, 3, 2]), (3, [3, 2, 1, 0]), (4, [2, 3, 0, 1]), (5, [0, 2, 1, 3]),
+        (6, [2, 0, 3, 1]), (7, [3, 1, 2, 0]), (8, [1, 3, 0, 2]),
+    ])
+    func aJPEGIsUprightByItsOrientation(orientation: Int, corners: [Int]) throws {
+        let plain = directory.file("plain.jpg")
+        let color = "s=32x16:d=1"
+        try FFmpeg.runProgram(
+            [
+                "ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i",
+                "color=red:\(color)[a];color=lime:\(color)[b];color=blue:\(color)[c];color=white:\(color)[d];"
+                    + "[a][b]hstack[e];[c][d]hstack[f];[e][f]vstack", "-frames:v", "1", plain,
+            ], log: directory.file("log"))
+        let bytes = try readFile(plain, limit: 1 << 20)
+        let header: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0]
+        let directory: [UInt8] = [1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, UInt8(orientation), 0, 0, 0, 0, 0, 0, 0]
+        let exif = Array("Exif\0\0".utf8) + header + directory
+        let segment: [UInt8] = [0xFF, 0xE1, 0, UInt8(exif.count + 2)] + exif
+        let turned = Array(bytes.prefix(2)) + segment + Array(bytes.dropFirst(2))
+        let file = try ImageFile(self.directory.write(turned, to: "turned.jpg"))
+        let isTurned = orientation > 4
+        #expect(file.size == FrameSize(width: isTurned ? 32 : 64, height: isTurned ? 64 : 32))
+        // As large as it is, and larger.
+        for factor in [1, 3] {
+            let size = FrameSize(width: factor * file.size.width, height: factor * file.size.height)
+            let frame = try file.frame(of: size)
+            let (right, bottom) = (size.width - 3, size.height - 3)
+            let seen = [(2, 2), (right, 2), (2, bottom), (right, bottom)].map { x, y in
+                let luma = Int(sample(frame, size, x, y)[0])
+                return [81, 145, 41, 235].firstIndex { abs($0 - luma) <= 8 }
+            }
+            #expect(seen == corners, "\(size)")
+        }
+    }
+
     @Test func whatIsTransparentIsBlack() throws {
         let path = try image("a.png", FrameSize(width: 64, height: 64), "0xFFFFFF@0")
         let size = FrameSize(width: 64, height: 64)

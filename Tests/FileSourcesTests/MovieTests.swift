@@ -1,5 +1,6 @@
 import DevicePorts
 import FileSources
+import Glibc
 import LinuxIO
 import Media
 import MediaTestSupport
@@ -142,6 +143,73 @@ import Testing
         #expect(failure(image).contains("this is a PNG file; give it as image:"))
         #expect(failure(try directory.write([1, 2, 3], to: "b")).contains("not an MP4 movie"))
         #expect(failure(try directory.makeFIFO("fifo")).contains("not a regular file"))
+    }
+
+    @Test(arguments: [
+        (["-display_rotation", "90"], FrameRotation(.clockwise270)),
+        (["-display_rotation", "180"], FrameRotation(.half)),
+        (["-display_rotation", "270"], FrameRotation(.clockwise90)),
+        (["-display_rotation", "90", "-display_hflip"], FrameRotation(.clockwise270, isMirrored: true)),
+    ])
+    func aMovieTellsHowItWasHeld(options: [String], rotation: FrameRotation) throws {
+        let turned = directory.file("turned.mp4")
+        try run(options + ["-i", movie("a.mp4", ["-an"]), "-c", "copy", turned])
+        let source = try open(turned)
+        #expect(source.ownRotation == rotation)
+        #expect(source.layout.size == FrameSize(width: 64, height: 48), "its frames are turned later")
+        #expect(try MovieSource.size(of: turned) == rotation.rotated(FrameSize(width: 64, height: 48)))
+    }
+
+    /// What OpenH264 decodes, and one row or column of macroblocks more.
+    @Test(arguments: [
+        ("16x8688", true), ("16x8704", false), ("8704x16", false), ("4096x2304", true), ("4096x2320", false),
+    ])
+    func framesThatAreTooLargeAreRefusedAtTheOpening(size: String, isDecoded: Bool) throws {
+        let path = directory.file("a.mp4")
+        try run([
+            "-f", "lavfi", "-i", "color=red:s=\(size):d=1", "-frames:v", "1", "-c:v", "libx264", "-preset", "ultrafast",
+            "-pix_fmt", "yuv420p", path,
+        ])
+        guard isDecoded else {
+            do {
+                _ = try open(path)
+                Issue.record("it was opened")
+            } catch {
+                #expect("\(error)".contains("its frames have \(size) pixels; OpenH264 decodes"))
+                #expect("\(error)".contains("ffmpeg -i"))
+            }
+            return
+        }
+        let frame = try #require(try open(path).nextFrame())
+        #expect("\(frame.layout.size)" == size)
+    }
+
+    /// Each call looks at one of them, and may be the last one.
+    @Test func samplesWithoutAFrameDoNotHoldUpAStop() throws {
+        var bytes = try readFile(movie("a.mp4", ["-an", "-movflags", "+faststart"]), limit: 1 << 20)
+        let name = Array("mdat".utf8)
+        let start = try #require(bytes.indices.first { bytes[$0...].starts(with: name) })
+        for place in start + 4..<bytes.count { bytes[place] = 0 }
+        let source = try open(directory.write(bytes, to: "broken.mp4"))
+        for _ in 0..<5 {
+            guard case .none = try source.nextFrame(until: .zero) else {
+                Issue.record("a frame, or the end")
+                return
+            }
+        }
+        stop.signal()
+        let end = try source.nextFrame()
+        #expect(end == nil && source.endingNote == nil)
+    }
+
+    /// Reading beyond the file's end would be an error.
+    @Test func audioThatIsStoppedReadsNoFurther() throws {
+        let path = try movie("a.mp4", ["-c:a", "aac", "-movflags", "+faststart"])
+        let source = try MovieAudio(path, clock: MovieClock(), loops: false, stop: stop)
+        stop.signal()
+        #expect(truncate(path, 100) == 0)
+        let block = try source.nextBlock(frameCount: 1 << 16)
+        #expect(block == nil && source.endingNote == nil)
     }
 
     @Test func aMovieThatIsCutOffIsRefused() throws {

@@ -1,6 +1,7 @@
 """Images and movies as sources: what is received is what the file shows, with audio and video in step."""
 
 import array
+import struct
 import subprocess
 
 import media
@@ -149,6 +150,95 @@ def test_a_live_stream_switches_between_an_image_and_a_movie(children, flashes, 
     command("stop")
     assert publisher.wait(15) == 0, publisher.report()
     assert not Recording(receiver.recording()).disorder()
+
+
+@pytest.fixture(scope="module")
+def corners(tmp_path_factory):
+    """320x240, red and green above blue and white: as a movie of 1 s and as a JPEG."""
+    folder = tmp_path_factory.mktemp("corners")
+    colors = ["red", "lime", "blue", "white"]
+    graph = "".join(f"color={color}:s=160x120:r=30:d=1[c{at}];" for at, color in enumerate(colors))
+    graph += "[c0][c1]hstack[top];[c2][c3]hstack[bottom];[top][bottom]vstack"
+    movie, image = folder / "corners.mp4", folder / "corners.jpg"
+    media.run_ffmpeg("-f", "lavfi", "-i", graph, "-c:v", "libx264", "-pix_fmt", "yuv420p", movie)
+    media.run_ffmpeg("-f", "lavfi", "-i", graph, "-frames:v", 1, image)
+    return movie, image
+
+
+def seen_corners(path, width: int, height: int) -> str:
+    """The first frame's corners as a player shows them: top left, top right, bottom left and bottom right."""
+    run = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", path, "-frames:v", "1", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"],
+        capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert len(run.stdout) == 3 * width * height
+    names = {(1, 0, 0): "R", (0, 1, 0): "G", (0, 0, 1): "B", (1, 1, 1): "W"}
+
+    def color(x: int, y: int) -> str:
+        pixel = run.stdout[3 * (width * y + x) :][:3]
+        return names.get(tuple(sample // 128 for sample in pixel), "?")
+
+    return "".join(color(x, y) for y in (8, height - 9) for x in (8, width - 9))
+
+
+# ffmpeg counts counterclockwise, and mirrors what was turned.
+@pytest.mark.parametrize("held, orientation, expected", [
+    (["-display_rotation", 90], 0, "GWRB"), (["-display_rotation", 180], 0, "WBGR"),
+    (["-display_rotation", 270], 0, "BRWG"), (["-display_hflip"], 0, "GRWB"),
+    (["-display_rotation", 90, "-display_hflip"], 0, "WGBR"),
+    (["-display_rotation", 90], 90, "RGBW"), (["-display_hflip"], 90, "WGBR"),
+])  # fmt: skip
+def test_a_movie_is_shown_as_it_was_held(children, corners, tmp_path, held, orientation, expected):
+    movie = tmp_path / "held.mp4"
+    media.run_ffmpeg(*held, "-i", corners[0], "-c", "copy", movie)
+    is_upright = (90 in held or 270 in held) != (orientation == 90)
+    width, height = (240, 320) if is_upright else (320, 240)
+    if orientation == 0:
+        assert seen_corners(movie, width, height) == expected, "a player shows it so"
+    recording, _, _ = published(
+        children, video=f"movie:{movie}", audio="none", dimension="source", orientation=orientation
+    )
+    assert (recording.sps.width, recording.sps.height) == (width, height)
+    assert seen_corners(recording.path, width, height) == expected
+
+
+def test_a_movie_that_is_one_of_several_cameras_is_shown_as_it_was_held(children, corners, tmp_path):
+    movie = tmp_path / "held.mp4"
+    media.run_ffmpeg("-display_rotation", 90, "-i", corners[0], "-c", "copy", movie)
+    recording, _, _ = published(
+        children, video=None, camera=[f"clip=movie:{movie}", f"title=image:{corners[1]}"], audio="none",
+        dimension="source", duration=0.5,
+    )  # fmt: skip
+    assert seen_corners(recording.path, 240, 320) == "GWRB"
+
+
+# The orientation that EXIF names, without and with --orientation 90.
+@pytest.mark.parametrize("exif, orientation, expected", [
+    (3, 0, "WBGR"), (5, 0, "RBGW"), (6, 0, "BRWG"), (8, 0, "GWRB"), (6, 90, "WBGR"),
+])  # fmt: skip
+def test_an_image_is_shown_as_its_exif_orientation_says(children, corners, tmp_path, exif, orientation, expected):
+    image = tmp_path / "held.jpg"
+    plain = corners[1].read_bytes()
+    directory = struct.pack(">HHHIHHI", 1, 0x0112, 3, 1, exif, 0, 0)
+    content = b"Exif\0\0" + b"MM\0\x2a\0\0\0\x08" + directory
+    image.write_bytes(plain[:2] + struct.pack(">HH", 0xFFE1, len(content) + 2) + content + plain[2:])
+    width, height = (240, 320) if (exif > 4) != (orientation == 90) else (320, 240)
+    recording, _, _ = published(
+        children, video=f"image:{image}", audio="none", dimension="source", orientation=orientation, duration=0.5
+    )
+    assert (recording.sps.width, recording.sps.height) == (width, height)
+    assert seen_corners(recording.path, width, height) == expected
+
+
+def test_frames_that_are_too_large_are_refused(children, tmp_path):
+    movie = tmp_path / "large.mp4"
+    media.run_ffmpeg(
+        "-f", "lavfi", "-i", "color=red:s=16x8704:r=30:d=0.1", "-c:v", "libx264", "-pix_fmt", "yuv420p", movie
+    )
+    receiver = Receiver(children)
+    publisher = start_publisher(children, receiver.url(), video=f"movie:{movie}", audio=None)
+    assert publisher.wait(15) == 4, publisher.report()
+    assert "its frames have 16x8704 pixels; OpenH264 decodes as many as 4096x2304" in publisher.stderr
 
 
 @pytest.mark.parametrize("source, phrases", [

@@ -25,7 +25,7 @@ LAST = ["nice", "-n", "15"]
 REPEATED = {"integration", "board"}
 # Of the processors, how much the tests that mostly wait may use in the mean, and how many files of them run at once.
 SHARE, FILES_AT_ONCE = 0.85, 8
-FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv", "filters", "images", "usb"]
+FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv", "mp4", "filters", "images", "usb"]
 FUZZ_SECONDS = 10
 BOARD_PARTS = (
     ["scripts/board-parts"], ["scripts/board-parts", "--modules"], ["scripts/card-parts"], ["scripts/image-virtual"],

@@ -50,6 +50,24 @@ import Testing
         if flips != FrameFlips() { #expect(rotation.rest(after: FrameFlips()) == rotation) }
     }
 
+    /// Against two rotators, one behind the other.
+    @Test(arguments: FrameRotation.Angle.allCases, FrameRotation.Angle.allCases)
+    func oneRotationFollowsAnother(first: FrameRotation.Angle, second: FrameRotation.Angle) throws {
+        for (isMirrored, isMirroredAgain) in [(false, false), (false, true), (true, false), (true, true)] {
+            let (first, second) = (
+                FrameRotation(first, isMirrored: isMirrored), FrameRotation(second, isMirrored: isMirroredAgain)
+            )
+            let once = try Self.rotate(first)
+            let turned = FrameLayout(packed: .i420, size: once.0)
+            let rotator = try FrameRotator(from: turned, second)
+            var twice = [UInt8](repeating: 255, count: rotator.target.byteCount)
+            try once.1.withUnsafeBytes { bytes in
+                try twice.withUnsafeMutableBytes { try rotator.rotate(bytes, into: $0) }
+            }
+            #expect(try Self.rotate(first.followed(by: second)).1 == twice)
+        }
+    }
+
     @Test func takesOtherLayouts() throws {
         let nv12: [UInt8] = [0, 1, 2, 3, 4, 5, 6, 7, 100, 200, 101, 201]
         #expect(try Self.rotate(FrameRotation(.half), nv12, .nv12).1 == [7, 6, 5, 4, 3, 2, 1, 0, 101, 100, 201, 200])

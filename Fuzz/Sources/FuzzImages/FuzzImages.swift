@@ -1,3 +1,4 @@
+import Bitstream
 import CFreeType
 import CJPEG
 import CPNG
@@ -27,6 +28,7 @@ private func decodePNG(_ data: UnsafePointer<UInt8>, _ count: Int) {
 }
 
 private func decodeJPEG(_ data: UnsafePointer<UInt8>, _ count: Int) {
+    _ = EXIF.rotation(ofJPEG: Array(UnsafeBufferPointer(start: data, count: count)))
     var image = cjpeg_image()
     guard cjpeg_measure(data, count, &image) == 0 else { return }
     decode(image.width, image.height) { cjpeg_decode(data, count, $0, &image) }

@@ -7,6 +7,7 @@
 #include <libyuv/convert_from.h>
 #include <libyuv/planar_functions.h>
 #include <libyuv/rotate.h>
+#include <libyuv/rotate_argb.h>
 #include <libyuv/scale.h>
 #include <libyuv/scale_argb.h>
 #include <libyuv/scale_uv.h>
