@@ -1,5 +1,6 @@
 """A live stream is paused: a still frame and silence go out over the same connection, and everything returns."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from appliance import Appliance, plain
 from processes import Children, Process
 from recording import Recording
-from tallycam import events, start_publisher, wait_for_event
+from tallycam import TALLYCAM, events, start_publisher, wait_for_event
 
 pytestmark = pytest.mark.takes(minutes=1.2, processors=0.2)
 
@@ -17,7 +18,7 @@ WIDTH, HEIGHT = 320, 240
 MOTION = 0.5
 
 
-def start(children: Children, url: str, **options) -> Process:
+def start(children: Children, url: str | None, **options) -> Process:
     publisher = start_publisher(
         children, url, stdin=subprocess.PIPE, commands=True, dimension=f"{WIDTH}x{HEIGHT}", status_interval=1, **options)
     wait_for_event(publisher, "publishing")
@@ -184,12 +185,30 @@ def test_slate_is_shown_and_filters_are_not(children, nginx, slate, tmp_path):
     assert is_red(colors(snapshot)[0]) and is_black(colors(snapshot)[1])
 
 
-@pytest.mark.parametrize("content", [None, b"\x89PNG\r\n\x1a\n and no more", b"GIF89a"])
-def test_image_that_cannot_be_used_is_reported_and_the_stream_goes_on(children, nginx, tmp_path, content):
+UNUSABLE = pytest.mark.parametrize(
+    "content", [None, b"\x89PNG\r\n\x1a\n and no more", b"GIF89a"], ids=["missing", "cut off", "another kind"])
+
+
+@UNUSABLE
+def test_image_that_cannot_be_used_is_refused_on_the_command_line(children, tmp_path, content):
+    """Before anything is sent."""
     image = tmp_path / "slate.png"
     if content is not None:
         image.write_bytes(content)
-    publisher = start(children, nginx.url("broken"), pause_image=image)
+    run = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", "--pause-image", image])
+    assert run.child.returncode == 2, run.report()
+    assert run.stderr.startswith("tallycam: --pause-image: ") and str(image) in run.stderr, run.report()
+    assert run.stderr.count("\n") == 1 and not run.stdout, run.report()
+
+
+@UNUSABLE
+def test_image_of_a_file_that_cannot_be_used_is_reported_and_the_stream_goes_on(children, nginx, tmp_path, content):
+    image = tmp_path / "slate.png"
+    if content is not None:
+        image.write_bytes(content)
+    stream = tmp_path / "stream.json"
+    stream.write_text(json.dumps({**plain(nginx.url("broken")), "pauseImage": image.name}))
+    publisher = start(children, None, stream=stream)
     event = wait_for(publisher, "pauseImageUnusable", 1)
     assert event["code"] == 2014 and str(image) in event["reason"], event
     send(publisher, "pause on")
@@ -210,9 +229,9 @@ def test_appliance_is_paused_by_a_command_and_says_so(children, nginx, slate):
     assert camera.ask("pause", "maybe").child.returncode == 2
     camera.process.wait_until(lambda: not camera.faults(), 15, "the file to be read")
     camera.ask("start")
-    assert camera.wait_for("live")["isPaused"] is False
+    assert camera.wait_for("live")["paused"] is False
     assert camera.ask("pause", "on").stdout == "paused: a still frame and silence go out\n"
-    assert camera.wait_for("paused")["isPaused"] is True
+    assert camera.wait_for("paused")["paused"] is True
     assert "state:    paused\n" in camera.ask("status").stdout
     assert "the stream is paused already" in camera.ask("pause", "on").stdout
     # Another file starts the stream again, and nobody has ended the pause.
