@@ -4,7 +4,7 @@ import StreamLogic
 public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
     /// `stream.json` is missing or wrong.
     case streamFile = 2
-    /// `device.json` or `network.json` is wrong; defaults are used.
+    /// `device.json` or `network.json` is wrong, and defaults are used; or an image or table that a file names is.
     case settings = 3
     case camera = 4
     case microphone = 5
@@ -37,7 +37,7 @@ public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
     public var meaning: String {
         switch self {
         case .streamFile: "stream.json is missing or wrong"
-        case .settings: "device.json or network.json is wrong"
+        case .settings: "device.json, network.json or a file that a setting names is wrong"
         case .camera: "no camera"
         case .microphone: "no microphone"
         case .network: "no network"

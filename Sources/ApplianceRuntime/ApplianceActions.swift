@@ -100,6 +100,8 @@ extension ApplianceRunner {
                 || files.canUseMoreFilters(than: previous),
             needsClock: files.stream?.needsClock ?? false)
         perform(appliance.configurationLoaded(configuration, now: now))
+        // The stream need not start again for it.
+        if files.hasOtherPauseImage(than: previous) { stream.send(.loadPauseImage) }
         watchBrightness()
         reportFaults(now: now)
     }

@@ -44,8 +44,7 @@ extension ApplianceRunner {
             let answer = switchCamera("next", for: .console)
             if !answer.isGood { tell("no other camera: \(answer.text.dropLast())") }
         case .mute: muteToggled()
-        case .pause where stream.isRunning: stream.send(.togglePause)
-        case .pause: tell("not live: there is nothing to pause")
+        case .pause: togglePause()
         case .torch:
             if let torchAbsence { return tell("no torch: \(torchAbsence)") }
             perform(appliance.torchToggled())
@@ -149,6 +148,7 @@ extension ApplianceRunner {
         let now = MonotonicClock.now()
         let startsAgain = stream.ended()
         snapshotsLost()
+        streamLeftPauses(isFollowed: failure.map { ApplianceFault($0) } != .server)
         control.answerAll(.failed("the stream has ended"))
         jsonCommands = []
         consoleCommands = []

@@ -37,6 +37,8 @@ public final class ApplianceRunner {
     var awaitedDeviceChanges: [CommandID: DeviceChanges] = [:]
     /// What the computer had set before somebody asked for other values, until the stream has answered that.
     var awaitedSettings: [CommandID: [ControlChange]] = [:]
+    /// What the stream was asked for and has not answered: it may end before it does.
+    var awaitedPauses: [CommandID: Bool] = [:]
     var snapshots = SnapshotDuty()
     var preview = PreviewDuty()
     var webcam = WebcamDuty()

@@ -36,7 +36,7 @@ extension ApplianceRunner {
             object.write("version", version)
             object.write("runningSeconds", Int((now - start).inSeconds))
             object.write("isStreamWanted", appliance.wantsStream)
-            object.write("isPaused", appliance.isPaused)
+            object.write("paused", appliance.isPaused)
             if let stream = files.stream { object.write("destination", stream.destination) }
             object.write("isNetworkUp", links?.hasDefaultRoute ?? false)
             object.write("linksUp", links?.linksUp.sorted() ?? [])

@@ -84,7 +84,7 @@ struct CardWork: Sendable {
     private mutating func look() -> CardEvent {
         guard
             boot.fingerprint != fingerprint || files.value.certificatesHaveChanged
-                || files.value.filterFilesHaveChanged
+                || files.value.mediaFilesHaveChanged
         else {
             return .looked(hasChanged: false)
         }

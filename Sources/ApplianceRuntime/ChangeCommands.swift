@@ -82,12 +82,41 @@ extension ApplianceRunner {
         return id.map { .later($0) } ?? CommandAnswer(text: "asked for; events tells what came of it\n")
     }
 
-    /// As `change`.
+    /// As `change`. A stream that is away just now, and comes back by itself, comes back so.
     func pause(_ isPaused: Bool, for asker: CommandAsker) -> CommandAnswer {
-        guard stream.isRunning else { return .failed("not live: there is nothing to pause") }
-        let id = asker == .socket ? nextCommand() : nil
+        guard stream.isRunning else { return pauseNextStream(isPaused) }
+        let id = nextCommand()
+        awaitedPauses[id] = isPaused
         stream.send(.pause(isPaused, id))
-        return id.map { .later($0) } ?? CommandAnswer(text: "asked for; events tells what came of it\n")
+        guard asker == .socket else { return CommandAnswer(text: "asked for; events tells what came of it\n") }
+        return .later(id)
+    }
+
+    private func pauseNextStream(_ isPaused: Bool) -> CommandAnswer {
+        guard appliance.wantsStream else { return .failed("not live: there is nothing to pause") }
+        guard appliance.isPaused != isPaused else {
+            return CommandAnswer(text: isPaused ? "the stream is paused already\n" : "the stream is not paused\n")
+        }
+        streamReported(.said(.event(.paused(isPaused))))
+        return CommandAnswer(
+            text: isPaused
+                ? "paused: the stream is away, and comes back paused\n"
+                : "no longer paused: the stream is away, and comes back with the camera\n")
+    }
+
+    func togglePause() {
+        guard !stream.isRunning else { return stream.send(.togglePause) }
+        let answer = pauseNextStream(!appliance.isPaused)
+        if !answer.isGood { tell("\(answer.text.dropLast())") }
+    }
+
+    /// The stream has ended before it took up what it was asked for: the next one does.
+    /// - Parameter isFollowed: another one starts by itself.
+    func streamLeftPauses(isFollowed: Bool) {
+        let pauses = awaitedPauses.sorted { $0.key.number < $1.key.number }
+        awaitedPauses = [:]
+        guard isFollowed else { return }
+        for (id, isPaused) in pauses { _ = control.answer(id, pauseNextStream(isPaused)) }
     }
 
     /// - Parameter text: the filter, as `--filter` takes it.

@@ -14,6 +14,7 @@ extension ApplianceRunner {
     /// The stream has answered a command.
     func answered(_ id: CommandID, _ outcome: CommandOutcome) {
         if case .controls(let controls) = outcome, takeControls(controls, for: id) { return }
+        awaitedPauses[id] = nil
         if let former = awaitedSettings.removeValue(forKey: id), case .done = outcome {
             // What a person has set since is not put back by what the computer had set before.
             webcam.settings.forget(former)

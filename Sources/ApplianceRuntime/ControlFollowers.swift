@@ -12,8 +12,8 @@ enum EventForm: Hashable {
     case json
 }
 
-/// Clients of the control socket that get events as they happen, until they close. Events that a slow one has no room
-/// for are dropped, and it gets their number; the program never waits for it. Used from the main thread.
+/// Clients of the control socket that get events as they happen, until they close the connection. Events that a slow one has no
+/// room for are dropped, and it gets their number; the program never waits for it. Used from the main thread.
 struct ControlFollowers {
     static let limit = 4
     /// Bytes that wait for one follower, beside those in the kernel's socket buffer.
@@ -24,6 +24,8 @@ struct ControlFollowers {
         let form: EventForm
         var waiting: [UInt8]
         var droppedCount = 0
+        /// It has said all that it will ever say, and reads on, as a script that sends one command does.
+        var isSilent = false
         var isGone = false
 
         init(_ client: ControlServer.Client, _ form: EventForm, first: [UInt8]) {
@@ -45,8 +47,10 @@ struct ControlFollowers {
 
     var pollEntries: [PollEntry] {
         followers.map { follower in
-            PollEntry(
-                follower.client.connection.rawValue, follower.waiting.isEmpty ? .readable : [.readable, .writable])
+            // The end of what it says would stay readable. That it is gone, poll reports without being asked.
+            var interest: PollEvents = follower.isSilent ? [] : .readable
+            if !follower.waiting.isEmpty { interest.insert(.writable) }
+            return PollEntry(follower.client.connection.rawValue, interest)
         }
     }
 
@@ -88,13 +92,16 @@ struct ControlFollowers {
 
     private mutating func dropGone() { followers.removeAll(where: \.isGone) }
 
-    /// What a follower says is read and ignored.
+    /// What a follower says is read and ignored. One that has only closed its own direction stays.
     private static func hasClosed(_ follower: Follower) -> Bool {
         var block = [UInt8](repeating: 0, count: 1024)
         do throws(SystemCallError) {
-            return try block.withMutableBytes { bytes throws(SystemCallError) in
-                try follower.client.connection.readIfReady(into: bytes) == 0
+            if !follower.isSilent {
+                follower.isSilent = try block.withMutableBytes { bytes throws(SystemCallError) in
+                    try follower.client.connection.readIfReady(into: bytes) == 0
+                }
             }
+            return follower.isSilent && follower.client.connection.isHungUp
         } catch {
             return true
         }

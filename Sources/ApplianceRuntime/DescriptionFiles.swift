@@ -28,9 +28,9 @@ struct DescriptionFiles {
     private var streamKeys = DescriptionKeys()
     /// The certificates that stream.json names, as they were looked at. Each connection reads them anew.
     private var certificates: (path: String, state: FileState)?
-    /// The files that the filters of device.json name, as they were looked at; `nil` for one that was not there. They are too large to be
-    /// compared by their contents every few seconds.
-    private var filterFiles: [String: LinuxIO.FileState?] = [:]
+    /// The files that the filters of device.json and a pause of stream.json need, as they were looked at; `nil` for one
+    /// that was not there. They are too large to be compared by their contents every few seconds.
+    private var mediaFiles: [String: LinuxIO.FileState?] = [:]
     /// Those that cannot be used.
     private var unusableFilterFiles: Set<String> = []
     /// Whether they are all that is wrong with the stream: one that is connected needs them no more.
@@ -78,6 +78,7 @@ struct DescriptionFiles {
             streamKeys = decoded.keys
             add(decoded.faults, "stream.json")
             checkCAFile()
+            checkPauseImage()
         }
     }
 
@@ -113,7 +114,7 @@ struct DescriptionFiles {
         var loaded = LoadedFilters()
         for (index, setting) in device.filters.settings.enumerated() {
             // Before they are read, so that no change goes between the two.
-            for path in setting.paths { filterFiles[path] = .some(LinuxIO.FileState(path)) }
+            for path in setting.paths { mediaFiles[path] = .some(LinuxIO.FileState(path)) }
             var chain = loaded.chain
             chain.append(setting)
             do throws(FilteringError) {
@@ -127,8 +128,26 @@ struct DescriptionFiles {
         }
     }
 
-    /// Whether files that the filters of device.json name are others by now than they were, or have come or gone.
-    var filterFilesHaveChanged: Bool { filterFiles.contains { LinuxIO.FileState($0.key) != $0.value } }
+    /// A stream goes on without it, but its viewers do not see what they should when it is paused.
+    private mutating func checkPauseImage() {
+        guard let path = stream?.pauseImage else { return }
+        mediaFiles[path] = .some(LinuxIO.FileState(path))
+        do throws(StillImageError) {
+            _ = try StillImage(reading: path)
+        } catch {
+            let problem = "\(error); a pause shows the last frame instead"
+            faults.append(fault(.settings, "stream.json", "pauseImage", problem))
+        }
+    }
+
+    /// Whether files that filters or a pause need are others by now than they were, or have come or gone.
+    var mediaFilesHaveChanged: Bool { mediaFiles.contains { LinuxIO.FileState($0.key) != $0.value } }
+
+    /// Whether the file that stream.json names for a pause is another one than `previous` found there.
+    func hasOtherPauseImage(than previous: DescriptionFiles) -> Bool {
+        guard let path = stream?.pauseImage, path == previous.stream?.pauseImage else { return false }
+        return mediaFiles[path] != previous.mediaFiles[path]
+    }
 
     /// Whether a file that `previous` could not use can be used now, so that a stream would have a filter more.
     func canUseMoreFilters(than previous: DescriptionFiles) -> Bool {

@@ -63,6 +63,14 @@ public func poll(_ entries: inout [PollEntry], until deadline: MediaTimestamp?) 
     }
 }
 
+extension OwnedFileDescriptor {
+    /// Whether the other side of a socket has closed it, and not only its own direction (POLLHUP). Never waits.
+    public var isHungUp: Bool {
+        var entries = [PollEntry(rawValue, [])]
+        return pollOnce(&entries, until: .zero) > 0 && !entries[0].ready.isEmpty
+    }
+}
+
 /// One call of ppoll(2).
 /// - Returns: what it does, or its error number, negative.
 private func pollOnce(_ entries: inout [PollEntry], until deadline: MediaTimestamp?) -> Int32 {

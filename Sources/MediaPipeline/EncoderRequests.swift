@@ -179,7 +179,7 @@ public final class EncoderRequests: Sendable {
     public var isPaused: Bool { orders.withLock { $0.pause.state.isPaused } }
 
     /// What is shown in a pause from now on.
-    public func setPauseImage(_ image: StillImage) { orders.withLock { $0.pause.image = image } }
+    public func setPauseImage(_ image: StillImage?) { orders.withLock { $0.pause.image = image } }
 
     var pause: VideoPause { orders.withLock { $0.pause } }
 

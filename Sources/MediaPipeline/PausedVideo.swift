@@ -17,7 +17,8 @@ struct VideoPause: Sendable {
 ///
 /// The camera's frames go on and give the pace. Each is overwritten in its own memory, so that encoder, display and
 /// computer get the memory and layout that they are prepared for. A frame in ordinary memory that is given again is
-/// replaced by a copy in the same layout. A frame that cannot be overwritten, or would have bars in the stream, is replaced
+/// replaced by a copy in the same layout. A frame from before the pause gets its samples back when it is given again
+/// afterwards. A frame that cannot be overwritten, or would have bars in the stream, is replaced
 /// by one of the stream's size.
 struct PausedVideo {
     /// A frame without padding that goes out again and again.
@@ -37,6 +38,10 @@ struct PausedVideo {
     /// A copy of the last frame before the pause.
     private var lastFrame: (layout: FrameLayout, bytes: [UInt8])?
     private var still: Still?
+    /// The present frame may be given again after the pause.
+    private var mayReturn = false
+    /// The samples of an overwritten frame that may be given again after the pause, and when it was taken.
+    private var original: (taken: MediaTimestamp, bytes: [UInt8])?
 
     /// To be called with each frame of the source.
     /// - Parameters:
@@ -49,6 +54,7 @@ struct PausedVideo {
     ) -> Bool {
         let wasPaused = isPaused
         isPaused = pause.state.replaces(capturedAt: time, takenAt: taken)
+        mayReturn = pause.state.returns(frameTakenAt: taken ?? time)
         guard isPaused else {
             hasBeenLive = hasBeenLive || isSent
             // They take as much memory as some of the camera's frames.
@@ -56,7 +62,8 @@ struct PausedVideo {
             return wasPaused
         }
         let isNewImage = image == nil && pause.image != nil
-        image = pause.image
+        // One that cannot be read any more stays until the pause ends.
+        image = pause.image ?? image
         return isNewImage || !wasPaused
     }
 
@@ -105,11 +112,29 @@ struct PausedVideo {
         guard let still else { return nil }
         // A movie or a pipe gives the same memory after the pause, until it has another frame.
         if frame.repeats != nil, frame.dmabuf == nil { return Self.copy(still, as: layout, at: frame.captureTime) }
+        if mayReturn { keepOriginal(frame) }
         var isWritten = false
         let isWritable = frame.memory.modify { bytes in
             isWritten = (try? FramePacker.spread(still.bytes, still.layout, into: bytes, layout)) != nil
         }
         return isWritable && isWritten ? frame : nil
+    }
+
+    /// The samples, before they are overwritten. To show a copy instead is no way: it is no DMABUF, and an encoder that
+    /// reads those would have each later frame copied for its sake.
+    private mutating func keepOriginal(_ frame: CapturedFrame) {
+        // A repetition has the samples of the pause.
+        guard original?.taken != frame.takenAt else { return }
+        original = (frame.takenAt, frame.withBytes { Array($0.prefix(frame.layout.byteCount)) })
+    }
+
+    /// To be called with each frame that goes out as it is: the last one of a camera that was lost before the pause, or at
+    /// its start, gets its own samples back.
+    mutating func restore(_ frame: CapturedFrame) {
+        guard let original else { return }
+        self.original = nil
+        guard frame.repeats == original.taken, frame.layout.byteCount == original.bytes.count else { return }
+        _ = frame.memory.modify { $0.copyBytes(from: original.bytes.prefix($0.count)) }
     }
 
     private static func copy(

@@ -202,6 +202,7 @@ final class VideoPipeline {
         guard !paused.isPaused || isLast else {
             return paused.replacement(of: frame, streamSize: size, colors: source.colors)
         }
+        paused.restore(frame)
         filters.apply(to: frame, colors: source.colors, control.filterStatus)
         if isLast { paused.keep(frame) }
         return frame

@@ -162,6 +162,7 @@ public final class LivePublisher {
         case .toggleMute: setMuted(!configuration.isMuted)
         case .pause(let isPaused, let id): setPaused(isPaused, for: id)
         case .togglePause: setPaused(!control.isPaused, for: nil)
+        case .loadPauseImage: loadPauseImage()
         case .takeSnapshot(let request): takeSnapshot(request)
         case .watchBrightness(let isWatched): tracks.watchBrightness(isWatched)
         case .switchCamera(let choice, let id): switchCamera(choice, for: id)

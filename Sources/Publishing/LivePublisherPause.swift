@@ -23,13 +23,14 @@ extension LivePublisher {
     }
 
     /// A card takes its time, and so does a large image. Without it the last frame is shown.
-    private func loadPauseImage() {
+    func loadPauseImage() {
         guard let path = settings.pauseImage, tracks.videoConfiguration != nil else { return }
         do throws(SystemCallError) {
             _ = try NamedThread("pause-image", mayBlock: true) { [control, reports = trackReports] in
                 do throws(StillImageError) {
                     control.setPauseImage(try StillImage(reading: path))
                 } catch {
+                    control.setPauseImage(nil)
                     reports.send(.encoder(.pauseImageUnusable(reason: "\(error)")))
                 }
             }

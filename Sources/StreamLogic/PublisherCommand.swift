@@ -23,6 +23,8 @@ public enum PublisherCommand: Hashable, Sendable {
     /// - Parameter id: as for `apply`.
     case pause(Bool, CommandID? = nil)
     case togglePause
+    /// Read the image for a pause anew: the file has changed.
+    case loadPauseImage
     /// `StreamEvent.snapshot` answers.
     case takeSnapshot(SnapshotRequest)
     /// Tell from time to time how bright it is in front of the camera, or no longer.

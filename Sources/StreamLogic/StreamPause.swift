@@ -53,6 +53,15 @@ public struct StreamPause: Hashable, Sendable {
         }
     }
 
+    /// Whether a frame that was taken then is shown again after the pause if the camera gives no other: it was taken
+    /// before.
+    public func returns(frameTakenAt time: MediaTimestamp) -> Bool {
+        switch state {
+        case .live: false
+        case .paused(let since), .resumed(_, let since): time < since
+        }
+    }
+
     /// Whether a frame that was taken then may stand for the moment before the pause.
     public func mayShow(frameTakenAt time: MediaTimestamp) -> Bool {
         switch state {

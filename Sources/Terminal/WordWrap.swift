@@ -19,6 +19,28 @@ public enum WordWrap {
         }.joined(separator: "\n")
     }
 
+    /// Lines of the appliance as the terminal behind a descriptor has room for them; unchanged where there is none.
+    public static func report(_ text: String, to descriptor: Int32) -> String {
+        guard let size = TerminalSize(of: descriptor) else { return text }
+        return report(text, columns: size.columns)
+    }
+
+    /// A line with a label (`detail:   text`) or a time continues below its text, and any other one two columns to the
+    /// right.
+    static func report(_ text: String, columns: Int) -> String {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.map { wrapped(String($0), columns: columns, indent: reportIndent($0)) }.joined(separator: "\n")
+    }
+
+    private static func reportIndent(_ line: Substring) -> Int {
+        let first = line.prefix { $0 != " " }
+        let spaces = line.dropFirst(first.count).prefix { $0 == " " }.count
+        if first.hasSuffix(":"), spaces >= 2 { return first.count + spaces }
+        // A date, or seconds since power-on.
+        let isTime = first.first == "+" || first.first?.isNumber == true
+        return isTime ? first.count + spaces : 2
+    }
+
     private static func broken(_ line: Substring, columns: Int, indent: Int) -> String {
         var lines: [String] = []
         var rest = line[...]

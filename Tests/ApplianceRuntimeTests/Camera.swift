@@ -47,7 +47,8 @@ final class Camera {
     }
 
     /// Beside the boot partition.
-    func writeFile(_ text: String, to name: String) throws { _ = try directory.write(Array(text.utf8), to: name) }
+    func writeFile(_ text: String, to name: String) throws { try writeFile(Array(text.utf8), to: name) }
+    func writeFile(_ bytes: [UInt8], to name: String) throws { _ = try directory.write(bytes, to: name) }
 
     func read(_ path: String) -> String {
         (try? readFile(directory.file(path), limit: 1 << 22)).map { String(decoding: $0, as: UTF8.self) } ?? ""

@@ -174,6 +174,26 @@ import Testing
         #expect(server.pollEntries.count == 1 && !server.followers.contains(.lines))
     }
 
+    /// As `nc -N` and `socat` do, behind the one command that a script has for them.
+    @Test func followerThatClosesItsOwnDirectionIsServedUntilItClosesWholly() throws {
+        let server = server
+        do {
+            let follower = try follower("lines")
+            try #require(shutdown(follower.rawValue, Int32(SHUT_WR)) == 0)
+            for _ in 0..<3 { serveAlone() }
+            // Nothing but its going would wake anybody.
+            #expect(server.pollEntries.count == 2 && server.pollEntries[1].interest == [])
+            var entries = [server.pollEntries[1]]
+            #expect(try poll(&entries, until: MonotonicClock.now()) == 0)
+            server.followers.tell(json: [], line: "live")
+            #expect(try present(on: follower) == "ok\nfirst\nlive\n")
+        }
+        var entries = [server.pollEntries[1]]
+        #expect(try poll(&entries, until: MonotonicClock.now() + .seconds(5)) == 1)
+        serveAlone()
+        #expect(server.pollEntries.count == 1 && !server.followers.contains(.lines))
+    }
+
     @Test(arguments: ["lines", "json"])
     func aSlowFollowerGetsTheNumberOfDroppedEvents(form: String) throws {
         let slow = try follower(form)

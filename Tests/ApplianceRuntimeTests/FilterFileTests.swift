@@ -53,7 +53,7 @@ import Testing
         #expect(fault.kind == .settings && fault.kind.blinkCount == 3)
         #expect(fault.fault.keyPath == "filters[1].file" && fault.fault.problem.contains(expected), "\(fault.fault)")
         #expect(files.device.filters.settings.count == 2, "what is right in the file holds")
-        #expect(!files.filterFilesHaveChanged)
+        #expect(!files.mediaFilesHaveChanged)
     }
 
     @Test func aChangedFileIsNoticedAndARepairedOneWantsARestart() throws {
@@ -62,7 +62,7 @@ import Testing
         _ = try directory.write(Array(device("lut", path).utf8), to: "device.json")
         let broken = DescriptionFiles(reading: directory.path)
         _ = try directory.write(Array(Self.look.utf8), to: "look.cube")
-        #expect(broken.filterFilesHaveChanged)
+        #expect(broken.mediaFilesHaveChanged)
         let repaired = DescriptionFiles(reading: directory.path)
         #expect(repaired.errors.allSatisfy { $0.file != "device.json" })
         #expect(repaired.canUseMoreFilters(than: broken) && !broken.canUseMoreFilters(than: repaired))

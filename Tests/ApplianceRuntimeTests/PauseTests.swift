@@ -22,13 +22,13 @@ import Testing
             try camera.start()
             #expect(try camera.ask("pause on") == "error\nnot live: there is nothing to pause\n")
             _ = try camera.liveRun { _ = try camera.ask("start") }
-            #expect(try camera.ask("status json").contains(#""isPaused":false"#))
+            #expect(try camera.ask("status json").contains(#""paused":false"#))
             for command in ["pause", "pause maybe"] {
                 #expect(try camera.ask(command) == "error\nusage: pause on|off\n")
             }
             #expect(try camera.ask("pause on") == "ok\npaused\n")
             try waitForState("paused")
-            #expect(try camera.ask("status json").contains(#""isPaused":true"#))
+            #expect(try camera.ask("status json").contains(#""paused":true"#))
             #expect(try camera.ask("pause off") == "ok\nlive\n")
             try waitForState("live")
             #expect(try camera.ask("events 50").contains("paused: a still frame and silence go out"))
@@ -44,9 +44,75 @@ import Testing
             #expect(try camera.ask("pause on") == "ok\npaused\n")
             try camera.write("stream", #"{"url": "nowhere"}"#)
             try camera.waitUntil { run.isStopped }
-            try camera.waitUntil { try camera.ask("pause on") == "error\nnot live: there is nothing to pause\n" }
-            #expect(try camera.ask("status json").contains(#""isPaused":true"#))
+            try camera.waitUntil { try camera.ask("pause on") == "ok\nthe stream is paused already\n" }
+            #expect(try camera.ask("status json").contains(#""paused":true"#))
             #expect(try camera.ask("snapshot").hasPrefix("error\nthe stream is paused"))
+            try camera.end()
+        }
+    }
+
+    /// It waits for its file to be repaired, too.
+    @Test func pauseOfAStreamThatIsAwayHoldsWhenItIsBack() throws {
+        try time.run {
+            try camera.start()
+            let run = try camera.liveRun { _ = try camera.ask("start") }
+            #expect(try camera.ask("pause on") == "ok\npaused\n")
+            try camera.write("stream", #"{"url": "nowhere"}"#)
+            try camera.waitUntil { run.isStopped }
+            try camera.waitUntil { try camera.ask("pause on") == "ok\nthe stream is paused already\n" }
+            let answer = "no longer paused: the stream is away, and comes back with the camera"
+            #expect(try camera.ask("pause off") == "ok\n\(answer)\n")
+            #expect(try camera.ask("pause off") == "ok\nthe stream is not paused\n")
+            #expect(try camera.ask("status json").contains(#""paused":false"#))
+            #expect(try camera.ask("events 5").contains("no longer paused"))
+            #expect(try camera.ask("pause on") == "ok\npaused: the stream is away, and comes back paused\n")
+            _ = try camera.ask("pause off")
+            try camera.write("stream", #"{"url": "rtmp://127.0.0.1:9/live/y"}"#)
+            try camera.waitUntil { camera.streams.runs.count == 2 }
+            #expect(!camera.streams.runs[1].request.isPaused)
+            try camera.end()
+        }
+    }
+
+    /// It fails, or is stopped, before it has looked at the command.
+    @Test func pauseThatAStreamLeavesUnansweredHoldsForTheNext() throws {
+        try time.run {
+            try camera.start()
+            let run = try camera.liveRun { _ = try camera.ask("start") }
+            #expect(try camera.ask("pause on") == "ok\npaused\n")
+            run.changeAnswer.withLock { $0 = .none }
+            let asked = try camera.connect("pause off")
+            try camera.waitUntil { run.pauses == [true, false] }
+            run.end(StreamFailure(.cameraUnavailable, "it is gone"))
+            let answer = String(decoding: try camera.answer(on: asked), as: UTF8.self)
+            #expect(answer == "ok\nno longer paused: the stream is away, and comes back with the camera\n")
+            // A camera is tried again.
+            try camera.waitUntil { camera.streams.runs.count == 2 }
+            #expect(!camera.streams.runs[1].request.isPaused)
+            try camera.end()
+        }
+    }
+
+    @Test func missingPauseImageIsAFaultAndTheStreamGoesLive() throws {
+        try time.run {
+            let path = camera.path("slate.png")
+            try camera.write("stream", #"{"url": "rtmp://127.0.0.1:9/live/x", "pauseImage": "\#(path)"}"#)
+            try camera.start()
+            try camera.waitUntil { camera.read("boot/faults.txt").contains("(3 blinks)") }
+            let faults = camera.read("boot/faults.txt")
+            for words in [
+                "stream.json, line 1, column 52", "key:     pauseImage", "open \(path): No such file",
+                "a pause shows the last frame instead", #"example: "pauseImage": "slate.png""#,
+            ] {
+                #expect(faults.contains(words), "\(faults)")
+            }
+            let run = try camera.liveRun { _ = try camera.ask("start") }
+            try camera.writeFile(SolidPNG.red, to: "slate.png")
+            try camera.waitUntil { camera.read("boot/faults.txt").isEmpty }
+            try camera.waitUntil { run.pauseImageLoads == 1 }
+            try camera.writeFile("GIF89a", to: "slate.png")
+            try camera.waitUntil { camera.read("boot/faults.txt").contains("it is neither PNG nor JPEG") }
+            #expect(camera.streams.runs.count == 1 && !run.isStopped, "the stream need not start again")
             try camera.end()
         }
     }

@@ -18,7 +18,7 @@ final class ScriptedStreams: Sendable {
         }
 
         let request: StreamRequest
-        /// To what it is asked to change.
+        /// To what it is asked to change, and whether to pauses.
         let changeAnswer = Mutex(Answer.done)
         private let sink: EventSink
         private let ends: Mailbox<StreamFailure?>
@@ -87,6 +87,15 @@ final class ScriptedStreams: Sendable {
         /// How often it was asked by the button.
         var pauseToggles: Int { received.withLock { commands in commands.count { $0 == .togglePause } } }
 
+        /// What it was asked for by commands, in their order.
+        var pauses: [Bool] {
+            received.withLock { commands in
+                commands.compactMap { if case .pause(let isPaused, _) = $0 { isPaused } else { nil } }
+            }
+        }
+
+        var pauseImageLoads: Int { received.withLock { commands in commands.count { $0 == .loadPauseImage } } }
+
         func tell(_ brightness: Brightness) { sink.tell(brightness) }
 
         /// - Parameter failure: `nil` for an end in order.
@@ -96,6 +105,7 @@ final class ScriptedStreams: Sendable {
             received.withLock { $0.append(command) }
             switch command {
             case .pause(let isPaused, let id):
+                if case .none = changeAnswer.withLock({ $0 }) { break }
                 say(.paused(isPaused))
                 if let id { sink.answer(id, .done([isPaused ? "paused" : "live"])) }
             case .apply(let changes, let id?): answer(changes, for: id)

@@ -28,11 +28,11 @@ def wait_for_event(process: Process, name: str, timeout: float = 10) -> dict:
     return last_event(process, name)
 
 
-def publish_arguments(url: str, **options) -> list:
+def publish_arguments(url: str | None, **options) -> list:
     """`publish` with its options; `audio_quality="High1"` becomes `--audio-quality High1`, `trace=True` `--trace`, a list the
     option several times."""
-    options = {"video": "synthetic", "audio": "tone", "events": "json", **options}
-    words = ["publish", "--url", url]
+    options = {"url": url, "video": "synthetic", "audio": "tone", "events": "json", **options}
+    words = ["publish"]
     for name, value in options.items():
         for single in value if isinstance(value, list) else [value]:
             if single is not None:
@@ -40,7 +40,7 @@ def publish_arguments(url: str, **options) -> list:
     return words
 
 
-def start_publisher(children: Children, url: str, name: str = "publish", stdin=None, prefix=(), **options) -> Process:
+def start_publisher(children: Children, url: str | None, name: str = "publish", stdin=None, prefix=(), **options) -> Process:
     extra = {} if stdin is None else {"stdin": stdin}
     return children.start(name, [*prefix, TALLYCAM, *publish_arguments(url, **options)], **extra)
 

@@ -1,12 +1,17 @@
 """The log of `tallycam run`, and its events for followers on the control socket."""
 
+import fcntl
 import os
+import socket
+import struct
 import subprocess
+import termios
 import time
 
 import pytest
 from appliance import Appliance, Terminal, has_route, plain
 from tallycam import TALLYCAM, Receiver, events, wait_for_event
+from test_command_line import on_terminal
 
 GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "x"}
 USUAL = "ready" if has_route() else "no network"
@@ -135,6 +140,56 @@ def test_a_follower_whose_reader_has_gone_ends(children):
     assert os.read(reading, 10)
     os.close(reading)
     assert child.wait(10) == 0
+
+
+def test_a_follower_that_has_said_all_is_served(children):
+    """As of `printf 'events follow\\n' | nc -N -U SOCKET`: its own direction is closed at once."""
+    camera = Appliance(children, stream=GOOD)
+    camera.wait_for(USUAL)
+    with socket.socket(socket.AF_UNIX) as follower:
+        follower.settimeout(10)
+        follower.connect(os.fspath(camera.socket))
+        follower.sendall(b"events follow 0\n")
+        follower.shutdown(socket.SHUT_WR)
+        assert follower.recv(3) == b"ok\n"
+        # The camera's thread has looked at the connection again by the time that it has answered somebody else.
+        assert camera.status()["state"] == USUAL
+        camera.write("device", "no JSON")
+        heard = b""
+        while b"device.json" not in heard:
+            block = follower.recv(65536)
+            assert block, heard
+            heard += block
+
+
+@pytest.mark.parametrize("words", [["status"], ["faults"], ["events"]])
+def test_what_a_camera_says_breaks_at_words_on_a_terminal(children, words):
+    camera = Appliance(children, stream=GOOD, device={"camera": "synthetic", "statusInterval": "three"})
+    camera.wait_until(lambda status: status["details"])
+    plain_text = camera.ask(*words).stdout
+    shown = on_terminal([TALLYCAM, *words, "--socket", camera.socket], 80)
+    lines, longest = shown.splitlines(), max(map(len, plain_text.splitlines()))
+    assert longest > 80 >= max(map(len, lines)), shown
+    details = [line for line in plain_text.splitlines() if len(line) > 80]
+    assert all(" ".join(line.split()) in " ".join(shown.split()) for line in details if "running" not in line), shown
+    follow_ups = [line for line in lines if line.startswith(" ")]
+    indent = {"status": 10, "faults": 2}.get(words[0], len(lines[0].split()[0]) + 1)
+    assert follow_ups and all(len(line) - len(line.lstrip()) == indent for line in follow_ups), shown
+
+
+def test_events_that_are_followed_break_at_words_on_a_terminal(children):
+    camera = Appliance(children, stream=GOOD, device={"camera": "synthetic", "statusInterval": "three"})
+    camera.wait_until(lambda status: status["details"])
+    terminal = Terminal()
+    fcntl.ioctl(terminal.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    words = [TALLYCAM, "events", "--follow", "--socket", camera.socket]
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=terminal.slave) as child:
+        terminal.wait_for(b"statusInterval")
+        assert camera.process.interrupt_and_wait() == 0
+        terminal.wait_for(b"Tallycam ends")
+        assert child.wait(10) == 0
+    lines = terminal.seen.decode().splitlines()
+    assert max(map(len, lines)) <= 80 and any(line.startswith(21 * " ") and line[21] != " " for line in lines), lines
 
 
 def test_the_fifth_follower_is_refused_and_commands_are_served_beside_four(children):

@@ -1,23 +1,23 @@
 """A live stream is paused: a still frame and silence go out over the same connection, and everything returns."""
 
+import json
 import subprocess
 from pathlib import Path
 
 import media
 import pytest
 from appliance import Appliance, plain
+from paused_media import colors, decoded, is_black, is_red, loudness, still_frames
 from processes import Children, Process
 from recording import Recording
-from tallycam import events, start_publisher, wait_for_event
+from tallycam import TALLYCAM, events, start_publisher, wait_for_event
 
 pytestmark = pytest.mark.takes(minutes=1.2, processors=0.2)
 
 WIDTH, HEIGHT = 320, 240
-# Mean difference of two neighbouring frames, of 255: the test pattern moves by several, an encoder's noise is far below.
-MOTION = 0.5
 
 
-def start(children: Children, url: str, **options) -> Process:
+def start(children: Children, url: str | None, **options) -> Process:
     publisher = start_publisher(
         children, url, stdin=subprocess.PIPE, commands=True, dimension=f"{WIDTH}x{HEIGHT}", status_interval=1, **options)
     wait_for_event(publisher, "publishing")
@@ -44,41 +44,6 @@ def wait_for_statuses(publisher: Process, count: int) -> list[dict]:
     before = len(named(publisher, "status"))
     wait_for(publisher, "status", before + count)
     return named(publisher, "status")[before:]
-
-
-def decoded(path: Path, width: int, height: int, pixels: str) -> list[bytes]:
-    """All frames, made so large."""
-    run = subprocess.run(
-        ["ffmpeg", "-v", "error", "-i", path, "-fps_mode", "passthrough", "-vf", f"scale={width}:{height}:flags=area",
-         "-pix_fmt", pixels, "-f", "rawvideo", "-"],
-        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    size = width * height * (3 if pixels == "rgb24" else 1)
-    return [run.stdout[at : at + size] for at in range(0, len(run.stdout), size)]
-
-
-def still_frames(path: Path) -> range:
-    """The longest run of frames that all look like the one before."""
-    frames = decoded(path, 80, 60, "gray")
-    moves = [True] + [
-        sum(abs(a - b) for a, b in zip(before, after)) / len(after) > MOTION for before, after in zip(frames, frames[1:])
-    ]
-    runs, since = [], None
-    for at, moving in enumerate([*moves, True]):
-        if moving and since is not None:
-            runs.append(range(since, at))
-        since = None if moving else since if since is not None else at
-    return max(runs, key=len)
-
-
-def loudness(path: Path, since: float, end: float) -> int:
-    """The largest sample of this part of the audio, of 32,767."""
-    run = subprocess.run(
-        ["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"],
-        capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    samples = memoryview(run.stdout).cast("h")
-    return max(abs(sample) for sample in samples[int(since * 8000) : int(end * 8000)])
 
 
 def check_flow(recording: Recording) -> None:
@@ -127,22 +92,6 @@ def test_last_frame_and_silence_go_out_until_the_pause_ends(children, nginx):
     assert loudness(recording.path, end + 0.5, end + 1.5) > 500 and loudness(recording.path, since - 1, since - 0.3) > 500
 
 
-def colors(frame: bytes) -> tuple[tuple, tuple]:
-    """The middle of the frame, and its upper edge; 8x8 pixels."""
-    def pixel(x, y):
-        return tuple(frame[3 * (8 * y + x) : 3 * (8 * y + x) + 3])
-
-    return pixel(4, 4), pixel(4, 0)
-
-
-def is_red(color: tuple) -> bool:
-    return color[0] > 200 and color[1] < 40 and color[2] < 40
-
-
-def is_black(color: tuple) -> bool:
-    return max(color) < 30
-
-
 @pytest.fixture
 def slate(tmp_path) -> Path:
     """A wide image: the stream's frame gets bars above and below."""
@@ -184,12 +133,30 @@ def test_slate_is_shown_and_filters_are_not(children, nginx, slate, tmp_path):
     assert is_red(colors(snapshot)[0]) and is_black(colors(snapshot)[1])
 
 
-@pytest.mark.parametrize("content", [None, b"\x89PNG\r\n\x1a\n and no more", b"GIF89a"])
-def test_image_that_cannot_be_used_is_reported_and_the_stream_goes_on(children, nginx, tmp_path, content):
+UNUSABLE = pytest.mark.parametrize(
+    "content", [None, b"\x89PNG\r\n\x1a\n and no more", b"GIF89a"], ids=["missing", "cut off", "another kind"])
+
+
+@UNUSABLE
+def test_image_that_cannot_be_used_is_refused_on_the_command_line(children, tmp_path, content):
+    """Before anything is sent."""
     image = tmp_path / "slate.png"
     if content is not None:
         image.write_bytes(content)
-    publisher = start(children, nginx.url("broken"), pause_image=image)
+    run = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", "--pause-image", image])
+    assert run.child.returncode == 2, run.report()
+    assert run.stderr.startswith("tallycam: --pause-image: ") and str(image) in run.stderr, run.report()
+    assert run.stderr.count("\n") == 1 and not run.stdout, run.report()
+
+
+@UNUSABLE
+def test_image_of_a_file_that_cannot_be_used_is_reported_and_the_stream_goes_on(children, nginx, tmp_path, content):
+    image = tmp_path / "slate.png"
+    if content is not None:
+        image.write_bytes(content)
+    stream = tmp_path / "stream.json"
+    stream.write_text(json.dumps({**plain(nginx.url("broken")), "pauseImage": image.name}))
+    publisher = start(children, None, stream=stream)
     event = wait_for(publisher, "pauseImageUnusable", 1)
     assert event["code"] == 2014 and str(image) in event["reason"], event
     send(publisher, "pause on")
@@ -210,9 +177,9 @@ def test_appliance_is_paused_by_a_command_and_says_so(children, nginx, slate):
     assert camera.ask("pause", "maybe").child.returncode == 2
     camera.process.wait_until(lambda: not camera.faults(), 15, "the file to be read")
     camera.ask("start")
-    assert camera.wait_for("live")["isPaused"] is False
+    assert camera.wait_for("live")["paused"] is False
     assert camera.ask("pause", "on").stdout == "paused: a still frame and silence go out\n"
-    assert camera.wait_for("paused")["isPaused"] is True
+    assert camera.wait_for("paused")["paused"] is True
     assert "state:    paused\n" in camera.ask("status").stdout
     assert "the stream is paused already" in camera.ask("pause", "on").stdout
     # Another file starts the stream again, and nobody has ended the pause.

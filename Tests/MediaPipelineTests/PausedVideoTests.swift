@@ -203,6 +203,81 @@ import Testing
         #expect(luma(first) == 200)
     }
 
+    /// Memory of a device. A camera that is closed leaves its last frame in another object for the same samples.
+    private final class DeviceMemory: FrameMemory {
+        let samples: PooledFrame
+        let dmabuf: Int32?
+        init(_ samples: PooledFrame, dmabuf: Int32? = 7) { (self.samples, self.dmabuf) = (samples, dmabuf) }
+        func withBytes<Value, Failure: Error>(
+            _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+        ) throws(Failure) -> Value { try samples.withBytes(body) }
+        func modify(_ body: (UnsafeMutableRawBufferPointer) -> Void) -> Bool { samples.modify(body) }
+        func detached() -> (any FrameMemory)? { DeviceMemory(samples, dmabuf: 8) }
+    }
+
+    private func again(_ frame: CapturedFrame, at milliseconds: Int64, detached: Bool = false) -> CapturedFrame {
+        CapturedFrame(
+            layout: frame.layout, captureTime: MediaTimestamp(milliseconds: milliseconds),
+            memory: (detached ? frame.memory.detached() : nil) ?? frame.memory, repeats: frame.captureTime)
+    }
+
+    /// It is lost before the pause and comes back after it: viewers see the slate, then its last frame again.
+    @Test(arguments: [false, true])
+    func frameOfALostCameraIsWholeAgainAfterThePause(isClosedMeanwhile: Bool) throws {
+        var video = PausedVideo()
+        let last = try frame(200, at: 900) { DeviceMemory(PooledFrame($0)) }
+        _ = video.frameCaptured(at: last.captureTime, live)
+        var pause = paused(at: 1000, try red())
+        for milliseconds: Int64 in [1033, 1066, 4000] {
+            let repetition = again(last, at: milliseconds, detached: isClosedMeanwhile && milliseconds > 1033)
+            _ = video.frameCaptured(at: repetition.captureTime, takenAt: repetition.takenAt, pause)
+            let shown = replacement(&video, of: repetition)
+            #expect(shown.memory === repetition.memory, "encoders get what they are prepared for")
+            #expect(luma(shown) == 81)
+        }
+        _ = pause.state.resumeRequested(now: MediaTimestamp(milliseconds: 5000))
+        let repetition = again(last, at: 5033, detached: isClosedMeanwhile)
+        #expect(video.frameCaptured(at: repetition.captureTime, takenAt: repetition.takenAt, pause) == true)
+        video.restore(repetition)
+        #expect(!video.isPaused && luma(repetition) == 200 && luma(repetition, x: 63, y: 47) == 200)
+    }
+
+    /// It was on its way when the pause started, and no other one comes.
+    @Test(arguments: [true, false])
+    func frameThatArrivesDuringThePauseIsWholeAgainAfterIt(isOfDevice: Bool) throws {
+        var video = PausedVideo()
+        _ = video.frameCaptured(at: .zero, live)
+        var pause = paused(at: 1000, try red())
+        let last = try frame(200, at: 990) { bytes in
+            if isOfDevice { return DeviceMemory(PooledFrame(bytes)) }
+            return PooledFrame(bytes)
+        }
+        _ = video.frameCaptured(at: last.captureTime, pause)
+        #expect(luma(replacement(&video, of: last)) == 81)
+        let meanwhile = again(last, at: 2000)
+        _ = video.frameCaptured(at: meanwhile.captureTime, takenAt: meanwhile.takenAt, pause)
+        #expect(luma(replacement(&video, of: meanwhile)) == 81)
+        _ = pause.state.resumeRequested(now: MediaTimestamp(milliseconds: 5000))
+        let repetition = again(last, at: 5033)
+        _ = video.frameCaptured(at: repetition.captureTime, takenAt: repetition.takenAt, pause)
+        video.restore(repetition)
+        #expect(!video.isPaused && luma(repetition) == 200)
+    }
+
+    /// What the camera gives after the pause has nothing to do with what was overwritten in it.
+    @Test func frameThatComesAfterThePauseStaysAsItIs() throws {
+        var video = PausedVideo()
+        let last = try frame(200, at: 900) { DeviceMemory(PooledFrame($0)) }
+        _ = video.frameCaptured(at: last.captureTime, live)
+        let pause = paused(at: 1000, try red())
+        _ = video.frameCaptured(at: MediaTimestamp(milliseconds: 1033), takenAt: last.takenAt, pause)
+        _ = replacement(&video, of: again(last, at: 1033))
+        let next = try frame(120, at: 6000)
+        video.restore(next)
+        video.restore(again(last, at: 6033))
+        #expect(luma(next) == 120 && luma(last) == 81, "it is forgotten")
+    }
+
     /// The card was slow.
     @Test func slateThatIsReadLaterComesWithAKeyframe() throws {
         var video = PausedVideo()
@@ -292,14 +367,4 @@ import Testing
         #expect(!requests.takeAudioRequests(at: later).isMuted)
         #expect(requests.takeAudioRequests(at: start).isMuted, "it was captured before the resumption")
     }
-}
-
-/// Written with Python's zlib, 2x1 pixels of pure red.
-private enum SolidPNG {
-    static let red: [UInt8] = [
-        137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, 2,
-        0, 0, 0, 1, 8, 2, 0, 0, 0, 123, 64, 232, 221, 0, 0, 0, 13, 73, 68, 65,
-        84, 120, 156, 99, 248, 207, 192, 0, 68, 0, 8, 254, 1, 255, 198, 158, 121, 247, 0, 0,
-        0, 0, 73, 69, 78, 68, 174, 66, 96, 130,
-    ]
 }

@@ -102,6 +102,51 @@ import WireSupport
         }
     }
 
+    /// The card was prepared in the wrong order, or a person has repaired it.
+    @Test func pauseImageThatComesLaterIsShown() throws {
+        try time.run {
+            let directory = try TemporaryDirectory()
+            let (server, preview) = (try ScriptedServer(), RecordedPreview())
+            let stream = try LiveStream(on: server, preview: preview, pauseImage: directory.file("slate.png"))
+            #expect(becomesTrue { stream.recorder.count(.pauseImageUnusable) == 1 })
+            _ = try directory.write(Self.red, to: "slate.png")
+            stream.commands.send(.loadPauseImage)
+            #expect(becomesTrue { server[1].tags.count > 40 })
+            stream.commands.send(.pause(true))
+            #expect(becomesTrue { preview.record.lumas.last == 81 })
+            // A slate that is shown stays.
+            _ = try directory.write(Array("GIF89a".utf8), to: "slate.png")
+            stream.commands.send(.loadPauseImage)
+            #expect(becomesTrue { stream.recorder.count(.pauseImageUnusable) == 2 })
+            framesPass(preview)
+            #expect(preview.record.lumas.last == 81)
+            stream.commands.send(.pause(false))
+            #expect(becomesTrue { preview.record.lumas.last == 128 })
+            // The next pause has none.
+            let statuses = stream.recorder.count(.paused)
+            stream.commands.send(.pause(true))
+            #expect(becomesTrue { stream.recorder.count(.paused) == statuses + 1 })
+            framesPass(preview)
+            #expect(preview.record.lumas.last == 128)
+            try stream.stop()
+        }
+    }
+
+    @Test func pauseEndsWhileTheStreamReconnects() throws {
+        try time.run {
+            let (server, preview) = (try ScriptedServer(), RecordedPreview())
+            let stream = try LiveStream(on: server, preview: preview, isPaused: true)
+            #expect(becomesTrue { server[1].tags.count > 40 })
+            server.perform(.reset, on: 1)
+            #expect(becomesTrue { stream.recorder.count(.reconnecting) == 1 })
+            stream.commands.send(.pause(false, CommandID(1)))
+            #expect(becomesTrue { stream.recorder.answers[CommandID(1)] == .done(["no longer paused"]) })
+            #expect(becomesTrue(within: .seconds(40)) { server.connectionCount >= 2 && server[2].tags.count > 40 })
+            #expect(becomesTrue { preview.record.lumas.last == 128 })
+            try stream.stop()
+        }
+    }
+
     @Test func streamThatStartsPausedIsBlackUntilThePauseEnds() throws {
         try time.run {
             let (server, preview) = (try ScriptedServer(), RecordedPreview())

@@ -34,6 +34,15 @@ import Testing
         #expect(pause.replaces(capturedAt: time(4999), takenAt: time(900)))
     }
 
+    @Test func whatWasTakenBeforeThePauseReturnsAfterIt() {
+        var pause = StreamPause()
+        #expect(!pause.returns(frameTakenAt: time(900)))
+        _ = pause.pauseRequested(now: time(1000))
+        #expect(pause.returns(frameTakenAt: time(900)) && !pause.returns(frameTakenAt: time(1000)))
+        _ = pause.resumeRequested(now: time(5000))
+        #expect(pause.returns(frameTakenAt: time(900)) && !pause.returns(frameTakenAt: time(6000)))
+    }
+
     @Test func askingTwiceIsNoChange() {
         var pause = StreamPause()
         #expect(pause.resumeRequested(now: time(1)) == false)

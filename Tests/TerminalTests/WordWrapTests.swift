@@ -23,6 +23,15 @@ struct WordWrapTests {
         #expect(WordWrap.wrapped("      continued text here", columns: 20) == "      continued text\n      here")
     }
 
+    @Test func reportGoesOnBelowItsLabelOrItsTime() {
+        let report = WordWrap.report(
+            "state:    live\ndetail:   one two three four\n2026-11-25T09:00:00Z live at last\n+3.1s live at last\n"
+                + "stream.json:1:2: url: must be  another\n", columns: 24)
+        #expect(
+            report == "state:    live\ndetail:   one two three\n          four\n2026-11-25T09:00:00Z\n"
+                + "            live at last\n+3.1s live at last\nstream.json:1:2: url:\n  must be  another\n")
+    }
+
     @Test func aWordThatIsTooLongStaysWhole() {
         #expect(
             WordWrap.wrapped("see rtmp://a.example/very/long now", columns: 10)

@@ -1,6 +1,7 @@
 """Filters on the board: in the camera's own memory, before the hardware encoder reads it."""
 
 import subprocess
+from itertools import groupby
 
 import flv
 import numpy
@@ -109,6 +110,35 @@ def test_frames_that_lie_otherwise_are_brought_into_planes_for_them(encoder, log
     reds = [redness(frame) for frame in frames_of(nginx, "packed")]
     assert max(reds) > min(reds[0], reds[-1]) + 25 and abs(reds[0] - reds[-1]) < 15, (reds[0], max(reds), reds[-1])
     assert not {1103, 1104} & set(stream.codes) and stream.of("status")[-1]["sourceInterruptions"] == 0
+    assert_decodes(stream)
+
+
+def test_a_look_changes_colours_as_its_table_says(encoder, nginx):
+    """Red and blue change places in the memory that the encoder reads, and change back."""
+    encoder.put("/tmp/swap.cube", "LUT_3D_SIZE 2\n" + "".join(f"{at >> 2 & 1} {at >> 1 & 1} {at & 1}\n" for at in range(8)))
+    publisher = Publisher(
+        encoder, nginx, "look", f"--dimension {WIDTH}x{HEIGHT} --quality Low3 --adapt nothing", "--commands",
+        source="v4l2:/dev/video0,size=640x480,format=NV12,fps=15")  # fmt: skip
+    publisher.wait_frames(20)
+    publisher.command("filter lut,file=/tmp/swap.cube")
+    publisher.wait_frames(publisher.frames + 30)
+    status = publisher.wait_status(lambda status: "lut" in status["filters"], 20)
+    assert status["sourceConverted"] == status["sourcePasses"] == 0, status
+    publisher.command("filter lut off")
+    publisher.wait_frames(publisher.frames + 30)
+    stream = publisher.stop()
+    # The encoder tells macroblocks apart, and no more.
+    blocks = frames_of(nginx, "look").reshape(-1, HEIGHT // 16, 16, WIDTH // 16, 16, 3).mean(axis=(2, 4))
+    plain, swapped = blocks[5], blocks[5][:, :, ::-1]
+
+    def difference(one, other) -> float:
+        return float(numpy.abs(one - other).mean())
+
+    assert difference(plain, swapped) > 25
+    looks = [(difference(frame, swapped), difference(frame, plain)) for frame in blocks]
+    assert [key for key, _ in groupby(like_swapped < like_plain for like_swapped, like_plain in looks)] == [False, True, False]
+    assert max(map(min, looks)) < 6, sorted(map(min, looks))[-5:]
+    assert not {1103, 1104} & set(stream.codes)
     assert_decodes(stream)
 
 

@@ -8,6 +8,7 @@ import media
 import pytest
 
 from encoder import PARAMETERS, Publisher, Stream, assert_decodes, unaccounted
+from paused_media import colors, decoded, is_black, is_red, loudness, still_frames
 
 pytestmark = pytest.mark.takes(minutes=3.5, processors=0.5)
 
@@ -215,3 +216,43 @@ def test_frames_that_a_camera_leases_show_what_it_saw(encoder, nginx):
     assert max(means) - min(means) > 40 and not is_bright[0] and not is_bright[-1], means
     assert sum(one != other for one, other in zip(is_bright, is_bright[1:])) == 2, means
     assert_decodes(stream)
+
+
+@pytest.mark.parametrize("has_slate", [False, True], ids=["last frame", "slate"])
+def test_a_pause_sends_a_still_and_silence_over_the_same_connection(encoder, voice, nginx, tmp_path, has_slate):
+    """In the memory that the encoder reads: nothing is copied or opened anew."""
+    before = uses(encoder)
+    options = []
+    if has_slate:
+        # Wider than the stream: black above and below.
+        slate = tmp_path / "slate.png"
+        media.run_ffmpeg("-f", "lavfi", "-i", "color=red:s=400x100", "-frames:v", 1, slate)
+        encoder.put("/tmp/slate.png", slate)
+        options = ["--pause-image /tmp/slate.png"]
+    publisher = Publisher(
+        encoder, nginx, "paused", "--dimension 640x360", "--quality Low3", "--adapt nothing", "--commands", *options,
+        source=f"{CAMERA},horizontal_movement=6", audio="alsa:hw:Loopback,1",
+    )  # fmt: skip
+    publisher.wait_frames(30)
+    publisher.command("pause on")
+    first = publisher.wait_status(lambda status: status["paused"], 30)
+    publisher.wait_frames(first["videoFrames"] + 45)
+    publisher.command("pause off")
+    publisher.wait_status(lambda status: not status["paused"], 30)
+    publisher.wait_frames(publisher.frames + 45)
+    stream = publisher.stop()
+    assert uses(encoder) - before == OPENING
+    assert len(stream.of("connected")) == 1 and stream.of("status")[-1]["sourceConverted"] == 0
+    assert_whole(stream)
+
+    path, times = stream.recording.path, [tag.timestamp / 1000 for tag in stream.recording.frames]
+    still = still_frames(path)
+    assert len(still) >= 45 and still.start > 20 and len(times) - still.stop > 30, (still, len(times))
+    assert any(stream.recording.frames[at].is_keyframe for at in range(still.stop - 1, still.stop + 2))
+    shown = [colors(frame) for frame in decoded(path, 8, 8, "rgb24")]
+    slates = [at for at, (middle, edge) in enumerate(shown) if is_red(middle) and is_black(edge)]
+    assert set(slates) == (set(range(slates[0], slates[-1] + 1)) if has_slate else set())
+    assert not has_slate or set(still) <= set(range(slates[0] - 1, slates[-1] + 2)), (still, slates[0], slates[-1])
+    since, end = times[still.start], times[still.stop]
+    assert loudness(path, since + 0.5, end - 0.5) < 50
+    assert loudness(path, 0, since - 0.5) > 500 and loudness(path, end + 0.5, times[-1]) > 500

@@ -4,6 +4,7 @@ import Glibc
 import LinuxIO
 import Media
 import StreamLogic
+import Terminal
 
 /// Asks the running camera through its control socket.
 func runCameraCommand(_ row: CommandDescription, _ arguments: [String]) throws -> ExitStatus {
@@ -74,8 +75,18 @@ func ask(_ command: String, _ arguments: CommandLineArguments) throws -> ExitSta
     } catch {
         throw CommandFailure.usage("\(error)")
     }
-    try writeOutput(try cameraAnswer(to: command, arguments, limit: 1 << 20))
+    try writeOutput(fitted(try cameraAnswer(to: command, arguments, limit: 1 << 20), to: command))
     return .success
+}
+
+/// - Returns: the answer; with lines broken at words where standard output is a terminal that is too narrow for them.
+private func fitted(_ answer: [UInt8], to command: String) -> [UInt8] {
+    let words = command.split(separator: " ").map { $0.lowercased() }
+    // Programs read it, and people copy it.
+    guard isTerminal(STDOUT_FILENO), words.last != "json" else { return answer }
+    let text = String(decoding: answer, as: UTF8.self)
+    let isReport = ["status", "faults", "events"].contains(words.first)
+    return Array((isReport ? WordWrap.report(text, to: STDOUT_FILENO) : WordWrap.fitted(text, to: STDOUT_FILENO)).utf8)
 }
 
 func noAnswer(at path: String, _ error: SystemCallError) -> CommandFailure {

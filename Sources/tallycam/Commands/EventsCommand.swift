@@ -3,6 +3,7 @@ import Glibc
 import LinuxIO
 import Media
 import StreamLogic
+import Terminal
 
 /// `tallycam events`: what has happened lately, or what happens from now on.
 func runEvents(_ arguments: [String]) throws -> ExitStatus {
@@ -29,17 +30,28 @@ func runEvents(_ arguments: [String]) throws -> ExitStatus {
     guard !isJSON || operand.isEmpty else {
         throw CommandFailure.usage("--json takes no number: it starts with the next event; usage: \(usage)")
     }
-    try follow("events follow\(isJSON ? " json" : operand)", at: parsed["socket"] ?? "/run/tallycam.sock")
+    let command = "events follow\(isJSON ? " json" : operand)"
+    try follow(command, at: parsed["socket"] ?? "/run/tallycam.sock", isJSON: isJSON)
     return .success
 }
 
 /// Writes what the camera sends until it closes, or until nobody reads standard output any more.
-private func follow(_ command: String, at path: String) throws {
+private func follow(_ command: String, at path: String, isJSON: Bool) throws {
     let camera = try FollowedCamera(command, at: path)
+    let isWrapped = !isJSON && isTerminal(STDOUT_FILENO)
+    var rest: [UInt8] = []
     var isReading = true
     while isReading, let bytes = try camera.next() {
         do throws(SystemCallError) {
-            try writeAll(bytes, to: STDOUT_FILENO)
+            guard isWrapped else {
+                try writeAll(bytes, to: STDOUT_FILENO)
+                continue
+            }
+            rest += bytes
+            guard let end = rest.lastIndex(of: 0x0A) else { continue }
+            let lines = WordWrap.report(String(decoding: rest[...end], as: UTF8.self), to: STDOUT_FILENO)
+            rest.removeSubrange(...end)
+            try writeAll(Array(lines.utf8), to: STDOUT_FILENO)
         } catch {
             guard error.number == EPIPE else { throw CommandFailure(.system, "standard output: \(error.reason)") }
             isReading = false
