@@ -8,7 +8,7 @@ from encoder import Publisher, assert_decodes
 from pi_camera import IMX708, Frame, fields_of
 
 WIDTH, HEIGHT = 640, 360
-# The scene's colors near its corners, and what they are in a frame that nobody has mirrored or flipped.
+# The scene has a color near each corner; these are the colors of a frame that is neither mirrored nor flipped.
 CORNERS = ((2, 2), (13, 2), (2, 9), (13, 9))
 UPRIGHT = ["red", "green", "blue", "yellow"]
 
