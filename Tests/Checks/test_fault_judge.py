@@ -1,5 +1,5 @@
-"""The judge of the encoder's mixed faults: what it takes for an answer, and what it fails on. A script plays the program and its
-encoder, in a time of its own."""
+"""The judge of the encoder's mixed faults: the answers that it accepts, and those that make it fail. A script plays the program
+and its encoder, in virtual time."""
 
 import heapq
 import random
@@ -25,7 +25,7 @@ DROPS = -1104
 
 @dataclass(frozen=True)
 class Answer:
-    """What the program reports so many seconds after a fault; without a code a frame is skipped."""
+    """The program's report, so many seconds after a fault. Without a code the encoder skips a frame instead."""
 
     after: float
     code: int | None = None
@@ -33,7 +33,7 @@ class Answer:
 
 
 def specified(parameters: dict[str, int]) -> list[Answer]:
-    """What follows these faults of the hardware encoder."""
+    """The answers that the recovery owes to these parameters of the encoder module."""
     often = [name for name in ("error_every", "headers_every") if name in parameters]
     if parameters.keys() & {"skip_every", "skip_pattern", "stall_until_key"}:
         return [Answer(1)]
@@ -56,7 +56,7 @@ def specified(parameters: dict[str, int]) -> list[Answer]:
 
 
 class Script:
-    """In the place of board, publisher and clock: parameters are set, time goes on, and what is due is reported."""
+    """Stands in for board, publisher and clock: it takes parameters, lets time pass, and reports answers when they are due."""
 
     def __init__(self, answers: Callable[[dict], list[Answer]] = specified, retry: float = RETRY):
         self.answers = answers
@@ -65,7 +65,7 @@ class Script:
         self.events: list[dict] = []
         self.encoder = "v4l2:/dev/video11"
         self.skipped = 0
-        # Of each parameter, the present value; and all that were set, with their times.
+        # The present value of each parameter, and every setting with its time.
         self.parameters: dict[str, int] = {}
         self.settings: list[tuple[float, dict[str, int]]] = []
         self.commands: list[str] = []
@@ -126,7 +126,7 @@ class Script:
 
 
 class Buffers:
-    """In the place of the camera's: all come back, unless the test keeps one."""
+    """Stands in for the camera's leases: all buffers come back, unless the test keeps one."""
 
     def __init__(self):
         self.returns, self.held = 0, []
@@ -278,7 +278,7 @@ def test_a_mix_has_every_trouble_once_in_a_turn_and_each_apart_from_the_last():
     escalating = [(fault, start, end) for fault, start, end in judge.past if fault.escalates]
     assert {fault.name for fault, _, _ in escalating} == wanted
     assert {fault.name for fault, _, _ in judge.past} & {fault.name for fault in silent(random.Random(4))}
-    # In the place of a stall that the module would not have had again comes one more of many errors.
+    # Where the module cannot stall again, the mix injects many errors once more.
     names = [fault.name for fault, _, _ in escalating if fault.name != "many errors"]
     assert len(names) == len(set(names))
     for (before, _, end), (after, start, _) in zip(escalating, escalating[1:]):

@@ -159,7 +159,7 @@ def python_files() -> list[Path]:
 
 
 def imported_tests(text: str) -> list[str]:
-    """Names that a Python file imports from a file of tests. What several files need has a module beside them."""
+    """Names that a Python file imports from a file of tests. Parts that several files need belong into a module beside them."""
     names = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.Import, ast.ImportFrom)):

@@ -1,8 +1,15 @@
 """The product's command line as the tests see it."""
 
+import contextlib
+import fcntl
 import itertools
 import json
+import os
+import pty
+import struct
+import subprocess
 import sys
+import termios
 from pathlib import Path
 
 from processes import Children, Process
@@ -52,6 +59,21 @@ def decoded_at_pace(children: Children, clip: Path, width: int, height: int, fps
     ], piped=True)  # fmt: skip
     words = [sys.executable, Path(__file__).with_name("pace_frames.py"), width * height * 3 // 2, fps]
     return children.start("pacer", words, stdin=decoder.pipe, piped=True)
+
+
+def on_terminal(words: list, columns: int) -> str:
+    """What the command writes on a terminal of that width."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with subprocess.Popen([str(word) for word in words], stdin=theirs, stdout=theirs, stderr=theirs) as child:
+        os.close(theirs)
+        text = b""
+        with contextlib.suppress(OSError):  # EIO: the other end is closed
+            while block := os.read(ours, 65536):
+                text += block
+        os.close(ours)
+        child.wait(30)
+    return text.decode().replace("\r\n", "\n")
 
 
 class Receiver:

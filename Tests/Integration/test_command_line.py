@@ -1,18 +1,11 @@
 """The command line contract: help, version, events."""
 
-import contextlib
-import fcntl
 import json
-import os
-import pty
 import re
-import struct
-import subprocess
-import termios
 
 import pytest
 from servers import free_port
-from tallycam import CHECKOUT, TALLYCAM, Receiver, events, start_publisher
+from tallycam import CHECKOUT, TALLYCAM, Receiver, events, on_terminal, start_publisher
 
 pytestmark = [pytest.mark.takes(minutes=0.2, processors=0.1), pytest.mark.paced]
 
@@ -172,21 +165,6 @@ def test_a_control_without_a_value_is_refused(children, words, complaint):
 def test_a_limit_is_named_as_it_was_typed(children, words, complaint):
     run = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", *words])
     assert run.child.returncode == 2 and complaint in run.stderr and "maxDuration" not in run.stderr, run.report()
-
-
-def on_terminal(words: list, columns: int) -> str:
-    """What the command writes on a terminal of that width."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    with subprocess.Popen([str(word) for word in words], stdin=theirs, stdout=theirs, stderr=theirs) as child:
-        os.close(theirs)
-        text = b""
-        with contextlib.suppress(OSError):  # EIO: the other end is closed
-            while block := os.read(ours, 65536):
-                text += block
-        os.close(ours)
-        child.wait(30)
-    return text.decode().replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize("words", [["--help"], *([command, "--help"] for command in OPTIONS), ["publish", "--url", "x" * 30 + " y" * 40]])

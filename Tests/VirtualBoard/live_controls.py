@@ -8,7 +8,7 @@ from encoder import Publisher, assert_decodes
 from pi_camera import IMX708, Frame, fields_of
 
 WIDTH, HEIGHT = 640, 360
-# The scene's colors near its corners, and what they are in a frame that nobody has mirrored or flipped.
+# The scene has a color near each corner; these are the colors of a frame that is neither mirrored nor flipped.
 CORNERS = ((2, 2), (13, 2), (2, 9), (13, 9))
 UPRIGHT = ["red", "green", "blue", "yellow"]
 
@@ -61,7 +61,9 @@ class Live(Publisher):
 
 
 def frames_of(nginx, name: str) -> list[Frame]:
-    words = ["ffmpeg", "-v", "error", "-i", str(nginx.recording(name)), "-f", "rawvideo", "-pix_fmt", "nv12", "-"]
+    """Each that was sent, once: ffmpeg would repeat some where a late guest has left gaps."""
+    words = ["ffmpeg", "-v", "error", "-i", str(nginx.recording(name)), "-fps_mode", "passthrough", "-f", "rawvideo",
+             "-pix_fmt", "nv12", "-"]  # fmt: skip
     data = subprocess.run(words, check=True, stdout=subprocess.PIPE, timeout=120).stdout
     size = WIDTH * HEIGHT * 3 // 2
     return [fields_of(data[at : at + size], WIDTH, HEIGHT) for at in range(0, len(data), size)]

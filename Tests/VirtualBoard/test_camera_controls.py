@@ -11,7 +11,7 @@ from encoder import Appliance
 from live_controls import HEIGHT, UPRIGHT, WIDTH, Live, bars, brightness, colour, corners, first, frames_of, said, spread
 from pi_camera import Frame, set_parameters
 
-pytestmark = [pytest.mark.takes(minutes=1.5, processors=0.9), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=2.5, processors=0.9), pytest.mark.paced]
 
 ISP = "/dev/video13"
 
@@ -59,6 +59,9 @@ def test_automatic_exposure_is_corrected(pi_camera, nginx):
     normal = live.look()
     live.set("exposure-value", "1")
     brighter = live.look(3)
+    live.set("metering", "spot")
+    live.look(1)
+    # The first answer of a late guest comes before its camera has said so.
     assert "metering spot (spot" in live.set("metering", "spot")
     shown = [brightness(frame) for frame in live.shown()]
     assert shown[brighter] > shown[normal] + 20

@@ -99,7 +99,7 @@ def test_the_machine_restarts_with_permission_when_nothing_is_live(restarted):
 
 
 def test_a_stopped_stream_stays_stopped_after_the_restart(started_again):
-    """Even if the card asks for a stream at each boot: nobody is waiting for one."""
+    """A person stopped it: the machine does not start it, even if the card asks for a stream at each boot."""
     status = started_again.wait_for_state("ready", 120)
     assert not status["isStreamWanted"] and not status["faults"], status
     assert started_again.run("cat /state/restarts").text.split()[0] == "none"
