@@ -10,8 +10,7 @@ import time
 
 import pytest
 from appliance import Appliance, Terminal, has_route, plain
-from tallycam import TALLYCAM, Receiver, events, wait_for_event
-from test_command_line import on_terminal
+from tallycam import TALLYCAM, Receiver, events, on_terminal, wait_for_event
 
 GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "x"}
 USUAL = "ready" if has_route() else "no network"
