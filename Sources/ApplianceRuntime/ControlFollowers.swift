@@ -12,8 +12,8 @@ enum EventForm: Hashable {
     case json
 }
 
-/// Clients of the control socket that get events as they happen, until they close the connection. Events that a slow one has no
-/// room for are dropped, and it gets their number; the program never waits for it. Used from the main thread.
+/// Clients of the control socket that get events as they happen, until they close the connection. Events that a slow
+/// one has no room for are dropped, and it gets their number; the program never waits for it. Used from the main thread.
 struct ControlFollowers {
     static let limit = 4
     /// Bytes that wait for one follower, beside those in the kernel's socket buffer.
@@ -47,7 +47,7 @@ struct ControlFollowers {
 
     var pollEntries: [PollEntry] {
         followers.map { follower in
-            // The end of what it says would stay readable. That it is gone, poll reports without being asked.
+            // A closed direction would stay readable for ever. Poll reports a closed connection without being asked.
             var interest: PollEvents = follower.isSilent ? [] : .readable
             if !follower.waiting.isEmpty { interest.insert(.writable) }
             return PollEntry(follower.client.connection.rawValue, interest)

@@ -114,10 +114,10 @@ public struct MP4Track: Sendable {
         var reader = box.reader
         try reader.skip(try reader.versionAndFlags() == 1 ? 32 : 20)
         try reader.skip(16)
-        // a and b, u, which is of another scale, c and d.
-        let (a, b) = (try Self.entry(&reader), try Self.entry(&reader))
+        // a and b; u, which has another scale; c and d.
+        let (a, b) = (try entry(&reader), try entry(&reader))
         try reader.skip(4)
-        let matrix = [a, b, try Self.entry(&reader), try Self.entry(&reader)]
+        let matrix = [a, b, try entry(&reader), try entry(&reader)]
         let largest = matrix.map(abs).max() ?? 0
         // A rounded sine of 180 degrees is not always 0.
         let signs = matrix.map { 16 * abs($0) < largest ? 0 : $0.signum() }

@@ -114,7 +114,8 @@ public struct ImageFile: Sendable {
 
     private func upright(_ pixels: [UInt8], of stored: FrameSize) throws(FileSourceError) -> [UInt8] {
         let target = rotation.rotated(stored)
-        // To mirror what was turned by a quarter is to turn what was flipped; what is flipped and turned around is mirrored.
+        // A negative height flips the image before it is turned: a flip and a half turn are a mirror, and a flip and a
+        // quarter turn are a quarter turn and a mirror.
         let mode =
             switch rotation.angle {
             case .none: rotation.isMirrored ? kRotate180 : kRotate0

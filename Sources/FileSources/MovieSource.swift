@@ -53,7 +53,7 @@ public final class MovieSource: VideoSource, Camera {
         frameRate = FrameRate(framesPerSecond: min(max(rate, 1), 240))
     }
 
-    /// Of the upright frames, from the file's table of contents.
+    /// The size of the upright frames, from the file's table of contents.
     public static func size(of path: String) throws(FileSourceError) -> FrameSize {
         let frames = try MovieFrames(MovieFile(path))
         return frames.track.rotation.rotated(frames.layout.size)

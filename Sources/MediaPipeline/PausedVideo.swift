@@ -120,10 +120,10 @@ struct PausedVideo {
         return isWritable && isWritten ? frame : nil
     }
 
-    /// The samples, before they are overwritten. To show a copy instead is no way: it is no DMABUF, and an encoder that
-    /// reads those would have each later frame copied for its sake.
+    /// Copies the samples before they are overwritten. Showing a copy afterwards would not do: it is not a DMABUF, and an
+    /// encoder that reads DMABUFs would then have every later frame copied.
     private mutating func keepOriginal(_ frame: CapturedFrame) {
-        // A repetition has the samples of the pause.
+        // A repeated frame has the pause's samples by now.
         guard original?.taken != frame.takenAt else { return }
         original = (frame.takenAt, frame.withBytes { Array($0.prefix(frame.layout.byteCount)) })
     }

@@ -23,7 +23,7 @@ public enum PublisherCommand: Hashable, Sendable {
     /// - Parameter id: as for `apply`.
     case pause(Bool, CommandID? = nil)
     case togglePause
-    /// Read the image for a pause anew: the file has changed.
+    /// The file of the pause image has changed: read it again.
     case loadPauseImage
     /// `StreamEvent.snapshot` answers.
     case takeSnapshot(SnapshotRequest)

@@ -4,8 +4,8 @@ import Media
 ///
 /// Such a buffer takes more than the link carries for a while, and then nothing for a while, as if the link had become better
 /// and then failed. From one moment when it is full to the next (a cycle), what came through is what the link carries, however
-/// large the buffer is. Two cycles of one rate, with more taken in between than that rate and without delay, tell that the
-/// buffer is there.
+/// large the buffer is. Three cycles of one rate tell that the buffer is there, if more than that rate came through without
+/// delay in the last two.
 struct BytesAhead: Sendable {
     /// Bytes that were taken ahead of the link, up to the moment when it was too much; 0 while that is not known.
     private(set) var reserve = 0.0
@@ -13,18 +13,18 @@ struct BytesAhead: Sendable {
     private(set) var count = 0.0
     /// What the link carries.
     private(set) var rate: Bitrate?
-    /// What seemed to prove that the link has become better, until it is known whether it has.
-    private var rise: (from: Bitrate, count: Double)?
+    /// Bytes whose count seemed to prove that the link has become better, until it is known whether it has.
+    private var risen: Double?
     /// Cycles in a row that had the rate of the one before and took more than it.
     private var sameCycles = 0
-    /// Of the last cycle.
+    /// The rate of the last cycle.
     private var lastCycle: Bitrate?
     private var full: (time: MediaTimestamp, delivered: Int)?
     private var last: (time: MediaTimestamp, delivered: Int)?
 
     /// Less is what the link's own queue takes, as time at its rate.
     private static let leastReserve = Duration.milliseconds(500)
-    /// Before it is known how many; more than the second would take too long to distinguish from a better link.
+    /// The first holds until more were taken; more than the second would take too long to distinguish from a better link.
     private static let reserves = 65_536.0...524_288
     /// Rates of one link from one full moment to the next are within this of each other.
     private static let sameRates = 0.8...1.25
@@ -60,13 +60,11 @@ struct BytesAhead: Sendable {
 
     /// Behind the buffer, the link carries so much at least.
     mutating func linkRose(to new: Bitrate) {
-        guard let rate else { return }
-        if rise != nil {
-            // More twice, and never too much: it is no such buffer, or a larger one.
-            reserve = 0
-        }
-        rise = (rise?.from ?? rate, (rise?.count ?? 0) + count)
-        (self.rate, count) = (new, 0)
+        guard rate != nil else { return }
+        // More twice, and never too much: it is no such buffer, or a larger one.
+        if risen != nil { reserve = 0 }
+        risen = (risen ?? 0) + count
+        (rate, count) = (new, 0)
     }
 
     /// There is too much for the link.
@@ -81,17 +79,17 @@ struct BytesAhead: Sendable {
         // Too soon to say anything: the cycle goes on.
         guard full == nil || cycle != nil else { return }
         if let cycle, let lastCycle { compare(cycle, lastCycle, isBursty: isBursty) }
-        (full, rise, count, lastCycle) = (last, nil, 0, cycle)
+        (full, risen, count, lastCycle) = (last, nil, 0, cycle)
     }
 
     private mutating func compare(_ cycle: Bitrate, _ lastCycle: Bitrate, isBursty: Bool) {
-        let taken = (rise?.count ?? 0) + count
-        let least = Double(cycle.bitsPerSecond) / 8 * Self.leastReserve.inSeconds
         guard Self.isSame(cycle, lastCycle) else {
             sameCycles = 0
             if !Self.isSame(cycle, lastCycle, Self.similarRates) { reserve = 0 }
             return
         }
+        let taken = (risen ?? 0) + count
+        let least = Double(cycle.bitsPerSecond) / 8 * Self.leastReserve.inSeconds
         if isBursty || taken >= least { sameCycles += 1 }
         if isKnown || sameCycles >= Self.enoughCycles {
             rate = cycle

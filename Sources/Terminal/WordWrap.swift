@@ -19,7 +19,7 @@ public enum WordWrap {
         }.joined(separator: "\n")
     }
 
-    /// Lines of the appliance as the terminal behind a descriptor has room for them; unchanged where there is none.
+    /// What the appliance says, broken for the terminal behind a descriptor; unchanged if that is no terminal.
     public static func report(_ text: String, to descriptor: Int32) -> String {
         guard let size = TerminalSize(of: descriptor) else { return text }
         return report(text, columns: size.columns)

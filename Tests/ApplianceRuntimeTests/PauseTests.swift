@@ -37,29 +37,27 @@ import Testing
     }
 
     /// The stream waits for its file to be repaired.
+    private func pauseAndTakeTheStreamAway() throws {
+        try camera.start()
+        let run = try camera.liveRun { _ = try camera.ask("start") }
+        #expect(try camera.ask("pause on") == "ok\npaused\n")
+        try camera.write("stream", #"{"url": "nowhere"}"#)
+        try camera.waitUntil { run.isStopped }
+        try camera.waitUntil { try camera.ask("pause on") == "ok\nthe stream is paused already\n" }
+    }
+
     @Test func snapshotIsRefusedWhileAPausedStreamIsAway() throws {
         try time.run {
-            try camera.start()
-            let run = try camera.liveRun { _ = try camera.ask("start") }
-            #expect(try camera.ask("pause on") == "ok\npaused\n")
-            try camera.write("stream", #"{"url": "nowhere"}"#)
-            try camera.waitUntil { run.isStopped }
-            try camera.waitUntil { try camera.ask("pause on") == "ok\nthe stream is paused already\n" }
+            try pauseAndTakeTheStreamAway()
             #expect(try camera.ask("status json").contains(#""paused":true"#))
             #expect(try camera.ask("snapshot").hasPrefix("error\nthe stream is paused"))
             try camera.end()
         }
     }
 
-    /// It waits for its file to be repaired, too.
     @Test func pauseOfAStreamThatIsAwayHoldsWhenItIsBack() throws {
         try time.run {
-            try camera.start()
-            let run = try camera.liveRun { _ = try camera.ask("start") }
-            #expect(try camera.ask("pause on") == "ok\npaused\n")
-            try camera.write("stream", #"{"url": "nowhere"}"#)
-            try camera.waitUntil { run.isStopped }
-            try camera.waitUntil { try camera.ask("pause on") == "ok\nthe stream is paused already\n" }
+            try pauseAndTakeTheStreamAway()
             let answer = "no longer paused: the stream is away, and comes back with the camera"
             #expect(try camera.ask("pause off") == "ok\n\(answer)\n")
             #expect(try camera.ask("pause off") == "ok\nthe stream is not paused\n")

@@ -1,5 +1,5 @@
-"""Who may import whom: the core is pure, the rim's targets do not know each other, nor do engines know devices. And
-no Python file imports from a file of tests."""
+"""Who may import whom: the core imports nothing of the system, the rim's targets do not import each other, and engines
+do not import devices. No Python file imports from a file of tests."""
 
 import ast
 import json
@@ -159,7 +159,7 @@ def python_files() -> list[Path]:
 
 
 def imported_tests(text: str) -> list[str]:
-    """Names that a Python file imports from a file of tests. Parts that several files need belong into a module beside them."""
+    """Names that a Python file imports from a file of tests. Parts that several files need belong in a module beside them."""
     names = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.Import, ast.ImportFrom)):

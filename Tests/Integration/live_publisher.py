@@ -20,6 +20,7 @@ def send(publisher: Process, *lines: str) -> None:
 
 
 def wait_for(publisher: Process, name: str, count: int) -> list[dict]:
+    """All events of this name, once there are so many."""
     def found():
         return [event for event in events(publisher) if event["name"] == name]
 

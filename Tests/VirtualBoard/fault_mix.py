@@ -44,7 +44,7 @@ class Fault:
 
 
 def silent(rng: random.Random) -> list[Fault]:
-    """What is counted and mended without a word."""
+    """Faults that are counted and corrected, and not reported."""
     every = rng.randint(30, 60)
     return [
         Fault("skips", {"skip_every": rng.randint(2, 12)}),

@@ -28,7 +28,7 @@ class Live(Publisher):
         return [event for event in self.events if event["name"] in ("controlled", "refused")]
 
     def set(self, *changes: str) -> str:
-        """All of them with one line. Says what the camera says of itself."""
+        """Sends all changes in one line, and returns the camera's report."""
         before = len(self._answers())
         self.command(f"set {' '.join(changes)}")
         deadline = time.monotonic() + 20

@@ -220,7 +220,7 @@ def test_frames_that_a_camera_leases_show_what_it_saw(encoder, nginx):
 
 @pytest.mark.parametrize("has_slate", [False, True], ids=["last frame", "slate"])
 def test_a_pause_sends_a_still_and_silence_over_the_same_connection(encoder, voice, nginx, tmp_path, has_slate):
-    """In the memory that the encoder reads: nothing is copied or opened anew."""
+    """The pause is drawn into the memory that the encoder reads: nothing is copied, and no device is opened again."""
     before = uses(encoder)
     options = []
     if has_slate:

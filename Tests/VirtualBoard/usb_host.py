@@ -20,7 +20,7 @@ HIGH_SPEED = 3
 AVAILABLE = "1"
 # As vhci_hcd counts: a port without a device.
 EMPTY = "004"
-# Of the gadget's audio, and how aplay and arecord say it.
+# The gadget's audio, as aplay and arecord name it.
 RATE = 48_000
 SAMPLES = f"-q -t raw -f S16_LE -c 2 -r {RATE}"
 # For these on the computer. A blocking call gives up when a period takes longer than the ring does, which on a busy machine

@@ -57,6 +57,8 @@ private func follow(_ command: String, at path: String, isJSON: Bool) throws {
             isReading = false
         }
     }
+    // The camera ended within a line.
+    if isReading, !rest.isEmpty { try writeOutput(rest) }
 }
 
 /// A connection to the control socket on which events come.

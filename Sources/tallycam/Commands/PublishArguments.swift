@@ -153,7 +153,7 @@ struct PublishArguments {
         publish.isTraced = arguments.contains("trace")
         publish.pace = try SourceOptions.pace(arguments)
         publish.timeouts = try StepTimeouts(arguments)
-        if let path = try Self.pauseImage(arguments, media: media) { publish.pauseImage = path }
+        if let path = try PauseImageOption.path(arguments, media: media) { publish.pauseImage = path }
         self.publish = publish
         takesCommands = arguments.contains("commands")
         preview = try arguments["preview"].map { text throws(CommandFailure) in try PreviewOption(parsing: text) }
@@ -265,21 +265,6 @@ struct PublishArguments {
             cameras.append(NamedCamera(name: name, choice: input))
         }
         return cameras
-    }
-
-    /// A slate that cannot be shown is reported before the stream starts, not when viewers see something else.
-    private static func pauseImage(_ arguments: CommandLineArguments, media: MediaSettings) throws -> String? {
-        // An encoded file has no pause, which is said with what else does not go with it.
-        guard let path = arguments["pause-image"], !arguments.contains("from-flv") else { return nil }
-        guard !media.video.isNone else {
-            throw CommandFailure.usage("--pause-image is shown in the video: it does not go with --video none")
-        }
-        do throws(StillImageError) {
-            _ = try StillImage(reading: path)
-            return path
-        } catch {
-            throw CommandFailure.usage("--pause-image: \(error)")
-        }
     }
 
     private func checkCombination(_ arguments: CommandLineArguments) throws {
