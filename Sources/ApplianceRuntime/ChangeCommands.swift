@@ -57,7 +57,7 @@ extension ApplianceRunner {
         }
         stream.send(.apply(changes, id))
         guard asker == .socket, let id else {
-            return CommandAnswer(text: "asked for; events tells what came of it\n")
+            return CommandAnswer(text: "asked for; see events for the result\n")
         }
         return .later(id)
     }
@@ -79,7 +79,7 @@ extension ApplianceRunner {
         guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
         let id = asker == .socket ? nextCommand() : nil
         stream.send(.switchCamera(CameraChoice(name), id))
-        return id.map { .later($0) } ?? CommandAnswer(text: "asked for; events tells what came of it\n")
+        return id.map { .later($0) } ?? CommandAnswer(text: "asked for; see events for the result\n")
     }
 
     /// As `change`.
@@ -87,7 +87,7 @@ extension ApplianceRunner {
         guard stream.isRunning else { return .failed("not live: there is nothing to pause") }
         let id = asker == .socket ? nextCommand() : nil
         stream.send(.pause(isPaused, id))
-        return id.map { .later($0) } ?? CommandAnswer(text: "asked for; events tells what came of it\n")
+        return id.map { .later($0) } ?? CommandAnswer(text: "asked for; see events for the result\n")
     }
 
     /// - Parameter text: the filter, as `--filter` takes it.
@@ -97,7 +97,7 @@ extension ApplianceRunner {
             guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
             let id = asker == .socket ? nextCommand() : nil
             stream.send(.filter(change, id))
-            return id.map { .later($0) } ?? CommandAnswer(text: "asked for; events tells what came of it\n")
+            return id.map { .later($0) } ?? CommandAnswer(text: "asked for; see events for the result\n")
         } catch {
             return .failed("\(error)")
         }

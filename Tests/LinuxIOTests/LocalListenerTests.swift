@@ -46,6 +46,7 @@ import Testing
         try replaceFile(path, with: [1])
         let expected = LocalListenerError.failed(SystemCallError("bind", number: EEXIST, subject: path))
         #expect(throws: expected) { try LocalListener(path: path) }
+        #expect("\(expected)" == "bind \(path): File exists (EEXIST); the file there is not a socket")
         #expect(try readFile(path, limit: 10) == [1])
     }
 

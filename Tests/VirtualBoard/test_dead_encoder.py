@@ -49,7 +49,7 @@ def test_a_dead_encoder_is_reported_and_restarts_the_machine_when_nothing_is_liv
     assert status["encoder"] == "openh264" and [fault["blinks"] for fault in status["faults"]] == [10], status
     assert rhythm(board, LIVE_IN_SOFTWARE)
     board.wait_until("grep -q '(10 blinks)' /boot/faults.txt && grep -q '\"restartForEncoder\": true' /boot/faults.txt", 10)
-    assert "the hardware encoder opens no more until the machine is restarted" in board.console
+    assert "the hardware encoder does not open until the machine is restarted" in board.console
     assert board.status()["framesPerSecond"] > 0
 
     # Nobody has allowed the machine anything.
