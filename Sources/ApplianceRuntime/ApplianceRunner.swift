@@ -99,13 +99,13 @@ public final class ApplianceRunner {
     /// - Throws: what somebody who is there can put right at once.
     private static func check(_ settings: ApplianceSettings, _ control: ControlSocket) throws(StreamFailure) {
         guard DescriptionFiles.isFolder(settings.bootDirectory) else {
+            let fault = isRegularFile(settings.bootDirectory) == nil ? "does not exist" : "is not a folder"
             throw StreamFailure(
                 .settings,
-                "the boot folder \(settings.bootDirectory) does not exist; name the folder with the JSON files with "
-                    + "--boot")
+                "the boot folder \(settings.bootDirectory) \(fault); name the folder with the JSON files with --boot")
         }
         guard let failure = control.failure else { return }
-        throw StreamFailure(.system, "\(failure); name a socket in a folder that can be written with --socket")
+        throw StreamFailure(.system, "\(failure); name another socket, in a folder that can be written, with --socket")
     }
 
     public func run() throws {

@@ -10,8 +10,12 @@ import Terminal
 extension ApplianceRunner {
     private var networkText: String {
         guard let links else { return "not known" }
-        let names = links.linksUp.sorted().joined(separator: ", ")
-        return (links.hasDefaultRoute ? "up" : "no way out") + (names.isEmpty ? "" : " (\(names))")
+        return Self.networkText(hasDefaultRoute: links.hasDefaultRoute, linksUp: links.linksUp)
+    }
+
+    static func networkText(hasDefaultRoute: Bool, linksUp: Set<String>) -> String {
+        let names = linksUp.isEmpty ? "" : " (\(linksUp.sorted().joined(separator: ", ")))"
+        return (hasDefaultRoute ? "up" : linksUp.isEmpty ? "down" : "no default route") + names
     }
 
     func statusText(now: MediaTimestamp) -> String {

@@ -57,7 +57,7 @@ extension ApplianceRunner {
         }
         stream.send(.apply(changes, id))
         guard asker == .socket, let id else {
-            return CommandAnswer(text: "asked for; events tells what came of it\n")
+            return CommandAnswer(text: "asked for; see events for the result\n")
         }
         return .later(id)
     }
@@ -79,7 +79,7 @@ extension ApplianceRunner {
         guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
         let id = asker == .socket ? nextCommand() : nil
         stream.send(.switchCamera(CameraChoice(name), id))
-        return id.map { .later($0) } ?? CommandAnswer(text: "asked for; events tells what came of it\n")
+        return id.map { .later($0) } ?? CommandAnswer(text: "asked for; see events for the result\n")
     }
 
     /// As `change`. A stream that is away just now, and comes back by itself, comes back so.
@@ -88,7 +88,7 @@ extension ApplianceRunner {
         let id = nextCommand()
         awaitedPauses[id] = isPaused
         stream.send(.pause(isPaused, id))
-        guard asker == .socket else { return CommandAnswer(text: "asked for; events tells what came of it\n") }
+        guard asker == .socket else { return CommandAnswer(text: "asked for; see events for the result\n") }
         return .later(id)
     }
 
@@ -126,7 +126,7 @@ extension ApplianceRunner {
             guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
             let id = asker == .socket ? nextCommand() : nil
             stream.send(.filter(change, id))
-            return id.map { .later($0) } ?? CommandAnswer(text: "asked for; events tells what came of it\n")
+            return id.map { .later($0) } ?? CommandAnswer(text: "asked for; see events for the result\n")
         } catch {
             return .failed("\(error)")
         }

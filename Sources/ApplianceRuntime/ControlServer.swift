@@ -165,7 +165,7 @@ final class ControlServer {
         } else if client.awaited == nil {
             hear(client, now: now, answer)
         } else if client.deadline <= now {
-            send(.failed("there is no answer; events tells what came of it"), to: client, now: now)
+            send(.failed("there is no answer yet; see events for the result"), to: client, now: now)
         }
         if client.deadline <= now { client.isDone = true }
     }

@@ -111,20 +111,11 @@ struct DescriptionFiles {
 
     /// A filter whose file is missing or broken is left out of the stream, whose viewers do not see what they should.
     private mutating func checkFilterFiles() {
-        var loaded = LoadedFilters()
-        for (index, setting) in device.filters.settings.enumerated() {
-            // Before they are read, so that no change goes between the two.
-            for path in setting.paths { mediaFiles[path] = .some(LinuxIO.FileState(path)) }
-            var chain = loaded.chain
-            chain.append(setting)
-            do throws(FilteringError) {
-                loaded = try LoadedFilters(chain, reusing: loaded)
-            } catch {
-                let key = setting.path(.file) == nil ? "font" : "file"
-                unusableFilterFiles.formUnion(setting.paths)
-                faults.append(
-                    fault(.settings, "device.json", "filters[\(index)].\(key)", "\(error); the filter is left out"))
-            }
+        // Before they are read, so that no change goes between the two.
+        for path in device.filters.settings.flatMap(\.paths) { mediaFiles[path] = .some(LinuxIO.FileState(path)) }
+        for filter in device.filters.unusableFilters() {
+            unusableFilterFiles.formUnion(filter.setting.paths)
+            faults.append(fault(.settings, "device.json", filter.keyPath, filter.problem))
         }
     }
 

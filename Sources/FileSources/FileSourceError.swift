@@ -41,8 +41,7 @@ extension FileSourceError: CustomStringConvertible {
         switch self {
         case .unreadable(let error):
             // What has no end, or cannot be read from its end to its start.
-            error.number == EINVAL
-                ? "\(error.subject ?? "") is not a regular file; images and movies are files" : "\(error)"
+            error.fileProblem + (error.number == EINVAL ? "; images and movies are files" : "")
         case .wrongKind(let path, let wanted, let found):
             found.map { "\(path) is not \(wanted.wanted): this is \($0)\(wanted.advice(found: $0, path))" }
                 ?? "\(path) is not \(wanted.wanted)\(wanted.generalAdvice(path))"

@@ -21,12 +21,13 @@ public enum FilteringError: Error, Hashable, Sendable {
 extension FilteringError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .unreadableFile(let filter, let error): "filter \(filter): \(error)"
-        case .unusableImage(let filter, let path, let reason): "filter \(filter): \(path) is no image: \(reason)"
+        case .unreadableFile(let filter, let error): "filter \(filter): \(error.fileProblem)"
+        case .unusableImage(let filter, let path, let reason):
+            "filter \(filter): \(path) is not an image: \(reason)"
         case .tooLargeImage(let filter, let path, let size):
             "filter \(filter): \(path) has \(size) pixels; make it smaller, to \(DecodedImage.mostPixels) of them "
                 + "and \(DecodedImage.longestSide) a side"
-        case .unusableFont(let filter, let path, let reason): "filter \(filter): \(path) is no font: \(reason)"
+        case .unusableFont(let filter, let path, let reason): "filter \(filter): \(path) is not a font: \(reason)"
         case .unusableCube(let filter, let path, let error): "filter \(filter): \(path), \(error)"
         case .unsupportedFrame(let layout):
             "filters work on NV12 and I420, not on \(layout.format.rawValue) frames of \(layout.size) with "

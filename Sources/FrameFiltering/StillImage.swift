@@ -75,7 +75,7 @@ public enum StillImageError: Error, Hashable, Sendable {
 extension StillImageError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .unreadable(let error): "\(error)"
+        case .unreadable(let error): error.fileProblem
         case .unusable(let path, let reason): "\(path) is not a usable image: \(reason); give a PNG or JPEG file"
         case .tooLarge(let path, let size):
             "\(path) has \(size) pixels; make it smaller, to \(DecodedImage.mostPixels) of them and "

@@ -14,6 +14,8 @@ public struct CommandLineOption: Sendable {
     public let isSingle: Bool
     private let makeHelp: @Sendable () -> String
 
+    /// Whether the value is the path of a file or folder: the placeholder says so.
+    public var takesPath: Bool { ["FILE", "DIRECTORY"].contains { valuePlaceholder?.hasPrefix($0) == true } }
     /// May have several lines.
     public var help: String { makeHelp() }
 

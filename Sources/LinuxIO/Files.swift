@@ -88,9 +88,9 @@ public func replaceFile(
 
 private func refuseOthers(_ path: String) throws(SystemCallError) {
     var status = stat()
-    // Of a directory, the renaming tells.
-    guard lstat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { return }
-    throw SystemCallError("replace", number: EEXIST, subject: "\(path), which is no regular file")
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+    if status.st_mode & S_IFMT == S_IFDIR { throw SystemCallError("replace", number: EISDIR, subject: path) }
+    throw SystemCallError("replace", number: EEXIST, subject: "\(path), which is not a regular file")
 }
 
 private func write(
@@ -107,7 +107,8 @@ private func write(
         guard rename(temporary, path) == 0 else { throw SystemCallError("rename") }
     } catch {
         unlink(temporary)
-        throw error.about(path)
+        // Nobody knows the name of the temporary file.
+        throw SystemCallError(error.call, number: error.number, subject: path)
     }
 }
 
@@ -155,6 +156,12 @@ private func synchronizeDirectory(_ path: String) throws(SystemCallError) {
 }
 
 extension SystemCallError {
+    /// An error of `readRegularFile` for people, whom EINVAL tells nothing.
+    public var fileProblem: String {
+        guard call == "read", number == EINVAL, let subject else { return description }
+        return "\(subject) is not a regular file"
+    }
+
     /// The same error with the path in front of what the call itself knew.
     fileprivate func about(_ path: String) -> SystemCallError {
         guard let subject, subject != path else { return SystemCallError(call, number: number, subject: path) }

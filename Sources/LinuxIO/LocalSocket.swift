@@ -14,6 +14,7 @@ extension LocalListenerError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .inUse(let path): "another process listens at \(path); end it, or give another path"
+        case .failed(let error) where error.number == EEXIST: "\(error); the file there is not a socket"
         case .failed(let error): "\(error)"
         }
     }

@@ -1,4 +1,4 @@
-/// Why a text is no RTMP URL. None of the cases carries text from behind the host: that may be secret.
+/// Why a text is not an RTMP URL. None of the cases carries text from behind the host: that may be secret.
 public enum RTMPURLError: Error, Equatable, Sendable {
     case empty
     case unknownScheme(String)
@@ -25,7 +25,7 @@ extension RTMPURLError: CustomStringConvertible {
             case .missingStreamName: "the stream name is missing behind the application"
             case .forbiddenCharacter(let position): "byte \(position) is white space or a control character"
             }
-        return "no RTMP URL: \(reason); write rtmp://HOST[:PORT]/APPLICATION/STREAM"
+        return "not an RTMP URL: \(reason); write rtmp://HOST[:PORT]/APPLICATION/STREAM"
     }
 }
 

@@ -169,7 +169,7 @@ final class VideoPipeline {
     private func reportStart(with frame: CapturedFrame) {
         guard !hasStarted else { return }
         hasStarted = true
-        let name = cameras?.name ?? source.cameraModel ?? "test pattern"
+        let name = cameras?.name ?? source.cameraModel ?? source.origin
         reports.send(.source(.started(.camera(name, frame.layout.size, source.frameRate))))
     }
 

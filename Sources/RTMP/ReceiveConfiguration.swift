@@ -48,8 +48,10 @@ public enum ReceiveError: Error, Equatable, Sendable {
 extension ReceiveError: CustomStringConvertible {
     public var description: String {
         switch self {
+        // The type of a TLS record with a handshake.
+        case .handshakeFailed(version: 22): "the publisher speaks TLS; its URL must start with rtmp://, not rtmps://"
         case .handshakeFailed(let version):
-            "the publisher started with version \(version) instead of 3; it speaks no RTMP"
+            "the publisher started with version \(version) instead of 3; it does not speak RTMP"
         case .invalidChunks(let error): "the publisher sent what is no RTMP: \(error)"
         case .invalidCommand(let error): "the publisher sent a damaged command: \(error)"
         }

@@ -129,7 +129,8 @@ extension ReceiverEvent.Arrival {
 
 extension MediaTally {
     fileprivate var receivedText: String {
-        "\(video.count) frames (\(keyframeCount) keyframes, \(fixed(kilobitsPerSecond(video), decimals: 0)) kbit/s), "
+        "\(video.count) frames (\(keyframeCount) keyframe\(keyframeCount == 1 ? "" : "s"), "
+            + "\(fixed(kilobitsPerSecond(video), decimals: 0)) kbit/s), "
             + "\(fixed(audioDuration.inSeconds, decimals: 1)) s of audio"
     }
 

@@ -101,7 +101,7 @@ extension StreamEvent: Event {
         case .cameraSwitched(let from, let to, let duration):
             "the camera is \(to) now, after \(from); it took \(fixed(duration.inSeconds, decimals: 1)) s"
         case .cameraSwitchFailed(let name, let reason, let present):
-            "the camera stays \(present): \(name) does not come: \(reason)"
+            "could not switch to \(name), staying on \(present): \(reason)"
         case .filterDropped(let filter): "filter \(filter) is left out: it takes too much time"
         case .filterRestored(let filter): "filter \(filter) is back"
         case .configured(let configuration): "now \(configuration.line)"

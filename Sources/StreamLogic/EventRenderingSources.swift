@@ -17,7 +17,7 @@ extension SourceEvent {
     public var text: String {
         switch self {
         case .started(.camera(let name, let size, let rate)):
-            return "the camera gives frames: \(name), \(size), \(rate.framesPerSecond) fps"
+            return "frames arrive from \(name): \(size), \(rate.framesPerSecond) fps"
         case .started(.microphone(let sampleRate, let channelCount)):
             return "the microphone gives audio: \(sampleRate) Hz, \(channelCount == 1 ? "mono" : "stereo")"
         case .interrupted(let track, let source, let reason):
@@ -127,7 +127,7 @@ public struct SourceSummary {
         let (video, audio) = (counters.videoSource, counters.audioSource)
         camera =
             video.capturedFrames + video.repeatedFrames > 0
-            ? "\(video.capturedFrames) frames, \(video.droppedFrames) lost, \(video.repeatedFrames) repeated, "
+            ? "\(video.capturedFrames) frames, \(video.droppedFrames) missed, \(video.repeatedFrames) repeated, "
                 + "\(video.decodedFrames) decoded, \(counters.conversions) converted"
             : nil
         let words = "\(isMuted ? "muted, " : "")\(audio.level), \(audio.overruns) overruns\(audio.drift)"

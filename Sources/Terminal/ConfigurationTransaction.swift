@@ -112,6 +112,6 @@ public struct ConfigurationTransaction: Sendable {
     private mutating func cancel() -> Action {
         guard let noted else { return .refuse("there is nothing to cancel; begin opens a transaction") }
         self.noted = nil
-        return .answer(["\(noted.count) changes are forgotten"])
+        return .answer([noted.count == 1 ? "1 change is forgotten" : "\(noted.count) changes are forgotten"])
     }
 }

@@ -109,8 +109,16 @@ public final class TLSContext: Sendable {
         let text = bundle + [0]
         let result = mbedtls_x509_crt_parse(authorities, text, text.count)
         guard result >= 0, authorities.pointee.version != 0 else {
-            throw .tlsUnavailable(reason: "\(authorityFile) holds no certificate in PEM (\(describeTLSError(result)))")
+            throw .tlsUnavailable(reason: "\(authorityFile) \(Self.problem(withAuthorities: result))")
         }
+    }
+
+    private static func problem(withAuthorities result: Int32) -> String {
+        // Mbed TLS adds the reason from below in the low seven bits.
+        guard [MBEDTLS_ERR_X509_UNKNOWN_SIG_ALG, MBEDTLS_ERR_PK_UNKNOWN_PK_ALG].contains(-(-result & 0xFF80)) else {
+            return "holds no certificate that can be read (\(describeTLSError(result)))"
+        }
+        return "holds a certificate with a key or signature that is not supported, such as Ed25519; use RSA or ECDSA"
     }
 
     private func configure(

@@ -95,7 +95,8 @@ private func dispatch(_ arguments: [String]) throws -> ExitStatus {
 
 private func command(named name: String) throws(CommandFailure) -> Command {
     if let command = commands.first(where: { $0.name == name }) { return command }
-    let meant = NameSuggestion.nearest(to: name, among: commands.map(\.name)).map { "did you mean \($0)? " } ?? ""
+    let known = name.hasPrefix("-") ? ["--help", "--version"] : commands.map(\.name)
+    let meant = NameSuggestion.nearest(to: name, among: known).map { "did you mean \($0)? " } ?? ""
     throw .usage("unknown command \"\(name)\"; \(meant)try tallycam --help")
 }
 
@@ -147,11 +148,15 @@ func parseOptions(
         printHelp("Usage: \(usage)\n\n\(options.helpText)\(notes)")
         return nil
     }
+    // A script whose variable is not set.
+    for option in options.options where option.takesPath && parsed[option.name] == "" {
+        throw CommandFailure.usage("--\(option.name) is empty; usage: \(usage)")
+    }
     if parsed.operands.count > operands.upperBound {
-        throw CommandFailure.usage("\"\(parsed.operands[operands.upperBound])\" is too much; usage: \(usage)")
+        throw CommandFailure.usage("unexpected argument \"\(parsed.operands[operands.upperBound])\"; usage: \(usage)")
     }
     if parsed.operands.count < operands.lowerBound {
-        throw CommandFailure.usage("something is missing; usage: \(usage)")
+        throw CommandFailure.usage("missing argument; usage: \(usage)")
     }
     return parsed
 }

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("image", "GIF89a", "is no image: it is neither PNG nor JPEG"),
+        ("image", "GIF89a", "is not an image: it is neither PNG nor JPEG"),
         ("lut", "LUT_3D_SIZE 2\n0 0 0\n", "line 2: the file ends after 1 of the 8 points that LUT_3D_SIZE calls for"),
     ])
     func aBrokenFileIsAFault(filter: String, contents: String, expected: String) throws {

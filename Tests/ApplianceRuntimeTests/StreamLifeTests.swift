@@ -244,7 +244,7 @@ import Testing
             ] {
                 #expect(json.contains(words), "\(json)")
             }
-            #expect(try camera.ask("status").contains("camera:   77 frames, 0 lost"))
+            #expect(try camera.ask("status").contains("camera:   77 frames, 0 missed"))
             #expect(try camera.ask("status").contains("\nfilters:  smooth (left out: too slow), text\n"))
             // The next stream knows nothing of it.
             run.end(nil)

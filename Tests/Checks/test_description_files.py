@@ -133,7 +133,7 @@ def test_the_sample_of_the_network_is_right(tmp_path):
 def test_the_sample_of_the_stream_asks_for_the_url_only():
     result = run("check", CHECKOUT / "board/common/stream.json")
     assert result.returncode == 2
-    assert result.stderr.count("\n") == 1 and "url: no RTMP URL: it is empty" in result.stderr
+    assert result.stderr.count("\n") == 1 and "url: not an RTMP URL: it is empty" in result.stderr
 
 
 def examples(name: str) -> list[str]:

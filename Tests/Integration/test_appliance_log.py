@@ -101,6 +101,14 @@ def test_a_socket_that_cannot_be_made_ends_the_program(children):
     assert "nowhere/socket" in run.stderr and "No such file or directory" in run.stderr and "--socket" in run.stderr
 
 
+def test_a_file_in_the_place_of_the_socket_is_spared(children):
+    path = children.directory / "notes"
+    path.write_text("mine")
+    run = children.run("run", [TALLYCAM, "run", "--boot", ".", "--state", ".", "--socket", path, "--network", "."])
+    assert run.child.returncode == 6 and path.read_text() == "mine"
+    assert "the file there is not a socket; name another socket" in run.stderr, run.report()
+
+
 def test_a_camera_that_boots_goes_on_without_a_boot_folder(children):
     camera = LoggingAppliance(children, "--unattended", stream=GOOD)
     camera.wait_for(USUAL)

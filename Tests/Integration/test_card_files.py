@@ -33,9 +33,9 @@ def test_good_files_are_checked_together(children, tmp_path, name):
         paths.append(write(tmp_path / (file if name == "as on the card" else f"my-{file[:3]}.txt"), content))
     check = children.run("check", [TALLYCAM, "check", *paths])
     assert check.child.returncode == 0 and check.stderr == "", check.report()
-    assert [line.partition(": good")[0] for line in check.stdout.splitlines()] == [str(path) for path in paths]
+    assert [line.partition(": can be used")[0] for line in check.stdout.splitlines()] == [str(path) for path in paths]
     for file in ("device.json", "network.json", "board.json"):
-        assert f"good {file}" in check.stdout
+        assert f"can be used as {file}" in check.stdout
     assert "secret" not in check.stdout and "hush" not in check.stdout
 
 
@@ -46,7 +46,7 @@ def test_a_fault_in_any_file_is_named_with_its_place(children, tmp_path, file):
     check = children.run("check", [TALLYCAM, "check", path, good])
     assert check.child.returncode == 2, check.report()
     assert check.stderr.startswith(f"tallycam: {path}:1:") and f": {key}: " in check.stderr
-    assert check.stdout == f"{good}: good device.json\n", "the other file is checked all the same"
+    assert check.stdout == f"{good}: can be used as device.json\n", "the other file is checked all the same"
 
 
 def test_a_file_that_is_none_of_them_is_refused(children, tmp_path):
@@ -62,7 +62,26 @@ def test_a_pause_image_that_is_missing_is_a_warning(children, tmp_path):
     assert check.child.returncode == 0, check.report()
     [warning, good] = check.stdout.splitlines()
     assert warning.startswith(f"{path}:1:") and f": pauseImage: warning: open {tmp_path}/slate.png: " in warning
-    assert good.startswith(f"{path}: good")
+    assert good.startswith(f"{path}: can be used; it publishes to ")
+
+
+@pytest.mark.parametrize("content, key, problem", [
+    ({"filters": [{"filter": "image", "file": "/nowhere/logo.png"}]}, "filters[0].file",
+     "filter image: open /nowhere/logo.png: No such file or directory (ENOENT); the filter is left out"),
+    ({"filters": [{"filter": "grey"}, {"filter": "lut", "file": "/dev/null"}]}, "filters[1].file",
+     "filter lut: /dev/null is not a regular file; the filter is left out"),
+    ({"camera": "image:/nowhere/slate.png"}, "camera", "open /nowhere/slate.png: No such file or directory (ENOENT)"),
+    ({"camera": "movie:"}, "camera", "the file is missing; write movie:FILE"),
+    ({"cameras": {"slate": "image:/dev/null", "test": "synthetic"}}, "cameras.slate",
+     "/dev/null is not a regular file; images and movies are files"),
+])  # fmt: skip
+def test_a_file_that_device_json_names_and_that_cannot_be_used_is_a_warning(children, tmp_path, content, key, problem):
+    path = write(tmp_path / "device.json", content)
+    check = children.run("check", [TALLYCAM, "check", path])
+    assert check.child.returncode == 0 and check.stderr == "", check.report()
+    [warning, usable] = check.stdout.splitlines()
+    assert warning.startswith(f"{path}:1:") and warning.endswith(f": {key}: warning: {problem}"), check.report()
+    assert usable == f"{path}: can be used as device.json"
 
 
 def test_the_samples_on_the_card_are_right(children):

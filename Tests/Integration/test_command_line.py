@@ -90,9 +90,18 @@ def test_the_start_of_camera_and_microphone_is_an_event(children):
     assert publisher.wait(20) == 0, publisher.report()
     started = {event["name"]: event for event in events(publisher) if event["name"].endswith("Started")}
     camera, microphone = started["cameraStarted"], started["microphoneStarted"]
-    assert (camera["camera"], camera["width"], camera["height"]) == ("test pattern", 320, 240), camera
+    assert (camera["camera"], camera["width"], camera["height"]) == ("the test pattern", 320, 240), camera
     assert (microphone["sampleRate"], microphone["channels"]) == (44100, 2), microphone
     assert len([event for event in events(publisher) if event["name"].endswith("Started")]) == 2
+
+
+def test_the_start_names_the_file_that_gives_the_frames(children):
+    receiver, path = Receiver(children), CHECKOUT / "docs/demo.png"
+    words = {"video": f"image:{path}", "audio": "none", "dimension": "320x240", "quality": "Low2", "duration": 1}
+    publisher = start_publisher(children, receiver.url(), **words)
+    assert publisher.wait(20) == 0, publisher.report()
+    [camera] = [event["camera"] for event in events(publisher) if event["name"] == "cameraStarted"]
+    assert camera == f"the image {path}" and f"frames arrive from {camera}: 320x240" in publisher.stderr
 
 
 def test_two_filters_of_one_name_are_refused(children):

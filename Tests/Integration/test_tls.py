@@ -219,6 +219,15 @@ def test_certificates_that_change_under_a_camera_s_stream(front, children):
     camera.wait_for_faults("not trusted", timeout=15)
 
 
+def test_an_authority_with_an_unsupported_key_is_told_apart(front):
+    """Its file is a good certificate, but Mbed TLS has no Ed25519."""
+    openssl(front.directory, "req", "-x509", "-newkey", "ed25519", "-nodes", "-keyout", "ed.key", "-out", "ed.pem", "-subj", "/CN=ed")
+    url = f"rtmps://localhost:{front.ports['good']}/live/x"
+    run = front.children.run("publish", [TALLYCAM, "publish", "--url", url, "--ca", front.directory / "ed.pem"])
+    assert run.child.returncode == 2, run.report()
+    assert "ed.pem holds a certificate with a key or signature that is not supported, such as Ed25519" in run.stderr
+
+
 def test_an_authority_is_named_on_the_command_line(front):
     """With a URL, and in the place of the one that a stream file names."""
     small = [word for option, value in SMALL.items() for word in (f"--{option}", value)]

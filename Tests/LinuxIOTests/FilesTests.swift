@@ -59,8 +59,11 @@ final class TemporaryDirectory {
         let (pipe, link) = (directory.path + "/pipe", directory.path + "/stdout")
         #expect(mkfifo(pipe, 0o600) == 0 && symlink(directory.path + "/elsewhere", link) == 0)
         for path in [pipe, link] {
-            let refusal = SystemCallError("replace", number: EEXIST, subject: "\(path), which is no regular file")
+            let refusal = SystemCallError("replace", number: EEXIST, subject: "\(path), which is not a regular file")
             #expect(throws: refusal) { try replaceFile(path, with: [1], sparesOthers: true) }
+        }
+        #expect(throws: SystemCallError("replace", number: EISDIR, subject: directory.path)) {
+            try replaceFile(directory.path, with: [1], sparesOthers: true)
         }
         #expect(directory.names == ["pipe", "stdout"])
         // What stands where the program's own files are is in their way.
@@ -88,6 +91,24 @@ final class TemporaryDirectory {
         let error = SystemCallError("open", number: ENOENT, subject: path)
         #expect(error.description == "open \(path): No such file or directory (ENOENT)")
         #expect(SystemCallError("ioctl", number: 4095).description == "ioctl: error 4095 (errno 4095)")
+    }
+
+    @Test func aMissingFolderIsReportedWithoutTheTemporaryName() {
+        let path = directory.path + "/none/file"
+        #expect(throws: SystemCallError("open", number: ENOENT, subject: path)) { try replaceFile(path, with: [1]) }
+    }
+
+    @Test func aPipeIsNotReadAsAFile() {
+        let path = directory.path + "/pipe"
+        #expect(mkfifo(path, 0o600) == 0)
+        for (path, problem) in [
+            (path, "\(path) is not a regular file"),
+            (directory.path, "read \(directory.path): Is a directory (EISDIR)"),
+        ] {
+            #expect { try readRegularFile(path, limit: 10) } throws: { error in
+                (error as? SystemCallError)?.fileProblem == problem
+            }
+        }
     }
 
     @Test func readsUpToTheLimit() throws {

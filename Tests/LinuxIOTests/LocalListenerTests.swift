@@ -24,7 +24,7 @@ import Testing
         let left = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         bindSocket(left, to: path)
         close(left)
-        #expect(throws: SystemCallError.self) { try connectLocal(path) }
+        #expect(throws: SystemCallError.self) { _ = try connectLocal(path) }
         let listener = try LocalListener(path: path)
         _ = try connectLocal(path)
         #expect(listener.accept()?.rawValue ?? -1 >= 0)
@@ -46,6 +46,7 @@ import Testing
         try replaceFile(path, with: [1])
         let expected = LocalListenerError.failed(SystemCallError("bind", number: EEXIST, subject: path))
         #expect(throws: expected) { try LocalListener(path: path) }
+        #expect("\(expected)" == "bind \(path): File exists (EEXIST); the file there is not a socket")
         #expect(try readFile(path, limit: 10) == [1])
     }
 

@@ -207,6 +207,14 @@ struct ReceiveSessionTests {
         #expect(actions.sentBytes == bytes("02 000000 000006 04 00000000 0007 00000009"))
     }
 
+    @Test func aPublisherThatSpeaksTLSIsToldApart() {
+        var publisher = ScriptedPublisher()
+        let error = ReceiveError.handshakeFailed(version: 0x16)
+        #expect(publisher.say(bytes: [0x16, 3, 1]) == [.failed(error)])
+        #expect("\(error)" == "the publisher speaks TLS; its URL must start with rtmp://, not rtmps://")
+        #expect("\(ReceiveError.handshakeFailed(version: 0x47))".contains("version 71 instead of 3"))
+    }
+
     @Test("What is no RTMP ends it, once")
     func garbage() {
         var publisher = ScriptedPublisher()

@@ -29,7 +29,7 @@ struct ReceiverEventTests {
         ),
         (
             .publisherEnded(peer: "10.0.0.2:5000", stream: 1, recording: "a.flv", tally),
-            "10.0.0.2:5000 ended: 3 frames (1 keyframes, 1 kbit/s), 0.0 s of audio, in a.flv"
+            "10.0.0.2:5000 ended: 3 frames (1 keyframe, 1 kbit/s), 0.0 s of audio, in a.flv"
         ),
         (
             .refused(peer: "10.0.0.2:5000", ReceiverEvent.Refusal(.nameInUse, application: "live/***")),

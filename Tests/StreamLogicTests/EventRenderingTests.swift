@@ -105,6 +105,13 @@ struct EventRenderingTests {
                 + "filterFrames=90.0 filterNanoseconds=4500000.0 linkBitsPerSecond=480000 reason=probing")
     }
 
+    @Test(arguments: [
+        (EventCode.machineRestarting, "a video encoder failed, restarting the machine"),
+        (.paused, "the stream was paused or resumed"),
+        (.invalidProtocol, "the server sent data that is not RTMP"),
+    ])
+    func aCodeSaysWhatHappened(code: EventCode, meaning: String) { #expect(code.meaning == meaning) }
+
     @Test(
         arguments: [
             (.stateChanged(.connected), "state: connected"),
@@ -114,7 +121,7 @@ struct EventRenderingTests {
             (.retry(EventSamples.failure, .close), "not found"),
             (.reconnecting(attempt: 2, limit: 3, delay: .milliseconds(1500)), "reconnecting in 1.5 s (attempt 2 of 3)"),
             (.reconnecting(attempt: 2, limit: nil, delay: .zero), "reconnecting in 0.0 s (attempt 2)"),
-            (.serverChanged, "moved to another server at its wish"),
+            (.serverChanged, "moved to another server, as the server asked"),
             (.serverChangeFailed(EventSamples.failure), "could not move to another server, staying: not found"),
             (.linkDown, "the link to the network is down; the stream waits for its return"),
             (.linkUp, "the link to the network is up"),
@@ -142,12 +149,12 @@ struct EventRenderingTests {
             (.encoderRestarted(reason: "it hangs"), "the encoder failed and was restarted: it hangs"),
             (
                 .hardwareEncoderDead(reason: "it hangs"),
-                "the hardware encoder opens no more until the machine is restarted: it hangs"
+                "the hardware encoder does not open until the machine is restarted: it hangs"
             ),
             (
                 .source(
                     .started(.camera("front", FrameSize(width: 1280, height: 720), FrameRate(framesPerSecond: 30)))),
-                "the camera gives frames: front, 1280x720, 30 fps"
+                "frames arrive from front: 1280x720, 30 fps"
             ),
             (
                 .source(.started(.microphone(sampleRate: 48_000, channelCount: 2))),
@@ -175,7 +182,7 @@ struct EventRenderingTests {
             ),
             (
                 .cameraSwitchFailed("back", reason: "it is unplugged", keeping: "front"),
-                "the camera stays front: back does not come: it is unplugged"
+                "could not switch to back, staying on front: it is unplugged"
             ),
             (.filterDropped(FilterID(.smooth)), "filter smooth is left out: it takes too much time"),
             (.filterRestored(FilterID(.smooth)), "filter smooth is back"),

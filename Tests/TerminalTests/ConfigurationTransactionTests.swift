@@ -49,7 +49,7 @@ import Testing
         var transaction = ConfigurationTransaction()
         _ = transaction.lineReceived("begin")
         _ = transaction.lineReceived("set fps 10")
-        #expect(transaction.lineReceived("cancel") == [.answer(["1 changes are forgotten"])])
+        #expect(transaction.lineReceived("cancel") == [.answer(["1 change is forgotten"])])
         #expect(refusal(transaction.lineReceived("commit")) != nil)
     }
 

@@ -44,7 +44,7 @@ struct LiveViewTests {
         #expect(lines[5] == "  link         ? kbit/s  never full so far")
         #expect(lines[6].hasPrefix("  buffer    0.50 s"))
         #expect(lines[7] == "  frames   90 sent, 3 skipped by the encoder, 2 dropped, 1 decimated")
-        #expect(lines[8] == "  camera   95 frames, 0 lost, 0 repeated, 0 decoded, 0 converted")
+        #expect(lines[8] == "  camera   95 frames, 0 missed, 0 repeated, 0 decoded, 0 converted")
         #expect(lines.count == 9, "no microphone")
     }
 

@@ -269,5 +269,5 @@ def test_the_console_has_a_line_for_camera_and_audio(board, vivid, nginx):
     assert sources["sourceFrames"] > 0 and sources["sourceConverted"] > 0 and sources["audioSamples"] > 0
     assert sources["audioPeakDecibels"] > -20 and {"sourceDropped", "sourceRepeated", "audioOverruns"} <= set(sources)
     text = board.run("tallycam status --socket /tmp/a/socket").text
-    assert re.search(r"^camera: +\d+ frames, \d+ lost, \d+ repeated, 0 decoded, \d+ converted$", text, re.MULTILINE), text
+    assert re.search(r"^camera: +\d+ frames, \d+ missed, \d+ repeated, 0 decoded, \d+ converted$", text, re.MULTILINE), text
     assert re.search(r"^audio: +peak -?\d+\.\d dBFS, \d+ overruns(, drift -?\d+\.\d ppm)?$", text, re.MULTILINE), text

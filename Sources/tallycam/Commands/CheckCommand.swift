@@ -30,7 +30,7 @@ func runCheck(_ arguments: [String]) throws -> ExitStatus {
     return .success
 }
 
-/// - Returns: the warnings, and that the file is good.
+/// - Returns: the warnings, and that the file can be used.
 private func check(_ path: String) throws -> [String] {
     let bytes: [UInt8]
     do {
@@ -52,14 +52,18 @@ private func check(_ path: String) throws -> [String] {
     }
     let faults: [DescriptionFault]
     var warnings: [String] = []
-    var summary = "good \(kind.rawValue)"
-    if kind == .stream {
+    var summary = "can be used as \(kind.rawValue)"
+    switch kind {
+    case .stream:
         let file = try streamFile { () throws(SettingsFileError) in try StreamFile(json, path: path) }
         faults = file.warnings
         warnings = pauseImageWarnings(file)
-        summary = "good; it publishes to \(file.stream.destination)"
-    } else {
-        faults = kind.faults(of: json, vocabulary: .standard)
+        summary = "can be used; it publishes to \(file.stream.destination)"
+    case .device:
+        let decoded = DeviceDescription.decode(json, vocabulary: .standard)
+        faults = decoded.faults
+        warnings = decoded.value.map { fileWarnings($0, decoded.keys, path) } ?? []
+    case .network, .board: faults = kind.faults(of: json, vocabulary: .standard)
     }
     let lines = faults.map { "\(path):\($0)" }
     guard faults.allSatisfy(\.isWarning) else { throw CommandFailure.usage(lines.joined(separator: "\ntallycam: ")) }
@@ -76,6 +80,20 @@ private func pauseImageWarnings(_ file: StreamFile) -> [String] {
         let place = "\(file.path):\(file.keys.position(of: "pauseImage"))"
         return ["\(place): pauseImage: warning: \(error); a pause shows the last frame instead"]
     }
+}
+
+/// The files that device.json names are mostly on the camera's card and not on the machine that checks: no faults.
+private func fileWarnings(_ device: DeviceDescription, _ keys: DescriptionKeys, _ path: String) -> [String] {
+    var problems = device.filters.unusableFilters().map { (key: $0.keyPath, text: $0.problem) }
+    let cameras = [("camera", device.camera)] + device.cameras.map { ("cameras.\($0.name)", $0.source) }
+    for (key, source) in cameras {
+        do {
+            _ = try VideoInput(fileIn: source)?.ownSize()
+        } catch {
+            problems.append((key, source.hasSuffix(":") ? "the file is missing; write \(source)FILE" : "\(error)"))
+        }
+    }
+    return problems.map { "\(path):\(keys.position(of: $0.key)): \($0.key): warning: \($0.text)" }
 }
 
 /// Reads `stream.json`, and looks whether the certificates that it names can be used.

@@ -29,6 +29,9 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
     } catch {
         throw CommandFailure.usage("--listen: \(error)")
     }
+    guard parsed.contains("record") || !parsed.contains("overwrite") else {
+        throw CommandFailure.usage("--overwrite goes with --record only; usage: \(usage)")
+    }
     let faults = try parsed.values(of: "fault").map(ReceiverFault.init(parsing:))
     let console = try Console(eventStyle: try eventStyle(parsed))
     defer { console.finish() }

@@ -31,7 +31,6 @@ func runSnapshot(_ arguments: [String]) throws -> ExitStatus {
         try writeOutput(try cameraAnswer(to: "snapshot\(quality ?? "")", parsed, limit: 1 << 16))
         return .success
     }
-    guard !path.isEmpty else { throw CommandFailure.usage("--output is a file or -, not \"\"") }
     let snapshot = try cameraAnswer(to: "snapshot send\(quality ?? "")", parsed, limit: 1 << 26)
     // Half a file ends with something else.
     guard snapshot.suffix(2) == [0xFF, 0xD9] else {

@@ -199,6 +199,18 @@ extension DeviceDescription {
 }
 
 extension VideoInput {
+    /// - Parameter source: as `camera` of device.json.
+    /// - Returns: `nil` for a source that is neither an image nor a movie.
+    init?(fileIn source: String) {
+        if source.hasPrefix("image:") {
+            self = .image(path: String(source.dropFirst(6)))
+        } else if source.hasPrefix("movie:") {
+            self = .movie(MovieChoice(path: String(source.dropFirst(6)), loops: true))
+        } else {
+            return nil
+        }
+    }
+
     /// "auto" is the first camera, a path a V4L2 camera, any other name an id or location of libcamera's.
     /// - Parameter source: as `camera` of device.json, or one of its `cameras`.
     fileprivate init(_ source: String, _ device: DeviceDescription, country: String?) {
@@ -206,10 +218,11 @@ extension VideoInput {
         switch source {
         case "synthetic": self = .embedded(.synthetic)
         case "auto": self = .firstCamera(settings)
-        case let name where name.hasPrefix("image:"): self = .image(path: String(name.dropFirst(6)))
-        case let name where name.hasPrefix("movie:"):
-            self = .movie(MovieChoice(path: String(name.dropFirst(6)), loops: true))
         case let name:
+            if let file = VideoInput(fileIn: name) {
+                self = file
+                return
+            }
             settings.device = name
             self = name.hasPrefix("/dev/") ? .v4l2(settings) : .libcamera(settings)
         }

@@ -1,0 +1,13 @@
+import Testing
+
+@testable import ApplianceRuntime
+
+@Suite struct NetworkTextTests {
+    @Test(arguments: [
+        (true, ["wlan0", "eth0"], "up (eth0, wlan0)"), (true, [], "up"),
+        (false, ["wlan0"], "no default route (wlan0)"), (false, [], "down"),
+    ])
+    func networkTextNamesTheLinks(hasDefaultRoute: Bool, linksUp: [String], text: String) {
+        #expect(ApplianceRunner.networkText(hasDefaultRoute: hasDefaultRoute, linksUp: Set(linksUp)) == text)
+    }
+}
