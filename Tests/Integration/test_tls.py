@@ -219,7 +219,7 @@ def test_certificates_that_change_under_a_camera_s_stream(front, children):
     camera.wait_for_faults("not trusted", timeout=15)
 
 
-def test_an_authority_with_an_unsupported_key_is_told_apart(front):
+def test_an_authority_with_an_unsupported_key_is_recognized(front):
     """Its file is a good certificate, but Mbed TLS has no Ed25519."""
     openssl(front.directory, "req", "-x509", "-newkey", "ed25519", "-nodes", "-keyout", "ed.key", "-out", "ed.pem", "-subj", "/CN=ed")
     url = f"rtmps://localhost:{front.ports['good']}/live/x"
